@@ -256,7 +256,7 @@ const serverCheckShape = {
   code: z
     .string()
     .optional()
-    .describe('What was found, as a code: of each violation and fact. docs/findings.md lists the codes.'),
+    .describe('What was found, as a code: of all but what conforms. docs/findings.md lists the codes.'),
   facts: z
     .looseObject({})
     .optional()

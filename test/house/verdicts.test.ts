@@ -85,7 +85,7 @@ An [inspection](inspect.md) says what it has found of a server as a code with fa
 the \`type\` of a failure is the code. A program may branch on the code; sentences are for people and may change. Times in \`facts\` are in ms (\`pauseMs\`);
 \`answer\` is what the server did: \`{"kind": "exception", "exception": 2}\`, \`{"kind": "data", "function": 3}\`, or \`silent\`, \`closed\` and \`garbled\`.
 
-A check that conforms, that was not run or that does not decide may have no code.
+A check that conforms, or that was not run, may have no code.
 
 This page is made from \`src/testing/inspect/found.ts\` by \`npx vitest run test/house/verdicts.test.ts -u\`.
 

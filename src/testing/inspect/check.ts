@@ -39,10 +39,12 @@ export type Provoked = 'address' | 'function' | 'value';
 /** What one trial has shown. */
 export interface Judged {
   readonly verdict: ServerVerdict;
-  /** What was found: as data for a violation and a fact; otherwise a sentence without its full stop. */
+  /** What was found: as data. What conforms, or was not run, may be a sentence without its full stop. */
   readonly said: Found | string;
   /** Where it was found, if one check asks several questions. */
   readonly at?: { readonly address: number } | { readonly words: readonly number[]; readonly value: string };
+  /** True for what was seen once: a longer run decides. */
+  readonly isOnce?: boolean;
   /** What other trials have shown; then it was seen once, and decides nothing. */
   readonly otherwise?: string;
   /** Why it does not count. */
@@ -94,10 +96,15 @@ const judged =
 
 export const conforms = judged<Found | string>('conforms');
 export const violates = judged<Found>('violates');
-export const unsupported = judged<string>('unsupported');
+export const unsupported = judged<Found>('unsupported');
 export const fact = judged<Found>('fact');
 export const inconclusive = judged<Found | string>('inconclusive');
-export const notRun = judged<string>('not-run');
+/** What would be a violation, if it had been seen twice. */
+export const once = (found: Found, ...shown: readonly Exchange[]): Judged => ({
+  ...inconclusive(found, ...shown),
+  isOnce: true,
+});
+export const notRun = judged<Found | string>('not-run');
 
 /** The code of what was found; undefined for what only a sentence says. */
 export function codeOf({ said }: Pick<Judged, 'said'>): Code | undefined {
@@ -105,8 +112,9 @@ export function codeOf({ said }: Pick<Judged, 'said'>): Code | undefined {
 }
 
 /** What was found, in a sentence without its full stop. Nothing decides on it. */
-export function textOf({ said, at, otherwise, but }: Judged): string {
+export function textOf({ said, at, isOnce, otherwise, but }: Judged): string {
   const text = `${at ? `${placeText(at)}: ` : ''}${typeof said === 'string' ? said : foundText(said)}`;
+  if (isOnce) return `once, ${text}; a longer run decides (--soak)`;
   if (otherwise !== undefined) return `once, ${text}; the other times, ${otherwise}: a second run decides`;
   return but === undefined ? text : `${text}; ${but}`;
 }
@@ -176,9 +184,11 @@ export function judgeRefusal(
   switch (answer.kind) {
     case 'exception': {
       if (right.includes(answer.code)) return conforms(`exception ${codeText(answer.code)}`, exchange);
-      if (answer.code === 1 && isOptional) return unsupported(`function ${code} is not there`, exchange);
+      if (answer.code === 1 && isOptional)
+        return unsupported({ code: 'function-absent', function: code }, exchange);
       const why = open[answer.code] ?? OTHERS[answer.code];
-      if (why !== undefined) return inconclusive(`exception ${codeText(answer.code)}: ${why}`, exchange);
+      if (why !== undefined)
+        return inconclusive({ code: 'refused-otherwise', exception: answer.code, because: why }, exchange);
       return violates({ code: 'wrong-exception', exception: answer.code, right }, exchange);
     }
     case 'data':
@@ -190,7 +200,7 @@ export function judgeRefusal(
       const text = `the server ${answerText(answer)}, where exception ${wanted} is expected`;
       return silence === 'conforms'
         ? conforms(`${text}: allowed, and it lives on`, exchange)
-        : inconclusive(`${text}; it lives on`, exchange);
+        : inconclusive({ code: 'not-refused-lives-on', answer: did, right }, exchange);
     }
   }
 }

@@ -90,7 +90,7 @@ interface Odd {
   readonly also?: readonly { readonly code: Oddity; readonly times: number }[];
 }
 
-/** How a violation or a fact is said: as a title that says what was seen, and as a sentence with its facts. */
+/** How a finding is said: as a title that says what was seen, and as a sentence with its facts. */
 type Wording<Facts> = readonly [title: string, text: (facts: Facts) => string];
 type Answered = { readonly answer: Did };
 
@@ -99,6 +99,9 @@ const says = <Facts extends object = object>(
   title: string,
   text: (facts: Facts) => string,
 ): Wording<Facts> => [title, text];
+
+/** A row without facts: its sentence is its title. */
+const plain = (text: string): Wording<object> => [text, () => text];
 
 const ODD_TITLES: Readonly<Record<Oddity, string>> = {
   'bytes-before': 'Sends bytes before its replies',
@@ -134,7 +137,7 @@ const ODD = Object.fromEntries(
 ) as unknown as Readonly<Record<Oddity, Wording<Odd>>>;
 
 /**
- * The words of all codes that a violation or a fact may have: the one place that words them. Times are in ms.
+ * The words of all codes: the one place that words what an inspection finds, but for what conforms. Times are in ms.
  */
 const WORDS = {
   ...ODD,
@@ -630,6 +633,182 @@ const WORDS = {
   ),
   'stopped-answering': says<Stopped>('Stops answering', (facts) => `the server ${stoppedText(facts)}`),
 
+  // Not decided, not there, not run
+  'replies-lost': plain('replies get lost by chance; a longer run decides (--soak)'),
+  'replies-lost-before': plain('replies get lost by chance: see back-to-back'),
+  'no-free-unit': plain('no unit was found that nobody has: see rtu-other-unit'),
+  'holding-not-read': plain('holding registers are not read'),
+  'no-large-table': plain('no table is large enough to tell; name more addresses with --map'),
+  'connections-not-counted': plain('connections were not counted: see connections'),
+  'no-broadcast-sent': plain('no broadcast was sent; it needs --broadcast and --scratch holding:…'),
+  'serial-only': plain('only on a serial port'),
+  'no-reply-timed': plain('no reply was timed'),
+  'not-claimed': plain('it is not claimed'),
+  'closes-and-serves-next': plain('the server closes the connection, and serves the next'),
+  'pause-in-the-way': plain('it needs a pause between requests: see back-to-back'),
+  'transactions-not-copied': plain(
+    'transaction identifiers are not copied, so replies can not be told apart: see mbap-echo',
+  ),
+  'one-reconnect-lost': plain('one read after reconnecting was not answered; a second run decides'),
+  'one-connection': plain('it has one connection'),
+  'second-connection-deaf': plain('a second connection is not answered: see connections'),
+  stopped: plain('the inspection was stopped'),
+  'no-registers': plain('the server has no registers'),
+  'registers-alive': plain('the registers are alive; name quiet ones with --scratch or --map'),
+  'no-block': plain('no block of four registers was found; name some with --scratch or --map'),
+  'stray-once': plain('once, bytes came that nobody asked for; a longer run decides (--soak)'),
+  'first-lost': plain('the first request of a connection was lost, and a pause did not help'),
+  'first-lost-sometimes': plain('now and then a request right after connecting is lost'),
+  'no-pause-helps': plain('replies get lost whatever the pause'),
+  'all-addresses-exist': plain('every address exists'),
+  'bits-not-read': plain('1, 3 and 9 bits could not be read'),
+  'bits-all-zero': plain('unused bits are 0, and so are the coils beside them: set one to decide'),
+  'block-of-other-size': plain('a block has another number of values: see frames'),
+  'no-sunspec': plain('there is no SunSpec marker at 40000, 0 or 50000'),
+  'identification-deaf': plain('function 43 is not answered: see fc43-basic'),
+  'no-counters': plain('the counters 8/12 and 8/13 are not there'),
+  'no-exception-counted': plain('no exception came that could be counted'),
+  'objects-not-single': plain('objects are not read one by one'),
+  'pseudo-terminal': plain('a pseudo-terminal has neither speed nor parity'),
+  'no-parity': plain('the line has no parity'),
+  'no-wide-value': plain('no value of the map has several registers'),
+  'no-wide-value-read': plain('no value of several registers is read whole: see map-values'),
+  'holes-said': plain('the map says how holes are answered (manners.holes)'),
+  'no-narrow-hole': plain('the map has no narrow hole between two values'),
+  'no-hole-refused': plain('no hole of the map is refused alone with exception 02, so none can be read over'),
+  'no-read-only': plain('the map has no read-only register in the scratch range'),
+  'no-refused-write': plain('no write to a read-only register was refused with exception 02, 03 or 04'),
+  'no-limits': plain('the map has no value with limits in the scratch range'),
+  'too-few-in-one-read': plain('123 registers in one read are refused'),
+  'own-values-unknown': plain('124 registers are not read, so they are not written with their own values'),
+  'scratch-not-read': plain('function 3 does not read the scratch register'),
+  'needs-scratch-beyond-end': plain(
+    'it needs --scratch holding:… that goes one address beyond the last holding register',
+  ),
+  'torn-once': plain('once, half of a value was old; a longer run decides (--soak)'),
+  'no-input-register': plain('function 4 does not read this address'),
+  'nothing-answers': plain('nothing answers'),
+  'not-asked-for': plain('it was not asked for'),
+
+  'function-absent': says<{ readonly function: number; readonly mei?: number }>(
+    'Does not have a function',
+    (f) => `function ${f.function}${f.mei === undefined ? '' : `/${f.mei}`} is not there`,
+  ),
+  'function-mute': says<{ readonly function: number }>(
+    'Does not answer a function, like all that it does not have',
+    (f) => `function ${f.function} is not answered, as others that are not there: see function-unknown`,
+  ),
+  'no-address-found': says<{ readonly function: number }>(
+    'No address of a function was found',
+    (f) => `no address that function ${f.function} reads was found; name one with --map`,
+  ),
+  'no-address-known': says<{ readonly exception: number }>(
+    'Refuses every address that was tried',
+    ({ exception }) =>
+      `it is there, and refuses every address that was tried (exception ${codeText(exception)}); say one that it has with --scratch or --map`,
+  ),
+  'function-unclear': says<Answered & { readonly function: number }>(
+    'Neither answers nor refuses a function',
+    (f) => `to function ${f.function}, the server ${answerText(f.answer)}`,
+  ),
+  'reply-of-other-size': says<{ readonly quantity: number; readonly what: string }>(
+    'Replies with another number of values',
+    ({ quantity, what }) => `the reply to ${quantity} ${what} has another number of them: see frames`,
+  ),
+  'map-too-small': says<{
+    readonly address: number;
+    readonly last: number;
+    readonly most: number;
+    readonly what: string;
+    readonly exception?: number;
+  }>(
+    'Has too small a map to tell',
+    ({ address, last, most, what, exception }) =>
+      `the map ends at ${last}, so ${most} ${what} are the most that can be read from ${address} on${exception === undefined ? '; name more in a row with --map' : ` (refused with exception ${codeText(exception)})`}`,
+  ),
+  'few-as-claimed': says<{ readonly most: number; readonly what: string; readonly claimed: number }>(
+    'Answers as many in one read as are claimed',
+    ({ most, what, claimed }) => `at most ${most} ${what} in one read; ${claimed} are claimed`,
+  ),
+  'one-read-lost': says<{ readonly of: number }>(
+    'One read was lost',
+    ({ of }) => `1 of ${of} reads was not answered; a longer run decides (--soak)`,
+  ),
+  'reads-spoilt': says<{ readonly answers: readonly DidOften[] }>(
+    'Reads were lost, and their frames are odd',
+    ({ answers }) => `${lostText(answers)}: see frames`,
+  ),
+  'registers-not-read': says<Answered & { readonly quantity: number; readonly address: number }>(
+    'Does not read registers that are there',
+    ({ quantity, address, answer }) =>
+      `${quantity} registers from ${address} on: the server ${answerText(answer)}`,
+  ),
+  'other-values-once': says<{ readonly of: number }>(
+    'One read gave other values',
+    ({ of }) => `1 of ${of} reads gave other values; a longer run decides (--soak)`,
+  ),
+  'odd-once': says<{ readonly oddity: Oddity }>(
+    'One reply was odd',
+    ({ oddity }) => `once, ${ODDITIES[oddity]}; a longer run decides (--soak)`,
+  ),
+  'one-lost-after-idle': says<{ readonly idleMs: number }>(
+    'One request was lost after a time without any',
+    ({ idleMs }) => `${idleText(idleMs)}, one request was lost`,
+  ),
+  'functions-not-tried': says<{ readonly functions: readonly number[] }>(
+    'Functions were not tried',
+    ({ functions }) => `${ofCodes(functions)} not asked for; functions that write need --scratch`,
+  ),
+  'connections-not-tried': says<ConnectionsFound>(
+    'More connections were not tried',
+    (found) => `${connectionsText(found)}; more were not tried`,
+  ),
+  'soak-too-short': says<Soaked>(
+    'One read was lost, or the soak was stopped',
+    (facts) => `${soakText(facts)}; a longer run decides`,
+  ),
+  'address-not-refused': says<Answered>(
+    'Does not refuse an address that is not there',
+    ({ answer }) => `an address that is not there: the server ${answerText(answer)}`,
+  ),
+  'order-unclear': says<{ readonly answers: readonly Did[]; readonly exception: number }>(
+    'One code for a wrong quantity and a wrong address',
+    ({ answers, exception }) =>
+      `the server ${listText(answers.map(answerText))} to a wrong quantity at a good address, and with exception ${codeText(exception)} to a wrong address: two codes would tell the order`,
+  ),
+  'scratch-refuses': says<{ readonly function: number; readonly exception: number }>(
+    'Refuses writes to the scratch address',
+    (f) =>
+      `the scratch address refuses function ${f.function} with exception ${codeText(f.exception)}; name one that takes writes`,
+  ),
+  'scratch-not-written': says<Answered>(
+    'Does not write the scratch register',
+    ({ answer }) => `the scratch register is not written: the server ${answerText(answer)}`,
+  ),
+  'second-connection-refuses': says<Answered>(
+    'Refuses a write on a second connection',
+    ({ answer }) => `function 16 on a second connection: the server ${answerText(answer)}`,
+  ),
+  'refused-otherwise': says<{ readonly exception: number; readonly because: string }>(
+    'Refuses with an exception that decides nothing',
+    ({ exception, because }) => `exception ${codeText(exception)}: ${because}`,
+  ),
+  'not-refused-lives-on': says<Answered & { readonly right: readonly number[] }>(
+    'Does not answer what has to be refused, and lives on',
+    ({ answer, right }) =>
+      `the server ${answerText(answer)}, where exception ${rightText(right)} is expected; it lives on`,
+  ),
+  'speed-not-borne': says<Answered & { readonly baudRate: number }>(
+    'Does not answer at a speed that is 2 % off',
+    ({ baudRate, answer }) =>
+      `at ${baudRate} baud, the server ${answerText(answer)}: it, or this adapter, does not bear 2 %; another adapter decides`,
+  ),
+  'part-unclear': says<Answered & { readonly register: number; readonly value: string }>(
+    'Answers a part of a value with an exception of a gateway',
+    ({ register, value, answer }) =>
+      `register ${register} of ${value} alone: the server ${answerText(answer)}`,
+  ),
+
   // Claims
   'functions-missing': says<{ readonly functions: readonly number[] }>(
     'Does not have functions that are claimed',
@@ -678,18 +857,18 @@ export function togetherText(facts: {
 
 export { ofCodes as functionsText };
 
-/** The codes of violations and facts. */
+/** The codes of what an inspection finds. */
 export type Code = keyof typeof WORDS;
 type FactsOf<C extends Code> = (typeof WORDS)[C] extends Wording<infer Facts> ? Facts : never;
 
-/** A violation or a fact as data: its code, and its facts with their units. */
+/** What an inspection has found, as data: its code, and its facts with their units. */
 export type Found = { [C in Code]: { readonly code: C } & FactsOf<C> }[Code];
 
 export const CODES = Object.keys(WORDS) as readonly Code[];
 
 const wordsOf = ({ code }: Found) => WORDS[code] as Wording<Found>;
 
-/** The words of a violation or a fact, as a sentence without its full stop. */
+/** What was found in words, as a sentence without its full stop. */
 export function foundText(found: Found): string {
   return wordsOf(found)[1](found);
 }

@@ -275,10 +275,7 @@ export class InspectionRun {
       log.some(({ pdu, answer: { kind } }) => pdu?.[0] === code && (kind === 'data' || kind === 'exception'))
     )
       return judged;
-    return unsupported(
-      `function ${code} is not answered, as others that are not there: see function-unknown`,
-      shown,
-    );
+    return unsupported({ code: 'function-mute', function: code ?? 0 }, shown);
   }
 
   /**

@@ -59,8 +59,7 @@ export async function stillAnswers(
   const exchange = await bench.ask(bench.goodRead, { pieces, isExpected: true });
   if (isDecisive(exchange))
     return conforms(`a read ${timeText(pause)} after ${beforeText(what)} is answered`, exchange);
-  if (bench.facts.losses !== undefined)
-    return inconclusive('replies get lost by chance; a longer run decides (--soak)', exchange);
+  if (bench.facts.losses !== undefined) return inconclusive({ code: 'replies-lost' }, exchange);
   return violates({ code: 'read-lost-after', ms: pause, answer: didOf(exchange.answer), ...what }, exchange);
 }
 
@@ -113,9 +112,7 @@ const beside =
   (run: (bench: Bench, unit: number) => Promise<Judged>) =>
   async (bench: Bench): Promise<Judged> => {
     const { unit } = await absentUnit(bench);
-    return unit === undefined
-      ? inconclusive('no unit was found that nobody has: see rtu-other-unit')
-      : run(bench, unit);
+    return unit === undefined ? inconclusive({ code: 'no-free-unit' }) : run(bench, unit);
   };
 
 /** The pauses after the exchange of another unit to try, in ms. */
@@ -162,7 +159,7 @@ async function noiseJoined(bench: Bench): Promise<Judged> {
   if (isDecisive(second)) return conforms('the read after a disturbed one is answered', first, second);
   return bench.facts.losses === undefined
     ? violates({ code: 'lost-after-disturbed', answer: didOf(second.answer) }, first, second)
-    : inconclusive('replies get lost by chance; a longer run decides (--soak)', second);
+    : inconclusive({ code: 'replies-lost' }, second);
 }
 
 /** A good read, cut after four bytes, with a pause in it. */
@@ -197,7 +194,7 @@ async function wrongCrc(bench: Bench): Promise<Judged> {
 async function frameInFrame(bench: Bench, unit: number): Promise<Judged> {
   const address = await bench.scratch.register();
   const before = await bench.words(3, address, 1);
-  if (!before) return unsupported('holding registers are not read');
+  if (!before) return unsupported({ code: 'holding-not-read' });
   const wanted = (before[0] ?? 0) ^ 0x5555;
   const write = frameOf(bench, readPdu(6, address, wanted));
   const data = concatBytes([3, 8 + 8], [0, 1, 0, 2], write, [0, 3, 0, 4]);
@@ -226,7 +223,7 @@ async function broadcastRefused(bench: Bench): Promise<Judged> {
 async function broadcastWrite(bench: Bench): Promise<Judged> {
   const address = await bench.scratch.register();
   const before = await bench.words(3, address, 1);
-  if (!before) return unsupported('holding registers are not read');
+  if (!before) return unsupported({ code: 'holding-not-read' });
   const wanted = (before[0] ?? 0) ^ 0x4321;
   await bench.scratch.keepOfOthers('holding', address);
   await writeRegister(bench, address, before[0] ?? 0);

@@ -3,7 +3,6 @@ import type { Exchange } from '../asker.js';
 import { type Bench, READ_CODES, type ReadCode } from '../bench.js';
 import { conforms, inconclusive, type Judged, notRun, type ServerCheck, violates } from '../check.js';
 import { beginText, functionsText } from '../found.js';
-import { connectionsText } from '../words.js';
 import { replyTimes } from './frames.js';
 
 /** Judges functions, as far as the other checks have asked them. */
@@ -17,7 +16,7 @@ async function functions(bench: Bench, claimed: readonly number[]): Promise<Judg
   }
   const open = claimed.filter((code) => !there.has(code));
   return open.length > 0
-    ? inconclusive(`${functionsText(open)} not asked for; functions that write need --scratch`)
+    ? inconclusive({ code: 'functions-not-tried', functions: open })
     : conforms(`${functionsText(claimed)} there`);
 }
 
@@ -45,26 +44,23 @@ async function quantity(bench: Bench, claimed: number, codes: readonly ReadCode[
   const { most } = bench.facts;
   const found = codes.flatMap((code) => most[code] ?? []);
   const least = Math.min(...found);
-  if (found.length === 0)
-    return inconclusive('no table is large enough to tell; name more addresses with --map');
+  if (found.length === 0) return inconclusive({ code: 'no-large-table' });
   return least >= claimed
     ? conforms(`${least} in one read`)
     : violates({ code: 'fewer-than-claimed', most: least, claimed });
 }
 
 function connections({ facts: { connections: found } }: Bench, claimed: number): Judged {
-  if (found === undefined) return inconclusive('connections were not counted: see connections');
+  if (found === undefined) return inconclusive({ code: 'connections-not-counted' });
   if (found.served >= claimed) return conforms({ code: 'connections', ...found });
   return found.next === 'untried'
-    ? inconclusive(`${connectionsText(found)}; more were not tried`)
+    ? inconclusive({ code: 'connections-not-tried', ...found })
     : violates({ code: 'fewer-connections', ...found, claimed });
 }
 
 function broadcast({ facts, asker }: Bench): Judged {
   if (facts.broadcast === undefined)
-    return asker.isSerial
-      ? inconclusive('no broadcast was sent; it needs --broadcast and --scratch holding:…')
-      : notRun('only on a serial port');
+    return asker.isSerial ? inconclusive({ code: 'no-broadcast-sent' }) : notRun({ code: 'serial-only' });
   return facts.broadcast
     ? conforms('a broadcast write is executed')
     : violates({ code: 'broadcast-not-executed' });
@@ -72,7 +68,7 @@ function broadcast({ facts, asker }: Bench): Judged {
 
 function replyTime(bench: Bench, claimed: number): Judged {
   const times = replyTimes(bench);
-  if (!times) return inconclusive('no reply was timed');
+  if (!times) return inconclusive({ code: 'no-reply-timed' });
   if (times.p99 <= claimed) return conforms(beginText(times.p99));
   const slow = bench.log.filter(({ ms }) => ms !== undefined && ms > claimed).slice(0, 3);
   return violates({ code: 'slower-than-claimed', p99Ms: times.p99, claimedMs: claimed }, ...slow);
@@ -104,7 +100,9 @@ function claim<Key extends keyof Claims>(
     ...(on && { on }),
     run: (bench) => {
       const claimed = bench.order.claims?.[key];
-      return claimed === undefined || claimed === false ? notRun('it is not claimed') : judge(bench, claimed);
+      return claimed === undefined || claimed === false
+        ? notRun({ code: 'not-claimed' })
+        : judge(bench, claimed);
     },
   };
 }

@@ -29,7 +29,7 @@ async function served(bench: Bench, after: BeforeConnection, ...shown: readonly 
   if (isDecisive(next)) return conforms(`${connectionBeforeText(after)}, a read is answered`, ...shown);
   return bench.facts.losses === undefined
     ? violates({ code: 'not-served-after', after, answer: didOf(next.answer) }, ...shown, next)
-    : inconclusive('replies get lost by chance; a longer run decides (--soak)', next);
+    : inconclusive({ code: 'replies-lost' }, next);
 }
 
 async function wrongProtocol(bench: Bench): Promise<Judged> {
@@ -43,13 +43,11 @@ async function wrongProtocol(bench: Bench): Promise<Judged> {
   });
   if (exchange.chunks.length > 0)
     return violates({ code: 'other-protocol-answered', answer: didOf(exchange.answer) }, exchange);
-  if (exchange.answer.kind === 'closed')
-    return inconclusive('the server closes the connection, and serves the next', exchange);
+  if (exchange.answer.kind === 'closed') return inconclusive({ code: 'closes-and-serves-next' }, exchange);
   const next = await bench.askGood();
   await bench.asker.disconnect();
   if (isDecisive(next)) return conforms('the frame is discarded, and the next one answered', exchange);
-  if (bench.facts.losses !== undefined)
-    return inconclusive('replies get lost by chance; a longer run decides (--soak)', next);
+  if (bench.facts.losses !== undefined) return inconclusive({ code: 'replies-lost' }, next);
   return violates({ code: 'deaf-after-other-protocol', answer: didOf(next.answer) }, exchange, next);
 }
 
@@ -73,7 +71,7 @@ async function wrongLength(bench: Bench): Promise<Judged> {
 async function lengthIsTheFrame(bench: Bench): Promise<Judged> {
   const address = await bench.scratch.register();
   const before = await bench.words(3, address, 1);
-  if (!before) return unsupported('holding registers are not read');
+  if (!before) return unsupported({ code: 'holding-not-read' });
   const wanted = (before[0] ?? 0) ^ 0x3c3c;
   const hidden = frameOf(bench, 0x0304, readPdu(6, address, wanted));
   const pdu = concatBytes(bench.goodRead, hidden);
@@ -124,8 +122,7 @@ async function split(bench: Bench): Promise<Judged> {
   const halves = await ask([frame.subarray(0, 7), frame.subarray(7)], 60);
   const lost = [bytes, halves].filter((each) => !isDecisive(each));
   if (lost.length === 0) return conforms('a request in 12 pieces and one in 2 are answered', bytes, halves);
-  if (bench.facts.losses !== undefined)
-    return inconclusive('replies get lost by chance; a longer run decides (--soak)', ...lost);
+  if (bench.facts.losses !== undefined) return inconclusive({ code: 'replies-lost' }, ...lost);
   const [{ answer }] = lost as [Exchange];
   return violates(
     { code: 'pieces-lost', pieces: lost[0] === bytes ? 12 : 2, answer: didOf(answer) },
@@ -145,12 +142,10 @@ const FIRST_TOGETHER = 0x5a01;
 /** Sends several requests without waiting for replies, in one segment or in several. */
 async function together(bench: Bench, many: number, inOne: boolean): Promise<Judged> {
   const { facts } = bench;
-  if (facts.pauseMs !== undefined) return inconclusive('it needs a pause between requests: see back-to-back');
-  if (facts.losses !== undefined) return inconclusive('replies get lost by chance: see back-to-back');
+  if (facts.pauseMs !== undefined) return inconclusive({ code: 'pause-in-the-way' });
+  if (facts.losses !== undefined) return inconclusive({ code: 'replies-lost-before' });
   if (bench.log.some(({ oddities }) => oddities.includes('transaction')))
-    return inconclusive(
-      'transaction identifiers are not copied, so replies can not be told apart: see mbap-echo',
-    );
+    return inconclusive({ code: 'transactions-not-copied' });
   const frames = Array.from({ length: many }, (_, i) => frameOf(bench, FIRST_TOGETHER + i));
   const pieces = inOne ? [{ bytes: concatBytes(...frames) }] : frames.map((bytes) => ({ bytes }));
   const exchange = await bench.asker.send(pieces, {
@@ -225,12 +220,10 @@ async function reconnects(bench: Bench): Promise<Judged> {
     if (!isDecisive(exchange)) lost.push(exchange);
   }
   if (lost.length === 0) return conforms(`${RECONNECTS} times closed and opened at once, a read is answered`);
-  if (bench.facts.losses !== undefined)
-    return inconclusive('replies get lost by chance: see back-to-back', ...lost);
+  if (bench.facts.losses !== undefined) return inconclusive({ code: 'replies-lost-before' }, ...lost);
   if (lost.every(({ answer }) => answer.kind === 'closed'))
     return fact({ code: 'refused-until-gone' }, ...lost.slice(0, 3));
-  if (lost.length < 2)
-    return inconclusive('one read after reconnecting was not answered; a second run decides', ...lost);
+  if (lost.length < 2) return inconclusive({ code: 'one-reconnect-lost' }, ...lost);
   const seen = { times: lost.length, of: RECONNECTS };
   for (const pause of RECONNECT_PAUSES) {
     asker.reconnectPauseMs = pause;
@@ -259,10 +252,9 @@ async function halfFrameElsewhere(bench: Bench): Promise<Judged> {
   if (!first.ok) return inconclusive(first.error);
   const second = await asker.another();
   try {
-    if (!second.ok) return unsupported('it has one connection');
+    if (!second.ok) return unsupported({ code: 'one-connection' });
     const before = await asker.askOn(second.value, bench.goodRead);
-    if (before.answer.kind !== 'data')
-      return unsupported('a second connection is not answered: see connections', before);
+    if (before.answer.kind !== 'data') return unsupported({ code: 'second-connection-deaf' }, before);
     const half = frameOf(bench, 0x0607).subarray(0, 5);
     void first.value.exchange([{ bytes: half }], { timeout: 1 });
     await asker.wait(20);

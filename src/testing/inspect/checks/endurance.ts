@@ -59,7 +59,7 @@ async function soak(bench: Bench): Promise<Judged> {
     bench.progress(`soak: ${reads.count} reads, ${timeText(from + order.soakMs - told)} left`);
   }
   const { lost, count, times, parts, shown, answers } = reads;
-  if (count === 0) return notRun('the inspection was stopped');
+  if (count === 0) return notRun({ code: 'stopped' });
   const soaked: Soaked = {
     answered: count - lost,
     of: count,
@@ -71,7 +71,7 @@ async function soak(bench: Bench): Promise<Judged> {
       ...violates({ code: 'soak-lost', ...soaked, answers: tallyOf(answers) }, ...shown),
       seen: { times: lost, of: count },
     };
-  if (lost === 1 || isStopped) return inconclusive(`${soakText(soaked)}; a longer run decides`, ...shown);
+  if (lost === 1 || isStopped) return inconclusive({ code: 'soak-too-short', ...soaked }, ...shown);
   const [first, last] = [parts[0]?.at(0.5) ?? 0, parts.at(-1)?.at(0.5) ?? 0];
   if (last > DRIFT * first + DRIFT_MS)
     return violates({ code: 'soak-slower', ...soaked, firstMs: first, lastMs: last });

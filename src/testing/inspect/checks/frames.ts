@@ -10,14 +10,15 @@ import {
   inconclusive,
   type Judged,
   notRun,
+  once,
   type ServerCheck,
   unsupported,
   violates,
 } from '../check.js';
-import { type Found, foundText, idleText, lostText } from '../found.js';
-import { hasOtherQuantity, ODDITIES, type Oddity, tallyOf } from '../reading.js';
+import { type Found, idleText } from '../found.js';
+import { didOf, hasOtherQuantity, type Oddity, tallyOf } from '../reading.js';
 import { readPdu, valuesOf } from '../requests.js';
-import { answerText, timeText } from '../words.js';
+import { timeText } from '../words.js';
 import { CONNECT_PAUSE_MS } from './there.js';
 
 /** How many reads show whether a server keeps up, and how many more decide one loss. */
@@ -59,10 +60,7 @@ async function backToBack(bench: Bench): Promise<Judged> {
   if (lost.length === 0)
     return conforms(`${reads.length} reads in a row, each as soon as it may come, were answered`);
   if (lost.length === 1) {
-    return inconclusive(
-      `1 of ${reads.length} reads in a row was not answered; a longer run decides (--soak)`,
-      ...lost,
-    );
+    return inconclusive({ code: 'one-read-lost', of: reads.length }, ...lost);
   }
   const rate = lost.length / reads.length;
   const seen = { times: lost.length, of: reads.length };
@@ -72,7 +70,7 @@ async function backToBack(bench: Bench): Promise<Judged> {
     bench.facts.losses = rate;
     bench.asker.tries = MOST_TRIES;
     if (lost.every(({ oddities }) => oddities.length > 0))
-      return { ...inconclusive(`${lostText(answers)}: see frames`, ...lost.slice(0, 3)), seen };
+      return { ...inconclusive({ code: 'reads-spoilt', answers }, ...lost.slice(0, 3)), seen };
     return {
       ...violates({ code: 'reads-lost', answers, longestPauseMs: PAUSES.at(-1) ?? 0 }, ...lost.slice(0, 3)),
       seen,
@@ -110,12 +108,15 @@ async function sameValue(bench: Bench): Promise<Judged> {
 /** Reads the same registers again and again: nobody writes them, so values that don't live stay the same. */
 async function repeats(bench: Bench, times: number, quantity: number): Promise<Judged> {
   const code = bench.read?.code ?? 3;
-  if (code < 3) return unsupported('the server has no registers');
+  if (code < 3) return unsupported({ code: 'no-registers' });
   const address = bench.read?.address ?? 0;
   const pdu = readPdu(code, address, quantity);
   const first = await bench.ask(pdu);
   if (first.answer.kind !== 'data')
-    return inconclusive(`${quantity} registers from ${address} on ${answerText(first.answer)}`, first);
+    return inconclusive(
+      { code: 'registers-not-read', quantity, address, answer: didOf(first.answer) },
+      first,
+    );
   const reads: Exchange[] = [];
   const read = async (many: number) => {
     for (let i = 0; i < many; i++) reads.push(await bench.asker.once(pdu, { isExpected: true }));
@@ -165,9 +166,8 @@ function judgeValues(
   const [usual = '', times = 0] = [...counts].sort((a, b) => b[1] - a[1])[0] ?? [];
   const others = answered.filter((_, i) => texts[i] !== usual);
   if (others.length === 0) {
-    const missing = lost.length === 1 ? `; 1 of ${of} reads was not answered` : '';
     return lost.length === 1
-      ? inconclusive(`equal values${missing}; a longer run decides (--soak)`, ...lost)
+      ? inconclusive({ code: 'one-read-lost', of }, ...lost)
       : conforms(
           `${answered.length} reads of ${quantity} ${quantity === 1 ? 'register' : 'registers'} gave the same`,
         );
@@ -179,15 +179,8 @@ function judgeValues(
       seen: { times: others.length, of: texts.length },
     };
   }
-  if (others.length === 1)
-    return inconclusive(
-      `1 of ${texts.length} reads gave other values; a longer run decides (--soak)`,
-      ...others,
-    );
-  return inconclusive(
-    'the registers are alive; name quiet ones with --scratch or --map',
-    ...others.slice(0, 2),
-  );
+  if (others.length === 1) return inconclusive({ code: 'other-values-once', of: texts.length }, ...others);
+  return inconclusive({ code: 'registers-alive' }, ...others.slice(0, 2));
 }
 
 function around(texts: readonly string[], i: number, usual: string): boolean {
@@ -237,7 +230,7 @@ async function repeatBlock(bench: Bench): Promise<Judged> {
     judgements.find(({ verdict }) => verdict === 'violates') ??
     judgements.find(({ verdict }) => verdict === 'inconclusive') ??
     judgements[0] ??
-    inconclusive('no block of four registers was found; name some with --scratch or --map')
+    inconclusive({ code: 'no-block' })
   );
 }
 
@@ -279,7 +272,7 @@ function frames(bench: Bench): Judged {
     };
   }
   const [once] = judged;
-  if (once) return inconclusive(`once, ${ODDITIES[once[0]]}; a longer run decides (--soak)`, ...once[1]);
+  if (once) return inconclusive({ code: 'odd-once', oddity: once[0] }, ...once[1]);
   return conforms(`${of} replies: header, unit, function, byte count and length are right`);
 }
 
@@ -303,11 +296,7 @@ function strayBytes(bench: Bench): Judged {
   }
   if (all.length + late.length === 0)
     return conforms(`nothing came unasked beside ${bench.asker.requests} exchanges`);
-  return inconclusive(
-    'once, bytes came that nobody asked for; a longer run decides (--soak)',
-    ...all,
-    ...late.slice(0, 2),
-  );
+  return inconclusive({ code: 'stray-once' }, ...all, ...late.slice(0, 2));
 }
 
 /** True when what came unasked are frames of somebody, and no single bytes. */
@@ -347,8 +336,7 @@ async function mbapEcho(bench: Bench): Promise<Judged> {
   const isEarlier =
     wrong.filter(({ oddities }) => oddities.includes('earlier-transaction')).length > wrong.length / 2;
   const found: Found = isEarlier ? { code: 'transactions-behind' } : otherTransactions(wrong);
-  if (wrong.length < FEWEST)
-    return inconclusive(`once, ${foundText(found)}; a longer run decides (--soak)`, ...wrong);
+  if (wrong.length < FEWEST) return once(found, ...wrong);
   return {
     ...(isEarlier ? dangerous : violates)(found, ...wrong.slice(0, 3)),
     seen: { times: wrong.length, of: replies.length },
@@ -406,7 +394,7 @@ const LONG_REPLIES = 8;
 /** Reads long blocks, and looks for gaps that no adapter makes. */
 async function gaps(bench: Bench): Promise<Judged> {
   const { target, connection } = bench.asker;
-  if (target.kind !== 'serial') return notRun('only on a serial port');
+  if (target.kind !== 'serial') return notRun({ code: 'serial-only' });
   const code = Math.max(bench.read?.code ?? 3, 3);
   const address = bench.read?.address ?? 0;
   let quantity = 0;
@@ -480,12 +468,7 @@ async function connectPause(bench: Bench): Promise<Judged> {
     // The first request of each connection got lost, and others did not.
     const [again, later] = [await freshRead(bench, 0), await freshRead(bench, CONNECT_PAUSE_MS)];
     if (isDecisive(again)) return conforms('the first request of a connection is answered at once');
-    if (!isDecisive(later))
-      return inconclusive(
-        'the first request of a connection was lost, and a pause did not help',
-        again,
-        later,
-      );
+    if (!isDecisive(later)) return inconclusive({ code: 'first-lost' }, again, later);
     bench.asker.connectPauseMs = CONNECT_PAUSE_MS;
     return {
       ...violates(LOST_FIRST, ...lost, again),
@@ -496,7 +479,7 @@ async function connectPause(bench: Bench): Promise<Judged> {
   const later = await freshRead(bench, CONNECT_PAUSE_MS);
   bench.asker.connectPauseMs = CONNECT_PAUSE_MS;
   if (isDecisive(at0) || isDecisive(at0Again))
-    return inconclusive('now and then a request right after connecting is lost', at0, at0Again);
+    return inconclusive({ code: 'first-lost-sometimes' }, at0, at0Again);
   return { ...violates(LOST_FIRST, at0, at0Again, later), seen: { times: 2, of: 2 } };
 }
 
@@ -518,8 +501,7 @@ async function idle(bench: Bench): Promise<Judged> {
   const first = await after();
   const text = idleText(idleMs);
   if (isDecisive(first)) return conforms(`${text}, the first read is answered`);
-  if (bench.facts.losses !== undefined)
-    return inconclusive('replies get lost by chance; a longer run decides (--soak)', first);
+  if (bench.facts.losses !== undefined) return inconclusive({ code: 'replies-lost' }, first);
   if (first.answer.kind === 'closed') return fact({ code: 'closed-when-idle', idleMs }, first);
   let lost = 1;
   while (lost < MOST_LOST && !isDecisive(await bench.askGood())) lost++;
@@ -530,7 +512,7 @@ async function idle(bench: Bench): Promise<Judged> {
       seen: { times: 2, of: 2 },
     };
   }
-  return inconclusive(`${text}, one request was lost`, first, again);
+  return inconclusive({ code: 'one-lost-after-idle', idleMs }, first, again);
 }
 
 /** A server that sleeps is woken by this many requests at most. */
@@ -612,9 +594,7 @@ export const FRAMES: readonly ServerCheck[] = [
     isSeveral: true,
     run: ({ facts: { pauseMs, losses } }) => {
       if (pauseMs !== undefined) return fact({ code: 'pause', pauseMs });
-      return losses === undefined
-        ? conforms('needs no pause')
-        : inconclusive('replies get lost whatever the pause');
+      return losses === undefined ? conforms('needs no pause') : inconclusive({ code: 'no-pause-helps' });
     },
   },
   {

@@ -16,7 +16,7 @@ import {
 import type { Found } from '../found.js';
 import { didOf, hasOtherQuantity } from '../reading.js';
 import { readPdu, valuesOf } from '../requests.js';
-import { answerText, codeText, listText } from '../words.js';
+import { answerText, listText } from '../words.js';
 
 /** Finds the table of a function, or says why there is none. */
 export async function tableOr(bench: Bench, code: ReadCode): Promise<number | Judged> {
@@ -24,13 +24,12 @@ export async function tableOr(bench: Bench, code: ReadCode): Promise<number | Ju
   if (typeof address === 'number') return address;
   const { answer } = address;
   if (answer.kind === 'exception' && answer.code === 1)
-    return unsupported(`function ${code} is not there`, address);
-  if (answer.kind === 'exception')
-    return inconclusive(`no address that function ${code} reads was found; name one with --map`, address);
+    return unsupported({ code: 'function-absent', function: code }, address);
+  if (answer.kind === 'exception') return inconclusive({ code: 'no-address-found', function: code }, address);
   // A server that does not answer unknown addresses may have the function, and other addresses.
   if (answer.kind === 'silent' && (await refusesAddresses(bench)))
     return notAnswered(code, bench.asker.isSerial, address);
-  return inconclusive(`to function ${code}, the server ${answerText(answer)}`, address);
+  return inconclusive({ code: 'function-unclear', function: code, answer: didOf(answer) }, address);
 }
 
 /** True when the server answers, with whatever, a read of addresses that it does not have. */
@@ -53,7 +52,7 @@ async function most(bench: Bench, code: ReadCode, limit: number): Promise<Judged
     if (whole.oddities.length === 0) bench.facts.most[code] = limit;
     const isShort = hasOtherQuantity(whole) || whole.oddities.includes('byte-count');
     return isShort
-      ? inconclusive(`the reply to ${limit} ${what} has another number of them: see frames`, whole)
+      ? inconclusive({ code: 'reply-of-other-size', quantity: limit, what }, whole)
       : conforms(`${limit} ${what} in one read`, whole);
   }
   let [low, high] = [1, limit];
@@ -75,15 +74,17 @@ async function most(bench: Bench, code: ReadCode, limit: number): Promise<Judged
   if (isMapEnd) {
     bench.facts.lastAddress[code] = last;
     const isRefusedAs2 = answer.kind === 'exception' && answer.code === 2;
-    const text = `the map ends at ${last}, so ${low} ${what} are the most that can be read from ${address} on`;
-    return isRefusedAs2 || answer.kind !== 'exception'
-      ? inconclusive(`${text}; name more in a row with --map`, whole, refusal)
-      : inconclusive(`${text} (refused with exception ${codeText(answer.code)})`, whole, refusal);
+    const exception = answer.kind === 'exception' && !isRefusedAs2 ? { exception: answer.code } : {};
+    return inconclusive(
+      { code: 'map-too-small', address, last, most: low, what, ...exception },
+      whole,
+      refusal,
+    );
   }
   bench.facts.most[code] = low;
   const claimed = bench.order.claims?.[what];
   if (claimed !== undefined && low >= claimed)
-    return unsupported(`at most ${low} ${what} in one read; ${claimed} are claimed`, refusal, whole);
+    return unsupported({ code: 'few-as-claimed', most: low, what, claimed }, refusal, whole);
   return violates(
     { code: 'few-in-one-read', most: low, limit, what, answer: didOf(refusal.answer) },
     refusal,
@@ -105,7 +106,7 @@ async function mapEnd(bench: Bench): Promise<Judged> {
     }
     there += step;
   }
-  if (not === 0x10000 && (await isThere(0xffff))) return unsupported('every address exists');
+  if (not === 0x10000 && (await isThere(0xffff))) return unsupported({ code: 'all-addresses-exist' });
   while (not - there > 1) {
     const middle = (there + not) >> 1;
     if (await isThere(middle)) there = middle;
@@ -140,16 +141,16 @@ async function padding(bench: Bench, code: 1 | 2): Promise<Judged> {
   }
   const all = await bench.bits(code, address, 8);
   neighbours = all?.slice(1).includes(true) ?? false;
-  if (shown.length === 0) return inconclusive('1, 3 and 9 bits could not be read');
+  if (shown.length === 0) return inconclusive({ code: 'bits-not-read' });
   return neighbours
     ? conforms('byte counts fit, and unused bits are 0', ...shown)
-    : inconclusive('unused bits are 0, and so are the coils beside them: set one to decide', ...shown);
+    : inconclusive({ code: 'bits-all-zero' }, ...shown);
 }
 
 /** Reads four registers one by one, in a block, and one by one again: quiet ones have to agree. */
 async function blockAgrees(bench: Bench): Promise<Judged> {
   const code = bench.read?.code ?? 3;
-  if (code < 3) return unsupported('the server has no registers');
+  if (code < 3) return unsupported({ code: 'no-registers' });
   const address = bench.read?.address ?? 0;
   const singles = async () => {
     const values: string[] = [];
@@ -163,17 +164,16 @@ async function blockAgrees(bench: Bench): Promise<Judged> {
   const exchange = await bench.ask(readPdu(code, address, 4));
   if (exchange.answer.kind !== 'data')
     return inconclusive(
-      `four registers from ${address} on: the server ${answerText(exchange.answer)}`,
+      { code: 'registers-not-read', quantity: 4, address, answer: didOf(exchange.answer) },
       exchange,
     );
   const block = valuesOf(exchange.answer.pdu).join(' ');
   const after = await singles();
-  if (before !== after)
-    return inconclusive('the registers are alive; name quiet ones with --scratch or --map', exchange);
+  if (before !== after) return inconclusive({ code: 'registers-alive' }, exchange);
   if (block === before)
     return conforms(`four registers from ${address} on are the same alone and in a block`, exchange);
   if (hasOtherQuantity(exchange) || exchange.oddities.includes('byte-count'))
-    return inconclusive('a block has another number of values: see frames', exchange);
+    return inconclusive({ code: 'block-of-other-size' }, exchange);
   const alone = bench.log.at(-1) as Exchange;
   return dangerous({ code: 'block-differs', address, alone: before, block }, exchange, alone);
 }
@@ -262,7 +262,7 @@ async function chain(bench: Bench): Promise<Judged> {
     const marker = await bench.words(3, base, 2);
     if (marker?.[0] === MARKER[0] && marker?.[1] === MARKER[1]) return follow(bench, base + 2);
   }
-  return unsupported('there is no SunSpec marker at 40000, 0 or 50000');
+  return unsupported({ code: 'no-sunspec' });
 }
 
 async function follow(bench: Bench, first: number): Promise<Judged> {

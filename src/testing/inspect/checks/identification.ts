@@ -33,7 +33,7 @@ async function readObjects(
     bench.noteFunction(43, exchange);
     const { answer } = exchange;
     if (answer.kind === 'exception' && answer.code === 1)
-      return unsupported('function 43/14 is not there', exchange);
+      return unsupported({ code: 'function-absent', function: 43, mei: 14 }, exchange);
     if (answer.kind === 'exception')
       return violates({ code: 'not-identified', answer: didOf(answer) }, exchange);
     if (answer.kind !== 'data') return violates({ code: 'not-identified', answer: didOf(answer) }, exchange);
@@ -92,9 +92,9 @@ const with43 =
   (run: (bench: Bench) => Promise<Judged>) =>
   async (bench: Bench): Promise<Judged> => {
     if (!bench.isFunctionKnown(43)) await basic(bench);
-    if (bench.facts.functions.missing.has(43)) return unsupported('function 43/14 is not there');
-    if (bench.facts.functions.silent.has(43))
-      return inconclusive('function 43 is not answered: see fc43-basic');
+    if (bench.facts.functions.missing.has(43))
+      return unsupported({ code: 'function-absent', function: 43, mei: 14 });
+    if (bench.facts.functions.silent.has(43)) return inconclusive({ code: 'identification-deaf' });
     return run(bench);
   };
 
@@ -102,7 +102,7 @@ async function restart(bench: Bench): Promise<Judged> {
   const exchange = await bench.ask(identify(1, 0x50));
   const { answer } = exchange;
   if (answer.kind === 'exception' && answer.code === 1)
-    return unsupported('function 43/14 is not there', exchange);
+    return unsupported({ code: 'function-absent', function: 43, mei: 14 }, exchange);
   if (answer.kind === 'data' && answer.pdu[7] === 0)
     return conforms('it begins again at object 00', exchange);
   return violates({ code: 'no-restart', answer: didOf(answer) }, exchange);
@@ -114,7 +114,7 @@ const LOOPBACK = [8, 0, 0, 0xa5, 0x37] as const;
 /** An unknown sub-function is refused with the code of an unknown function, so function 8 has to be there. */
 async function unknownSubFunction(bench: Bench): Promise<Judged> {
   if (!bench.isFunctionKnown(8)) bench.noteFunction(8, await bench.ask(Uint8Array.from(LOOPBACK)));
-  if (bench.facts.functions.missing.has(8)) return unsupported('function 8 is not there');
+  if (bench.facts.functions.missing.has(8)) return unsupported({ code: 'function-absent', function: 8 });
   return refused(bench, Uint8Array.of(8, 0, 0x13, 0, 0), {
     right: [1],
     open: { 3: 'it is refused, with another code' },
@@ -147,7 +147,7 @@ function shape(
       const { answer } = exchange;
       switch (answer.kind) {
         case 'exception':
-          if (answer.code === 1) return unsupported(`function ${code} is not there`, exchange);
+          if (answer.code === 1) return unsupported({ code: 'function-absent', function: code }, exchange);
           return code >= 20 && [2, 3, 4].includes(answer.code)
             ? conforms(`exception ${codeText(answer.code)}`, exchange)
             : violates({ code: 'wrong-exception', exception: answer.code, right: [1] }, exchange);
@@ -173,7 +173,7 @@ async function counters(bench: Bench): Promise<Judged> {
     return answer.kind === 'data' ? ((answer.pdu[3] ?? 0) << 8) | (answer.pdu[4] ?? 0) : undefined;
   };
   const before = [await counter(12), await counter(13)];
-  if (before.includes(undefined)) return unsupported('the counters 8/12 and 8/13 are not there');
+  if (before.includes(undefined)) return unsupported({ code: 'no-counters' });
   const frame = bench.asker.framing.encode({
     transactionId: 0,
     unitId: bench.asker.unitId,
@@ -184,8 +184,7 @@ async function counters(bench: Bench): Promise<Judged> {
   const illegal = await bench.ask(Uint8Array.of(0x63, 0, 0, 0, 1), { tries: 1 });
   const after = [await counter(12), await counter(13)];
   const [errors = 0, exceptions = 0] = [0, 1].map((i) => ((after[i] ?? 0) - (before[i] ?? 0)) & 0xffff);
-  if (illegal.answer.kind !== 'exception')
-    return inconclusive('no exception came that could be counted', illegal);
+  if (illegal.answer.kind !== 'exception') return inconclusive({ code: 'no-exception-counted' }, illegal);
   if (errors === 1 && exceptions === 1)
     return conforms('one bad frame and one exception are counted', illegal);
   return violates({ code: 'miscounted', errors, exceptions }, ...bench.log.slice(-6));
@@ -256,7 +255,7 @@ export const IDENTIFICATION: readonly ServerCheck[] = [
       with43(async (bench) =>
         individually(bench)
           ? refused(bench, identify(4, 0x7f), { right: [2] })
-          : unsupported('objects are not read one by one'),
+          : unsupported({ code: 'objects-not-single' }),
       ),
     ),
   },

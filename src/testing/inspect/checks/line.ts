@@ -9,12 +9,13 @@ import {
   inconclusive,
   type Judged,
   notRun,
+  once,
   type ServerCheck,
   unsupported,
   violates,
 } from '../check.js';
-import { foundText } from '../found.js';
-import { answerText, timeText } from '../words.js';
+import { didOf } from '../reading.js';
+import { timeText } from '../words.js';
 import { frameOf, stillAnswers, unanswered } from './bus.js';
 
 const LISTEN_MS = 10_000;
@@ -57,7 +58,7 @@ async function otherMaster(bench: Bench): Promise<Judged> {
   if (units.length >= 2)
     return { ...violates(asked, ...found.slice(0, 3)), seen: { times: units.length, of: units.length } };
   return units.length === 1
-    ? inconclusive(`once, ${foundText(asked)}; a longer run decides (--soak)`, ...found)
+    ? once(asked, ...found)
     : conforms(`in ${timeText(LISTEN_MS)}, and beside ${bench.asker.requests} exchanges, nobody else asked`);
 }
 
@@ -84,13 +85,13 @@ const onWires =
     const { target, connection } = bench.asker;
     return target.kind === 'serial' && connection.times.character > 0
       ? run(bench, target)
-      : notRun('a pseudo-terminal has neither speed nor parity');
+      : notRun({ code: 'pseudo-terminal' });
   };
 
 const OTHER_PARITY = { even: 'odd', odd: 'even' } as const;
 
 const wrongParity = onWires(async (bench, { parity }) => {
-  if (parity === 'none') return unsupported('the line has no parity');
+  if (parity === 'none') return unsupported({ code: 'no-parity' });
   const asked = await withSettings(bench, { parity: OTHER_PARITY[parity] });
   if (!asked.ok) return inconclusive(asked.error);
   const exchange = asked.value;
@@ -110,7 +111,7 @@ const otherSpeed = onWires(async (bench, { baudRate }) => {
     const exchange = asked.value;
     if (!isDecisive(exchange))
       return inconclusive(
-        `at ${speed} baud, the server ${answerText(exchange.answer)}: it, or this adapter, does not bear 2 %; another adapter decides`,
+        { code: 'speed-not-borne', baudRate: speed, answer: didOf(exchange.answer) },
         exchange,
       );
   }

@@ -13,7 +13,6 @@ import {
 import { mapReadsText } from '../found.js';
 import { didOf } from '../reading.js';
 import { type AddressSpan, readPdu, valuesOf } from '../requests.js';
-import { answerText } from '../words.js';
 import { writePdu } from './writes.js';
 
 const A = 'Application Protocol V1.1b3';
@@ -93,7 +92,7 @@ async function allThere(bench: Bench): Promise<Judged> {
 
 async function halves(bench: Bench): Promise<Judged> {
   const wide = valuesIn(bench).filter(({ cells, isText }) => cells > 1 && !isText);
-  if (wide.length === 0) return unsupported('no value of the map has several registers');
+  if (wide.length === 0) return unsupported({ code: 'no-wide-value' });
   const said = bench.order.map?.wholeValues;
   const shown: Exchange[] = [];
   let refusals = 0;
@@ -107,10 +106,7 @@ async function halves(bench: Bench): Promise<Judged> {
       const part = { register: address, value: valueText(value), answer: didOf(answer) };
       if (answer.kind !== 'data' && !isRefused) {
         return answer.kind === 'exception' && [5, 6, 10, 11].includes(answer.code)
-          ? inconclusive(
-              `register ${address} of ${part.value} alone: the server ${answerText(answer)}`,
-              exchange,
-            )
+          ? inconclusive({ code: 'part-unclear', ...part }, exchange)
           : violates({ code: 'part-not-refused', ...part }, exchange);
       }
       if (said !== undefined && said !== isRefused)
@@ -119,7 +115,7 @@ async function halves(bench: Bench): Promise<Judged> {
       shown.push(exchange);
     }
   }
-  if (shown.length === 0) return inconclusive('no value of several registers is read whole: see map-values');
+  if (shown.length === 0) return inconclusive({ code: 'no-wide-value-read' });
   return conforms(
     `parts of values: ${shown.length - refusals} are answered, ${refusals} refused with exception 02`,
     ...shown.slice(0, 2),
@@ -128,7 +124,7 @@ async function halves(bench: Bench): Promise<Judged> {
 
 /** Reads over holes of the map: blocks between two values, with addresses inside that are refused alone. */
 async function holes(bench: Bench): Promise<Judged> {
-  if (bench.order.map?.hasHoles) return unsupported('the map says how holes are answered (manners.holes)');
+  if (bench.order.map?.hasHoles) return unsupported({ code: 'holes-said' });
   const values = valuesIn(bench);
   let conforming: Exchange | undefined;
   let tried = 0;
@@ -148,9 +144,7 @@ async function holes(bench: Bench): Promise<Judged> {
     if (block.answer.kind === 'exception' && block.answer.code === 2) conforming = block;
   }
   if (conforming) return conforms('a block over a hole is refused with exception 02', conforming);
-  return tried === 0
-    ? unsupported('the map has no narrow hole between two values')
-    : inconclusive('no hole of the map is refused alone with exception 02, so none can be read over');
+  return tried === 0 ? unsupported({ code: 'no-narrow-hole' }) : inconclusive({ code: 'no-hole-refused' });
 }
 
 const isIn = ({ address }: MappedValue, { first, last }: AddressSpan) => address >= first && address <= last;
@@ -161,7 +155,7 @@ async function readOnly(bench: Bench): Promise<Judged> {
   const fixed = valuesIn(bench).filter(
     (value) => value.code === 3 && !value.isWritable && value.cells === 1 && isIn(value, span),
   );
-  if (fixed.length === 0) return unsupported('the map has no read-only register in the scratch range');
+  if (fixed.length === 0) return unsupported({ code: 'no-read-only' });
   const shown: Exchange[] = [];
   for (const value of fixed.slice(0, MOST_PARTS)) {
     const [now] = (await bench.words(3, value.address, 1)) ?? [];
@@ -170,14 +164,14 @@ async function readOnly(bench: Bench): Promise<Judged> {
     const exchange = await bench.ask(readPdu(6, value.address, now));
     const { answer } = exchange;
     if (answer.kind === 'exception' && answer.code === 1)
-      return unsupported('function 6 is not there', exchange);
+      return unsupported({ code: 'function-absent', function: 6 }, exchange);
     if (answer.kind === 'data')
       return violates({ code: 'read-only-taken', value: valueText(value) }, exchange);
     if (answer.kind === 'exception' && [2, 3, 4].includes(answer.code)) shown.push(exchange);
   }
   return shown.length > 0
     ? conforms(`writes to ${shown.length} read-only registers are refused`, ...shown.slice(0, 2))
-    : inconclusive('no write to a read-only register was refused with exception 02, 03 or 04');
+    : inconclusive({ code: 'no-refused-write' });
 }
 
 /** Writes values beyond the limits of the map, which must be refused. Those that are taken are put back. */
@@ -191,7 +185,7 @@ async function limits(bench: Bench): Promise<Judged> {
       isIn(value, span) &&
       isIn(lastOf(value), span),
   );
-  if (limited.length === 0) return unsupported('the map has no value with limits in the scratch range');
+  if (limited.length === 0) return unsupported({ code: 'no-limits' });
   const shown: Exchange[] = [];
   let other: Judged | undefined;
   for (const value of limited.slice(0, MOST_PARTS)) {

@@ -12,9 +12,9 @@ import {
   unsupported,
   violates,
 } from '../check.js';
-import { didOf } from '../reading.js';
+import { didOf, tallyOf } from '../reading.js';
 import { readPdu, valuesOf } from '../requests.js';
-import { answerText, codeText, listText } from '../words.js';
+import { answerText } from '../words.js';
 import { tableOr } from './has.js';
 
 const A = 'Application Protocol V1.1b3';
@@ -35,7 +35,7 @@ async function absentAddress(
 
 async function addressUnknown(bench: Bench): Promise<Judged> {
   const absent = await absentAddress(bench);
-  if (!absent) return unsupported('every address exists');
+  if (!absent) return unsupported({ code: 'all-addresses-exist' });
   const { exchange, address } = absent;
   const judged = judgeRefusal(exchange, { right: [2], silence: 'violates', isOptional: false });
   return { ...judged, at: { address } };
@@ -50,11 +50,11 @@ const FIGURES = { 1: 11, 2: 12, 3: 13, 4: 14 } as const;
  */
 async function orderOfChecks(bench: Bench): Promise<Judged> {
   const absent = await absentAddress(bench);
-  if (!absent) return unsupported('every address exists');
+  if (!absent) return unsupported({ code: 'all-addresses-exist' });
   const { code, address } = bench.read ?? { code: 3, address: 0 };
   const ofAddress = absent.exchange.answer;
   if (ofAddress.kind !== 'exception')
-    return inconclusive(`an address that is not there: the server ${answerText(ofAddress)}`, absent.exchange);
+    return inconclusive({ code: 'address-not-refused', answer: didOf(ofAddress) }, absent.exchange);
   const same: Exchange[] = [];
   for (const many of [0, code <= 2 ? 2001 : 126]) {
     const good = await bench.ask(readPdu(code, address, many));
@@ -69,9 +69,12 @@ async function orderOfChecks(bench: Bench): Promise<Judged> {
       return fact({ code: 'address-first', exception: answer.code, figure }, exchange);
     return fact({ code: 'other-answer', answer: didOf(answer) }, exchange);
   }
-  const answers = [...new Set(same.map(({ answer }) => answerText(answer)))];
   return inconclusive(
-    `the server ${listText(answers)} to a wrong quantity at a good address, and with exception ${codeText(ofAddress.code)} to a wrong address: two codes would tell the order`,
+    {
+      code: 'order-unclear',
+      answers: tallyOf(same.map(({ answer }) => answer)),
+      exception: ofAddress.code,
+    },
     ...same,
   );
 }

@@ -2,7 +2,7 @@ import { hasValues } from '../asker.js';
 import { type Bench, READ_CODES } from '../bench.js';
 import { conforms, inconclusive, type Judged, type ServerCheck } from '../check.js';
 import { readPdu } from '../requests.js';
-import { answerText, codeText } from '../words.js';
+import { answerText } from '../words.js';
 
 /** What to look at when nothing answers, the likeliest first. */
 const SERIAL_HINT =
@@ -53,10 +53,7 @@ async function answers(bench: Bench): Promise<Judged> {
   }
   const shown = asker.log.slice(-4);
   if (refused !== undefined) {
-    return inconclusive(
-      `it is there, and refuses every address that was tried (exception ${codeText(refused)}); say one that it has with --scratch or --map`,
-      ...shown,
-    );
+    return inconclusive({ code: 'no-address-known', exception: refused }, ...shown);
   }
   const hint = asker.isSerial ? SERIAL_HINT : TCP_HINT;
   const what =

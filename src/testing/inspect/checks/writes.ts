@@ -16,7 +16,7 @@ import {
 } from '../check.js';
 import { didOf } from '../reading.js';
 import { bytesOf, readPdu, readWrite, valuesOf, write15, write16 } from '../requests.js';
-import { answerText, codeText } from '../words.js';
+import { codeText } from '../words.js';
 
 const A = 'Application Protocol V1.1b3';
 
@@ -44,12 +44,9 @@ function echoOf(exchange: Exchange, length: number): Judged {
   const { answer, pdu = new Uint8Array() } = exchange;
   const code = pdu[0] ?? 0;
   if (answer.kind === 'exception' && answer.code === 1)
-    return unsupported(`function ${code} is not there`, exchange);
+    return unsupported({ code: 'function-absent', function: code }, exchange);
   if (answer.kind === 'exception') {
-    return inconclusive(
-      `the scratch address refuses function ${code} with exception ${codeText(answer.code)}; name one that takes writes`,
-      exchange,
-    );
+    return inconclusive({ code: 'scratch-refuses', function: code, exception: answer.code }, exchange);
   }
   if (answer.kind === 'silent') return notAnswered(code, false, exchange);
   if (answer.kind !== 'data') return violates({ code: 'write-misanswered', answer: didOf(answer) }, exchange);
@@ -89,7 +86,7 @@ async function fc16(bench: Bench): Promise<Judged> {
 async function fc16Most(bench: Bench): Promise<Judged> {
   const address = await bench.scratch.register(123);
   if ((await bench.words(3, address, 123))?.length !== 123)
-    return inconclusive('123 registers in one read are refused');
+    return inconclusive({ code: 'too-few-in-one-read' });
   return echoOf(await bench.ask(write16(address, bench.scratch.values('holding', address, 123))), 5);
 }
 
@@ -113,14 +110,11 @@ export async function readsAfter(bench: Bench, address: number, value: number): 
 async function readBack(bench: Bench): Promise<Judged> {
   const address = await bench.scratch.register();
   const before = await bench.words(3, address, 1);
-  if (!before) return unsupported('function 3 does not read the scratch register');
+  if (!before) return unsupported({ code: 'scratch-not-read' });
   const value = (before[0] ?? 0) ^ (1 + bench.random.below(0x7ffe));
   const written = await writeRegister(bench, address, value);
   if (written.answer.kind !== 'data')
-    return inconclusive(
-      `the scratch register is not written: the server ${answerText(written.answer)}`,
-      written,
-    );
+    return inconclusive({ code: 'scratch-not-written', answer: didOf(written.answer) }, written);
   const from = bench.log.length;
   const after = await readsAfter(bench, address, value);
   const shown = [written, ...bench.log.slice(from, from + 1)];
@@ -142,10 +136,7 @@ async function malformed(
 ): Promise<Judged> {
   const primed = await writeRegister(bench, address, 0x1155);
   if (primed.answer.kind !== 'data')
-    return inconclusive(
-      `the scratch register is not written: the server ${answerText(primed.answer)}`,
-      primed,
-    );
+    return inconclusive({ code: 'scratch-not-written', answer: didOf(primed.answer) }, primed);
   const before = await bench.words(3, address, 1);
   const exchange = await bench.ask(pdu, { tries: 1 });
   const after = await bench.words(3, address, 1);
@@ -166,7 +157,7 @@ const onRegister =
 async function fc16TooMany(bench: Bench): Promise<Judged> {
   const address = await bench.scratch.register(124);
   if ((await bench.words(3, address, 124))?.length !== 124)
-    return inconclusive('124 registers are not read, so they are not written with their own values');
+    return inconclusive({ code: 'own-values-unknown' });
   const values = bench.scratch.values('holding', address, 124);
   const exchange = await bench.ask(write16(address, values), { tries: 1 });
   return judgeRefusal(exchange, { right: [3], silence: 'conforms' });
@@ -192,8 +183,8 @@ async function fc23(bench: Bench): Promise<Judged> {
   bench.noteFunction(23, exchange);
   const { answer } = exchange;
   if (answer.kind === 'exception' && answer.code === 1)
-    return unsupported('function 23 is not there', exchange);
-  if (answer.kind !== 'data') return inconclusive(`the server ${answerText(answer)}`, exchange);
+    return unsupported({ code: 'function-absent', function: 23 }, exchange);
+  if (answer.kind !== 'data') return inconclusive({ code: 'other-answer', answer: didOf(answer) }, exchange);
   const [read] = valuesOf(answer.pdu);
   if (read === 0x2222) return conforms('it writes first, and reads then', exchange);
   return violates(
@@ -209,14 +200,14 @@ const with23 =
     const address = await bench.scratch.register();
     const { answer } = await bench.ask(readWrite(address, 1, address, 0x1155));
     return answer.kind === 'exception' && answer.code === 1
-      ? unsupported('function 23 is not there')
+      ? unsupported({ code: 'function-absent', function: 23 })
       : run(bench);
   };
 
 async function fc23AllOrNothing(bench: Bench): Promise<Judged> {
   const address = await bench.scratch.register();
   const absent = await bench.ask(readPdu(3, 0xffff, 1));
-  if (hasValues(absent)) return unsupported('every address exists');
+  if (hasValues(absent)) return unsupported({ code: 'all-addresses-exist' });
   return malformed(bench, address, readWrite(0xffff, 1, address, 0x4444), {
     right: [2],
     open: { 3: 'it is refused, with another code' },
@@ -228,8 +219,7 @@ async function atTheEnd(bench: Bench): Promise<Judged> {
   const { last } = bench.order.scratch.holding ?? { last: 0 };
   const isThere = async (address: number) => hasValues(await bench.ask(readPdu(3, address, 1)));
   const { answer } = await bench.ask(readPdu(3, last, 1));
-  if (answer.kind !== 'exception' || answer.code !== 2)
-    return notRun('it needs --scratch holding:… that goes one address beyond the last holding register');
+  if (answer.kind !== 'exception' || answer.code !== 2) return notRun({ code: 'needs-scratch-beyond-end' });
   let [end, beyond] = [await bench.scratch.register(), last];
   while (beyond - end > 1) {
     const middle = (end + beyond) >> 1;
@@ -254,11 +244,11 @@ const HALVES: readonly number[] = [0x1111, 0x2222];
 async function tearing(bench: Bench): Promise<Judged> {
   const { asker, facts } = bench;
   if (facts.pauseMs !== undefined || facts.losses !== undefined)
-    return inconclusive('it needs a pause between requests: see back-to-back');
-  if (facts.connections?.served === 1) return unsupported('it has one connection');
+    return inconclusive({ code: 'pause-in-the-way' });
+  if (facts.connections?.served === 1) return unsupported({ code: 'one-connection' });
   const address = await bench.scratch.register(2);
   const opened = await asker.another();
-  if (!opened.ok) return unsupported('it has one connection');
+  if (!opened.ok) return unsupported({ code: 'one-connection' });
   const other = opened.value;
   const pdu = readPdu(3, address, 2);
   const torn: Exchange[] = [];
@@ -271,10 +261,7 @@ async function tearing(bench: Bench): Promise<Judged> {
         asker.once(pdu, { pauseMs: 0, isExpected: true }),
       ]);
       if (written.answer.kind !== 'data')
-        return inconclusive(
-          `function 16 on a second connection: the server ${answerText(written.answer)}`,
-          written,
-        );
+        return inconclusive({ code: 'second-connection-refuses', answer: didOf(written.answer) }, written);
       const [first, second] = read.answer.kind === 'data' ? valuesOf(read.answer.pdu) : [];
       const isTorn = HALVES.includes(first ?? 0) && HALVES.includes(second ?? 0) && first !== second;
       if (reads > 0 && isTorn) torn.push(read);
@@ -283,8 +270,7 @@ async function tearing(bench: Bench): Promise<Judged> {
     await other.close();
     asker.closed();
   }
-  if (torn.length === 1)
-    return inconclusive('once, half of a value was old; a longer run decides (--soak)', ...torn);
+  if (torn.length === 1) return inconclusive({ code: 'torn-once' }, ...torn);
   if (torn.length === 0)
     return conforms(`${reads} reads while it was written: both registers were of one value`);
   return {
@@ -296,7 +282,7 @@ async function tearing(bench: Bench): Promise<Judged> {
 async function tablesSeparate(bench: Bench): Promise<Judged> {
   const address = await bench.scratch.register();
   const before = await bench.words(4, address, 1);
-  if (!before) return unsupported('function 4 does not read this address');
+  if (!before) return unsupported({ code: 'no-input-register' });
   const value = (before[0] ?? 0) ^ 0x0f0f;
   await writeRegister(bench, address, value);
   const after = await bench.words(4, address, 1);
