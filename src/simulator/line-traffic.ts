@@ -238,7 +238,7 @@ export class LineTraffic {
         this.#client('client gone', event, event.text);
         break;
       case 'rejected':
-        this.#client('client rejected', event, event.text);
+        this.#add({ kind: 'client rejected', ...this.#from(event), reason: event.reason, text: event.text });
     }
   }
 
@@ -280,9 +280,12 @@ export class LineTraffic {
     this.#add({ kind, at: this.#now(), count, isRest });
   }
 
-  #client(kind: 'client' | 'client gone' | 'client rejected', of: ClientOf, text: string): void {
-    const { client, clientId, host } = of;
-    this.#add({ kind, at: this.#now(), client, clientId, host, text });
+  #client(kind: 'client' | 'client gone', of: ClientOf, text: string): void {
+    this.#add({ kind, ...this.#from(of), text });
+  }
+
+  #from({ client, clientId, host }: ClientOf): ClientOf & { readonly at: number } {
+    return { at: this.#now(), client, clientId, host };
   }
 
   #frame(frame: TimedBytes, framing: Framing, from: Partial<ClientOf>) {

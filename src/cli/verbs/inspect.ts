@@ -12,7 +12,7 @@ import {
   type InspectionOrder,
 } from '../../testing/inspect/bench.js';
 import { cardText } from '../../testing/inspect/card.js';
-import { GROUPS, type ServerCheckGroup } from '../../testing/inspect/check.js';
+import { GROUPS, type ServerCheckGroup, textOf } from '../../testing/inspect/check.js';
 import { claimsTemplate, readClaims } from '../../testing/inspect/claims.js';
 import { deviceForMap, mapOf } from '../../testing/inspect/device-map.js';
 import { type FoundServer, findServer, settingText } from '../../testing/inspect/find.js';
@@ -156,8 +156,9 @@ function restartBy(command: string): NonNullable<InspectionOrder['powerCycle']> 
 }
 
 /** Prints each check when it is over, so that the first lines come within a second. */
-function printFound({ check, verdict, text }: ServerFinding, tell: Tell): void {
-  if (verdict !== 'not-run') tell(`${verdict.padEnd(13)}${check.id.padEnd(26)}${text}`);
+function printFound(finding: ServerFinding, tell: Tell): void {
+  const { check, verdict } = finding;
+  if (verdict !== 'not-run') tell(`${verdict.padEnd(13)}${check.id.padEnd(26)}${textOf(finding)}`);
 }
 
 function list(): number {

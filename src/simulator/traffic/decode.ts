@@ -24,6 +24,7 @@ import type {
   FrameEvent,
   LineStateEvent,
   NoticeEvent,
+  RejectedEvent,
   ReplyEvent,
   TestEvent,
   TrafficEvent,
@@ -303,7 +304,7 @@ const TEST_WORDS: Readonly<Record<TestEvent['state'], string>> = {
   over: 'is over',
 };
 
-function clientText({ kind, text }: ClientEvent): string {
+function clientText({ kind, text }: ClientEvent | RejectedEvent): string {
   return text === '' ? kind : `${kind}: ${text}`;
 }
 

@@ -10,6 +10,7 @@ import { FRAMINGS } from '../../modbus/protocol/framings.js';
 import { median } from '../times.js';
 import type { Exchange } from './asker.js';
 import { behavesAs, LIKENESSES } from './behaves-as.js';
+import { codeOf, textOf } from './check.js';
 import { FEWEST } from './checks/frames.js';
 import type { Inspection, ServerFinding } from './inspection.js';
 import type { Oddity } from './reading.js';
@@ -132,7 +133,7 @@ function waysOf(inspection: Inspection): InspectedWays & { readonly line: LineSo
   }
   for (const { finding, said } of open.values()) {
     if (said) all.push(said);
-    else remarks.push(`${finding.check.id} is not said here: ${finding.text}`);
+    else remarks.push(`${finding.check.id} is not said here: ${textOf(finding)}`);
   }
   const spans = { holding: order.scratch.holding, coils: order.scratch.coils };
   return {
@@ -176,27 +177,20 @@ function locks({ silencers }: Inspection): Said[] {
   return [{ manners: { locksUp: { on: [...silencers.keys()], for: lasting } } }];
 }
 
-const WHEN_FULL: Readonly<Record<string, string>> = {
-  'the next one is refused': 'refuse',
-  'the next one is closed': 'refuse',
-  'a new one ends an older one': 'evict',
-};
+const WHEN_FULL = { refused: 'refuse', closed: 'refuse', evicts: 'evict' } as const;
 
 /** How many connections the server has. */
-function clients({ facts: { connections = '' } }: Inspection): Said {
-  const [, many, end = ''] = /^(\d+) at a time; (.*)$/.exec(connections) ?? [];
-  const whenFull = WHEN_FULL[end];
-  if (many === undefined || whenFull === undefined) return {};
-  return { line: { tcp: { maxClients: Math.max(1, Number(many)), whenFull } } };
+function clients({ facts: { connections } }: Inspection): Said {
+  if (connections === undefined || connections.next === 'untried') return {};
+  const { served, next } = connections;
+  return { line: { tcp: { maxClients: Math.max(1, served), whenFull: WHEN_FULL[next] } } };
 }
 
 const WRITES = [5, 6, 15, 16];
 
 /** The functions that do not write, and whether holding and input registers are one table. */
 function functionsAndTables({ facts: { functions }, findings }: Inspection): Said {
-  const isOne = findings.some(
-    ({ check, text }) => check.id === 'tables-separate' && text.includes('one table'),
-  );
+  const isOne = findings.some((finding) => codeOf(finding) === 'one-table');
   return {
     ...(isOne && { manners: { sharedMemory: [['holding', 'input']] } }),
     faults: WRITES.filter((code) => !functions.there.has(code)).flatMap((code) => {
@@ -308,11 +302,11 @@ function unknownFunction(findings: readonly ServerFinding[]): InspectedWays['unk
 function framesSaid({ log, carrier: { target } }: Inspection): Said[] {
   const oddities = [...new Set(log.flatMap((each) => (each.isPlain ? each.oddities : [])))];
   return oddities.flatMap((oddity): Said[] => {
-    if (oddity === 'transaction' || oddity === 'earlier transaction') return [];
+    if (oddity === 'transaction' || oddity === 'earlier-transaction') return [];
     const rule = oddityRule(oddity, log, target.framing);
     const [fault = {}] = rule?.do ?? [];
     const frame =
-      oddity === 'frame before' && target.kind === 'serial' && typeof fault.noise === 'string'
+      oddity === 'frame-before' && target.kind === 'serial' && typeof fault.noise === 'string'
         ? frameIn(fault.noise, target.framing)
         : undefined;
     if (frame) return [{ line: { unasked: [{ frame, before: 'reply' }] } }];
@@ -327,7 +321,7 @@ function oddityRule(oddity: Oddity, log: readonly Exchange[], framing: keyof typ
   const odd = replies.filter(({ oddities }) => oddities.includes(oddity));
   if (odd.length < FEWEST) return undefined;
   const fault = faultFor(oddity, odd, FRAMINGS[framing]);
-  return fault && { name: oddity.replaceAll(' ', '-'), when: whenOf(odd, replies), do: [fault] };
+  return fault && { name: oddity, when: whenOf(odd, replies), do: [fault] };
 }
 
 function frameIn(text: string, framing: keyof typeof FRAMINGS): object | undefined {
@@ -341,7 +335,7 @@ function strayBytes(inspection: Inspection): Said | undefined {
   const { target } = carrier;
   const chunks = log.flatMap(({ unasked }) => unasked);
   if (target.kind === 'tcp') {
-    const rules = (['bytes after', 'frame behind'] as const).flatMap(
+    const rules = (['bytes-after', 'frame-behind'] as const).flatMap(
       (oddity) => oddityRule(oddity, log, target.framing) ?? [],
     );
     if (rules.length > 0) return { faults: rules };

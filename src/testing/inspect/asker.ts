@@ -408,7 +408,7 @@ export class Asker {
     // A server may be mute on a connection for ever, or take the rest of a malformed request for the next
     // one.
     const isOver =
-      !isReplied(answer) || reading.oddities.includes('earlier transaction') || !exchange.isPlain;
+      !isReplied(answer) || reading.oddities.includes('earlier-transaction') || !exchange.isPlain;
     if (!this.isSerial && !options.keepsOpen && asked && isOver) await this.disconnect();
     this.#unlessStopped();
     return exchange;
@@ -512,8 +512,8 @@ export function isDecisive({ answer, oddities }: Exchange): boolean {
   if (answer.kind === 'exception')
     return (
       !TRANSIENT.includes(answer.code) &&
-      !oddities.includes('exception code') &&
-      !oddities.includes('no exception code')
+      !oddities.includes('exception-code') &&
+      !oddities.includes('no-exception-code')
     );
   return answer.kind === 'data';
 }

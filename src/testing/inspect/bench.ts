@@ -6,6 +6,7 @@ import { Asker, type AskOptions, type Carrier, type Exchange, hasValues, isDecis
 import type { Oddity } from './reading.js';
 import { type AddressSpan, readPdu, valuesOf } from './requests.js';
 import { Scratch } from './scratch.js';
+import type { ConnectionsFound } from './words.js';
 
 /** What is inspected, and what the user allows. Times are in ms. */
 export interface InspectionOrder {
@@ -74,9 +75,7 @@ export interface ServerFacts {
   pauseMs?: number;
   /** The part of the requests that get no reply, whatever the pause. */
   losses?: number;
-  connections?: string;
-  /** How many connections were served at a time. */
-  clients?: number;
+  connections?: ConnectionsFound;
   /** Whether a broadcast write was executed. */
   broadcast?: boolean;
   /** A unit of the bus that nobody has. */

@@ -1,9 +1,10 @@
 import { printableLine } from '../../common/rest-client/printable.js';
 import { behavesAs } from './behaves-as.js';
-import type { Grade } from './check.js';
+import { codeOf, type Grade, textOf } from './check.js';
+import { seenTitle } from './found.js';
 import type { Inspection, ServerFinding } from './inspection.js';
 import { lostTexts } from './scratch.js';
-import { codeText, exchangeText, listText, silenceText, timeText } from './words.js';
+import { codeText, connectionsText, exchangeText, listText, silenceText, timeText } from './words.js';
 
 /** The grades from the worst on, each with its heading. */
 const GRADES: readonly (readonly [Grade, string])[] = [
@@ -15,6 +16,12 @@ const GRADES: readonly (readonly [Grade, string])[] = [
 /** The grade of a violation. */
 export function gradeOf({ grade, check }: ServerFinding): Grade {
   return grade ?? check.grade;
+}
+
+/** The title of a finding: what was seen where the check is violated, and otherwise what the check asks. */
+export function titleOf(finding: ServerFinding): string {
+  const code = codeOf(finding);
+  return finding.verdict === 'violates' && code !== undefined ? seenTitle(code) : finding.check.title;
 }
 
 export function violationsOf({ findings }: Inspection): ServerFinding[] {
@@ -50,7 +57,7 @@ export function conclusionOf(inspection: Inspection): string {
     return `Stopped after ${ran} of ${findings.length} checks: no verdict. What these have found is below.`;
   if (!isReached) return 'Nothing could be judged: no answer came.';
   const violations = violationsOf(inspection);
-  const listed = byText(violations);
+  const listed = byFault(violations);
   const count = (wanted: Grade) =>
     listed.filter(([first]) => gradeOf(first as ServerFinding) === wanted).length;
   const [bad, met] = [count('dangerous'), count('met')];
@@ -155,7 +162,7 @@ export function dataSheet(inspection: Inspection): { readonly name: string; read
       'identification',
       vendor && `${vendor.map(printableLine).join(', ')}; level ${codeText(identificationLevel ?? 0)}`,
     ],
-    ['connections', connections],
+    ['connections', connections && connectionsText(connections)],
   ];
   return rows.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
 }
@@ -165,7 +172,7 @@ export function cardText(inspection: Inspection): string {
   const { requests, durationMs, order, findings, fates, lost } = inspection;
   const name = nameOf(inspection) ?? 'A server without identification';
   const violations = violationsOf(inspection);
-  const listed = byText(violations);
+  const listed = byFault(violations);
   const lines = [
     `${name} · ${placeText(inspection)} · ${timeText(durationMs)}, ${requests} requests · seed ${order.seed}`,
     ...lostTexts(lost),
@@ -191,45 +198,50 @@ export function cardText(inspection: Inspection): string {
     );
   const open = findings.filter(({ verdict }) => verdict === 'inconclusive');
   if (open.length > 0)
-    lines.push('', 'NOT DECIDED', ...open.map(({ check, text }) => `  ${check.id}: ${text}`));
+    lines.push('', 'NOT DECIDED', ...open.map((each) => `  ${each.check.id}: ${textOf(each)}`));
   lines.push(
     '',
     'FOR THE DATA SHEET',
     ...dataSheet(inspection).map((row) => `  ${row.name.padEnd(16)}${row.value}`),
   );
   const told = findings.filter(({ verdict }) => verdict === 'fact');
-  lines.push(...told.map(({ check, text }) => `  ${check.id}: ${text}`));
+  lines.push(...told.map((each) => `  ${each.check.id}: ${textOf(each)}`));
   const notRun = notRunText(findings);
   if (notRun.length > 0) lines.push('', 'NOT RUN', ...notRun);
   return lines.join('\n');
 }
 
 /**
- * Findings of one fault that was seen in several questions: those with the same sentence and grade, and all
- * functions that are not answered. The worst is the first of each, as the findings are in the order of their
- * grades.
+ * Findings of one fault that was seen in several questions: those with the same code, facts and grade, and
+ * all functions that are not answered. The worst is the first of each, as the findings are in the order of
+ * their grades.
  */
-function byText(findings: readonly ServerFinding[]): ServerFinding[][] {
+function byFault(findings: readonly ServerFinding[]): ServerFinding[][] {
   const groups = new Map<string, ServerFinding[]>();
   for (const finding of findings) {
-    const key = finding.silentTo === undefined ? `${gradeOf(finding)} ${finding.text}` : 'silent';
+    const { said, at } = finding;
+    const isSilence = codeOf(finding) === 'function-not-answered';
+    const key = isSilence ? '' : JSON.stringify([gradeOf(finding), said, at]);
     groups.set(key, [...(groups.get(key) ?? []), finding]);
   }
   return [...groups.values()];
 }
 
 function violationLines(same: readonly ServerFinding[]): string[] {
-  const [{ check, text, seen, shown = [] }] = same as readonly [ServerFinding];
+  const [worst] = same as readonly [ServerFinding];
+  const { check, seen, shown = [] } = worst;
   const often = seen && seen.of > 0 && same.length === 1 ? ` · ${seen.times} of ${seen.of}` : '';
   const [first] = shown.filter(({ sent }) => sent.length > 0);
   const more = same.length - 1;
-  const silent = same.flatMap(({ silentTo }) => silentTo ?? []);
-  const title = silent.length > 0 ? 'Answers or refuses each function' : check.title;
+  const silent = same.flatMap(({ said }) =>
+    typeof said === 'object' && said.code === 'function-not-answered' ? said.function : [],
+  );
   const others =
     more === 0 || silent.length > 0 ? '' : ` (and ${more} more ${more === 1 ? 'check' : 'checks'})`;
   return [
-    `  ${title}${others}: ${silent.length > 0 ? silenceText(silent) : text}.`,
+    `  ${titleOf(worst)}${others}: ${silent.length > 0 ? silenceText(silent) : textOf(worst)}.`,
     `     ${same.map((each) => each.check.id).join(', ')}${often} · ${check.clause}`,
+    `     ${check.does}`,
     ...(first ? [`     ${exchangeText(first)}`] : []),
     `     ${check.matters}`,
   ];
@@ -238,8 +250,9 @@ function violationLines(same: readonly ServerFinding[]): string[] {
 /** What was not run, by the reason. */
 function notRunText(findings: readonly ServerFinding[]): string[] {
   const byReason = new Map<string, string[]>();
-  for (const { verdict, text, check } of findings) {
-    if (verdict === 'not-run') byReason.set(text, [...(byReason.get(text) ?? []), check.id]);
+  for (const finding of findings.filter(({ verdict }) => verdict === 'not-run')) {
+    const text = textOf(finding);
+    byReason.set(text, [...(byReason.get(text) ?? []), finding.check.id]);
   }
   return [...byReason].map(
     ([reason, ids]) => `  ${reason}: ${ids.length > 4 ? `${ids.length} checks` : listText(ids)}`,

@@ -1,6 +1,8 @@
 import type { AskOptions, Exchange } from './asker.js';
 import type { Bench } from './bench.js';
-import { answerText, codeText, silenceText } from './words.js';
+import { type Code, type Found, foundText } from './found.js';
+import { didOf } from './reading.js';
+import { answerText, codeText } from './words.js';
 
 /**
  * The verdict of a check on a server. `unsupported`: the server has not what is asked for, and the
@@ -37,16 +39,22 @@ export type Provoked = 'address' | 'function' | 'value';
 /** What one trial has shown. */
 export interface Judged {
   readonly verdict: ServerVerdict;
-  /** What was found, in a sentence without its full stop. */
-  readonly text: string;
+  /** What was found: as data. What conforms, or was not run, may be a sentence without its full stop. */
+  readonly said: Found | string;
+  /** Where it was found, if one check asks several questions. */
+  readonly at?: { readonly address: number } | { readonly words: readonly number[]; readonly value: string };
+  /** True for what was seen once: a longer run decides. */
+  readonly isOnce?: boolean;
+  /** What other trials have shown; then it was seen once, and decides nothing. */
+  readonly otherwise?: string;
+  /** Why it does not count. */
+  readonly but?: string;
   /** The exchanges that show it. */
   readonly shown?: readonly Exchange[];
   /** How often it was seen, and how often it could have been. */
   readonly seen?: { readonly times: number; readonly of: number };
   /** True when the replies are odd in a way for which frames are blamed: trying again shows the same. */
   readonly isOdd?: boolean;
-  /** The function that is never answered, where that is the violation: the card tells all of them as one. */
-  readonly silentTo?: number;
   /** Where a violation is worse than those of its check usually are. */
   readonly grade?: Grade;
 }
@@ -83,30 +91,52 @@ export interface ServerCheck {
 }
 
 const judged =
-  (verdict: ServerVerdict) =>
-  (text: string, ...shown: readonly Exchange[]): Judged => ({ verdict, text, shown });
+  <Said extends Found | string>(verdict: ServerVerdict) =>
+  (said: Said, ...shown: readonly Exchange[]): Judged => ({ verdict, said, shown });
 
-export const conforms = judged('conforms');
-export const violates = judged('violates');
-export const unsupported = judged('unsupported');
-export const fact = judged('fact');
-export const inconclusive = judged('inconclusive');
-export const notRun = judged('not-run');
+export const conforms = judged<Found | string>('conforms');
+export const violates = judged<Found>('violates');
+export const unsupported = judged<Found>('unsupported');
+export const fact = judged<Found>('fact');
+export const inconclusive = judged<Found | string>('inconclusive');
+/** What would be a violation, if it had been seen twice. */
+export const once = (found: Found, ...shown: readonly Exchange[]): Judged => ({
+  ...inconclusive(found, ...shown),
+  isOnce: true,
+});
+export const notRun = judged<Found | string>('not-run');
+
+/** The code of what was found; undefined for what only a sentence says. */
+export function codeOf({ said }: Pick<Judged, 'said'>): Code | undefined {
+  return typeof said === 'string' ? undefined : said.code;
+}
+
+/** What was found, in a sentence without its full stop. Nothing decides on it. */
+export function textOf({ said, at, isOnce, otherwise, but }: Judged): string {
+  const text = `${at ? `${placeText(at)}: ` : ''}${typeof said === 'string' ? said : foundText(said)}`;
+  if (isOnce) return `once, ${text}; a longer run decides (--soak)`;
+  if (otherwise !== undefined) return `once, ${text}; the other times, ${otherwise}: a second run decides`;
+  return but === undefined ? text : `${text}; ${but}`;
+}
+
+function placeText(at: NonNullable<Judged['at']>): string {
+  return 'address' in at ? `address ${at.address}` : `${at.words.join(' ')} for ${at.value}`;
+}
+
 /** Functions of a serial line alone: clients on TCP seldom ask them (6.7, 6.9 and 6.10). */
 const SERIAL_ONLY = [7, 11, 12];
 
 /** A function that is not there has to be refused with exception 01 (7, code 01): it got no answer. */
 export function notAnswered(code: number, isSerial: boolean, ...shown: readonly Exchange[]): Judged {
   return {
-    ...violates(silenceText([code]), ...shown),
-    silentTo: code,
+    ...violates({ code: 'function-not-answered', function: code }, ...shown),
     grade: SERIAL_ONLY.includes(code) && !isSerial ? 'seldom' : 'met',
   };
 }
 
 /** A violation that lets a wrong value or command through, or stops the server. */
-export const dangerous = (text: string, ...shown: readonly Exchange[]): Judged => ({
-  ...violates(text, ...shown),
+export const dangerous = (found: Found, ...shown: readonly Exchange[]): Judged => ({
+  ...violates(found, ...shown),
   grade: 'dangerous',
 });
 
@@ -149,29 +179,28 @@ export function judgeRefusal(
 ): Judged {
   const { answer } = exchange;
   const code = exchange.pdu?.[0] ?? 0;
+  const did = didOf(answer);
   const wanted = right.map(codeText).join(' or ');
   switch (answer.kind) {
     case 'exception': {
       if (right.includes(answer.code)) return conforms(`exception ${codeText(answer.code)}`, exchange);
-      if (answer.code === 1 && isOptional) return unsupported(`function ${code} is not there`, exchange);
+      if (answer.code === 1 && isOptional)
+        return unsupported({ code: 'function-absent', function: code }, exchange);
       const why = open[answer.code] ?? OTHERS[answer.code];
-      if (why !== undefined) return inconclusive(`exception ${codeText(answer.code)}: ${why}`, exchange);
-      return violates(`exception ${codeText(answer.code)} in place of ${wanted}`, exchange);
+      if (why !== undefined)
+        return inconclusive({ code: 'refused-otherwise', exception: answer.code, because: why }, exchange);
+      return violates({ code: 'wrong-exception', exception: answer.code, right }, exchange);
     }
     case 'data':
-      return (
-        data?.(exchange) ??
-        violates(`the server ${answerText(answer)} in place of exception ${wanted}`, exchange)
-      );
+      return data?.(exchange) ?? violates({ code: 'answered-not-refused', answer: did, right }, exchange);
     case 'garbled':
-      return violates(`the server ${answerText(answer)}, in place of exception ${wanted}`, exchange);
+      return violates({ code: 'garbled-refusal', answer: did, right }, exchange);
     default: {
+      if (silence === 'violates') return violates({ code: 'not-refused', answer: did, right }, exchange);
       const text = `the server ${answerText(answer)}, where exception ${wanted} is expected`;
-      if (silence === 'conforms') return conforms(`${text}: allowed, and it lives on`, exchange);
-      return (silence === 'violates' ? violates : inconclusive)(
-        silence === 'violates' ? text : `${text}; it lives on`,
-        exchange,
-      );
+      return silence === 'conforms'
+        ? conforms(`${text}: allowed, and it lives on`, exchange)
+        : inconclusive({ code: 'not-refused-lives-on', answer: did, right }, exchange);
     }
   }
 }

@@ -32,7 +32,7 @@ const MORE_TIMES = 1.5;
 /** A file of claims that says what an inspection has found, as a first draft. */
 export function claimsTemplate(inspection: Inspection): string {
   const { facts, log, times } = inspection;
-  const { functions, most, clients, broadcast } = facts;
+  const { functions, most, connections, broadcast } = facts;
   const { there, missing, silent } = functions;
   const rising = (codes: Iterable<number>) => [...codes].sort((a, b) => a - b);
   const replyTime = times && Math.ceil(Math.max(times.p99 + MORE_MS, times.p99 * MORE_TIMES));
@@ -44,7 +44,7 @@ export function claimsTemplate(inspection: Inspection): string {
     exceptions: exceptions.filter((code) => !wrong.includes(code)),
     registers: most[3],
     bits: most[1],
-    connections: clients,
+    connections: connections?.served,
     broadcast: broadcast || undefined,
     replyTime: replyTime && `${Math.min(LONGEST_MS, replyTime)}ms`,
   });

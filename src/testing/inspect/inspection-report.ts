@@ -4,8 +4,8 @@ import { isoTime, micros } from '../../simulator/traffic/words.js';
 import { type InspectionReport, type ServerFindingView, type Verdict, versions } from '../report/report.js';
 import type { Exchange } from './asker.js';
 import { behavesAs } from './behaves-as.js';
-import { conclusionOf, dataSheet, gradeOf, nameOf, placeText, violationsOf } from './card.js';
-import { GROUPS, type ServerVerdict } from './check.js';
+import { conclusionOf, dataSheet, gradeOf, nameOf, placeText, titleOf, violationsOf } from './card.js';
+import { codeOf, GROUPS, type ServerVerdict, textOf } from './check.js';
 import { type Inspection, type ServerFinding, verdictOfAll } from './inspection.js';
 import { lostTexts } from './scratch.js';
 import { answerText, timeText } from './words.js';
@@ -40,7 +40,7 @@ export function inspectionReport(inspection: Inspection, startedAt: number): Ins
       ...lostTexts(inspection.lost),
       conclusionOf(inspection),
       ...fates,
-      ...violationsOf(inspection).map(({ text }) => `${text}.`),
+      ...violationsOf(inspection).map((each) => `${textOf(each)}.`),
       ...behavesAs(inspection).map(
         ({ id, title, sources }) =>
           `It behaves as ${id} of the catalogue: ${title} (${sources.map(({ url }) => url).join(', ')}).`,
@@ -54,16 +54,18 @@ export function inspectionReport(inspection: Inspection, startedAt: number): Ins
   };
 }
 
-function findingView(
-  { check, verdict, text, seen, shown = [], durationMs }: ServerFinding,
-  offset: number,
-): ServerFindingView {
+function findingView(finding: ServerFinding, offset: number): ServerFindingView {
+  const { check, verdict, seen, shown = [], durationMs } = finding;
   const evidence = shown.slice(0, MOST_SHOWN);
+  const text = textOf(finding);
+  const code = codeOf(finding);
   const prefix = verdict === 'unsupported' ? 'not supported: ' : '';
   return {
     id: check.id,
-    title: check.title,
+    title: titleOf(finding),
+    asked: check.title,
     verdict: SHOWN_AS[verdict],
+    ...(code !== undefined && { code }),
     summary: prefix + text,
     ...(verdict === 'violates' && { conclusion: text }),
     ...(seen && { confidence: { agreeing: seen.times, trials: seen.of } }),
@@ -164,15 +166,23 @@ function inspectionSummary(inspection: Inspection, startedAt: number) {
     checks: findings.map((finding) => ({
       id: finding.check.id,
       group: finding.check.group,
-      title: finding.check.title,
+      title: titleOf(finding),
       verdict: finding.verdict,
       ...(finding.verdict === 'violates' && { grade: gradeOf(finding) }),
-      text: finding.text,
+      ...saidJson(finding),
+      text: textOf(finding),
       ...(finding.seen && { seen: finding.seen }),
       clause: finding.check.clause,
     })),
     versions: versions(),
   };
+}
+
+/** The code and the facts of a finding; nothing where only a sentence says it. */
+function saidJson({ said, at }: ServerFinding) {
+  if (typeof said === 'string') return {};
+  const { code, ...facts } = said;
+  return { code, facts: { ...at, ...facts } };
 }
 
 function exchangeJson({ number, sent, chunks, ms, sentAt }: Exchange) {

@@ -12,6 +12,7 @@ import {
   type Provoked,
   type ServerCheck,
   type ServerVerdict,
+  textOf,
   unsupported,
 } from './check.js';
 import { BUS } from './checks/bus.js';
@@ -26,10 +27,11 @@ import { MAP } from './checks/map.js';
 import { REFUSALS } from './checks/refusals.js';
 import { THERE } from './checks/there.js';
 import { WRITES } from './checks/writes.js';
+import { stoppedText } from './found.js';
 import { hasOtherQuantity, ODDITIES } from './reading.js';
 import type { LostValue } from './scratch.js';
 import { RECOVERY_MS, surveyServer } from './survey.js';
-import { answerText, timeText } from './words.js';
+import { answerText } from './words.js';
 
 /** All checks of servers, in the order in which they are shown. */
 export const SERVER_CHECKS: readonly ServerCheck[] = [
@@ -236,7 +238,7 @@ export class InspectionRun {
     return {
       ...(first as Judged),
       verdict: 'inconclusive',
-      text: `once, ${first?.text}; the other times, ${other?.text ?? 'it was not seen'}: a second run decides`,
+      otherwise: other ? textOf(other) : 'it was not seen',
     };
   }
 
@@ -272,10 +274,7 @@ export class InspectionRun {
       log.some(({ pdu, answer: { kind } }) => pdu?.[0] === code && (kind === 'data' || kind === 'exception'))
     )
       return judged;
-    return unsupported(
-      `function ${code} is not answered, as others that are not there: see function-unknown`,
-      shown,
-    );
+    return unsupported({ code: 'function-mute', function: code ?? 0 }, shown);
   }
 
   /**
@@ -290,7 +289,7 @@ export class InspectionRun {
     const odd = [...shown, 'echo' as const].find((oddity) => this.#bench.isOdd(oddity));
     const why = odd === undefined ? this.#strayText(check, judged) : `${ODDITIES[odd]}: see frames`;
     if (why === undefined) return judged;
-    return { ...judged, verdict: 'inconclusive', text: `${judged.text}; ${why}`, isOdd: true };
+    return { ...judged, verdict: 'inconclusive', but: why, isOdd: true };
   }
 
   /**
@@ -316,6 +315,7 @@ export class InspectionRun {
     // What was sent last before the silence, and the first that got no answer.
     const shown = log.slice(Math.max(0, log.findLastIndex(isDecisive))).filter(({ sent }) => sent.length > 0);
     const what = last.answer.kind === 'exception' ? `only ${answerText(last.answer)}` : 'stopped answering';
+    const only = last.answer.kind === 'exception' ? last.answer.code : undefined;
     bench.progress(`the server ${what} after ${check.id}; waiting until it is back`);
     const back = (ms: number) => bench.isBack(ms).catch(orWhenEnded(false));
     let isBack = await back(order.powerCycle ? BEFORE_POWER_MS : RECOVERY_MS);
@@ -325,16 +325,15 @@ export class InspectionRun {
       isBack = await back(RECOVERY_MS);
     }
     const silentMs = asker.clock.now() - since;
-    const silent = timeText(silentMs);
-    const fate = isBack ? `for ${silent}` : `and did not come back within ${silent}`;
-    this.#fates.push(`The server ${what} after ${check.id}, ${fate}.`);
+    const stopped = { silentMs, isBack, ...(only !== undefined && { only }) };
+    this.#fates.push(`The server ${stoppedText(stopped, check.id)}.`);
     if (!isBack) this.#goneSince = check.id;
     for (const each of check.provokes ?? [])
       this.#silencers.set(each, { check: check.id, ms: isAlone ? silentMs : undefined });
     return {
       verdict: 'violates',
       grade: 'dangerous',
-      text: `the server ${what} after it, ${fate}`,
+      said: { code: 'stopped-answering', ...stopped },
       shown: shown.slice(0, 4),
       ...(!isBack && { seen: { times: 1, of: 1 } }),
     };

@@ -17,24 +17,49 @@ export type ServerAnswer =
   /** The connection was closed, or could not be opened. */
   | { readonly kind: 'closed'; readonly reason: string };
 
+/** What a server did, as plain data: an exception by its code, data by the function of the reply. */
+export type Did =
+  | { readonly kind: 'data'; readonly function: number }
+  | { readonly kind: 'exception'; readonly exception: number }
+  | { readonly kind: 'garbled' | 'silent' | 'closed' };
+
+export function didOf(answer: ServerAnswer): Did {
+  if (answer.kind === 'data') return { kind: 'data', function: answer.pdu[0] ?? 0 };
+  if (answer.kind === 'exception') return { kind: 'exception', exception: answer.code };
+  return { kind: answer.kind };
+}
+
+/** What a server did, with how often. */
+export type DidOften = Did & { readonly times: number };
+
+/** Counts what a server did, in the order in which it did that first. */
+export function tallyOf(answers: readonly ServerAnswer[]): DidOften[] {
+  const kinds = new Map<string, DidOften>();
+  for (const did of answers.map(didOf)) {
+    const key = JSON.stringify(did);
+    kinds.set(key, { ...did, times: (kinds.get(key)?.times ?? 0) + 1 });
+  }
+  return [...kinds.values()];
+}
+
 /** What is wrong with the bytes around a reply, or in its header: found in any exchange. */
 export const ODDITIES = {
-  'bytes before': 'bytes stand before the reply',
-  'bytes after': 'bytes stand behind the reply',
+  'bytes-before': 'bytes stand before the reply',
+  'bytes-after': 'bytes stand behind the reply',
   echo: 'the request stands before the reply',
-  'frame before': 'a whole frame stands before the reply',
-  'frame behind': 'a second frame stands behind the reply',
+  'frame-before': 'a whole frame stands before the reply',
+  'frame-behind': 'a second frame stands behind the reply',
   transaction: 'the transaction identifier is not that of the request',
-  'earlier transaction': 'the transaction identifier is that of an earlier request',
+  'earlier-transaction': 'the transaction identifier is that of an earlier request',
   protocol: 'the protocol identifier is not 0',
   length: 'the length in the header is not that of the frame',
   unit: 'the unit identifier is not that of the request',
-  'byte count': 'the byte count is not the number of bytes that follow',
-  'fewer values': 'the reply has fewer values than were asked for',
-  'more values': 'the reply has more values than were asked for',
+  'byte-count': 'the byte count is not the number of bytes that follow',
+  'fewer-values': 'the reply has fewer values than were asked for',
+  'more-values': 'the reply has more values than were asked for',
   crc: 'the check value is wrong',
-  'no exception code': 'the exception has no code',
-  'exception code': 'the exception has a code that the specification does not have',
+  'no-exception-code': 'the exception has no code',
+  'exception-code': 'the exception has a code that the specification does not have',
   cut: 'the reply ends before its end',
   rubbish: 'bytes come that are no reply',
 } as const;
@@ -94,7 +119,7 @@ export function readReply(framing: Framing, asked: Asked, heard: Uint8Array): Re
   }
   if (!best) return unread(framing, asked, heard);
   const { oddities } = best;
-  if (oddities.includes('earlier transaction'))
+  if (oddities.includes('earlier-transaction'))
     return { answer: { kind: 'silent' }, oddities, isClean: false };
   const [first = 0, second = 0] = best.content.pdu;
   const isException = first === (code | EXCEPTION_FLAG) && (asked.pdu[0] as number) <= 0x7f;
@@ -119,22 +144,22 @@ function before(framing: Framing, heard: Uint8Array, start: number, request: Uin
   if (start === 0) return [];
   const bytes = heard.subarray(0, start);
   if (Buffer.compare(bytes, request) === 0) return ['echo'];
-  return [framing.decode(bytes) ? 'frame before' : 'bytes before'];
+  return [framing.decode(bytes) ? 'frame-before' : 'bytes-before'];
 }
 
 function contentOddities({ transactionId, unitId, pdu, earlier }: Asked, content: AduContent): Oddity[] {
   const found: Oddity[] = [];
   if (content.transactionId !== transactionId) {
-    found.push(earlier?.has(content.transactionId) ? 'earlier transaction' : 'transaction');
+    found.push(earlier?.has(content.transactionId) ? 'earlier-transaction' : 'transaction');
   }
   if (content.unitId !== unitId) found.push('unit');
   const [code = 0, second] = content.pdu;
   const isException = code > 0x7f && (pdu[0] as number) <= 0x7f;
-  if (isException && second === undefined) found.push('no exception code');
+  if (isException && second === undefined) found.push('no-exception-code');
   else if (isException && (second === 0 || (second as number) > HIGHEST_CODE || content.pdu.length > 2))
-    found.push('exception code');
+    found.push('exception-code');
   if (!isException && !hasQuantityOf(content.pdu, pdu) && isWhole(content.pdu))
-    found.push((second ?? 0) < byteCountOf(pdu) ? 'fewer values' : 'more values');
+    found.push((second ?? 0) < byteCountOf(pdu) ? 'fewer-values' : 'more-values');
   return found;
 }
 
@@ -146,7 +171,7 @@ function byteCountOf(request: Uint8Array): number {
 
 /** True when a reply has another number of values than was asked for. */
 export function hasOtherQuantity({ oddities }: { readonly oddities: readonly Oddity[] }): boolean {
-  return oddities.includes('fewer values') || oddities.includes('more values');
+  return oddities.includes('fewer-values') || oddities.includes('more-values');
 }
 
 /** True when a PDU is as long as its byte count says. */
@@ -191,11 +216,11 @@ function socketAt(heard: Uint8Array, start: number, asked: Asked): Candidate | u
     // If the header fits all bytes that came, the byte count is wrong; otherwise the header is.
     const blamesHeader = isPduRight && !(isHeaderRight && byHeader === heard.length);
     if (blamesHeader) oddities.push('length');
-    else if ((heard[start + MBAP_LENGTH] as number) <= 0x7f) oddities.push('byte count');
+    else if ((heard[start + MBAP_LENGTH] as number) <= 0x7f) oddities.push('byte-count');
     end = blamesHeader ? byPdu : byHeader;
   } else if (byHeader > heard.length || byHeader < start + MBAP_LENGTH + 1) return undefined;
   if (end < heard.length)
-    oddities.push(decodeMbap(heard, end).kind === 'frame' ? 'frame behind' : 'bytes after');
+    oddities.push(decodeMbap(heard, end).kind === 'frame' ? 'frame-behind' : 'bytes-after');
   const content = {
     transactionId: wordAt(heard, start),
     unitId: heard[start + 6] as number,
@@ -215,8 +240,8 @@ function rtuAt(framing: Framing, heard: Uint8Array, start: number, asked: Asked)
     const oddities: Oddity[] = [];
     const isException = (heard[start + 1] as number) > 0x7f;
     if (typeof predicted === 'number' && end !== start + predicted && !isException)
-      oddities.push('byte count');
-    if (end < heard.length) oddities.push(framing.decode(heard.slice(end)) ? 'frame behind' : 'bytes after');
+      oddities.push('byte-count');
+    if (end < heard.length) oddities.push(framing.decode(heard.slice(end)) ? 'frame-behind' : 'bytes-after');
     return { content: { ...content, pdu: Uint8Array.from(content.pdu) }, oddities };
   }
   return undefined;
@@ -226,7 +251,7 @@ function asciiAt(framing: Framing, heard: Uint8Array, start: number): Candidate 
   if (heard[start] !== COLON) return undefined;
   const end = heard.indexOf(framing.delimiter ?? 0, start) + 1;
   const content = end > 0 ? framing.decode(heard.slice(start, end)) : undefined;
-  return content && { content, oddities: end < heard.length ? ['bytes after'] : [] };
+  return content && { content, oddities: end < heard.length ? ['bytes-after'] : [] };
 }
 
 /** Says what is odd about bytes in which no reply was found. */

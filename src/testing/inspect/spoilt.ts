@@ -26,10 +26,10 @@ const MOST_TEXT = 1024;
 /** The faults that may have made a reply odd in each way, the most exact first. */
 const FAULTS: Partial<Record<Oddity, (spoilt: SpoiltReply) => readonly Fault[]>> = {
   echo: () => [{ echo: true }],
-  'bytes before': before,
-  'frame before': before,
-  'bytes after': after,
-  'frame behind': after,
+  'bytes-before': before,
+  'frame-before': before,
+  'bytes-after': after,
+  'frame-behind': after,
   transaction: ({ sent, heard }) => {
     const [asked, came] = [wordAt(sent, 0), wordAt(heard, 0)];
     const swapped = ((asked << 8) | (asked >> 8)) & 0xffff;
@@ -39,18 +39,18 @@ const FAULTS: Partial<Record<Oddity, (spoilt: SpoiltReply) => readonly Fault[]>>
       { transaction: signed(came - asked) },
     ];
   },
-  'earlier transaction': () => [{ stale: true }],
+  'earlier-transaction': () => [{ stale: true }],
   protocol: ({ heard }) => [{ mbap: { protocol: wordAt(heard, 2) } }],
   length: ({ heard }) => {
     const length = wordAt(heard, 4);
     return [{ mbap: { length } }, { mbap: { length: signed(length - (heard.length - 6)) } }];
   },
   unit: ({ heard, isSocket }) => [{ unit: heard[isSocket ? 6 : 0] }],
-  'byte count': ({ pdu }) => [{ byteCount: pdu[1] }],
-  'fewer values': ({ pdu }) => [{ pdu: text(pdu) }],
-  'more values': ({ pdu }) => [{ pdu: text(pdu) }],
-  'no exception code': ({ pdu }) => [{ pdu: text(pdu.subarray(0, 1)) }],
-  'exception code': ({ pdu }) => [{ exception: pdu[1] }],
+  'byte-count': ({ pdu }) => [{ byteCount: pdu[1] }],
+  'fewer-values': ({ pdu }) => [{ pdu: text(pdu) }],
+  'more-values': ({ pdu }) => [{ pdu: text(pdu) }],
+  'no-exception-code': ({ pdu }) => [{ pdu: text(pdu.subarray(0, 1)) }],
+  'exception-code': ({ pdu }) => [{ exception: pdu[1] }],
   crc: () => [{ crc: 'invert' }],
   cut: ({ heard, isSocket }) => {
     const whole = isSocket ? 6 + wordAt(heard, 4) : responseLength(heard, 0, heard.length);

@@ -84,7 +84,7 @@ function clientOf(bench: Bench): Pick<ModbusClient, 'ask'> {
         ...{ kind: 'answered', adu, ms },
         pdu: Uint8Array.of((pdu[0] as number) | EXCEPTION_FLAG, answer.code),
       };
-    if (answer.kind === 'data' && !exchange.oddities.includes('fewer values'))
+    if (answer.kind === 'data' && !exchange.oddities.includes('fewer-values'))
       return { kind: 'answered', pdu: answer.pdu, adu, ms };
     return { kind: 'timeout', heard: adu, ms };
   };

@@ -1,6 +1,6 @@
 import { hex } from '../../modbus/protocol/bytes.js';
 import type { Exchange } from './asker.js';
-import type { ServerAnswer } from './reading.js';
+import type { Did, ServerAnswer } from './reading.js';
 
 /** Writes a number as the specification does: 2 hexadecimal digits for a code. */
 export function codeText(code: number): string {
@@ -8,12 +8,12 @@ export function codeText(code: number): string {
 }
 
 /** What a server did, as a part of a sentence after "the server". */
-export function answerText(answer: ServerAnswer): string {
+export function answerText(answer: ServerAnswer | Did): string {
   switch (answer.kind) {
     case 'data':
-      return `gave an answer of function ${answer.pdu[0]}`;
+      return `gave an answer of function ${'pdu' in answer ? answer.pdu[0] : answer.function}`;
     case 'exception':
-      return `answered with exception ${codeText(answer.code)}`;
+      return `answered with exception ${codeText('code' in answer ? answer.code : answer.exception)}`;
     case 'garbled':
       return 'sent bytes that are no reply';
     case 'silent':
@@ -41,6 +41,25 @@ export function exchangeText({ sent, chunks, ms, answer }: Exchange): string {
   const heard = chunks.map(({ bytes }) => bytesText(bytes)).join(' | ');
   const time = ms === undefined ? '' : `   ${timeText(ms)}`;
   return `${out}   →   ${heard === '' ? answerText(answer) : heard}${time}`;
+}
+
+/** How many connections a server has. */
+export interface ConnectionsFound {
+  /** How many were served at a time. */
+  readonly served: number;
+  /** What became of the next one; `untried`: there may be more. */
+  readonly next: 'refused' | 'closed' | 'evicts' | 'untried';
+}
+
+const NEXT = {
+  refused: '; the next one is refused',
+  closed: '; the next one is closed',
+  evicts: '; a new one ends an older one',
+} as const;
+
+/** How many connections a server has: `1 at a time; the next one is refused`. */
+export function connectionsText({ served, next }: ConnectionsFound): string {
+  return next === 'untried' ? `at least ${served} at a time` : `${served} at a time${NEXT[next]}`;
 }
 
 /** `1 of 20 reads`, `3 of 20 reads`. */

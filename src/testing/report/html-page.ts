@@ -203,14 +203,14 @@ function characterTime(frames: readonly TrafficView[]): number | undefined {
  * @param number number of its report in the document, from 0
  */
 export function findingHtml(finding: FindingView, number: number): string {
-  const { id, title, verdict, summary, about } = finding;
+  const { id, title, verdict, summary, about, code } = finding;
   // A view on demand makes the frames on each read, so they are read once.
   const { frames } = finding;
   const strip = stripSvg(frames);
   const name = about ? title : `${id} ${title}`;
   return [
     `<section class="finding ${className(verdict)}" id="${findingAnchor(finding, number)}">`,
-    `<header><h3>${escaped(name)}${about ? ` <code>${escaped(id)}</code>` : ''}</h3>${verdictHtml(verdict)}</header>`,
+    `<header><h3>${escaped(name)}${about ? ` <code>${escaped(code === undefined ? id : `${id}: ${code}`)}</code>` : ''}</h3>${verdictHtml(verdict)}</header>`,
     summary === '' ? '' : `<p class="message">${escaped(summary)}</p>`,
     about === undefined ? '' : aboutHtml(about, verdict),
     strip === '' ? '' : `<div class="scroll">${strip}</div>`,

@@ -14,6 +14,10 @@ export interface Finding {
   /** Unique in its report: `time-out`, or the number of the step. */
   readonly id: string;
   readonly title: string;
+  /** What the check asks, where `title` says what was seen: a case of JUnit keeps its name. */
+  readonly asked?: string;
+  /** What was found, as a code; inspections only. */
+  readonly code?: string;
   readonly verdict: Verdict;
   /** What was found, in one or two sentences. */
   readonly summary: string;

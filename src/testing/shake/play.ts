@@ -120,9 +120,6 @@ const PATIENCE_PERIODS = 10;
 /** A line is closed for at least this long for each request of its move, in ms. */
 const SHORTEST_MS = 100;
 
-/** The beginning of the reason for turning away a client that sent a length which no frame has. */
-const NOT_MODBUS = 'not Modbus TCP';
-
 const DEAF: ClientFailure = { kind: 'value', text: 'no longer shows the values of good replies' };
 
 /** Plays schedules on a line, and looks at what the client does. */
@@ -282,7 +279,7 @@ function sentBytes({ log }: Exam, since: number): ClientFailure | undefined {
 
 function isNoRequest(event: TrafficEvent): boolean {
   const isNoFrame = event.kind === 'damaged' || event.kind === 'discarded';
-  return isNoFrame || (event.kind === 'client rejected' && event.text.startsWith(NOT_MODBUS));
+  return isNoFrame || (event.kind === 'client rejected' && event.reason === 'protocol');
 }
 
 /**

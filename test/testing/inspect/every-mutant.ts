@@ -1,5 +1,6 @@
 import { findMisbehaviour } from '../../../src/files/config/catalogue.js';
 import { dataSheet } from '../../../src/testing/inspect/card.js';
+import { textOf } from '../../../src/testing/inspect/check.js';
 import { deviceForMap, mapOf } from '../../../src/testing/inspect/device-map.js';
 import type { Inspection } from '../../../src/testing/inspect/inspection.js';
 import { nativeSetup } from '../../support/configuration.js';
@@ -205,7 +206,7 @@ export function inspectMutant(name: string, mutant: Mutant, on: 'tcp' | 'serial'
 /** The lines of a report, each behind its name: what was found, and the data sheet. */
 export function linesOf(inspection: Inspection): string[] {
   return [
-    ...inspection.findings.map(({ check, text }) => `${check.id}: ${text}`),
+    ...inspection.findings.map((each) => `${each.check.id}: ${textOf(each)}`),
     ...dataSheet(inspection).map(({ name, value }) => `${name}: ${value}`),
   ];
 }

@@ -3,6 +3,7 @@ import type { ClientTarget, Wire, WireListener } from '../../../src/modbus/clien
 import { encodeRtu, isRtuFrame } from '../../../src/modbus/protocol/rtu.js';
 import type { InspectionOrder } from '../../../src/testing/inspect/bench.js';
 import { cardText } from '../../../src/testing/inspect/card.js';
+import { textOf } from '../../../src/testing/inspect/check.js';
 import { InspectionRun } from '../../../src/testing/inspect/inspection.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 import { untilOver } from '../examine/virtual-bench.js';
@@ -15,7 +16,7 @@ afterEach(() => {
 async function verdictOf(id: string, wanted: ServerWanted & { readonly order?: Partial<InspectionOrder> }) {
   const { inspection } = await inspectServer({ ...wanted, order: { checks: [id], ...wanted.order } });
   const finding = inspection.findings.find(({ check }) => check.id === id);
-  return `${finding?.verdict}: ${finding?.text}`;
+  return `${finding?.verdict}: ${finding && textOf(finding)}`;
 }
 
 describe('the models of a SunSpec device', () => {
@@ -102,7 +103,7 @@ describe('the card', () => {
     const card = await cardOf({ on: 'serial', faults: [many, silent] });
     expect(card).toContain('Many clients will be happy; one deviation will be met in the field.');
     expect(card).toContain(
-      'Function 3 refuses 256 registers (and 1 more check): exception 04 in place of 03.',
+      'Refuses with another exception than it has to (and 1 more check): exception 04 in place of 03.',
     );
   });
 
@@ -115,16 +116,16 @@ describe('the card', () => {
     const scratch = { coils: { first: 0, last: 9 } };
     const card = await cardOf({ faults: [mute(2, 7, 12, 15)], order: { scratch } });
     expect(card).toContain(
-      'WILL BE MET BY CLIENTS\n  Answers or refuses each function: functions 2, 7, 12 and 15 are not answered, where an answer or exception 01 is expected.',
+      'WILL BE MET BY CLIENTS\n  Leaves functions without an answer: functions 2, 7, 12 and 15 are not answered, where an answer or exception 01 is expected.',
     );
     expect(card).toContain('one deviation will be met in the field');
     const seldom = await cardOf({ faults: [mute(7, 11, 12)] });
     expect(seldom).toContain(
-      'WRONG, SELDOM MET\n  Answers or refuses each function: functions 7, 11 and 12 are',
+      'WRONG, SELDOM MET\n  Leaves functions without an answer: functions 7, 11 and 12 are',
     );
     expect(seldom).not.toContain('WILL BE MET');
     expect(await cardOf({ on: 'serial', faults: [mute(7)] })).toContain(
-      'WILL BE MET BY CLIENTS\n  Answers or refuses each function: function 7 is not answered',
+      'WILL BE MET BY CLIENTS\n  Leaves functions without an answer: function 7 is not answered',
     );
   });
 

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { findMisbehaviour } from '../../../src/files/config/catalogue.js';
 import { behavesAs } from '../../../src/testing/inspect/behaves-as.js';
+import { textOf } from '../../../src/testing/inspect/check.js';
 import { rows } from '../../support/tries.js';
 import { MUTANTS, SCRATCH } from './mutants.js';
 import { inspectServer } from './virtual-server.js';
@@ -34,7 +35,7 @@ describe('an entry of the catalogue ends in the findings that name it', () => {
     const wanted = [...Object.keys(shows), ...too];
     const texts = inspection.findings
       .filter(({ verdict }) => verdict === 'violates')
-      .map(({ check, text }) => `${check.id}: ${text}`);
+      .map((each) => `${each.check.id}: ${textOf(each)}`);
     expect(those('violates').toSorted(), texts.join('\n')).toEqual(wanted.toSorted());
     expect(
       behavesAs(inspection).map((each) => each.id),

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { encodeRtu } from '../../../src/modbus/protocol/rtu.js';
 import type { Exchange } from '../../../src/testing/inspect/asker.js';
 import { cardText } from '../../../src/testing/inspect/card.js';
+import { textOf } from '../../../src/testing/inspect/check.js';
 import { verdictOfAll } from '../../../src/testing/inspect/inspection.js';
 import { inspectionReport } from '../../../src/testing/inspect/inspection-report.js';
 import type { VirtualClock } from '../../support/virtual-clock.js';
@@ -73,7 +74,7 @@ describe('values that were written', () => {
     expect(values).toEqual(FIRST);
     const written = inspection.log.filter(({ pdu }) => [6, 16, 22, 23].includes(pdu?.[0] ?? 0));
     expect(written).toEqual([]);
-    expect(inspection.findings.find(({ check }) => check.id === 'fc06-echo')?.text).toBe(
+    expect(inspection.findings.find(({ check }) => check.id === 'fc06-echo')?.said).toBe(
       'holding 0 is not read, and so can not be put back',
     );
   });
@@ -130,7 +131,7 @@ describe('a broadcast', () => {
   it('is not sent where another unit does not let its value be read', async () => {
     const neighbour = [7, 8, 9];
     expect(await bus(neighbour, false)).toMatchObject({
-      ...{ verdict: 'not-run', text: 'of unit 9, holding 0 is not read, and so can not be put back' },
+      ...{ verdict: 'not-run', said: 'of unit 9, holding 0 is not read, and so can not be put back' },
     });
     expect(neighbour).toEqual([7, 8, 9]);
   });
@@ -220,7 +221,7 @@ describe('a run that was stopped', () => {
     });
     expect(inspection.durationMs).toBeLessThan(101_000);
     expect(inspection.findings.find(({ check }) => check.id === 'idle')).toMatchObject({
-      ...{ verdict: 'not-run', text: 'the inspection was stopped' },
+      ...{ verdict: 'not-run', said: 'the inspection was stopped' },
     });
     expect(verdictOfAll(inspection)).toBe('inconclusive');
     expect(cardText(inspection)).toMatch(/\nStopped after \d of \d+ checks: no verdict\./);
@@ -230,7 +231,7 @@ describe('a run that was stopped', () => {
 
   it('before anything answered says that it was stopped, and not that nothing answers', async () => {
     const inspection = await inspectModel(() => undefined, { stopAt: 100 });
-    expect(inspection.findings[0]).toMatchObject({ verdict: 'not-run', text: 'the inspection was stopped' });
+    expect(inspection.findings[0]).toMatchObject({ verdict: 'not-run', said: 'the inspection was stopped' });
     expect(cardText(inspection)).toContain('Stopped after 0 of ');
   });
 
@@ -240,8 +241,8 @@ describe('a run that was stopped', () => {
     const inspection = await inspectModel(registers({ values }), order);
     expect(values).toEqual(FIRST);
     expect(inspection.durationMs).toBeLessThan(stopAt + 15_000);
-    for (const { verdict, text } of inspection.findings)
-      if (verdict === 'conforms') expect(text).not.toMatch(/^0 /);
+    for (const finding of inspection.findings)
+      if (finding.verdict === 'conforms') expect(textOf(finding)).not.toMatch(/^0 /);
   });
 });
 
@@ -251,7 +252,9 @@ it('a soak keeps counts, and no exchanges that are as usual', async () => {
     soakMs: 60_000,
   });
   const finding = inspection.findings.find(({ check }) => check.id === 'soak');
-  const [, many = 0] = (/^(\d+) of \1 reads were answered/.exec(finding?.text ?? '') ?? []).map(Number);
+  const [, many = 0] = (/^(\d+) of \1 reads were answered/.exec(finding ? textOf(finding) : '') ?? []).map(
+    Number,
+  );
   expect(finding?.verdict).toBe('conforms');
   expect(many).toBeGreaterThan(1000);
   expect(inspection.requests - inspection.log.length).toBe(many);

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { textOf } from '../../../src/testing/inspect/check.js';
 import { inspectServer } from './virtual-server.js';
 
 afterEach(() => {
@@ -32,7 +33,7 @@ describe.each(['tcp', 'serial'] as const)('a plain simulator on %s', (on) => {
     expect(
       inspection.findings
         .filter(({ verdict }) => verdict === 'violates')
-        .map(({ check, text }) => `${check.id}: ${text}`),
+        .map((each) => `${each.check.id}: ${textOf(each)}`),
     ).toEqual([]);
     // Connections of the virtual bench end with a frame of another protocol.
     expect(those('inconclusive')).toEqual(on === 'tcp' ? ['mbap-protocol'] : []);

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { findMisbehaviour } from '../../../src/files/config/catalogue.js';
 import { writeInspected } from '../../../src/testing/inspect/as-file.js';
+import { textOf } from '../../../src/testing/inspect/check.js';
 import type { Inspection } from '../../../src/testing/inspect/inspection.js';
 import { rows } from '../../support/tries.js';
 import { MUTANTS, SCRATCH } from './mutants.js';
@@ -18,7 +19,7 @@ const QUICK = ['extra-byte-before', 'few-registers'];
 function violationsIn({ findings }: Inspection): string[] {
   return findings
     .filter(({ verdict }) => verdict === 'violates')
-    .map(({ check, text }) => `${check.id}: ${text}`);
+    .map((each) => `${each.check.id}: ${textOf(each)}`);
 }
 
 /** Which of the two checks that repeat a read meets a value that is wrong now and then depends on what was asked before. */

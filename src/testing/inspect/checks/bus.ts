@@ -13,8 +13,10 @@ import {
   unsupported,
   violates,
 } from '../check.js';
+import { type BeforeRead, beforeText } from '../found.js';
+import { didOf } from '../reading.js';
 import { readPdu } from '../requests.js';
-import { answerText, timeText } from '../words.js';
+import { timeText } from '../words.js';
 import { readsAfter, writePdu, writeRegister } from './writes.js';
 
 const SILENCE = 'Serial Line V1.02, 2.5.1.1';
@@ -41,10 +43,8 @@ export async function unanswered(
 ): Promise<Judged> {
   const exchange = await bench.asker.once(pdu, { unitId, pieces, timeout: bench.asker.silence });
   if (exchange.chunks.length === 0) return conforms('no reply came', exchange);
-  return blame(
-    `the server ${answerText(exchange.answer)} (${hex(heardIn(exchange)).slice(0, 60)})`,
-    exchange,
-  );
+  const bytes = hex(heardIn(exchange)).slice(0, 60);
+  return blame({ code: 'not-ignored', answer: didOf(exchange.answer), bytes }, exchange);
 }
 
 /** Sends something, then a good read, which has to be answered. */
@@ -52,18 +52,15 @@ export async function stillAnswers(
   bench: Bench,
   before: readonly RawPiece[],
   waitMs: number,
-  what: string,
+  what: BeforeRead,
 ): Promise<Judged> {
   const pause = Math.max(waitMs, 1.5 * (bench.facts.pauseMs ?? 0));
   const pieces = [...before, { bytes: frameOf(bench, bench.goodRead), waitMs: pause }];
   const exchange = await bench.ask(bench.goodRead, { pieces, isExpected: true });
-  if (isDecisive(exchange)) return conforms(`a read ${timeText(pause)} after ${what} is answered`, exchange);
-  if (bench.facts.losses !== undefined)
-    return inconclusive('replies get lost by chance; a longer run decides (--soak)', exchange);
-  return violates(
-    `a read ${timeText(pause)} after ${what}: the server ${answerText(exchange.answer)}`,
-    exchange,
-  );
+  if (isDecisive(exchange))
+    return conforms(`a read ${timeText(pause)} after ${beforeText(what)} is answered`, exchange);
+  if (bench.facts.losses !== undefined) return inconclusive({ code: 'replies-lost' }, exchange);
+  return violates({ code: 'read-lost-after', ms: pause, answer: didOf(exchange.answer), ...what }, exchange);
 }
 
 /** A unit that nobody has; undefined when all that were tried are answered. */
@@ -95,7 +92,7 @@ async function otherUnitAnswers(bench: Bench): Promise<Judged> {
   if (unit === undefined) {
     return {
       ...dangerous(
-        `the server answers requests to the units ${answered.map(({ unitId }) => unitId).join(', ')}, too`,
+        { code: 'other-units-answered', units: answered.map(({ unitId }) => unitId) },
         ...answered,
       ),
       seen: { times: answered.length, of: answered.length },
@@ -103,10 +100,10 @@ async function otherUnitAnswers(bench: Bench): Promise<Judged> {
   }
   const exchange = await bench.asker.once(bench.goodRead, { unitId: unit, timeout: bench.asker.silence });
   if (exchange.chunks.length > 0)
-    return dangerous(`a read of unit ${unit}: the server ${answerText(exchange.answer)}`, exchange);
+    return dangerous({ code: 'other-unit-answered', unit, answer: didOf(exchange.answer) }, exchange);
   const next = await bench.askGood();
   if (!isDecisive(next) && bench.facts.losses === undefined)
-    return violates(`after a request to unit ${unit}, its own one is not answered`, exchange, next);
+    return violates({ code: 'deaf-after-other-unit', unit }, exchange, next);
   return conforms(`a read of unit ${unit} is not answered, and its own next one is`, exchange);
 }
 
@@ -115,9 +112,7 @@ const beside =
   (run: (bench: Bench, unit: number) => Promise<Judged>) =>
   async (bench: Bench): Promise<Judged> => {
     const { unit } = await absentUnit(bench);
-    return unit === undefined
-      ? inconclusive('no unit was found that nobody has: see rtu-other-unit')
-      : run(bench, unit);
+    return unit === undefined ? inconclusive({ code: 'no-free-unit' }) : run(bench, unit);
   };
 
 /** The pauses after the exchange of another unit to try, in ms. */
@@ -131,13 +126,13 @@ async function neighbourAnswers(bench: Bench, unit: number): Promise<Judged> {
     { bytes: frameOf(bench, readPdu(3, 0, 2), unit) },
     { bytes: frameOf(bench, Uint8Array.of(3, 4, 0x12, 0x34, 0x56, 0x78), unit), waitMs: t35 + 2 * SOON_MS },
   ];
-  const what = 'an exchange of another unit';
+  const what = { after: 'others-exchange' } as const;
   const soon = await stillAnswers(bench, exchangeOfOthers, t35 + SOON_MS, what);
   if (soon.verdict !== 'violates') return soon;
   for (const pause of PAUSES) {
     const later = await stillAnswers(bench, exchangeOfOthers, t35 + pause, what);
-    if (later.verdict === 'conforms')
-      return { ...soon, text: `${soon.text}; ${timeText(pause)} later it is answered` };
+    if (later.verdict === 'conforms' && typeof soon.said === 'object' && soon.said.code === 'read-lost-after')
+      return { ...soon, said: { ...soon.said, curedMs: pause } };
   }
   return soon;
 }
@@ -145,7 +140,7 @@ async function neighbourAnswers(bench: Bench, unit: number): Promise<Judged> {
 async function noise(bench: Bench): Promise<Judged> {
   for (const length of [1, 2, 20, 300]) {
     const bytes = Uint8Array.from({ length }, () => bench.random.below(256));
-    const judged = await stillAnswers(bench, [{ bytes }], clear(bench), `${length} bytes of noise`);
+    const judged = await stillAnswers(bench, [{ bytes }], clear(bench), { after: 'noise', bytes: length });
     if (judged.verdict !== 'conforms') return judged;
   }
   return conforms('reads after 1, 2, 20 and 300 bytes of noise are answered');
@@ -163,12 +158,8 @@ async function noiseJoined(bench: Bench): Promise<Judged> {
   });
   if (isDecisive(second)) return conforms('the read after a disturbed one is answered', first, second);
   return bench.facts.losses === undefined
-    ? violates(
-        `after a disturbed request, the next one: the server ${answerText(second.answer)}`,
-        first,
-        second,
-      )
-    : inconclusive('replies get lost by chance; a longer run decides (--soak)', second);
+    ? violates({ code: 'lost-after-disturbed', answer: didOf(second.answer) }, first, second)
+    : inconclusive({ code: 'replies-lost' }, second);
 }
 
 /** A good read, cut after four bytes, with a pause in it. */
@@ -182,8 +173,7 @@ async function pauseInside(bench: Bench): Promise<Judged> {
     pieces: cut(bench, 250),
     timeout: bench.asker.silence,
   });
-  if (exchange.answer.kind === 'data')
-    return violates('4 bytes, 250 ms, 4 bytes: the server takes them for one request', exchange);
+  if (exchange.answer.kind === 'data') return violates({ code: 'joins-over-pause' }, exchange);
   return conforms('4 bytes, 250 ms, 4 bytes are not taken for one request', exchange);
 }
 
@@ -192,11 +182,7 @@ async function shortPauseInside(bench: Bench): Promise<Judged> {
     pieces: cut(bench, (2.5 * bench.asker.t35) / 3.5),
     timeout: bench.asker.silence,
   });
-  const what = isDecisive(exchange) ? 'answered' : 'discarded';
-  return fact(
-    `a request with a pause of 2.5 characters in it is ${what} (the clause says "should" be discarded)`,
-    exchange,
-  );
+  return fact({ code: 'short-pause', isAnswered: isDecisive(exchange) }, exchange);
 }
 
 async function wrongCrc(bench: Bench): Promise<Judged> {
@@ -208,16 +194,14 @@ async function wrongCrc(bench: Bench): Promise<Judged> {
 async function frameInFrame(bench: Bench, unit: number): Promise<Judged> {
   const address = await bench.scratch.register();
   const before = await bench.words(3, address, 1);
-  if (!before) return unsupported('holding registers are not read');
+  if (!before) return unsupported({ code: 'holding-not-read' });
   const wanted = (before[0] ?? 0) ^ 0x5555;
   const write = frameOf(bench, readPdu(6, address, wanted));
   const data = concatBytes([3, 8 + 8], [0, 1, 0, 2], write, [0, 3, 0, 4]);
   const exchange = await bench.asker.send([{ bytes: frameOf(bench, data, unit) }], { timeout: 300 });
   const after = await bench.words(3, address, 1);
-  if (after?.[0] === wanted)
-    return dangerous('a write inside the reply of another unit is executed', exchange);
-  if (exchange.chunks.length > 0)
-    return violates('a write inside the reply of another unit is answered', exchange);
+  if (after?.[0] === wanted) return dangerous({ code: 'inner-frame-executed' }, exchange);
+  if (exchange.chunks.length > 0) return violates({ code: 'inner-frame-answered' }, exchange);
   return conforms('a write inside the reply of another unit is neither answered nor executed', exchange);
 }
 
@@ -239,7 +223,7 @@ async function broadcastRefused(bench: Bench): Promise<Judged> {
 async function broadcastWrite(bench: Bench): Promise<Judged> {
   const address = await bench.scratch.register();
   const before = await bench.words(3, address, 1);
-  if (!before) return unsupported('holding registers are not read');
+  if (!before) return unsupported({ code: 'holding-not-read' });
   const wanted = (before[0] ?? 0) ^ 0x4321;
   await bench.scratch.keepOfOthers('holding', address);
   await writeRegister(bench, address, before[0] ?? 0);
@@ -253,7 +237,7 @@ async function broadcastWrite(bench: Bench): Promise<Judged> {
   bench.facts.broadcast = isWritten;
   return isWritten
     ? conforms('a broadcast write is executed, and not answered', ...shown)
-    : violates('a broadcast write is not executed', ...shown);
+    : violates({ code: 'broadcast-not-executed' }, ...shown);
 }
 
 const TURNAROUND_MS = 200;
@@ -357,12 +341,9 @@ export const BUS: readonly ServerCheck[] = [
     'Forgets half a frame',
     'Sends 4 bytes, waits 60 ms (or 5 times t3.5), and reads.',
     (bench) =>
-      stillAnswers(
-        bench,
-        [{ bytes: frameOf(bench, bench.goodRead).subarray(0, 4) }],
-        clear(bench),
-        'half a frame',
-      ),
+      stillAnswers(bench, [{ bytes: frameOf(bench, bench.goodRead).subarray(0, 4) }], clear(bench), {
+        after: 'half-frame',
+      }),
     {
       rule: answered,
       matters: 'After a disturbance, the next poll is lost, too: ljean/modbus-tk#112.',
@@ -374,7 +355,9 @@ export const BUS: readonly ServerCheck[] = [
     'Forgets half a frame after a second',
     'Sends 4 bytes, waits 1.2 s, and reads.',
     (bench) =>
-      stillAnswers(bench, [{ bytes: frameOf(bench, bench.goodRead).subarray(0, 4) }], 1200, 'half a frame'),
+      stillAnswers(bench, [{ bytes: frameOf(bench, bench.goodRead).subarray(0, 4) }], 1200, {
+        after: 'half-frame',
+      }),
     { rule: answered, matters: 'The server waits for the rest for ever.', mend: discard },
   ),
   row(
@@ -441,12 +424,9 @@ export const BUS: readonly ServerCheck[] = [
     'Answers after a request that nobody answers',
     'Sends a read to a unit that nobody has, waits 150 ms, and reads.',
     beside((bench, unit) =>
-      stillAnswers(
-        bench,
-        [{ bytes: frameOf(bench, readPdu(3, 0, 2), unit) }],
-        150,
-        'a request that nobody answers',
-      ),
+      stillAnswers(bench, [{ bytes: frameOf(bench, readPdu(3, 0, 2), unit) }], 150, {
+        after: 'unanswered-request',
+      }),
     ),
     {
       rule: answered,

@@ -2,7 +2,7 @@ import type { Claims } from '../../order-schemas.js';
 import type { Exchange } from '../asker.js';
 import { type Bench, READ_CODES, type ReadCode } from '../bench.js';
 import { conforms, inconclusive, type Judged, notRun, type ServerCheck, violates } from '../check.js';
-import { codeText, listText, timeText } from '../words.js';
+import { beginText, functionsText } from '../found.js';
 import { replyTimes } from './frames.js';
 
 /** Judges functions, as far as the other checks have asked them. */
@@ -12,16 +12,12 @@ async function functions(bench: Bench, claimed: readonly number[]): Promise<Judg
   const lacking = claimed.filter((code) => !there.has(code) && (missing.has(code) || silent.has(code)));
   if (lacking.length > 0) {
     const shown = lacking.flatMap((code) => bench.log.find(({ pdu }) => pdu?.[0] === code) ?? []);
-    return violates(`${ofCodes(lacking)} not there`, ...shown.slice(0, 4));
+    return violates({ code: 'functions-missing', functions: lacking }, ...shown.slice(0, 4));
   }
   const open = claimed.filter((code) => !there.has(code));
   return open.length > 0
-    ? inconclusive(`${ofCodes(open)} not asked for; functions that write need --scratch`)
-    : conforms(`${ofCodes(claimed)} there`);
-}
-
-function ofCodes(codes: readonly number[]): string {
-  return `${codes.length === 1 ? 'function' : 'functions'} ${listText(codes.map(String))} ${codes.length === 1 ? 'is' : 'are'}`;
+    ? inconclusive({ code: 'functions-not-tried', functions: open })
+    : conforms(`${functionsText(claimed)} there`);
 }
 
 /** The exchanges with an exception code that the specification has. */
@@ -39,8 +35,8 @@ function exceptions(bench: Bench, claimed: readonly number[]): Judged {
   const seen = exceptionsIn(bench.log);
   const others = [...seen].filter(([code]) => !claimed.includes(code));
   if (others.length === 0) return conforms('no other exceptions came');
-  const names = listText(others.map(([code]) => codeText(code)));
-  return violates(`exception ${names} came, which is not claimed`, ...others.map(([, shown]) => shown));
+  const codes = others.map(([code]) => code);
+  return violates({ code: 'exceptions-not-claimed', exceptions: codes }, ...others.map(([, shown]) => shown));
 }
 
 /** Reads as many registers, or bits, as are claimed. */
@@ -48,38 +44,34 @@ async function quantity(bench: Bench, claimed: number, codes: readonly ReadCode[
   const { most } = bench.facts;
   const found = codes.flatMap((code) => most[code] ?? []);
   const least = Math.min(...found);
-  if (found.length === 0)
-    return inconclusive('no table is large enough to tell; name more addresses with --map');
+  if (found.length === 0) return inconclusive({ code: 'no-large-table' });
   return least >= claimed
     ? conforms(`${least} in one read`)
-    : violates(`${least} in one read, and ${claimed} are claimed`);
+    : violates({ code: 'fewer-than-claimed', most: least, claimed });
 }
 
-function connections({ facts: { clients, connections: text = '' } }: Bench, claimed: number): Judged {
-  if (clients === undefined) return inconclusive('connections were not counted: see connections');
-  if (clients >= claimed) return conforms(text);
-  return text.startsWith('at least')
-    ? inconclusive(`${text}; more were not tried`)
-    : violates(`${text}, and ${claimed} are claimed`);
+function connections({ facts: { connections: found } }: Bench, claimed: number): Judged {
+  if (found === undefined) return inconclusive({ code: 'connections-not-counted' });
+  if (found.served >= claimed) return conforms({ code: 'connections', ...found });
+  return found.next === 'untried'
+    ? inconclusive({ code: 'connections-not-tried', ...found })
+    : violates({ code: 'fewer-connections', ...found, claimed });
 }
 
 function broadcast({ facts, asker }: Bench): Judged {
   if (facts.broadcast === undefined)
-    return asker.isSerial
-      ? inconclusive('no broadcast was sent; it needs --broadcast and --scratch holding:…')
-      : notRun('only on a serial port');
+    return asker.isSerial ? inconclusive({ code: 'no-broadcast-sent' }) : notRun({ code: 'serial-only' });
   return facts.broadcast
     ? conforms('a broadcast write is executed')
-    : violates('a broadcast write is not executed');
+    : violates({ code: 'broadcast-not-executed' });
 }
 
 function replyTime(bench: Bench, claimed: number): Judged {
   const times = replyTimes(bench);
-  if (!times) return inconclusive('no reply was timed');
-  const text = `99 of 100 replies begin within ${timeText(times.p99)}`;
-  if (times.p99 <= claimed) return conforms(text);
+  if (!times) return inconclusive({ code: 'no-reply-timed' });
+  if (times.p99 <= claimed) return conforms(beginText(times.p99));
   const slow = bench.log.filter(({ ms }) => ms !== undefined && ms > claimed).slice(0, 3);
-  return violates(`${text}, and ${timeText(claimed)} are claimed`, ...slow);
+  return violates({ code: 'slower-than-claimed', p99Ms: times.p99, claimedMs: claimed }, ...slow);
 }
 
 /** A check of one claim. */
@@ -108,7 +100,9 @@ function claim<Key extends keyof Claims>(
     ...(on && { on }),
     run: (bench) => {
       const claimed = bench.order.claims?.[key];
-      return claimed === undefined || claimed === false ? notRun('it is not claimed') : judge(bench, claimed);
+      return claimed === undefined || claimed === false
+        ? notRun({ code: 'not-claimed' })
+        : judge(bench, claimed);
     },
   };
 }

@@ -13,19 +13,21 @@ import {
   violates,
 } from '../check.js';
 import { ROBUSTNESS, TCP } from '../clauses.js';
+import { type BeforeConnection, connectionBeforeText, togetherText } from '../found.js';
+import { didOf } from '../reading.js';
 import { readPdu } from '../requests.js';
-import { answerText, timeText } from '../words.js';
+import type { ConnectionsFound } from '../words.js';
 
 const frameOf = (bench: Bench, transactionId: number, pdu = bench.goodRead) =>
   bench.asker.framing.encode({ transactionId, unitId: bench.asker.unitId, pdu });
 
 /** Reads on the same or a new connection; that has to be answered unless replies get lost by chance. */
-async function served(bench: Bench, what: string, ...shown: readonly Exchange[]): Promise<Judged> {
+async function served(bench: Bench, after: BeforeConnection, ...shown: readonly Exchange[]): Promise<Judged> {
   const next = await bench.ask(bench.goodRead, { isExpected: true });
-  if (isDecisive(next)) return conforms(`${what}, a read is answered`, ...shown);
+  if (isDecisive(next)) return conforms(`${connectionBeforeText(after)}, a read is answered`, ...shown);
   return bench.facts.losses === undefined
-    ? violates(`${what}, a read: the server ${answerText(next.answer)}`, ...shown, next)
-    : inconclusive('replies get lost by chance; a longer run decides (--soak)', next);
+    ? violates({ code: 'not-served-after', after, answer: didOf(next.answer) }, ...shown, next)
+    : inconclusive({ code: 'replies-lost' }, next);
 }
 
 async function wrongProtocol(bench: Bench): Promise<Judged> {
@@ -38,19 +40,13 @@ async function wrongProtocol(bench: Bench): Promise<Judged> {
     keepsOpen: true,
   });
   if (exchange.chunks.length > 0)
-    return violates(`protocol identifier 1: the server ${answerText(exchange.answer)}`, exchange);
-  if (exchange.answer.kind === 'closed')
-    return inconclusive('the server closes the connection, and serves the next', exchange);
+    return violates({ code: 'other-protocol-answered', answer: didOf(exchange.answer) }, exchange);
+  if (exchange.answer.kind === 'closed') return inconclusive({ code: 'closes-and-serves-next' }, exchange);
   const next = await bench.askGood();
   await bench.asker.disconnect();
   if (isDecisive(next)) return conforms('the frame is discarded, and the next one answered', exchange);
-  if (bench.facts.losses !== undefined)
-    return inconclusive('replies get lost by chance; a longer run decides (--soak)', next);
-  return violates(
-    `the frame is discarded, and on this connection the next one, too: the server ${answerText(next.answer)}`,
-    exchange,
-    next,
-  );
+  if (bench.facts.losses !== undefined) return inconclusive({ code: 'replies-lost' }, next);
+  return violates({ code: 'deaf-after-other-protocol', answer: didOf(next.answer) }, exchange, next);
 }
 
 async function wrongLength(bench: Bench): Promise<Judged> {
@@ -64,16 +60,16 @@ async function wrongLength(bench: Bench): Promise<Judged> {
       timeout: bench.asker.silence,
     });
     shown.push(exchange);
-    if (exchange.answer.kind === 'data') return violates(`length ${length}: the read is answered`, exchange);
+    if (exchange.answer.kind === 'data') return violates({ code: 'wrong-length-answered', length }, exchange);
     await bench.asker.disconnect();
   }
-  return served(bench, 'after frames of length 0, 1, 3 and 65535', ...shown);
+  return served(bench, 'wrong-lengths', ...shown);
 }
 
 async function lengthIsTheFrame(bench: Bench): Promise<Judged> {
   const address = await bench.scratch.register();
   const before = await bench.words(3, address, 1);
-  if (!before) return unsupported('holding registers are not read');
+  if (!before) return unsupported({ code: 'holding-not-read' });
   const wanted = (before[0] ?? 0) ^ 0x3c3c;
   const hidden = frameOf(bench, 0x0304, readPdu(6, address, wanted));
   const pdu = concatBytes(bench.goodRead, hidden);
@@ -84,7 +80,7 @@ async function lengthIsTheFrame(bench: Bench): Promise<Judged> {
   await bench.asker.disconnect();
   const after = await bench.words(3, address, 1);
   return after?.[0] === wanted
-    ? dangerous('a write inside the frame of a read is executed', exchange)
+    ? dangerous({ code: 'inner-write-executed' }, exchange)
     : conforms('a write inside the frame of a read is not executed', exchange);
 }
 
@@ -94,20 +90,19 @@ async function unit(bench: Bench, unitId: number): Promise<Judged> {
   const exchange = await bench.ask(bench.goodRead, { unitId, tries: 1 });
   const { answer, oddities } = exchange;
   if (answer.kind === 'exception' && [10, 11].includes(answer.code))
-    return inconclusive('exception 0A or 0B: right for a gateway', exchange);
+    return inconclusive({ code: 'gateway-exception' }, exchange);
   if (answer.kind === 'silent' || answer.kind === 'closed')
-    return inconclusive(`unit ${unitId}: the server ${answerText(answer)}: right for a gateway`, exchange);
+    return inconclusive({ code: 'unit-not-answered', unit: unitId, answer: didOf(answer) }, exchange);
   if (
     oddities.includes('unit') &&
     !bench.log.some((each) => each.unitId === bench.asker.unitId && each.oddities.includes('unit'))
   )
-    return violates(`unit ${unitId} is answered with another unit identifier`, exchange);
-  return conforms(`unit ${unitId} is answered`, exchange);
+    return violates({ code: 'unit-replaced', unit: unitId }, exchange);
+  return conforms({ code: 'unit-answered', unit: unitId }, exchange);
 }
 
 async function unitOther(bench: Bench): Promise<Judged> {
-  const { text, shown = [] } = await unit(bench, 77);
-  return fact(text, ...shown);
+  return { ...(await unit(bench, 77)), verdict: 'fact' };
 }
 
 async function split(bench: Bench): Promise<Judged> {
@@ -125,18 +120,18 @@ async function split(bench: Bench): Promise<Judged> {
   const halves = await ask([frame.subarray(0, 7), frame.subarray(7)], 60);
   const lost = [bytes, halves].filter((each) => !isDecisive(each));
   if (lost.length === 0) return conforms('a request in 12 pieces and one in 2 are answered', bytes, halves);
-  if (bench.facts.losses !== undefined)
-    return inconclusive('replies get lost by chance; a longer run decides (--soak)', ...lost);
+  if (bench.facts.losses !== undefined) return inconclusive({ code: 'replies-lost' }, ...lost);
+  const [{ answer }] = lost as [Exchange];
   return violates(
-    `a request in ${lost[0] === bytes ? '12 pieces' : '2 pieces'}: the server ${answerText((lost[0] as Exchange).answer)}`,
+    { code: 'pieces-lost', pieces: lost[0] === bytes ? 12 : 2, answer: didOf(answer) },
     ...lost,
   );
 }
 
 /** How many of the first identifiers from `first` on stand in the bytes, each before a protocol 0. */
 function transactionsIn(heard: Uint8Array, first: number, many: number): number {
-  const text = Buffer.from(heard.buffer, heard.byteOffset, heard.length);
-  const isThere = (id: number) => text.indexOf(Uint8Array.of(id >> 8, id & 0xff, 0, 0)) >= 0;
+  const bytes = Buffer.from(heard.buffer, heard.byteOffset, heard.length);
+  const isThere = (id: number) => bytes.indexOf(Uint8Array.of(id >> 8, id & 0xff, 0, 0)) >= 0;
   return Array.from({ length: many }, (_, i) => first + i).filter(isThere).length;
 }
 
@@ -145,12 +140,10 @@ const FIRST_TOGETHER = 0x5a01;
 /** Sends several requests without waiting for replies, in one segment or in several. */
 async function together(bench: Bench, many: number, inOne: boolean): Promise<Judged> {
   const { facts } = bench;
-  if (facts.pauseMs !== undefined) return inconclusive('it needs a pause between requests: see back-to-back');
-  if (facts.losses !== undefined) return inconclusive('replies get lost by chance: see back-to-back');
+  if (facts.pauseMs !== undefined) return inconclusive({ code: 'pause-in-the-way' });
+  if (facts.losses !== undefined) return inconclusive({ code: 'replies-lost-before' });
   if (bench.log.some(({ oddities }) => oddities.includes('transaction')))
-    return inconclusive(
-      'transaction identifiers are not copied, so replies can not be told apart: see mbap-echo',
-    );
+    return inconclusive({ code: 'transactions-not-copied' });
   const frames = Array.from({ length: many }, (_, i) => frameOf(bench, FIRST_TOGETHER + i));
   const pieces = inOne ? [{ bytes: concatBytes(...frames) }] : frames.map((bytes) => ({ bytes }));
   const exchange = await bench.asker.send(pieces, {
@@ -160,8 +153,10 @@ async function together(bench: Bench, many: number, inOne: boolean): Promise<Jud
   });
   await bench.asker.disconnect();
   const found = transactionsIn(heardIn(exchange), FIRST_TOGETHER, many);
-  const text = `${found} of ${many} requests ${inOne ? 'in one segment' : 'without waiting'} are answered`;
-  return found === many ? conforms(text, exchange) : violates(text, exchange);
+  const answered = { answered: found, of: many, isOneSegment: inOne };
+  return found === many
+    ? conforms(togetherText(answered), exchange)
+    : violates({ code: 'together-lost', ...answered }, exchange);
 }
 
 const MOST_CONNECTIONS = 6;
@@ -172,37 +167,35 @@ async function connections(bench: Bench): Promise<Judged> {
   await asker.disconnect();
   const opened: RawConnection[] = [];
   const ask = (connection: RawConnection) => asker.askOn(connection, bench.goodRead);
-  let end = '';
+  let next: ConnectionsFound['next'] | undefined;
   try {
     for (let i = 0; i < MOST_CONNECTIONS; i++) {
       const connection = await asker.another();
       if (!connection.ok) {
-        end = 'the next one is refused';
+        next = 'refused';
         break;
       }
       opened.push(connection.value);
       const exchange = await ask(connection.value);
       const { answer } = exchange;
       if (answer.kind === 'closed') {
-        end = 'the next one is closed';
+        next = 'closed';
         opened.pop();
         break;
       }
       if (answer.kind === 'silent') {
         await opened[0]?.close();
-        return violates(
-          `connection ${i + 1} is accepted and not answered${i === 0 ? '' : ` while ${i === 1 ? 'another one is' : 'others are'} open`}`,
-          exchange,
-        );
+        return violates({ code: 'accepted-not-answered', connection: i + 1 }, exchange);
       }
     }
     let alive = 0;
     for (const connection of opened) if ((await ask(connection)).answer.kind === 'data') alive++;
-    if (alive < opened.length) end = end || 'a new one ends an older one';
-    facts.clients = alive;
-    facts.connections =
-      alive === MOST_CONNECTIONS ? `at least ${MOST_CONNECTIONS} at a time` : `${alive} at a time; ${end}`;
-    return (alive === MOST_CONNECTIONS ? conforms : fact)(facts.connections);
+    if (alive < opened.length) next ??= 'evicts';
+    facts.connections = { served: alive, next: next ?? 'untried' };
+    return (alive === MOST_CONNECTIONS ? conforms : fact)({
+      code: 'connections',
+      ...facts.connections,
+    });
   } finally {
     for (const connection of opened) await connection.close();
     asker.closed();
@@ -225,22 +218,17 @@ async function reconnects(bench: Bench): Promise<Judged> {
     if (!isDecisive(exchange)) lost.push(exchange);
   }
   if (lost.length === 0) return conforms(`${RECONNECTS} times closed and opened at once, a read is answered`);
-  if (bench.facts.losses !== undefined)
-    return inconclusive('replies get lost by chance: see back-to-back', ...lost);
+  if (bench.facts.losses !== undefined) return inconclusive({ code: 'replies-lost-before' }, ...lost);
   if (lost.every(({ answer }) => answer.kind === 'closed'))
-    return fact('a connection is refused until the one before is gone', ...lost.slice(0, 3));
-  if (lost.length < 2)
-    return inconclusive('one read after reconnecting was not answered; a second run decides', ...lost);
+    return fact({ code: 'refused-until-gone' }, ...lost.slice(0, 3));
+  if (lost.length < 2) return inconclusive({ code: 'one-reconnect-lost' }, ...lost);
   const seen = { times: lost.length, of: RECONNECTS };
   for (const pause of RECONNECT_PAUSES) {
     asker.reconnectPauseMs = pause;
     await asker.wait(2 * pause);
     if (isDecisive(await again()) && isDecisive(await again())) {
       return {
-        ...violates(
-          `a connection right after another one was closed gets no answer; after ${timeText(pause)}, it does`,
-          ...lost.slice(0, 3),
-        ),
+        ...violates({ code: 'deaf-after-close', curedMs: pause }, ...lost.slice(0, 3)),
         seen,
       };
     }
@@ -248,7 +236,7 @@ async function reconnects(bench: Bench): Promise<Judged> {
   asker.reconnectPauseMs = 0;
   return {
     ...violates(
-      `reads after reconnecting: the server ${answerText((lost[0] as Exchange).answer)}`,
+      { code: 'lost-after-reconnect', answer: didOf((lost[0] as Exchange).answer) },
       ...lost.slice(0, 3),
     ),
     seen,
@@ -262,10 +250,9 @@ async function halfFrameElsewhere(bench: Bench): Promise<Judged> {
   if (!first.ok) return inconclusive(first.error);
   const second = await asker.another();
   try {
-    if (!second.ok) return unsupported('it has one connection');
+    if (!second.ok) return unsupported({ code: 'one-connection' });
     const before = await asker.askOn(second.value, bench.goodRead);
-    if (before.answer.kind !== 'data')
-      return unsupported('a second connection is not answered: see connections', before);
+    if (before.answer.kind !== 'data') return unsupported({ code: 'second-connection-deaf' }, before);
     const half = frameOf(bench, 0x0607).subarray(0, 5);
     void first.value.exchange([{ bytes: half }], { timeout: 1 });
     await asker.wait(20);
@@ -273,10 +260,7 @@ async function halfFrameElsewhere(bench: Bench): Promise<Judged> {
     const { answer } = exchange;
     if (answer.kind === 'data')
       return conforms('half a request on one connection does not hold up another one', exchange);
-    return violates(
-      `half a request on one connection; on another one, the server ${answerText(answer)}`,
-      exchange,
-    );
+    return violates({ code: 'held-up', answer: didOf(answer) }, exchange);
   } finally {
     await first.value.close();
     if (second.ok) await second.value.close();
@@ -289,7 +273,7 @@ async function halfFrameAndGone(bench: Bench): Promise<Judged> {
     timeout: 20,
   });
   await bench.asker.disconnect();
-  return served(bench, 'after a client that left within a request', exchange);
+  return served(bench, 'client-left', exchange);
 }
 
 async function reset(bench: Bench): Promise<Judged> {
@@ -299,7 +283,7 @@ async function reset(bench: Bench): Promise<Judged> {
   });
   await bench.asker.connection.reset();
   await bench.asker.disconnect();
-  return served(bench, 'after a client that reset its connection', exchange);
+  return served(bench, 'client-reset', exchange);
 }
 
 /** The rows of this group have these fields in common. */

@@ -1,9 +1,11 @@
 import { type Exchange, isDecisive, orWhenEnded } from '../asker.js';
 import type { Bench } from '../bench.js';
 import { conforms, inconclusive, type Judged, notRun, type ServerCheck, violates } from '../check.js';
+import { type Soaked, soakText } from '../found.js';
+import { type ServerAnswer, tallyOf } from '../reading.js';
 import { TOLD_MS } from '../survey.js';
 import { Tally } from '../tally.js';
-import { answerText, listText, ofText, timeText } from '../words.js';
+import { timeText } from '../words.js';
 
 /** The last tenth of the times may be this many times the first one, and this many ms longer. */
 const DRIFT = 2;
@@ -16,7 +18,7 @@ const PARTS = 10;
 class Reads {
   readonly times = new Tally();
   readonly parts = Array.from({ length: PARTS }, () => new Tally());
-  readonly kinds = new Set<string>();
+  readonly answers: ServerAnswer[] = [];
   readonly shown: Exchange[] = [];
   count = 0;
   lost = 0;
@@ -31,12 +33,14 @@ class Reads {
     }
     if (isDecisive(exchange) && answer.kind !== 'exception') return;
     this.lost++;
-    this.kinds.add(answerText(answer));
+    if (this.answers.length < MOST_TOLD) this.answers.push(answer);
     if (this.shown.length < MOST_SHOWN) this.shown.push(exchange);
   }
 }
 
 const MOST_SHOWN = 3;
+/** How many lost reads are told apart. */
+const MOST_TOLD = 1000;
 
 /** Reads for a while at the usual pace: all have to be answered, and the times stay as they are. */
 async function soak(bench: Bench): Promise<Judged> {
@@ -53,28 +57,24 @@ async function soak(bench: Bench): Promise<Judged> {
     told = clock.now();
     bench.progress(`soak: ${reads.count} reads, ${timeText(from + order.soakMs - told)} left`);
   }
-  const { lost, count, times, parts, shown, kinds } = reads;
-  if (count === 0) return notRun('the inspection was stopped');
-  const end = isStopped ? `; stopped after ${timeText(clock.now() - from)}` : '';
-  const text = `${ofText(count - lost, count, 'reads')} were answered; ${histogram(times)}${end}`;
+  const { lost, count, times, parts, shown, answers } = reads;
+  if (count === 0) return notRun({ code: 'stopped' });
+  const soaked: Soaked = {
+    answered: count - lost,
+    of: count,
+    upToMs: times.byPowersOfTwo(),
+    ...(isStopped && { stoppedAfterMs: clock.now() - from }),
+  };
   if (lost >= 2)
     return {
-      ...violates(`${text}; the others: the server ${listText([...kinds])}`, ...shown),
+      ...violates({ code: 'soak-lost', ...soaked, answers: tallyOf(answers) }, ...shown),
       seen: { times: lost, of: count },
     };
-  if (lost === 1 || isStopped) return inconclusive(`${text}; a longer run decides`, ...shown);
+  if (lost === 1 || isStopped) return inconclusive({ code: 'soak-too-short', ...soaked }, ...shown);
   const [first, last] = [parts[0]?.at(0.5) ?? 0, parts.at(-1)?.at(0.5) ?? 0];
   if (last > DRIFT * first + DRIFT_MS)
-    return violates(`${text}; the times grew from ${timeText(first)} to ${timeText(last)}`);
-  return conforms(text);
-}
-
-/** The times as powers of two: `≤ 2 ms: 830, ≤ 4 ms: 12`. */
-function histogram(times: Tally): string {
-  return times
-    .byPowersOfTwo()
-    .map(([bound, many]) => `≤ ${timeText(bound)}: ${many}`)
-    .join(', ');
+    return violates({ code: 'soak-slower', ...soaked, firstMs: first, lastMs: last });
+  return conforms(soakText(soaked));
 }
 
 export const ENDURANCE: readonly ServerCheck[] = [

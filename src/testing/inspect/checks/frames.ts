@@ -10,14 +10,16 @@ import {
   inconclusive,
   type Judged,
   notRun,
+  once,
   type ServerCheck,
   unsupported,
   violates,
 } from '../check.js';
 import { ROBUSTNESS, SERIAL, TCP } from '../clauses.js';
-import { hasOtherQuantity, ODDITIES, type Oddity } from '../reading.js';
+import { type Found, idleText } from '../found.js';
+import { didOf, hasOtherQuantity, type Oddity, tallyOf } from '../reading.js';
 import { readPdu, valuesOf } from '../requests.js';
-import { answerText, codeText, listText, ofText, timeText } from '../words.js';
+import { timeText } from '../words.js';
 import { CONNECT_PAUSE_MS } from './there.js';
 
 /** How many reads show whether a server keeps up, and how many more decide one loss. */
@@ -49,7 +51,7 @@ async function backToBack(bench: Bench): Promise<Judged> {
   if (behind.length > BEHIND * reads.length) {
     bench.blocked = 'its replies are those of the requests before: see back-to-back';
     return {
-      ...dangerous('each reply is that of the request before it', ...behind.slice(0, 3)),
+      ...dangerous({ code: 'one-behind' }, ...behind.slice(0, 3)),
       seen: { times: behind.length, of: reads.length },
     };
   }
@@ -59,51 +61,34 @@ async function backToBack(bench: Bench): Promise<Judged> {
   if (lost.length === 0)
     return conforms(`${reads.length} reads in a row, each as soon as it may come, were answered`);
   if (lost.length === 1) {
-    return inconclusive(
-      `1 of ${reads.length} reads in a row was not answered; a longer run decides (--soak)`,
-      ...lost,
-    );
+    return inconclusive({ code: 'one-read-lost', of: reads.length }, ...lost);
   }
   const rate = lost.length / reads.length;
   const seen = { times: lost.length, of: reads.length };
-  const how = howLost(lost);
+  const answers = answersOf(lost);
   const pause = await pauseThatCures(bench, ask, Math.max(FEWEST_TRIES, Math.ceil(SURE / rate)));
   if (pause === undefined) {
     bench.facts.losses = rate;
     bench.asker.tries = MOST_TRIES;
     if (lost.every(({ oddities }) => oddities.length > 0))
-      return { ...inconclusive(`${how}: see frames`, ...lost.slice(0, 3)), seen };
+      return { ...inconclusive({ code: 'reads-spoilt', answers }, ...lost.slice(0, 3)), seen };
     return {
-      ...violates(
-        `${how}, and no pause up to ${timeText(PAUSES.at(-1) ?? 0)} cures that`,
-        ...lost.slice(0, 3),
-      ),
+      ...violates({ code: 'reads-lost', answers, longestPauseMs: PAUSES.at(-1) ?? 0 }, ...lost.slice(0, 3)),
       seen,
     };
   }
   bench.facts.pauseMs = pause;
   bench.asker.pauseMs = Math.max(bench.asker.pauseMs, 1.5 * pause);
-  const text = `${how}; with a pause of ${timeText(pause)} between a reply and the next request, all are answered`;
-  return { ...violates(text, ...lost.slice(0, 3)), seen };
+  return { ...violates({ code: 'needs-pause', answers, pauseMs: pause }, ...lost.slice(0, 3)), seen };
 }
 
 /** True when a reply answers the request before. */
 function isBehind(exchange: Exchange): boolean {
-  return hasOtherQuantity(exchange) || exchange.oddities.includes('earlier transaction');
+  return hasOtherQuantity(exchange) || exchange.oddities.includes('earlier-transaction');
 }
 
 /** With one and two registers in turns, all reads are wrong if a server is behind, and half if it is odd. */
 const BEHIND = 0.7;
-
-/** Says how requests were lost: `7 of them without a reply and 6 with exception 06`. */
-function howLost(lost: readonly Exchange[]): string {
-  const kinds = new Map<string, number>();
-  for (const { answer } of lost) {
-    const kind = answerText(answer).replace('did not answer', 'gave no answer');
-    kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
-  }
-  return `of reads in a row the server ${listText([...kinds].map(([kind, times]) => `${kind} (${times} times)`))}`;
-}
 
 /** @returns the shortest pause with which as many reads in a row are answered as `tries` says */
 async function pauseThatCures(bench: Bench, ask: TimedRead, tries: number): Promise<number | undefined> {
@@ -124,12 +109,15 @@ async function sameValue(bench: Bench): Promise<Judged> {
 /** Reads the same registers again and again: nobody writes them, so values that don't live stay the same. */
 async function repeats(bench: Bench, times: number, quantity: number): Promise<Judged> {
   const code = bench.read?.code ?? 3;
-  if (code < 3) return unsupported('the server has no registers');
+  if (code < 3) return unsupported({ code: 'no-registers' });
   const address = bench.read?.address ?? 0;
   const pdu = readPdu(code, address, quantity);
   const first = await bench.ask(pdu);
   if (first.answer.kind !== 'data')
-    return inconclusive(`${quantity} registers from ${address} on ${answerText(first.answer)}`, first);
+    return inconclusive(
+      { code: 'registers-not-read', quantity, address, answer: didOf(first.answer) },
+      first,
+    );
   const reads: Exchange[] = [];
   const read = async (many: number) => {
     for (let i = 0; i < many; i++) reads.push(await bench.asker.once(pdu, { isExpected: true }));
@@ -143,7 +131,7 @@ async function repeats(bench: Bench, times: number, quantity: number): Promise<J
   if (lost.length > 1 && bench.facts.losses === undefined) {
     return {
       ...violates(
-        `of reads of ${quantity} registers the server ${listText(kindsOf(lost))}`,
+        { code: 'repeated-reads-lost', registers: quantity, answers: answersOf(lost) },
         ...lost.slice(0, 3),
       ),
       seen: { times: lost.length, of: reads.length },
@@ -161,9 +149,7 @@ function differing(reads: readonly Exchange[]): number {
   return texts.length - usual.length;
 }
 
-function kindsOf(lost: readonly Exchange[]): string[] {
-  return [...new Set(lost.map(({ answer }) => answerText(answer)))];
-}
+const answersOf = (those: readonly Exchange[]) => tallyOf(those.map(({ answer }) => answer));
 
 function isAlways(oddities: readonly Oddity[], answered: readonly Exchange[]): boolean {
   return answered.every((each) => oddities.every((oddity) => each.oddities.includes(oddity)));
@@ -181,41 +167,29 @@ function judgeValues(
   const [usual = '', times = 0] = [...counts].sort((a, b) => b[1] - a[1])[0] ?? [];
   const others = answered.filter((_, i) => texts[i] !== usual);
   if (others.length === 0) {
-    const missing = lost.length === 1 ? `; 1 of ${of} reads was not answered` : '';
     return lost.length === 1
-      ? inconclusive(`equal values${missing}; a longer run decides (--soak)`, ...lost)
+      ? inconclusive({ code: 'one-read-lost', of }, ...lost)
       : conforms(
           `${answered.length} reads of ${quantity} ${quantity === 1 ? 'register' : 'registers'} gave the same`,
         );
   }
   const isIsolated = texts.every((text, i) => text === usual || around(texts, i, usual));
   if (others.length >= 2 && isIsolated && times >= 0.75 * texts.length) {
-    const example = valuesIn(others[0]);
     return {
-      ...dangerous(
-        `a read now and then gives other values (${example}) than the reads before and after it (${usual})`,
-        ...others.slice(0, 3),
-      ),
+      ...dangerous({ code: 'other-values', values: valuesIn(others[0]), usual }, ...others.slice(0, 3)),
       seen: { times: others.length, of: texts.length },
     };
   }
-  if (others.length === 1)
-    return inconclusive(
-      `1 of ${texts.length} reads gave other values; a longer run decides (--soak)`,
-      ...others,
-    );
-  return inconclusive(
-    'the registers are alive; name quiet ones with --scratch or --map',
-    ...others.slice(0, 2),
-  );
+  if (others.length === 1) return inconclusive({ code: 'other-values-once', of: texts.length }, ...others);
+  return inconclusive({ code: 'registers-alive' }, ...others.slice(0, 2));
 }
 
 function around(texts: readonly string[], i: number, usual: string): boolean {
   return (i === 0 || texts[i - 1] === usual) && (i === texts.length - 1 || texts[i + 1] === usual);
 }
 
-function valuesIn(exchange: Exchange | undefined): string {
-  return exchange?.answer.kind === 'data' ? valuesOf(exchange.answer.pdu).slice(0, 4).join(' ') : '';
+function valuesIn(exchange: Exchange | undefined): number[] {
+  return exchange?.answer.kind === 'data' ? valuesOf(exchange.answer.pdu).slice(0, 4) : [];
 }
 
 /** The most registers from the good address on that one read gives, at most 20. */
@@ -236,11 +210,15 @@ async function repeatBlock(bench: Bench): Promise<Judged> {
       }
       const lost = reads.filter((each) => !isDecisive(each));
       if (lost.length > 0 && bench.facts.losses === undefined) {
-        const text = `function ${code}, ${quantity} registers: ${ofText(lost.length, reads.length, 'reads')} ${listText(kindsOf(lost))}`;
+        const seen = { times: lost.length, of: reads.length };
+        const found = {
+          ...({ code: 'block-reads-lost', function: code, registers: quantity } as const),
+          ...{ ...seen, answers: answersOf(lost) },
+        };
         judgements.push(
           lost.length > 1
-            ? { ...violates(text, ...lost.slice(0, 3)), seen: { times: lost.length, of: reads.length } }
-            : inconclusive(`${text}; a longer run decides (--soak)`, ...lost),
+            ? { ...violates(found, ...lost.slice(0, 3)), seen }
+            : { ...inconclusive(found, ...lost), but: 'a longer run decides (--soak)' },
         );
       } else
         judgements.push(
@@ -253,18 +231,18 @@ async function repeatBlock(bench: Bench): Promise<Judged> {
     judgements.find(({ verdict }) => verdict === 'violates') ??
     judgements.find(({ verdict }) => verdict === 'inconclusive') ??
     judgements[0] ??
-    inconclusive('no block of four registers was found; name some with --scratch or --map')
+    inconclusive({ code: 'no-block' })
   );
 }
 
 const BLOCK_READS = 60;
 
 /** Oddities that other checks than `frames` judge. */
-const ELSEWHERE: readonly Oddity[] = ['transaction', 'earlier transaction'];
+const ELSEWHERE: readonly Oddity[] = ['transaction', 'earlier-transaction'];
 /** Bytes behind a reply are stray bytes on a network, where the frame says how long it is. */
-const STRAY: readonly Oddity[] = ['bytes after', 'frame behind'];
+const STRAY: readonly Oddity[] = ['bytes-after', 'frame-behind'];
 /** Oddities by which a client takes a wrong value, or the value of another question. */
-const DANGEROUS: readonly Oddity[] = ['fewer values', 'more values', 'frame before'];
+const DANGEROUS: readonly Oddity[] = ['fewer-values', 'more-values', 'frame-before'];
 export const FEWEST = 2;
 
 /** Judges the frames of all exchanges. */
@@ -285,15 +263,17 @@ function frames(bench: Bench): Judged {
     .sort((a, b) => b[1].length - a[1].length);
   const of = asked.length + bench.asker.usual;
   if (often.length > 0) {
-    const texts = often.map(
-      ([oddity, shown]) => `${ODDITIES[oddity]} (${ofText(shown.length, of, 'replies')})`,
-    );
-    const [[, most] = ['', []]] = often;
+    const [[code, most], ...others] = often as [[Oddity, Exchange[]], ...typeof often];
+    const seen = { times: most.length, of };
+    const also = others.map(([other, { length: times }]) => ({ code: other, times }));
     const worst = often.some(([oddity]) => DANGEROUS.includes(oddity)) ? dangerous : violates;
-    return { ...worst(listText(texts), ...most.slice(0, 3)), seen: { times: most.length, of } };
+    return {
+      ...worst({ code, ...seen, ...(also.length > 0 && { also }) }, ...most.slice(0, 3)),
+      seen,
+    };
   }
   const [once] = judged;
-  if (once) return inconclusive(`once, ${ODDITIES[once[0]]}; a longer run decides (--soak)`, ...once[1]);
+  if (once) return inconclusive({ code: 'odd-once', oddity: once[0] }, ...once[1]);
   return conforms(`${of} replies: header, unit, function, byte count and length are right`);
 }
 
@@ -304,25 +284,20 @@ function strayBytes(bench: Bench): Judged {
       ? []
       : bench.log.filter(({ oddities }) => oddities.some((each) => STRAY.includes(each)));
   const unasked = bench.log.filter((each) => each.unasked.length > 0);
-  const late = bench.log.filter(({ oddities }) => oddities.includes('earlier transaction'));
+  const late = bench.log.filter(({ oddities }) => oddities.includes('earlier-transaction'));
   const all = [...new Set([...behind, ...unasked])];
   if (all.length >= FEWEST) {
-    const what =
+    const seen = { times: all.length, of: bench.asker.requests };
+    const bytes = unasked[0] ? unaskedText(unasked[0]) : '';
+    const found: Found =
       behind.length >= unasked.length
-        ? 'bytes behind a reply'
-        : `${areFrames(bench, unasked) ? 'a frame' : 'bytes'} that nobody asked for (${unasked[0] ? unaskedText(unasked[0]) : ''})`;
-    return {
-      ...violates(`${what}: ${ofText(all.length, bench.asker.requests, 'exchanges')}`, ...all.slice(0, 3)),
-      seen: { times: all.length, of: bench.asker.requests },
-    };
+        ? { code: 'stray-behind', ...seen }
+        : { code: areFrames(bench, unasked) ? 'unasked-frame' : 'unasked-bytes', bytes, ...seen };
+    return { ...violates(found, ...all.slice(0, 3)), seen };
   }
   if (all.length + late.length === 0)
     return conforms(`nothing came unasked beside ${bench.asker.requests} exchanges`);
-  return inconclusive(
-    'once, bytes came that nobody asked for; a longer run decides (--soak)',
-    ...all,
-    ...late.slice(0, 2),
-  );
+  return inconclusive({ code: 'stray-once' }, ...all, ...late.slice(0, 2));
 }
 
 /** True when what came unasked are frames of somebody, and no single bytes. */
@@ -350,51 +325,44 @@ async function mbapEcho(bench: Bench): Promise<Judged> {
     await bench.asker.once(readPdu(bench.read?.code ?? 3, 0xffff, 2), { transactionId: 0xabcd });
   const replies = bench.log.filter(
     ({ ms, chunks, oddities }) =>
-      ms !== undefined || (chunks.length > 0 && oddities.includes('earlier transaction')),
+      ms !== undefined || (chunks.length > 0 && oddities.includes('earlier-transaction')),
   );
   const wrong = replies.filter(
-    ({ oddities }) => oddities.includes('transaction') || oddities.includes('earlier transaction'),
+    ({ oddities }) => oddities.includes('transaction') || oddities.includes('earlier-transaction'),
   );
   if (wrong.length === 0)
     return conforms(
       `${replies.length} replies have the transaction identifier of their request, exceptions too`,
     );
   const isEarlier =
-    wrong.filter(({ oddities }) => oddities.includes('earlier transaction')).length > wrong.length / 2;
-  const text = isEarlier
-    ? 'replies carry the transaction identifier of an earlier request: the server is behind'
-    : `replies carry another transaction identifier than their requests${allText(wrong)}`;
-  if (wrong.length < FEWEST) return inconclusive(`once, ${text}; a longer run decides (--soak)`, ...wrong);
+    wrong.filter(({ oddities }) => oddities.includes('earlier-transaction')).length > wrong.length / 2;
+  const found: Found = isEarlier ? { code: 'transactions-behind' } : otherTransactions(wrong);
+  if (wrong.length < FEWEST) return once(found, ...wrong);
   return {
-    ...(isEarlier ? dangerous : violates)(text, ...wrong.slice(0, 3)),
+    ...(isEarlier ? dangerous : violates)(found, ...wrong.slice(0, 3)),
     seen: { times: wrong.length, of: replies.length },
   };
 }
 
 /** Says how identifiers of replies differ from those of their requests, where all do so in one way. */
-function allText(wrong: readonly Exchange[]): string {
+function otherTransactions(wrong: readonly Exchange[]): Found {
   const ids = wrong.map((exchange): [number, number] => [
     wordAt(heardIn(exchange), 0),
     wordAt(concatBytes(...exchange.sent.map(({ bytes }) => bytes)), 0),
   ]);
   const [[first] = [0]] = ids;
-  if (ids.every(([id]) => id === first)) return ` (always ${codeText(first)})`;
-  if (ids.every(([id, asked]) => id === ((asked + 1) & 0xffff))) return ' (always one more)';
+  if (ids.every(([id]) => id === first)) return { code: 'transactions-fixed', transaction: first };
+  if (ids.every(([id, asked]) => id === ((asked + 1) & 0xffff))) return { code: 'transactions-one-more' };
   if (ids.every(([id, asked]) => id === (((asked << 8) | (asked >> 8)) & 0xffff)))
-    return ' (its bytes are swapped)';
-  return '';
+    return { code: 'transactions-swapped' };
+  return { code: 'transactions-other' };
 }
 
 function inOnePiece(bench: Bench): Judged {
   const replies = bench.log.filter(({ ms, oddities }) => ms !== undefined && oddities.length === 0);
   const pieces = replies.filter(({ chunks }) => chunks.length > 1);
   if (pieces.length < FEWEST) return conforms(`${replies.length} replies came in one piece each`);
-  return {
-    ...fact(
-      `${ofText(pieces.length, replies.length, 'replies')} came in pieces: TCP allows that, some clients do not bear it`,
-      ...pieces.slice(0, 2),
-    ),
-  };
+  return fact({ code: 'in-pieces', times: pieces.length, of: replies.length }, ...pieces.slice(0, 2));
 }
 
 /** A reply within t3.5 of the request: the end of the request can't have been seen. */
@@ -407,10 +375,7 @@ function replySilence(bench: Bench): Judged {
   if (early.length >= FEWEST) {
     const soonest = Math.min(...early.map(timeFromEnd));
     return {
-      ...violates(
-        `replies begin ${timeText(Math.max(0, soonest))} after the request, before t3.5 (${timeText(t35)}) has passed`,
-        ...early.slice(0, 3),
-      ),
+      ...violates({ code: 'reply-too-soon', ms: Math.max(0, soonest), t35Ms: t35 }, ...early.slice(0, 3)),
       seen: { times: early.length, of: replies.length },
     };
   }
@@ -430,7 +395,7 @@ const LONG_REPLIES = 8;
 /** Reads long blocks, and looks for gaps that no adapter makes. */
 async function gaps(bench: Bench): Promise<Judged> {
   const { target, connection } = bench.asker;
-  if (target.kind !== 'serial') return notRun('only on a serial port');
+  if (target.kind !== 'serial') return notRun({ code: 'serial-only' });
   const code = Math.max(bench.read?.code ?? 3, 3);
   const address = bench.read?.address ?? 0;
   let quantity = 0;
@@ -449,24 +414,24 @@ async function gaps(bench: Bench): Promise<Judged> {
     ({ ms, chunks, oddities }) =>
       ms !== undefined &&
       chunks.length > 1 &&
-      !oddities.includes('frame behind') &&
-      !oddities.includes('frame before'),
+      !oddities.includes('frame-behind') &&
+      !oddities.includes('frame-before'),
   );
   const wide = replies.filter((each) => gapOf(each).ms > limit);
   const most = Math.max(0, ...replies.map((each) => gapOf(each).ms));
   if (wide.length >= FEWEST) {
-    const text = `gaps of up to ${timeText(most)} inside a reply, where t1.5 is ${timeText(t15(target.baudRate))}`;
+    const found = { code: 'gap-in-reply', ms: most, t15Ms: t15(target.baudRate) } as const;
     // An adapter and a busy machine make gaps anywhere; a server that makes one after the same byte of each
     // reply does it itself.
     const isAlways =
       long.every((each) => gapOf(each).ms > limit) &&
       new Set(long.map((each) => gapOf(each).after)).size === 1;
     return isAlways || most > gap - 3
-      ? { ...violates(text, ...wide.slice(0, 3)), seen: { times: wide.length, of: replies.length } }
-      : inconclusive(
-          `${text}; the adapter may be the cause: set its latency timer to 1 ms`,
-          ...wide.slice(0, 3),
-        );
+      ? { ...violates(found, ...wide.slice(0, 3)), seen: { times: wide.length, of: replies.length } }
+      : {
+          ...inconclusive(found, ...wide.slice(0, 3)),
+          but: 'the adapter may be the cause: set its latency timer to 1 ms',
+        };
   }
   return conforms(
     `no gap beyond t1.5 (${timeText(t15(target.baudRate))}) was seen in replies of ${quantity} registers`,
@@ -504,15 +469,10 @@ async function connectPause(bench: Bench): Promise<Judged> {
     // The first request of each connection got lost, and others did not.
     const [again, later] = [await freshRead(bench, 0), await freshRead(bench, CONNECT_PAUSE_MS)];
     if (isDecisive(again)) return conforms('the first request of a connection is answered at once');
-    if (!isDecisive(later))
-      return inconclusive(
-        'the first request of a connection was lost, and a pause did not help',
-        again,
-        later,
-      );
+    if (!isDecisive(later)) return inconclusive({ code: 'first-lost' }, again, later);
     bench.asker.connectPauseMs = CONNECT_PAUSE_MS;
     return {
-      ...violates(lostFirst, ...lost, again),
+      ...violates(LOST_FIRST, ...lost, again),
       seen: { times: lost.length + 1, of: firsts.length + 1 },
     };
   }
@@ -520,11 +480,11 @@ async function connectPause(bench: Bench): Promise<Judged> {
   const later = await freshRead(bench, CONNECT_PAUSE_MS);
   bench.asker.connectPauseMs = CONNECT_PAUSE_MS;
   if (isDecisive(at0) || isDecisive(at0Again))
-    return inconclusive('now and then a request right after connecting is lost', at0, at0Again);
-  return { ...violates(lostFirst, at0, at0Again, later), seen: { times: 2, of: 2 } };
+    return inconclusive({ code: 'first-lost-sometimes' }, at0, at0Again);
+  return { ...violates(LOST_FIRST, at0, at0Again, later), seen: { times: 2, of: 2 } };
 }
 
-const lostFirst = `a request right after connecting gets no answer; ${timeText(CONNECT_PAUSE_MS)} later, it does`;
+const LOST_FIRST = { code: 'deaf-after-connecting', pauseMs: CONNECT_PAUSE_MS } as const;
 
 async function freshRead(bench: Bench, pauseMs: number): Promise<Exchange> {
   await bench.asker.disconnect();
@@ -540,23 +500,20 @@ async function idle(bench: Bench): Promise<Judged> {
     return bench.askGood();
   };
   const first = await after();
-  const text = `after ${timeText(idleMs)} without a request`;
+  const text = idleText(idleMs);
   if (isDecisive(first)) return conforms(`${text}, the first read is answered`);
-  if (bench.facts.losses !== undefined)
-    return inconclusive('replies get lost by chance; a longer run decides (--soak)', first);
-  if (first.answer.kind === 'closed')
-    return fact(`${text}, the server has closed the connection: allowed`, first);
+  if (bench.facts.losses !== undefined) return inconclusive({ code: 'replies-lost' }, first);
+  if (first.answer.kind === 'closed') return fact({ code: 'closed-when-idle', idleMs }, first);
   let lost = 1;
   while (lost < MOST_LOST && !isDecisive(await bench.askGood())) lost++;
   const again = await after();
   if (lost < MOST_LOST && !isDecisive(again)) {
-    const what = lost === 1 ? 'the first request is lost' : `the first ${lost} requests are lost`;
     return {
-      ...violates(`${text}, ${what}; the next one is answered`, first, again),
+      ...violates({ code: 'deaf-after-idle', idleMs, lost }, first, again),
       seen: { times: 2, of: 2 },
     };
   }
-  return inconclusive(`${text}, one request was lost`, first, again);
+  return inconclusive({ code: 'one-lost-after-idle', idleMs }, first, again);
 }
 
 /** A server that sleeps is woken by this many requests at most. */
@@ -631,11 +588,8 @@ export const FRAMES: readonly ServerCheck[] = [
     grade: 'met',
     isSeveral: true,
     run: ({ facts: { pauseMs, losses } }) => {
-      if (pauseMs !== undefined)
-        return fact(`needs ${timeText(pauseMs)} between a reply and the next request`);
-      return losses === undefined
-        ? conforms('needs no pause')
-        : inconclusive('replies get lost whatever the pause');
+      if (pauseMs !== undefined) return fact({ code: 'pause', pauseMs });
+      return losses === undefined ? conforms('needs no pause') : inconclusive({ code: 'no-pause-helps' });
     },
   },
   {

@@ -15,9 +15,10 @@ import {
   violates,
 } from '../check.js';
 import { A } from '../clauses.js';
-import { hasOtherQuantity } from '../reading.js';
+import type { Found } from '../found.js';
+import { didOf, hasOtherQuantity } from '../reading.js';
 import { readPdu, valuesOf } from '../requests.js';
-import { answerText, codeText, listText } from '../words.js';
+import { answerText, listText } from '../words.js';
 
 /** Finds the table of a function, or says why there is none. */
 export async function tableOr(bench: Bench, code: ReadCode): Promise<number | Judged> {
@@ -25,13 +26,12 @@ export async function tableOr(bench: Bench, code: ReadCode): Promise<number | Ju
   if (typeof address === 'number') return address;
   const { answer } = address;
   if (answer.kind === 'exception' && answer.code === 1)
-    return unsupported(`function ${code} is not there`, address);
-  if (answer.kind === 'exception')
-    return inconclusive(`no address that function ${code} reads was found; name one with --map`, address);
+    return unsupported({ code: 'function-absent', function: code }, address);
+  if (answer.kind === 'exception') return inconclusive({ code: 'no-address-found', function: code }, address);
   // A server that does not answer unknown addresses may have the function, and other addresses.
   if (answer.kind === 'silent' && (await refusesAddresses(bench)))
     return notAnswered(code, bench.asker.isSerial, address);
-  return inconclusive(`to function ${code}, the server ${answerText(answer)}`, address);
+  return inconclusive({ code: 'function-unclear', function: code, answer: didOf(answer) }, address);
 }
 
 /** True when the server answers, with whatever, a read of addresses that it does not have. */
@@ -52,9 +52,9 @@ async function most(bench: Bench, code: ReadCode, limit: number): Promise<Judged
   const { answer } = whole;
   if (answer.kind === 'data') {
     if (whole.oddities.length === 0) bench.facts.most[code] = limit;
-    const isShort = hasOtherQuantity(whole) || whole.oddities.includes('byte count');
+    const isShort = hasOtherQuantity(whole) || whole.oddities.includes('byte-count');
     return isShort
-      ? inconclusive(`the reply to ${limit} ${what} has another number of them: see frames`, whole)
+      ? inconclusive({ code: 'reply-of-other-size', quantity: limit, what }, whole)
       : conforms(`${limit} ${what} in one read`, whole);
   }
   let [low, high] = [1, limit];
@@ -76,17 +76,19 @@ async function most(bench: Bench, code: ReadCode, limit: number): Promise<Judged
   if (isMapEnd) {
     bench.facts.lastAddress[code] = last;
     const isRefusedAs2 = answer.kind === 'exception' && answer.code === 2;
-    const text = `the map ends at ${last}, so ${low} ${what} are the most that can be read from ${address} on`;
-    return isRefusedAs2 || answer.kind !== 'exception'
-      ? inconclusive(`${text}; name more in a row with --map`, whole, refusal)
-      : inconclusive(`${text} (refused with exception ${codeText(answer.code)})`, whole, refusal);
+    const exception = answer.kind === 'exception' && !isRefusedAs2 ? { exception: answer.code } : {};
+    return inconclusive(
+      { code: 'map-too-small', address, last, most: low, what, ...exception },
+      whole,
+      refusal,
+    );
   }
   bench.facts.most[code] = low;
   const claimed = bench.order.claims?.[what];
   if (claimed !== undefined && low >= claimed)
-    return unsupported(`at most ${low} ${what} in one read; ${claimed} are claimed`, refusal, whole);
+    return unsupported({ code: 'few-as-claimed', most: low, what, claimed }, refusal, whole);
   return violates(
-    `at most ${low} ${what} in one read, where the specification has ${limit}: then the server ${answerText(refusal.answer)}`,
+    { code: 'few-in-one-read', most: low, limit, what, answer: didOf(refusal.answer) },
     refusal,
     whole,
   );
@@ -106,7 +108,7 @@ async function mapEnd(bench: Bench): Promise<Judged> {
     }
     there += step;
   }
-  if (not === 0x10000 && (await isThere(0xffff))) return unsupported('every address exists');
+  if (not === 0x10000 && (await isThere(0xffff))) return unsupported({ code: 'all-addresses-exist' });
   while (not - there > 1) {
     const middle = (there + not) >> 1;
     if (await isThere(middle)) there = middle;
@@ -119,8 +121,7 @@ async function mapEnd(bench: Bench): Promise<Judged> {
       3: 'the read is refused, with the code of a wrong quantity',
       4: 'the read is refused, with another code',
     },
-    data: (exchange) =>
-      violates(`address ${there + 1} is refused alone, and answered in a block with ${there}`, exchange),
+    data: (exchange) => violates({ code: 'end-in-block', address: there + 1, before: there }, exchange),
   });
 }
 
@@ -137,24 +138,21 @@ async function padding(bench: Bench, code: 1 | 2): Promise<Judged> {
     shown.push(exchange);
     const bits = bitsAt(answer.pdu, 2, 8 * (answer.pdu.length - 2));
     if (bits.slice(quantity).includes(true)) {
-      return violates(
-        `the reply to ${quantity} bits has more bits set: ${codeText(answer.pdu.at(-1) ?? 0)}`,
-        exchange,
-      );
+      return violates({ code: 'bits-set', quantity, byte: answer.pdu.at(-1) ?? 0 }, exchange);
     }
   }
   const all = await bench.bits(code, address, 8);
   neighbours = all?.slice(1).includes(true) ?? false;
-  if (shown.length === 0) return inconclusive('1, 3 and 9 bits could not be read');
+  if (shown.length === 0) return inconclusive({ code: 'bits-not-read' });
   return neighbours
     ? conforms('byte counts fit, and unused bits are 0', ...shown)
-    : inconclusive('unused bits are 0, and so are the coils beside them: set one to decide', ...shown);
+    : inconclusive({ code: 'bits-all-zero' }, ...shown);
 }
 
 /** Reads four registers one by one, in a block, and one by one again: quiet ones have to agree. */
 async function blockAgrees(bench: Bench): Promise<Judged> {
   const code = bench.read?.code ?? 3;
-  if (code < 3) return unsupported('the server has no registers');
+  if (code < 3) return unsupported({ code: 'no-registers' });
   const address = bench.read?.address ?? 0;
   const singles = async () => {
     const values: string[] = [];
@@ -168,23 +166,18 @@ async function blockAgrees(bench: Bench): Promise<Judged> {
   const exchange = await bench.ask(readPdu(code, address, 4));
   if (exchange.answer.kind !== 'data')
     return inconclusive(
-      `four registers from ${address} on: the server ${answerText(exchange.answer)}`,
+      { code: 'registers-not-read', quantity: 4, address, answer: didOf(exchange.answer) },
       exchange,
     );
   const block = valuesOf(exchange.answer.pdu).join(' ');
   const after = await singles();
-  if (before !== after)
-    return inconclusive('the registers are alive; name quiet ones with --scratch or --map', exchange);
+  if (before !== after) return inconclusive({ code: 'registers-alive' }, exchange);
   if (block === before)
     return conforms(`four registers from ${address} on are the same alone and in a block`, exchange);
-  if (hasOtherQuantity(exchange) || exchange.oddities.includes('byte count'))
-    return inconclusive('a block has another number of values: see frames', exchange);
+  if (hasOtherQuantity(exchange) || exchange.oddities.includes('byte-count'))
+    return inconclusive({ code: 'block-of-other-size' }, exchange);
   const alone = bench.log.at(-1) as Exchange;
-  return dangerous(
-    `alone the registers from ${address} on are ${before}, in a block ${block}`,
-    exchange,
-    alone,
-  );
+  return dangerous({ code: 'block-differs', address, alone: before, block }, exchange, alone);
 }
 
 export const HAS: readonly ServerCheck[] = [
@@ -267,51 +260,54 @@ async function chain(bench: Bench): Promise<Judged> {
     const marker = await bench.words(3, base, 2);
     if (marker?.[0] === MARKER[0] && marker?.[1] === MARKER[1]) return follow(bench, base + 2);
   }
-  return unsupported('there is no SunSpec marker at 40000, 0 or 50000');
+  return unsupported({ code: 'no-sunspec' });
 }
 
 async function follow(bench: Bench, first: number): Promise<Judged> {
   const models: number[] = [];
-  const blame = (text: string) => violates(text, ...bench.log.slice(-1));
+  const blame = (found: Found) => violates(found, ...bench.log.slice(-1));
   for (let at = first; models.length < MOST_MODELS; ) {
     const [id, length] = (await bench.words(3, at, 2)) ?? [];
     if (id === undefined || length === undefined) {
       // The end has a length of 0; some servers end with FFFF alone.
       const [alone] = (await bench.words(3, at, 1)) ?? [];
       return alone === SUNSPEC_END[0]
-        ? blame(`the end of the chain at ${at} has no length`)
-        : blame(`behind the models ${listText(models.map(String)) || 'none'}, address ${at} is not there`);
+        ? blame({ code: 'sunspec-end', address: at })
+        : blame({ code: 'sunspec-cut', models, address: at });
     }
     if (id === SUNSPEC_END[0])
       return length === SUNSPEC_END[1]
         ? conforms(`the models ${listText(models.map(String))} from ${first} on, and the end`)
-        : blame(`the end of the chain at ${at} has the length ${length}, not 0`);
-    if (models.length === 0 && id !== COMMON_MODEL) return blame(`the first model is ${id}, not 1`);
+        : blame({ code: 'sunspec-end', address: at, length });
+    if (models.length === 0 && id !== COMMON_MODEL) return blame({ code: 'sunspec-first', model: id });
     const wrong = wrongLength(id, length);
-    if (wrong !== undefined) return blame(`model ${id} at ${at} ${wrong}`);
+    if (wrong) return blame({ code: 'sunspec-length', model: id, address: at, length, ...wrong });
     const last = await bench.ask(readPdu(3, at + 1 + length, 1));
     if (!hasValues(last))
       return violates(
-        `model ${id} at ${at} says that it has ${length} registers; at the last, the server ${answerText(last.answer)}`,
+        { code: 'sunspec-short', model: id, address: at, length, answer: didOf(last.answer) },
         last,
       );
     models.push(id);
     at += 2 + length;
   }
-  return blame(`the chain does not end within ${MOST_MODELS} models`);
+  return blame({ code: 'sunspec-endless', models: MOST_MODELS });
 }
 
-/** What is wrong with a model's length; undefined for models of vendors, and for groups that may repeat. */
-function wrongLength(id: number, length: number): string | undefined {
+/**
+ * The right length of a model that has another one, if there is one; undefined when nothing is wrong, as with
+ * models of vendors and with groups that may repeat.
+ */
+function wrongLength(id: number, length: number): { readonly right?: number } | undefined {
   const model = findSunspecModel(id);
-  if (!model.ok) return length > 0 ? undefined : 'has no registers';
+  if (!model.ok) return length > 0 ? undefined : {};
   const { points = [], groups = [] } = model.value.group;
   const fixed = points.reduce((sum, { size }) => sum + size, 0) - 2;
   const isRight =
     groups.length > 0
       ? length >= fixed
       : length === fixed || (id === COMMON_MODEL && length === SHORT_COMMON);
-  return isRight ? undefined : `has the length ${length}, and the model ${fixed}`;
+  return isRight ? undefined : { right: fixed };
 }
 
 export const SUNSPEC: readonly ServerCheck[] = [

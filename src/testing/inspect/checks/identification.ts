@@ -11,6 +11,8 @@ import {
   violates,
 } from '../check.js';
 import { A } from '../clauses.js';
+import type { Found } from '../found.js';
+import { didOf } from '../reading.js';
 import { answerText, codeText } from '../words.js';
 
 const identify = (access: number, object: number) => Uint8Array.of(0x2b, 0x0e, access, object);
@@ -30,40 +32,33 @@ async function readObjects(
     bench.noteFunction(43, exchange);
     const { answer } = exchange;
     if (answer.kind === 'exception' && answer.code === 1)
-      return unsupported('function 43/14 is not there', exchange);
+      return unsupported({ code: 'function-absent', function: 43, mei: 14 }, exchange);
     if (answer.kind === 'exception')
-      return violates(`exception ${codeText(answer.code)} in place of objects`, exchange);
-    if (answer.kind !== 'data')
-      return violates(
-        `the server ${answerText(answer)}, where objects or exception 01 are expected`,
-        exchange,
-      );
+      return violates({ code: 'not-identified', answer: didOf(answer) }, exchange);
+    if (answer.kind !== 'data') return violates({ code: 'not-identified', answer: didOf(answer) }, exchange);
     const [, mei = 0, , conformity = 0, more = 0, following = 0, count = 0] = answer.pdu;
-    if (mei !== 0x0e || answer.pdu.length < 7) return violates('the reply is no identification', exchange);
+    if (mei !== 0x0e || answer.pdu.length < 7) return violates({ code: 'no-identification' }, exchange);
     level = conformity;
     let at = 7;
     for (let i = 0; i < count; i++) {
       const [id, length] = [answer.pdu[at], answer.pdu[at + 1]];
       if (id === undefined || length === undefined || at + 2 + length > answer.pdu.length) {
-        return violates(`the list ends before its ${count} objects`, exchange);
+        return violates({ code: 'objects-cut', objects: count }, exchange);
       }
       objects.set(id, Buffer.from(answer.pdu.subarray(at + 2, at + 2 + length)).toString('latin1'));
       at += 2 + length;
     }
-    if (at !== answer.pdu.length && !bench.isOdd('bytes after'))
-      return violates(`${answer.pdu.length - at} bytes follow the last object`, exchange);
+    if (at !== answer.pdu.length && !bench.isOdd('bytes-after'))
+      return violates({ code: 'bytes-after-objects', bytes: answer.pdu.length - at }, exchange);
     if (more === 0)
       return following === 0
         ? { objects, level }
-        : violates(`the next object is ${codeText(following)}, and none follows`, exchange);
+        : violates({ code: 'object-never-follows', object: following }, exchange);
     if (more !== 0xff || following <= next)
-      return violates(
-        `"more follows" is ${codeText(more)}, and the next object ${codeText(following)}`,
-        exchange,
-      );
+      return violates({ code: 'more-follows', more, object: following }, exchange);
     next = following;
   }
-  return violates('the list has no end');
+  return violates({ code: 'objects-endless' });
 }
 
 async function basic(bench: Bench): Promise<Judged> {
@@ -75,10 +70,7 @@ async function basic(bench: Bench): Promise<Judged> {
   bench.facts.identificationLevel = level;
   const missing = [0, 1, 2].filter((id) => !objects.has(id));
   if (missing.length > 0)
-    return violates(
-      `the mandatory objects ${missing.map(codeText).join(', ')} are missing`,
-      ...bench.log.slice(-1),
-    );
+    return violates({ code: 'objects-missing', objects: missing }, ...bench.log.slice(-1));
   return conforms(`${names.map(printableLine).join(', ')}; level ${codeText(level)}`, ...bench.log.slice(-1));
 }
 
@@ -87,9 +79,7 @@ async function extended(bench: Bench): Promise<Judged> {
   if ('verdict' in read) {
     const { answer } = bench.log.at(-1) ?? {};
     const isLower = answer?.kind === 'exception' && answer.code === 3;
-    return isLower
-      ? violates('exception 03 in place of the objects of its own level', ...(read.shown ?? []))
-      : read;
+    return isLower ? violates({ code: 'level-refused' }, ...(read.shown ?? [])) : read;
   }
   return conforms(`${read.objects.size} objects; level ${codeText(read.level)}`, ...bench.log.slice(-1));
 }
@@ -101,9 +91,9 @@ const with43 =
   (run: (bench: Bench) => Promise<Judged>) =>
   async (bench: Bench): Promise<Judged> => {
     if (!bench.isFunctionKnown(43)) await basic(bench);
-    if (bench.facts.functions.missing.has(43)) return unsupported('function 43/14 is not there');
-    if (bench.facts.functions.silent.has(43))
-      return inconclusive('function 43 is not answered: see fc43-basic');
+    if (bench.facts.functions.missing.has(43))
+      return unsupported({ code: 'function-absent', function: 43, mei: 14 });
+    if (bench.facts.functions.silent.has(43)) return inconclusive({ code: 'identification-deaf' });
     return run(bench);
   };
 
@@ -111,10 +101,10 @@ async function restart(bench: Bench): Promise<Judged> {
   const exchange = await bench.ask(identify(1, 0x50));
   const { answer } = exchange;
   if (answer.kind === 'exception' && answer.code === 1)
-    return unsupported('function 43/14 is not there', exchange);
+    return unsupported({ code: 'function-absent', function: 43, mei: 14 }, exchange);
   if (answer.kind === 'data' && answer.pdu[7] === 0)
     return conforms('it begins again at object 00', exchange);
-  return violates(`the server ${answerText(answer)}, where the list begins again at object 00`, exchange);
+  return violates({ code: 'no-restart', answer: didOf(answer) }, exchange);
 }
 
 /** Returns the data that it was sent (6.8.1): the sub-function that a server with function 8 has first. */
@@ -123,7 +113,7 @@ const LOOPBACK = [8, 0, 0, 0xa5, 0x37] as const;
 /** An unknown sub-function is refused with the code of an unknown function, so function 8 has to be there. */
 async function unknownSubFunction(bench: Bench): Promise<Judged> {
   if (!bench.isFunctionKnown(8)) bench.noteFunction(8, await bench.ask(Uint8Array.from(LOOPBACK)));
-  if (bench.facts.functions.missing.has(8)) return unsupported('function 8 is not there');
+  if (bench.facts.functions.missing.has(8)) return unsupported({ code: 'function-absent', function: 8 });
   return refused(bench, Uint8Array.of(8, 0, 0x13, 0, 0), {
     right: [1],
     open: { 3: 'it is refused, with another code' },
@@ -136,7 +126,7 @@ function shape(
   id: string,
   pdu: readonly number[],
   text: { title: string; right: string; clause: string; matters: string },
-  judge: (pdu: Uint8Array) => string | undefined,
+  judge: (pdu: Uint8Array) => Found | undefined,
 ): ServerCheck {
   const code = pdu[0] as number;
   return {
@@ -156,10 +146,10 @@ function shape(
       const { answer } = exchange;
       switch (answer.kind) {
         case 'exception':
-          if (answer.code === 1) return unsupported(`function ${code} is not there`, exchange);
+          if (answer.code === 1) return unsupported({ code: 'function-absent', function: code }, exchange);
           return code >= 20 && [2, 3, 4].includes(answer.code)
             ? conforms(`exception ${codeText(answer.code)}`, exchange)
-            : violates(`exception ${codeText(answer.code)} in place of 01`, exchange);
+            : violates({ code: 'wrong-exception', exception: answer.code, right: [1] }, exchange);
         case 'data': {
           const wrong = judge(answer.pdu);
           return wrong === undefined
@@ -169,10 +159,7 @@ function shape(
         case 'silent':
           return notAnswered(code, bench.asker.isSerial, exchange);
         default:
-          return violates(
-            `the server ${answerText(answer)}, where an answer or exception 01 is expected`,
-            exchange,
-          );
+          return violates({ code: 'function-misanswered', answer: didOf(answer) }, exchange);
       }
     },
   };
@@ -185,7 +172,7 @@ async function counters(bench: Bench): Promise<Judged> {
     return answer.kind === 'data' ? ((answer.pdu[3] ?? 0) << 8) | (answer.pdu[4] ?? 0) : undefined;
   };
   const before = [await counter(12), await counter(13)];
-  if (before.includes(undefined)) return unsupported('the counters 8/12 and 8/13 are not there');
+  if (before.includes(undefined)) return unsupported({ code: 'no-counters' });
   const frame = bench.asker.framing.encode({
     transactionId: 0,
     unitId: bench.asker.unitId,
@@ -195,15 +182,17 @@ async function counters(bench: Bench): Promise<Judged> {
   await bench.asker.send([{ bytes: frame }], { timeout: 300 });
   const illegal = await bench.ask(Uint8Array.of(0x63, 0, 0, 0, 1), { tries: 1 });
   const after = [await counter(12), await counter(13)];
-  const [errors, exceptions] = [0, 1].map((i) => ((after[i] ?? 0) - (before[i] ?? 0)) & 0xffff);
-  if (illegal.answer.kind !== 'exception')
-    return inconclusive('no exception came that could be counted', illegal);
+  const [errors = 0, exceptions = 0] = [0, 1].map((i) => ((after[i] ?? 0) - (before[i] ?? 0)) & 0xffff);
+  if (illegal.answer.kind !== 'exception') return inconclusive({ code: 'no-exception-counted' }, illegal);
   if (errors === 1 && exceptions === 1)
     return conforms('one bad frame and one exception are counted', illegal);
-  return violates(
-    `one bad frame was counted as ${errors}, one exception as ${exceptions}`,
-    ...bench.log.slice(-6),
-  );
+  return violates({ code: 'miscounted', errors, exceptions }, ...bench.log.slice(-6));
+}
+
+/** Judges the byte count of a reply. */
+function byteCount(pdu: Uint8Array): Found | undefined {
+  const [counted = 0, bytes] = [pdu[1], pdu.length - 2];
+  return counted === bytes ? undefined : { code: 'byte-count-wrong', byteCount: counted, bytes };
 }
 
 const S43 = 'debevv/nanoMODBUS#126: lists that are cut, or have no end.';
@@ -265,7 +254,7 @@ export const IDENTIFICATION: readonly ServerCheck[] = [
       with43(async (bench) =>
         individually(bench)
           ? refused(bench, identify(4, 0x7f), { right: [2] })
-          : unsupported('objects are not read one by one'),
+          : unsupported({ code: 'objects-not-single' }),
       ),
     ),
   },
@@ -302,7 +291,7 @@ export const IDENTIFICATION: readonly ServerCheck[] = [
       clause: '6.8',
       matters: 'Beckhoff FB_MBDiagnose polls it.',
     },
-    (pdu) => (Buffer.compare(pdu, Uint8Array.from(LOOPBACK)) === 0 ? undefined : 'the echo is another one'),
+    (pdu) => (Buffer.compare(pdu, Uint8Array.from(LOOPBACK)) === 0 ? undefined : { code: 'echo-differs' }),
   ),
   {
     id: 'fc08-sub-unknown',
@@ -335,7 +324,7 @@ export const IDENTIFICATION: readonly ServerCheck[] = [
     'fc07-shape',
     [7],
     { title: 'Exception status', right: '2 bytes', clause: '6.7', matters: COST },
-    (pdu) => (pdu.length === 2 ? undefined : `${pdu.length} bytes in place of 2`),
+    (pdu) => (pdu.length === 2 ? undefined : { code: 'reply-length', bytes: pdu.length, right: 2 }),
   ),
   shape(
     'fc11-shape',
@@ -344,7 +333,7 @@ export const IDENTIFICATION: readonly ServerCheck[] = [
     (pdu) =>
       pdu.length === 5 && pdu[1] === pdu[2] && (pdu[1] === 0 || pdu[1] === 0xff)
         ? undefined
-        : 'the status is neither 0000 nor FFFF',
+        : { code: 'status-wrong' },
   ),
   shape(
     'fc17-shape',
@@ -355,16 +344,13 @@ export const IDENTIFICATION: readonly ServerCheck[] = [
       clause: '6.13',
       matters: 'cwalter-at/freemodbus#17 (no byte count); silence costs a time-out.',
     },
-    (pdu) =>
-      pdu[1] === pdu.length - 2
-        ? undefined
-        : `the byte count is ${pdu[1]}, and ${pdu.length - 2} bytes follow`,
+    byteCount,
   ),
   shape(
     'fc12-answered',
     [12],
     { title: 'Communication log', right: 'the log', clause: '6.10', matters: COST },
-    (pdu) => (pdu[1] === pdu.length - 2 ? undefined : 'the byte count is wrong'),
+    byteCount,
   ),
   shape(
     'fc20-answered',

@@ -9,11 +9,13 @@ import {
   inconclusive,
   type Judged,
   notRun,
+  once,
   type ServerCheck,
   unsupported,
   violates,
 } from '../check.js';
-import { answerText, listText, timeText } from '../words.js';
+import { didOf } from '../reading.js';
+import { timeText } from '../words.js';
 import { frameOf, stillAnswers, unanswered } from './bus.js';
 
 const LISTEN_MS = 10_000;
@@ -52,11 +54,11 @@ async function otherMaster(bench: Bench): Promise<Judged> {
   await bench.askGood();
   const found = bench.log.filter((each) => unitsAskedByOthers(each).length > 0);
   const units = found.flatMap(unitsAskedByOthers);
-  const asked = `${units.length === 1 ? 'a request' : `${units.length} requests`} of another master came, to unit ${listText([...new Set(units)].map(String))}`;
+  const asked = { code: 'other-master', units } as const;
   if (units.length >= 2)
     return { ...violates(asked, ...found.slice(0, 3)), seen: { times: units.length, of: units.length } };
   return units.length === 1
-    ? inconclusive(`once, ${asked}; a longer run decides (--soak)`, ...found)
+    ? once(asked, ...found)
     : conforms(`in ${timeText(LISTEN_MS)}, and beside ${bench.asker.requests} exchanges, nobody else asked`);
 }
 
@@ -83,18 +85,18 @@ const onWires =
     const { target, connection } = bench.asker;
     return target.kind === 'serial' && connection.times.character > 0
       ? run(bench, target)
-      : notRun('a pseudo-terminal has neither speed nor parity');
+      : notRun({ code: 'pseudo-terminal' });
   };
 
 const OTHER_PARITY = { even: 'odd', odd: 'even' } as const;
 
 const wrongParity = onWires(async (bench, { parity }) => {
-  if (parity === 'none') return unsupported('the line has no parity');
+  if (parity === 'none') return unsupported({ code: 'no-parity' });
   const asked = await withSettings(bench, { parity: OTHER_PARITY[parity] });
   if (!asked.ok) return inconclusive(asked.error);
   const exchange = asked.value;
   return exchange.chunks.length > 0
-    ? violates(`a read with ${OTHER_PARITY[parity]} parity: the server answers`, exchange)
+    ? violates({ code: 'wrong-parity-answered', parity: OTHER_PARITY[parity] }, exchange)
     : conforms(`a read with ${OTHER_PARITY[parity]} parity is not answered`, exchange);
 });
 
@@ -109,7 +111,7 @@ const otherSpeed = onWires(async (bench, { baudRate }) => {
     const exchange = asked.value;
     if (!isDecisive(exchange))
       return inconclusive(
-        `at ${speed} baud, the server ${answerText(exchange.answer)}: it, or this adapter, does not bear 2 %; another adapter decides`,
+        { code: 'speed-not-borne', baudRate: speed, answer: didOf(exchange.answer) },
         exchange,
       );
   }
@@ -180,7 +182,8 @@ export const LINE: readonly ServerCheck[] = [
     mend: 'Discard what was before each colon.',
     grade: 'met',
     on: 'ascii',
-    run: (bench) => stillAnswers(bench, [{ bytes: Uint8Array.from(Buffer.from(':01')) }], 20, 'half a frame'),
+    run: (bench) =>
+      stillAnswers(bench, [{ bytes: Uint8Array.from(Buffer.from(':01')) }], 20, { after: 'half-frame' }),
   },
   {
     id: 'ascii-lrc',

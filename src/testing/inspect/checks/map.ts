@@ -2,6 +2,7 @@ import { MAX_BITS_READ, MAX_REGISTERS_READ } from '../../../modbus/protocol/limi
 import type { Exchange } from '../asker.js';
 import type { Bench, MappedValue } from '../bench.js';
 import {
+  codeOf,
   conforms,
   inconclusive,
   type Judged,
@@ -11,8 +12,9 @@ import {
   violates,
 } from '../check.js';
 import { A } from '../clauses.js';
+import { mapReadsText } from '../found.js';
+import { didOf } from '../reading.js';
 import { type AddressSpan, readPdu, valuesOf } from '../requests.js';
-import { answerText } from '../words.js';
 import { writePdu } from './writes.js';
 
 /** The most values, and the most parts of values, that are asked for. */
@@ -68,14 +70,17 @@ async function allThere(bench: Bench): Promise<Judged> {
     missing.push(value);
     shown.push(first, second);
   }
-  const many = `${wanted.length} reads of ${wanted.length < all.length ? `the first values of ` : ''}the map`;
+  const isCut = wanted.length < all.length;
   const [first] = missing;
-  if (!first) return conforms(`${many} are answered in full`);
-  const names = missing.slice(0, 5).map(valueText).join(', ');
+  if (!first) return conforms(`${mapReadsText(wanted.length, isCut)} are answered in full`);
+  const values = missing.slice(0, 5).map(valueText);
   const [exchange] = shown as [Exchange];
   return {
     ...violates(
-      `${missing.length} of ${many} are not answered in full: ${names}${missing.length > 5 ? ', …' : ''}; at the first, the server ${answerText(exchange.answer)}`,
+      {
+        ...({ code: 'values-missing', missing: missing.length, of: wanted.length, isCut, values } as const),
+        answer: didOf(exchange.answer),
+      },
       ...shown.slice(0, 4),
     ),
     seen: { times: 2, of: 2 },
@@ -84,7 +89,7 @@ async function allThere(bench: Bench): Promise<Judged> {
 
 async function halves(bench: Bench): Promise<Judged> {
   const wide = valuesIn(bench).filter(({ cells, isText }) => cells > 1 && !isText);
-  if (wide.length === 0) return unsupported('no value of the map has several registers');
+  if (wide.length === 0) return unsupported({ code: 'no-wide-value' });
   const said = bench.order.map?.wholeValues;
   const shown: Exchange[] = [];
   let refusals = 0;
@@ -95,23 +100,19 @@ async function halves(bench: Bench): Promise<Judged> {
       const exchange = await bench.ask(readPdu(value.code, address, 1));
       const { answer } = exchange;
       const isRefused = answer.kind === 'exception' && answer.code === 2;
-      const what = `register ${address} of ${valueText(value)} alone`;
+      const part = { register: address, value: valueText(value), answer: didOf(answer) };
       if (answer.kind !== 'data' && !isRefused) {
-        const text = `${what}: the server ${answerText(answer)}`;
         return answer.kind === 'exception' && [5, 6, 10, 11].includes(answer.code)
-          ? inconclusive(text, exchange)
-          : violates(`${text}, where 16 bits or exception 02 are right`, exchange);
+          ? inconclusive({ code: 'part-unclear', ...part }, exchange)
+          : violates({ code: 'part-not-refused', ...part }, exchange);
       }
       if (said !== undefined && said !== isRefused)
-        return violates(
-          `${what}: the server ${answerText(answer)}, and the map says wholeValues: ${said}`,
-          exchange,
-        );
+        return violates({ code: 'part-against-map', ...part, wholeValues: said }, exchange);
       if (isRefused) refusals++;
       shown.push(exchange);
     }
   }
-  if (shown.length === 0) return inconclusive('no value of several registers is read whole: see map-values');
+  if (shown.length === 0) return inconclusive({ code: 'no-wide-value-read' });
   return conforms(
     `parts of values: ${shown.length - refusals} are answered, ${refusals} refused with exception 02`,
     ...shown.slice(0, 2),
@@ -120,7 +121,7 @@ async function halves(bench: Bench): Promise<Judged> {
 
 /** Reads over holes of the map: blocks between two values, with addresses inside that are refused alone. */
 async function holes(bench: Bench): Promise<Judged> {
-  if (bench.order.map?.hasHoles) return unsupported('the map says how holes are answered (manners.holes)');
+  if (bench.order.map?.hasHoles) return unsupported({ code: 'holes-said' });
   const values = valuesIn(bench);
   let conforming: Exchange | undefined;
   let tried = 0;
@@ -136,17 +137,11 @@ async function holes(bench: Bench): Promise<Judged> {
     if (hole.answer.kind !== 'exception' || hole.answer.code !== 2) continue;
     const block = await bench.ask(readPdu(value.code, value.address, quantity));
     if (block.answer.kind === 'data')
-      return violates(
-        `address ${end} is refused alone, and answered in a block from ${value.address} on`,
-        hole,
-        block,
-      );
+      return violates({ code: 'hole-in-block', address: end, from: value.address }, hole, block);
     if (block.answer.kind === 'exception' && block.answer.code === 2) conforming = block;
   }
   if (conforming) return conforms('a block over a hole is refused with exception 02', conforming);
-  return tried === 0
-    ? unsupported('the map has no narrow hole between two values')
-    : inconclusive('no hole of the map is refused alone with exception 02, so none can be read over');
+  return tried === 0 ? unsupported({ code: 'no-narrow-hole' }) : inconclusive({ code: 'no-hole-refused' });
 }
 
 const isIn = ({ address }: MappedValue, { first, last }: AddressSpan) => address >= first && address <= last;
@@ -157,7 +152,7 @@ async function readOnly(bench: Bench): Promise<Judged> {
   const fixed = valuesIn(bench).filter(
     (value) => value.code === 3 && !value.isWritable && value.cells === 1 && isIn(value, span),
   );
-  if (fixed.length === 0) return unsupported('the map has no read-only register in the scratch range');
+  if (fixed.length === 0) return unsupported({ code: 'no-read-only' });
   const shown: Exchange[] = [];
   for (const value of fixed.slice(0, MOST_PARTS)) {
     const [now] = (await bench.words(3, value.address, 1)) ?? [];
@@ -166,14 +161,14 @@ async function readOnly(bench: Bench): Promise<Judged> {
     const exchange = await bench.ask(readPdu(6, value.address, now));
     const { answer } = exchange;
     if (answer.kind === 'exception' && answer.code === 1)
-      return unsupported('function 6 is not there', exchange);
+      return unsupported({ code: 'function-absent', function: 6 }, exchange);
     if (answer.kind === 'data')
-      return violates(`a write to ${valueText(value)} is accepted, and the map has it read-only`, exchange);
+      return violates({ code: 'read-only-taken', value: valueText(value) }, exchange);
     if (answer.kind === 'exception' && [2, 3, 4].includes(answer.code)) shown.push(exchange);
   }
   return shown.length > 0
     ? conforms(`writes to ${shown.length} read-only registers are refused`, ...shown.slice(0, 2))
-    : inconclusive('no write to a read-only register was refused with exception 02, 03 or 04');
+    : inconclusive({ code: 'no-refused-write' });
 }
 
 /** Writes values beyond the limits of the map, which must be refused. Those that are taken are put back. */
@@ -187,7 +182,7 @@ async function limits(bench: Bench): Promise<Judged> {
       isIn(value, span) &&
       isIn(lastOf(value), span),
   );
-  if (limited.length === 0) return unsupported('the map has no value with limits in the scratch range');
+  if (limited.length === 0) return unsupported({ code: 'no-limits' });
   const shown: Exchange[] = [];
   let other: Judged | undefined;
   for (const value of limited.slice(0, MOST_PARTS)) {
@@ -195,22 +190,19 @@ async function limits(bench: Bench): Promise<Judged> {
     const before = await bench.words(3, value.address, value.cells);
     for (const words of value.beyond) {
       const exchange = await bench.ask(writePdu(bench, value.address, words));
-      const text = `${words.join(' ')} for ${valueText(value)}`;
+      const at = { words, value: valueText(value) };
       const after = await bench.words(3, value.address, value.cells);
       if (before && after && after.join() === words.join() && before.join() !== words.join())
-        return violates(
-          `${text} is taken, which is beyond the limits of the map`,
-          exchange,
-          bench.log.at(-1) as Exchange,
-        );
+        return violates({ code: 'beyond-limits-taken', ...at }, exchange, bench.log.at(-1) as Exchange);
       const judged = judgeRefusal(exchange, {
         right: [3],
         open: { 2: 'it is refused, with another code', 4: 'it is refused, with another code' },
-        data: (taken) => violates(`${text} is confirmed, and not taken`, taken),
+        data: (taken) => violates({ code: 'confirmed-not-taken', ...at }, taken),
       });
-      if (judged.verdict === 'violates') return { ...judged, text: `${text}: ${judged.text}` };
+      if (codeOf(judged) === 'confirmed-not-taken') return judged;
+      if (judged.verdict === 'violates') return { ...judged, at };
       if (judged.verdict === 'conforms') shown.push(exchange);
-      else other = { ...judged, text: `${text}: ${judged.text}` };
+      else other = { ...judged, at };
     }
   }
   return (

@@ -13,8 +13,9 @@ import {
   violates,
 } from '../check.js';
 import { A } from '../clauses.js';
+import { didOf, tallyOf } from '../reading.js';
 import { readPdu, valuesOf } from '../requests.js';
-import { answerText, codeText, listText } from '../words.js';
+import { answerText } from '../words.js';
 import { tableOr } from './has.js';
 
 /** Addresses that hardly any server has. */
@@ -33,12 +34,10 @@ async function absentAddress(
 
 async function addressUnknown(bench: Bench): Promise<Judged> {
   const absent = await absentAddress(bench);
-  if (!absent) return unsupported('every address exists');
+  if (!absent) return unsupported({ code: 'all-addresses-exist' });
   const { exchange, address } = absent;
   const judged = judgeRefusal(exchange, { right: [2], silence: 'violates', isOptional: false });
-  return judged.verdict === 'conforms'
-    ? { ...judged, text: `address ${address}: exception 02` }
-    : { ...judged, text: `address ${address}: ${judged.text}` };
+  return { ...judged, at: { address } };
 }
 
 /** The figures of the functions that read: each looks at the quantity before the address. */
@@ -50,11 +49,11 @@ const FIGURES = { 1: 11, 2: 12, 3: 13, 4: 14 } as const;
  */
 async function orderOfChecks(bench: Bench): Promise<Judged> {
   const absent = await absentAddress(bench);
-  if (!absent) return unsupported('every address exists');
+  if (!absent) return unsupported({ code: 'all-addresses-exist' });
   const { code, address } = bench.read ?? { code: 3, address: 0 };
   const ofAddress = absent.exchange.answer;
   if (ofAddress.kind !== 'exception')
-    return inconclusive(`an address that is not there: the server ${answerText(ofAddress)}`, absent.exchange);
+    return inconclusive({ code: 'address-not-refused', answer: didOf(ofAddress) }, absent.exchange);
   const same: Exchange[] = [];
   for (const many of [0, code <= 2 ? 2001 : 126]) {
     const good = await bench.ask(readPdu(code, address, many));
@@ -64,20 +63,17 @@ async function orderOfChecks(bench: Bench): Promise<Judged> {
     const { answer } = exchange;
     const figure = FIGURES[code as ReadCode];
     if (answer.kind === 'exception' && answer.code === good.answer.code)
-      return fact(
-        `exception ${codeText(answer.code)}: it looks at the quantity first, as figure ${figure} has it`,
-        exchange,
-      );
+      return fact({ code: 'quantity-first', exception: answer.code, figure }, exchange);
     if (answer.kind === 'exception' && answer.code === ofAddress.code)
-      return fact(
-        `exception ${codeText(answer.code)}: it looks at the address first, as figure 9 has it for all functions; figure ${figure} has the quantity first`,
-        exchange,
-      );
-    return fact(`the server ${answerText(answer)}`, exchange);
+      return fact({ code: 'address-first', exception: answer.code, figure }, exchange);
+    return fact({ code: 'other-answer', answer: didOf(answer) }, exchange);
   }
-  const answers = [...new Set(same.map(({ answer }) => answerText(answer)))];
   return inconclusive(
-    `the server ${listText(answers)} to a wrong quantity at a good address, and with exception ${codeText(ofAddress.code)} to a wrong address: two codes would tell the order`,
+    {
+      code: 'order-unclear',
+      answers: tallyOf(same.map(({ answer }) => answer)),
+      exception: ofAddress.code,
+    },
     ...same,
   );
 }
@@ -122,7 +118,7 @@ function quantity(
 function tooMany(exchange: Exchange, many: number, what: string): Judged {
   const { answer } = exchange;
   const bytes = answer.kind === 'data' ? answer.pdu.length - 2 : 0;
-  return violates(`${many} ${what} are answered with ${bytes} bytes`, exchange);
+  return violates({ code: 'wrong-quantity-answered', quantity: many, what, bytes }, exchange);
 }
 
 const asFunction3 = 'As with function 3: xiegeo/modbusone#16.';
@@ -156,7 +152,7 @@ function tooLong(bench: Bench): Promise<Judged> {
   return refused(bench, Uint8Array.of(...readPdu(code, address, 1), 0xaa, 0xbb), {
     right: [3],
     silence: 'conforms',
-    data: (exchange) => violates('two bytes too many are taken, and the read is answered', exchange),
+    data: (exchange) => violates({ code: 'too-long-answered' }, exchange),
   });
 }
 
@@ -191,8 +187,7 @@ export const REFUSALS: readonly ServerCheck[] = [
       refused(bench, readPdu(bench.read?.code ?? 3, 0xffff, 2), {
         right: [2],
         open: { 3: 'it is refused, with the code of a wrong quantity' },
-        data: (exchange) =>
-          dangerous(`two registers from FFFF on are answered (${valuesIn(exchange)})`, exchange),
+        data: (exchange) => dangerous({ code: 'address-wraps', values: valuesIn(exchange) }, exchange),
       }),
   },
   {
@@ -255,7 +250,7 @@ export const REFUSALS: readonly ServerCheck[] = [
       const { answer } = exchange;
       const isOverflow = answer.kind === 'data' && (answer.pdu[0] as number) < 0x80;
       return isOverflow
-        ? violates('the refusal has the function code 03: a client takes it for data', exchange)
+        ? violates({ code: 'refusal-looks-like-data' }, exchange)
         : conforms(`the server ${answerText(answer)}`, exchange);
     },
   },

@@ -1,8 +1,8 @@
 import { hasValues } from '../asker.js';
 import { type Bench, READ_CODES } from '../bench.js';
-import { conforms, inconclusive, type Judged, type ServerCheck, violates } from '../check.js';
+import { conforms, inconclusive, type Judged, type ServerCheck } from '../check.js';
 import { readPdu } from '../requests.js';
-import { answerText, codeText } from '../words.js';
+import { answerText } from '../words.js';
 
 /** What to look at when nothing answers, the likeliest first. */
 const SERIAL_HINT =
@@ -17,7 +17,7 @@ const TCP_HINT =
 async function answers(bench: Bench): Promise<Judged> {
   const { asker } = bench;
   const problem = await asker.open();
-  if (problem !== undefined) return { ...violates(problem), verdict: 'inconclusive' };
+  if (problem !== undefined) return inconclusive(problem);
   let silences = 0;
   let heard = 0;
   let refused: number | undefined;
@@ -53,15 +53,12 @@ async function answers(bench: Bench): Promise<Judged> {
   }
   const shown = asker.log.slice(-4);
   if (refused !== undefined) {
-    return inconclusive(
-      `it is there, and refuses every address that was tried (exception ${codeText(refused)}); say one that it has with --scratch or --map`,
-      ...shown,
-    );
+    return inconclusive({ code: 'no-address-known', exception: refused }, ...shown);
   }
   const hint = asker.isSerial ? SERIAL_HINT : TCP_HINT;
   const what =
     heard > 0 ? 'only bytes that are no reply came' : `nothing answers: it ${answerText({ kind: 'silent' })}`;
-  return { ...violates(`${what}; ${hint}`, ...shown), verdict: 'inconclusive' };
+  return inconclusive(`${what}; ${hint}`, ...shown);
 }
 
 /** Some servers want this pause after a connection is opened, in ms (Huawei: 1 to 2 s). */

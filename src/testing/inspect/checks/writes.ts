@@ -15,9 +15,10 @@ import {
   violates,
 } from '../check.js';
 import { A } from '../clauses.js';
+import { didOf } from '../reading.js';
 import { bytesOf, readPdu, readWrite, valuesOf, write15, write16 } from '../requests.js';
 import { READ_BACK_MS } from '../scratch.js';
-import { answerText, codeText, timeText } from '../words.js';
+import { codeText } from '../words.js';
 
 /** A request that writes registers, by the function that the server has. */
 export function writePdu(bench: Bench, address: number, words: readonly number[]): Uint8Array {
@@ -43,19 +44,16 @@ function echoOf(exchange: Exchange, length: number): Judged {
   const { answer, pdu = new Uint8Array() } = exchange;
   const code = pdu[0] ?? 0;
   if (answer.kind === 'exception' && answer.code === 1)
-    return unsupported(`function ${code} is not there`, exchange);
+    return unsupported({ code: 'function-absent', function: code }, exchange);
   if (answer.kind === 'exception') {
-    return inconclusive(
-      `the scratch address refuses function ${code} with exception ${codeText(answer.code)}; name one that takes writes`,
-      exchange,
-    );
+    return inconclusive({ code: 'scratch-refuses', function: code, exception: answer.code }, exchange);
   }
   if (answer.kind === 'silent') return notAnswered(code, false, exchange);
-  if (answer.kind !== 'data') return violates(`the server ${answerText(answer)}`, exchange);
+  if (answer.kind !== 'data') return violates({ code: 'write-misanswered', answer: didOf(answer) }, exchange);
   const isEcho = Buffer.compare(answer.pdu, pdu.subarray(0, length)) === 0;
   return isEcho
     ? conforms('the reply repeats the request', exchange)
-    : violates('the reply does not repeat the request', exchange);
+    : violates({ code: 'not-repeated' }, exchange);
 }
 
 async function fc06(bench: Bench): Promise<Judged> {
@@ -78,7 +76,7 @@ async function fc16(bench: Bench): Promise<Judged> {
   if (judged.verdict !== 'conforms') return judged;
   if ((await readsAfter(bench, address, 0x1234)) !== undefined) return judged;
   return dangerous(
-    `${0x1234} was written with function 16 and confirmed, and is never read`,
+    { code: 'never-stored', value: 0x1234, function: 16 },
     exchange,
     bench.log.at(-1) as Exchange,
   );
@@ -88,7 +86,7 @@ async function fc16(bench: Bench): Promise<Judged> {
 async function fc16Most(bench: Bench): Promise<Judged> {
   const address = await bench.scratch.register(123);
   if ((await bench.words(3, address, 123))?.length !== 123)
-    return inconclusive('123 registers in one read are refused');
+    return inconclusive({ code: 'too-few-in-one-read' });
   return echoOf(await bench.ask(write16(address, bench.scratch.values('holding', address, 123))), 5);
 }
 
@@ -109,21 +107,18 @@ export async function readsAfter(bench: Bench, address: number, value: number): 
 async function readBack(bench: Bench): Promise<Judged> {
   const address = await bench.scratch.register();
   const before = await bench.words(3, address, 1);
-  if (!before) return unsupported('function 3 does not read the scratch register');
+  if (!before) return unsupported({ code: 'scratch-not-read' });
   const value = (before[0] ?? 0) ^ (1 + bench.random.below(0x7ffe));
   const written = await writeRegister(bench, address, value);
   if (written.answer.kind !== 'data')
-    return inconclusive(
-      `the scratch register is not written: the server ${answerText(written.answer)}`,
-      written,
-    );
+    return inconclusive({ code: 'scratch-not-written', answer: didOf(written.answer) }, written);
   const from = bench.log.length;
   const after = await readsAfter(bench, address, value);
   const shown = [written, ...bench.log.slice(from, from + 1)];
   if (after === 0) return conforms('the value can be read at once', ...shown);
   return after === undefined
-    ? violates(`${value} was written and confirmed, and is never read`, ...shown)
-    : violates(`the old value is read at once, and the new one ${timeText(after)} later`, ...shown);
+    ? violates({ code: 'never-stored', value }, ...shown)
+    : violates({ code: 'stored-late', ms: after }, ...shown);
 }
 
 /**
@@ -138,19 +133,13 @@ async function malformed(
 ): Promise<Judged> {
   const primed = await writeRegister(bench, address, 0x1155);
   if (primed.answer.kind !== 'data')
-    return inconclusive(
-      `the scratch register is not written: the server ${answerText(primed.answer)}`,
-      primed,
-    );
+    return inconclusive({ code: 'scratch-not-written', answer: didOf(primed.answer) }, primed);
   const before = await bench.words(3, address, 1);
   const exchange = await bench.ask(pdu, { tries: 1 });
   const after = await bench.words(3, address, 1);
-  if (before && after && before[0] !== after[0]) {
-    return dangerous(
-      `register ${address} read ${before[0]}, now ${after[0]}: the malformed request is executed`,
-      exchange,
-    );
-  }
+  const [[was], [now]] = [before ?? [], after ?? []];
+  if (was !== undefined && now !== undefined && was !== now)
+    return dangerous({ code: 'malformed-executed', register: address, before: was, now }, exchange);
   return judgeRefusal(exchange, { right: [3], ...refusal });
 }
 
@@ -165,7 +154,7 @@ const onRegister =
 async function fc16TooMany(bench: Bench): Promise<Judged> {
   const address = await bench.scratch.register(124);
   if ((await bench.words(3, address, 124))?.length !== 124)
-    return inconclusive('124 registers are not read, so they are not written with their own values');
+    return inconclusive({ code: 'own-values-unknown' });
   const values = bench.scratch.values('holding', address, 124);
   const exchange = await bench.ask(write16(address, values), { tries: 1 });
   return judgeRefusal(exchange, { right: [3], silence: 'conforms' });
@@ -181,11 +170,7 @@ async function mask(bench: Bench): Promise<Judged> {
   if ((await readsAfter(bench, address, 0x17)) !== undefined)
     return conforms('12 with the masks F2 and 25 becomes 17', exchange);
   const [value] = (await bench.words(3, address, 1)) ?? [];
-  return violates(
-    `12 with the masks F2 and 25 becomes ${codeText(value ?? 0)}, not 17`,
-    exchange,
-    bench.log.at(-1) as Exchange,
-  );
+  return violates({ code: 'mask-wrong', value: value ?? 0 }, exchange, bench.log.at(-1) as Exchange);
 }
 
 async function fc23(bench: Bench): Promise<Judged> {
@@ -195,11 +180,14 @@ async function fc23(bench: Bench): Promise<Judged> {
   bench.noteFunction(23, exchange);
   const { answer } = exchange;
   if (answer.kind === 'exception' && answer.code === 1)
-    return unsupported('function 23 is not there', exchange);
-  if (answer.kind !== 'data') return inconclusive(`the server ${answerText(answer)}`, exchange);
+    return unsupported({ code: 'function-absent', function: 23 }, exchange);
+  if (answer.kind !== 'data') return inconclusive({ code: 'other-answer', answer: didOf(answer) }, exchange);
   const [read] = valuesOf(answer.pdu);
   if (read === 0x2222) return conforms('it writes first, and reads then', exchange);
-  return violates(read === 0x1111 ? 'it reads first, and writes then' : `it reads ${read}`, exchange);
+  return violates(
+    read === 0x1111 ? { code: 'reads-before-it-writes' } : { code: 'reads-something-else', value: read },
+    exchange,
+  );
 }
 
 /** Checks of function 23 are about servers that have it. */
@@ -209,14 +197,14 @@ const with23 =
     const address = await bench.scratch.register();
     const { answer } = await bench.ask(readWrite(address, 1, address, 0x1155));
     return answer.kind === 'exception' && answer.code === 1
-      ? unsupported('function 23 is not there')
+      ? unsupported({ code: 'function-absent', function: 23 })
       : run(bench);
   };
 
 async function fc23AllOrNothing(bench: Bench): Promise<Judged> {
   const address = await bench.scratch.register();
   const absent = await bench.ask(readPdu(3, 0xffff, 1));
-  if (hasValues(absent)) return unsupported('every address exists');
+  if (hasValues(absent)) return unsupported({ code: 'all-addresses-exist' });
   return malformed(bench, address, readWrite(0xffff, 1, address, 0x4444), {
     right: [2],
     open: { 3: 'it is refused, with another code' },
@@ -228,8 +216,7 @@ async function atTheEnd(bench: Bench): Promise<Judged> {
   const { last } = bench.order.scratch.holding ?? { last: 0 };
   const isThere = async (address: number) => hasValues(await bench.ask(readPdu(3, address, 1)));
   const { answer } = await bench.ask(readPdu(3, last, 1));
-  if (answer.kind !== 'exception' || answer.code !== 2)
-    return notRun('it needs --scratch holding:… that goes one address beyond the last holding register');
+  if (answer.kind !== 'exception' || answer.code !== 2) return notRun({ code: 'needs-scratch-beyond-end' });
   let [end, beyond] = [await bench.scratch.register(), last];
   while (beyond - end > 1) {
     const middle = (end + beyond) >> 1;
@@ -242,8 +229,7 @@ async function atTheEnd(bench: Bench): Promise<Judged> {
   const [after = before] = (await bench.words(3, end, 1)) ?? [];
   // A register may take writes and refuse reads.
   if (exchange.answer.kind !== 'exception' || after !== before) bench.scratch.lose('holding', beyond);
-  if (after !== before)
-    return dangerous(`register ${end} is written, and register ${beyond} is not there`, exchange);
+  if (after !== before) return dangerous({ code: 'written-by-half', register: end, beyond }, exchange);
   return judgeRefusal(exchange, { right: [2], open: { 3: 'it is refused, with another code' } });
 }
 
@@ -255,11 +241,11 @@ const HALVES: readonly number[] = [0x1111, 0x2222];
 async function tearing(bench: Bench): Promise<Judged> {
   const { asker, facts } = bench;
   if (facts.pauseMs !== undefined || facts.losses !== undefined)
-    return inconclusive('it needs a pause between requests: see back-to-back');
-  if (facts.connections?.startsWith('1 ')) return unsupported('it has one connection');
+    return inconclusive({ code: 'pause-in-the-way' });
+  if (facts.connections?.served === 1) return unsupported({ code: 'one-connection' });
   const address = await bench.scratch.register(2);
   const opened = await asker.another();
-  if (!opened.ok) return unsupported('it has one connection');
+  if (!opened.ok) return unsupported({ code: 'one-connection' });
   const other = opened.value;
   const pdu = readPdu(3, address, 2);
   const torn: Exchange[] = [];
@@ -272,10 +258,7 @@ async function tearing(bench: Bench): Promise<Judged> {
         asker.once(pdu, { pauseMs: 0, isExpected: true }),
       ]);
       if (written.answer.kind !== 'data')
-        return inconclusive(
-          `function 16 on a second connection: the server ${answerText(written.answer)}`,
-          written,
-        );
+        return inconclusive({ code: 'second-connection-refuses', answer: didOf(written.answer) }, written);
       const [first, second] = read.answer.kind === 'data' ? valuesOf(read.answer.pdu) : [];
       const isTorn = HALVES.includes(first ?? 0) && HALVES.includes(second ?? 0) && first !== second;
       if (reads > 0 && isTorn) torn.push(read);
@@ -284,15 +267,11 @@ async function tearing(bench: Bench): Promise<Judged> {
     await other.close();
     asker.closed();
   }
-  if (torn.length === 1)
-    return inconclusive('once, half of a value was old; a longer run decides (--soak)', ...torn);
+  if (torn.length === 1) return inconclusive({ code: 'torn-once' }, ...torn);
   if (torn.length === 0)
     return conforms(`${reads} reads while it was written: both registers were of one value`);
   return {
-    ...dangerous(
-      'reads while it is written have one register of the old value and one of the new',
-      ...torn.slice(0, 3),
-    ),
+    ...dangerous({ code: 'torn' }, ...torn.slice(0, 3)),
     seen: { times: torn.length, of: reads },
   };
 }
@@ -300,15 +279,11 @@ async function tearing(bench: Bench): Promise<Judged> {
 async function tablesSeparate(bench: Bench): Promise<Judged> {
   const address = await bench.scratch.register();
   const before = await bench.words(4, address, 1);
-  if (!before) return unsupported('function 4 does not read this address');
+  if (!before) return unsupported({ code: 'no-input-register' });
   const value = (before[0] ?? 0) ^ 0x0f0f;
   await writeRegister(bench, address, value);
   const after = await bench.words(4, address, 1);
-  return fact(
-    after?.[0] === value
-      ? 'holding and input registers are one table'
-      : 'holding and input registers are separate',
-  );
+  return fact({ code: after?.[0] === value ? 'one-table' : 'two-tables' });
 }
 
 /** The value of a coil, read with its neighbours: a read of one coil alone may be odd. */
@@ -329,7 +304,7 @@ async function fc05(bench: Bench): Promise<Judged> {
     if (judged.verdict !== 'conforms') return judged;
     if ((await coilIs(bench, coil)) !== wanted)
       return violates(
-        `the coil reads ${wanted ? 0 : 1} after ${codeText(value >> 8)}00 was confirmed`,
+        { code: 'coil-not-stored', reads: wanted ? 0 : 1, wrote: `${codeText(value >> 8)}00` },
         exchange,
       );
   }
@@ -355,7 +330,7 @@ async function coilMalformed(
     const before = await coilIs(bench, coil);
     const exchange = await bench.ask(Uint8Array.from(pdu), { tries: 1 });
     if (before === false && (await coilIs(bench, coil)) === true)
-      return dangerous('the malformed request is executed', exchange);
+      return dangerous({ code: 'malformed-executed' }, exchange);
     judged = judgeRefusal(exchange, { right: [3] });
     if (judged.verdict !== 'conforms') break;
   }
@@ -370,7 +345,7 @@ async function fc15(bench: Bench): Promise<Judged> {
   if (judged.verdict !== 'conforms') return judged;
   return (await coilIs(bench, coil)) === true
     ? judged
-    : violates('the coil reads 0 after 1 was confirmed', exchange);
+    : violates({ code: 'coil-not-stored', reads: 0, wrote: '1' }, exchange);
 }
 
 async function fc15TooMany(bench: Bench): Promise<Judged> {
