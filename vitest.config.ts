@@ -29,7 +29,7 @@ const FULL = [
   'test/remote/web/traffic/traffic.test.ts',
   // One program or more for each test. test/cli/verbs/{start,check,test,usage,demo,pymodbus,desk}.test.ts show that it starts and serves.
   'test/cli/verbs/{access,clone,desk-order,desk-silent,test-client,test-client-remote,extcap,free-ports,granted,hostile,test-server,journal,learn-scenario,log,log-on-terminal,monitor,nodes,measure,real,service,soak,state,stopping,test-program,tricks,unavailable,unread-output}.test.ts',
-  'test/house/{editor,examples,python,release}.test.ts',
+  'test/house/{editor,release}.test.ts',
   // Ports that come and go, and waits in real time.
   'test/simulator/line/{catalogue,echo,faults-real,monitor,paced,reconnect,robustness,shared-bus}.test.ts',
   'test/testing/measure/measure.test.ts',
@@ -56,7 +56,7 @@ const ALL_TRIES = [
   'test/simulator/plan.test.ts',
   'test/simulator/state/{keeper,sequences}.test.ts',
   'test/testing/client/{damaged,exceptions,sentences,whole}.test.ts',
-  'test/testing/inspect/{every-mutant,mutants,order,written}.test.ts',
+  'test/testing/server/{every-mutant,mutants,order,written}.test.ts',
 ];
 
 const SHARED = {
@@ -85,12 +85,23 @@ export default defineConfig({
           ...SHARED,
           name: 'quick',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...ALONE, ...FULL, 'test/peers/**'],
+          exclude: [...configDefaults.exclude, ...ALONE, ...FULL, 'test/peers/**', 'test/shipped/**'],
           isolate: false,
         },
       },
       { test: { ...SHARED, name: 'alone', include: ALONE } },
       { test: { ...SHARED, name: 'full', include: FULL } },
+      // What users get: each package is made and unpacked, and its program is tried.
+      {
+        test: {
+          ...SHARED,
+          name: 'full-shipped',
+          include: ['test/shipped/*.test.ts'],
+          globalSetup: 'test/shipped/setup.ts',
+          // Most of a trial is waiting for a client that polls. With more of them, the threads of REST, which step back, starve.
+          maxConcurrency: 4,
+        },
+      },
       {
         test: {
           ...SHARED,

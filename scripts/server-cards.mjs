@@ -59,7 +59,7 @@ for (const server of SERVERS.filter(({ name }) => positionals.length === 0 || po
   if (missing === undefined) {
     console.log(`${server.name} ${server.version(directory)}`);
     for (const kind of server.kinds.filter((each) => values.lines.split(',').includes(each)))
-      await inspectOn(server, kind);
+      await testServerOn(server, kind);
   } else console.log(`${server.name}: left out: ${missing}`);
 }
 process.exit();
@@ -68,7 +68,7 @@ process.exit();
  * @param {import('./cards/servers.mjs').Server} server
  * @param {import('./cards/servers.mjs').Kind} kind
  */
-async function inspectOn(server, kind) {
+async function testServerOn(server, kind) {
   const name = `${server.name}-${kind}`;
   const { begins, ends } = kind === 'tcp' ? await freePlace() : await newPair(join(directory, name));
   let isOver = false;

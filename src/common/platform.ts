@@ -25,7 +25,7 @@ export const HERE = platformOf(process.platform);
 
 /**
  * Keeps the young generations of all heaps as they are. The garbage of a request is small and dies at once,
- * so a generation that does not grow keeps its collections short and saves memory (docs/performance.md). V8
+ * so a generation that does not grow keeps its collections short and saves memory (docs/decisions/0039-measurements.md). V8
  * lets them grow again when it makes a heap, so this is called again for each new thread.
  */
 export function keepYoungGenerations(): void {

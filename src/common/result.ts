@@ -3,6 +3,9 @@ export type Result<Value, Failure = string> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly error: Failure };
 
+/** The result of something that went well and has no value. */
+export const OK = { ok: true } as const;
+
 /** The result of something that went well. */
 export function success<Value>(value: Value): { readonly ok: true; readonly value: Value } {
   return { ok: true, value };

@@ -35,7 +35,7 @@ const MAKES_UP = 100_000;
 const LOOK_UP = 100;
 
 /** How many steps one value may make up in one read. */
-const MOST_STEPS = 1000;
+const MOST_STEPS_AT_ONCE = 1000;
 
 /** Dependents with the device that each belongs to, whose clock it follows, in the order of settling. */
 type Dependents = ReadonlyMap<Dependent, GraphDevice>;
@@ -59,7 +59,7 @@ export class DependencyGraph {
   /** How much the dependents of a device evaluate in one step, for a number of its changes. */
   readonly #work = new WeakMap<GraphDevice, { readonly changes: number; readonly work: number }>();
   #isAdvancing = false;
-  #stepsAtOnce = MOST_STEPS;
+  #stepsAtOnce = MOST_STEPS_AT_ONCE;
 
   /**
    * How many steps each value that adds up others may make up in one read. The more there is to evaluate, the
@@ -105,7 +105,7 @@ export class DependencyGraph {
       work += this.#workOf(owner);
       if (work >= MAKES_UP) break;
     }
-    this.#stepsAtOnce = Math.max(1, Math.min(MOST_STEPS, Math.floor(MAKES_UP / work)));
+    this.#stepsAtOnce = Math.max(1, Math.min(MOST_STEPS_AT_ONCE, Math.floor(MAKES_UP / work)));
   }
 
   /** Returns how much all dependents of a device evaluate in one step; no more than makes any difference. */

@@ -3,7 +3,7 @@ import type { LocalPoints, Point } from './point.js';
 import { type Course, constant } from './signals/signal.js';
 
 /** How many values are handled between two pauses. */
-const PIECE = 64;
+const VALUES_AT_ONCE = 64;
 
 /** Makes the values of a device that follow other values go where those went. */
 export class Followers {
@@ -30,7 +30,7 @@ export class Followers {
     this.#counts.clear();
     this.#commanded.clear();
     for (const [i, point] of this.#points.all.entries()) {
-      if (i % PIECE === 0) yield;
+      if (i % VALUES_AT_ONCE === 0) yield;
       const command = this.#points.named.get(point.follower?.command ?? '');
       if (!command) continue;
       // The value is added in place, because tens of thousands may follow one value.
@@ -63,7 +63,7 @@ export class Followers {
         for (const point of this.#followers.get(command) ?? []) {
           point.follower?.begin(stored);
           commands.push(point);
-          if (++begun % PIECE === 0) yield;
+          if (++begun % VALUES_AT_ONCE === 0) yield;
         }
       }
     }

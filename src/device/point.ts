@@ -37,7 +37,6 @@ export interface PointDefinition {
   readonly description?: string;
   /** The texts for raw values. */
   readonly labels?: ReadonlyMap<number, string>;
-  /** The names of its bits. */
   readonly bits?: BitNames;
   /** True when the value is kept while the device has no power. */
   readonly retain: boolean;

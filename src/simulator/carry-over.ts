@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Work } from '../common/work.js';
 import type { Device } from '../device/device.js';
 import type { Point } from '../device/point.js';
 import { isWritableMeta, withWritable } from '../device/registers/layout.js';
@@ -7,13 +8,21 @@ import { TABLE_NAMES } from '../device/tables.js';
 import type { AddressRange } from '../modbus/protocol/pdu.js';
 import type { DeviceApart } from './devices.js';
 
+/** How many values are looked at without a pause. */
+const PIECE = 256;
+
 /**
- * Gives a device that takes the place of another one what the old one had become since its definition: values that were
- * written, registers that were defined, signals, manners, clock and power. What the new definition has otherwise than the
- * old one is as the new definition says. Both devices are in the same turn, so no request falls in between.
+ * Gives a device that is to take the place of another one what that one has become since its definition: values that were
+ * written, registers that were defined, sums, manners, clock and power. What the new definition has otherwise than the
+ * old one is as the new definition says. Nobody uses the new device yet, so this is work that can pause; it can be
+ * done again when the old one has changed meanwhile.
  */
-export function carryOver({ device: before, definition: was }: DeviceApart, now: DeviceApart): void {
+export function* carryingOver(
+  { device: before, definition: was }: DeviceApart,
+  now: DeviceApart,
+): Work<void> {
   const { device, definition } = now;
+  for (const image of device.images) image.reset();
   const { time, settings } = before.clock;
   const sameClock = isDeepStrictEqual(was.life?.clock, definition.life?.clock);
   device.clock.resume(time, sameClock ? settings : device.clock.settings);
@@ -23,8 +32,9 @@ export function carryOver({ device: before, definition: was }: DeviceApart, now:
   if (!device.cells && !before.cells)
     for (const { table, write, ...range } of before.defined)
       device.define(table, openIn(device.tables[table].window, range), write);
-  for (const table of TABLE_NAMES) carryTable(before.tables[table].window, device.tables[table].window);
-  carryPoints(before, device);
+  for (const table of TABLE_NAMES)
+    yield* carryingTable(before.tables[table].window, device.tables[table].window);
+  yield* carryingPoints(before, device);
 }
 
 /** The parts of a range that are not defined. */
@@ -40,52 +50,104 @@ function openIn({ image, base }: TableWindow, { address, quantity }: AddressRang
 }
 
 /** Keeps each value that both definitions begin with alike, and how clients may use it. */
-function carryTable(before: TableWindow, now: TableWindow): void {
+function* carryingTable(before: TableWindow, now: TableWindow): Work<void> {
   const size = Math.min(before.size, now.size);
   if (before.image.isAsConfigured(before.base, size)) return;
-  const { layout: were } = before.image;
-  const { layout: are } = now.image;
+  let looked = 0;
   for (let address = 0; address < size; ) {
-    const [from, to] = [before.base + address, now.base + address];
-    const cells = now.image.valueSpan(to)?.cells ?? 1;
+    if (++looked % PIECE === 0) yield;
+    const at = { from: before.base + address, to: now.base + address };
+    const cells = now.image.valueSpan(at.to)?.cells ?? 1;
     address += cells;
-    if (address > size) return;
-    let isAlike = before.image.typeAt(from + cells) !== 'next' || before.base + size === from + cells;
-    for (let i = 0; i < cells && isAlike; i++)
-      isAlike =
-        were.words[from + i] === are.words[to + i] &&
-        withWritable(were.meta[from + i] as number, false) ===
-          withWritable(are.meta[to + i] as number, false);
-    if (!isAlike || now.image.typeAt(to) === 'invalid') continue;
-    for (let i = 0; i < cells; i++) {
-      const isWritable = before.image.isWritable(from + i);
-      const isAsDefined = isWritable === isWritableMeta(were.meta[from + i] as number);
-      const keeps = isAsDefined ? now.image.isWritable(to + i) : isWritable;
-      now.image.restore(to + i, before.image.wordAt(from + i), keeps);
-    }
+    if (address <= size && areAlike(before, now, { ...at, cells })) carryValue(before, now, { ...at, cells });
   }
 }
 
-/** Keeps signals that were set at run time, sums, and whether values are available. */
-function carryPoints(before: Device, { points, clock }: Device): void {
-  const known = new Map(before.points.all.map((point) => [placeOf(point), point]));
-  for (const point of points.all) {
-    const old = known.get(placeOf(point));
-    const isSame = old !== undefined && isSameSignal(old.definition.signal, point.definition.signal);
-    if (isSame) {
-      const placed = old.placedSignal;
-      if (placed !== old.definition.signal && isKnownHere(placed?.definition.needs ?? [], points.named))
-        points.setSignal(point, placed);
-      if (old.isSwitchedOn !== (old.definition.available ?? true) && point.sentinel)
-        points.setAvailable(point, old.isSwitchedOn);
-    }
-    const reached =
-      isSame && isSameSignal(point.placedSignal, old.placedSignal) && beginAlike(old, point)
-        ? old.reached(clock.time)
-        : undefined;
-    // A sum that begins now has nothing of the time that the clock shows already.
-    point.resume(reached ?? { time: clock.time, value: point.stored });
+/** The cells of one value in two images. */
+interface Pair {
+  readonly from: number;
+  readonly to: number;
+  readonly cells: number;
+}
+
+/** True for a value that has the same place, type, order and first words in both definitions. */
+function areAlike(
+  { image: before, base, size }: TableWindow,
+  { image: now }: TableWindow,
+  pair: Pair,
+): boolean {
+  const { from, to, cells } = pair;
+  if (now.typeAt(to) === 'invalid') return false;
+  // The old value may be longer.
+  if (from + cells < base + size && before.typeAt(from + cells) === 'next') return false;
+  const [were, are] = [before.layout, now.layout];
+  for (let i = 0; i < cells; i++) {
+    if (were.words[from + i] !== are.words[to + i]) return false;
+    const metas = [were.meta[from + i], are.meta[to + i]].map((meta) => withWritable(meta as number, false));
+    if (metas[0] !== metas[1]) return false;
   }
+  return true;
+}
+
+function carryValue(
+  { image: before }: TableWindow,
+  { image: now }: TableWindow,
+  { from, to, cells }: Pair,
+): void {
+  for (let i = 0; i < cells; i++) {
+    const isWritable = before.isWritable(from + i);
+    const isAsDefined = isWritable === isWritableMeta(before.layout.meta[from + i] as number);
+    now.restore(to + i, before.wordAt(from + i), isAsDefined ? now.isWritable(to + i) : isWritable);
+  }
+}
+
+/** Keeps sums, and whether values are available. */
+function* carryingPoints(before: Device, { points, clock, tables }: Device): Work<void> {
+  for (const point of points.all) {
+    if (!point.signal?.accumulator) continue;
+    // A sum that begins now has nothing of the time that the clock shows already.
+    point.resume({ time: clock.time, value: point.stored });
+    yield;
+  }
+  for (const [i, old] of before.points.all.entries()) {
+    if (i % PIECE === 0) yield;
+    const isSwitched = old.isSwitchedOn !== (old.definition.available ?? true);
+    if (!isSwitched && !old.signal?.accumulator) continue;
+    const point = sameAs(old, { points, tables });
+    if (!point) continue;
+    if (isSwitched && point.sentinel) points.setAvailable(point, old.isSwitchedOn);
+    const reached =
+      old.placedSignal === old.definition.signal && beginAlike(old, point) && old.reached(clock.time);
+    if (reached) point.resume(reached);
+  }
+}
+
+/**
+ * Keeps signals that were set at run time. Call this when the new device has taken the place of the old one: signals need
+ * values of others.
+ */
+export function carrySignals({ device: before }: DeviceApart, { device }: DeviceApart): void {
+  for (const old of before.points.all) {
+    const placed = old.placedSignal;
+    if (placed === old.definition.signal) continue;
+    const point = sameAs(old, device);
+    if (!point || !isKnownHere(placed?.definition.needs ?? [], device.points.named)) continue;
+    device.points.setSignal(point, placed);
+    const reached = beginAlike(old, point) ? old.reached(device.clock.time) : undefined;
+    if (reached) point.resume(reached);
+  }
+}
+
+/** The value of a device at the place of another one, with the same type and the same signal in its definition. */
+function sameAs(old: Point, { points, tables }: Pick<Device, 'points' | 'tables'>): Point | undefined {
+  const { table, address, type, signal } = old.definition;
+  const { image, base } = tables[table].window;
+  const point = points.at(image, base + address);
+  const isSame =
+    point?.definition.address === address &&
+    point.definition.type === type &&
+    isSameSignal(point.definition.signal, signal);
+  return isSame ? point : undefined;
 }
 
 /** True for two values of one size that have the same words in their definitions. */
@@ -106,8 +168,4 @@ function isSameSignal(one: Point['placedSignal'], other: Point['placedSignal']):
     one.definition.kind === other.definition.kind &&
     isDeepStrictEqual(one.definition.written, other.definition.written)
   );
-}
-
-function placeOf({ definition: { table, address, type } }: Point): string {
-  return `${table} ${address} ${type}`;
 }

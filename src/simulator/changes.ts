@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { OK } from '../common/result.js';
 import { At } from '../common/schema/at.js';
 import { Findings, type Mistakes } from '../common/schema/findings.js';
 import { atOnce, inSlices, type Work } from '../common/work.js';
@@ -36,7 +37,6 @@ import { carryOut, comparing, type Difference, type Policy, type WantedSetup } f
 export const MAX_DEVICES = 1024;
 export const MAX_LINES = 64;
 
-const OK = { ok: true } as const;
 const TOO_MANY_DEVICES = `expected at most ${MAX_DEVICES} devices`;
 const TOO_MANY_LINES = `expected at most ${MAX_LINES} lines`;
 
@@ -542,7 +542,6 @@ export class Changes {
     hosts.wrong(`expected at most ${MAX_HOSTS} addresses on all lines; the other lines have ${there}`);
   }
 
-  /** The definitions of all lines. */
   get #definitions(): LineDefinition[] {
     return Array.from(this.#plant.lines.byName.values(), ({ definition }) => definition);
   }
@@ -551,7 +550,6 @@ export class Changes {
     return this.#plant.rules.list().map(({ rule }) => rule);
   }
 
-  /** The devices that have a fallback, each with the name of the fallback. */
   get #fallbacks(): readonly (readonly [device: string, fallback: string])[] {
     return Array.from(this.#plant.devices.byName.keys()).flatMap((name) => {
       const { fallback } = this.#plant.devices.definitionOf(name).real ?? {};

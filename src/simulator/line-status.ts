@@ -8,7 +8,6 @@ import { hostPort } from '../modbus/transport/socket/listen.js';
 import type { Line } from './line.js';
 import type { CaptureLine, CaptureLines } from './traffic/capture/packet.js';
 
-/** The status of a line, for people and programs. */
 export interface LineStatus {
   readonly state: 'open' | 'waiting' | 'stopped' | 'failed';
   /** Why the line is not open, as a sentence. */

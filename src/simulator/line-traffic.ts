@@ -27,7 +27,7 @@ interface ForeignResponse {
 }
 
 /** The most unanswered requests that are remembered. */
-const MOST = 32;
+const MOST_UNANSWERED = 32;
 /** The longest time, in ms, after which a request can still be answered. */
 const LONGEST_WAIT_MS = 10_000;
 
@@ -41,7 +41,8 @@ class ForeignRequests {
 
   asked({ seq, unitId, functionCode, at }: ForeignRequest): void {
     // A broadcast is never answered.
-    if (unitId !== 0) this.#requests = [...this.#requests, { seq, unitId, functionCode, at }].slice(-MOST);
+    if (unitId !== 0)
+      this.#requests = [...this.#requests, { seq, unitId, functionCode, at }].slice(-MOST_UNANSWERED);
   }
 
   /**
@@ -58,7 +59,6 @@ class ForeignRequests {
   }
 }
 
-/** The facts about a line that its traffic needs. */
 export interface TrafficLine {
   readonly name: string;
   /** Time of one character on the wire, in ms; 0 when characters take no time. */
@@ -66,7 +66,7 @@ export interface TrafficLine {
 }
 
 /** The most faults of a reply that are kept: the first ones and the last. */
-const MAX_FAULTS = 64;
+const MAX_KEPT_FAULTS = 64;
 
 /**
  * Makes an event of everything that passes one line, and hands the event to the stream of all traffic, the
@@ -185,7 +185,7 @@ export class LineTraffic {
       plan,
       report,
       acted: firstAndLast(acted),
-      omittedFaults: Math.max(0, acted.length - MAX_FAULTS),
+      omittedFaults: Math.max(0, acted.length - MAX_KEPT_FAULTS),
       refused,
     });
   }
@@ -238,11 +238,10 @@ export class LineTraffic {
         this.#client('client gone', event, event.text);
         break;
       case 'rejected':
-        this.#client('client rejected', event, event.text);
+        this.#add({ kind: 'client rejected', ...this.#from(event), reason: event.reason, text: event.text });
     }
   }
 
-  /** Makes the event of a new state of the line. */
   state(state: LineStateEvent['state'], text: string): void {
     this.reportRequest();
     this.#add({ kind: 'line', at: this.#now(), state, text });
@@ -281,9 +280,12 @@ export class LineTraffic {
     this.#add({ kind, at: this.#now(), count, isRest });
   }
 
-  #client(kind: 'client' | 'client gone' | 'client rejected', of: ClientOf, text: string): void {
-    const { client, clientId, host } = of;
-    this.#add({ kind, at: this.#now(), client, clientId, host, text });
+  #client(kind: 'client' | 'client gone', of: ClientOf, text: string): void {
+    this.#add({ kind, ...this.#from(of), text });
+  }
+
+  #from({ client, clientId, host }: ClientOf): ClientOf & { readonly at: number } {
+    return { at: this.#now(), client, clientId, host };
   }
 
   #frame(frame: TimedBytes, framing: Framing, from: Partial<ClientOf>) {
@@ -341,5 +343,7 @@ function countActivity(activity: Activity, event: NewEvent): void {
 
 /** The last entry counts the faults that were not tried, so it is kept. */
 function firstAndLast(acted: readonly ActedFault[]): readonly ActedFault[] {
-  return acted.length <= MAX_FAULTS ? acted : [...acted.slice(0, MAX_FAULTS - 1), ...acted.slice(-1)];
+  return acted.length <= MAX_KEPT_FAULTS
+    ? acted
+    : [...acted.slice(0, MAX_KEPT_FAULTS - 1), ...acted.slice(-1)];
 }

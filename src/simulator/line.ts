@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { OK } from '../common/result.js';
 import type { FaultRules } from '../device/faults/rules.js';
 import type { Connection } from '../device/manners.js';
 import { faultLine, type LineDefinition, type RealTarget } from '../files/config/configuration.js';
@@ -66,8 +67,6 @@ export interface WantedLine {
   readonly served: Served;
 }
 
-const OK: LineOutcome = { ok: true };
-
 /**
  * One serial port or one listening socket with the devices behind it. A line can be stopped, started, and
  * defined anew while its devices keep their registers. Starts, stops and changes wait for each other in one
@@ -89,7 +88,6 @@ export class Line implements LineHandler {
   #failure: string | undefined;
   #openedAt: number | undefined;
   #lastClientId = 0;
-  /** The connections of the clients that are connected. */
   readonly #connections = new Map<number, Connection>();
   /** When the last connection began, by the address that its client connected to. */
   readonly #lastConnection = new Map<string | undefined, number>();
@@ -423,13 +421,11 @@ function mayWait({ kind, start }: LineDefinition): boolean {
   return kind === 'serial' || start === 'waiting';
 }
 
-/** The line as its traffic sees it. */
 function trafficLine(definition: LineDefinition): TrafficLine {
   const { name } = definition;
   return { name, characterTime: definition.kind === 'serial' ? characterTime(definition) : 0 };
 }
 
-/** The line as its bus sees it. */
 function busLine(definition: LineDefinition): BusLine {
   const framing = FRAMINGS[definition.framing];
   return definition.kind === 'serial'

@@ -91,7 +91,6 @@ export class Lines {
     return this.#lines;
   }
 
-  /** The devices that a line with this definition serves. */
   servedBy(definition: LineDefinition): Served {
     const units = this.#unitsOf(definition.units);
     if (definition.kind === 'serial' || definition.each === undefined) return { units };

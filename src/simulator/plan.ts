@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Work } from '../common/work.js';
+import { OK } from '../common/result.js';
+import { atOnce, inSlices, type Work } from '../common/work.js';
 import type { DeviceDefinition, LineDefinition } from '../files/config/configuration.js';
 import { devicesOf } from '../files/config/native/units.js';
-import { carryOver } from './carry-over.js';
+import { carryingOver, carrySignals } from './carry-over.js';
 import type { DeviceApart, Devices } from './devices.js';
 import type { Line, LineOutcome } from './line.js';
 import { type Lines, linesWith } from './lines.js';
@@ -115,7 +116,6 @@ export function* differing<Definition extends Named>(
 type Undo = () => Promise<unknown>;
 type StepFailure = Extract<LineOutcome, { ok: false }>;
 
-/** A step of a plan. */
 interface Step {
   /** What it changes, such as `line bench`; several for steps that have to be done together. */
   readonly changes: readonly string[];
@@ -287,7 +287,7 @@ function addition(lines: Lines, definition: LineDefinition, isStarted: boolean):
         lines.drop(name);
         await line.stop();
       };
-      const started = isStarted ? await line.start() : ({ ok: true } as const);
+      const started = isStarted ? await line.start() : OK;
       if (started.ok) return remove;
       await remove();
       return { ...started, error: `line ${name}: ${started.error}` };
@@ -311,9 +311,17 @@ function exchange({ devices, lines }: Running, built: readonly DeviceApart[], en
   return {
     changes: names.map((name) => `device ${name}`),
     async run() {
+      const pairs = built.flatMap((now) => {
+        const { name } = now.definition;
+        return devices.byName.has(name) ? [{ before: devices.apart(name), now, seen: -1 }] : [];
+      });
+      await inSlices(carryingAll(pairs));
       const taken = names.filter((name) => devices.byName.has(name)).map((name) => devices.take(name));
+      // What a client has written meanwhile must not be lost, so this turn has no end before the exchange.
+      for (const { before, now, seen } of pairs)
+        if (before.device.changes !== seen) atOnce(carryingOver(before, now));
       devices.put(built);
-      for (const before of taken) carryOver(before, devices.apart(before.definition.name));
+      for (const { before, now } of pairs) carrySignals(before, now);
       if (taken.length > 0) await serve();
       ended.push(...taken);
       return async () => {
@@ -326,6 +334,15 @@ function exchange({ devices, lines }: Running, built: readonly DeviceApart[], en
       };
     },
   };
+}
+
+function* carryingAll(
+  pairs: readonly { readonly before: DeviceApart; readonly now: DeviceApart; seen: number }[],
+): Work<void> {
+  for (const pair of pairs) {
+    pair.seen = pair.before.device.changes;
+    yield* carryingOver(pair.before, pair.now);
+  }
 }
 
 /** Takes a device out that no line has any more. */

@@ -197,7 +197,6 @@ export class Simulator {
     return this.#configuration.traffic?.file;
   }
 
-  /** The definition that a device was built from. */
   definitionOf(name: string): DeviceDefinition {
     return this.#devices.definitionOf(name);
   }

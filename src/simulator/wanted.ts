@@ -37,7 +37,6 @@ export interface Edit {
   make(wanted: Outline): string | undefined;
 }
 
-/** What runs now. */
 function outlineNow(simulator: Simulator): Outline {
   const { devices, lines, faults } = simulator;
   return {

@@ -54,7 +54,7 @@ const STARTS: Readonly<Record<RunKind, StartRun>> = {
   },
   client: async (runs, order) => (await import('./start-client-test.js')).startClientTest(runs, order),
   server: async (runs, order, context) =>
-    (await import('./inspect/start-inspection.js')).startInspection(runs, context, order),
+    (await import('./server/start-server-test.js')).startServerTest(runs, context, order),
   fuzz: async (runs, order) => {
     const { startingFuzz } = await import('./fuzz/start-fuzz.js');
     return inSlices(startingFuzz(runs, order));
@@ -99,7 +99,7 @@ async function possibleChecks(
     return refusal('request.invalid', 'line', unknownName('line', name, lineNames(simulator)));
   }
   if (kind === 'server') {
-    const { SERVER_CHECKS } = await import('./inspect/inspection.js');
+    const { SERVER_CHECKS } = await import('./server/server-test.js');
     return done(
       SERVER_CHECKS.map(({ id, group, title, does, matters, rule, clause: source }) => {
         return { id, group, title, does, matters, rule, source };

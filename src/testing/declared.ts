@@ -133,7 +133,6 @@ const checkList = z
   .object({ checks: z.array(checkView) })
   .describe('The checks, in the order of their groups.');
 
-/** The query of a request for one run. */
 export const detailQuery = z.strictObject({
   report: z
     .enum(['true', 'false'])
@@ -215,14 +214,16 @@ const SERVER_EXAMPLE = {
   behavesAs: [],
   checks: [
     {
-      id: 'illegal-function',
+      id: 'function-unknown',
       group: 'refusals',
-      title: 'Refuses a function that it has not with exception 01',
+      title: 'Does not answer what has to be refused',
       verdict: 'violates',
       grade: 'met',
-      text: 'did not answer function 65',
+      code: 'not-refused',
+      facts: { answer: { kind: 'silent' }, right: [1] },
+      text: 'the server did not answer, where exception 01 is expected',
       seen: { times: 2, of: 2 },
-      clause: 'Application Protocol V1.1b3, 7',
+      clause: 'Application Protocol V1.1b3, 7, code 01; Messaging on TCP/IP V1.0b, 4.4.2.2',
     },
   ],
   versions: [{ name: 'modbus-sim', version: '1.0.0-rc.1' }],
@@ -235,7 +236,7 @@ const perFunction = z.record(z.string(), z.number());
 const serverCheckShape = {
   id: z.string(),
   group: z.string(),
-  title: z.string(),
+  title: z.string().describe('What the check asks; of a violation, what was seen.'),
   verdict: serverVerdict.describe(
     '`unsupported`: the server has it not, and may do so. `fact`: told, not judged. `inconclusive`: the text says what would decide it.',
   ),
@@ -243,7 +244,15 @@ const serverCheckShape = {
     .enum(['dangerous', 'met', 'seldom'])
     .optional()
     .describe('How bad a violation is: `met` is one that clients in the field meet.'),
-  text: z.string().describe('What was found, in words.'),
+  code: z
+    .string()
+    .optional()
+    .describe('What was found, as a code: of all but what conforms. docs/findings.md lists the codes.'),
+  facts: z
+    .looseObject({})
+    .optional()
+    .describe('The facts of the code. Names of times end with their unit: `pauseMs`.'),
+  text: z.string().describe('The same in words.'),
   seen: z
     .object({ times: z.number(), of: z.number() })
     .optional()
@@ -291,7 +300,10 @@ const serverShape = {
         .loose()
         .optional(),
       pauseMs: z.number().describe('The pause that the server needs before each request, in ms.'),
-      connections: z.string().optional(),
+      connections: z
+        .object({ served: z.number(), next: z.enum(['refused', 'closed', 'evicts', 'untried']) })
+        .optional()
+        .describe('How many connections were served at a time, and what became of the next one.'),
     })
     .describe('What the server is like, as far as it was found.'),
   behavesAs: z

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MAX_SEED } from '../common/random.js';
+import { DAY_MS } from '../common/schema/milliseconds.js';
 import { bounded, flag, section, text, wholeNumber } from '../common/schema/parts.js';
 import { duration } from '../common/schema/units.js';
 import { realTargetSchema } from '../files/config/native/real.js';
@@ -30,7 +31,6 @@ export const claimsSchema = section({
 
 export type Claims = z.output<typeof claimsSchema>;
 
-const DAY_MS = 86_400_000;
 const MOST_NAMED = 100;
 const LAST_UNIT = 255;
 
@@ -67,7 +67,6 @@ const span = section({
   last: wholeNumber(0, 0xffff, 'an address'),
 });
 
-/** The body of a request for a server test. */
 export const serverOrderSchema = section({
   device: text('the name of a device')
     .optional()
@@ -113,7 +112,6 @@ const MOST_TRIED = 1_000_000;
 
 const { unit, limit, about, observer } = clientOrderSchema.shape;
 
-/** The body of a request for a fuzz run. */
 export const fuzzOrderSchema = section({
   line: text('the name of a line').describe('The line whose client is fuzzed.'),
   unit,

@@ -1,6 +1,6 @@
 import { done, type Outcome, refusal } from '../simulator/commands/refusal.js';
 import type { Simulator } from '../simulator/simulator.js';
-import type { Finding, InspectionReport, Report } from './report/report.js';
+import type { Finding, Report, ServerTestReport } from './report/report.js';
 import type { RunKind } from './run-kinds.js';
 
 /** Tells how far a run has come. */
@@ -38,8 +38,7 @@ function progressOn({ lines: known }: Simulator, lines: readonly string[], test:
 /** How many runs of one kind are kept. The oldest that are over are dropped first. */
 const MOST_KEPT = 20;
 
-/** The report on a run of any kind. */
-export type AnyReport = Report | InspectionReport;
+export type AnyReport = Report | ServerTestReport;
 
 /** What `Runs` needs of a run of any kind. */
 interface Runnable {

@@ -208,6 +208,15 @@ describe('the counts in the documents', () => {
   });
 });
 
+describe('CHANGELOG.md', () => {
+  it('has one line for each change', () => {
+    const others = text('CHANGELOG.md')
+      .split('\n')
+      .filter((line) => !/^(?:- |#|$|All notable changes)/.test(line));
+    expect(others, 'join these to the line of their entry').toEqual([]);
+  });
+});
+
 describe('the commands in the documents', () => {
   // On a Raspberry Pi the package is installed, which has the command.
   const others = ['CHANGELOG.md', 'docs/raspberry-pi.md'];

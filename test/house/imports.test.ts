@@ -86,11 +86,12 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
   transport: {
     knows: ['protocol'],
     knowsFiles: ['src/common/descriptors.ts', 'src/common/platform.ts'],
-    external: /^(node:.+|serialport|@serialport\/.+|koffi|asn1js)$/,
+    external: /^(node:.+|serialport|@serialport\/.+|koffi)$/,
     why: 'it carries bytes and time only and never knows a device or a fault',
   },
   traffic: {
     knows: ['protocol', 'faults'],
+    knowsFiles: ['src/common/capture-numbers.ts', 'src/common/words.ts'],
     external: /^(pino|zod)$/,
     why: 'it is told of frames and asks nobody',
   },
@@ -113,7 +114,12 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
   },
   learn: {
     knows: ['protocol', 'device', 'import'],
-    knowsFiles: ['src/common/rest-client/printable.ts'],
+    knowsFiles: [
+      'src/common/capture-numbers.ts',
+      'src/common/rest-client/printable.ts',
+      'src/common/schema/milliseconds.ts',
+      'src/common/words.ts',
+    ],
     external: /^yaml$/,
     why: 'it turns the text of logs into the text of a native file, and reads and writes no file',
   },
@@ -240,7 +246,12 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
     external: NOTHING,
     why: 'it asks a simulator from a browser, a test or the command line, and needs nothing but fetch',
   },
-  timeline: { knows: [], external: NOTHING, why: 'it is drawn in a browser and in reports, from plain data' },
+  timeline: {
+    knows: [],
+    knowsFiles: ['src/common/words.ts'],
+    external: NOTHING,
+    why: 'it is drawn in a browser and in reports, from plain data',
+  },
   tail: {
     knows: ['rest-client'],
     knowsTypesOf: ['traffic', 'api'],
@@ -257,7 +268,10 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
       'src/modbus/protocol/function-code.ts',
       'src/modbus/protocol/function-table.ts',
       'src/modbus/protocol/limits.ts',
+      'src/common/words.ts',
+      'src/device/faults/then.ts',
       'src/device/registers/undefined.ts',
+      'src/testing/report/words.ts',
       'src/testing/run-kinds.ts',
     ],
     external: /^(preact|preact\/hooks|htm\/preact|@preact\/signals)$|\.css$/,
@@ -549,7 +563,7 @@ describe('the imports of src', () => {
     expect(packages).not.toContain('fast-check');
     expect([...files]).toEqual(expect.arrayContaining(needed));
     const rarely =
-      /^src\/(testing\/(examine|inspect|scenario|fuzz(?!-)|report\/(html|junit))|learn|import|clone|traffic\/capture\/(capture|decoded|serial|socket)|mqtt\/sparkplug)\b/;
+      /^src\/(testing\/(client|server|scenario|fuzz|report\/(html|junit))|learn|import|clone|traffic\/capture\/(capture|decoded|serial|socket)|mqtt\/sparkplug)\b/;
     expect([...files].filter((file) => rarely.test(file))).toEqual([]);
     const otherSide = path.includes('serve')
       ? /^src\/(remote\/(api|rpc\/declared)|simulator\/commands\/schemas\/(?!fault-preview|reply)|testing\/declared)\b/

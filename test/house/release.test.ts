@@ -2,8 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { changesOf, shipped } from '../../scripts/package/release-notes.mjs';
-import { catalogueIds } from '../../src/files/config/catalogue.js';
-import { sunspecIds } from '../../src/files/config/sunspec/place.js';
 
 interface Locked {
   readonly dev?: boolean;
@@ -19,81 +17,6 @@ const lock: { packages: Record<string, Locked & { optionalDependencies?: Record<
 const licences = ['dist', 'dist/web']
   .map((folder) => readFileSync(`${folder}/LICENSES.txt`, 'utf8'))
   .join('\n');
-
-/** What is in dist beside types and shared parts; esbuild puts hashes into names. */
-const OTHERS = [
-  'dist/LICENSES.txt',
-  'dist/desk-thread.js',
-  'dist/library.js',
-  'dist/main.js',
-  'dist/remote/api/openapi/docs.css',
-  'dist/remote/api/openapi/examples.json',
-  'dist/remote/api/openapi/made/catalogue.json',
-  'dist/remote/api/openapi/made/client.json',
-  'dist/remote/api/openapi/made/configuration.json',
-  'dist/remote/api/openapi/made/fault-rule.json',
-  'dist/remote/api/openapi/made/fuzz.json',
-  'dist/remote/api/openapi/made/line.json',
-  'dist/remote/api/openapi/made/openapi.json',
-  'dist/remote/api/openapi/made/scenario.json',
-  'dist/remote/api/openapi/made/server.json',
-  'dist/remote/api/openapi/made/signals.json',
-  'dist/remote/web/base.css',
-  'dist/web/LICENSES.txt',
-  'dist/web/assets/app-HASH.css',
-  'dist/web/assets/app-HASH.js',
-  'dist/web/assets/icon-HASH.svg',
-  'dist/web/index.html',
-  'dist/work-thread.js',
-];
-
-/** The files of the package as npm would publish it. */
-function packedFiles(): string[] {
-  const report = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  const [packed]: { files: { path: string }[] }[] = JSON.parse(report);
-  return packed?.files.map(({ path }) => path) ?? [];
-}
-
-describe('the npm package', () => {
-  const files = packedFiles();
-
-  it('has these files beside the program', () => {
-    expect(files.filter((path) => !path.startsWith('dist/')).sort()).toEqual([
-      'LICENSE',
-      'README.md',
-      ...catalogueIds().map((id) => `catalogue/${id}.yaml`),
-      'package.json',
-      'schema/catalogue.json',
-      'schema/configuration.json',
-      'schema/scenario.json',
-      'sunspec/LICENSE',
-      'sunspec/NOTICE',
-      ...sunspecIds()
-        .map((id) => `sunspec/model_${id}.json`)
-        .sort(),
-      'systemd/modbus-sim.service',
-      'systemd/modbus-sim@.service',
-      'systemd/modules-load.conf',
-      'systemd/privileged-ports.conf',
-      'systemd/service.conf',
-      'systemd/sysusers.conf',
-      'udev/61-modbus-sim.rules',
-    ]);
-  });
-
-  it('has of the program two commands, a library with its types, the parts of them, and a few documents', () => {
-    const inDist = files.filter((path) => path.startsWith('dist/') && !path.endsWith('.d.ts'));
-    const parts = inDist.filter((path) => /^dist\/part-[\w-]+\.js$/.test(path));
-    expect(parts.length).toBeGreaterThan(0);
-    const others = inDist.filter((path) => !parts.includes(path));
-    expect(others.map((path) => path.replace(/-[A-Z0-9]{8}\./, '-HASH.')).sort()).toEqual(OTHERS);
-    expect(files.filter((path) => path.endsWith('.d.ts'))).toEqual(['dist/library.d.ts']);
-    expect(readFileSync('dist/library.d.ts', 'utf8')).not.toMatch(/\bimport\b.*['"]|^\/\/\/ /m);
-  });
-});
 
 describe('a release', () => {
   it('is published by the command that is documented, which npm would take', () => {

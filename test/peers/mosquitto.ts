@@ -38,9 +38,21 @@ export async function mosquitto(
   lines: readonly string[] = ['allow_anonymous true'],
   options: readonly string[] = [],
 ): Promise<Mosquitto> {
+  const broker = await startMosquitto(directory, '127.0.0.1', lines, options);
+  onTestFinished(() => broker.stop());
+  return broker;
+}
+
+/** Starts one that whoever asks for it stops. @param address where it listens; empty for all addresses */
+export async function startMosquitto(
+  directory: string,
+  address: string,
+  lines: readonly string[] = ['allow_anonymous true'],
+  options: readonly string[] = [],
+): Promise<Mosquitto> {
   const port = await freePort();
   const file = join(directory, 'mosquitto.conf');
-  writeFileSync(file, [`listener ${port} 127.0.0.1`, 'user root', ...lines, ''].join('\n'));
+  writeFileSync(file, [`listener ${port} ${address}`, 'user root', ...lines, ''].join('\n'));
   let process_: ChildProcess | undefined;
   const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
     if (!process_ || process_.exitCode !== null || process_.signalCode !== null) return;
@@ -58,6 +70,5 @@ export async function mosquitto(
     });
   };
   await start();
-  onTestFinished(() => stop());
   return { port, options: ['-h', '127.0.0.1', '-p', String(port), ...options], start, stop };
 }

@@ -25,6 +25,7 @@ const STOP_LIMIT_MS = 60_000;
  * @property {object} [config] A native configuration. REST gets any free port unless it says otherwise.
  * @property {readonly string[]} [args] More arguments.
  * @property {Readonly<Record<string, string>>} [env] More environment.
+ * @property {string} [main] The file that starts the program, of a package; that of `dist` if this is left out.
  * @property {string} [node] Another Node than the one that runs the tests.
  * @property {number} [startLimit] How long it may take to be ready, in ms.
  */
@@ -78,13 +79,14 @@ export async function startProgram({
   config,
   args = [],
   env = {},
+  main = join(dist, 'main.js'),
   node = process.execPath,
   startLimit = START_LIMIT_MS,
 } = {}) {
   const directory = makeTempDir();
   const file = join(directory, 'config.json');
   if (config) writeFileSync(file, JSON.stringify({ api: { port: 0 }, ...config }));
-  const child = spawn(node, [join(dist, 'main.js'), ...(config ? ['--config', file] : []), ...args], {
+  const child = spawn(node, [main, ...(config ? ['--config', file] : []), ...args], {
     // The stable names of virtual lines are links in the directory for temporary files: each program has its own.
     env: { ...process.env, TMPDIR: directory, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -10,17 +10,17 @@ import type { TrafficEvent } from '../../src/simulator/traffic/event.js';
 import { trafficView } from '../../src/simulator/traffic/view.js';
 import type { Question } from '../../src/testing/client/heard/exchange.js';
 import { fuzzReport } from '../../src/testing/fuzz/fuzz-report.js';
-import { writeInspected } from '../../src/testing/inspect/as-file.js';
-import { claimsTemplate } from '../../src/testing/inspect/claims.js';
-import { inspectionJson, inspectionReport } from '../../src/testing/inspect/inspection-report.js';
 import { fleetHtml, htmlReport } from '../../src/testing/report/html.js';
 import { clientJson, fuzzJson, scenariosJson } from '../../src/testing/report/json.js';
 import { junitReport } from '../../src/testing/report/junit.js';
 import { type Report, viewReport } from '../../src/testing/report/report.js';
 import { readScenario } from '../../src/testing/scenario/read-scenario.js';
+import { writeTested } from '../../src/testing/server/as-file.js';
+import { claimsTemplate } from '../../src/testing/server/claims.js';
+import { serverTestJson, serverTestReport } from '../../src/testing/server/server-test-report.js';
 import { bytesOf, frameEvent, replyEvent } from '../simulator/traffic/events.js';
 import { nativeSetup } from '../support/configuration.js';
-import { inspectServer } from './inspect/virtual-server.js';
+import { testModelServer } from './server/virtual-server.js';
 
 /*
  * What the wing promises: the reports and files that it writes, each from one small run. `npx vitest run test/testing/contract.test.ts -u`
@@ -172,7 +172,7 @@ it('the scenario of a fuzz run is as it was', async () => {
 const CHECKS = ['fc03-quantity-125', 'map-end', 'same-value'];
 
 it('the report, the file and the claims that a server test writes are as they were', async () => {
-  const { inspection } = await inspectServer({
+  const { serverTest } = await testModelServer({
     device: {
       identity: { vendorName: 'Acme', productCode: 'M1', majorMinorRevision: '1.0' },
       registers: { holding: [{ address: 0, value: [1, 2, 3] }] },
@@ -180,16 +180,16 @@ it('the report, the file and the claims that a server test writes are as they we
     manners: { most: { registers: 2, otherwise: 3 } },
     order: { survey: [[0, 9]], checks: CHECKS },
   });
-  const report = inspectionReport(inspection, STARTED_AT);
-  const json = JSON.parse(inspectionJson(report)) as { checks: { id: string; exchanges: unknown[] }[] };
+  const report = serverTestReport(serverTest, STARTED_AT);
+  const json = JSON.parse(serverTestJson(report)) as { checks: { id: string; exchanges: unknown[] }[] };
   const checks = json.checks
     .filter(({ id }) => CHECKS.includes(id))
     .map((check) => ({ ...check, exchanges: check.exchanges.slice(0, 1) }));
   await expect(`${JSON.stringify({ ...json, checks, versions: VERSIONS }, null, 2)}\n`).toMatchFileSnapshot(
     golden('report-server.json'),
   );
-  const file = writeInspected(inspection) ?? '';
+  const file = writeTested(serverTest) ?? '';
   expect(loadNative(file, '.')).toMatchObject({ ok: true });
   await expect(file).toMatchFileSnapshot(golden('server.yaml'));
-  await expect(claimsTemplate(inspection)).toMatchFileSnapshot(golden('server-claims.yaml'));
+  await expect(claimsTemplate(serverTest)).toMatchFileSnapshot(golden('server-claims.yaml'));
 });

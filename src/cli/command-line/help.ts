@@ -44,32 +44,31 @@ const TEXT_COLUMN = 28;
 const WIDTH = 110;
 
 /** The page that `--help` prints: all commands, and the options of serving. */
-export const HELP = [
-  'modbus-sim: a Modbus server (slave) simulator for serial lines, TCP, UDP and TLS',
-  ...table('', USAGE),
-  ...GROUPS.flatMap(([title, commands]) =>
-    table(
-      title,
-      commands.map(({ name, words, summary }) => [`${name} ${words}`.trimEnd(), summary]),
+function overview(): string {
+  return [
+    'modbus-sim: a Modbus server (slave) simulator for serial lines, TCP, UDP and TLS',
+    ...table('', USAGE),
+    ...GROUPS.flatMap(([title, commands]) =>
+      table(
+        title,
+        commands.map(({ name, words, summary }) => [`${name} ${words}`.trimEnd(), summary]),
+      ),
     ),
-  ),
-  ...table('Options without a command', [...optionRows(SERVE_OPTIONS), ['--help, --version', '']]),
-  ...table('Environment', ENVIRONMENT),
-  '',
-  'In a clone, type node dist/main.js where it says modbus-sim, or make it a command with npm link.',
-].join('\n');
-
-/** The whole help on one page, for the manual. */
-const WHOLE = [HELP, ...DESCRIBED.map(helpOf)].join('\n\n');
+    ...table('Options without a command', [...optionRows(SERVE_OPTIONS), ['--help, --version', '']]),
+    ...table('Environment', ENVIRONMENT),
+    '',
+    'In a clone, type node dist/main.js where it says modbus-sim, or make it a command with npm link.',
+  ].join('\n');
+}
 
 /**
  * The text that `modbus-sim help` prints.
- * @param name name of a command, or `all`; undefined for the list of all commands
+ * @param name name of a command, or `all` for the whole help on one page, for the manual; undefined for the list of all commands
  * @returns a `problem` when there is no such command
  */
 export function helpOn(name: string | undefined): { readonly text: string } | { readonly problem: string } {
-  if (name === undefined) return { text: HELP };
-  if (name === 'all') return { text: WHOLE };
+  if (name === undefined) return { text: overview() };
+  if (name === 'all') return { text: [overview(), ...DESCRIBED.map(helpOf)].join('\n\n') };
   const command = DESCRIBED.find((each) => each.name === name);
   if (command) return { text: helpOf(command) };
   const names = DESCRIBED.map((each) => each.name);

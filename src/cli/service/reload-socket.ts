@@ -35,7 +35,6 @@ export type ReloadRequest = 'reload' | 'preview';
 
 const REQUESTS: Readonly<Record<string, ReloadRequest>> = { 'reload\n': 'reload', 'preview\n': 'preview' };
 
-/** The socket of a service, in its runtime directory. */
 export function socketOfService(directory: string): string {
   return join(directory, 'reload.sock');
 }

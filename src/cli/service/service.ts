@@ -2,6 +2,7 @@ import { writeSync } from 'node:fs';
 import { getSystemErrorName } from 'node:util';
 import type { Logger } from 'pino';
 import { failure, type Result, success } from '../../common/result.js';
+import { counted } from '../../common/words.js';
 import type { ReplyPlan } from '../../modbus/protocol/reply-plan.js';
 import { loadLibc } from '../../modbus/transport/port/libc.js';
 import { type LineStatus, lineStatus } from '../../simulator/line-status.js';
@@ -110,7 +111,7 @@ export interface Supervision {
 }
 
 /** Interval of status updates, in ms. */
-const LOOK_MS = 1000;
+const UPDATE_MS = 1000;
 
 /**
  * Reports to the service manager that the simulator is ready, then the state of its lines, and feeds the
@@ -133,8 +134,8 @@ export function supervise(simulator: Simulator, { manager, log, rest }: Supervis
     manager.notify({ ...more, STATUS: text });
   };
   const feed = (now: number): void => {
-    // Feed twice as often as needed (sd_watchdog_enabled(3)). The next chance is LOOK_MS away.
-    if (manager.watchdogMs === undefined || now - fedAt < manager.watchdogMs / 2 - LOOK_MS) return;
+    // Feed twice as often as needed (sd_watchdog_enabled(3)). The next chance is UPDATE_MS away.
+    if (manager.watchdogMs === undefined || now - fedAt < manager.watchdogMs / 2 - UPDATE_MS) return;
     const lines = Array.from(simulator.lines.values(), (line) => ({
       name: line.name,
       characterTime: lineStatus(line).times?.characterTime ?? 0,
@@ -153,7 +154,7 @@ export function supervise(simulator: Simulator, { manager, log, rest }: Supervis
   const timer = setInterval(() => {
     reportStatus();
     feed(performance.now());
-  }, LOOK_MS);
+  }, UPDATE_MS);
   return {
     reloading() {
       // Type=notify-reload (systemd 253 and later) also requires the time.
@@ -232,7 +233,7 @@ export function statusText(lines: readonly Pick<LineStatus, 'state' | 'endpoint'
     placesOf('stopped'),
   ];
   return [
-    `${open.length} ${open.length === 1 ? 'line' : 'lines'} open`,
+    `${counted(open.length, 'line')} open`,
     ...(waiting.length > 0 ? [`${waiting.length} waiting for ${waiting.join(', ')}`] : []),
     ...(failed.length > 0 ? [`${failed.length} failed on ${failed.join(', ')}`] : []),
     ...(stopped.length > 0 ? [`${stopped.length} stopped`] : []),

@@ -8,13 +8,10 @@ import { importText } from '../../files/import/import.js';
 import { newClient } from '../../modbus/client/client.js';
 import type { CloneCommand } from '../command-line/commands/clone.js';
 import { readDecoded } from './import.js';
-import { complain, note, OK } from './say.js';
+import { complain, note, OK, STOPPED } from './say.js';
 import { standardError } from './standard.js';
 import { STOP_SIGNALS } from './stop-signal.js';
 import { fileProblem, writeNativeFile } from './write-files.js';
-
-/** The exit code after a stop. */
-const STOPPED = 2;
 
 /** Time between two lines of progress, in ms. On a terminal each line replaces the one before. */
 const PROGRESS_MS = { terminal: 100, file: 5000 };

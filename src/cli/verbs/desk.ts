@@ -14,7 +14,6 @@ import {
 import { DeskSilence, type Silence, threadTimes } from './desk-silence.js';
 import { setNiceness } from './work.js';
 
-/** The settings with which a desk is started. */
 interface DeskSettings {
   readonly context: TestContext;
   readonly rules: ApiRules;

@@ -145,7 +145,6 @@ export function lineOfInterface(name: string): string | undefined {
   }
 }
 
-/** The answer to --extcap-interfaces. */
 function interfacesText(version: string, lines: readonly ExtcapLine[]): string {
   return [
     `extcap {version=${version}}{display=modbus-sim}`,

@@ -13,12 +13,10 @@ import {
   type RunCarrier,
   type RunFollower,
 } from './follow-run.js';
-import { complain, FAILED, OK, say } from './say.js';
+import { complain, FAILED, OK, say, WRONG_USAGE } from './say.js';
 import { stopOfReader } from './stop-signal.js';
 import { reportsProblem, writeReports } from './write-files.js';
 
-/** The exit code when a file or an option is wrong. */
-const WRONG = 2;
 /**
  * Interval in ms in which each bench is asked for its progress. It is at least 5 ms per bench, so that the
  * broker has 200 requests a second at most.
@@ -70,7 +68,6 @@ export function readScenarios(files: readonly string[], settings: readonly strin
   );
 }
 
-/** Makes the work of a client test of a line. */
 export function clientTestWork(order: Parameters<typeof clientTestBody>[0]): Work {
   return { kind: 'client', name: `line ${order.line}`, body: clientTestBody(order) };
 }
@@ -88,8 +85,8 @@ export async function runOnAll(
   wanted: Reports,
 ): Promise<number> {
   const unwritable = reportsProblem(wanted);
-  if (unwritable !== undefined) return complain(unwritable, WRONG);
-  const stop = stopOfReader(WRONG);
+  if (unwritable !== undefined) return complain(unwritable, WRONG_USAGE);
+  const stop = stopOfReader(WRONG_USAGE);
   const total = benches.length * works.length;
   const everyMs = Math.max(ASK_EVERY_MS, ASK_EACH_MS * benches.length);
   const steps = new Map<FleetBench, number>();
@@ -128,13 +125,13 @@ export async function runOnAll(
     html: () => fleetHtml(inOrder),
     json: () => `${JSON.stringify(results, null, 2)}\n`,
   });
-  if (problem !== undefined) return complain(problem, WRONG);
+  if (problem !== undefined) return complain(problem, WRONG_USAGE);
   const passed = views.filter(({ verdict }) => verdict === 'pass').length;
   say(`${passed} of ${total} have passed`);
   const isFailure = ['fail', 'error', ...(wanted.inconclusive === 'failure' ? ['inconclusive'] : [])];
   const overall = overallVerdict(views.map(({ verdict }) => verdict));
   const isGood = works[0]?.kind === 'scenario' ? overall === 'pass' : !isFailure.includes(overall);
-  if (stop.isStopped || views.some(({ isStopped }) => isStopped)) return WRONG;
+  if (stop.isStopped || views.some(({ isStopped }) => isStopped)) return WRONG_USAGE;
   return isGood ? OK : FAILED;
 }
 

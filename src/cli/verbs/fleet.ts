@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { failure, type Result, success } from '../../common/result.js';
 import { isMapping } from '../../common/schema/parts.js';
 import { formatProblems } from '../../common/schema/problem.js';
+import { counted } from '../../common/words.js';
 import { readConfigFile } from '../../files/config/text/read-file.js';
 import { readBrokerFiles } from '../../remote/mqtt/credentials.js';
 import { Fleet, type FleetAnswer, type FleetBench } from '../../remote/mqtt/fleet.js';
@@ -262,7 +263,6 @@ function readRules(file: string): Result<Rule[]> {
     : failure(`${file}: expected a fault rule with a name, or a list of them`);
 }
 
-/** The outcome of a command on one bench. */
 interface BenchOutcome {
   readonly bench: FleetBench;
   readonly answer: FleetAnswer;
@@ -293,7 +293,7 @@ function onAll(
  */
 function conclude(outcomes: readonly BenchOutcome[], json: string | undefined): number {
   const done = outcomes.filter(({ answer }) => answer.ok).length;
-  say(`${done} of ${outcomes.length} ${outcomes.length === 1 ? 'bench has' : 'benches have'} done it`);
+  say(`${done} of ${counted(outcomes.length, 'bench has', 'benches have')} done it`);
   const answers = outcomes.map(({ bench, answer }) => ({ bench: bench.topic, ...answer }));
   return writeJson(json, answers, done === outcomes.length ? OK : FAILED);
 }

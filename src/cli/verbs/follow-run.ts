@@ -8,7 +8,6 @@ import { Dut, withEndpoints } from '../../testing/scenario/dut.js';
 import type { ClientTestOrder } from '../command-line/commands/test-client.js';
 import type { Remote } from './remote.js';
 
-/** The parts of a finding that are shown. */
 type ShownFinding = Pick<Finding, 'id' | 'title' | 'verdict' | 'summary'>;
 
 /** A run on another simulator, as far as whoever follows it needs to know it. */
@@ -203,7 +202,6 @@ export interface RemoteClientTest extends ClientTestOrder {
   readonly dut?: string | undefined;
 }
 
-/** The body of the request that starts a client test. */
 export function clientTestBody(wanted: Omit<RemoteClientTest, 'dut'>): object {
   const { line, unitId: unit, checks, limitMs: limit, seed, register } = wanted;
   return {

@@ -22,29 +22,26 @@ import type { FuzzCommand } from '../command-line/commands/fuzz.js';
 import { onOwnSimulator, orderHere, runOnClient } from './bench-here.js';
 import { runThere } from './follow-run.js';
 import { Remote } from './remote.js';
-import { complain, FAILED, OK, printFinding, say } from './say.js';
+import { complain, FAILED, OK, printFinding, say, WRONG_USAGE } from './say.js';
 import { stopOfReader } from './stop-signal.js';
 import { firstProblem, reportsProblem, save, writeReports } from './write-files.js';
-
-/** The exit code for a wrong command, configuration or line, when nobody polls, or after a stop. */
-const WRONG = 2;
 
 /** Fuzzes the client that polls a line, and prints what breaks it. */
 export async function fuzz(command: FuzzCommand): Promise<number> {
   const read = readObserver(command.observer, (part) => `--observer-${part}`);
-  if (!read.ok) return complain(read.error, WRONG);
+  if (!read.ok) return complain(read.error, WRONG_USAGE);
   const { scenario, capture } = command;
   const unwritable = reportsProblem(command) ?? firstProblem([scenario, 'scenario'], [capture, 'capture']);
-  if (unwritable !== undefined) return complain(unwritable, WRONG);
+  if (unwritable !== undefined) return complain(unwritable, WRONG_USAGE);
   const replay = command.replay === undefined ? success(undefined) : readSchedule(command.replay);
-  if (!replay.ok) return complain(replay.error, WRONG);
-  const stop = stopOfReader(WRONG);
+  if (!replay.ok) return complain(replay.error, WRONG_USAGE);
+  const stop = stopOfReader(WRONG_USAGE);
   const means = { makeObserver: read.value, replay: replay.value, stop: stop.signal };
   const report = await (command.url === undefined
     ? fuzzHere(command, means)
     : fuzzThere(command, command.url, means));
-  if (!report.ok) return complain(report.error, WRONG);
-  return report.value ? conclude(command, report.value) : WRONG;
+  if (!report.ok) return complain(report.error, WRONG_USAGE);
+  return report.value ? conclude(command, report.value) : WRONG_USAGE;
 }
 
 /** Reads the schedule of a report; its moves are checked when the lines are known. */
@@ -157,8 +154,8 @@ function conclude(command: FuzzCommand, found: ReportView): number {
     (scenario !== undefined && report.fuzzed
       ? save(scenario, report.fuzzed.scenario, 'scenario')
       : undefined);
-  if (problem !== undefined) return complain(problem, WRONG);
-  if (report.isStopped || report.verdict === 'error') return WRONG;
+  if (problem !== undefined) return complain(problem, WRONG_USAGE);
+  if (report.isStopped || report.verdict === 'error') return WRONG_USAGE;
   if (report.verdict === 'fail') return FAILED;
   return report.verdict === 'inconclusive' && command.inconclusive === 'failure' ? FAILED : OK;
 }

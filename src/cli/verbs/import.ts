@@ -1,4 +1,5 @@
 import { failure } from '../../common/result.js';
+import { counted } from '../../common/words.js';
 import { readBytes } from '../../files/config/text/read-file.js';
 import { decodedText, importText } from '../../files/import/import.js';
 import { noteText, placeProblem, writeNative } from '../../files/import/write.js';
@@ -39,8 +40,11 @@ export function importFile(command: ImportCommand): number {
   for (const each of notes.slice(0, MOST_PRINTED)) note(`${file}: ${noteText(each)}`);
   if (notes.length > MOST_PRINTED)
     note(`${file}: and ${notes.length - MOST_PRINTED} more, which stand in the written file`);
-  const [some, devices] = [values === 1 ? 'value' : 'values', summary.length === 1 ? 'device' : 'devices'];
-  return writeNativeFile(text, command, `: ${values} ${some} of ${summary.length} ${devices}`);
+  return writeNativeFile(
+    text,
+    command,
+    `: ${counted(values, 'value')} of ${counted(summary.length, 'device')}`,
+  );
 }
 
 /** Reads the text of a file of another program. A message begins with the name of the file. */

@@ -30,7 +30,6 @@ export function load(
   return undefined;
 }
 
-/** The name of a configuration source in messages. */
 export function sourceName(source: ConfigurationSource): string {
   return source.kind === 'demo' ? 'demo' : source.file;
 }

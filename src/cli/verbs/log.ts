@@ -4,6 +4,7 @@ import { inspect, promisify } from 'node:util';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { printable, printableLine } from '../../common/rest-client/printable.js';
 import { failure, type Result, success } from '../../common/result.js';
+import { counted } from '../../common/words.js';
 import type { LogOptions } from '../command-line/commands/serve.js';
 import type { Outlet } from './outlet.js';
 import { complain, isJournal, PRIORITY } from './say.js';
@@ -54,7 +55,7 @@ async function newLog(level: keyof typeof LEVELS, outlet: Outlet, isStandardErro
     isStandardError ? await forReaders(stream) : stream,
   );
   outlet.onLoss = (entries) => {
-    const text = `${entries} log ${entries === 1 ? 'entry was' : 'entries were'} lost before this one`;
+    const text = `${counted(entries, 'log entry was', 'log entries were')} lost before this one`;
     if (log.isLevelEnabled('warn')) log.warn(text);
     else log.fatal(text);
   };

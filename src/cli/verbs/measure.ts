@@ -5,12 +5,9 @@ import { verdict } from '../../testing/measure/verdict.js';
 import type { MeasureCommand } from '../command-line/commands/measure.js';
 import { load } from './load.js';
 import { warningLog } from './log.js';
-import { complain, FAILED, OK, say } from './say.js';
+import { complain, FAILED, OK, STOPPED, say } from './say.js';
 import { standardOutput } from './standard.js';
 import { stopSignal } from './stop-signal.js';
-
-/** The exit code after a stop. */
-const STOPPED = 2;
 
 /** Measures one line, without faults. When asked to stop, closes the line and prints no verdict. */
 export async function measure(command: MeasureCommand): Promise<number> {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ask, sendTo } from '../../common/rest-client/client.js';
+import { ask, BAD_REQUEST, sendTo } from '../../common/rest-client/client.js';
 import { printable } from '../../common/rest-client/printable.js';
 import type { MonitorCommand } from '../command-line/commands/monitor.js';
 import { coloured, eventLine, plain, type ShownEvent } from '../tail/event-line.js';
@@ -9,7 +9,6 @@ import { standardError, standardOutput } from './standard.js';
 import { stopSignal } from './stop-signal.js';
 
 const RETRY_MS = 1000;
-const BAD_REQUEST = 400;
 
 const us = z.number().nullish();
 /**

@@ -21,7 +21,7 @@ export async function reload({ place, preview }: ReloadCommand, { isWindows, nam
   if (!found) return complain(`${place}: there is no such file or directory`);
   const path = found.isDirectory() ? socketOfService(place) : socketOfFile(place, ownDirectory());
   const answer = await askForReload(path, preview ? 'preview' : 'reload');
-  return answer.ok ? showReload(answer.value, preview) : complain(`${place}: ${answer.error}`);
+  return answer.ok ? showReload(answer.value, preview) : complain(answer.error);
 }
 
 /**

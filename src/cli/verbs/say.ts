@@ -7,6 +7,8 @@ import { standardError, standardOutput } from './standard.js';
 export const OK = 0;
 export const FAILED = 1;
 export const WRONG_USAGE = 2;
+/** The exit code of work that was stopped. */
+export const STOPPED = 2;
 
 /** The priorities of entries in the journal, as syslog(3) counts them. */
 export const PRIORITY = { critical: 2, error: 3, warning: 4, info: 6, debug: 7 } as const;

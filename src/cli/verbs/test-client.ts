@@ -1,4 +1,5 @@
 import { type Result, success } from '../../common/result.js';
+import { counted } from '../../common/words.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { CHECKS, linesFor } from '../../testing/checks.js';
 import { REAL_WORLD, realWorldChecks } from '../../testing/client/checks/real-world.js';
@@ -15,29 +16,23 @@ import type { TestClientRequest, TestClientWanted } from '../command-line/comman
 import { onOwnSimulator, orderHere, runOnClient } from './bench-here.js';
 import { clientTestBody, type RemoteAudience, type RemoteClientTest, runThere } from './follow-run.js';
 import { Remote } from './remote.js';
-import { complain, FAILED, OK, printFinding, say } from './say.js';
+import { complain, FAILED, OK, printFinding, say, WRONG_USAGE } from './say.js';
 import { stopOfReader } from './stop-signal.js';
 import { reportsProblem, writeReports } from './write-files.js';
-
-/**
- * The exit code when the command, the configuration or the line is wrong, nobody polls, or the client test
- * was stopped.
- */
-const WRONG = 2;
 
 /** Tests the client that polls a line, and prints how it behaves. */
 export async function testClient(request: TestClientRequest): Promise<number> {
   if (request.what === 'list') return list();
   const read = readObserver(request.observer, (part) => `--observer-${part}`);
-  if (!read.ok) return complain(read.error, WRONG);
+  if (!read.ok) return complain(read.error, WRONG_USAGE);
   const unwritable = reportsProblem(request);
-  if (unwritable !== undefined) return complain(unwritable, WRONG);
-  const stop = stopOfReader(WRONG);
+  if (unwritable !== undefined) return complain(unwritable, WRONG_USAGE);
+  const stop = stopOfReader(WRONG_USAGE);
   const report = await (request.url === undefined
     ? testHere(request, read.value, stop.signal)
     : testThere(request, request.url, stop.signal));
-  if (!report.ok) return complain(report.error, WRONG);
-  return report.value ? conclude(request, report.value) : WRONG;
+  if (!report.ok) return complain(report.error, WRONG_USAGE);
+  return report.value ? conclude(request, report.value) : WRONG_USAGE;
 }
 
 function list(): number {
@@ -71,7 +66,7 @@ function testLine(
   stop: Promise<unknown>,
 ): Promise<Result<ReportView>> {
   const { line, checks, limitMs, seed } = order;
-  const many = `${checks.length} ${checks.length === 1 ? 'check' : 'checks'}`;
+  const many = counted(checks.length, 'check');
   say(`line ${line.name}: watching the client, then ${many}, ${durationText(limitMs)} at most, seed ${seed}`);
   return runOnClient(simulator, dut, stop, (restart) => {
     const audience = { found: printFinding, note: say };
@@ -112,8 +107,8 @@ function conclude(wanted: TestClientWanted, found: ReportView): number {
   for (const text of report.conclusions) say(text);
   const forms = { html: htmlReport, json: () => clientJson(report) };
   const problem = writeReports(wanted, [report], forms);
-  if (problem !== undefined) return complain(problem, WRONG);
-  if (report.isStopped || report.verdict === 'error') return WRONG;
+  if (problem !== undefined) return complain(problem, WRONG_USAGE);
+  if (report.isStopped || report.verdict === 'error') return WRONG_USAGE;
   const isFailure = report.verdict === 'inconclusive' && wanted.inconclusive === 'failure';
   return report.verdict === 'fail' || isFailure ? FAILED : OK;
 }

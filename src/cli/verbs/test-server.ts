@@ -4,37 +4,35 @@ import { newSeed, seededRandom } from '../../common/random.js';
 import { failure, type Result, success } from '../../common/result.js';
 import { unknownName } from '../../common/schema/nearest.js';
 import { systemClock } from '../../modbus/transport/clock.js';
-import { writeInspected } from '../../testing/inspect/as-file.js';
+import { htmlReport } from '../../testing/report/html.js';
+import { aboutText } from '../../testing/report/report.js';
+import { writeTested } from '../../testing/server/as-file.js';
 import {
   DEFAULT_IDLE_MS,
   DEFAULT_PAUSE_MS,
   type DeviceMap,
-  type InspectionOrder,
-} from '../../testing/inspect/bench.js';
-import { cardText } from '../../testing/inspect/card.js';
-import { GROUPS, type ServerCheckGroup } from '../../testing/inspect/check.js';
-import { claimsTemplate, readClaims } from '../../testing/inspect/claims.js';
-import { deviceForMap, mapOf } from '../../testing/inspect/device-map.js';
-import { type FoundServer, findServer, settingText } from '../../testing/inspect/find.js';
+  type ServerTestOrder,
+} from '../../testing/server/bench.js';
+import { cardText } from '../../testing/server/card.js';
+import { GROUPS, type ServerCheckGroup, textOf } from '../../testing/server/check.js';
+import { claimsTemplate, readClaims } from '../../testing/server/claims.js';
+import { deviceForMap, mapOf } from '../../testing/server/device-map.js';
+import { type FoundServer, findServer, settingText } from '../../testing/server/find.js';
 import {
-  InspectionRun,
   SERVER_CHECKS,
   type ServerFinding,
+  ServerTestRun,
   unknownChecks,
   verdictOfAll,
-} from '../../testing/inspect/inspection.js';
-import { inspectionJson, inspectionReport } from '../../testing/inspect/inspection-report.js';
-import { htmlReport } from '../../testing/report/html.js';
-import { aboutText } from '../../testing/report/report.js';
+} from '../../testing/server/server-test.js';
+import { serverTestJson, serverTestReport } from '../../testing/server/server-test-report.js';
 import type { TestServerRequest, TestServerWanted } from '../command-line/commands/test-server.js';
 import { load } from './load.js';
-import { complain, FAILED, note, OK, say } from './say.js';
+import { complain, FAILED, note, OK, say, WRONG_USAGE } from './say.js';
 import { standardOutput } from './standard.js';
 import { STOP_SIGNALS } from './stop-signal.js';
 import { fileProblem, reportsProblem, save, writeNativeFile, writeReports } from './write-files.js';
 
-/** The exit code when the command is wrong, nothing answers, or the server test was stopped. */
-const WRONG = 2;
 /** The name of a file that stands for standard output. */
 const STDOUT = '-';
 /** How long a command that restarts a server may take, in ms. */
@@ -54,9 +52,9 @@ export async function testServer(request: TestServerRequest): Promise<number> {
     unknownChecks(request.checks) ??
     reportsProblem(request) ??
     (unwritable === undefined ? undefined : fileProblem(unwritable, force));
-  if (unknown !== undefined) return complain(unknown, WRONG);
+  if (unknown !== undefined) return complain(unknown, WRONG_USAGE);
   const claims = request.claims === undefined ? undefined : readClaims(request.claims);
-  if (claims && !claims.ok) return complain(claims.error, WRONG);
+  if (claims && !claims.ok) return complain(claims.error, WRONG_USAGE);
   const { powerCycle, claims: _, map: mapFile, seed = newSeed(Math.random), ...rest } = request;
   // A draft on standard output has it alone, so that it can be redirected.
   const tell = template === STDOUT ? note : say;
@@ -68,11 +66,11 @@ export async function testServer(request: TestServerRequest): Promise<number> {
   };
   for (const signal of STOP_SIGNALS) process.on(signal, onSignal);
   const server = await serverOf(request, seed, tell, stop.signal);
-  if (server === undefined) return WRONG;
-  if (!server.ok) return complain(server.error, WRONG);
+  if (server === undefined) return WRONG_USAGE;
+  if (!server.ok) return complain(server.error, WRONG_USAGE);
   const { target, unitId } = server.value;
   const map = mapFile === undefined ? undefined : readMap(mapFile, unitId);
-  if (map && !map.ok) return map.error === '' ? WRONG : complain(map.error, WRONG);
+  if (map && !map.ok) return map.error === '' ? WRONG_USAGE : complain(map.error, WRONG_USAGE);
   const power = powerCycle === undefined ? {} : { powerCycle: restartBy(powerCycle) };
   const order = {
     pauseMs: DEFAULT_PAUSE_MS,
@@ -84,32 +82,32 @@ export async function testServer(request: TestServerRequest): Promise<number> {
     ...(claims && { claims: claims.value }),
     ...power,
   };
-  const run = new InspectionRun({ target, clock: systemClock }, order, {
+  const run = new ServerTestRun({ target, clock: systemClock }, order, {
     found: (finding) => printFound(finding, tell),
     note,
   });
   if (stop.signal.aborted) run.stop();
   stop.signal.addEventListener('abort', () => run.stop());
   const startedAt = Date.now();
-  const inspection = await run.run();
-  tell(`\n${cardText(inspection)}`);
+  const serverTest = await run.run();
+  tell(`\n${cardText(serverTest)}`);
   const said = aboutText(request.about);
   if (said !== '') tell(said);
-  const report = { ...inspectionReport(inspection, startedAt), about: request.about };
-  const forms = { html: htmlReport, json: () => inspectionJson(report) };
+  const report = { ...serverTestReport(serverTest, startedAt), about: request.about };
+  const forms = { html: htmlReport, json: () => serverTestJson(report) };
   const problem = writeReports(request, [report], forms);
-  if (problem !== undefined) return complain(problem, WRONG);
-  const file = write === undefined ? undefined : writeInspected(inspection);
+  if (problem !== undefined) return complain(problem, WRONG_USAGE);
+  const file = write === undefined ? undefined : writeTested(serverTest);
   if (file !== undefined && writeNativeFile(file, { ...(write && { output: write }), force, tell }) !== OK)
-    return WRONG;
+    return WRONG_USAGE;
   if (template !== undefined) {
-    const draft = claimsTemplate(inspection);
+    const draft = claimsTemplate(serverTest);
     const failed = template === STDOUT ? void standardOutput().print(draft) : save(template, draft, force);
-    if (failed !== undefined) return complain(failed, WRONG);
+    if (failed !== undefined) return complain(failed, WRONG_USAGE);
   }
-  if (inspection.isStopped) return WRONG;
-  const verdict = verdictOfAll(inspection);
-  return verdict === 'violates' ? FAILED : verdict === 'conforms' ? OK : WRONG;
+  if (serverTest.isStopped) return WRONG_USAGE;
+  const verdict = verdictOfAll(serverTest);
+  return verdict === 'violates' ? FAILED : verdict === 'conforms' ? OK : WRONG_USAGE;
 }
 
 /**
@@ -148,7 +146,7 @@ function readMap(file: string, unitId: number): Result<DeviceMap> {
     : failure(`${file}: expected one device, or a line that has one at unit ${unitId}`);
 }
 
-function restartBy(command: string): NonNullable<InspectionOrder['powerCycle']> {
+function restartBy(command: string): NonNullable<ServerTestOrder['powerCycle']> {
   return async (signal) => {
     note(`the server does not answer; starting ${command}`);
     await promisify(exec)(command, { timeout: POWER_CYCLE_MS, signal }).catch((error: Error) =>
@@ -158,8 +156,9 @@ function restartBy(command: string): NonNullable<InspectionOrder['powerCycle']> 
 }
 
 /** Prints each check when it is over, so that the first lines come within a second. */
-function printFound({ check, verdict, text }: ServerFinding, tell: Tell): void {
-  if (verdict !== 'not-run') tell(`${verdict.padEnd(13)}${check.id.padEnd(26)}${text}`);
+function printFound(finding: ServerFinding, tell: Tell): void {
+  const { check, verdict } = finding;
+  if (verdict !== 'not-run') tell(`${verdict.padEnd(13)}${check.id.padEnd(26)}${textOf(finding)}`);
 }
 
 function list(): number {

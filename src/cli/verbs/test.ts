@@ -15,21 +15,18 @@ import { shownReport } from './bench-here.js';
 import { runThere } from './follow-run.js';
 import { warningLog } from './log.js';
 import { Remote } from './remote.js';
-import { complain, FAILED, OK, printFinding, say } from './say.js';
+import { complain, FAILED, OK, printFinding, say, WRONG_USAGE } from './say.js';
 import { stopOfReader } from './stop-signal.js';
 import { reportsProblem, writeReports } from './write-files.js';
-
-/** The exit code when the file or the simulator is wrong, or a test was stopped. */
-const WRONG = 2;
 
 /** Runs scenarios one after the other, and writes the reports on all of them. */
 export async function test(command: TestCommand): Promise<number> {
   const loaded = command.files.map((file) => loadScenarioFile(file, command.settings, command.dut));
   const mistakes = loaded.flatMap((each) => (each.ok ? [] : [each.text]));
-  if (mistakes.length > 0) return complain(mistakes.join('\n'), WRONG);
+  if (mistakes.length > 0) return complain(mistakes.join('\n'), WRONG_USAGE);
   const unwritable = reportsProblem(command);
-  if (unwritable !== undefined) return complain(unwritable, WRONG);
-  const stop = stopOfReader(WRONG);
+  if (unwritable !== undefined) return complain(unwritable, WRONG_USAGE);
+  const stop = stopOfReader(WRONG_USAGE);
   const reports: ReportView[] = [];
   let isWrong = false;
   for (const each of loaded) {
@@ -44,10 +41,10 @@ export async function test(command: TestCommand): Promise<number> {
   const said = aboutText(command.about);
   if (said !== '') say(said);
   const problem = writeReports(command, reports, { html: htmlReport, json: scenariosJson });
-  if (problem !== undefined) return complain(problem, WRONG);
+  if (problem !== undefined) return complain(problem, WRONG_USAGE);
   const verdict = overallVerdict(reports.map((report) => report.verdict));
   const isStopped = stop.isStopped || reports.some((report) => report.isStopped);
-  if (isWrong || isStopped || verdict === 'error') return WRONG;
+  if (isWrong || isStopped || verdict === 'error') return WRONG_USAGE;
   return verdict === 'pass' ? OK : FAILED;
 }
 

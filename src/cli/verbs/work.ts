@@ -5,7 +5,6 @@ import { fileBesideCode } from '../../common/package.js';
 import { keepYoungGenerations } from '../../common/platform.js';
 import type { Asked } from '../../common/work.js';
 
-/** The order to parse a file. */
 export interface ParseOrder {
   readonly kind: 'parse';
   readonly file: string;

@@ -39,6 +39,9 @@ export type Answer<Value> = { readonly ok: true; readonly value: Value } | Faile
  */
 const LONGEST_ANSWER = 64 * 1024 * 1024;
 
+/** The status of a request that the simulator can't read: asking again would not help. */
+export const BAD_REQUEST = 400;
+
 /** Returns the failure for a simulator that can't be reached. */
 export function unreached(cause: unknown): Failed {
   return {

@@ -1,6 +1,8 @@
 /** How many milliseconds each unit of a duration has. */
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
+export const DAY_MS = 86_400_000;
+
 /**
  * Matches a duration. A run of digits matches in one way only, so that a long text is not searched again and
  * again.

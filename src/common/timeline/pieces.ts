@@ -1,3 +1,4 @@
+import { counted } from '../words.js';
 import { lengthText, msText } from './times.js';
 
 /** The rows of a timing strip, from top to bottom. */
@@ -176,5 +177,5 @@ export function countOf(bytes: string): number {
 /** Returns a number of bytes as text: `8 bytes`. */
 export function sizeText(bytes: string, omitted = 0): string {
   const count = Math.floor(countOf(bytes)) + omitted;
-  return `${count} byte${count === 1 ? '' : 's'}`;
+  return counted(count, 'byte');
 }

@@ -46,6 +46,9 @@ export function rulerOfDay(zeroUs: number): Ruler {
   };
 }
 
+/** The least distance between two ticks on a screen, in pixels, so that there is room for their texts. */
+export const TICK = 110;
+
 /** Returns the lines of a ruler, at round times since its zero: 1, 2 or 5 times a power of ten apart. */
 export function ticksOf(
   { zeroUs, textOf }: Ruler,

@@ -32,7 +32,6 @@ export interface AppliedFaults {
   readonly acted: readonly ActedFault[];
 }
 
-/** The plan and the results so far. */
 interface FaultsSoFar {
   plan: ReplyPlan;
   readonly acted: ActedFault[];
@@ -116,7 +115,6 @@ function standIn({ framing, unitId, transactionId, requestPdu }: ReplyContext): 
 export interface PlayedRule {
   /** True when the rule is for the request. If not, the plan is that of the reply without the rule. */
   readonly matches: boolean;
-  /** The seed of the random parts. */
   readonly seed: number;
   readonly plan: ReplyPlan;
   readonly acted: readonly ActedFault[];

@@ -9,7 +9,6 @@ export interface Size {
   readonly pieces: number;
 }
 
-/** Returns the size of the reply that a plan makes. */
 export function sizeOf(plan: ReplyPlan): Size {
   const steps = stepsOf(plan);
   let [bytes, ms] = [0, 0];

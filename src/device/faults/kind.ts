@@ -123,7 +123,6 @@ const BY_FRAMING: Readonly<Record<Framing['name'], readonly Ability[]>> = {
   socket: ['transaction', 'mbap'],
 };
 
-/** Returns the abilities of a line. */
 export function abilities(medium: Medium, framing: Framing['name']): ReadonlySet<Ability> {
   return new Set([...BY_MEDIUM[medium], ...BY_FRAMING[framing]]);
 }

@@ -8,7 +8,6 @@ import type { FaultRule, NamedValue } from './rule.js';
 export interface RequestFacts {
   readonly line: FaultLine;
   readonly unitId: number;
-  /** The name of the device that the request is for. */
   readonly device: string;
   readonly functionCode: number;
   /** True for a broadcast, on which only rules act that name its unit identifier, 0. */
@@ -85,7 +84,6 @@ function touches({ address, quantity }: AddressRange, first: number, last: numbe
   return quantity > 0 && address <= last && address + quantity > first;
 }
 
-/** An object that belongs to a rule. */
 interface OfRule {
   readonly rule: FaultRule;
 }

@@ -10,7 +10,6 @@ export function withSteps(plan: ReplyPlan, steps: readonly Step[]): ReplyPlan {
   return plan.kind === 'send' ? { ...plan, steps } : { kind: 'send', early: false, steps };
 }
 
-/** Returns the number of frames in a plan. */
 export function countFrames(plan: ReplyPlan): number {
   return frames(plan).filter(isPieces).length;
 }

@@ -30,14 +30,9 @@ import {
 } from './condition.js';
 import { abilities, act, type Fault, type FaultLine, lackOf, type Medium } from './kind.js';
 import { faultSchema, writtenFault } from './kinds.js';
+import { THEN } from './then.js';
 
 const MAX_NAME_LENGTH = 64;
-
-/**
- * The key `then` of a rule. A name of its own keeps an object with this key from looking like a promise;
- * nothing awaits a rule.
- */
-export const THEN = 'then';
 
 /**
  * More faults than this on one reply are taken for a mistake, because each fault is recorded for each

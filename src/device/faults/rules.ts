@@ -9,7 +9,6 @@ export interface ActingRule {
   readonly random: Random;
 }
 
-/** A rule and its counts. */
 export interface RuleStatus {
   readonly rule: FaultRule;
   readonly seed: number;
@@ -260,7 +259,6 @@ interface EnteredState {
   readonly requests: number;
 }
 
-/** The states into which rules have put devices. */
 class DeviceStates {
   readonly #until = new Map<string, EnteredState>();
 

@@ -60,7 +60,6 @@ export interface ReactingEntry {
   readonly writable: boolean;
   /** The key that makes the value move without a write, if any. */
   readonly movedBy: 'signal' | 'follows' | 'action' | undefined;
-  /** The keys of all reactions of the entry. */
   readonly reactions: readonly string[];
 }
 
@@ -78,7 +77,6 @@ interface Limits {
   readonly max?: number | undefined;
 }
 
-/** One kind of reaction. */
 interface ReactionKind<Parameters> {
   /** The schema of the parameters as in files. */
   readonly schema: z.ZodType<Parameters>;

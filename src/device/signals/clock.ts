@@ -1,4 +1,3 @@
-/** The settings of a device's clock. */
 export interface ClockSettings {
   /** How many seconds of the device's time pass in a real second. */
   readonly speed: number;

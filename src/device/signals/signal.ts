@@ -232,7 +232,6 @@ export const MIN_PERIOD = 1;
 /** The longest time until something happens, in ms: a day. */
 export const MAX_DELAY = 86_400_000;
 
-/** One kind of signal. */
 interface SignalKind<Parameters> {
   /** The schema of the parameters as in files and requests. */
   readonly schema: z.ZodType<Parameters>;

@@ -18,7 +18,7 @@ const MOST_TIMES = 10_000;
 
 /** From this many replies on, the timeout follows the reply times of the device. */
 const KNOWN_AFTER = 4;
-const SHORTEST_TIMEOUT_MS = 100;
+const LEAST_TIMEOUT_MS = 100;
 
 /**
  * How many requests of each kind may take as long as `timeout` says: a device that answers at once may
@@ -88,7 +88,7 @@ export class Asker {
   #timeoutOf(kind: string): number {
     const { timeout } = this.#options;
     if (this.#replies < KNOWN_AFTER || (this.#silences.get(kind) ?? 0) < PATIENT) return timeout;
-    return Math.min(timeout, Math.max(SHORTEST_TIMEOUT_MS, 5 * this.#longest));
+    return Math.min(timeout, Math.max(LEAST_TIMEOUT_MS, 5 * this.#longest));
   }
 
   async askOnce(pdu: Uint8Array, kind = String(pdu[0])): Promise<Taken> {

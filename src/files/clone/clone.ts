@@ -25,7 +25,6 @@ export interface CloneOrder {
   readonly timeout: number;
 }
 
-/** What a clone needs from its caller. */
 interface CloneContext {
   readonly sleep: (ms: number) => Promise<void>;
   readonly isStopped: () => boolean;

@@ -1,10 +1,8 @@
 import { ExceptionCode } from '../../modbus/protocol/function-code.js';
+import { listed } from '../import/native-file.js';
 import { type ReadRefusal, refusalOf, type Taken } from './asker.js';
 import type { ClonedDevice } from './survey.js';
 import type { Range, TableSurvey } from './table-survey.js';
-
-/** The most ranges that a remark lists. Further ones are only counted. */
-const MOST_LISTED = 20;
 
 /** What a person has to know of a device that was read and its file can't say, a sentence each. */
 export function remarksOf({ survey, unfinished, replyTime, tested }: ClonedDevice): string[] {
@@ -20,7 +18,7 @@ export function remarksOf({ survey, unfinished, replyTime, tested }: ClonedDevic
     ...[...probed].map(([code, taken]) => `function ${code}, sent without data: ${takenText(taken)}`),
     ...[...moved].flatMap(([{ table }, values]) =>
       values.size > 0
-        ? [`${table}: changed while watched: ${listed([...values.keys()].map((each) => [each, each]))}`]
+        ? [`${table}: changed while watched: ${rangesText([...values.keys()].map((each) => [each, each]))}`]
         : [],
     ),
   ];
@@ -67,7 +65,7 @@ function doubtText(survey: TableSurvey): string[] {
   const what = isBits ? 'a lone bit' : 'a lone register';
   const share = asked === 0 ? 'none' : `1 in ${Math.round(size / asked)}`;
   return [
-    `${table}: of the addresses ${listed(doubts.map(({ range }) => range))} ${share} was asked: ${what} there may be missed, ${widest} side by side are not`,
+    `${table}: of the addresses ${rangesText(doubts.map(({ range }) => range))} ${share} was asked: ${what} there may be missed, ${widest} side by side are not`,
   ];
 }
 
@@ -102,7 +100,7 @@ function doubtsOf(survey: TableSurvey): Doubt[] {
   return doubts;
 }
 
-function listed(ranges: readonly (readonly [number, number])[]): string {
+function rangesText(ranges: readonly (readonly [number, number])[]): string {
   if (ranges.length === 0) return 'none';
   const merged: [number, number][] = [];
   for (const [first, last] of ranges) {
@@ -110,9 +108,7 @@ function listed(ranges: readonly (readonly [number, number])[]): string {
     if (before && before[1] + 1 === first) before[1] = last;
     else merged.push([first, last]);
   }
-  const texts = merged.map(([first, last]) => (first === last ? String(first) : `${first}-${last}`));
-  const more = texts.length > MOST_LISTED ? ` and ${texts.length - MOST_LISTED} more` : '';
-  return texts.slice(0, MOST_LISTED).join(', ') + more;
+  return listed(merged.map(([first, last]) => (first === last ? first : `${first}-${last}`)));
 }
 
 function takenText(taken: Taken): string {

@@ -21,7 +21,6 @@ interface SurveyOrder {
   readonly progress: (table: TableSurvey, address: number) => void;
 }
 
-/** What a survey has found out about a device. */
 export interface DeviceSurvey {
   readonly tables: readonly TableSurvey[];
   /** The objects of the identification by their identifiers (Application Protocol V1.1b3, 6.21). */

@@ -7,7 +7,6 @@ import { type Asker, type ReadRefusal, refusalOf, type Taken } from './asker.js'
 /** The first and the last address, both included. */
 export type Range = readonly [first: number, last: number];
 
-/** The function code that reads each table. */
 export const READ_FUNCTIONS: Readonly<Record<TableName, number>> = {
   coils: FunctionCode.readCoils,
   discrete: FunctionCode.readDiscreteInputs,

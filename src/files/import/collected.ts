@@ -4,6 +4,7 @@ import { type Issue, type Path, pathText } from '../../common/schema/problem.js'
 import { CELLS_PER_VALUE, type Order, type ValueType } from '../../device/registers/cell-type.js';
 import type { TableName } from '../../device/tables.js';
 import { functionOf } from '../../modbus/protocol/function-table.js';
+import { ADDRESS_SPACE, MAX_REGISTERS_READ } from '../../modbus/protocol/limits.js';
 import { parseText } from '../config/text/parse-text.js';
 
 /** What the command line says about a file that is imported. */
@@ -83,18 +84,12 @@ export interface Imported {
   readonly notes: readonly Note[];
 }
 
-const ADDRESSES = 65_536;
 /**
  * The most values of a file: `check` accepts a million lexemes (config/text/parse-text.ts), and an entry has
  * about sixty.
  */
 const MOST_VALUES = 10_000;
 const MOST_NOTES = 500;
-/**
- * The most registers of a value: as many as one request reads (Application Protocol V1.1b3, 6.3), since no
- * client has longer values.
- */
-const MOST_CELLS = 125;
 const MOST_UNIT = 255;
 
 /** The number of registers that a value takes. */
@@ -138,11 +133,20 @@ export class Collector {
     if (!Number.isInteger(unit) || unit < 0 || unit > MOST_UNIT) {
       this.note(location, `unit ${unit}: expected 0 to ${MOST_UNIT}`);
     } else if (
-      !(Number.isInteger(address) && Number.isInteger(cells) && cells > 0 && address >= 0 && last < ADDRESSES)
+      !(
+        Number.isInteger(address) &&
+        Number.isInteger(cells) &&
+        cells > 0 &&
+        address >= 0 &&
+        last < ADDRESS_SPACE
+      )
     ) {
-      this.note(location, `addresses ${address} to ${last}: expected 0 to ${ADDRESSES - 1}`);
-    } else if (cells > MOST_CELLS) {
-      this.note(location, `${cells} registers: expected at most ${MOST_CELLS}, as many as one request reads`);
+      this.note(location, `addresses ${address} to ${last}: expected 0 to ${ADDRESS_SPACE - 1}`);
+    } else if (cells > MAX_REGISTERS_READ) {
+      this.note(
+        location,
+        `${cells} registers: expected at most ${MAX_REGISTERS_READ}, as many as one request reads`,
+      );
     } else if (this.isFull) {
       if (!this.#hasRefused)
         this.note(location, `this value and the rest are left out: more than ${MOST_VALUES}`);
@@ -231,7 +235,6 @@ export interface YamlFile {
 /** The most values of a YAML file, with aliases followed. */
 const MOST_PARSED = 300_000;
 
-/** Reads the text of a YAML file. */
 export function readYaml(text: string): Result<YamlFile> {
   const parsed = parseText(text, MOST_PARSED, true);
   if (!parsed.ok) {

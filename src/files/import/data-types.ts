@@ -131,7 +131,6 @@ function plain(text: string): string {
     .replace(/[\s_.-]+/g, '');
 }
 
-/** A field of a structure. */
 export interface StructureField {
   readonly type: ValueType;
   /** The number of registers of a string. */

@@ -43,7 +43,6 @@ interface Line {
   readonly comment: string;
 }
 
-/** Reads a template of evcc. */
 export function importEvcc(text: string, device: string): Result<Imported> {
   const lines = linesOf(text);
   const collector = new Collector();

@@ -35,7 +35,6 @@ const TABLES: ReadonlyMap<string, TableName> = new Map([
 
 const MOST_COPIES = 2000;
 
-/** Reads the entities of one hub. */
 class HubReader {
   readonly #hub: Section;
   readonly #path: Path;

@@ -29,7 +29,6 @@ const ORDERS: ReadonlyMap<string, { readonly wordOrder?: Order; readonly byteOrd
   ['yolo', { wordOrder: 'little' }],
 ]);
 
-/** Reads a configuration of modbus_exporter. */
 export function importModbusExporter(text: string): Result<Imported> {
   const read = readYaml(text);
   if (!read.ok) return read;

@@ -12,7 +12,6 @@ const ATTRIBUTE = /([a-z_]+)\s*=\s*"([^"]*)"/gi;
 /** A slave: `7`, or `127.0.0.1(7)` when it answers only to one address. */
 const SLAVE_ID = /(?:^|\()(\d{1,3})\)?$/;
 
-/** Reads a project. */
 export function importModbuspal(text: string): Result<Imported> {
   const collector = new Collector();
   const lines = new LineCounter(text);

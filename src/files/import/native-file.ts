@@ -28,7 +28,6 @@ export interface WrittenLine {
 export interface NativeFile {
   /** What a person has to know, a line of text each. They stand at the top, as comments. */
   readonly remarks: readonly string[];
-  /** The entries of the devices by name. */
   readonly devices: Iterable<readonly [name: string, entry: object]>;
   readonly lines: readonly WrittenLine[];
   readonly faults?: readonly object[];
@@ -115,6 +114,14 @@ export function valueLists(values: Iterable<readonly [address: number, value: nu
  */
 export function delayRule(device: string, ms: number, jitter: number): object {
   return { name: `${device}-reply-time`, when: { device }, do: [{ delay: { ms, jitter } }] };
+}
+
+const MOST_IN_COMMENT = 20;
+
+/** Lists texts for a comment of a file. Texts after the twentieth are only counted. */
+export function listed(texts: readonly (string | number)[]): string {
+  const more = texts.length > MOST_IN_COMMENT ? ` and ${texts.length - MOST_IN_COMMENT} more` : '';
+  return texts.slice(0, MOST_IN_COMMENT).join(', ') + more;
 }
 
 function flowLists(node: YAMLMap | YAMLSeq): void {

@@ -32,7 +32,6 @@ const WRITES = /^modbus-write$/;
 /** Nodes whose addresses come with messages, or from another file. */
 const BY_MESSAGE = /^modbus-(?:flex-(?:getter|write|sequencer|fc)|io-config)$/;
 
-/** Reads a flow. */
 export function importNodeRed(text: string): Result<Imported> {
   const read = readYaml(text);
   if (!read.ok) return read;

@@ -1,5 +1,6 @@
 import { parse } from 'smol-toml';
 import { failure, type Result } from '../../common/result.js';
+import { DEEPEST } from '../../common/schema/parts.js';
 import { describeFound, quote } from '../../common/schema/problem.js';
 import type { TableName } from '../../device/tables.js';
 import {
@@ -19,9 +20,6 @@ import { NUMBER_TYPES, orderOf } from './data-types.js';
  * its configuration_register.go, configuration_request.go and configuration_metric.go describe them.
  */
 
-const DEEPEST = 64;
-
-/** Reads a Telegraf configuration. */
 export function importTelegraf(text: string): Result<Imported> {
   let root: Section;
   try {

@@ -1,10 +1,11 @@
+import { BLOCK } from '../../common/capture-numbers.js';
+
 /** Reads the packets of captures: pcap, and pcapng with its blocks for packets old and new. */
 
 /**
- * The first four bytes of a pcapng file, and those of pcap files with the byte order and the units of a
- * second that they stand for.
+ * The first four bytes of pcap files, with the byte order and the units of a second that they stand for. A
+ * pcapng file begins with a section header.
  */
-const PCAPNG = 0x0a0d0d0a;
 const PCAP: ReadonlyMap<number, { readonly little: boolean; readonly perSecond: number }> = new Map([
   [0xa1b2c3d4, { little: false, perSecond: 1e6 }],
   [0xd4c3b2a1, { little: true, perSecond: 1e6 }],
@@ -12,7 +13,6 @@ const PCAP: ReadonlyMap<number, { readonly little: boolean; readonly perSecond: 
   [0x4d3cb2a1, { little: true, perSecond: 1e9 }],
 ]);
 
-/** The most packets of a capture that are read. */
 export const MOST_PACKETS = 200_000;
 
 /** A packet, and when it was captured, in ms. `number` counts from 1, as Wireshark's does. */
@@ -27,14 +27,14 @@ export interface Packet {
 export function isCapture(file: Uint8Array): boolean {
   if (file.length < 4) return false;
   const magic = viewOf(file).getUint32(0);
-  return magic === PCAPNG || PCAP.has(magic);
+  return magic === BLOCK.sectionHeader || PCAP.has(magic);
 }
 
 /** Reads the packets of a capture. Of a file that was cut off, everything before the end is used. */
 export function packetsOf(file: Uint8Array): Packet[] {
   const packets: Packet[] = [];
   try {
-    if (viewOf(file).getUint32(0) === PCAPNG) readPcapng(file, packets);
+    if (viewOf(file).getUint32(0) === BLOCK.sectionHeader) readPcapng(file, packets);
     else readPcap(file, packets);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
@@ -60,7 +60,6 @@ function readPcap(file: Uint8Array, packets: Packet[]): void {
   }
 }
 
-const BLOCK = { interface: 1, packet: 2, simple: 3, enhanced: 6 };
 const TSRESOL = 9;
 
 function readPcapng(file: Uint8Array, packets: Packet[]): void {
@@ -68,27 +67,27 @@ function readPcapng(file: Uint8Array, packets: Packet[]): void {
   let little = false;
   let interfaces: { readonly link: number; readonly perSecond: number }[] = [];
   for (let at = 0; at + 12 <= file.length && packets.length < MOST_PACKETS; ) {
-    if (view.getUint32(at) === PCAPNG) {
+    if (view.getUint32(at) === BLOCK.sectionHeader) {
       little = view.getUint32(at + 8) !== 0x1a2b3c4d;
       interfaces = [];
     }
     const type = view.getUint32(at, little);
     const length = view.getUint32(at + 4, little);
     if (length < 12 || at + length > file.length) return;
-    if (type === BLOCK.interface)
+    if (type === BLOCK.interfaceDescription)
       interfaces.push({
         link: view.getUint16(at + 8, little),
         perSecond: resolutionOf(view, at, length, little),
       });
     const isOld = type === BLOCK.packet;
-    if (isOld || type === BLOCK.enhanced) {
+    if (isOld || type === BLOCK.enhancedPacket) {
       const number = isOld ? view.getUint16(at + 8, little) : view.getUint32(at + 8, little);
       const { link, perSecond } = interfaces[number] ?? { link: 0, perSecond: 1e6 };
       const ticks = view.getUint32(at + 12, little) * 2 ** 32 + view.getUint32(at + 16, little);
       const captured = Math.min(view.getUint32(at + 20, little), length - 32);
       const bytes = file.subarray(at + 28, at + 28 + captured);
       packets.push({ number: packets.length + 1, at: (1000 * ticks) / perSecond, link, bytes });
-    } else if (type === BLOCK.simple) {
+    } else if (type === BLOCK.simplePacket) {
       const captured = Math.min(view.getUint32(at + 8, little), length - 16);
       const bytes = file.subarray(at + 12, at + 12 + captured);
       // A simple block has no time.

@@ -1,4 +1,6 @@
+import { IP_PROTOCOL, TCP_FLAGS } from '../../common/capture-numbers.js';
 import { failure, type Result, success } from '../../common/result.js';
+import { counted, plural } from '../../common/words.js';
 import { AsciiFraming } from '../../modbus/protocol/ascii.js';
 import { concatBytes } from '../../modbus/protocol/bytes.js';
 import { RTU, SOCKET } from '../../modbus/protocol/framing.js';
@@ -39,10 +41,8 @@ const HEADER_LENGTHS = new Map([
 const ETHERNET = 1;
 /** The Ethernet types that mark the tag of a virtual LAN. */
 const TAGS = [0x8100, 0x88a8, 0x9100];
-const TCP = 6;
-const UDP = 17;
-const SYN = 0x02;
-const ACK = 0x10;
+const { tcp, udp } = IP_PROTOCOL;
+const { syn, ack } = TCP_FLAGS;
 
 /** Tells whether packets of this link type have IP in them. */
 function hasIp(link: number): boolean {
@@ -56,7 +56,7 @@ function segmentOf({ number, at, link, bytes }: Packet): Segment | undefined {
   if (!ip || (version !== 4 && version !== 6) || ip.length < 28) return undefined;
   const header = version === 4 ? 4 * ((ip[0] as number) & 15) : 40;
   const protocol = version === 4 ? ip[9] : ip[6];
-  if ((protocol !== TCP && protocol !== UDP) || ip.length < header + (protocol === TCP ? 20 : 8))
+  if ((protocol !== tcp && protocol !== udp) || ip.length < header + (protocol === tcp ? 20 : 8))
     return undefined;
   const view = viewOf(ip);
   // A frame of Ethernet may be longer than its packet.
@@ -65,18 +65,18 @@ function segmentOf({ number, at, link, bytes }: Packet): Segment | undefined {
   const half = hosts.length / 2;
   const [from, to] = [hosts.subarray(0, half), hosts.subarray(half)].map((each) => String(each));
   const [fromPort, toPort] = [view.getUint16(header), view.getUint16(header + 2)];
-  const offset = protocol === TCP ? 4 * (view.getUint8(header + 12) >> 4) : 8;
-  const flags = protocol === TCP ? view.getUint8(header + 13) : 0;
+  const offset = protocol === tcp ? 4 * (view.getUint8(header + 12) >> 4) : 8;
+  const flags = protocol === tcp ? view.getUint8(header + 13) : 0;
   return {
     ...{ number, at, fromPort, toPort },
     from: `${from}:${fromPort}`,
     to: `${to}:${toPort}`,
     tcp:
-      protocol === TCP
+      protocol === tcp
         ? {
             sequence: view.getUint32(header + 4),
-            isSyn: (flags & SYN) !== 0,
-            isAck: (flags & ACK) !== 0,
+            isSyn: (flags & syn) !== 0,
+            isAck: (flags & ack) !== 0,
           }
         : undefined,
     data: ip.subarray(header + offset, Math.min(ip.length, length || ip.length)),
@@ -205,7 +205,6 @@ interface Connection {
   readonly isStream: boolean;
 }
 
-/** Reads a capture. */
 export function readCapture(file: Uint8Array): Result<LogLines> {
   const packets = packetsOf(file);
   if (packets.length === 0) return failure('the capture has no packets, or ends within the first one');
@@ -223,7 +222,7 @@ export function readCapture(file: Uint8Array): Result<LogLines> {
       ),
       ...(others.length > 0
         ? [
-            `${others.length} ${others.length === 1 ? 'connection has' : 'connections have'} no frame of Modbus, so left out: ${portsOf(others.map(({ connection }) => connection))}, the first from packet ${others[0]?.connection.first.number} on`,
+            `${counted(others.length, 'connection has', 'connections have')} no frame of Modbus, so left out: ${portsOf(others.map(({ connection }) => connection))}, the first from packet ${others[0]?.connection.first.number} on`,
           ]
         : []),
       ...(unread.length > 0
@@ -351,5 +350,5 @@ function portsOf(connections: readonly Connection[]): string {
   const lower = connections.map(({ first }) => Math.min(first.fromPort, first.toPort));
   const ports = [...new Set(lower)].sort((a, b) => a - b);
   const shown = ports.slice(0, MOST_PORTS).join(', ');
-  return `${ports.length === 1 ? 'port' : 'ports'} ${shown}${ports.length > MOST_PORTS ? ', …' : ''}`;
+  return `${plural(ports.length, 'port')} ${shown}${ports.length > MOST_PORTS ? ', …' : ''}`;
 }

@@ -45,7 +45,7 @@ interface Open {
 }
 
 /** The most requests of a connection whose replies may still come. */
-const MOST_WAITING = 256;
+const MOST_OPEN = 256;
 
 /** The exchanges of a connection. */
 interface Channel {
@@ -91,7 +91,7 @@ export function conversationOf(logged: readonly LoggedBytes[]): Conversation {
       if (last && last.shown.size === 0 && isAgain(frame, last.asked)) continue;
       channel.last = { asked: frame, request: content, shown: new Map(), before: last, isUnknown: false };
       channel.waiting.add(channel.last);
-      if (channel.waiting.size > MOST_WAITING) channel.waiting.delete([...channel.waiting][0] as Open);
+      if (channel.waiting.size > MOST_OPEN) channel.waiting.delete([...channel.waiting][0] as Open);
       all.push(channel.last);
       continue;
     }

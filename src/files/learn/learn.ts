@@ -64,7 +64,7 @@ export type LearnedPiece =
   | { readonly kind: 'text'; readonly text: string };
 
 /** The most characters of a piece. */
-const PIECE_LENGTH = 64 * 1024;
+const TEXT_PIECE_LENGTH = 64 * 1024;
 
 /**
  * Learns from traffic whose capture comes in pieces, and gives the file in pieces. It is begun with `next`,
@@ -86,7 +86,7 @@ export function* learning(): Generator<LearnedPiece, LearnedPiece, ToLearner> {
   const learned = learnFiles(size > 0 ? [Buffer.concat(pieces.splice(0))] : [], 'the traffic');
   if (!learned.ok) return { kind: 'unusable', message: learned.error };
   const { text } = learned.value;
-  for (let at = 0; at < text.length; at += PIECE_LENGTH)
-    yield { kind: 'text', text: text.slice(at, at + PIECE_LENGTH) };
+  for (let at = 0; at < text.length; at += TEXT_PIECE_LENGTH)
+    yield { kind: 'text', text: text.slice(at, at + TEXT_PIECE_LENGTH) };
   return { kind: 'text', text: '' };
 }

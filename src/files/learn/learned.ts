@@ -97,7 +97,6 @@ export interface OddReply {
 
 type TurnRange = readonly [first: number, last: number];
 
-/** A device as the log shows it. */
 export interface LearnedDevice {
   readonly unit: number;
   readonly tables: Model['tables'];

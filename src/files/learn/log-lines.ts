@@ -1,4 +1,7 @@
+import { DAY_MS } from '../../common/schema/milliseconds.js';
+import { counted } from '../../common/words.js';
 import { concatBytes } from '../../modbus/protocol/bytes.js';
+import { MIN_RTU_LENGTH } from '../../modbus/protocol/limits.js';
 
 /** How logs show bytes: in hexadecimal, decimal, as ASCII messages, and over several lines. */
 
@@ -15,9 +18,6 @@ interface ShownBytes {
 
 /** The most bytes of a frame: an ASCII message has 513 characters. */
 const MOST_BYTES = 520;
-
-/** The fewest bytes of an RTU frame: unit, function and CRC. A shorter piece counts only with a direction. */
-const FEWEST_BYTES = 4;
 
 /** The notations, in the order in which they are tried. Text that only looks like one has no bytes. */
 const NOTATIONS: readonly {
@@ -72,9 +72,9 @@ function withoutDates(line: string): string {
  * looks like.
  */
 function bytesShown(text: string): ShownBytes[] {
-  for (const fewest of [FEWEST_BYTES, 1]) {
+  for (const fewest of [MIN_RTU_LENGTH, 1]) {
     for (const { pattern, direction, read, isPlain = false } of NOTATIONS) {
-      if (isPlain && fewest < FEWEST_BYTES) continue;
+      if (isPlain && fewest < MIN_RTU_LENGTH) continue;
       const shown: ShownBytes[] = [];
       let end = 0;
       for (const match of text.matchAll(pattern)) {
@@ -197,7 +197,6 @@ interface RawFrame {
 }
 
 const CLOCK = /(?:^|[T ["])(\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,6}))?/;
-const DAY_MS = 86_400_000;
 
 /** Reads a log. Lines without bytes are passed over, but may say the direction of those that follow. */
 export function readLog(text: string): LogLines {
@@ -241,7 +240,7 @@ function fromLine(plain: string, place: Pick<RawFrame, 'line' | 'text' | 'at'>):
   const said = all.filter(
     (each, i) =>
       (i === 0 || directionIn(each.before ?? '', WORDS)) &&
-      (each.direction || each.bytes.length >= FEWEST_BYTES),
+      (each.direction || each.bytes.length >= MIN_RTU_LENGTH),
   );
   // Where a line has several frames, the words between them belong to the frame before.
   return said.length < 2 ? said : said.map((each) => ({ ...each, before: fromWord(each.before ?? '') }));
@@ -319,8 +318,8 @@ export function noteOf(what: string, lines: readonly LoggedBytes[]): string[] {
   if (!first) return [];
   const { text } = first;
   const numbers = lines.slice(0, MOST_LISTED).map(({ line }) => line);
-  const where = `${text === undefined ? 'packet' : 'line'} ${numbers.join(', ')}${lines.length > MOST_LISTED ? ', …' : ''}`;
+  const thing = text === undefined ? 'packet' : 'line';
+  const where = `${thing} ${numbers.join(', ')}${lines.length > MOST_LISTED ? ', …' : ''}`;
   const shown = text === undefined ? '' : ` (${text.trim().slice(0, MOST_SHOWN)})`;
-  const things = `${text === undefined ? 'packet' : 'line'}${lines.length > 1 ? 's' : ''}`;
-  return [`${lines.length} ${things} with bytes ${what}: ${where}${shown}`];
+  return [`${counted(lines.length, thing)} with bytes ${what}: ${where}${shown}`];
 }

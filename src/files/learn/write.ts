@@ -2,8 +2,9 @@ import { printableLine } from '../../common/rest-client/printable.js';
 import type { TableName } from '../../device/tables.js';
 import type { Framing } from '../../modbus/protocol/framing.js';
 import { functionOf } from '../../modbus/protocol/function-table.js';
+import { SERVER_ITSELF } from '../../modbus/protocol/mbap.js';
 import { addressRanges } from '../../modbus/protocol/pdu.js';
-import { blockText, delayRule, nativeText, registersOf, valueLists } from '../import/native-file.js';
+import { blockText, delayRule, listed, nativeText, registersOf, valueLists } from '../import/native-file.js';
 import type { Conversation } from './exchanges.js';
 import { conditionOf, type LearnedDevice, type LearnedLine, type OddReply } from './learned.js';
 import { writtenValues } from './model.js';
@@ -26,15 +27,10 @@ const MOST_RULES = 250;
  * The shortest delay that is written, in ms. A shorter one is lost in the time that the program itself takes.
  */
 const SHORTEST_DELAY = 2;
-const MOST_LISTED = 20;
 /** The most ranges of addresses or turns in a rule. */
 const MOST_RANGES = 256;
 /** The greatest number of a turn that a rule can name. */
 const LAST_TURN = 99_999;
-/**
- * Unit identifiers that mean the only device of a line, unless the line has them (Messaging on TCP/IP V1.0b).
- */
-const SERVER_ITSELF = [0, 255];
 
 /** Writes what was learned as a native file in block style. */
 export function writeLearned({ source, conversation, lines, notes }: Learned): string {
@@ -78,11 +74,6 @@ export function writeLearned({ source, conversation, lines, notes }: Learned): s
 /** The name of a line of a learned file. */
 export function lineName({ name }: Framing, i: number): string {
   return `${name === 'socket' ? 'lan' : 'bus'}${i === 0 ? '' : `-${i + 1}`}`;
-}
-
-function listed(texts: readonly (string | number)[]): string {
-  const more = texts.length > MOST_LISTED ? ` and ${texts.length - MOST_LISTED} more` : '';
-  return texts.slice(0, MOST_LISTED).join(', ') + more;
 }
 
 function nameOf({ unit }: LearnedDevice, line: number): string {
@@ -191,7 +182,7 @@ function delayOf({ times }: LearnedDevice, device: string): object[] {
 }
 
 /** The most requests, and so steps, of a scenario. */
-const MOST_REQUESTS = 1000;
+const MOST_LEARNT_STEPS = 1000;
 /** The most values in the list of a step. */
 const MOST_VALUES = 256;
 /** How long a step waits by default, in ms. */
@@ -207,7 +198,7 @@ export function writeScenario({ source, conversation, lines }: Learned, configur
   const servers = [...new Set(exchanges.map(({ server }) => server))];
   const steps: { repeat?: number; expect: object; within?: string }[] = [];
   let before: number | undefined;
-  for (const { request, at, server } of exchanges.slice(0, MOST_REQUESTS)) {
+  for (const { request, at, server } of exchanges.slice(0, MOST_LEARNT_STEPS)) {
     const line = lines.length > 1 && { line: lineName(framing, servers.indexOf(server)) };
     const wait = Math.min(2 * ((at ?? 0) - (before ?? at ?? 0)), LONGEST_WAIT);
     const step = {
@@ -224,7 +215,7 @@ export function writeScenario({ source, conversation, lines }: Learned, configur
   const [first = 'lan'] = lines.map((_, i) => lineName(framing, i));
   const place =
     framing.name === 'socket' ? `{lines.${first}.host} {lines.${first}.port}` : `{lines.${first}.path}`;
-  const left = exchanges.length - MOST_REQUESTS;
+  const left = exchanges.length - MOST_LEARNT_STEPS;
   const remarks = [
     `Have the client started: dut: {command: "my-client ${place}"}`,
     ...(left > 0 ? [`The last ${left} of ${exchanges.length} requests were left out.`] : []),

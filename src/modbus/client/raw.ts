@@ -84,7 +84,6 @@ export class RawConnection implements WireListener {
     return this.#isOpen;
   }
 
-  /** The times of the open wire. */
   get times(): WireTimes {
     return this.#wire.times;
   }

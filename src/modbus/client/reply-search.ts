@@ -1,6 +1,7 @@
 import { concatBytes, newBytes } from '../protocol/bytes.js';
 import type { AduContent, Framing } from '../protocol/framing.js';
 import { EXCEPTION_FLAG } from '../protocol/function-code.js';
+import { COLON } from '../protocol/limits.js';
 import { decodeMbap } from '../protocol/mbap.js';
 import { hasQuantityOf } from '../protocol/pdu.js';
 import { isRtuFrame, repeatsRequest, responseLength } from '../protocol/rtu.js';
@@ -125,5 +126,3 @@ export class ReplySearch {
     return pdu[0] === code && hasQuantityOf(pdu, asked.pdu);
   }
 }
-
-const COLON = 0x3a;

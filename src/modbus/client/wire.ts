@@ -30,7 +30,6 @@ export interface Wire {
   close(): Promise<void>;
   /** Ends the connection by RST; absent on a port. */
   reset?(): void;
-  /** The times of the open wire. */
   readonly times: WireTimes;
 }
 
@@ -43,7 +42,6 @@ export interface WireTimes {
   readonly gap: number;
 }
 
-/** Gets what a wire reports. */
 export interface WireListener {
   heard(bytes: Uint8Array): void;
   /** The port or the connection is gone. The reason is a sentence that names it. */
@@ -126,7 +124,6 @@ function whyNot(error: NodeJS.ErrnoException): string {
   return error.code === undefined ? error.message : `no connection (${error.code})`;
 }
 
-/** A serial port. */
 class SerialWire implements Wire {
   readonly #settings: PortSettings & { readonly framing: 'rtu' | 'ascii' };
   readonly #listener: WireListener;

@@ -1,13 +1,12 @@
 import { concatBytes } from './bytes.js';
 import type { AduContent, Framing } from './framing.js';
-import { MAX_PDU_LENGTH } from './limits.js';
+import { COLON, MAX_PDU_LENGTH } from './limits.js';
 
 /*
  * Modbus ASCII (Modbus over Serial Line V1.02, 2.5.2): a colon, unit identifier, PDU and LRC as two
  * hexadecimal digits a byte, carriage return and the delimiter, which is a line feed until function 8/3
  * changes it.
  */
-export const COLON = 0x3a;
 export const CARRIAGE_RETURN = 0x0d;
 export const LINE_FEED = 0x0a;
 
@@ -17,7 +16,6 @@ export const LINE_FEED = 0x0a;
  */
 const BEGIN_LENGTH = 1;
 const END_LENGTH = 2;
-/** How many digits the LRC has. */
 const LRC_LENGTH = 2;
 /** The shortest message, in characters: unit identifier, function code and LRC. */
 const MIN_ASCII_LENGTH = BEGIN_LENGTH + 2 * 2 + LRC_LENGTH + END_LENGTH;

@@ -40,8 +40,10 @@ export function packWords(words: readonly number[]): Uint8Array {
   return bytes;
 }
 
+export const NO_BYTES: Uint8Array = new Uint8Array();
+
 /** The longest array, in bytes, that V8 keeps on its own heap. */
-const MAX_ON_HEAP = 64;
+export const MAX_ON_HEAP = 64;
 /**
  * Longer arrays share blocks of memory of this size. An array of its own costs 0.7 µs, most of what a read of
  * 125 registers takes. A block stays in memory as long as one of its arrays is used: the last reply to each

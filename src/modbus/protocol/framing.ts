@@ -1,7 +1,7 @@
 import { concatBytes, wordAt } from './bytes.js';
-import { MAX_PDU_LENGTH } from './limits.js';
-import { decodeMbap, encodeMbap, MBAP_LENGTH } from './mbap.js';
-import { decodeRtu, encodeRtu, isRtuFrame, MAX_RTU_LENGTH, MIN_RTU_LENGTH } from './rtu.js';
+import { MAX_PDU_LENGTH, MBAP_LENGTH, MIN_RTU_LENGTH } from './limits.js';
+import { decodeMbap, encodeMbap } from './mbap.js';
+import { decodeRtu, encodeRtu, isRtuFrame, MAX_RTU_LENGTH } from './rtu.js';
 
 /** The content of every ADU. `transactionId` is 0 where the framing has none. */
 export interface AduContent {
@@ -49,7 +49,7 @@ export interface Framing {
   recheck?(adu: Uint8Array, change: (check: readonly number[]) => readonly number[]): Uint8Array | undefined;
 }
 
-const CRC_LENGTH = 2;
+export const CRC_LENGTH = 2;
 
 export const RTU: Framing = {
   name: 'rtu',

@@ -23,7 +23,6 @@ export const FunctionCode = {
 
 export type FunctionName = keyof typeof FunctionCode;
 
-/** The codes of the functions with these names. */
 export type FunctionCode<Name extends FunctionName> = (typeof FunctionCode)[Name];
 
 /** This bit is set in the function code of an exception response (7, "MODBUS Exception Responses"). */

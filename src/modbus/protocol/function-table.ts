@@ -108,7 +108,6 @@ interface FunctionRow {
   readonly name: string;
   readonly request: Layout;
   readonly response: Layout;
-  /** The table that the function reads or writes. */
   readonly table?: 'coils' | 'discrete' | 'input' | 'holding';
   /** True when requests of other lengths are valid, too, so that only silence shows where a frame ends. */
   readonly varies?: boolean;

@@ -1,5 +1,5 @@
 import { copyOf, newBytes, putBytes, setWord, wordAt } from './bytes.js';
-import { MAX_PDU_LENGTH } from './limits.js';
+import { MAX_PDU_LENGTH, MBAP_LENGTH } from './limits.js';
 
 /** The content of a Modbus TCP ADU: MBAP header and PDU (Modbus Messaging on TCP/IP V1.0b, 3.1.3). */
 export interface MbapFrame {
@@ -8,11 +8,12 @@ export interface MbapFrame {
   readonly pdu: Uint8Array;
 }
 
-/** How many bytes come before the PDU. */
-export const MBAP_LENGTH = 7;
 const PROTOCOL_ID = 0;
 
-const MORE = { kind: 'more' } as const;
+/** These unit identifiers address the server itself, not a device behind a gateway. */
+export const SERVER_ITSELF: readonly number[] = [0, 255];
+
+export const MORE = { kind: 'more' } as const;
 
 export function encodeMbap({ transactionId, unitId, pdu }: MbapFrame): Uint8Array {
   const adu = newBytes(MBAP_LENGTH + pdu.length);

@@ -1,12 +1,12 @@
 import { crc16 } from './crc16.js';
 import { EXCEPTION_FLAG } from './function-code.js';
 import { functionOf, type LengthRule } from './function-table.js';
+import { MIN_RTU_LENGTH } from './limits.js';
 
 /**
- * Sizes of an RTU ADU in bytes: unit identifier, PDU, two bytes of CRC (Modbus over Serial Line V1.02,
+ * The longest RTU ADU in bytes: unit identifier, PDU, two bytes of CRC (Modbus over Serial Line V1.02,
  * 2.5.1).
  */
-export const MIN_RTU_LENGTH = 4;
 export const MAX_RTU_LENGTH = 256;
 
 /** The unit identifier that addresses every server of a serial line (2.2). */

@@ -20,7 +20,6 @@ export interface SerialSettings extends PortSettings {
   readonly pacing?: PacingSettings;
 }
 
-/** A serial port with its settings. */
 export interface PortSettings extends CharacterSettings {
   /** The path of the port, or `virtual` for a pseudo-terminal of our own. */
   readonly path: string;
@@ -100,7 +99,6 @@ export type WhenFull = 'evict' | 'refuse' | 'ignore';
  */
 type Pipelining = 'serve' | 'drop' | 'one';
 
-/** A listening socket. */
 export interface SocketSettings {
   readonly kind: 'tcp' | 'tls' | 'udp';
   readonly framing: 'socket' | 'rtu' | 'ascii';

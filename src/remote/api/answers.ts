@@ -24,7 +24,6 @@ interface AnyReply {
 /** The value of a handler that has sent its answer itself. The type fits the answers of any route. */
 export type Sent = never;
 
-/** Sends a refusal. */
 export function refuse(request: AnyRequest, reply: AnyReply, refusal: Refusal): Sent {
   const body = errorAnswer(request.url, named(request, refusal));
   return (reply as unknown as FastifyReply).code(statusOf(refusal)).send(body) as Sent;

@@ -4,11 +4,12 @@ import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
   type FastifyInstance,
+  type FastifyPluginCallback,
   type FastifyReply,
   type FastifyRequest,
+  type FastifySerializerCompiler,
   LogController,
 } from 'fastify';
-import { type FastifyPluginCallbackZod, serializerCompiler } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { CODES, type Code, refusal } from '../../simulator/commands/refusal.js';
 import { Access, type AccessRules, accessGuard } from './access/access.js';
@@ -32,7 +33,7 @@ const health = z.object({ status: z.literal('ok') }).describe('The program serve
  * Serves `/healthz`, for programs that watch this one. It asks the side of the lines, so an answer shows that
  * both threads live.
  */
-function healthRoutes({ rpc }: Pick<ApiContext, 'rpc'>): FastifyPluginCallbackZod {
+function healthRoutes({ rpc }: Pick<ApiContext, 'rpc'>): FastifyPluginCallback {
   return (app, _, done) => {
     app.get(
       '/healthz',
@@ -114,6 +115,12 @@ const SERVER_OPTIONS = {
  * characters in a URL.
  */
 const LONGEST_NAME = 64 * 4 * 3;
+
+/** Compiles what writes answers as JSON. An answer that its schema does not describe is a bug, so it throws. */
+const serializerCompiler: FastifySerializerCompiler<z.ZodType> =
+  ({ schema }) =>
+  (data) =>
+    JSON.stringify(z.encode(schema, data));
 
 /** Stands for Fastify's own compilers until those of this program are set. It is never called. */
 const notAsked = (): never => {

@@ -88,9 +88,6 @@ export function snakeCase(name: string): string {
 
 type FrameCount = 'requests' | 'replies' | 'foreignRequests' | 'foreignResponses';
 
-/** The quantiles that are reported of the delay of the lines' event loop. */
-const QUANTILES = [0.5, 0.99, 1];
-
 /** The metrics of a simulator. docs/rest.md has their names and meanings. */
 function* simulatorFamilies(
   all: readonly LineMetrics[],
@@ -100,7 +97,7 @@ function* simulatorFamilies(
     'summary',
     `${PREFIX}event_loop_lag_seconds`,
     'How late timers were since the metrics were read last.',
-    lag?.map((seconds, i) => [{ quantile: QUANTILES[i] as number }, seconds]) ?? [],
+    lag?.map(({ quantile, seconds }) => [{ quantile }, seconds]) ?? [],
   );
   yield counter('requests', COUNTERS.requests, byFrame(all, 'requests'));
   yield counter('replies', COUNTERS.replies, byFrame(all, 'replies'));

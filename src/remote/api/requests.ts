@@ -39,7 +39,6 @@ function oneAfterTheOther() {
   };
 }
 
-/** The text of a body, or the refusal of it. */
 export type BodyText = { readonly ok: true; readonly text: string } | Refusal;
 
 /** The value of a JSON text, or the refusal of the text. */
@@ -143,7 +142,6 @@ export function measure(text: string): { readonly parts: number; readonly depth:
 /** Text that may contain a forbidden key. An escape may stand for a letter of a key. */
 const SUSPICIOUS = /__proto__|constructor|\\u/;
 
-/** Finds the path of a forbidden key. */
 function forbiddenKey(value: unknown): Path | undefined {
   const waiting: Visited[] = [{ value, key: '', parent: undefined }];
   for (let node = waiting.pop(); node; node = waiting.pop()) {

@@ -14,7 +14,6 @@ export interface BrokerCredentials {
   readonly key?: string;
 }
 
-/** The settings of a connection to a broker. */
 export interface BrokerSettings
   extends Pick<MqttDefinition, 'url' | 'username' | 'password' | 'client' | 'qos'> {
   readonly credentials?: BrokerCredentials;

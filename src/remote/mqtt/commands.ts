@@ -37,7 +37,6 @@ interface Request {
   readonly tag: unknown;
 }
 
-/** The answer to a request. */
 interface CommandAnswer {
   /** Why the command was not carried out; undefined if it was. */
   readonly refused: Refusal | undefined;

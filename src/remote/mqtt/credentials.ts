@@ -2,12 +2,8 @@ import { createSecureContext } from 'node:tls';
 import { failure, type Result, success } from '../../common/result.js';
 import type { MqttDefinition } from '../../files/config/configuration.js';
 import { readShort } from '../../modbus/transport/read-short.js';
+import { LARGEST_PEM_BYTES } from '../../modbus/transport/socket/tls.js';
 import type { BrokerCredentials } from './broker.js';
-
-/**
- * Largest PEM file, in bytes. A certificate has some KB, and the authorities of a whole system have 200 KB.
- */
-const LARGEST_BYTES = 2 ** 20;
 
 /** Reads the PEM files for a broker. @returns them, or what is wrong, in one sentence */
 export async function readBrokerFiles(
@@ -16,7 +12,7 @@ export async function readBrokerFiles(
   const read: Record<string, string> = {};
   for (const [name, path] of Object.entries(files)) {
     try {
-      read[name] = await readShort(path, LARGEST_BYTES);
+      read[name] = await readShort(path, LARGEST_PEM_BYTES);
     } catch (error) {
       return failure(`the file ${path} (${name}) can't be read: ${(error as Error).message}`);
     }

@@ -14,8 +14,8 @@ interface FindingEvents {
 }
 
 /** Least time between two turns, in ms. */
-const PAUSE_MS = 50;
-/** Most events that are looked at in one turn. Older ones are skipped and counted. */
+const TURN_PAUSE_MS = 50;
+/** Most events that are tested in one turn. Older ones are skipped and counted. */
 const MOST_IN_A_TURN = 5000;
 /** Most events of a turn that are decoded and looked up; the others wait for the next turn. */
 const MOST_DECODED = 50;
@@ -44,7 +44,7 @@ export class Findings {
     while (!isStopped.aborted) {
       await this.#desk.traffic.next(this.#read);
       if (!isStopped.aborted) await attempt(() => this.#turn());
-      await pause(PAUSE_MS, undefined, { ref: false });
+      await pause(TURN_PAUSE_MS, undefined, { ref: false });
     }
   }
 

@@ -23,7 +23,6 @@ export interface FleetBench extends z.infer<typeof stateSchema> {
   readonly topic: string;
 }
 
-/** The answer of a bench. */
 export type FleetAnswer =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly code: string; readonly detail: string };

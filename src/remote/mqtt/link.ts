@@ -25,7 +25,6 @@ import { Inlets, level, nameIn, ValuesOut } from './values.js';
 export interface LinkOrder {
   readonly definition: MqttDefinition;
   readonly credentials: BrokerCredentials;
-  /** Addresses of REST. */
   readonly rest: readonly string[];
 }
 

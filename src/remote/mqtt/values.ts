@@ -25,7 +25,7 @@ export function nameIn(level: string): string | undefined {
 type NamedReading = Pick<ValueView, 'name' | 'value'>;
 
 /** Most values that are reported, over all devices. */
-const MOST_VALUES = 10_000;
+const MOST_REPORTED = 10_000;
 
 /** The record of a value that is to be reported again. */
 const NOT_REPORTED = { json: '', at: Number.NEGATIVE_INFINITY };
@@ -47,7 +47,6 @@ export class Reported {
       for (const name of values.keys()) values.set(name, NOT_REPORTED);
   }
 
-  /** Forgets the values of one device. */
   forgetDevice(device: string): void {
     this.#reported.delete(device);
   }
@@ -74,7 +73,7 @@ export class Reported {
     const last = values.get(name);
     const at = performance.now();
     if (last && (last.json === json || at - last.at < this.#every)) return false;
-    if (!last && this.#count() >= MOST_VALUES) return false;
+    if (!last && this.#count() >= MOST_REPORTED) return false;
     values.set(name, { json, at });
     return true;
   }

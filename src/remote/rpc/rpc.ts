@@ -7,7 +7,6 @@ export type { CallName, ListName };
 /** What carries out each command and each query. */
 type Functions = typeof FUNCTIONS;
 
-/** The input of a call or list. */
 export type Input<Name extends CallName | ListName> = Functions[Name] extends (
   context: never,
   input: infer Given,
@@ -24,7 +23,6 @@ export type Result<Name extends CallName> =
       : never
     : never;
 
-/** The type of one part of a list. */
 export type Part<Name extends ListName> =
   ReturnType<Functions[Name]> extends infer Settled
     ? Settled extends Iterable<infer Each>

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { RemoteRefusal } from '../../common/rest-client/client.js';
+import { BAD_REQUEST, type RemoteRefusal } from '../../common/rest-client/client.js';
 import { type ConnectionWanted, type Followed, follow } from '../../common/rest-client/events.js';
 import type { Summary } from '../../simulator/commands/schemas/program.js';
 import type { StreamedView } from '../../simulator/traffic/view-schema.js';
@@ -50,8 +50,7 @@ interface TrafficFollower {
 
 /** When more events than this wait for the next frame, the page stops reading, and the simulator waits. */
 const MOST_PENDING = 4000;
-const BAD_REQUEST = 400;
-const RETRY_MS = 1000;
+const RECONNECT_MS = 1000;
 /** Longest silence on the connection, in ms. A summary comes every second. */
 const SILENCE_MS = 5000;
 /** Time between two batches of a hidden page, in ms. Hidden pages get no animation frames. */
@@ -145,7 +144,7 @@ async function closed({ status, problem }: Extract<Followed, { kind: 'closed' }>
     return;
   }
   connection.value = status === 0 ? { state: 'lost' } : { state: 'refused', reason: problem.detail };
-  await (needsLogIn.value ? loggedIn() : new Promise((resolve) => setTimeout(resolve, RETRY_MS)));
+  await (needsLogIn.value ? loggedIn() : new Promise((resolve) => setTimeout(resolve, RECONNECT_MS)));
 }
 
 /** Takes a message: a list is traffic, an object a summary. */

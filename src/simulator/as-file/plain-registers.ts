@@ -19,13 +19,11 @@ export interface PresentValue {
   readonly written: Value;
   readonly writable: boolean;
   readonly action?: Action | undefined;
-  /** The padding of a string that is padded with spaces. */
   readonly padding?: 'space';
   /** True when the registers hold bytes that `written` does not produce. */
   readonly inexact?: boolean;
 }
 
-/** The value of an image at a location. */
 export function presentValue(image: RegisterImage, location: ValueLocation): PresentValue {
   const { address, cells, type } = location;
   const writable = image.isWritable(address);

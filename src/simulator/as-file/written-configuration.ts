@@ -2,8 +2,9 @@ import { isMapping } from '../../common/schema/parts.js';
 import { pathText, quote } from '../../common/schema/problem.js';
 import type { Device } from '../../device/device.js';
 import type { FaultLine } from '../../device/faults/kind.js';
-import { type FindValue, THEN, usableRule } from '../../device/faults/rule.js';
+import { type FindValue, usableRule } from '../../device/faults/rule.js';
 import type { RuleStatus } from '../../device/faults/rules.js';
+import { THEN } from '../../device/faults/then.js';
 import { TABLE_NAMES, type TableName } from '../../device/tables.js';
 import type {
   ApiDefinition,
@@ -151,7 +152,6 @@ function trafficText({ events, bytes, file }: TrafficDefinition): string {
   return `traffic: ${flow({ events, bytes, ...toFile })}\n`;
 }
 
-/** A device and its definition. */
 interface WrittenDevice {
   readonly definition: DeviceDefinition;
   readonly device: Device;

@@ -1,6 +1,6 @@
 import type { Device, RealDevice, RealOutcome } from '../../device/device.js';
 import type { Activity } from '../../device/diagnostics.js';
-import { type ActedFault, type AppliedFaults, applyFaults, prevents } from '../../device/faults/apply.js';
+import { type AppliedFaults, applyFaults, prevents } from '../../device/faults/apply.js';
 import { startWorkTime } from '../../device/faults/budget.js';
 import type { Circumstances } from '../../device/faults/condition.js';
 import type { FaultLine } from '../../device/faults/kind.js';
@@ -10,11 +10,12 @@ import type { Connection, Moment } from '../../device/manners.js';
 import { refusedAddresses } from '../../device/read-write.js';
 import type { Framing } from '../../modbus/protocol/framing.js';
 import { EXCEPTION_FLAG, ExceptionCode } from '../../modbus/protocol/function-code.js';
+import { SERVER_ITSELF } from '../../modbus/protocol/mbap.js';
 import { addressRanges, exceptionResponse, type RefusedRange } from '../../modbus/protocol/pdu.js';
 import { plainReply, type ReplyPlan, silence } from '../../modbus/protocol/reply-plan.js';
 import { BROADCAST } from '../../modbus/protocol/rtu.js';
 import type { LineRequest } from '../../modbus/transport/transport.js';
-import { Reply } from './reply.js';
+import { NO_FAULTS, Reply } from './reply.js';
 import { type Executed, Station } from './station.js';
 
 /** A request, whatever carried it and whenever it came. */
@@ -29,7 +30,6 @@ export interface Served {
   readonly at?: ReadonlyMap<string, Units>;
 }
 
-/** The line that a bus belongs to. */
 export interface BusLine extends FaultLine {
   /** The framing when the line opens. */
   readonly framing: Framing;
@@ -41,13 +41,6 @@ export interface BusLine extends FaultLine {
   readonly missingUnit?: 'exception' | 'silence';
 }
 
-/**
- * With an MBAP header, these unit identifiers address the server itself, not a device behind a gateway
- * (Messaging on TCP/IP V1.0b).
- */
-const SERVER_ITSELF: readonly number[] = [0, 255];
-
-const NO_FAULTS: readonly ActedFault[] = [];
 const NO_ANSWER = silence('broadcast');
 
 /**
@@ -98,7 +91,6 @@ export class Bus {
   #first: AddressStations;
   /** The stations by address; empty when all addresses have the same devices. */
   #endpoints: ReadonlyMap<string, AddressStations> = new Map();
-  /** The unit identifiers of each device. */
   #unitsOf: ReadonlyMap<Device, ReadonlySet<number | '*'>> = new Map();
   readonly #faults: FaultRules;
   /** The true reply to each client's last request, for the fault that sends it late. */

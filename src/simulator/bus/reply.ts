@@ -10,7 +10,7 @@ import {
 } from '../../modbus/protocol/reply-plan.js';
 import type { LineReply, LineRequest } from '../../modbus/transport/transport.js';
 
-const NO_FAULTS: readonly ActedFault[] = [];
+export const NO_FAULTS: readonly ActedFault[] = [];
 const NOTHING: readonly SendStep[] = [];
 const NOT_ANSWERED = silence('the real device had not answered yet');
 

@@ -143,7 +143,6 @@ function defaultsOf(settings: LineSource): LineSource {
   );
 }
 
-/** The devices of a target. */
 function devicesOf({ simulator: { devices, lines } }: CommandContext, target: Target): Outcome<Device[]> {
   if ('device' in target) {
     const device = devices.get(target.device);

@@ -23,14 +23,12 @@ import type { CONFIGURATION_COMMANDS } from './schemas/program.js';
 /** A configuration in the form of a native file. */
 type OfConfiguration = DeclaredInput<(typeof CONFIGURATION_COMMANDS)['configuration.check']>;
 
-/** The names of what is different. */
 interface ChangedNames {
   readonly added: readonly string[];
   readonly changed: readonly string[];
   readonly removed: readonly string[];
 }
 
-/** What a configuration changes, or has changed. */
 export interface ConfigurationChange {
   readonly devices: ChangedNames;
   readonly lines: ChangedNames;

@@ -53,21 +53,29 @@ function revisions(): (definition: object) => number {
 const RESOLUTION_MS = 10;
 const QUANTILES = [0.5, 0.99, 1] as const;
 
+/** How late, in seconds, timers were at most in this share of cases. */
+export interface Lag {
+  readonly quantile: number;
+  readonly seconds: number;
+}
+
 /** Measures how late the timers of the line side run. Measuring begins with the first call of `take`. */
 class LoopLag {
   #delays: IntervalHistogram | undefined;
 
-  /** Seconds for each of `QUANTILES` since the last call; undefined at the first. */
-  take(): readonly number[] | undefined {
+  /** The lag since the last call; undefined at the first. */
+  take(): readonly Lag[] | undefined {
     const delays = this.#delays;
     // Node measures the time between two timers, in ns: the lag and the interval.
-    const seconds = delays && QUANTILES.map((each) => lagOf(delays.percentile(100 * each)));
+    const lags =
+      delays &&
+      QUANTILES.map((quantile) => ({ quantile, seconds: lagOf(delays.percentile(100 * quantile)) }));
     delays?.reset();
     if (!delays) {
       this.#delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
       this.#delays.enable();
     }
-    return seconds;
+    return lags;
   }
 
   stop(): void {

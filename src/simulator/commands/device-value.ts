@@ -22,13 +22,11 @@ import type { DeclaredInput } from './declared.js';
 import { type Code, done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
 import type { Change, RegisterView, VALUE_COMMANDS, ValueView } from './schemas/value.js';
 
-/** One value of a device, whether or not it has a name. */
 export interface DeviceValue {
   readonly table: TableName;
   /** The first address of the value in the table. */
   readonly address: number;
   readonly image: RegisterImage;
-  /** The location of the value in the image. */
   readonly location: ValueLocation;
   readonly point: Point | undefined;
 }
@@ -37,7 +35,6 @@ export function unknownDevice({ devices }: Simulator, name: string, path = 'devi
   return refusal('device.unknown', path, unknownName('device', name, [...devices.keys()]));
 }
 
-/** Finds a value by its name. */
 export function valueNamed({ points }: Device, name: string): DeviceValue | undefined {
   const point = points.named.get(name);
   return point && { ...point.definition, image: point.image, location: point.location, point };

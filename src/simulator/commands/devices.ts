@@ -20,7 +20,6 @@ import type {
   Taken,
 } from './schemas/device.js';
 
-/** A device by its name. */
 export type OfDevice = DeclaredInput<(typeof DEVICE_COMMANDS)['device.get']>;
 
 /** How long a power that is cycled is off by default, in ms. */
@@ -78,7 +77,7 @@ function getDevice({ simulator }: CommandContext, { device: name }: OfDevice): O
   return done({ ...deviceView(simulator, device), defined: definedIn(device) });
 }
 
-const MOST_RANGES = 256;
+const MOST_RANGES_SHOWN = 256;
 
 /** The defined addresses of each table. This takes up to 1 ms, so only one device is looked at in a turn. */
 function definedIn({ tables }: Device): DeviceView['defined'] {
@@ -91,7 +90,7 @@ function definedIn({ tables }: Device): DeviceView['defined'] {
         if (image.typeAt(base + address) === 'invalid') continue;
         registers++;
         const last = ranges.at(-1);
-        if (last && (last[1] === address - 1 || ranges.length === MOST_RANGES)) last[1] = address;
+        if (last && (last[1] === address - 1 || ranges.length === MOST_RANGES_SHOWN)) last[1] = address;
         else ranges.push([address, address]);
       }
       return [table, { registers, ranges }];

@@ -1,10 +1,13 @@
 import type { Result } from '../../common/result.js';
 import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
+import { plural } from '../../common/words.js';
 import { aimsAt, numbersOf } from '../../device/faults/condition.js';
-import { type FaultRule, ruleSchema, THEN, usableRule } from '../../device/faults/rule.js';
+import { type FaultRule, ruleSchema, usableRule } from '../../device/faults/rule.js';
 import { MAX_RULES, type RuleStatus } from '../../device/faults/rules.js';
+import { THEN } from '../../device/faults/then.js';
 import { hex } from '../../modbus/protocol/bytes.js';
+import { BROADCAST } from '../../modbus/protocol/rtu.js';
 import {
   type FaultPreview,
   likeEvent,
@@ -23,9 +26,6 @@ import type { DeclaredInput, FunctionsOf } from './declared.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf, refusalOfIssues } from './refusal.js';
 import type { RULE_COMMANDS, RuleView } from './schemas/fault.js';
 import { type FaultPreviewView, previewBody } from './schemas/fault-preview.js';
-
-/** The unit identifier of broadcasts, which no device has. */
-const BROADCAST = 0;
 
 /** Warnings about devices of a rule that no line of the rule serves. */
 export function unservedDevices({ when }: FaultRule, lines: Iterable<Line>): string[] {
@@ -51,12 +51,9 @@ export function unservedUnits({ when }: FaultRule, lines: Iterable<Line>): strin
     );
   if (unserved.length === 0) return [];
   const which = when.line === undefined ? 'no line' : 'no line of the rule';
-  return [
-    `when.unit: ${which} serves ${unserved.length === 1 ? 'unit' : 'units'} ${unserved.join(', ')} at present`,
-  ];
+  return [`when.unit: ${which} serves ${plural(unserved.length, 'unit')} ${unserved.join(', ')} at present`];
 }
 
-/** A rule by its name. */
 type OfRule = DeclaredInput<(typeof RULE_COMMANDS)['rule.get']>;
 
 /** A rule in the form of a native file. */

@@ -1,3 +1,4 @@
+import { OK } from '../../common/result.js';
 import { quote } from '../../common/schema/problem.js';
 import { lineSource } from '../../files/config/native/line-source.js';
 import type { Line, LineOutcome } from '../line.js';
@@ -70,7 +71,7 @@ const startLine = command((line) => line.start());
 const restartLine = command((line) => line.restart());
 const stopLine = command(async (line) => {
   await line.stop();
-  return { ok: true };
+  return OK;
 });
 
 function command(carryOut: (line: Line) => Promise<LineOutcome>) {
@@ -136,7 +137,6 @@ function viewPort({
   };
 }
 
-/** The names of the lines, for messages. */
 export function lineNames({ lines }: Simulator): string[] {
   return [...lines.keys()];
 }

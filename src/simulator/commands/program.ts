@@ -5,7 +5,7 @@ import type { Line } from '../line.js';
 import { describeLine, lineStatus } from '../line-status.js';
 import type { FrameCounts, LineCounters } from '../traffic/counters.js';
 import { micros, thousandths } from '../traffic/words.js';
-import type { CommandContext } from './context.js';
+import type { CommandContext, Lag } from './context.js';
 import type { FunctionsOf } from './declared.js';
 import { done, type Outcome } from './refusal.js';
 import type { PORT_COMMANDS, PROGRAM_COMMANDS, Summary, TRAFFIC_COMMANDS } from './schemas/program.js';
@@ -118,8 +118,8 @@ export interface ProgramMetrics {
   readonly firstEvent: number;
   /** The memory of what REST has added, and its limit, in bytes. */
   readonly memory: { readonly used: number; readonly limit: number };
-  /** Seconds for each of `QUANTILES`; undefined at the first request. */
-  readonly lag: readonly number[] | undefined;
+  /** How late timers were since the last request; undefined at the first. */
+  readonly lag: readonly Lag[] | undefined;
 }
 
 function programMetrics({

@@ -156,7 +156,6 @@ export interface WrittenValue {
   readonly asWritten: (Pick<ValueView, 'value' | 'raw'> & { readonly label?: string }) | undefined;
 }
 
-/** The known values in one table of a device. */
 interface TableValues {
   /** The values with names, under each address that they occupy. */
   readonly named: ReadonlyMap<number, NamedValue>;

@@ -36,7 +36,6 @@ import { namesOfDevice } from './shown-values.js';
 const MAX_VALUES = 8192;
 const MAX_WORDS = 512;
 
-/** A value, by the names of its device and of the value. */
 type OfValue = DeclaredInput<(typeof VALUE_COMMANDS)['value.get']>;
 
 /** Lists the values of a device: all, those of a table or a range of addresses, or those with names. */
@@ -53,7 +52,7 @@ export function listValues(
     if (found.length > MAX_VALUES) at.key('names').wrong(`expected at most ${MAX_VALUES} names`);
     return at.findings.count > 0
       ? refusalOf(at.findings, 'request.invalid')
-      : done(viewsNamed(device, wanted));
+      : done(viewsNamed(device, wanted, viewRegister));
   }
   const tables = tablesMeant(table);
   const listed = done(viewsBetween(device, tables, { from, to }));
@@ -88,7 +87,7 @@ function* areMoreThan(
 }
 
 /** The number of addresses without a value that are passed over before the caller may pause. */
-const PASSED_OVER = 64;
+const ADDRESSES_PASSED_OVER = 64;
 
 /** The values of a table with an address from `from` to `to`. */
 function* valuesBetween(
@@ -116,8 +115,8 @@ function* viewsBetween(
   { from, to }: Range,
 ): Generator<RegisterView | undefined> {
   for (const table of tables)
-    for (let start = from; start <= to; start += PASSED_OVER) {
-      const end = Math.min(to, start + PASSED_OVER - 1);
+    for (let start = from; start <= to; start += ADDRESSES_PASSED_OVER) {
+      const end = Math.min(to, start + ADDRESSES_PASSED_OVER - 1);
       // A value that begins before was shown already.
       for (const value of valuesBetween(device, table, { from: start, to: end }))
         if (value.address >= start || start === from) yield viewRegister(value);
@@ -131,20 +130,19 @@ function namedValues(
   { device: name }: OfDevice,
 ): Outcome<Iterable<ValueView>> {
   const device = simulator.devices.get(name);
-  return device ? done(namedViews(device)) : unknownDevice(simulator, name);
+  return device
+    ? done(viewsNamed(device, device.points.named.keys(), viewValue))
+    : unknownDevice(simulator, name);
 }
 
-function* namedViews(device: Device): Generator<ValueView> {
-  for (const name of device.points.named.keys()) {
-    const value = valueNamed(device, name);
-    if (value) yield viewValue(value);
-  }
-}
-
-function* viewsNamed(device: Device, names: readonly string[]): Generator<RegisterView> {
+function* viewsNamed<View>(
+  device: Device,
+  names: Iterable<string>,
+  view: (value: DeviceValue) => View,
+): Generator<View> {
   for (const name of names) {
     const value = valueNamed(device, name);
-    if (value) yield viewRegister(value);
+    if (value) yield view(value);
   }
 }
 

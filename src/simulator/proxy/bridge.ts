@@ -121,7 +121,6 @@ const READ_IDENTIFICATION = 14;
 /** How long after an attempt an absent real device is asked again, in ms. */
 const PROBE_MS = 1000;
 
-/** What a bridge needs from the simulator. */
 interface BridgeContext {
   readonly clock: Clock;
   /** The device itself. Its registers keep the values of the real device when there is no fallback. */
@@ -319,7 +318,6 @@ function keepReply(tables: Tables, requestPdu: Uint8Array, responsePdu: Uint8Arr
 interface RealLinesContext {
   readonly clock: Clock;
   readonly newClient: (target: RealTarget) => ModbusClient;
-  /** Finds a device by its name. */
   readonly device: (name: string) => Device | undefined;
   readonly report: (device: Device, text: string) => void;
 }

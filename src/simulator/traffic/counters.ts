@@ -45,7 +45,6 @@ const COUNTER_OF: Readonly<Partial<Record<EventKind, keyof LineCounters>>> = {
   'client rejected': 'rejected',
 };
 
-/** Counts an event of the line. */
 export function countEvent(counters: LineCounters, event: NewEvent): void {
   const counter = COUNTER_OF[event.kind];
   if (counter !== undefined) counters[counter]++;

@@ -1,3 +1,4 @@
+import { plural } from '../../common/words.js';
 import { hex, wordAt } from '../../modbus/protocol/bytes.js';
 import { FunctionCode, SubFunction } from '../../modbus/protocol/function-code.js';
 import { functionOf } from '../../modbus/protocol/function-table.js';
@@ -83,7 +84,7 @@ function writeOf(request: Request): Omit<WrittenValues, 'table'> | undefined {
 
 /** A part of a file in words: `file 4 records 1–2`. */
 export function partText({ file, record, length }: FilePart): string {
-  return `file ${file} record${length === 1 ? '' : 's'} ${rangeText(record, length)}`;
+  return `file ${file} ${plural(length, 'record')} ${rangeText(record, length)}`;
 }
 
 /**

@@ -1,5 +1,7 @@
+import { counted } from '../../common/words.js';
 import { bitsAt, hex, wordsAt } from '../../modbus/protocol/bytes.js';
 import type { Framing } from '../../modbus/protocol/framing.js';
+import { CRC_LENGTH } from '../../modbus/protocol/framing.js';
 import { EXCEPTION_FLAG, ExceptionCode, FunctionCode } from '../../modbus/protocol/function-code.js';
 import { functionOf } from '../../modbus/protocol/function-table.js';
 import { decodeMbap } from '../../modbus/protocol/mbap.js';
@@ -22,6 +24,7 @@ import type {
   FrameEvent,
   LineStateEvent,
   NoticeEvent,
+  RejectedEvent,
   ReplyEvent,
   TestEvent,
   TrafficEvent,
@@ -243,7 +246,7 @@ const AFTER: Readonly<Partial<Record<FrameEvent['kind'], string>>> = {
 /** Such a frame may be meant as a request or as a response, so it is not decoded further. */
 function decodeUnsolicited({ bytes, framing }: UnsolicitedEvent): Decoded {
   const content = framing.decode(bytes);
-  const count = `${bytes.length} byte${bytes.length === 1 ? '' : 's'}`;
+  const count = counted(bytes.length, 'byte');
   const what = content ? `a frame of unit ${content.unitId}, function ${content.pdu[0]}` : count;
   return { message: undefined, text: `sent unsolicited: ${what}` };
 }
@@ -258,8 +261,7 @@ function decodeReply(event: ReplyEvent): Decoded {
     const reason = plan.kind === 'silence' ? plan.reason : whyNotSent(event);
     return { message: about, text: `${unit(unitId)} ${request.name}: no reply, ${reason}` };
   }
-  const more =
-    others.length === 0 ? '' : `, and ${others.length} more frame${others.length === 1 ? '' : 's'}`;
+  const more = others.length === 0 ? '' : `, and ${counted(others.length, 'more frame')}`;
   const content = framing.decode(first);
   if (!content) {
     const damage = cutText(first, framing, asked) ?? damageText(first, framing);
@@ -302,12 +304,12 @@ const TEST_WORDS: Readonly<Record<TestEvent['state'], string>> = {
   over: 'is over',
 };
 
-function clientText({ kind, text }: ClientEvent): string {
+function clientText({ kind, text }: ClientEvent | RejectedEvent): string {
   return text === '' ? kind : `${kind}: ${text}`;
 }
 
 function noticeText({ kind, count }: NoticeEvent): string {
-  const characters = `${count} character${count === 1 ? '' : 's'}`;
+  const characters = counted(count, 'character');
   switch (kind) {
     case 'echo':
       return 'echo: our own reply came back and was taken out';
@@ -322,7 +324,6 @@ function noticeText({ kind, count }: NoticeEvent): string {
   }
 }
 
-const CRC_LENGTH = 2;
 /** The number of bytes behind the two digits of the LRC: carriage return and delimiter. */
 const ASCII_END = 2;
 

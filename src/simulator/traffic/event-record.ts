@@ -6,6 +6,7 @@ import {
   type LineStateEvent,
   type NewEvent,
   type Received,
+  type RejectedEvent,
   type TestEvent,
   type TrafficEvent,
 } from './event.js';
@@ -40,6 +41,15 @@ const STATES = [
 
 /** The states of a test. The code of a state is its place in this list. */
 const TEST_STATES = ['began', 'step', 'over'] as const satisfies readonly TestEvent['state'][];
+
+/** The reasons of a rejection. The code of a reason is its place in this list. */
+const REASONS = [
+  'protocol',
+  'idle',
+  'slow',
+  'limit',
+  'tls',
+] as const satisfies readonly RejectedEvent['reason'][];
 
 /** The code of each kind of event: its place in the list of kinds. */
 const KIND_CODES = Object.fromEntries(EVENT_KINDS.map((kind, code) => [kind, code])) as Record<
@@ -92,8 +102,12 @@ export function writeEvent(w: Writer, event: NewEvent, seq: number, before: NewE
       return;
     case 'client':
     case 'client gone':
+      writeClient(w, event);
+      w.text(event.text);
+      return;
     case 'client rejected':
       writeClient(w, event);
+      w.byte(REASONS.indexOf(event.reason));
       w.text(event.text);
       return;
     case 'echo':
@@ -120,7 +134,6 @@ export interface RecordOutline {
   readonly functionCode: number | undefined;
 }
 
-/** Reads the beginning of a record. */
 export function readOutline(r: Reader): RecordOutline {
   const code = r.byte();
   const kind = itemAt(EVENT_KINDS, code);
@@ -128,7 +141,6 @@ export function readOutline(r: Reader): RecordOutline {
   return { kind, unitId: r.byte(), functionCode: r.byte() };
 }
 
-/** The place of an event in the stream. */
 type Place = Pick<TrafficEvent, 'seq' | 'line' | 'time'>;
 
 /**
@@ -149,10 +161,14 @@ export function readEvent(r: Reader, { seq, line, time }: Place, before: () => T
       return { kind, seq, line, time, at, test, state: itemAt(TEST_STATES, r.byte()), text: r.text() };
     }
     case 'client':
-    case 'client gone':
-    case 'client rejected': {
+    case 'client gone': {
       const { clientId, client, host } = readClient(r);
       return { kind, seq, line, time, at, client, clientId, host, text: r.text() };
+    }
+    case 'client rejected': {
+      const { clientId, client, host } = readClient(r);
+      const reason = itemAt(REASONS, r.byte());
+      return { kind, seq, line, time, at, client, clientId, host, reason, text: r.text() };
     }
     case 'echo':
     case 'loop':

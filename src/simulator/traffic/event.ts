@@ -77,7 +77,6 @@ export interface UnsolicitedEvent extends Common, Received {
  */
 export interface ReplyEvent extends Common, ClientOf {
   readonly kind: 'reply';
-  /** The framing of the reply. */
   readonly framing: Framing;
   /** The sequence number of the request. */
   readonly request: number;
@@ -127,10 +126,17 @@ export interface NoticeEvent extends Common {
   readonly isRest: boolean;
 }
 
-/** A client of a socket connects, leaves, or is rejected. */
+/** A client of a socket connects or leaves. */
 export interface ClientEvent extends Common, ClientOf {
-  readonly kind: 'client' | 'client gone' | 'client rejected';
-  /** The role in the certificate of the client, why it left, or why it was rejected. */
+  readonly kind: 'client' | 'client gone';
+  /** The role in the certificate of the client, or why it left. */
+  readonly text: string;
+}
+
+/** A client of a socket is rejected: `text` words the reason. */
+export interface RejectedEvent extends Common, ClientOf {
+  readonly kind: 'client rejected';
+  readonly reason: 'protocol' | 'idle' | 'slow' | 'limit' | 'tls';
   readonly text: string;
 }
 
@@ -156,6 +162,7 @@ export type TrafficEvent =
   | LineStateEvent
   | NoticeEvent
   | ClientEvent
+  | RejectedEvent
   | TestEvent;
 
 export type EventKind = TrafficEvent['kind'];
@@ -197,7 +204,6 @@ export const DIRECTION_OF: Readonly<Record<EventKind, Direction>> = {
 
 export const EVENT_KINDS = Object.keys(DIRECTION_OF) as readonly EventKind[];
 
-/** An event of some kinds. */
 export type EventOf<Kind extends EventKind> = TrafficEvent extends infer Event extends TrafficEvent
   ? Event extends unknown
     ? Extract<Event['kind'], Kind> extends never

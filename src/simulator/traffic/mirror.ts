@@ -42,7 +42,6 @@ export class TrafficMirror extends KeptEvents {
     }
   }
 
-  /** Takes over a change of the stream. */
   take(change: StreamChange): void {
     switch (change.kind) {
       case 'line':

@@ -30,7 +30,6 @@ const stepSchema = z.object({
   reason: z.string().optional(),
 });
 
-/** The outcome of a reply. */
 export const replySchema = {
   silence: z.string().nullable().describe('Why nothing was sent; null when a reply was sent.'),
   faults: z
@@ -56,10 +55,10 @@ type ReplyView = Readonly<z.infer<z.ZodObject<typeof replySchema>>>;
 
 /**
  * The most that is shown of one reply. A reply can have 64 KiB and thousands of pieces, and the lines are not
- * served while a view is made.
+ * served while a view is made. The bytes of any other event have the same limit.
  */
 const MAX_STEPS = 64;
-const MAX_BYTES = 1024;
+export const MAX_SHOWN_BYTES = 1024;
 
 /** The fields of a reply that its view needs. */
 type ViewedReply = Pick<ReplyEvent, 'plan' | 'acted' | 'omittedFaults' | 'report' | 'requestedAt'>;
@@ -92,11 +91,11 @@ function shorten(steps: readonly Step[]): { shown: Step[]; omittedBytes: number 
   let bytes = 0;
   const shown = steps.map((step) => {
     if (step.kind !== 'bytes') return step;
-    const room = Math.max(0, MAX_BYTES - bytes);
+    const room = Math.max(0, MAX_SHOWN_BYTES - bytes);
     bytes += step.bytes.length;
     return { ...step, bytes: step.bytes.subarray(0, room) };
   });
-  return { shown, omittedBytes: Math.max(0, bytes - MAX_BYTES) };
+  return { shown, omittedBytes: Math.max(0, bytes - MAX_SHOWN_BYTES) };
 }
 
 function viewStep(step: Step, report: StepReport, requestedAt: number): ReplyView['steps'][number] {

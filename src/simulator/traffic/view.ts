@@ -2,12 +2,9 @@ import { concatBytes, hex } from '../../modbus/protocol/bytes.js';
 import { sentBytes } from '../../modbus/protocol/reply-plan.js';
 import { decodeEvent, type ReadEvent } from './decode.js';
 import { DIRECTION_OF, type ReplyEvent, type TrafficEvent } from './event.js';
-import { replyView } from './reply-view.js';
+import { MAX_SHOWN_BYTES, replyView } from './reply-view.js';
 import type { TrafficView } from './view-schema.js';
 import { isoTime, micros } from './words.js';
-
-/** The most bytes of an event that are shown. Further bytes are counted. */
-const MAX_BYTES = 1024;
 
 /** @param read finds the request of a response that passed between others */
 export function trafficView(event: TrafficEvent, read: ReadEvent): TrafficView {
@@ -66,8 +63,8 @@ function showReply(view: Writable<TrafficView>, event: ReplyEvent): void {
 }
 
 function showBytes(view: Writable<TrafficView>, bytes: Uint8Array): void {
-  view.bytes = hex(bytes.subarray(0, MAX_BYTES));
-  if (bytes.length > MAX_BYTES) view.omittedBytes = bytes.length - MAX_BYTES;
+  view.bytes = hex(bytes.subarray(0, MAX_SHOWN_BYTES));
+  if (bytes.length > MAX_SHOWN_BYTES) view.omittedBytes = bytes.length - MAX_SHOWN_BYTES;
 }
 
 function compacted(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

@@ -14,7 +14,7 @@ import { unevenText, watchClient } from './heard/watching.js';
 import type { Check } from './trial/exam.js';
 import { Exam, type TestedClient } from './trial/exam.js';
 import { OwnRules } from './trial/rules.js';
-import { crashOf, isGone, runCheck, soFar } from './trial/run-check.js';
+import { crashOf, isGone, LAST_FRAMES, runCheck, soFar } from './trial/run-check.js';
 import { ValueOracle } from './trial/values.js';
 import { type EndedCheck, sure } from './trial/verdict.js';
 
@@ -377,8 +377,6 @@ export class ClientTest {
     if (closed !== undefined && !this.#outage.isOn) this.#end({ verdict: 'error', text: closed });
   }
 }
-
-const LAST_FRAMES = 4;
 
 /** Says in one sentence for all checks that the client was away; no sentence when it never was. */
 function awayText([first, ...others]: readonly string[]): string[] {

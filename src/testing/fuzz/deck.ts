@@ -9,6 +9,7 @@ import { writtenFault } from '../../device/faults/kinds.js';
 import { lineProblems, ruleSchema } from '../../device/faults/rule.js';
 import { catalogueIds, knownEntry } from '../../files/config/catalogue.js';
 import { mannersSchema } from '../../files/config/native/manners-schema.js';
+import { MAX_WORD } from '../../modbus/protocol/limits.js';
 import type { Line } from '../../simulator/line.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { conditionsOf, type Question, wentWell } from '../client/heard/exchange.js';
@@ -30,7 +31,6 @@ const FEW = 4;
 const SHARE = 100;
 const LONGEST_TEXT = 64;
 const MOST_ITEMS = 16;
-const WORD = 0xffff;
 
 const PREFIX = '#/';
 
@@ -72,7 +72,7 @@ function arbitraryOf(
 }
 
 function integer({ minimum = 0, maximum }: JsonSchema, largest: number): fc.Arbitrary<unknown> {
-  const max = maximum === undefined || maximum > WORD ? Math.max(minimum, largest) : maximum;
+  const max = maximum === undefined || maximum > MAX_WORD ? Math.max(minimum, largest) : maximum;
   const few = Math.min(max, minimum + 2 * FEW);
   return fc.oneof(fc.integer({ min: minimum, max: few }), fc.integer({ min: minimum, max }));
 }

@@ -18,6 +18,7 @@ import {
   type WrittenActions,
 } from './move.js';
 import type { ClientFailure } from './play.js';
+import { ENDLESS } from './play.js';
 import { NEEDED, type Plays } from './shrink.js';
 
 /** The entries with what they do, which are read once: a report is made each time that somebody looks. */
@@ -77,8 +78,6 @@ const WATCHED_MS = 3_000;
 /** How much the rhythm may vary: this fraction of the period, or this many ms. */
 const SLACK = 0.5;
 const SLACK_MS = 100;
-/** Asking more often than this many times as usual is too often. */
-const ENDLESS = 5;
 const LEAST_REQUESTS = 20;
 
 /**

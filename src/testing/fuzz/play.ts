@@ -20,7 +20,7 @@ interface Usual {
 }
 
 /** Asking this many times as often as usual, for this many ms and poll periods, is asking without end. */
-const ENDLESS = 5;
+export const ENDLESS = 5;
 const ENDLESS_MS = 2_000;
 const ENDLESS_PERIODS = 5;
 /** How long a client that repeats each request pauses after that: half a poll period, or this many ms. */
@@ -119,9 +119,6 @@ const LONGEST_PATIENCE_MS = 30_000;
 const PATIENCE_PERIODS = 10;
 /** A line is closed for at least this long for each request of its move, in ms. */
 const SHORTEST_MS = 100;
-
-/** The beginning of the reason for turning away a client that sent a length which no frame has. */
-const NOT_MODBUS = 'not Modbus TCP';
 
 const DEAF: ClientFailure = { kind: 'value', text: 'no longer shows the values of good replies' };
 
@@ -282,7 +279,7 @@ function sentBytes({ log }: Exam, since: number): ClientFailure | undefined {
 
 function isNoRequest(event: TrafficEvent): boolean {
   const isNoFrame = event.kind === 'damaged' || event.kind === 'discarded';
-  return isNoFrame || (event.kind === 'client rejected' && event.text.startsWith(NOT_MODBUS));
+  return isNoFrame || (event.kind === 'client rejected' && event.reason === 'protocol');
 }
 
 /**

@@ -46,7 +46,6 @@ export async function tcpClient(host: string, port: number): Promise<Result<Quer
   });
 }
 
-/** A client of a UDP line on this machine. */
 export function udpClient(host: string, port: number): QueryClient {
   const exchange = new QueryExchange();
   const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');

@@ -107,7 +107,7 @@ const USUAL_MS = 5000;
 /** Time limit in ms while all requests are answered but there are fewer than `ENOUGH`. */
 const LONGEST_MS = 15_000;
 /** Requests that are sent however long they take: one short and one long. */
-const FEWEST = 2;
+const FEWEST_REQUESTS = 2;
 
 /**
  * How much longer than its bytes take to wait for a reply, in ms. An adapter, the system and a busy machine
@@ -117,7 +117,7 @@ const SLACK_MS = 3000;
 
 /** True when another request should be sent, `elapsed` ms after the first one. */
 export function asksOn(asked: number, answered: number, elapsed: number): boolean {
-  if (asked < FEWEST) return true;
+  if (asked < FEWEST_REQUESTS) return true;
   if (asked >= MOST) return false;
   return elapsed < (asked === answered && asked < ENOUGH ? LONGEST_MS : USUAL_MS);
 }

@@ -1,6 +1,7 @@
 import { type Box, boxPath, drawingOf, HEIGHT, laneTop } from '../../common/timeline/drawing.js';
 import { LANES, type Piece, piecesOf } from '../../common/timeline/pieces.js';
 import { msText, rulerFrom, ticksOf } from '../../common/timeline/times.js';
+import { counted } from '../../common/words.js';
 import type { TrafficView } from '../../simulator/traffic/view-schema.js';
 import type { CheckAbout, FindingView, Verdict } from './report.js';
 import { escaped } from './words.js';
@@ -202,14 +203,14 @@ function characterTime(frames: readonly TrafficView[]): number | undefined {
  * @param number number of its report in the document, from 0
  */
 export function findingHtml(finding: FindingView, number: number): string {
-  const { id, title, verdict, summary, about } = finding;
+  const { id, title, verdict, summary, about, code } = finding;
   // A view on demand makes the frames on each read, so they are read once.
   const { frames } = finding;
   const strip = stripSvg(frames);
   const name = about ? title : `${id} ${title}`;
   return [
     `<section class="finding ${className(verdict)}" id="${findingAnchor(finding, number)}">`,
-    `<header><h3>${escaped(name)}${about ? ` <code>${escaped(id)}</code>` : ''}</h3>${verdictHtml(verdict)}</header>`,
+    `<header><h3>${escaped(name)}${about ? ` <code>${escaped(code === undefined ? id : `${id}: ${code}`)}</code>` : ''}</h3>${verdictHtml(verdict)}</header>`,
     summary === '' ? '' : `<p class="message">${escaped(summary)}</p>`,
     about === undefined ? '' : aboutHtml(about, verdict),
     strip === '' ? '' : `<div class="scroll">${strip}</div>`,
@@ -218,12 +219,10 @@ export function findingHtml(finding: FindingView, number: number): string {
   ].join('\n');
 }
 
-/** The anchor of a finding in the document. */
 export function findingAnchor({ id }: FindingView, number: number): string {
   return escaped(`report-${number + 1}-${id.replace(/[^\w-]/g, '-')}`);
 }
 
-/** The CSS class for a verdict. */
 export function className(verdict: Verdict): string {
   return verdict.replace(' ', '-');
 }
@@ -257,7 +256,7 @@ function framesHtml(frames: readonly TrafficView[], verdict: Verdict): string {
   );
   const [first, last] = [frames[0], frames.at(-1)];
   const which = frames.length === 1 ? `#${first?.seq}` : `#${first?.seq} to #${last?.seq}`;
-  const title = `${frames.length} ${frames.length === 1 ? 'event' : 'events'} of the traffic: ${which}`;
+  const title = `${counted(frames.length, 'event')} of the traffic: ${which}`;
   const table = `<div class="scroll"><table class="frames">${rows.join('\n')}</table></div>`;
   return `<details${verdict === 'pass' ? '' : ' open'}><summary>${title}</summary>${table}</details>`;
 }

@@ -1,3 +1,4 @@
+import { counted } from '../../common/words.js';
 import { RUN_KINDS } from '../run-kinds.js';
 import {
   className,
@@ -9,7 +10,7 @@ import {
   verdictHtml,
 } from './html-page.js';
 import { aboutText, type FindingView, overallVerdict, type ReportView, type Verdict } from './report.js';
-import { capital, escaped, sentence } from './words.js';
+import { capital, escaped, longDuration, sentence } from './words.js';
 
 /** Reports as one HTML document that needs nothing from the network. */
 export function htmlReport(reports: readonly ReportView[]): string {
@@ -68,8 +69,7 @@ function* reportPieces(report: ReportView, number: number): Generator<string, vo
 /** Puts a duration into words: `2.5 s`, `4 min 32 s`. */
 function lastedText(ms: number): string {
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
-  const seconds = Math.round(ms / 1000);
-  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return longDuration(Math.round(ms / 1000));
 }
 
 /** The first page has room for this many failures. */
@@ -200,7 +200,7 @@ export interface RowOfBench {
 export function fleetHtml(rows: readonly RowOfBench[]): string {
   const verdict = overallVerdict(rows.map(({ report }) => report.verdict));
   const benches = new Set(rows.map(({ bench }) => bench)).size;
-  const title = `Report on ${benches} ${benches === 1 ? 'bench' : 'benches'}`;
+  const title = `Report on ${counted(benches, 'bench', 'benches')}`;
   const passed = rows.filter(({ report }) => report.verdict === 'pass').length;
   const body = [
     `<article><header class="top"><div><h1>${escaped(title)}</h1>`,

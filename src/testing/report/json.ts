@@ -29,7 +29,6 @@ const step = z.object({
   frames: z.array(z.looseObject({}) as z.ZodType<object>).readonly(),
 });
 
-/** The JSON report on a test. */
 export const scenarioReportSchema = z.object({
   name: z.string(),
   verdict: z.string(),
@@ -106,7 +105,6 @@ const found = z
   })
   .describe('What was measured. What is absent is not known.');
 
-/** The fields of one check. */
 const checkShape = {
   id: z.string(),
   group: z.string(),
@@ -162,7 +160,6 @@ const reportShape = {
   versions: z.array(z.object({ name: z.string(), version: z.string() })),
 };
 
-/** The JSON report on a client test. */
 export const clientReportSchema = z.object({
   ...clientShape,
   checks: z.array(z.object({ ...checkShape, frames: framesShape })),
@@ -193,7 +190,6 @@ function headJson({ name, line = '', seed, verdict, isStopped, conclusions }: Su
   return { name, line, seed, verdict, stopped: isStopped, conclusions: [...conclusions] };
 }
 
-/** The JSON of one client test. */
 export function clientJson(report: ReportView): string {
   return textOf(clientJsonByCheck(report));
 }
@@ -282,7 +278,6 @@ export const fuzzShape = {
   findings: z.array(z.object(checkShape)).describe('The failures of the client, in their order.'),
 };
 
-/** The JSON report on a fuzz run. */
 export const fuzzReportSchema = z.object({
   ...fuzzShape,
   scenario: z.string().optional().describe('The schedule as a scenario, in YAML.'),
@@ -304,7 +299,6 @@ export function fuzzSummary(report: SummedUp): z.infer<z.ZodObject<typeof fuzzSh
   };
 }
 
-/** The JSON of one fuzz run. */
 export function fuzzJson(report: ReportView): string {
   return textOf(fuzzJsonByFinding(report));
 }

@@ -76,17 +76,17 @@ function wholeOf({ kind, verdict, conclusions, findings }: ReportView): FindingV
 }
 
 function testcase(
-  { title, verdict, summary, durationMs, frames }: FindingView,
+  { title, asked = title, code, verdict, summary, durationMs, frames }: FindingView,
   element: Element,
   suite: string,
 ) {
-  const head = `    <testcase${attributesText({ name: title, classname: suite, time: seconds(durationMs) })}`;
+  const head = `    <testcase${attributesText({ name: asked, classname: suite, time: seconds(durationMs) })}`;
   const shown = frames.map(
     ({ seq, time, text, bytes }) => `#${seq} ${time} ${text}${bytes ? `  ${bytes}` : ''}\n`,
   );
   const output =
     shown.length > 0 ? `      <system-out>\n${escaped(shown.join(''))}      </system-out>\n` : '';
-  const message = element && attributesText({ message: summary.split('\n')[0] ?? '', type: verdict });
+  const message = element && attributesText({ message: summary.split('\n')[0] ?? '', type: code ?? verdict });
   const result =
     element === undefined ? '' : `      <${element}${message}>${escaped(summary)}</${element}>\n`;
   return output === '' && result === '' ? `${head}/>\n` : `${head}>\n${result}${output}    </testcase>\n`;

@@ -15,6 +15,10 @@ export interface Finding {
   /** Unique in its report: `time-out`, or the number of the step. */
   readonly id: string;
   readonly title: string;
+  /** What the check asks, where `title` says what was seen: a case of JUnit keeps its name. */
+  readonly asked?: string;
+  /** What was found, as a code; server tests only. */
+  readonly code?: string;
   readonly verdict: Verdict;
   /** What was found, in one or two sentences. */
   readonly summary: string;
@@ -47,7 +51,6 @@ export function headOf(finding: FindingHead): FindingHead {
   };
 }
 
-/** What a check says about itself. */
 export interface CheckAbout {
   /** The group among which the check is shown: `time`, `connections`. */
   readonly group: string;
@@ -180,15 +183,15 @@ export interface ReportView extends Omit<Report, 'findings' | 'kind'> {
 }
 
 /** The report on a server: one for people, in the form of the reports on clients, and one for programs. */
-export interface InspectionReport extends ReportView {
+export interface ServerTestReport extends ReportView {
   readonly kind: 'server';
   readonly findings: readonly ServerFindingView[];
   /** What programs get, without the exchanges. `RUNS` describes it. */
-  readonly json: InspectionJson;
+  readonly json: ServerTestJson;
 }
 
 /** The JSON report on a server, as far as other rooms look into it. */
-export interface InspectionJson {
+export interface ServerTestJson {
   readonly checks: readonly object[];
 }
 
@@ -235,7 +238,7 @@ interface RunReport extends Omit<Report, 'kind' | 'findings' | 'configuration'> 
   readonly kind: RunKind;
   readonly findings: readonly FindingHead[];
   /** What programs get; server tests only. */
-  readonly json?: InspectionJson;
+  readonly json?: ServerTestJson;
 }
 
 /** A run of any kind that goes on or is over. */

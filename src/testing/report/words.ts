@@ -1,7 +1,24 @@
+import { plural } from '../../common/words.js';
 /** Puts a duration into words: `250 ms`, `20 s`, `5 min`. */
 export function durationText(ms: number): string {
   if (ms >= 60_000 && ms % 60_000 === 0) return `${ms / 60_000} min`;
   return ms >= 1000 ? `${Number((ms / 1000).toFixed(3))} s` : `${Number(ms.toFixed(1))} ms`;
+}
+
+/** Puts a long duration into words, in its two largest units: `3 d 4 h`, `12 min 5 s`. */
+export function longDuration(seconds: number): string {
+  const parts = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [Math.floor(seconds) % 60, 's'],
+  ] as const;
+  const first = parts.findIndex(([value]) => value > 0);
+  if (first < 0) return '0 s';
+  return parts
+    .slice(first, first + 2)
+    .map(([value, unit]) => `${value} ${unit}`)
+    .join(' ');
 }
 
 /** Puts a count into words: `3 times`, `once`. */
@@ -23,7 +40,7 @@ const MOST_FRAMES = 6;
 export function framesText(frames: readonly number[]): string {
   const named =
     frames.length > MOST_FRAMES ? [...frames.slice(0, MOST_FRAMES - 2), '…', ...frames.slice(-1)] : frames;
-  return `${frames.length === 1 ? 'frame' : 'frames'} ${named.join(', ')}`;
+  return `${plural(frames.length, 'frame')} ${named.join(', ')}`;
 }
 
 /**

@@ -52,7 +52,6 @@ export function withEndpoints(command: string, endpoints: LineEndpoints): string
   });
 }
 
-/** The endpoints of the lines that are open. */
 export function openEndpoints(simulator: Simulator): LineEndpoints {
   return new Map(
     Array.from(simulator.lines.values()).flatMap(({ name, state }) =>

@@ -21,7 +21,6 @@ export const PARAMETER = '^\\$[A-Za-z_]\\w*$';
 
 const oneOrMore = (form: z.ZodType) => z.union([form, z.array(form).min(1).max(256)]);
 
-/** The documented form of a scenario. */
 export function scenarioForm(): z.ZodType {
   const requests = {
     write: z.union([z.string(), z.record(z.string(), z.union([scalarForm, z.array(z.number())]))]),

@@ -39,7 +39,6 @@ export class Inbox {
     this.#haveActed = haveActed;
   }
 
-  /** Takes an event of the stream. */
   add(event: TrafficEvent): void {
     const seen = seenOf(event, this.#deviceAt);
     const spoilt = seen?.reply === undefined && seen ? this.#haveActed() : undefined;

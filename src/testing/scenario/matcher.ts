@@ -5,6 +5,7 @@ import { type Condition, hintAtQuantities } from '../../device/faults/condition.
 import { matchesRequest, type RequestFacts } from '../../device/faults/matching.js';
 import { type NamedValue, resolveNames } from '../../device/faults/rule.js';
 import { wordsOfValue } from '../../device/registers/value.js';
+import { MAX_WORD } from '../../modbus/protocol/limits.js';
 import { type DeviceValue, parseChange, valueNamed } from '../../simulator/commands/device-value.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { writtenBy } from '../../simulator/traffic/decode-request.js';
@@ -23,7 +24,6 @@ interface WantedWrite {
    * The words of registers, or coils as 0 and 1; undefined when only a name is given, and any value will do.
    */
   readonly words: readonly number[] | undefined;
-  /** The number of registers or coils. */
   readonly quantity: number;
   /** For each word, the bits that matter; all of them when absent. */
   readonly mask?: readonly number[];
@@ -31,7 +31,6 @@ interface WantedWrite {
 
 const EXPECTED = 'a name or names with values, as in {relay.coil: 1}, or addresses, as in {holding 5: 230}';
 const ADDRESS = /^(?:(coils|holding) )?(\d{1,5})$/;
-const WORD = 0xffff;
 
 /** Reads `write`: values by name in their units, or words by address; a name alone for any value. */
 function readWrites(at: At, simulator: Simulator): WantedWrite[] | undefined {
@@ -49,17 +48,17 @@ function readEntry(key: string, at: At, simulator: Simulator): WantedWrite | und
   const found = ADDRESS.exec(key);
   if (!found) return readNamedValue(key, at, simulator);
   const address = Number(found[2]);
-  if (address > WORD) return at.wrong(`expected an address from 0 to ${WORD}`);
+  if (address > MAX_WORD) return at.wrong(`expected an address from 0 to ${MAX_WORD}`);
   const words = [at.value].flat();
   if (words.length === 0 || !words.every(isWord)) {
-    return at.expected(`a whole number from 0 to ${WORD}, or a list of them`);
+    return at.expected(`a whole number from 0 to ${MAX_WORD}, or a list of them`);
   }
   const table = found[1] as 'coils' | 'holding' | undefined;
   return { device: undefined, table, address, words, quantity: words.length };
 }
 
 function isWord(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= WORD;
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_WORD;
 }
 
 function readNamedValue(name: string, at: At, simulator: Simulator): WantedWrite | undefined {

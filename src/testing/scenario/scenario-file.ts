@@ -6,13 +6,13 @@ import { isMapping } from '../../common/schema/parts.js';
 import { formatProblems, formatWarnings, type Issue, type Path, quote } from '../../common/schema/problem.js';
 import type { Configuration } from '../../files/config/configuration.js';
 import { buildNative, loadNativeFile } from '../../files/config/load.js';
+import { NAME } from '../../files/config/native/device-schema.js';
 import type { SourceText } from '../../files/config/text/parse-text.js';
 import { readConfigFile } from '../../files/config/text/read-file.js';
 
 /** Values by the names of parameters. */
 type Parameters = ReadonlyMap<string, string | number | boolean>;
 
-const NAME = /^[A-Za-z_]\w{0,63}$/;
 const REFERENCE = /\$([A-Za-z_]\w*)/g;
 const WHOLE_REFERENCE = /^\$([A-Za-z_]\w*)$/;
 

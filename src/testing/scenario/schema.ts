@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MAX_SEED } from '../../common/random.js';
+import { DAY_MS } from '../../common/schema/milliseconds.js';
 import { bounded, hexadecimal, oneOf, section, text, wholeNumber } from '../../common/schema/parts.js';
 import { duration } from '../../common/schema/units.js';
 import { conditionSchema } from '../../device/faults/condition.js';
@@ -9,7 +10,6 @@ import { conditionSchema } from '../../device/faults/condition.js';
  * another. Whether names are known, and whether parts go together, is checked where the part is read.
  */
 
-const DAY_MS = 86_400_000;
 const MOST_TIMES = 1_000_000;
 const MOST_FORWARD_MS = 366 * DAY_MS;
 export const MOST_STEPS = 1000;

@@ -132,7 +132,6 @@ const MOST_RECENT = 16;
 /** How many events a message names; the report shows the others. */
 const MOST_EVENTS = 4;
 
-/** Puts an event into words. */
 export type SayEvent = (event: TrafficEvent) => string;
 
 /** Collects the frames that show how a step ended. */
@@ -148,7 +147,6 @@ export class Evidence {
     this.#say = say;
   }
 
-  /** Notes an event of the step. */
   note(event: TrafficEvent): void {
     this.#recent.push(event);
     if (this.#recent.length > MOST_RECENT) this.#recent.shift();

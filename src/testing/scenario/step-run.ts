@@ -87,7 +87,6 @@ class ArmedFaults {
   }
 }
 
-/** Everything that a step needs to run. */
 export interface StepSurroundings {
   readonly inbox: Inbox;
   readonly actions: Actions;

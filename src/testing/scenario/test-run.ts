@@ -84,7 +84,6 @@ export class TestRun {
     return this.#captures;
   }
 
-  /** True when the test is over. */
   get isOver(): boolean {
     return this.#endedAt !== undefined;
   }

@@ -1,9 +1,15 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, test } from 'vitest';
-import { connect, type EventView, type SimulatorClient, startSimulator } from '../../../src/library.js';
+import type { EventView, SimulatorClient } from '../../../src/library.js';
 import { serialMaster, tcpMaster } from '../../remote/api/masters.js';
-import { type RunningProgram, startProgram } from '../../support/program.mjs';
+import { dist, type RunningProgram, startProgram } from '../../support/program.mjs';
 import { scratchSpace } from '../verbs/run.js';
+
+/** What is built: users have no other. */
+const { connect, startSimulator }: typeof import('../../../src/library.js') = await import(
+  join(dist, 'library.js')
+);
 
 const { newFile } = scratchSpace();
 

@@ -5,6 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { At } from '../../../src/common/schema/at.js';
+import { Findings } from '../../../src/common/schema/findings.js';
+import type { Device } from '../../../src/device/device.js';
+import type { Point } from '../../../src/device/point.js';
 import type { Configuration } from '../../../src/files/config/configuration.js';
 import { lineSource } from '../../../src/files/config/native/line-source.js';
 import { ownersContext } from '../../../src/simulator/commands/context.js';
@@ -219,6 +223,53 @@ describe('a configuration that is read again', () => {
     expect([...line('lan').bus.devices]).toEqual([simulator.devices.get('meter')]);
     expect(line('lan').openSince).toBe(open);
     expect(await again(loaded(other))).toEqual({ done: [], refused: [] });
+  });
+
+  it('keeps sums, signals of REST, registers that were defined, manners and the clock of a device that is different', async () => {
+    const power = {
+      address: 0,
+      name: 'power',
+      value: 60,
+      signal: { ramp: { from: 60, to: 60, over: '1s' } },
+    };
+    const energy = {
+      address: 2,
+      name: 'energy',
+      type: 'uint32',
+      signal: { counter: { integral: 'power', per: '1s' } },
+    };
+    const plant = (more: object[]) => ({
+      devices: {
+        meter: { registers: { input: [power, energy], holding: [{ address: 0, value: 1 }, ...more] } },
+      },
+      lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+    });
+    const { simulator } = await startSimulator(nativeSetup(plant([])));
+    const meter = () => simulator.devices.get('meter') as Device;
+    const [first, sum] = meter().points.all as [Point, Point];
+    meter().setClock({ paused: true }, 10_000);
+    const reached = meter().points.valueAtMoment(sum, meter().clock.time, meter().clock);
+    expect(reached).toBeGreaterThanOrEqual(600);
+    const at = new At({ ramp: { from: 7, to: 7, over: 1000 } }, new Findings());
+    expect(simulator.changes.changeSignal(meter(), first, at)).toBe(true);
+    simulator.changes.defineRegisters(meter(), 'holding', [{ address: 20, quantity: 2 }], true);
+    meter().tables.holding.window.image.setWord(21, 99);
+    meter().manners = { writes: 'single' };
+    const before = meter();
+    const context = ownersContext(simulator, pino({ level: 'silent' }));
+    const after = nativeSetup(plant([{ address: 1, value: 5 }]));
+    expect(await reload(context, nativeSetup(plant([])), after)).toMatchObject({
+      done: ['device meter'],
+      refused: [],
+    });
+    expect(meter()).not.toBe(before);
+    const [now, then] = meter().points.all as [Point, Point];
+    expect(meter().clock.settings).toEqual({ speed: 1, paused: true });
+    expect(meter().points.valueAtMoment(then, meter().clock.time, meter().clock)).toBe(reached);
+    expect(now.placedSignal?.definition.written).toEqual({ from: 7, to: 7, over: 1000 });
+    expect(meter().tables.holding.readWords(0, 2)).toEqual([1, 5]);
+    expect(meter().tables.holding.readWords(20, 2)).toEqual([0, 99]);
+    expect(meter().manners).toEqual({ writes: 'single' });
   });
 
   it('adds and removes devices and lines', async () => {

@@ -126,7 +126,7 @@ describe('SIGHUP from a service manager', () => {
     expect(socket.messages().at(-2)).toMatch(/^RELOADING=1\nMONOTONIC_USEC=\d+$/);
     const line = await (await fetch(`${program.restUrl()}/api/v1/lines/bench`)).json();
     expect(line).toMatchObject({ state: 'open', settings: { serial: { pacing: { chunk: 8 } } } });
-    await expect.poll(() => program.output.stderr).toContain('"changed":["line bench"]');
+    await expect.poll(() => program.output.stderr).toContain('"msg":"changed: line bench"');
     expect(existsSync(path)).toBe(true);
   });
 
@@ -186,7 +186,7 @@ describe('modbus-sim reload', () => {
       code: 1,
       stdout: '',
       stderr: expect.stringMatching(
-        /^not changed: \S+config\.json: devices: missing, expected devices by name\n/,
+        /^\S+config\.json: devices: missing, expected devices by name\n/,
       ),
     });
     expect(await reload({ ...remote, start: 'waiting' })).toMatchObject({ code: 0 });
@@ -204,7 +204,7 @@ describe('modbus-sim reload', () => {
     expect(await reload(remote)).toEqual({
       code: 1,
       stdout: '',
-      stderr: `${directory}/reload.sock: no service has this socket; is it running?\n`,
+      stderr: `${directory}/reload.sock: no program has this socket; is it running?\n`,
     });
   });
 });

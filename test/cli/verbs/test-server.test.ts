@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newClient } from '../../../src/modbus/client/client.js';
-import { readClaims } from '../../../src/testing/inspect/claims.js';
+import { readClaims } from '../../../src/testing/server/claims.js';
 import { dist, startProgram } from '../../support/program.mjs';
 import { run, scratchSpace } from './run.js';
 

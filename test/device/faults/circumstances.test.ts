@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type Circumstances, numbersOf } from '../../../src/device/faults/condition.js';
 import { abilities, type FaultLine } from '../../../src/device/faults/kind.js';
-import { ruleSchema, THEN, usableRule } from '../../../src/device/faults/rule.js';
+import { ruleSchema, usableRule } from '../../../src/device/faults/rule.js';
 import { FaultRules } from '../../../src/device/faults/rules.js';
+import { THEN } from '../../../src/device/faults/then.js';
 
 const LAN: FaultLine = { name: 'lan', abilities: abilities('tcp', 'socket') };
 const BUS: FaultLine = { name: 'bus', abilities: abilities('serial', 'rtu') };

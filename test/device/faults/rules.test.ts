@@ -13,10 +13,10 @@ import {
   namesIn,
   type RuleHome,
   ruleSchema,
-  THEN,
   usableRule,
 } from '../../../src/device/faults/rule.js';
 import { FaultRules, MAX_RULES, type RuleStatus } from '../../../src/device/faults/rules.js';
+import { THEN } from '../../../src/device/faults/then.js';
 import { RTU, SOCKET } from '../../../src/modbus/protocol/framing.js';
 import { addressRanges } from '../../../src/modbus/protocol/pdu.js';
 import { Bus } from '../../../src/simulator/bus/bus.js';

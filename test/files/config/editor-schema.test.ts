@@ -33,7 +33,7 @@ function documented(): [string, 'configuration' | 'scenario', unknown][] {
 }
 
 const examples = readdirSync('examples', { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.yaml') && !/compose|kubernetes|ci\//.test(path))
+  .filter((path) => path.endsWith('.yaml') && !/compose|kubernetes|prometheus|ci\//.test(path))
   .map((path) => join('examples', path));
 
 describe('the schema that editors get', () => {

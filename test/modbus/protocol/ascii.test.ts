@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import {
   AsciiFraming,
   CARRIAGE_RETURN,
-  COLON,
   isHexDigit,
   LINE_FEED,
   MAX_ASCII_LENGTH,
   mayDelimit,
 } from '../../../src/modbus/protocol/ascii.js';
+import { COLON } from '../../../src/modbus/protocol/limits.js';
 import { byte } from './arbitrary-request.js';
 import { bytesOf, hexOf } from './hex.js';
 

@@ -200,7 +200,7 @@ describe('a configuration that is sent', () => {
     const stop = line.stop.bind(line);
     const meanwhile: unknown[] = [];
     line.stop = async () => {
-      meanwhile.push(await rpc.call('device.remove', { device: 'valve', force: true }));
+      meanwhile.push(await rpc.call('device.remove', { device: 'meter', force: true }));
       meanwhile.push(await rpc.call('line.add', { name: 'new', ...FILE.lines.lan }));
       return stop();
     };

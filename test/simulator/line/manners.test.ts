@@ -1,6 +1,7 @@
 import modbusSerial from 'modbus-serial';
 import { afterEach, describe, expect, it } from 'vitest';
-import { THEN } from '../../../src/device/faults/rule.js';
+import { THEN } from '../../../src/device/faults/then.js';
+
 import { nativeSetup } from '../../support/configuration.js';
 import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
 

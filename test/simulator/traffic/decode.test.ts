@@ -342,8 +342,14 @@ describe('the line itself', () => {
   it.each([
     ['client', '', 'client'],
     ['client', 'Operator', 'client: Operator'],
-    ['client rejected', 'too many clients', 'client rejected: too many clients'],
   ] as const)('%s %s', (kind, text, told) => {
     expect(textOf({ ...place, kind, client: '127.0.0.1:5', clientId: 1, text })).toBe(told);
+  });
+
+  it('a client that is rejected', () => {
+    const event = { ...place, kind: 'client rejected', client: '127.0.0.1:5', clientId: 1 } as const;
+    expect(textOf({ ...event, reason: 'limit', text: 'too many clients' })).toBe(
+      'client rejected: too many clients',
+    );
   });
 });

@@ -151,7 +151,15 @@ const other = fc.oneof(
     isRest: fc.boolean(),
   }),
   fc
-    .record({ kind: fc.constantFrom('client', 'client gone', 'client rejected'), at: time, text })
+    .oneof(
+      fc.record({ kind: fc.constantFrom('client', 'client gone'), at: time, text }),
+      fc.record({
+        kind: fc.constant('client rejected'),
+        at: time,
+        reason: fc.constantFrom('protocol', 'idle', 'slow', 'limit', 'tls'),
+        text,
+      }),
+    )
     .chain((event) => client.map((of) => ({ ...event, ...of }))),
 ) as fc.Arbitrary<NewEvent>;
 

@@ -12,7 +12,6 @@ import {
 } from './test-client.js';
 import { numberFrom, REMOTE_OPTIONS, REPORT_OPTIONS, text, timeFrom } from './values.js';
 
-/** Find what breaks a client. */
 export interface FuzzCommand extends ClientWanted {
   readonly kind: 'fuzz';
   /** How many moves are tried at most; without a limit when absent. */

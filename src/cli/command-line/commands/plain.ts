@@ -44,7 +44,6 @@ export const CHECK = command({
   },
 });
 
-/** The kinds of files that have a schema. */
 const FILE_KINDS = ['configuration', 'scenario', 'catalogue'] as const;
 
 /** Print the schema of a kind of file. */
@@ -68,7 +67,6 @@ export const SCHEMA = command({
   },
 });
 
-/** List the serial ports. */
 interface PortsCommand {
   readonly kind: 'ports';
 }

@@ -17,10 +17,8 @@ export interface Option<Value = unknown, Type = 'string' | 'boolean'> {
   readonly help?: string;
 }
 
-/** Options by their names. */
 export type OptionTable = Readonly<Record<string, Option>>;
 
-/** The values of the options of a table, by name. */
 export type Values<Table extends OptionTable> = {
   readonly [Name in keyof Table]?: Table[Name] extends Option<infer Value> ? Value : never;
 };
@@ -56,7 +54,6 @@ export interface Described {
   readonly options: OptionTable;
 }
 
-/** A command with a name of its own. */
 export interface NamedCommand<Table extends OptionTable, Command> extends Described {
   /** The options that the command takes. Others are refused before `parse` is called. */
   readonly options: Table;

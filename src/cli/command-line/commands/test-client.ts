@@ -60,13 +60,11 @@ export interface ClientTestOrder {
   readonly seed?: number;
 }
 
-/** The client test that a user asks for. */
 export type TestClientWanted = Extract<TestClientRequest, { what: 'test-client' }>;
 
 /** The shortest and the longest limit of a run, in ms. */
 export const LIMITS_MS = [1000, 86_400_000] as const;
 
-/** The options that say what a client test does. */
 export const ORDER_OPTIONS = {
   unit: numberFrom('N', 'disturb only requests to this unit', 'a unit identifier', [0, 255]),
   checks: option(

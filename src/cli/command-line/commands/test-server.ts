@@ -4,7 +4,7 @@ import { failure, type Result, success } from '../../../common/result.js';
 import { quote } from '../../../common/schema/problem.js';
 import type { RealTarget } from '../../../files/config/configuration.js';
 import type { ConfigurationSource } from '../../../files/config/load.js';
-import type { InspectionOrder } from '../../../testing/inspect/bench.js';
+import type { ServerTestOrder } from '../../../testing/server/bench.js';
 import { DEFAULT_RANGES } from './clone.js';
 import { command, type Given, type Values } from './scan.js';
 import {
@@ -29,7 +29,7 @@ export interface TestServerCommand {
 /** What the user asks of `modbus-sim test-server`. */
 export type TestServerRequest =
   | { readonly what: 'list' }
-  | (Omit<InspectionOrder, 'seed' | 'powerCycle' | 'map' | 'claims' | 'pauseMs' | 'idleMs'> &
+  | (Omit<ServerTestOrder, 'seed' | 'powerCycle' | 'map' | 'claims' | 'pauseMs' | 'idleMs'> &
       Reports & {
         readonly what: 'test-server';
         /** How the server is reached, or the real device of a configuration that says it. */
@@ -44,7 +44,6 @@ export type TestServerRequest =
         readonly seed?: number;
         /** A native file that says what the server has. */
         readonly map?: string;
-        /** A file of claims. */
         readonly claims?: string;
         /** Where a draft of claims is to be written; `-` is standard output. */
         readonly claimsTemplate?: string;
@@ -64,7 +63,7 @@ const scratch = option(
   'TABLE:FIRST-LAST,...',
   'addresses that may be written, such as holding:100-103,coils:10-13; their values are put back',
   'tables with addresses, such as holding:100-103,coils:10-13',
-  (written): InspectionOrder['scratch'] | undefined => {
+  (written): ServerTestOrder['scratch'] | undefined => {
     const spans = new Map<string, { readonly first: number; readonly last: number }>();
     for (const part of written.split(',')) {
       const [, table = '', from = '', to = from] =
@@ -118,7 +117,6 @@ export const TEST_SERVER = command({
   },
 });
 
-/** The server that the options name. */
 function serverOf(values: Values<typeof OPTIONS>): Result<TestServerWanted['server']> {
   const { device, config } = values;
   if ((device === undefined) !== (config === undefined)) return failure('--device and --config go together');

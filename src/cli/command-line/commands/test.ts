@@ -11,7 +11,6 @@ import {
   text,
 } from './values.js';
 
-/** Run scenarios. */
 export interface TestCommand extends Reports {
   readonly kind: 'test';
   readonly files: readonly string[];

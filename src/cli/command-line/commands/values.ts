@@ -121,7 +121,6 @@ export const REPORT_OPTIONS = {
   ]),
 };
 
-/** The reports that a user asks for. */
 export interface Reports {
   /** Paths of the reports; a report without a path is not written. */
   readonly junit?: string;
@@ -136,7 +135,6 @@ export interface Reports {
   readonly about?: RunAbout;
 }
 
-/** Reads from the options which reports are written. */
 export function reportsOf({
   junit,
   html,
@@ -150,7 +148,6 @@ export function reportsOf({
   return { ...compact({ junit, html, json, inconclusive }), ...(Object.keys(about).length > 0 && { about }) };
 }
 
-/** The options that name a configuration. */
 export const SOURCE_OPTIONS = {
   config: text('FILE', 'the configuration, YAML or JSON (default: the demo)'),
   json_file: text('FILE', 'a file of pymodbus.simulator instead'),
@@ -158,7 +155,6 @@ export const SOURCE_OPTIONS = {
   modbus_device: text('NAME', 'which of its device_list (default: device, or the only one)'),
 };
 
-/** The option that puts all lines on free ports. */
 export const FREE_PORTS_OPTION = {
   'free-ports': flag('use free ports and virtual serial lines, whatever the file says; they are printed'),
 };

@@ -41,7 +41,6 @@ export interface RestoredState {
 interface RestoreContext {
   readonly context: CommandContext;
   readonly files: StateFiles;
-  /** What the configuration says. */
   readonly file: FileContent;
   readonly log: Logger;
   /** The time of day in ms. */

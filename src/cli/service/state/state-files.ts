@@ -33,7 +33,6 @@ const NO_SUM = '0'.repeat(SUM_LENGTH);
 
 /** What is found when the directory of a state is opened. */
 interface OpenedFiles {
-  /** The names of the files of the state. */
   readonly names: readonly string[];
   /** Why the directory can't be locked, if so. */
   readonly note: string | undefined;

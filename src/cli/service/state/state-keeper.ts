@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
+import { counted } from '../../../common/words.js';
 import type { Device } from '../../../device/device.js';
 import type { Configuration } from '../../../files/config/configuration.js';
 import type { CommandContext } from '../../../simulator/commands/context.js';
@@ -301,8 +302,4 @@ function describe(
     ...(setAside > 0 ? [`${counted(setAside, 'file')} set aside (see the log)`] : []),
   ];
   return `state in ${directory}: ${counts.join(', ')}`;
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

@@ -10,7 +10,6 @@ interface Named {
 /** Turns an expression into a function of time, given the value for each of its names. */
 type Bind = (named: (name: string) => Named) => Evaluate;
 
-/** A checked expression. */
 export interface Expression {
   readonly text: string;
   /** The names of other values, each once: `voltage`, `other.voltage`. */

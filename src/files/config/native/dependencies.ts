@@ -372,7 +372,7 @@ function qualified(device: string, name: string): string {
 }
 
 /** An unknown name is compared with this many known names at most. */
-const MOST_KNOWN = 1000;
+export const MOST_KNOWN = 1000;
 
 /** Known names in the form that a signal of this device uses, its own names first. */
 function namesFor(device: string, { devices, namesOf }: Network): string[] {

@@ -22,6 +22,7 @@ import { CELL_TYPES, PADDINGS, type ValueType } from '../../../device/registers/
 import { MAX_SPEED } from '../../../device/signals/clock.js';
 import { TIME_NAME } from '../../../device/signals/expression/parse.js';
 import { MIN_PERIOD } from '../../../device/signals/signal.js';
+import { ADDRESS_SPACE } from '../../../modbus/protocol/limits.js';
 
 /** The schemas of a device, without those of the entries of its tables. */
 
@@ -159,8 +160,6 @@ export const tableSections = section(readApart('coils', 'discrete', 'holding', '
   input: 'Words that clients read (function 4).',
 });
 
-export const ADDRESSES = 65536;
-
 export const NAME_TEXT =
   'a name of letters, digits and underscores, at most 64 of them, not beginning with a digit';
 
@@ -173,9 +172,9 @@ export const NAME = /^[A-Za-z_]\w{0,63}$/;
 const reactionShape: object = readApart(...REACTIONS);
 
 const entryShape = {
-  address: wholeNumber(0, ADDRESSES - 1),
+  address: wholeNumber(0, ADDRESS_SPACE - 1),
   ...readApart('value'),
-  quantity: wholeNumber(1, ADDRESSES).optional(),
+  quantity: wholeNumber(1, ADDRESS_SPACE).optional(),
   write: flag.optional(),
   action: oneOf(ACTION_NAMES).optional(),
   min: number.optional(),
@@ -232,7 +231,7 @@ export const registerEntrySchema = section(
   {
     ...entryShape,
     type: oneOf(REGISTER_TYPES).optional(),
-    length: wholeNumber(1, ADDRESSES).optional(),
+    length: wholeNumber(1, ADDRESS_SPACE).optional(),
     wordOrder: oneOf(['big', 'little']).optional(),
     byteOrder: oneOf(['big', 'little']).optional(),
     padding: oneOf(PADDINGS).optional(),

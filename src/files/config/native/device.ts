@@ -9,12 +9,12 @@ import { CELLS_PER_VALUE, type ValueType } from '../../../device/registers/cell-
 import { LayoutBuilder, type RegisterLayout } from '../../../device/registers/layout.js';
 import { parseValue, type Value } from '../../../device/registers/value.js';
 import type { TableName } from '../../../device/tables.js';
+import { ADDRESS_SPACE } from '../../../modbus/protocol/limits.js';
 import type { DeviceDefinition, DeviceRegisters, DeviceSource, WindowDefinition } from '../configuration.js';
 import { definePlaced, type PlacedValues, withoutOverlaps } from '../place-values.js';
 import type { OpenRecording } from '../recording-file.js';
 import { readLife, reportSharedNames } from './dependencies.js';
 import {
-  ADDRESSES,
   bitEntrySchema,
   deviceSections,
   pymodbusReferenceSchema,
@@ -120,8 +120,8 @@ function placeEntry(at: At, isBits: boolean): PlacedValues | undefined {
   }
   const cells = type === 'string' ? (entry.length ?? longestString(inputs)) : CELLS_PER_VALUE[type];
   const last = entry.address + quantity * cells - 1;
-  if (last >= ADDRESSES) {
-    return at.wrong(`ends at address ${last}, expected at most ${ADDRESSES - 1}`);
+  if (last >= ADDRESS_SPACE) {
+    return at.wrong(`ends at address ${last}, expected at most ${ADDRESS_SPACE - 1}`);
   }
   return {
     at,
@@ -196,7 +196,6 @@ function actionOf(type: ValueType, entry: RegisterEntry, at: At): Action | undef
   return compact({ name, minval, maxval: max });
 }
 
-/** The most values of a replay. */
 const MOST_REPLAYED = 16_384;
 
 /** The values of a replay, by the number of the read that finds them first; undefined without a replay. */

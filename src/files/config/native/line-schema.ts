@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DAY_MS } from '../../../common/schema/milliseconds.js';
 import {
   flag,
   hexadecimal,
@@ -54,10 +55,8 @@ export const rs485Schema = section(
   },
 );
 
-const DAY_MS = 86_400_000;
-
 /** The shortest interval of unsolicited bytes, in ms. Shorter ones would keep a line from its own work. */
-const SHORTEST_UNASKED_MS = 10;
+export const SHORTEST_UNSOLICITED_MS = 10;
 
 export const unsolicitedSchema = section(
   {
@@ -70,7 +69,7 @@ export const unsolicitedSchema = section(
       { unit: 'The unit identifier of the frame.', pdu: 'Function code and data, as hexadecimal text.' },
     ).optional(),
     before: oneOf(['reply']).optional(),
-    every: duration(SHORTEST_UNASKED_MS, DAY_MS).optional(),
+    every: duration(SHORTEST_UNSOLICITED_MS, DAY_MS).optional(),
     jitter: duration(0, DAY_MS).optional(),
   },
   {
@@ -242,7 +241,6 @@ export const tlsLineSchema = section(
   { tls: 'Modbus/TCP Security.', ...aboutSocketLine },
 );
 
-/** The schema of each kind of line. */
 export const LINE_SCHEMAS = {
   serial: serialLineSchema,
   tcp: tcpLineSchema,

@@ -67,7 +67,7 @@ export function nativeLine(
 }
 
 /** The most things that a line sends unsolicited. */
-const MOST_UNASKED = 8;
+const MOST_UNSOLICITED = 8;
 
 /** Says why a line can send nothing unsolicited; undefined when it can. */
 export function whyNothingUnsolicited(
@@ -90,7 +90,8 @@ function readUnsolicited(
   if (why !== undefined) return at.wrong(why);
   if (!Array.isArray(at.value)) return readOneUnsolicited(at);
   const { length } = at.value;
-  if (length > MOST_UNASKED) return at.wrong(`expected at most ${MOST_UNASKED} of them, got ${length}`);
+  if (length > MOST_UNSOLICITED)
+    return at.wrong(`expected at most ${MOST_UNSOLICITED} of them, got ${length}`);
   const all = at.items() ?? [];
   return length === 0 ? undefined : all.flatMap(readOneUnsolicited);
 }

@@ -6,7 +6,7 @@ import type { ReactionDefinition, Use } from '../../../device/reactions/reaction
 import type { CellType } from '../../../device/registers/cell-type.js';
 import { typeOfMeta } from '../../../device/registers/layout.js';
 import type { DeviceDefinition } from '../configuration.js';
-import { entryFinder, type Network, ordering } from './dependencies.js';
+import { entryFinder, MOST_KNOWN, type Network, ordering } from './dependencies.js';
 
 /** The most changes that one write may cause, directly or through other reactions. */
 const MAX_CHANGES = 100;
@@ -19,9 +19,6 @@ interface Reacting {
   readonly point: PointDefinition;
   readonly at: At;
 }
-
-/** An unknown name is compared with this many known names at most. */
-const MOST_KNOWN = 1000;
 
 /** The properties of a value that reactions which use it depend on. */
 type UsedPoint = Pick<PointDefinition, 'type' | 'signal' | 'reactions'>;

@@ -6,6 +6,7 @@ import { expectedMessage } from '../../../common/schema/problem.js';
 import type { Work } from '../../../common/work.js';
 import { CELLS_PER_VALUE, type ValueType } from '../../../device/registers/cell-type.js';
 import { parseValue } from '../../../device/registers/value.js';
+import { ADDRESS_SPACE } from '../../../modbus/protocol/limits.js';
 import {
   findSunspecModel,
   MOST_REPEATS,
@@ -14,13 +15,12 @@ import {
   SUNSPEC_MARKER,
   type SunspecEntry,
 } from '../sunspec/place.js';
-import { ADDRESSES } from './device-schema.js';
 
 /**
  * The addresses at which a client looks for the marker, in order of preference (SunSpec Device Information
  * Model Specification V1.2, 6.2).
  */
-const BASES = [40_000, 0, 50_000];
+export const SUNSPEC_BASES = [40_000, 0, 50_000];
 const MOST_MODELS = 64;
 
 export const modelSchema = section(
@@ -43,7 +43,7 @@ export const modelSchema = section(
 export const sunspecSchema = section(
   {
     models: z.unknown(),
-    base: oneOf(BASES).default(BASES[0] as number),
+    base: oneOf(SUNSPEC_BASES).default(SUNSPEC_BASES[0] as number),
   },
   {
     models: 'Numbers of models, such as [1, 103], or {model: 103, values: {A: 12}}.',
@@ -63,7 +63,7 @@ export function* withSunspec(device: At, most = Number.POSITIVE_INFINITY): Work<
   const at = device.key('sunspec');
   if (at.value === undefined || !isMapping(device.value)) return device;
   const isList = Array.isArray(at.value);
-  const { base = BASES[0] as number } = isList ? {} : (at.check(sunspecSchema) ?? {});
+  const { base = SUNSPEC_BASES[0] as number } = isList ? {} : (at.check(sunspecSchema) ?? {});
   const entries = yield* modelsOf(isList ? at : at.key('models'), base, most);
   const { sunspec: _, registers, ...others } = device.value;
   const present = isMapping(registers) ? registers : {};
@@ -110,7 +110,7 @@ function* modelsOf(at: At, base: number, most: number): Work<SunspecEntry[]> {
           .key(name)
           .wrong(unknownName('point', name, [...placed.names]));
     address = placed.end;
-    if (address + SUNSPEC_END.length > ADDRESSES) {
+    if (address + SUNSPEC_END.length > ADDRESS_SPACE) {
       const why = Number.isFinite(address) ? `it would end at address ${address}` : 'it has too many points';
       item.wrong(`does not fit: ${why}`);
       return entries;

@@ -4,6 +4,7 @@ import type { At } from '../../../common/schema/at.js';
 import { unknownName } from '../../../common/schema/nearest.js';
 import { hasControls, NO_CONTROLS, section, text } from '../../../common/schema/parts.js';
 import { expectedMessage } from '../../../common/schema/problem.js';
+import { HIGHEST_UNIT } from '../../../modbus/protocol/limits.js';
 import type { LineDefinition, SocketLineDefinition, UnitNames } from '../configuration.js';
 
 /**
@@ -144,7 +145,7 @@ function unitsOf(key: string, isSocket: boolean): (number | '*')[] {
   const range = RANGE_TEXT.exec(key);
   if (!range && !UNIT_TEXT.test(key)) return [];
   const [from, to] = range ? [Number(range[1]), Number(range[2])] : [Number(key), Number(key)];
-  const [first, last] = isSocket ? [0, 255] : [1, 247];
+  const [first, last] = isSocket ? [0, 255] : [1, HIGHEST_UNIT];
   if (from < first || to > last || from > to) return [];
   return Array.from({ length: to - from + 1 }, (_, i) => from + i);
 }
@@ -161,7 +162,7 @@ export function checkName(kind: string, name: string, at: At): void {
 }
 
 /** The longest name, in characters; `checkName` checks the names of a file. */
-const LONGEST_NAME = 64;
+export const LONGEST_NAME = 64;
 
 const NO_HOSTS = 'expected hosts: each address of a line has a device of its own only where it has several';
 

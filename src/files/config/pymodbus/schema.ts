@@ -39,7 +39,6 @@ export const PYMODBUS_TYPES = [
 
 export type PymodbusType = (typeof PYMODBUS_TYPES)[number];
 
-/** Makes a record with an item for each type. */
 export function byType<Item>(itemOf: (type: PymodbusType) => Item): Record<PymodbusType, Item> {
   return Object.fromEntries(PYMODBUS_TYPES.map((type) => [type, itemOf(type)])) as Record<PymodbusType, Item>;
 }

@@ -77,7 +77,6 @@ const known = new Map<number, SunspecModel>();
 
 let knownIds: readonly number[] | undefined;
 
-/** The numbers of all models. */
 export function sunspecIds(): readonly number[] {
   knownIds ??= readdirSync(DIRECTORY)
     .flatMap((file) => /^model_(\d+)\.json$/.exec(file)?.[1] ?? [])
@@ -133,8 +132,9 @@ const USUAL_SCALE: Readonly<Record<string, number>> = {
   Adc: -2,
 };
 
+/** The number of the common model, with which the list of models begins. */
+export const COMMON_MODEL = 1;
 /** The default values of the common model: clients do not accept a device without a manufacturer. */
-const COMMON_MODEL = 1;
 const COMMON: SunspecValues = { Mn: 'modbus-sim', Md: 'SunSpec', Vr: '1.0', SN: 'SIM-0001' };
 
 /** The marker that begins the list of models, and the model that ends it. */

@@ -2,6 +2,7 @@ import { Composer, type CST, type Document, Lexer, LineCounter, Parser, YAMLPars
 import { failure, type Result, success } from '../../../common/result.js';
 import { DEEPEST } from '../../../common/schema/parts.js';
 import type { Issue, Problem } from '../../../common/schema/problem.js';
+import { counted } from '../../../common/words.js';
 import { Locator, NodeReader, position } from './yaml-nodes.js';
 
 type Mistake = Document.Parsed['errors'][number] | Document.Parsed['warnings'][number];
@@ -104,7 +105,7 @@ function misindentedLines(text: string): Misindented[] {
       const others = near.map(String).join(' or ');
       found.push({
         line: i + 1,
-        message: `this line is indented by ${spaces(indent)}; the lines around it by ${others}`,
+        message: `this line is indented by ${counted(indent, 'space')}; the lines around it by ${others}`,
       });
       return;
     }
@@ -119,10 +120,6 @@ function misindentedLines(text: string): Misindented[] {
 
 function count(text: string, pattern: RegExp): number {
   return text.match(pattern)?.length ?? 0;
-}
-
-function spaces(count: number): string {
-  return count === 1 ? '1 space' : `${count} spaces`;
 }
 
 /** A bracket that is opened and not closed. */

@@ -301,7 +301,6 @@ function plain(text: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
-/** An address as it is written in a file. */
 export interface WrittenAddress {
   readonly number: number;
   /** True for a decimal form of five or six digits, as register numbers in manuals have. */

@@ -1,4 +1,5 @@
 import {
+  COMMON_MODEL,
   findSunspecModel,
   placeModel,
   type SunspecGroup,
@@ -32,7 +33,6 @@ interface ModelEntry {
 /** Points that say what a model is. They are left out, because they are made when the model is served. */
 const OF_THE_MODEL = new Set(['ID', 'L']);
 /** Clients need the texts of the common model, so a model without them gets some. */
-const COMMON_MODEL = 1;
 const COMMON_TEXTS = ['Mn', 'Md', 'Vr', 'SN'];
 
 /** A point of a group with its name in the model. */
@@ -175,7 +175,6 @@ interface ShownPoint {
   readonly value: string | null;
 }
 
-/** A model as it is printed. */
 interface ShownModel {
   readonly id: number;
   readonly line: number;

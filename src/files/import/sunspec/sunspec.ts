@@ -5,6 +5,7 @@ import { fileFindings } from '../../../common/schema/findings.js';
 import { oneOf, text, wholeNumber } from '../../../common/schema/parts.js';
 import { formatProblems, pathText } from '../../../common/schema/problem.js';
 import {
+  COMMON_MODEL,
   findSunspecModel,
   placeModel,
   SUNSPEC_END,
@@ -31,7 +32,6 @@ import {
  */
 
 const BASE = 40_000;
-const COMMON_MODEL = 1;
 
 const name = z
   .string({ error: 'a name' })

@@ -1,6 +1,7 @@
-import { CARRIAGE_RETURN, COLON, isHexDigit, MAX_ASCII_LENGTH } from '../../protocol/ascii.js';
+import { CARRIAGE_RETURN, isHexDigit, MAX_ASCII_LENGTH } from '../../protocol/ascii.js';
 import type { AduContent, Framing } from '../../protocol/framing.js';
 import { EXCEPTION_FLAG } from '../../protocol/function-code.js';
+import { COLON } from '../../protocol/limits.js';
 import { hasQuantityOf } from '../../protocol/pdu.js';
 import { BROADCAST, encodeRtu, mayBeRequest, responseLength } from '../../protocol/rtu.js';
 import {

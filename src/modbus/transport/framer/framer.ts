@@ -1,4 +1,4 @@
-import { concatBytes } from '../../protocol/bytes.js';
+import { concatBytes, NO_BYTES } from '../../protocol/bytes.js';
 import type { Framing } from '../../protocol/framing.js';
 import { EXCEPTION_FLAG } from '../../protocol/function-code.js';
 import { hasQuantityOf } from '../../protocol/pdu.js';
@@ -83,11 +83,9 @@ interface Chunk {
   readonly afterPause: boolean;
 }
 
-const NOTHING = new Uint8Array(0);
-
 /** Received bytes that no frame has claimed yet, with the arrival time of each chunk. */
 export class Burst {
-  #bytes: Uint8Array = NOTHING;
+  #bytes: Uint8Array = NO_BYTES;
   #chunks: Chunk[] = [];
 
   get bytes(): Uint8Array {
@@ -142,14 +140,14 @@ export class Burst {
     const startedAt = (chunks[0] as Chunk).at;
     const receivedAt = (chunks[chunks.length - 1] as Chunk).at;
     const bytes = this.#bytes;
-    this.#bytes = NOTHING;
+    this.#bytes = NO_BYTES;
     this.#chunks = [];
     return { bytes, startedAt, receivedAt };
   }
 }
 
 /** How many requests are kept. A response to an older request is not recognised. */
-const MOST = 32;
+const MOST_REQUESTS_KEPT = 32;
 
 /**
  * Requests to other devices that nobody has answered yet. A slow device may answer after its client has
@@ -180,7 +178,7 @@ export class UnansweredRequests {
     const hasLength = requestLength(frame, 0, frame.length) === frame.length;
     const hasAnyLength = endsAtSilence(code) && (code & EXCEPTION_FLAG) === 0;
     if (!(hasLength || hasAnyLength) || (isAnswer && repeatsRequest(frame))) return;
-    this.#requests = [...this.#requests, frame].slice(-MOST);
+    this.#requests = [...this.#requests, frame].slice(-MOST_REQUESTS_KEPT);
   }
 
   clear(): void {

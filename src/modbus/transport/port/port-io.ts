@@ -1,6 +1,7 @@
 import { readSync, writeSync } from 'node:fs';
 import type { SerialPort } from 'serialport';
-import { copyOf } from '../../protocol/bytes.js';
+import { copyOf, NO_BYTES } from '../../protocol/bytes.js';
+import { READABLE } from './kernel-timer.js';
 
 /*
  * Reading and writing where serialport has no poller and no descriptor, as on Windows: by the read and write
@@ -50,11 +51,9 @@ export function startBindingReader({ port, heard, gone }: Reading): () => void {
   };
 }
 
-const NOTHING = new Uint8Array(0);
-
 /** Writes by the binding's write, one at a time: two that are under way at once may overtake each other. */
 export function startBindingWriter(port: SerialPort, gone: (reason: string) => void): PortWriter {
-  let queue: Uint8Array = NOTHING;
+  let queue: Uint8Array = NO_BYTES;
   let underWay = 0;
   let isWriting = true;
 
@@ -63,7 +62,7 @@ export function startBindingWriter(port: SerialPort, gone: (reason: string) => v
     const binding = port.port;
     if (binding === undefined) return 'closed';
     const bytes = Buffer.from(queue);
-    queue = NOTHING;
+    queue = NO_BYTES;
     underWay = bytes.length;
     binding.write(bytes).then(sent, ({ message }: Error) => {
       if (isWriting) gone(message);
@@ -101,9 +100,6 @@ interface Reading {
 
 /** How many bytes are read at once. A terminal's buffer holds no more (N_TTY_BUF_SIZE). */
 const READ_LIMIT = 4096;
-
-/** `EVENTS.UV_READABLE` of serialport's poller, which does not export it. */
-const READABLE = 1;
 
 /**
  * Waits for bytes with serialport's own poller, and reads them from the event loop. serialport's stream would
@@ -182,7 +178,7 @@ function overfull(waiting: number): string | undefined {
  * with bindings-cpp 13).
  */
 export function startWriter(port: SerialPort, gone: (reason: string) => void): PortWriter {
-  let queue: Uint8Array = NOTHING;
+  let queue: Uint8Array = NO_BYTES;
   let retry: NodeJS.Timeout | undefined;
 
   const offer = (): string | undefined => {
@@ -190,7 +186,7 @@ export function startWriter(port: SerialPort, gone: (reason: string) => void): P
     if (fd === undefined || fd === null) return 'closed';
     try {
       const taken = writeSync(fd, queue, 0, queue.length, null);
-      queue = taken === queue.length ? NOTHING : queue.subarray(taken);
+      queue = taken === queue.length ? NO_BYTES : queue.subarray(taken);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       if (code !== 'EAGAIN') return message;

@@ -33,7 +33,6 @@ const CMSPAR = 0o10000000000;
 const VTIME = 5;
 const VMIN = 6;
 
-/** The settings of a terminal. */
 export interface LineSettings {
   /** Bits per second, as the driver reports it. */
   readonly baudRate: number;

@@ -19,7 +19,6 @@ export interface SerialTimes {
    * complete.
    */
   readonly turnaround: number | undefined;
-  /** The time of one character on the wire. */
   readonly characterTime: number;
 }
 

@@ -1,4 +1,4 @@
-import { concatBytes } from '../../protocol/bytes.js';
+import { concatBytes, NO_BYTES } from '../../protocol/bytes.js';
 import type { EchoSetting } from '../settings.js';
 
 /**
@@ -54,8 +54,6 @@ const MOST_COPIES = 16;
  */
 const MOST_MISSED = 1;
 
-const NOTHING = new Uint8Array(0);
-
 /**
  * Removes the echo of our own replies from the received bytes. Some two-wire adapters hear what they send.
  * The response to functions such as 5 and 6 has the same bytes as the request, so its echo would be executed
@@ -79,7 +77,7 @@ export class EchoFilter {
   /**
    * Received bytes that may begin an echo, and the latest time at which the first of them began on the wire.
    */
-  #held: Uint8Array = NOTHING;
+  #held: Uint8Array = NO_BYTES;
   #heldFrom = 0;
   #heardAt = 0;
   #sendingUntil = Number.NEGATIVE_INFINITY;
@@ -152,7 +150,7 @@ export class EchoFilter {
    * @param isOver true when no more bytes will come that continue the held ones
    */
   #match(isOver: boolean): Filtered {
-    let passed: Uint8Array = NOTHING;
+    let passed: Uint8Array = NO_BYTES;
     for (let sent = this.#awaited[0]; sent && this.#held.length > 0; sent = this.#awaited[0]) {
       const end = this.#endOfCopy(sent.bytes);
       const isWhole = end !== undefined && end <= this.#held.length;
@@ -172,7 +170,7 @@ export class EchoFilter {
   /** Takes the held bytes, which are no copy of anything we sent. */
   #takeOthers(): Uint8Array {
     const others = this.#held;
-    this.#held = NOTHING;
+    this.#held = NO_BYTES;
     if (others.length === 0) return others;
     this.#others += others.length;
     if (this.#others > MOST_NOISE) this.#copies = 0;

@@ -20,13 +20,10 @@ export interface StepRunnerOptions {
   readonly onSent?: (bytes: Uint8Array, endsAt: number, piece: SentPiece) => void;
 }
 
-/** Gets a report on each step of a plan. */
 type Done = (reports: readonly StepReport[]) => void;
 
-/** A plan that is being played. */
 interface PlayedPlan {
   readonly steps: readonly Step[];
-  /** A report for each step that is over. */
   readonly reports: StepReport[];
   readonly done: Done;
   /** When the last finished step ended. Before the first step: when its wait began. */

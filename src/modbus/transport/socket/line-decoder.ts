@@ -1,6 +1,6 @@
-import { concatBytes, copyOf } from '../../protocol/bytes.js';
+import { concatBytes, copyOf, NO_BYTES } from '../../protocol/bytes.js';
 import type { AduContent, Framing } from '../../protocol/framing.js';
-import { decodeMbap } from '../../protocol/mbap.js';
+import { decodeMbap, MORE } from '../../protocol/mbap.js';
 import { systemClock } from '../clock.js';
 import type { Framer, FramerEvent } from '../framer/framer.js';
 import { newFramer } from '../framer/new-framer.js';
@@ -67,22 +67,19 @@ const DISCARD_GAP_MS = 1000;
  */
 const SLICE_LENGTH = 1024;
 
-const NOTHING = new Uint8Array(0);
-const MORE: Decoded = { kind: 'more' };
-
 /** Decodes a framing of serial lines on a connection: RTU over TCP, ASCII over TCP. */
 class FramedDecoder implements StreamDecoder {
   readonly discardGapMs = DISCARD_GAP_MS;
   readonly #framer: Framer;
   readonly #framing: Framing;
   /** The bytes that were pushed and not yet given to the framer. */
-  #rest: Uint8Array = NOTHING;
+  #rest: Uint8Array = NO_BYTES;
   #restAt = 0;
   /** The events that the framer found and nobody has taken yet. */
   #found: FramerEvent[] = [];
   #next = 0;
   /** The bytes that the framer has and that are in no event yet. */
-  #waiting: Uint8Array = NOTHING;
+  #waiting: Uint8Array = NO_BYTES;
 
   /** Makes the decoder. @param framer for this connection alone */
   constructor(framer: Framer, framing: Framing) {
@@ -127,10 +124,10 @@ class FramedDecoder implements StreamDecoder {
 
   clear(): void {
     this.#framer.reset({ aligned: true });
-    this.#rest = NOTHING;
+    this.#rest = NO_BYTES;
     this.#found = [];
     this.#next = 0;
-    this.#waiting = NOTHING;
+    this.#waiting = NO_BYTES;
   }
 
   /** Reads on until the next event that can be reported. */
@@ -139,7 +136,7 @@ class FramedDecoder implements StreamDecoder {
     this.#next = 0;
     while (this.#found.length === 0 && this.#rest.length > 0) {
       const slice = this.#rest.subarray(0, SLICE_LENGTH);
-      this.#rest = this.#rest.length > SLICE_LENGTH ? this.#rest.subarray(SLICE_LENGTH) : NOTHING;
+      this.#rest = this.#rest.length > SLICE_LENGTH ? this.#rest.subarray(SLICE_LENGTH) : NO_BYTES;
       this.#waiting = this.#waiting.length > 0 ? concatBytes(this.#waiting, slice) : slice;
       this.#found = this.#dropReported(this.#framer.push(slice, this.#restAt));
     }
@@ -148,7 +145,7 @@ class FramedDecoder implements StreamDecoder {
   #dropReported(events: FramerEvent[]): FramerEvent[] {
     const length = events.reduce((sum, { bytes }) => sum + bytes.length, 0);
     // A copy, because a few bytes must not keep a large read in memory.
-    this.#waiting = length < this.#waiting.length ? this.#waiting.slice(length) : NOTHING;
+    this.#waiting = length < this.#waiting.length ? this.#waiting.slice(length) : NO_BYTES;
     return events;
   }
 
@@ -256,7 +253,7 @@ export class LineDecoder {
 class MbapDecoder implements StreamDecoder {
   readonly incomplete = false;
   /** The bytes that were pushed and not given out are from `#start` to `#end`. */
-  #input: Uint8Array = NOTHING;
+  #input: Uint8Array = NO_BYTES;
   #start = 0;
   #end = 0;
   /** When the last read was, `performance.now()` ms. */
@@ -266,8 +263,8 @@ class MbapDecoder implements StreamDecoder {
   /** The result, reused for each request, because all requests pass here and throughput matters. */
   readonly #request: { kind: 'request'; content: AduContent; adu: Uint8Array } = {
     kind: 'request',
-    content: { transactionId: 0, unitId: 0, pdu: NOTHING },
-    adu: NOTHING,
+    content: { transactionId: 0, unitId: 0, pdu: NO_BYTES },
+    adu: NO_BYTES,
   };
 
   get pending(): boolean {
@@ -315,7 +312,7 @@ class MbapDecoder implements StreamDecoder {
   silence(): void {}
 
   clear(): void {
-    this.#take(NOTHING, 0, false);
+    this.#take(NO_BYTES, 0, false);
   }
 
   #take(input: Uint8Array, length: number, isBorrowed: boolean): void {

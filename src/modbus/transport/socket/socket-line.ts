@@ -186,7 +186,7 @@ function bindingOf(context: BindingContext, { handshakeTimeoutMs }: SocketLimits
 }
 
 /** The longest time to open sockets before other lines get their turn of the event loop, in ms. */
-const SLICE_MS = 0.5;
+const OPENING_SLICE_MS = 0.5;
 
 /**
  * The sockets of a line that has several addresses: one socket for each, with the same port, for the clients
@@ -217,11 +217,11 @@ class HostsBinding implements Binding {
   async open(): Promise<Listening> {
     const { settings } = this.#context;
     let { port } = settings;
-    let sliceEndsAt = performance.now() + SLICE_MS;
+    let sliceEndsAt = performance.now() + OPENING_SLICE_MS;
     for (const host of this.#hosts) {
       if (performance.now() > sliceEndsAt) {
         await nextTurn();
-        sliceEndsAt = performance.now() + SLICE_MS;
+        sliceEndsAt = performance.now() + OPENING_SLICE_MS;
       }
       if (this.#isClosed) return cannotListen(host, port, STOPPED);
       const binding = this.#newBinding({ ...this.#context, host, settings: { ...settings, host, port } });

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { putBytes } from '../../protocol/bytes.js';
+import { MAX_ON_HEAP, NO_BYTES, putBytes } from '../../protocol/bytes.js';
 import { notAchieved, type PlayReport, type Step } from '../../protocol/reply-plan.js';
 import type { Channel } from './channel.js';
 import type { ReplyWriter, StepFailure } from './reply-queue.js';
@@ -10,15 +10,11 @@ const FIRST_ROOM = 512;
 const MAX_KEPT_ROOM = 4096;
 /** Plans with more steps than this are too rare to keep room for them. */
 const MANY_STEPS = 64;
-/** The longest array of bytes that V8 keeps on its heap. */
-const MAX_ON_HEAP = 64;
 /**
  * Memory outside V8's heap. A reply on the heap is copied here and written at once: the system can't be given
  * bytes that may move.
  */
 const offHeap = Buffer.allocUnsafeSlow(MAX_ON_HEAP);
-
-const NOTHING = new Uint8Array(0);
 
 type PlayReported = (report: PlayReport) => void;
 
@@ -51,7 +47,7 @@ export class TcpWriter implements ReplyWriter {
   readonly #taken: (error?: Error | null) => void;
   /** How many bytes, at the beginning of `#room`, the socket was not given yet. */
   #held = 0;
-  #room = NOTHING;
+  #room = NO_BYTES;
   #holds = false;
   /**
    * Whether all held bytes are a reply that waits for the bytes of a later one. The bytes of the plan that is
@@ -168,7 +164,7 @@ export class TcpWriter implements ReplyWriter {
     const written = this.#writeNow(room, held);
     this.#held = 0;
     // The stream keeps the bytes that it gets until the system takes them.
-    if (written < held || room.length > MAX_KEPT_ROOM) this.#room = NOTHING;
+    if (written < held || room.length > MAX_KEPT_ROOM) this.#room = NO_BYTES;
     if (written < held) this.#socket.write(room.subarray(written, held), this.#taken);
     this.#countTaken();
     this.#reportTaken();

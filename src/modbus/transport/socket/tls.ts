@@ -1,7 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { createSecureContext, createServer, type Server, type TLSSocket } from 'node:tls';
-import { type BaseBlock, Constructed, fromBER, ObjectIdentifier, OctetString, Utf8String } from 'asn1js';
 import { failure, type Result, success } from '../../../common/result.js';
 import { readShort } from '../read-short.js';
 import type { TlsFiles } from '../settings.js';
@@ -31,7 +30,7 @@ const READ_ERRORS: Readonly<Record<string, string>> = {
  * The largest file that is read, in bytes. A certificate has some KB, and the authorities of a whole system
  * have 200 KB.
  */
-const LARGEST_BYTES = 1024 * 1024;
+export const LARGEST_PEM_BYTES = 1024 * 1024;
 
 /**
  * Reads the files and checks that they go together. Expiry is only a note, because it may be what a client is
@@ -104,7 +103,7 @@ async function readKey(path: string): Promise<Result<KeyObject>> {
 
 async function readPem(what: string, path: string): Promise<Result<string>> {
   try {
-    return success(await readShort(path, LARGEST_BYTES));
+    return success(await readShort(path, LARGEST_PEM_BYTES));
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
     const reason = READ_ERRORS[code];
@@ -124,42 +123,52 @@ function validityNotes(path: string, { validFrom, validTo }: X509Certificate): s
   return [];
 }
 
-/** The X.509v3 extension that carries a role (MODBUS/TCP Security V2.1, 8.4). */
-const ROLE_OID = '1.3.6.1.4.1.50316.802.1';
-/** The context-specific tag of the extensions in a TBSCertificate (RFC 5280, 4.1). */
-const EXTENSIONS_TAG = 3;
-const CONTEXT_SPECIFIC = 3;
+/** The X.509v3 extension that carries a role (MODBUS/TCP Security V2.1, 8.4): 1.3.6.1.4.1.50316.802.1 in DER. */
+const ROLE_OID = Buffer.from('2b0601040183890c862201', 'hex');
+/** Tags of DER (X.690, 8.1.2 and 8.4), and that of the extensions in a TBSCertificate (RFC 5280, 4.1). */
+const TAG = { octetString: 0x04, objectIdentifier: 0x06, utf8String: 0x0c, extensions: 0xa3 } as const;
+
+interface DerElement {
+  readonly tag: number;
+  readonly content: Uint8Array;
+}
 
 /**
  * Returns the role in a DER certificate: the UTF8String of its role extension. Undefined when the certificate
  * has no such extension, or the extension is no UTF8String.
  */
 function roleOf(certificate: Uint8Array): string | undefined {
-  try {
-    const [tbsCertificate] = children(fromBER(certificate).result);
-    const extensions = children(tbsCertificate).find(
-      ({ idBlock }) => idBlock.tagClass === CONTEXT_SPECIFIC && idBlock.tagNumber === EXTENSIONS_TAG,
-    );
-    for (const extension of children(children(extensions)[0])) {
-      const [id, ...rest] = children(extension);
-      if (id instanceof ObjectIdentifier && id.getValue() === ROLE_OID) return textOf(rest.at(-1));
-    }
-  } catch {
-    // Bytes that the library can't read are no role.
+  const [tbsCertificate] = partsOf(elementsIn(certificate)[0]);
+  const extensions = partsOf(tbsCertificate).find(({ tag }) => tag === TAG.extensions);
+  for (const extension of partsOf(partsOf(extensions)[0])) {
+    // Between identifier and value there may be the mark "critical".
+    const [id, ...rest] = partsOf(extension);
+    if (id?.tag !== TAG.objectIdentifier || !ROLE_OID.equals(id.content)) continue;
+    const value = rest.at(-1);
+    const [text, ...others] = value?.tag === TAG.octetString ? partsOf(value) : [];
+    if (text?.tag !== TAG.utf8String || others.length > 0) return undefined;
+    return Buffer.from(text.content).toString('utf8');
   }
   return undefined;
 }
 
-/** Returns the text of an extension. Between identifier and value there may be the mark "critical". */
-function textOf(value: BaseBlock | undefined): string | undefined {
-  if (!(value instanceof OctetString)) return undefined;
-  const bytes = value.getValue();
-  const { offset, result } = fromBER(bytes);
-  return result instanceof Utf8String && offset === bytes.byteLength ? result.getValue() : undefined;
+function partsOf(element: DerElement | undefined): DerElement[] {
+  return element === undefined ? [] : elementsIn(element.content);
 }
 
-function children(block: BaseBlock | undefined): BaseBlock[] {
-  return block instanceof Constructed ? block.valueBlock.value : [];
+/** The elements of DER that these bytes consist of (X.690, 8.1 and 10.1); none if they are no DER. */
+function elementsIn(bytes: Uint8Array): DerElement[] {
+  const elements: DerElement[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const [tag = 0, first = 0] = bytes.subarray(at, at + 2);
+    const start = at + 2 + (first > 0x7f ? first & 0x7f : 0);
+    const length =
+      first > 0x7f ? bytes.subarray(at + 2, start).reduce((sum, byte) => 256 * sum + byte, 0) : first;
+    if (start + length > bytes.length) return [];
+    elements.push({ tag, content: bytes.subarray(start, start + length) });
+    at = start + length;
+  }
+  return elements;
 }
 
 const NOT_TLS = 'the client does not speak TLS';

@@ -257,7 +257,7 @@ export class UdpBinding implements Binding {
 }
 
 /** While more requests than this wait for their replies, further ones are not executed. */
-const MAX_PENDING = 64;
+const MAX_UNANSWERED = 64;
 
 /** One address and port that sends requests: asks the handler and has the plans played in order. */
 class UdpClient implements Client {
@@ -308,7 +308,7 @@ class UdpClient implements Client {
   receive({ transactionId, unitId, pdu }: AduContent, adu: Uint8Array, receivedAt: number): void {
     const { client, clientId, host } = this;
     this.activeAt = receivedAt;
-    if (this.#pending >= MAX_PENDING) {
+    if (this.#pending >= MAX_UNANSWERED) {
       const frame = { bytes: adu, startedAt: receivedAt, receivedAt };
       this.#handler.event({ kind: 'dropped', frame, client, clientId, host });
       return;

@@ -101,7 +101,6 @@ export interface AccessRules extends TokenRules {
 interface AccessContext {
   /** Monotonic time in ms. */
   now(): number;
-  /** Writes a warning to the log. */
   warn(details: object, message: string): void;
   /** Whether REST is served over HTTPS. */
   readonly isSecure: boolean;

@@ -134,7 +134,6 @@ export const PREFLIGHT_HEADERS = {
 /** The rights of a client: `read` may only read, `write` may do everything. */
 type Role = 'read' | 'write';
 
-/** The tokens of the configuration. */
 export interface TokenRules {
   /** The token with all rights. */
   readonly token?: string;

@@ -3,9 +3,13 @@ import type { z } from 'zod';
 import type { Answers, SentSchemas } from '../../../simulator/commands/declared.js';
 
 declare module 'fastify' {
-  // `summary`, `description`, `tags` and `hide` are declared by @fastify/swagger, which
-  // fastify-type-provider-zod refers to.
-  interface FastifySchema extends Pick<SentSchemas, 'checkedBody' | 'describedBody' | 'yamlBody'> {}
+  interface FastifySchema extends Pick<SentSchemas, 'checkedBody' | 'describedBody' | 'yamlBody'> {
+    summary?: string;
+    description?: string;
+    tags?: readonly string[];
+    /** Leaves the route out of the document. */
+    hide?: boolean;
+  }
 }
 
 /** A route of the application. Its `schema` has the text of the document. */

@@ -149,7 +149,6 @@ function objectExample({ properties = {}, required = [] }: JsonSchema, component
   return example;
 }
 
-/** A body by its media type. */
 export interface MediaType {
   readonly schema: JsonSchema;
   readonly example?: unknown;

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
-import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
+import type { FastifyPluginCallback } from 'fastify';
 import { z } from 'zod';
 import { fileBesideCode, version } from '../../../common/package.js';
 import { isMapping } from '../../../common/schema/parts.js';
 import type { JsonSchema } from '../../../common/schema/written-as.js';
+import { escaped } from '../../../testing/report/words.js';
 import { JSON_TYPE } from '../answers.js';
 import { madeOnce } from '../made.js';
 import { idOfReference } from '../schema-json.js';
@@ -26,7 +27,7 @@ const text = z.string();
  * document.
  * @param operations the routes of the application; complete when the first request arrives
  */
-export function openApiRoutes(operations: readonly Operation[]): FastifyPluginCallbackZod {
+export function openApiRoutes(operations: readonly Operation[]): FastifyPluginCallback {
   // Made at the first request, because the routes do not change while the program runs.
   const json = madeOnce('openapi.json', () => openApiDocument(operations, version()));
   const page = once(async () => documentPage(JSON.parse(await json()) as OpenApiDocument));
@@ -106,11 +107,9 @@ function html(texts: TemplateStringsArray, ...parts: readonly (string | Html | r
 }
 
 function shown(part: string | Html | readonly Html[]): string {
-  if (typeof part === 'string') return part.replace(/[&<>"]/g, (character) => ENTITIES[character] as string);
+  if (typeof part === 'string') return escaped(part);
   return 'html' in part ? part.html : part.map((each) => each.html).join('');
 }
-
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 /** Converts text in which backquotes mark code. */
 function prose(text: string): Html[] {

@@ -9,6 +9,7 @@ import { decodeEvent, requestPduOf } from '../../../simulator/traffic/decode.js'
 import type { EventOf } from '../../../simulator/traffic/event.js';
 import type { KeptEvents } from '../../../simulator/traffic/kept-events.js';
 import { wantedNewestFirst } from '../../../simulator/traffic/reading.js';
+import { MAX_SHOWN_BYTES } from '../../../simulator/traffic/reply-view.js';
 import { thousandths } from '../../../simulator/traffic/words.js';
 import type { Rpc } from '../../rpc/rpc.js';
 import type { ApiContext } from '../desk.js';
@@ -30,6 +31,7 @@ import {
   seconds,
   Watch,
 } from './fields.js';
+import { MAX_ROWS } from './log.js';
 
 /** The names of functions that REST clients know. */
 const CLIENT_NAMES: Readonly<Record<FunctionName, string>> = {
@@ -126,7 +128,6 @@ interface Simulation {
   readonly clearAfter: number;
 }
 
-/** The request Simulate. */
 const simulateRequest = simulateFields.transform((fields, context): Simulation => {
   const fail = (key: string, message: string) =>
     context.issues.push({ code: 'custom', input: fields, path: [key], message });
@@ -193,11 +194,6 @@ const callRowSchema = z.object({
 
 type CallRow = z.infer<typeof callRowSchema>;
 
-const MAX_ROWS = 1000;
-
-/** Most bytes that a row shows; replies of 64 KiB are possible. */
-const MAX_BYTES = 1024;
-
 type CallEvent = EventOf<'request' | 'broadcast' | 'reply'>;
 
 const CALLS = new Set(['request', 'broadcast', 'reply'] as const);
@@ -234,8 +230,8 @@ function rowOf(event: CallEvent, filter: MonitorRequest): CallRow | undefined {
 }
 
 function hexText(bytes: Uint8Array): string {
-  const more = bytes.length - MAX_BYTES;
-  return more > 0 ? `${hex(bytes.subarray(0, MAX_BYTES))} … ${more} more` : hex(bytes);
+  const more = bytes.length - MAX_SHOWN_BYTES;
+  return more > 0 ? `${hex(bytes.subarray(0, MAX_SHOWN_BYTES))} … ${more} more` : hex(bytes);
 }
 
 function dataText({ show_hex, show_decode }: MonitorRequest, event: CallEvent, bytes: Uint8Array): string {

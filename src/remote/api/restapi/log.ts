@@ -66,9 +66,9 @@ export const LOG_REQUESTS = requests(
 );
 
 /** Most rows of a list. */
-const MAX_ROWS = 1000;
+export const MAX_ROWS = 1000;
 /** Rows that are made without a pause. */
-const BATCH = 64;
+const ROWS_PER_TURN = 64;
 
 /** Serves POST /restapi/log: the traffic of all lines, as rows. */
 export class LogEndpoint {
@@ -121,7 +121,6 @@ export class LogEndpoint {
   }
 }
 
-/** The traffic filter for a request. */
 function logFilter({ line, unit, direction, since, ...about }: LogRequest): TrafficFilter {
   return {
     ...listFilter(about),
@@ -151,7 +150,7 @@ async function* rowsOf(
   let rows: LogRow[] = [];
   for (const event of events) {
     if (event) rows.push(rowOf(event, read));
-    if (event && rows.length < BATCH) continue;
+    if (event && rows.length < ROWS_PER_TURN) continue;
     yield rows;
     rows = [];
   }

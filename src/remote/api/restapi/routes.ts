@@ -1,4 +1,4 @@
-import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
+import type { FastifyPluginCallback } from 'fastify';
 import { z } from 'zod';
 import { isMapping } from '../../../common/schema/parts.js';
 import { expectedMessage, quote } from '../../../common/schema/problem.js';
@@ -27,7 +27,7 @@ interface RestapiRoute {
  * with status 200 and `result: "error"`. HTTP's own errors keep their status, with the same kind of body.
  * That is why the endpoints check bodies, and not the schemas of the routes.
  */
-export function restapiRoutes(desk: ApiContext): FastifyPluginCallbackZod {
+export function restapiRoutes(desk: ApiContext): FastifyPluginCallback {
   const calls = new CallsEndpoint(desk);
   const log = new LogEndpoint(desk);
   const endpoints: Readonly<Record<string, RestapiRoute>> = {
@@ -85,8 +85,11 @@ export function restapiRoutes(desk: ApiContext): FastifyPluginCallbackZod {
       }),
       response: { 200: failureSchema },
     };
-    app.post('/:endpoint', { schema: unknown }, async ({ params: { endpoint } }) =>
-      failure(`${quote(endpoint)}: no such endpoint, expected ${Object.keys(endpoints).join(', ')}`),
+    app.post<{ Params: { endpoint: string } }>(
+      '/:endpoint',
+      { schema: unknown },
+      async ({ params: { endpoint } }) =>
+        failure(`${quote(endpoint)}: no such endpoint, expected ${Object.keys(endpoints).join(', ')}`),
     );
     done();
   };

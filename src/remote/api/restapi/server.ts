@@ -4,6 +4,7 @@ import { Findings } from '../../../common/schema/findings.js';
 import { unknownName } from '../../../common/schema/nearest.js';
 import { oneOf, section, sectionOf } from '../../../common/schema/parts.js';
 import { expectedMessage, type Path } from '../../../common/schema/problem.js';
+import { counted } from '../../../common/words.js';
 import type { Outcome } from '../../../simulator/commands/refusal.js';
 import { type LineView, unitsWithinReason } from '../../../simulator/commands/schemas/line.js';
 import { COUNTERS, type LineCounters } from '../../../simulator/traffic/counters.js';
@@ -75,7 +76,6 @@ type LineSource = Readonly<Record<string, unknown>>;
 /** What a line runs on, which is also the key of its settings. */
 type LineKind = 'serial' | 'tcp' | 'udp' | 'tls';
 
-/** The kind of a line. */
 function kindOf({ settings }: Pick<LineView, 'settings'>): LineKind {
   return (['serial', 'tcp', 'udp', 'tls'] as const).find((kind) => kind in settings) ?? 'serial';
 }
@@ -347,5 +347,5 @@ function statesText(lines: readonly LineView[]): string {
   const counts = new Map<string, number>();
   for (const { state } of lines) counts.set(state, (counts.get(state) ?? 0) + 1);
   const parts = Array.from(counts, ([state, count]) => `${count} ${state}`);
-  return `${lines.length === 1 ? '1 line' : `${lines.length} lines`}: ${parts.join(', ') || 'none'}`;
+  return `${counted(lines.length, 'line')}: ${parts.join(', ') || 'none'}`;
 }

@@ -1,3 +1,4 @@
+import { NO_BYTES } from '../../../modbus/protocol/bytes.js';
 import { Capture } from '../../../simulator/traffic/capture/capture.js';
 import type { CaptureLines } from '../../../simulator/traffic/capture/packet.js';
 import type { TrafficEvent } from '../../../simulator/traffic/event.js';
@@ -17,7 +18,7 @@ export interface Encoding {
 export function ndjson(stream: KeptEvents): Encoding {
   const line = (value: object) => Buffer.from(`${JSON.stringify(value)}\n`);
   return {
-    header: () => NOTHING,
+    header: () => NO_BYTES,
     encode: (event) => line(trafficView(event, (seq) => stream.read(seq))),
     missed: (count) => line({ kind: 'left out', count, text: `${count.toLocaleString('en')} left out` }),
   };
@@ -33,9 +34,7 @@ export function pcapng(lines: CaptureLines): Encoding {
     missed: (count) => {
       missed += count;
       capture.missed(missed);
-      return NOTHING;
+      return NO_BYTES;
     },
   };
 }
-
-const NOTHING = new Uint8Array();

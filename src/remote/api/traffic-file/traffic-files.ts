@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { TrafficFileDefinition } from '../../../files/config/configuration.js';
+import { NO_BYTES } from '../../../modbus/protocol/bytes.js';
 import type { TrafficEvent } from '../../../simulator/traffic/event.js';
 import type { KeptEvents } from '../../../simulator/traffic/kept-events.js';
 import { TrafficCursor } from '../../../simulator/traffic/reading.js';
@@ -159,7 +160,7 @@ async function makeDirectory(path: string, disk: Disk): Promise<void> {
  */
 const WRITE_INTERVAL_MS = 1000;
 /** Longest time in ms to encode events before the lines get a turn. */
-const SLICE_MS = 2;
+const ENCODING_SLICE_MS = 2;
 /** Most bytes that are encoded for one write. While a disk is full, nothing more waits besides the stream. */
 const MAX_BATCH = 8 * 2 ** 20;
 
@@ -293,7 +294,7 @@ export class TrafficFile {
     let length = pieces[0]?.length ?? 0;
     let startedAt = performance.now();
     for (const event of this.#events(until)) {
-      const bytes = [this.#encodeMissed(encoding), event ? encoding.encode(event) : NOTHING];
+      const bytes = [this.#encodeMissed(encoding), event ? encoding.encode(event) : NO_BYTES];
       const added = bytes.reduce((sum, each) => sum + each.length, 0);
       // An empty file takes its first event whatever the length of it.
       if (pieces.length > 1 && this.#files.length + length + added > this.#definition.size) {
@@ -303,7 +304,7 @@ export class TrafficFile {
       pieces.push(...bytes);
       length += added;
       if (length >= MAX_BATCH) break;
-      if (performance.now() - startedAt < SLICE_MS) continue;
+      if (performance.now() - startedAt < ENCODING_SLICE_MS) continue;
       await nextTurn();
       startedAt = performance.now();
     }
@@ -321,7 +322,7 @@ export class TrafficFile {
     const { missed } = this.#cursor;
     const count = missed - this.#reported;
     this.#reported = missed;
-    return count > 0 ? encoding.missed(count) : NOTHING;
+    return count > 0 ? encoding.missed(count) : NO_BYTES;
   }
 
   /** Logs a problem once, and its end once. */
@@ -337,8 +338,6 @@ export class TrafficFile {
     }
   }
 }
-
-const NOTHING = new Uint8Array();
 
 /** Starts and stops the writing of traffic. It is written to one place at a time. */
 export class TrafficFiles {

@@ -11,6 +11,7 @@ import { refuse, sendBytes, sendText } from '../answers.js';
 import { Places } from '../connection-limit.js';
 import type { ApiContext } from '../desk.js';
 import type { Routes } from './route.js';
+import { YAML } from './run-body.js';
 import { captureQuery, filterOf, learnedQuery } from './traffic-query.js';
 
 /** Interval in ms in which a live capture looks for new events. */
@@ -33,8 +34,6 @@ const PCAPNG = 'application/x-pcapng';
  * learns from 60,000 requests for more than the half minute that other answers have.
  */
 const LEARNING_MS = 300_000;
-
-const YAML = 'application/yaml';
 
 const learnedAnswer = {
   description: 'A native file.',

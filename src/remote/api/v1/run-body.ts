@@ -11,7 +11,7 @@ import type { ApiContext } from '../desk.js';
 import { asError, MAX_PARTS, readText } from '../requests.js';
 import type { DeskPart } from './route.js';
 
-const YAML = 'application/yaml';
+export const YAML = 'application/yaml';
 
 /** A YAML body: its text and its value. */
 class YamlText {

@@ -26,7 +26,7 @@ interface Batch {
 type ShowEvents = (events: readonly TrafficEvent[]) => readonly unknown[] | Promise<readonly unknown[]>;
 
 /** Number of events that are shown at a time. */
-const BATCH = 64;
+const EVENTS_PER_PIECE = 64;
 
 /**
  * The events of a cursor in batches. An empty batch is a pause in a long search. A gap begins a new batch.
@@ -49,7 +49,7 @@ export function* batchesOf(
     if (gap > 0) yield take(gap);
     until = cursor.after;
     if (event) batch.push(event);
-    if (!event || batch.length >= BATCH) yield take(0);
+    if (!event || batch.length >= EVENTS_PER_PIECE) yield take(0);
   }
   const gap = cursor.missed - before;
   if (gap > 0) yield take(gap);

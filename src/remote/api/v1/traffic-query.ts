@@ -138,7 +138,6 @@ export function captureQuery(lines: readonly string[]) {
 
 type TrafficQuery = Partial<z.infer<ReturnType<typeof trafficQuery>>>;
 
-/** The traffic filter of a query. */
 export function filterOf(asked: TrafficQuery): TrafficFilter {
   const { line, unit, function: functions, address, host } = asked;
   const { direction, kind, rule, problems, since, until } = asked;

@@ -232,7 +232,6 @@ const COLUMNS: Readonly<Record<string, (row: TrafficRow) => unknown>> = {
 /** The header row (RFC 4180). */
 const CSV_HEADER = rowOf(Object.keys(COLUMNS));
 
-/** A row for each event. */
 export function csvOf(views: readonly TrafficRow[]): string {
   return views.map((view) => rowOf(Object.values(COLUMNS).map((cell) => cell(view)))).join('');
 }

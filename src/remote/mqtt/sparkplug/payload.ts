@@ -50,7 +50,7 @@ const SIGNED = [1, 2, 3];
 const UINT64 = 8;
 
 /** Longest command in bytes, and most metrics of a command. */
-const LONGEST = 65_536;
+const LONGEST_COMMAND = 65_536;
 const MOST_COMMANDED = 1000;
 
 export function encodePayload({ timestamp, metrics, seq }: Payload): Uint8Array {
@@ -78,7 +78,7 @@ function writeMetric(
 
 /** The metrics of a command; undefined if the bytes are no payload, or too long. */
 export function decodeCommand(payload: Uint8Array): Commanded[] | undefined {
-  if (payload.length > LONGEST) return undefined;
+  if (payload.length > LONGEST_COMMAND) return undefined;
   try {
     // A copy, because pbf accepts no view of a part of a buffer.
     const pbf = new Pbf(Uint8Array.from(payload));

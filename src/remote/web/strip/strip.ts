@@ -2,7 +2,7 @@ import { html } from 'htm/preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { type Box, boxesOf, boxPath, drawingOf, HEIGHT, RULER } from '../../../common/timeline/drawing.js';
 import { LANES, LOOKS, type Look } from '../../../common/timeline/pieces.js';
-import { ticksOf } from '../../../common/timeline/times.js';
+import { TICK, ticksOf } from '../../../common/timeline/times.js';
 import { followSize, textWidth, together } from '../ui/element.js';
 import './strip.css';
 import { followGestures, type StripModel, usAt, xOf } from './model.js';
@@ -15,9 +15,6 @@ interface StripProps {
   readonly selected?: number | undefined;
   readonly onSelect?: (id: number) => void;
 }
-
-/** Least distance between two lines of the ruler in pixels, so that there is room for the text. */
-const TICK = 110;
 
 /**
  * The traffic of a line to scale, as a logic analyser shows it. Below it are the piece in focus and the
@@ -109,7 +106,6 @@ function Cursors({ xs }: { readonly xs: readonly number[] }) {
   </g>`;
 }
 
-/** The meanings of the looks of pieces. */
 const MEANINGS: Partial<Record<Look, string>> = {
   request: 'received',
   reply: 'sent',

@@ -21,19 +21,3 @@ const TIME = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 export function timeOfDay(ms: number): string {
   return TIME.format(ms);
 }
-
-/** A duration in its two largest units: `3 d 4 h`, `12 min 5 s`. */
-export function duration(seconds: number): string {
-  const parts = [
-    [Math.floor(seconds / 86_400), 'd'],
-    [Math.floor(seconds / 3600) % 24, 'h'],
-    [Math.floor(seconds / 60) % 60, 'min'],
-    [Math.floor(seconds) % 60, 's'],
-  ] as const;
-  const first = parts.findIndex(([value]) => value > 0);
-  if (first < 0) return '0 s';
-  return parts
-    .slice(first, first + 2)
-    .map(([value, unit]) => `${value} ${unit}`)
-    .join(' ');
-}

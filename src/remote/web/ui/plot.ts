@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { rulerOfDay, ticksOf } from '../../../common/timeline/times.js';
+import { rulerOfDay, TICK, ticksOf } from '../../../common/timeline/times.js';
 import { put } from './controls.js';
 import { followSize, textWidth } from './element.js';
 import { timeOfDay } from './format.js';
@@ -14,8 +14,6 @@ const BOTTOM = 18;
 const TOP = 8;
 const PAD = 6;
 const DOT = 3;
-/** Least distance between two lines of the time axis in pixels, so that there is room for the text. */
-const TICK = 110;
 const US = 1e6;
 
 interface PlotProps {

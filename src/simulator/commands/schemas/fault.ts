@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { flag, section, text } from '../../../common/schema/parts.js';
-import { ruleSchema, ruleSection, THEN } from '../../../device/faults/rule.js';
+import { ruleSchema, ruleSection } from '../../../device/faults/rule.js';
+import { THEN } from '../../../device/faults/then.js';
 import type { DeclaredCommands } from '../declared.js';
 import { previewBody, previewSchema, RULE } from './fault-preview.js';
 import { failures } from './problem.js';

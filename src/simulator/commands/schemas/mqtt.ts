@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-/** A connection to a broker. */
 const connectionSchema = z.object({
   connected: z.boolean(),
   reason: z.string().nullable().describe('Why it is not connected.'),

@@ -118,7 +118,6 @@ const MAX_DEFINED = 2000;
 
 const address = wholeNumber(0, ADDRESS_SPACE - 1, 'an address');
 
-/** The values of a device to read. */
 const valueQuery = z.object({
   table: oneOf(TABLE_NAMES).optional().describe('Only values of this table.'),
   from: inQuery(address).default(0).describe('The first address.'),
@@ -130,7 +129,6 @@ const valueQuery = z.object({
 
 export type RegisterQuery = z.input<typeof valueQuery>;
 
-/** The registers to define. */
 const newRegisters = section({
   table: oneOf(TABLE_NAMES),
   address,
@@ -151,7 +149,6 @@ const newValue = section({
   examples: [{ value: 231.5 }, { available: false }],
 });
 
-/** The registers to read as words. */
 const wordQuery = z.object({
   table: oneOf(TABLE_NAMES).default('holding').describe('The table.'),
   from: inQuery(address).default(0).describe('The first address.'),

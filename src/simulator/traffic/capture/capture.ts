@@ -1,6 +1,7 @@
-import { concatBytes } from '../../../modbus/protocol/bytes.js';
+import { concatBytes, NO_BYTES } from '../../../modbus/protocol/bytes.js';
 import type { Framing } from '../../../modbus/protocol/framing.js';
-import { encodeRtu, MIN_RTU_LENGTH } from '../../../modbus/protocol/rtu.js';
+import { MIN_RTU_LENGTH } from '../../../modbus/protocol/limits.js';
+import { encodeRtu } from '../../../modbus/protocol/rtu.js';
 import { decodeEvent } from '../decode.js';
 import type { ReplyEvent, TrafficEvent } from '../event.js';
 import type { TrafficCursor } from '../reading.js';
@@ -40,7 +41,7 @@ function serialPackets(event: TrafficEvent): Packet[] {
     kind: keyof typeof SERIAL_EVENTS,
     at: number,
     comments: readonly string[],
-    bytes = NOTHING,
+    bytes = NO_BYTES,
   ) => {
     const record = serialRecord(kind, event.time + (at - event.at), bytes);
     return packetOf(event, 'serial', at, record, comments);
@@ -81,8 +82,6 @@ function serialPackets(event: TrafficEvent): Packet[] {
       return [packet('received', event.startedAt, receivedComments(event), event.bytes)];
   }
 }
-
-const NOTHING: Uint8Array = new Uint8Array();
 
 /** The kinds of records on a serial line, with their codes in link type 250 (RTAC Serial). */
 export const SERIAL_EVENTS = {
@@ -205,7 +204,7 @@ export function* capturePieces(
   for (const event of cursor.events(until)) {
     capture.missed(cursor.missed);
     const blocks = event ? capture.blocksOf(event) : [];
-    if (blocks.length === 0) yield NOTHING;
+    if (blocks.length === 0) yield NO_BYTES;
     yield* blocks;
   }
 }
@@ -268,7 +267,7 @@ function decodedPackets(event: TrafficEvent, lineNumber: number): Packet[] {
     case 'reply': {
       const frames = framesOf(event);
       if (frames.length === 0)
-        return [packet('server', event.at, undefined, NOTHING, silenceComments(event))];
+        return [packet('server', event.at, undefined, NO_BYTES, silenceComments(event))];
       return frames.map(({ at, bytes, comments }) =>
         packet('server', at, asRtu(bytes, event.framing), bytes, comments),
       );

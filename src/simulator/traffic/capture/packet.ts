@@ -1,3 +1,5 @@
+import { BLOCK } from '../../../common/capture-numbers.js';
+import { counted } from '../../../common/words.js';
 import { type Step, type StepReport, stepsOf } from '../../../modbus/protocol/reply-plan.js';
 import { damageText } from '../decode.js';
 import type { DamageEvent, FrameEvent, ReplyEvent, TrafficEvent, UnsolicitedEvent } from '../event.js';
@@ -24,7 +26,6 @@ export interface CaptureLines {
   get(name: string): CaptureLine | undefined;
 }
 
-/** A packet of a capture. */
 export interface Packet {
   readonly link: LinkType;
   /** When the first byte was on the line, in ms since 1970. */
@@ -50,7 +51,6 @@ export function packetOf(
 
 /** Only what was unusual has comments, so that it can be found in Wireshark. */
 
-/** A step of a reply that was done. */
 export interface DoneStep {
   readonly step: Step;
   /** When the step was done, in ms of `performance.now()`. */
@@ -135,8 +135,9 @@ function notDone({ report }: ReplyEvent): string[] {
   for (const { outcome, reason = report.ended } of report.steps) {
     if (outcome === 'not achieved') counts.set(reason, (counts.get(reason) ?? 0) + 1);
   }
-  return Array.from(counts, ([reason, count]) =>
-    count === 1 ? `1 step was not done: ${reason}` : `${count} steps were not done: ${reason}`,
+  return Array.from(
+    counts,
+    ([reason, count]) => `${counted(count, 'step was', 'steps were')} not done: ${reason}`,
   );
 }
 
@@ -159,11 +160,6 @@ const LINK_TYPES = {
 
 export type LinkType = keyof typeof LINK_TYPES;
 
-const SECTION_HEADER = 0x0a0d0d0a;
-const INTERFACE_DESCRIPTION = 1;
-const INTERFACE_STATISTICS = 5;
-const ENHANCED_PACKET = 6;
-
 const BYTE_ORDER_MAGIC = 0x1a2b3c4d;
 const MAJOR_VERSION = 1;
 
@@ -181,7 +177,7 @@ const MAX_TEXT = 16 * 1024;
 /** @param application the program that writes the file */
 export function sectionHeader(application: string): Uint8Array {
   const fixed = words(BYTE_ORDER_MAGIC, MAJOR_VERSION, 0xffffffff, 0xffffffff);
-  return block(SECTION_HEADER, fixed, [[OPTION_APPLICATION, application]]);
+  return block(BLOCK.sectionHeader, fixed, [[OPTION_APPLICATION, application]]);
 }
 
 /**
@@ -189,7 +185,7 @@ export function sectionHeader(application: string): Uint8Array {
  * are in µs.
  */
 export function interfaceDescription(linkType: LinkType, name: string, description: string): Uint8Array {
-  return block(INTERFACE_DESCRIPTION, words(LINK_TYPES[linkType], 0), [
+  return block(BLOCK.interfaceDescription, words(LINK_TYPES[linkType], 0), [
     [OPTION_INTERFACE_NAME, name],
     [OPTION_INTERFACE_DESCRIPTION, description],
   ]);
@@ -206,12 +202,12 @@ export function enhancedPacket(
   const fixed = new Uint8Array(20 + padded(length));
   fixed.set(words(interfaceId, ...timestamp(time), length, length));
   fixed.set(bytes, 20);
-  return block(ENHANCED_PACKET, fixed, comment === undefined ? [] : [[OPTION_COMMENT, comment]]);
+  return block(BLOCK.enhancedPacket, fixed, comment === undefined ? [] : [[OPTION_COMMENT, comment]]);
 }
 
 /** Says that nothing has changed on an interface up to `time`, in ms since 1970. */
 export function interfaceStatistics(interfaceId: number, time: number): Uint8Array {
-  return block(INTERFACE_STATISTICS, words(interfaceId, ...timestamp(time)), []);
+  return block(BLOCK.interfaceStatistics, words(interfaceId, ...timestamp(time)), []);
 }
 
 type Option = readonly [code: number, text: string];

@@ -1,4 +1,5 @@
-import { concatBytes, setWord, wordAt } from '../../../modbus/protocol/bytes.js';
+import { IP_PROTOCOL, TCP_FLAGS } from '../../../common/capture-numbers.js';
+import { concatBytes, NO_BYTES, setWord, wordAt } from '../../../modbus/protocol/bytes.js';
 import type { ClientOf, TrafficEvent } from '../event.js';
 import {
   type CaptureLine,
@@ -53,9 +54,6 @@ function groups(text: string): number[] {
   });
 }
 
-/** Flags of a TCP segment (RFC 9293, 3.1). */
-const TCP_FLAGS = { fin: 0x01, syn: 0x02, rst: 0x04, psh: 0x08, ack: 0x10 } as const;
-
 interface Segment {
   readonly sequence: number;
   readonly acknowledgement: number;
@@ -63,8 +61,6 @@ interface Segment {
   readonly payload: Uint8Array;
 }
 
-const TCP = 6;
-const UDP = 17;
 const HOP_LIMIT = 64;
 /** The longest payload of a UDP datagram on IPv4. */
 export const MAX_DATAGRAM = 65_507;
@@ -78,11 +74,10 @@ export function udpPacket(from: IpEndpoint, to: IpEndpoint, payload: Uint8Array)
   setWord(header, 4, header.length + payload.length);
   const datagram = concatBytes(header, payload);
   // The checksum 0 would mean that there is none (RFC 768).
-  setWord(datagram, 6, checksum(UDP, from, to, datagram) || 0xffff);
-  return ipPacket(UDP, from, to, datagram);
+  setWord(datagram, 6, checksum(IP_PROTOCOL.udp, from, to, datagram) || 0xffff);
+  return ipPacket(IP_PROTOCOL.udp, from, to, datagram);
 }
 
-/** An IP packet with a TCP segment. */
 function tcpPacket(from: IpEndpoint, to: IpEndpoint, segment: Segment): Uint8Array {
   const { sequence, acknowledgement, flags, payload } = segment;
   const header = new Uint8Array(20);
@@ -95,8 +90,8 @@ function tcpPacket(from: IpEndpoint, to: IpEndpoint, segment: Segment): Uint8Arr
   view.setUint8(13, flags);
   view.setUint16(14, WINDOW);
   const bytes = concatBytes(header, payload);
-  setWord(bytes, 16, checksum(TCP, from, to, bytes));
-  return ipPacket(TCP, from, to, bytes);
+  setWord(bytes, 16, checksum(IP_PROTOCOL.tcp, from, to, bytes));
+  return ipPacket(IP_PROTOCOL.tcp, from, to, bytes);
 }
 
 function ipPacket(protocol: number, from: IpEndpoint, to: IpEndpoint, payload: Uint8Array): Uint8Array {
@@ -165,7 +160,7 @@ export function tcpPackets(
     case 'reply': {
       const steps = doneSteps(event);
       if (steps.length === 0)
-        return packets(event.at, connection.data('server', NOTHING), silenceComments(event));
+        return packets(event.at, connection.data('server', NO_BYTES), silenceComments(event));
       return steps.flatMap(({ step, at, comments }) => {
         if (step.kind === 'bytes') return packets(at, connection.data('server', step.bytes), comments);
         // Sockets have no breaks.
@@ -184,8 +179,6 @@ export function tcpPackets(
       return packets(event.startedAt, connection.data('client', event.bytes), receivedComments(event));
   }
 }
-
-const NOTHING = new Uint8Array();
 
 function textOf(what: string, text: string): string[] {
   return text === '' ? [] : [`${what}: ${text}`];
@@ -223,7 +216,6 @@ const MAX_CONNECTIONS = 65_536;
 /** 2^32 divided by the golden ratio: its multiples are far from each other. */
 const SPREAD = 0x9e37_79b1;
 
-/** The TCP connections of all lines of a capture. */
 export class CapturedConnections {
   readonly #byClient = new Map<string, CapturedConnection>();
   /** The client ports that the capture has seen. */
@@ -305,7 +297,7 @@ export class CapturedConnection {
     this.#needsOpening = false;
     const { client, server } = this.#ends;
     const behind = this.#next.client;
-    const first = { sequence: (behind - 1) >>> 0, acknowledgement: 0, payload: NOTHING };
+    const first = { sequence: (behind - 1) >>> 0, acknowledgement: 0, payload: NO_BYTES };
     return [
       tcpPacket(client, server, { ...first, flags: syn }),
       tcpPacket(server, client, { ...first, acknowledgement: behind, flags: syn | ack }),
@@ -335,7 +327,7 @@ export class CapturedConnection {
     return [packet];
   }
 
-  #packet(from: Side, flags: number, payload: Uint8Array = NOTHING): Uint8Array {
+  #packet(from: Side, flags: number, payload: Uint8Array = NO_BYTES): Uint8Array {
     const to = from === 'client' ? 'server' : 'client';
     const sequence = this.#next[from];
     this.#next[from] = (sequence + payload.length) >>> 0;

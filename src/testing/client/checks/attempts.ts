@@ -34,7 +34,7 @@ const SAME_MS = 3;
 /** Two times are also the same when they differ by at most this many times the range of the usual times. */
 const SAME_SPANS = 2;
 /** How many intervals as between polls show that they are between polls. */
-const FEWEST_POLLS = 3;
+const FEWEST_LIKE_POLLS = 3;
 /** Pauses grow when each is at least this many times the one before. */
 const GROWTH = 1.3;
 const NO_PAUSE_MS = 3;
@@ -174,7 +174,7 @@ function isOnlyPolls(
   const { value: timeout = 0, plusMinus = 0 } = found.timeoutMs ?? {};
   if (usualMs === undefined || Math.abs(ms - timeout) <= plusMinus + SAME_MS) return false;
   // Without a time-out these may as well be attempts that come as far apart as the polls of the client.
-  if (isSame(ms, usualMs)) return timeout > 0 && count >= FEWEST_POLLS;
+  if (isSame(ms, usualMs)) return timeout > 0 && count >= FEWEST_LIKE_POLLS;
   // After any number of attempts an interval of another length would have come by now.
   const isRested = Math.abs(ms - timeout - usualMs) <= plusMinus + SAME_MS;
   return timeout > 0 && isRested && count > MOST_ATTEMPTS;

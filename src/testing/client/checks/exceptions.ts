@@ -8,7 +8,7 @@ import { DECIDES, type Judged, sure, verdictOf } from '../trial/verdict.js';
 
 /** How long the exception is given: for this many poll periods, and for at least this many ms. */
 const PERIODS = 4;
-const SHORTEST_MS = 2_000;
+const SHORTEST_TRIAL_MS = 2_000;
 /**
  * Asking this many times as often as usual is asking without end, unless the client repeats more after
  * silence.
@@ -112,7 +112,7 @@ export const exceptions: readonly Check[] = EXCEPTIONS.map(
 );
 
 async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judged> {
-  const ms = Math.max(SHORTEST_MS, PERIODS * exam.periodMs);
+  const ms = Math.max(SHORTEST_TRIAL_MS, PERIODS * exam.periodMs);
   const faults = [{ exception: code }];
   const { spoilt } = await exam.disturb({ faults }, () => undefined, ms);
   if (spoilt.length === 0) return sure('unclear', 'no request came that could be disturbed');

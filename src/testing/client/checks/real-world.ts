@@ -23,6 +23,7 @@ import {
 } from '../trial/observation.js';
 import { isBroken, learn } from '../trial/trial.js';
 import type { ValueOracle } from '../trial/values.js';
+import { SEEN } from '../trial/values.js';
 import { type Bounds, DECIDES, type Judged, sure, type Trial, verdictOf } from '../trial/verdict.js';
 
 /** The group of these checks, and the beginning of their names. */
@@ -34,14 +35,12 @@ const ENOUGH = 4;
  * How long a misbehaviour is played, in ms and in poll periods: at least, and at most when the client does
  * not meet it.
  */
-const SHORTEST_MS = 2_000;
+const SHORTEST_PLAY_MS = 2_000;
 const SHORTEST_PERIODS = 2;
 const LONGEST_MS = 10_000;
 const LONGEST_PERIODS = 45;
 /** How long to wait for late replies, in ms. */
 const LATE_MS = 5_000;
-/** How many trials on the line a value that was seen counts as. */
-const SEEN = 2;
 const BOUNDS: Bounds = { right: 0.8, wrong: 0.8, most: 6 };
 
 const RULE =
@@ -122,7 +121,7 @@ async function play(exam: Exam, entry: Misbehaviour, player: EntryPlayer): Promi
     log.after(since).filter((each) => isMet(each, { rules, entry, before }));
   const counts = player.rules.map(({ when }) => when.count ?? ENOUGH);
   const enough = entry.manners ? ENOUGH : Math.min(ENOUGH, Math.max(...counts));
-  const shortest = Math.max(SHORTEST_MS, SHORTEST_PERIODS * periodMs);
+  const shortest = Math.max(SHORTEST_PLAY_MS, SHORTEST_PERIODS * periodMs);
   const isEnough = () => (clock.now() - begun >= shortest && met(rules).length >= enough) || undefined;
   const observer = values && isWatched ? watchValues(exam, values, mark) : undefined;
   let rules: readonly OwnRule[] = [];

@@ -211,7 +211,7 @@ const OFF_GRID = [0.37, 0.21];
 /** How many replies that were taken have to be followed by a request beside the grid. */
 const ENOUGH_OFF_GRID = 2;
 /** A client that waits longer than this for a reply keeps its user waiting. */
-const LONGEST_MS = 30_000;
+const KEPT_WAITING_MS = 30_000;
 
 /**
  * How exactly a time-out has to be known, in ms.
@@ -417,7 +417,7 @@ const timeOut: Check = {
     }
     exam.client.found.timeoutMs = measured;
     const text = `waits ${measuredText(measured)} for a reply (${probes} delays show it)`;
-    if (value > LONGEST_MS) return sure('wrong', text, evidence, 'waits more than 30 s for a reply');
+    if (value > KEPT_WAITING_MS) return sure('wrong', text, evidence, 'waits more than 30 s for a reply');
     return sure('right', text, evidence);
   },
 };

@@ -12,6 +12,7 @@ import {
   TAKES_IT,
   TOO_LONG,
 } from '../trial/trial.js';
+import { USUAL_ATTEMPTS } from '../trial/values.js';
 import { sure } from '../trial/verdict.js';
 
 /**
@@ -26,7 +27,6 @@ const MOST_LONGER = 2;
 const LONGEST_BACK_MS = 120_000;
 /** How long a client waits for a reply, in ms, and how often it asks, when that is not known. */
 const USUAL_WAIT_MS = 1_000;
-const USUAL_ATTEMPTS = 3;
 
 /** How long a client takes to poll this many questions when none gets a reply, in ms. */
 function roundOf({ client: { found, waitMs } }: Exam, questions: number): number {

@@ -1,4 +1,5 @@
 import { EXCEPTION_FLAG, ExceptionCode } from '../../../modbus/protocol/function-code.js';
+import { ADDRESS_SPACE } from '../../../modbus/protocol/limits.js';
 import { addressRanges } from '../../../modbus/protocol/pdu.js';
 import { decodeRequest } from '../../../modbus/protocol/request.js';
 import { pduOf } from '../../tested-line.js';
@@ -220,7 +221,6 @@ const MISTAKES: ReadonlyMap<number | undefined, string> = new Map([
   [ExceptionCode.illegalDataAddress, 'addresses that its device does not have'],
   [ExceptionCode.illegalDataValue, 'a quantity, byte count or value that is not allowed'],
 ]);
-const ADDRESSES = 0x1_0000;
 
 function legality({ log }: Exam): Judged {
   const asked = log.after(0);
@@ -255,7 +255,7 @@ function mistakeIn({ pdu, request, reply }: Exchange): string | undefined {
   if (!decoded.ok && (request.kind === 'request' || decoded.error !== ExceptionCode.illegalFunction)) {
     return MISTAKES.get(decoded.error);
   }
-  if (addressRanges(pdu).some(({ address, quantity }) => address + quantity > ADDRESSES)) {
+  if (addressRanges(pdu).some(({ address, quantity }) => address + quantity > ADDRESS_SPACE)) {
     return 'addresses beyond 65535';
   }
   const [code = 0, exception] = (reply?.acted.length === 0 && pduOf(reply)) || [];

@@ -17,7 +17,7 @@ const SILENT_MS = 10_000;
 const HELP_MS = 10_000;
 const HELP_PERIODS = 5;
 /** How many exchanges show what a client did instead of polling. */
-const LAST_FRAMES = 4;
+export const LAST_FRAMES = 4;
 
 /** Runs one check, and disturbs the client only while it polls as usual. */
 export async function runCheck(check: Check, exam: Exam): Promise<EndedCheck> {

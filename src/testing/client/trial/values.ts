@@ -69,7 +69,7 @@ const STEPS = [1, 16, 256] as const;
  * How long an observer may take to show what the client has read: this many ms, and this many poll periods
  * more.
  */
-const PATIENCE_MS = 5_000;
+const OBSERVER_PATIENCE_MS = 5_000;
 const PATIENCE_PERIODS = 3;
 /** How long to watch an observer whose delay is known: this many times the delay, and this many ms more. */
 const DELAYS = 2;
@@ -79,9 +79,9 @@ const POLL_MS = 30_000;
 const POLL_PERIODS = 20;
 /** The time-out and the attempts of a client for which these are not known yet. */
 const USUAL_TIMEOUT_MS = 1_000;
-const USUAL_ATTEMPTS = 3;
+export const USUAL_ATTEMPTS = 3;
 /** How many trials on the line a value that was seen counts as. */
-const SEEN = 2;
+export const SEEN = 2;
 
 /**
  * Knows which value the client has taken: replies carry values of our own (marks), and an observer shows what
@@ -251,7 +251,7 @@ export class ValueOracle {
     // When the last mark has been sent for a while, the observer no longer shows earlier replies.
     const last = marks.at(-1) ?? [];
     if (!(await this.#polledWith(exam, last))) return undefined;
-    await exam.until(() => undefined, PATIENCE_MS);
+    await exam.until(() => undefined, OBSERVER_PATIENCE_MS);
     const before = await this.#observer.read();
     const texts: string[] = [];
     for (const words of marks) {
@@ -283,7 +283,7 @@ export class ValueOracle {
   ): Promise<string | undefined> {
     if (!(await this.#polledWith(exam, words))) return undefined;
     const begin = exam.clock.now();
-    const limit = PATIENCE_MS + DELAYS * this.#delayMs + PATIENCE_PERIODS * exam.periodMs;
+    const limit = OBSERVER_PATIENCE_MS + DELAYS * this.#delayMs + PATIENCE_PERIODS * exam.periodMs;
     let last: string | undefined;
     const shown = await this.#read(exam, limit, (text) => {
       const isSame = text !== undefined && text === last && accepts(text);

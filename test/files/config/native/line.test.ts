@@ -18,7 +18,7 @@ const VIRTUAL = { serial: { path: 'virtual' } };
 const BYTES = 'bytes as 1 to 256 bytes of hexadecimal text: write it in quotes, as in "00"';
 
 /** What a line can't send unsolicited, and why. */
-const REFUSED_UNASKED: readonly [object, string][] = [
+const REFUSED_UNSOLICITED: readonly [object, string][] = [
   [
     { ...VIRTUAL, units: {}, mode: 'monitor', unsolicited: { bytes: '00', every: '5s' } },
     'unsolicited: a line with mode monitor never sends a byte, so it sends nothing unsolicited',
@@ -140,7 +140,7 @@ describe('a line in the native file', () => {
       { [socket]: TLS, mode: 'monitor' },
       'mode: expected server: a socket hears only what is sent to it, so only a serial line can be a monitor, got "monitor"',
     ]),
-    ...REFUSED_UNASKED,
+    ...REFUSED_UNSOLICITED,
     [
       { tcp: {}, framing: 'rtu', units: { 0: 'meter' } },
       'units.0: 0 is the broadcast, which every device takes and none answers: expected a unit identifier from 1 to 247, a range or *, got "0"',

@@ -33,7 +33,7 @@ async function newBench(server: RunningSimulator) {
   return running.rest;
 }
 
-interface InspectionBody {
+interface ServerTestBody {
   readonly state: string;
   readonly verdict: string;
   readonly checks: readonly { readonly id: string; readonly verdict: string }[];
@@ -45,7 +45,7 @@ interface InspectionBody {
 const post = (rest: Rest, order: object) =>
   rest.send<object>('POST', '/api/v1/runs', { kind: 'server', ...order });
 const get = async (rest: Rest, id: number, query = '') =>
-  (await rest.send<InspectionBody>('GET', `/api/v1/runs/${id}${query}`)).body;
+  (await rest.send<ServerTestBody>('GET', `/api/v1/runs/${id}${query}`)).body;
 const isOver = (rest: Rest, id: number) =>
   expect.poll(async () => (await get(rest, id, '?report=false')).state, { timeout: 60_000 }).toBe('over');
 

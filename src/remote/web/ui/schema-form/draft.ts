@@ -49,7 +49,6 @@ interface FixedShape {
   readonly value: unknown;
 }
 
-/** The shape of a value. */
 export function shapeOf({ schema, components }: ServedSchema): Shape {
   return shape(schema, '');
 

@@ -1,3 +1,4 @@
+import { counted } from '../../../../common/words.js';
 import './faults.css';
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
@@ -358,7 +359,7 @@ export function FaultsView() {
 function overview(all: readonly RuleView[] | undefined): string {
   if (!all) return '';
   const on = all.filter(({ enabled }) => enabled).length;
-  return `${all.length} ${all.length === 1 ? 'rule' : 'rules'}, ${on} on`;
+  return `${counted(all.length, 'rule')}, ${on} on`;
 }
 
 const TONES: Readonly<Record<ReturnType<typeof stateOf>, Tone>> = {

@@ -1,7 +1,6 @@
+import { THEN } from '../../../../device/faults/then.js';
 import type { RuleView } from '../../../../simulator/commands/schemas/fault.js';
-
-/** The key `then` of a rule, as `device/faults/rule.ts` names it. */
-const THEN = 'then';
+import { durationText } from '../../../../testing/report/words.js';
 
 /** A rule as a user writes it, without counts and state. */
 export function written({ name, enabled, when, schedule, do: faults, seed, ...others }: RuleView): object {
@@ -35,7 +34,7 @@ const TIMES = new Set(['from', 'for', 'connected', 'pause']);
 
 /** Times in ms with their units, also those in a mapping: `250 ms`, `20 s`. */
 function inUnits(value: unknown): unknown {
-  if (typeof value === 'number') return value >= 1000 ? `${value / 1000} s` : `${value} ms`;
+  if (typeof value === 'number') return durationText(value);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, inUnits(each)]));
 }
@@ -57,12 +56,12 @@ export function faultsText({ do: faults }: Pick<RuleView, 'do'>): string {
 }
 
 /** Most parts of a list that are shown; the others are counted. The form has all of them. */
-const MOST_SHOWN = 12;
+const MOST_PARTS = 12;
 
 /** A list in words: `a, b … 40 more`. */
 function listText(parts: readonly string[]): string {
-  const more = parts.length - MOST_SHOWN;
-  return more > 0 ? `${parts.slice(0, MOST_SHOWN).join(', ')} … ${more} more` : parts.join(', ');
+  const more = parts.length - MOST_PARTS;
+  return more > 0 ? `${parts.slice(0, MOST_PARTS).join(', ')} … ${more} more` : parts.join(', ');
 }
 
 function valueText(value: unknown): string {

@@ -1,10 +1,12 @@
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
+import { counted } from '../../../../common/words.js';
 import type { MqttStatus, SeenBench } from '../../../../simulator/commands/schemas/mqtt.js';
+import { longDuration } from '../../../../testing/report/words.js';
 import { serverNow, summary } from '../../live.js';
 import { resource } from '../../resource.js';
 import { Empty, Fact, State } from '../../ui/controls.js';
-import { duration, measured } from '../../ui/format.js';
+import { measured } from '../../ui/format.js';
 import './fleet.css';
 
 /** The connection of this bench to its broker; null without a broker. */
@@ -31,7 +33,7 @@ export function FleetView() {
   if (!all || !known) return html`<${Empty} title="Fleet">Waiting for the simulator.<//>`;
   const online = all.filter(({ state }) => state === 'online').length;
   return html`<div class="stack">
-    <p>${all.length} ${all.length === 1 ? 'bench' : 'benches'}, ${online} online</p>
+    <p>${counted(all.length, 'bench', 'benches')}, ${online} online</p>
     ${known.connected ? null : html`<p class="refused long" role="alert">The broker is away: ${known.reason ?? 'not connected yet'}.</p>`}
     ${known.connected && all.length === 0 ? html`<p class="dim">No bench has told its state, or the broker does not let this bench read it.</p>` : null}
     <div class="tiles">${all.map((bench) => html`<${Tile} key=${bench.topic} bench=${bench} />`)}</div>
@@ -60,7 +62,7 @@ function Tile({ bench }: { readonly bench: SeenBench }) {
           .map(([key, value]) => `${key} ${value}`)
           .join(', ') || 'none'
       }<//>
-      <${Fact} term="version">${version ?? '–'}${isOnline && seconds !== undefined ? `, for ${duration(Math.max(0, seconds))}` : ''}<//>
+      <${Fact} term="version">${version ?? '–'}${isOnline && seconds !== undefined ? `, for ${longDuration(Math.max(0, seconds))}` : ''}<//>
     </dl>
   </article>`;
 }

@@ -1,3 +1,5 @@
+import { counted } from '../../../../common/words.js';
+import { longDuration } from '../../../../testing/report/words.js';
 import './lines.css';
 import { computed, effect, signal, useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
@@ -14,7 +16,7 @@ import { hrefOf } from '../../route.js';
 import { Button, Empty, Fact, Field, into, put, Refused, State, useRequest } from '../../ui/controls.js';
 import { AskingButton, Dialog } from '../../ui/dialog.js';
 import { useSeen } from '../../ui/element.js';
-import { count, duration, measured } from '../../ui/format.js';
+import { count, measured } from '../../ui/format.js';
 import { Sparkline } from '../../ui/plot.js';
 import {
   type Draft,
@@ -124,7 +126,7 @@ function LinePanel({ name }: { readonly name: string }) {
       ${detail?.times ? html`<${Fact} term="t1.5">${`${measured(detail.times.t15)} ms`}<//>` : null}
       ${detail?.times ? html`<${Fact} term="t3.5">${`${measured(detail.times.t35)} ms`}<//>` : null}
       ${clients === undefined ? null : html`<${Fact} term="clients">${count(clients)}<//>`}
-      ${uptime === null ? null : html`<${Fact} term="open for">${duration(uptime)}<//>`}
+      ${uptime === null ? null : html`<${Fact} term="open for">${longDuration(uptime)}<//>`}
       <${Fact} term="units">${detail ? unitsLine(detail.units) : '–'}<//>
     </dl>
     <div class="measured columns">
@@ -209,7 +211,7 @@ const names = computed(() => summary.value?.lines.map(({ name }) => name).join(S
 const overview = computed(() => {
   const { lines = [] } = summary.value ?? {};
   const open = lines.filter(({ state }) => state === 'open').length;
-  return `${lines.length} ${lines.length === 1 ? 'line' : 'lines'}, ${open} open`;
+  return `${counted(lines.length, 'line')}, ${open} open`;
 });
 
 /** The view `/lines`: every line with its state, its figures and its controls. */

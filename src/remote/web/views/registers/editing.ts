@@ -22,7 +22,6 @@ import {
   type WordTable,
 } from './state.js';
 
-/** A change of registers, by address. */
 type CellChange = ChangeRequest & { readonly table: WordTable; readonly address: number };
 
 /** A change of registers of a device, and the change that undoes it. */

@@ -117,7 +117,6 @@ function copied(): string {
   return lines.join('\n');
 }
 
-/** The element id of the cell of an address. */
 const cellId = (address: number) => `cell-${address}`;
 
 interface RowProps {

@@ -9,13 +9,14 @@ import type {
 } from '../../../../simulator/commands/schemas/device.js';
 import type { RegisterView } from '../../../../simulator/commands/schemas/value.js';
 import type { StreamedView } from '../../../../simulator/traffic/view-schema.js';
+import { longDuration } from '../../../../testing/report/words.js';
 import { ask, mayWrite } from '../../api.js';
 import { summary } from '../../live.js';
 import { resource } from '../../resource.js';
 import { go, route } from '../../route.js';
 import { Button, Empty, Folded, into, put, Refused, Select, State, sent, typed } from '../../ui/controls.js';
 import { AskingButton, Question } from '../../ui/dialog.js';
-import { count, duration } from '../../ui/format.js';
+import { count } from '../../ui/format.js';
 import { say, sayAnswer } from '../../ui/toast.js';
 import { Details } from './details.js';
 import { clash, mayRedo, mayUndo, redo, select, undo } from './editing.js';
@@ -126,7 +127,7 @@ function Machine({ name }: { readonly name: string }) {
         'cycle',
         `${name} is off for a second.`,
       )}>Interrupt 1 s<//></span>
-    <span class="flow"><span class="dim">Clock</span> <span class="mono time">${paused ? 'paused at ' : ''}${duration(time)}</span>
+    <span class="flow"><span class="dim">Clock</span> <span class="mono time">${paused ? 'paused at ' : ''}${longDuration(time)}</span>
       <${Button} disabled=${isOff} label=${paused ? 'Let the clock run' : 'Pause the clock'} onClick=${() =>
         clock(
           { pause: !paused },

@@ -160,7 +160,6 @@ const realDevices = resource(
     body.devices.filter(({ real }) => real).map(({ name }) => name),
 );
 
-/** A form for a test of a server. */
 export const ServerForm = formOf({
   kind: 'server',
   label: 'Test a server',

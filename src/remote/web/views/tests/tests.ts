@@ -1,3 +1,4 @@
+import { counted } from '../../../../common/words.js';
 import './tests.css';
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
@@ -189,7 +190,7 @@ function Step({ step, number, finding, isFirst }: StepProps) {
             ? html`<details open=${isOpen.value} onToggle=${(event: Event) => {
                 isOpen.value = (event.target as HTMLDetailsElement).open;
               }}>
-                <summary>${finding.frames.length} ${finding.frames.length === 1 ? 'event' : 'events'} of the traffic</summary>
+                <summary>${counted(finding.frames.length, 'event')} of the traffic</summary>
                 ${isOpen.value ? html`<${Evidence} finding=${finding} />` : null}
               </details>`
             : null

@@ -3,7 +3,6 @@ import { rulerOfDay } from '../../../../common/timeline/times.js';
 import type { StreamedView } from '../../../../simulator/traffic/view-schema.js';
 import type { Source } from '../../strip/model.js';
 
-/** An event of the traffic. */
 export type Event = Exclude<StreamedView, { kind: 'left out' }>;
 
 /** Stands for an event that the page does not hold: it is being fetched, or the simulator has dropped it. */
@@ -46,7 +45,6 @@ export interface Chunk {
   usedAt: number;
 }
 
-/** Whether a row is an event of the traffic. */
 export function isEvent(row: Row | undefined): row is Event {
   return row !== undefined && 'seq' in row;
 }

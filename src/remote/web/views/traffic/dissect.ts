@@ -8,8 +8,8 @@ import {
   SubFunction,
 } from '../../../../modbus/protocol/function-code.js';
 import { functionOf, type Layout } from '../../../../modbus/protocol/function-table.js';
+import { COLON, MBAP_LENGTH, MIN_RTU_LENGTH } from '../../../../modbus/protocol/limits.js';
 
-/** A field of a frame. */
 export interface ShownField {
   readonly name: string;
   /** Position in the bytes of the event, and number of bytes; 0 bytes if the field is missing. */
@@ -140,9 +140,6 @@ export function guessedFraming(bytes: Uint8Array): FramingName {
     : 'rtu';
 }
 
-const MIN_RTU_LENGTH = 4;
-const MBAP_LENGTH = 7;
-const COLON = 0x3a;
 const TOO_SHORT = 'too short for a frame';
 
 /** Describes a value that has only one right value. */

@@ -99,13 +99,11 @@ export const ROW = 24;
 /** Rows that are drawn above and below the visible ones. */
 const SPARE = 4;
 
-/** The rows that are drawn. */
 export interface RowSpan {
   readonly from: number;
   readonly to: number;
 }
 
-/** The visible rows. */
 export function spanOf(scrollTop: number, height: number, size: number): RowSpan {
   const from = Math.max(0, Math.floor(scrollTop / ROW) - SPARE);
   return { from: Math.min(from, size), to: Math.min(size, Math.ceil((scrollTop + height) / ROW) + SPARE) };

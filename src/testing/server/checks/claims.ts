@@ -1,0 +1,141 @@
+import type { Claims } from '../../order-schemas.js';
+import type { Exchange } from '../asker.js';
+import { type Bench, READ_CODES, type ReadCode } from '../bench.js';
+import { conforms, inconclusive, type Judged, notRun, type ServerCheck, violates } from '../check.js';
+import { beginText, functionsText } from '../found.js';
+import { replyTimes } from './frames.js';
+
+/** Judges functions, as far as the other checks have asked them. */
+async function functions(bench: Bench, claimed: readonly number[]): Promise<Judged> {
+  const { there, missing, silent } = bench.facts.functions;
+  for (const code of READ_CODES) if (claimed.includes(code)) await bench.table(code);
+  const lacking = claimed.filter((code) => !there.has(code) && (missing.has(code) || silent.has(code)));
+  if (lacking.length > 0) {
+    const shown = lacking.flatMap((code) => bench.log.find(({ pdu }) => pdu?.[0] === code) ?? []);
+    return violates({ code: 'functions-missing', functions: lacking }, ...shown.slice(0, 4));
+  }
+  const open = claimed.filter((code) => !there.has(code));
+  return open.length > 0
+    ? inconclusive({ code: 'functions-not-tried', functions: open })
+    : conforms(`${functionsText(claimed)} there`);
+}
+
+/** The exchanges with an exception code that the specification has. */
+export function exceptionsIn(log: readonly Exchange[]): Map<number, Exchange> {
+  return new Map(
+    log.flatMap((exchange) =>
+      exchange.answer.kind === 'exception' && exchange.answer.code > 0
+        ? [[exchange.answer.code, exchange] as const]
+        : [],
+    ),
+  );
+}
+
+function exceptions(bench: Bench, claimed: readonly number[]): Judged {
+  const seen = exceptionsIn(bench.log);
+  const others = [...seen].filter(([code]) => !claimed.includes(code));
+  if (others.length === 0) return conforms('no other exceptions came');
+  const codes = others.map(([code]) => code);
+  return violates({ code: 'exceptions-not-claimed', exceptions: codes }, ...others.map(([, shown]) => shown));
+}
+
+/** Reads as many registers, or bits, as are claimed. */
+async function quantity(bench: Bench, claimed: number, codes: readonly ReadCode[]): Promise<Judged> {
+  const { most } = bench.facts;
+  const found = codes.flatMap((code) => most[code] ?? []);
+  const least = Math.min(...found);
+  if (found.length === 0) return inconclusive({ code: 'no-large-table' });
+  return least >= claimed
+    ? conforms(`${least} in one read`)
+    : violates({ code: 'fewer-than-claimed', most: least, claimed });
+}
+
+function connections({ facts: { connections: found } }: Bench, claimed: number): Judged {
+  if (found === undefined) return inconclusive({ code: 'connections-not-counted' });
+  if (found.served >= claimed) return conforms({ code: 'connections', ...found });
+  return found.next === 'untried'
+    ? inconclusive({ code: 'connections-not-tried', ...found })
+    : violates({ code: 'fewer-connections', ...found, claimed });
+}
+
+function broadcast({ facts, asker }: Bench): Judged {
+  if (facts.broadcast === undefined)
+    return asker.isSerial ? inconclusive({ code: 'no-broadcast-sent' }) : notRun({ code: 'serial-only' });
+  return facts.broadcast
+    ? conforms('a broadcast write is executed')
+    : violates({ code: 'broadcast-not-executed' });
+}
+
+function replyTime(bench: Bench, claimed: number): Judged {
+  const times = replyTimes(bench);
+  if (!times) return inconclusive({ code: 'no-reply-timed' });
+  if (times.p99 <= claimed) return conforms(beginText(times.p99));
+  const slow = bench.log.filter(({ ms }) => ms !== undefined && ms > claimed).slice(0, 3);
+  return violates({ code: 'slower-than-claimed', p99Ms: times.p99, claimedMs: claimed }, ...slow);
+}
+
+/** A check of one claim. */
+function claim<Key extends keyof Claims>(
+  key: Key,
+  title: string,
+  rule: string,
+  judge: (bench: Bench, claimed: NonNullable<Claims[Key]>) => Judged | Promise<Judged>,
+  on?: 'tcp',
+): ServerCheck {
+  return {
+    ...{
+      id: `claim-${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+      group: 'claims',
+      title,
+      rule,
+    },
+    does: `Compares \`${key}\` of --claims with what all checks have found.`,
+    clause: 'the claims (--claims)',
+    matters: 'Who plans with the data sheet meets the difference on site.',
+    mend: 'Mend the server, or its documents.',
+    grade: 'met',
+    needs: ['claims'],
+    turn: 'end',
+    isSeveral: true,
+    ...(on && { on }),
+    run: (bench) => {
+      const claimed = bench.order.claims?.[key];
+      return claimed === undefined || claimed === false
+        ? notRun({ code: 'not-claimed' })
+        : judge(bench, claimed);
+    },
+  };
+}
+
+export const CLAIMS: readonly ServerCheck[] = [
+  claim(
+    'functions',
+    'Has the functions that are claimed',
+    'Conforms when each is answered, if only with an exception other than 01.',
+    functions,
+  ),
+  claim(
+    'exceptions',
+    'Answers with no other exceptions',
+    'Conforms when all exceptions that came are claimed.',
+    exceptions,
+  ),
+  claim(
+    'registers',
+    'Reads as many registers',
+    'Conforms when one request reads as many.',
+    (bench, claimed) => quantity(bench, claimed, [3]),
+  ),
+  claim('bits', 'Reads as many bits', 'Conforms when one request reads as many.', (bench, claimed) =>
+    quantity(bench, claimed, [1]),
+  ),
+  claim(
+    'connections',
+    'Serves as many connections',
+    'Conforms when as many are served at a time. More than 6 are not tried.',
+    connections,
+    'tcp',
+  ),
+  claim('broadcast', 'Executes broadcasts', 'Conforms when a broadcast write is executed.', broadcast),
+  claim('replyTime', 'Answers in time', 'Conforms when 99 of 100 replies begin within the time.', replyTime),
+];

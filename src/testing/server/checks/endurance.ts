@@ -1,0 +1,96 @@
+import { type Exchange, isDecisive, orWhenEnded } from '../asker.js';
+import type { Bench } from '../bench.js';
+import { conforms, inconclusive, type Judged, notRun, type ServerCheck, violates } from '../check.js';
+import { type Soaked, soakText } from '../found.js';
+import { type ServerAnswer, tallyOf } from '../reading.js';
+import { TOLD_MS } from '../survey.js';
+import { Tally } from '../tally.js';
+import { timeText } from '../words.js';
+
+/** The last tenth of the times may be this many times the first one, and this many ms longer. */
+const DRIFT = 2;
+const DRIFT_MS = 20;
+
+/** Into how many parts of equal length the time is cut: the last one is compared with the first. */
+const PARTS = 10;
+
+/** What is left of millions of reads: counts, and the first that were lost. */
+class Reads {
+  readonly times = new Tally();
+  readonly parts = Array.from({ length: PARTS }, () => new Tally());
+  readonly answers: ServerAnswer[] = [];
+  readonly shown: Exchange[] = [];
+  count = 0;
+  lost = 0;
+
+  /** @param share which part of the time is over, from 0 to 1 */
+  add(exchange: Exchange, share: number): void {
+    this.count++;
+    const { ms, answer } = exchange;
+    if (ms !== undefined) {
+      this.times.add(ms);
+      this.parts[Math.min(PARTS - 1, Math.floor(PARTS * share))]?.add(ms);
+    }
+    if (isDecisive(exchange) && answer.kind !== 'exception') return;
+    this.lost++;
+    if (this.answers.length < MOST_TOLD) this.answers.push(answer);
+    if (this.shown.length < MOST_SHOWN) this.shown.push(exchange);
+  }
+}
+
+const MOST_SHOWN = 3;
+/** How many lost reads are told apart. */
+const MOST_TOLD = 1000;
+
+/** Reads for a while at the usual pace: all have to be answered, and the times stay as they are. */
+async function soak(bench: Bench): Promise<Judged> {
+  const { asker, order } = bench;
+  const { clock } = asker;
+  const from = clock.now();
+  const reads = new Reads();
+  let isStopped = false;
+  for (let told = from; !isStopped && clock.now() < from + order.soakMs; ) {
+    const read = await bench.askGood({ isOneOfMany: true }).catch(orWhenEnded(undefined));
+    if (read) reads.add(read, (clock.now() - from) / order.soakMs);
+    else isStopped = true;
+    if (clock.now() - told < TOLD_MS) continue;
+    told = clock.now();
+    bench.progress(`soak: ${reads.count} reads, ${timeText(from + order.soakMs - told)} left`);
+  }
+  const { lost, count, times, parts, shown, answers } = reads;
+  if (count === 0) return notRun({ code: 'stopped' });
+  const soaked: Soaked = {
+    answered: count - lost,
+    of: count,
+    upToMs: times.byPowersOfTwo(),
+    ...(isStopped && { stoppedAfterMs: clock.now() - from }),
+  };
+  if (lost >= 2)
+    return {
+      ...violates({ code: 'soak-lost', ...soaked, answers: tallyOf(answers) }, ...shown),
+      seen: { times: lost, of: count },
+    };
+  if (lost === 1 || isStopped) return inconclusive({ code: 'soak-too-short', ...soaked }, ...shown);
+  const [first, last] = [parts[0]?.at(0.5) ?? 0, parts.at(-1)?.at(0.5) ?? 0];
+  if (last > DRIFT * first + DRIFT_MS)
+    return violates({ code: 'soak-slower', ...soaked, firstMs: first, lastMs: last });
+  return conforms(soakText(soaked));
+}
+
+export const ENDURANCE: readonly ServerCheck[] = [
+  {
+    id: 'soak',
+    group: 'endurance',
+    title: 'Keeps answering',
+    does: 'Reads for as long as --soak says, at the pace of --pause.',
+    rule: 'Conforms when all reads are answered, and as fast at the end as at the beginning.',
+    clause: 'robustness (no clause)',
+    matters: 'alejoseb/Modbus-STM32-HAL-FreeRTOS#125, pymodbus-dev/pymodbus#274',
+    mend: 'Look for what grows with each request.',
+    grade: 'met',
+    needs: ['soak'],
+    turn: 'late',
+    isSeveral: true,
+    run: soak,
+  },
+];

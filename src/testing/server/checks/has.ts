@@ -1,0 +1,327 @@
+import { SUNSPEC_BASES } from '../../../files/config/native/sunspec.js';
+import { COMMON_MODEL, findSunspecModel, SUNSPEC_END } from '../../../files/config/sunspec/place.js';
+import { bitsAt } from '../../../modbus/protocol/bytes.js';
+import { type Exchange, hasValues } from '../asker.js';
+import type { Bench, ReadCode } from '../bench.js';
+import {
+  conforms,
+  dangerous,
+  inconclusive,
+  type Judged,
+  notAnswered,
+  refused,
+  type ServerCheck,
+  unsupported,
+  violates,
+} from '../check.js';
+import { A } from '../clauses.js';
+import type { Found } from '../found.js';
+import { didOf, hasOtherQuantity } from '../reading.js';
+import { readPdu, valuesOf } from '../requests.js';
+import { answerText, listText } from '../words.js';
+
+/** Finds the table of a function, or says why there is none. */
+export async function tableOr(bench: Bench, code: ReadCode): Promise<number | Judged> {
+  const address = await bench.table(code);
+  if (typeof address === 'number') return address;
+  const { answer } = address;
+  if (answer.kind === 'exception' && answer.code === 1)
+    return unsupported({ code: 'function-absent', function: code }, address);
+  if (answer.kind === 'exception') return inconclusive({ code: 'no-address-found', function: code }, address);
+  // A server that does not answer unknown addresses may have the function, and other addresses.
+  if (answer.kind === 'silent' && (await refusesAddresses(bench)))
+    return notAnswered(code, bench.asker.isSerial, address);
+  return inconclusive({ code: 'function-unclear', function: code, answer: didOf(answer) }, address);
+}
+
+/** True when the server answers, with whatever, a read of addresses that it does not have. */
+async function refusesAddresses(bench: Bench): Promise<boolean> {
+  const { code } = bench.read ?? { code: 3 };
+  const asked = bench.log.filter(({ pdu, isPlain }) => isPlain && pdu?.[0] === code && pdu[1] === 0xff);
+  const last = asked.at(-1) ?? (await bench.ask(readPdu(code, 0xffff, 1)));
+  return last.answer.kind === 'exception' || last.answer.kind === 'data';
+}
+
+/** Reads as many as the specification allows; where that is refused, finds the most by halving. */
+async function most(bench: Bench, code: ReadCode, limit: number): Promise<Judged> {
+  const address = await tableOr(bench, code);
+  if (typeof address !== 'number') return address;
+  const read = (quantity: number) => bench.ask(readPdu(code, address, quantity));
+  const what = code <= 2 ? 'bits' : 'registers';
+  const whole = await read(limit);
+  const { answer } = whole;
+  if (answer.kind === 'data') {
+    if (whole.oddities.length === 0) bench.facts.most[code] = limit;
+    const isShort = hasOtherQuantity(whole) || whole.oddities.includes('byte-count');
+    return isShort
+      ? inconclusive({ code: 'reply-of-other-size', quantity: limit, what }, whole)
+      : conforms(`${limit} ${what} in one read`, whole);
+  }
+  let [low, high] = [1, limit];
+  let refusal: Exchange = whole;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    const exchange = await read(middle);
+    const isWhole = exchange.answer.kind === 'data' && !hasOtherQuantity(exchange);
+    if (isWhole) low = middle;
+    else {
+      high = middle;
+      refusal = exchange;
+    }
+  }
+  // Two reads further on tell the end of the map from the most of one read.
+  const last = address + low - 1;
+  const beyond = await bench.ask(readPdu(code, last + 1, 1));
+  const isMapEnd = beyond.answer.kind !== 'data';
+  if (isMapEnd) {
+    bench.facts.lastAddress[code] = last;
+    const isRefusedAs2 = answer.kind === 'exception' && answer.code === 2;
+    const exception = answer.kind === 'exception' && !isRefusedAs2 ? { exception: answer.code } : {};
+    return inconclusive(
+      { code: 'map-too-small', address, last, most: low, what, ...exception },
+      whole,
+      refusal,
+    );
+  }
+  bench.facts.most[code] = low;
+  const claimed = bench.order.claims?.[what];
+  if (claimed !== undefined && low >= claimed)
+    return unsupported({ code: 'few-as-claimed', most: low, what, claimed }, refusal, whole);
+  return violates(
+    { code: 'few-in-one-read', most: low, limit, what, answer: didOf(refusal.answer) },
+    refusal,
+    whole,
+  );
+}
+
+async function mapEnd(bench: Bench): Promise<Judged> {
+  const code = bench.read?.code ?? 3;
+  const address = await tableOr(bench, code);
+  if (typeof address !== 'number') return address;
+  const isThere = async (at: number) => hasValues(await bench.ask(readPdu(code, at, 1)));
+  let [there, not] = [address, 0x10000];
+  // Steps grow until an address is refused; then the end is between the last two.
+  for (let step = 1; there + step < 0x10000; step *= 2) {
+    if (!(await isThere(there + step))) {
+      not = there + step;
+      break;
+    }
+    there += step;
+  }
+  if (not === 0x10000 && (await isThere(0xffff))) return unsupported({ code: 'all-addresses-exist' });
+  while (not - there > 1) {
+    const middle = (there + not) >> 1;
+    if (await isThere(middle)) there = middle;
+    else not = middle;
+  }
+  bench.facts.lastAddress[code] = there;
+  return refused(bench, readPdu(code, there, 2), {
+    right: [2],
+    open: {
+      3: 'the read is refused, with the code of a wrong quantity',
+      4: 'the read is refused, with another code',
+    },
+    data: (exchange) => violates({ code: 'end-in-block', address: there + 1, before: there }, exchange),
+  });
+}
+
+/** Reads 1, 3 and 9 bits: the byte count fits, and bits that were not asked for are 0. */
+async function padding(bench: Bench, code: 1 | 2): Promise<Judged> {
+  const address = await tableOr(bench, code);
+  if (typeof address !== 'number') return address;
+  const shown: Exchange[] = [];
+  let neighbours = false;
+  for (const quantity of [1, 3, 9]) {
+    const exchange = await bench.ask(readPdu(code, address, quantity));
+    const { answer } = exchange;
+    if (answer.kind !== 'data') continue;
+    shown.push(exchange);
+    const bits = bitsAt(answer.pdu, 2, 8 * (answer.pdu.length - 2));
+    if (bits.slice(quantity).includes(true)) {
+      return violates({ code: 'bits-set', quantity, byte: answer.pdu.at(-1) ?? 0 }, exchange);
+    }
+  }
+  const all = await bench.bits(code, address, 8);
+  neighbours = all?.slice(1).includes(true) ?? false;
+  if (shown.length === 0) return inconclusive({ code: 'bits-not-read' });
+  return neighbours
+    ? conforms('byte counts fit, and unused bits are 0', ...shown)
+    : inconclusive({ code: 'bits-all-zero' }, ...shown);
+}
+
+/** Reads four registers one by one, in a block, and one by one again: quiet ones have to agree. */
+async function blockAgrees(bench: Bench): Promise<Judged> {
+  const code = bench.read?.code ?? 3;
+  if (code < 3) return unsupported({ code: 'no-registers' });
+  const address = bench.read?.address ?? 0;
+  const singles = async () => {
+    const values: string[] = [];
+    for (let i = 0; i < 4; i++) {
+      const { answer } = await bench.ask(readPdu(code, address + i, 1));
+      values.push(answer.kind === 'data' ? String(valuesOf(answer.pdu)[0]) : answerText(answer));
+    }
+    return values.join(' ');
+  };
+  const before = await singles();
+  const exchange = await bench.ask(readPdu(code, address, 4));
+  if (exchange.answer.kind !== 'data')
+    return inconclusive(
+      { code: 'registers-not-read', quantity: 4, address, answer: didOf(exchange.answer) },
+      exchange,
+    );
+  const block = valuesOf(exchange.answer.pdu).join(' ');
+  const after = await singles();
+  if (before !== after) return inconclusive({ code: 'registers-alive' }, exchange);
+  if (block === before)
+    return conforms(`four registers from ${address} on are the same alone and in a block`, exchange);
+  if (hasOtherQuantity(exchange) || exchange.oddities.includes('byte-count'))
+    return inconclusive({ code: 'block-of-other-size' }, exchange);
+  const alone = bench.log.at(-1) as Exchange;
+  return dangerous({ code: 'block-differs', address, alone: before, block }, exchange, alone);
+}
+
+export const HAS: readonly ServerCheck[] = [
+  {
+    id: 'map-end',
+    provokes: ['address'],
+    group: 'has',
+    title: 'Refuses a block that goes beyond the end',
+    does: 'Finds the last address, and reads it together with the next one.',
+    rule: 'Conforms with exception 02. Another code decides nothing; every address exists: not supported.',
+    clause: `${A}, 7, code 02`,
+    matters: 'A value beside the map is taken for a measurement: pail23/stiebel_eltron_isg_component#599.',
+    mend: 'Check address plus quantity against the end of the map.',
+    grade: 'seldom',
+    run: mapEnd,
+  },
+  {
+    id: 'fc03-quantity-125',
+    group: 'has',
+    title: 'Answers a read of 125 registers',
+    does: 'Reads 125 registers with function 3; halves the quantity until it is answered.',
+    rule: 'Conforms with 250 bytes. Where the map is smaller nothing is decided; the largest found is told.',
+    clause: `${A}, 6.3`,
+    matters:
+      'Clients that join registers into blocks fail: influxdata/telegraf#18871, alejoseb/Modbus-STM32-HAL-FreeRTOS#116.',
+    mend: 'Give the transmit buffer 256 bytes.',
+    grade: 'met',
+    run: (bench) => most(bench, 3, 125),
+  },
+  {
+    id: 'fc01-quantity-2000',
+    group: 'has',
+    title: 'Answers a read of 2000 coils',
+    does: 'Reads 2000 coils with function 1; halves the quantity until it is answered.',
+    rule: 'Conforms with 250 bytes. Where there are fewer coils nothing is decided.',
+    clause: `${A}, 6.1`,
+    matters: 'As for registers: coassoftwaresystems/delphi-modbus#18.',
+    mend: 'Give the transmit buffer 256 bytes.',
+    grade: 'seldom',
+    run: (bench) => most(bench, 1, 2000),
+  },
+  {
+    id: 'block-agrees',
+    group: 'has',
+    title: 'A block has the values of its registers',
+    does: 'Reads four registers one by one, in one block, and one by one again.',
+    rule: 'Conforms when they agree. Where they move, quiet registers are needed.',
+    clause: `${A}, 6.3`,
+    matters: 'Values of 32 bits are torn, or swapped, or shifted by holes: LavermanJJ/pysolarfocus#61.',
+    mend: 'Fill each word of a block from its own address.',
+    grade: 'dangerous',
+    run: blockAgrees,
+  },
+  ...([1, 2] as const).map(
+    (code): ServerCheck => ({
+      id: `fc0${code}-padding`,
+      group: 'has',
+      title: `Function ${code} pads with zeros`,
+      does: `Reads 1, 3 and 9 bits with function ${code}.`,
+      rule: 'Conforms when the byte counts are 1, 1 and 2 and all other bits are 0. Shows nothing where the bits beside are 0.',
+      clause: `${A}, 6.${code}`,
+      matters:
+        'Clients that take the whole byte see coils that they have not asked for: stephane/libmodbus#124, Cloud-Automation/node-modbus#184.',
+      mend: 'Clear the byte before bits are put into it.',
+      grade: 'seldom',
+      run: (bench) => padding(bench, code),
+    }),
+  ),
+];
+
+/** The marker at the start of the models. */
+const MARKER = [0x5375, 0x6e53];
+/** The common model has 66 registers, or 65 without its last one, which is a pad. */
+const SHORT_COMMON = 65;
+const MOST_MODELS = 100;
+
+/** Follows the chain of models from the marker to its end. */
+async function chain(bench: Bench): Promise<Judged> {
+  for (const base of SUNSPEC_BASES) {
+    const marker = await bench.words(3, base, 2);
+    if (marker?.[0] === MARKER[0] && marker?.[1] === MARKER[1]) return follow(bench, base + 2);
+  }
+  return unsupported({ code: 'no-sunspec' });
+}
+
+async function follow(bench: Bench, first: number): Promise<Judged> {
+  const models: number[] = [];
+  const blame = (found: Found) => violates(found, ...bench.log.slice(-1));
+  for (let at = first; models.length < MOST_MODELS; ) {
+    const [id, length] = (await bench.words(3, at, 2)) ?? [];
+    if (id === undefined || length === undefined) {
+      // The end has a length of 0; some servers end with FFFF alone.
+      const [alone] = (await bench.words(3, at, 1)) ?? [];
+      return alone === SUNSPEC_END[0]
+        ? blame({ code: 'sunspec-end', address: at })
+        : blame({ code: 'sunspec-cut', models, address: at });
+    }
+    if (id === SUNSPEC_END[0])
+      return length === SUNSPEC_END[1]
+        ? conforms(`the models ${listText(models.map(String))} from ${first} on, and the end`)
+        : blame({ code: 'sunspec-end', address: at, length });
+    if (models.length === 0 && id !== COMMON_MODEL) return blame({ code: 'sunspec-first', model: id });
+    const wrong = wrongLength(id, length);
+    if (wrong) return blame({ code: 'sunspec-length', model: id, address: at, length, ...wrong });
+    const last = await bench.ask(readPdu(3, at + 1 + length, 1));
+    if (!hasValues(last))
+      return violates(
+        { code: 'sunspec-short', model: id, address: at, length, answer: didOf(last.answer) },
+        last,
+      );
+    models.push(id);
+    at += 2 + length;
+  }
+  return blame({ code: 'sunspec-endless', models: MOST_MODELS });
+}
+
+/**
+ * The right length of a model that has another one, if there is one; undefined when nothing is wrong, as with
+ * models of vendors and with groups that may repeat.
+ */
+function wrongLength(id: number, length: number): { readonly right?: number } | undefined {
+  const model = findSunspecModel(id);
+  if (!model.ok) return length > 0 ? undefined : {};
+  const { points = [], groups = [] } = model.value.group;
+  const fixed = points.reduce((sum, { size }) => sum + size, 0) - 2;
+  const isRight =
+    groups.length > 0
+      ? length >= fixed
+      : length === fixed || (id === COMMON_MODEL && length === SHORT_COMMON);
+  return isRight ? undefined : { right: fixed };
+}
+
+export const SUNSPEC: readonly ServerCheck[] = [
+  {
+    id: 'sunspec-map',
+    provokes: ['address'],
+    group: 'has',
+    title: 'Its SunSpec models are a chain',
+    does: 'Looks for the marker SunS at 40000, 0 and 50000, and follows the models to the end.',
+    rule: 'Conforms when model 1 is the first, each model is as long as it has to be, its last register is there, and FFFF 0000 ends the chain. No marker: not supported.',
+    clause: 'SunSpec Device Information Model Specification V1.2, 6; conformance DEV-1, DEV-2, MOD-1, MOD-2',
+    matters: 'Clients find no model, or read the wrong one: hoylabs/OpenDTU-OnBattery#2635.',
+    mend: 'Let each length count the registers behind it, and end the list with FFFF 0000.',
+    grade: 'met',
+    run: chain,
+  },
+];

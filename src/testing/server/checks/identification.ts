@@ -1,0 +1,367 @@
+import { printableLine } from '../../../common/rest-client/printable.js';
+import type { Bench } from '../bench.js';
+import {
+  conforms,
+  inconclusive,
+  type Judged,
+  notAnswered,
+  refused,
+  type ServerCheck,
+  unsupported,
+  violates,
+} from '../check.js';
+import { A } from '../clauses.js';
+import type { Found } from '../found.js';
+import { didOf } from '../reading.js';
+import { answerText, codeText } from '../words.js';
+
+const identify = (access: number, object: number) => Uint8Array.of(0x2b, 0x0e, access, object);
+
+/** Longest list of objects: one request may begin with each of 256. */
+const MOST_PARTS = 256;
+
+/** Reads the objects of a level until no more follow. */
+async function readObjects(
+  bench: Bench,
+  access: number,
+): Promise<Judged | { readonly objects: Map<number, string>; readonly level: number }> {
+  const objects = new Map<number, string>();
+  let [next, level] = [0, 0];
+  for (let part = 0; part < MOST_PARTS; part++) {
+    const exchange = await bench.ask(identify(access, next));
+    bench.noteFunction(43, exchange);
+    const { answer } = exchange;
+    if (answer.kind === 'exception' && answer.code === 1)
+      return unsupported({ code: 'function-absent', function: 43, mei: 14 }, exchange);
+    if (answer.kind === 'exception')
+      return violates({ code: 'not-identified', answer: didOf(answer) }, exchange);
+    if (answer.kind !== 'data') return violates({ code: 'not-identified', answer: didOf(answer) }, exchange);
+    const [, mei = 0, , conformity = 0, more = 0, following = 0, count = 0] = answer.pdu;
+    if (mei !== 0x0e || answer.pdu.length < 7) return violates({ code: 'no-identification' }, exchange);
+    level = conformity;
+    let at = 7;
+    for (let i = 0; i < count; i++) {
+      const [id, length] = [answer.pdu[at], answer.pdu[at + 1]];
+      if (id === undefined || length === undefined || at + 2 + length > answer.pdu.length) {
+        return violates({ code: 'objects-cut', objects: count }, exchange);
+      }
+      objects.set(id, Buffer.from(answer.pdu.subarray(at + 2, at + 2 + length)).toString('latin1'));
+      at += 2 + length;
+    }
+    if (at !== answer.pdu.length && !bench.isOdd('bytes-after'))
+      return violates({ code: 'bytes-after-objects', bytes: answer.pdu.length - at }, exchange);
+    if (more === 0)
+      return following === 0
+        ? { objects, level }
+        : violates({ code: 'object-never-follows', object: following }, exchange);
+    if (more !== 0xff || following <= next)
+      return violates({ code: 'more-follows', more, object: following }, exchange);
+    next = following;
+  }
+  return violates({ code: 'objects-endless' });
+}
+
+async function basic(bench: Bench): Promise<Judged> {
+  const read = await readObjects(bench, 1);
+  if ('verdict' in read) return read;
+  const { objects, level } = read;
+  const names = [...objects].sort((a, b) => a[0] - b[0]).map(([, text]) => text);
+  bench.facts.vendor = names;
+  bench.facts.identificationLevel = level;
+  const missing = [0, 1, 2].filter((id) => !objects.has(id));
+  if (missing.length > 0)
+    return violates({ code: 'objects-missing', objects: missing }, ...bench.log.slice(-1));
+  return conforms(`${names.map(printableLine).join(', ')}; level ${codeText(level)}`, ...bench.log.slice(-1));
+}
+
+async function extended(bench: Bench): Promise<Judged> {
+  const read = await readObjects(bench, 3);
+  if ('verdict' in read) {
+    const { answer } = bench.log.at(-1) ?? {};
+    const isLower = answer?.kind === 'exception' && answer.code === 3;
+    return isLower ? violates({ code: 'level-refused' }, ...(read.shown ?? [])) : read;
+  }
+  return conforms(`${read.objects.size} objects; level ${codeText(read.level)}`, ...bench.log.slice(-1));
+}
+
+const individually = (bench: Bench) => ((bench.facts.identificationLevel ?? 0x80) & 0x80) !== 0;
+
+/** Checks of function 43 are about servers that have it, whichever of them runs first, or alone. */
+const with43 =
+  (run: (bench: Bench) => Promise<Judged>) =>
+  async (bench: Bench): Promise<Judged> => {
+    if (!bench.isFunctionKnown(43)) await basic(bench);
+    if (bench.facts.functions.missing.has(43))
+      return unsupported({ code: 'function-absent', function: 43, mei: 14 });
+    if (bench.facts.functions.silent.has(43)) return inconclusive({ code: 'identification-deaf' });
+    return run(bench);
+  };
+
+async function restart(bench: Bench): Promise<Judged> {
+  const exchange = await bench.ask(identify(1, 0x50));
+  const { answer } = exchange;
+  if (answer.kind === 'exception' && answer.code === 1)
+    return unsupported({ code: 'function-absent', function: 43, mei: 14 }, exchange);
+  if (answer.kind === 'data' && answer.pdu[7] === 0)
+    return conforms('it begins again at object 00', exchange);
+  return violates({ code: 'no-restart', answer: didOf(answer) }, exchange);
+}
+
+/** Returns the data that it was sent (6.8.1): the sub-function that a server with function 8 has first. */
+const LOOPBACK = [8, 0, 0, 0xa5, 0x37] as const;
+
+/** An unknown sub-function is refused with the code of an unknown function, so function 8 has to be there. */
+async function unknownSubFunction(bench: Bench): Promise<Judged> {
+  if (!bench.isFunctionKnown(8)) bench.noteFunction(8, await bench.ask(Uint8Array.from(LOOPBACK)));
+  if (bench.facts.functions.missing.has(8)) return unsupported({ code: 'function-absent', function: 8 });
+  return refused(bench, Uint8Array.of(8, 0, 0x13, 0, 0), {
+    right: [1],
+    open: { 3: 'it is refused, with another code' },
+    isOptional: false,
+  });
+}
+
+/** A function of a serial line that a server may have: judged by the shape of its reply. */
+function shape(
+  id: string,
+  pdu: readonly number[],
+  text: { title: string; right: string; clause: string; matters: string },
+  judge: (pdu: Uint8Array) => Found | undefined,
+): ServerCheck {
+  const code = pdu[0] as number;
+  return {
+    id,
+    group: 'identification',
+    title: text.title,
+    does: `Sends function ${code}${pdu.length > 1 ? ` (${pdu.map(codeText).join(' ')})` : ''}.`,
+    rule: `Conforms with ${text.right}, or with exception 01: not supported. Silence costs each client a time-out.`,
+    clause: `${A}, ${text.clause}`,
+    matters: text.matters,
+    mend: 'Answer with exception 01 what is not there.',
+    grade: 'met',
+    provokes: ['function'],
+    run: async (bench) => {
+      const exchange = await bench.ask(Uint8Array.from(pdu));
+      bench.noteFunction(code, exchange);
+      const { answer } = exchange;
+      switch (answer.kind) {
+        case 'exception':
+          if (answer.code === 1) return unsupported({ code: 'function-absent', function: code }, exchange);
+          return code >= 20 && [2, 3, 4].includes(answer.code)
+            ? conforms(`exception ${codeText(answer.code)}`, exchange)
+            : violates({ code: 'wrong-exception', exception: answer.code, right: [1] }, exchange);
+        case 'data': {
+          const wrong = judge(answer.pdu);
+          return wrong === undefined
+            ? conforms(`the server ${answerText(answer)}`, exchange)
+            : violates(wrong, exchange);
+        }
+        case 'silent':
+          return notAnswered(code, bench.asker.isSerial, exchange);
+        default:
+          return violates({ code: 'function-misanswered', answer: didOf(answer) }, exchange);
+      }
+    },
+  };
+}
+
+/** Reads the counters 8/12 and 8/13, sends a bad frame and an illegal request, and reads them again. */
+async function counters(bench: Bench): Promise<Judged> {
+  const counter = async (sub: number) => {
+    const { answer } = await bench.ask(Uint8Array.of(8, 0, sub, 0, 0));
+    return answer.kind === 'data' ? ((answer.pdu[3] ?? 0) << 8) | (answer.pdu[4] ?? 0) : undefined;
+  };
+  const before = [await counter(12), await counter(13)];
+  if (before.includes(undefined)) return unsupported({ code: 'no-counters' });
+  const frame = bench.asker.framing.encode({
+    transactionId: 0,
+    unitId: bench.asker.unitId,
+    pdu: bench.goodRead,
+  });
+  frame[frame.length - 1] = (frame.at(-1) ?? 0) ^ 0xff;
+  await bench.asker.send([{ bytes: frame }], { timeout: 300 });
+  const illegal = await bench.ask(Uint8Array.of(0x63, 0, 0, 0, 1), { tries: 1 });
+  const after = [await counter(12), await counter(13)];
+  const [errors = 0, exceptions = 0] = [0, 1].map((i) => ((after[i] ?? 0) - (before[i] ?? 0)) & 0xffff);
+  if (illegal.answer.kind !== 'exception') return inconclusive({ code: 'no-exception-counted' }, illegal);
+  if (errors === 1 && exceptions === 1)
+    return conforms('one bad frame and one exception are counted', illegal);
+  return violates({ code: 'miscounted', errors, exceptions }, ...bench.log.slice(-6));
+}
+
+/** Judges the byte count of a reply. */
+function byteCount(pdu: Uint8Array): Found | undefined {
+  const [counted = 0, bytes] = [pdu[1], pdu.length - 2];
+  return counted === bytes ? undefined : { code: 'byte-count-wrong', byteCount: counted, bytes };
+}
+
+const S43 = 'debevv/nanoMODBUS#126: lists that are cut, or have no end.';
+const COST = 'A client that looks for it waits for its time-out: stephane/libmodbus#813.';
+
+function of43(
+  id: string,
+  title: string,
+  does: string,
+  rule: string,
+  run: (bench: Bench) => Promise<Judged>,
+  clause = '6.21',
+): ServerCheck {
+  return {
+    ...{ id, group: 'identification', title, does, rule, clause: `${A}, ${clause}`, matters: S43 },
+    mend: 'Follow the table of objects and the rules of "more follows".',
+    grade: 'seldom',
+    run,
+  };
+}
+
+export const IDENTIFICATION: readonly ServerCheck[] = [
+  {
+    ...of43(
+      'fc43-basic',
+      'Identifies itself',
+      'Reads the basic objects with function 43/14 to their end.',
+      'Conforms with the objects 0, 1 and 2, and 00 as the next one at the end. Exception 01: not supported.',
+      basic,
+    ),
+    grade: 'met',
+  },
+  of43(
+    'fc43-extended',
+    'Answers for a higher level',
+    'Reads the extended objects.',
+    'Conforms when the server answers at its own level.',
+    with43(extended),
+  ),
+  {
+    provokes: ['value'],
+    ...of43(
+      'fc43-code-illegal',
+      'Refuses an unknown way of reading',
+      'Sends 2B 0E 05 00.',
+      'Conforms with exception 03. Exception 02 decides nothing.',
+      with43((bench) =>
+        refused(bench, identify(5, 0), { right: [3], open: { 2: 'it is refused, with another code' } }),
+      ),
+    ),
+  },
+  {
+    provokes: ['address'],
+    ...of43(
+      'fc43-object-unknown',
+      'Refuses an object that it does not have',
+      'Asks for object 7F alone.',
+      'Conforms with exception 02. Without individual access: not supported.',
+      with43(async (bench) =>
+        individually(bench)
+          ? refused(bench, identify(4, 0x7f), { right: [2] })
+          : unsupported({ code: 'objects-not-single' }),
+      ),
+    ),
+  },
+  of43(
+    'fc43-restart',
+    'Begins again at an unknown object',
+    'Asks for the basic objects from 50 on.',
+    'Conforms when the list begins again at object 00.',
+    with43(restart),
+  ),
+  {
+    provokes: ['function'],
+    ...of43(
+      'fc43-mei-unknown',
+      'Refuses another MEI type',
+      'Sends 2B 0F 01 00.',
+      'Conforms with exception 01. 02 and 03 decide nothing.',
+      with43((bench) =>
+        refused(bench, Uint8Array.of(0x2b, 0x0f, 1, 0), {
+          right: [1],
+          open: { 2: 'it is refused', 3: 'it is refused' },
+          isOptional: false,
+        }),
+      ),
+      '6.19 and figure 30',
+    ),
+  },
+  shape(
+    'fc08-loopback',
+    LOOPBACK,
+    {
+      title: 'Echoes a diagnostic request',
+      right: 'an echo',
+      clause: '6.8',
+      matters: 'Beckhoff FB_MBDiagnose polls it.',
+    },
+    (pdu) => (Buffer.compare(pdu, Uint8Array.from(LOOPBACK)) === 0 ? undefined : { code: 'echo-differs' }),
+  ),
+  {
+    id: 'fc08-sub-unknown',
+    provokes: ['function'],
+    group: 'identification',
+    title: 'Refuses an unknown sub-function',
+    does: 'Sends 08 0013 0000.',
+    rule: 'Conforms with exception 01. 03 decides nothing. Without function 8: not supported.',
+    clause: `${A}, figure 18`,
+    matters: COST,
+    mend: 'Answer with exception 01.',
+    grade: 'seldom',
+    run: unknownSubFunction,
+  },
+  {
+    id: 'fc08-counters',
+    provokes: ['function'],
+    group: 'identification',
+    title: 'Counts errors and exceptions',
+    does: 'Reads the counters 8/12 and 8/13 before and after one frame with a wrong CRC and one exception.',
+    rule: 'Conforms when each went up by one. Where others talk on the line nothing is decided.',
+    clause: 'Serial Line V1.02, 6.1',
+    matters: 'Whoever looks for a bad line looks at these counters.',
+    mend: 'Count in the receiver, and in the place where exceptions are made.',
+    grade: 'seldom',
+    on: 'rtu',
+    run: counters,
+  },
+  shape(
+    'fc07-shape',
+    [7],
+    { title: 'Exception status', right: '2 bytes', clause: '6.7', matters: COST },
+    (pdu) => (pdu.length === 2 ? undefined : { code: 'reply-length', bytes: pdu.length, right: 2 }),
+  ),
+  shape(
+    'fc11-shape',
+    [11],
+    { title: 'Communication events', right: 'status 0000 or FFFF', clause: '6.9', matters: COST },
+    (pdu) =>
+      pdu.length === 5 && pdu[1] === pdu[2] && (pdu[1] === 0 || pdu[1] === 0xff)
+        ? undefined
+        : { code: 'status-wrong' },
+  ),
+  shape(
+    'fc17-shape',
+    [17],
+    {
+      title: 'Server identifier',
+      right: 'byte count, identifier and run indicator',
+      clause: '6.13',
+      matters: 'cwalter-at/freemodbus#17 (no byte count); silence costs a time-out.',
+    },
+    byteCount,
+  ),
+  shape(
+    'fc12-answered',
+    [12],
+    { title: 'Communication log', right: 'the log', clause: '6.10', matters: COST },
+    byteCount,
+  ),
+  shape(
+    'fc20-answered',
+    [20, 7, 6, 0, 1, 0, 0, 0, 1],
+    { title: 'File records', right: 'data or exception 02', clause: '6.14', matters: COST },
+    () => undefined,
+  ),
+  shape(
+    'fc24-answered',
+    [24, 0, 0],
+    { title: 'FIFO queue', right: 'a queue, or exception 02 or 03', clause: '6.18', matters: COST },
+    () => undefined,
+  ),
+];

@@ -1,0 +1,306 @@
+import { type Exchange, hasValues } from '../asker.js';
+import type { Bench, ReadCode } from '../bench.js';
+import {
+  conforms,
+  dangerous,
+  fact,
+  inconclusive,
+  type Judged,
+  judgeRefusal,
+  refused,
+  type ServerCheck,
+  unsupported,
+  violates,
+} from '../check.js';
+import { A } from '../clauses.js';
+import { didOf, tallyOf } from '../reading.js';
+import { readPdu, valuesOf } from '../requests.js';
+import { answerText } from '../words.js';
+import { tableOr } from './has.js';
+
+/** Addresses that hardly any server has. */
+const UNLIKELY = [0xffff, 0xfffe, 0xff00, 0xeeee, 0x7fff, 50_000, 20_000];
+
+/** An address of the good table that is not there; undefined where all are. */
+async function absentAddress(
+  bench: Bench,
+): Promise<{ readonly address: number; readonly exchange: Exchange } | undefined> {
+  for (const address of UNLIKELY) {
+    const exchange = await bench.ask(readPdu(bench.read?.code ?? 3, address, 1));
+    if (!hasValues(exchange)) return { address, exchange };
+  }
+  return undefined;
+}
+
+async function addressUnknown(bench: Bench): Promise<Judged> {
+  const absent = await absentAddress(bench);
+  if (!absent) return unsupported({ code: 'all-addresses-exist' });
+  const { exchange, address } = absent;
+  const judged = judgeRefusal(exchange, { right: [2], silence: 'violates', isOptional: false });
+  return { ...judged, at: { address } };
+}
+
+/** The figures of the functions that read: each looks at the quantity before the address. */
+const FIGURES = { 1: 11, 2: 12, 3: 13, 4: 14 } as const;
+
+/**
+ * Asks a wrong quantity at an address that is not there. Its code tells the order only where the server
+ * refuses the same quantity at a good address with another code than the address.
+ */
+async function orderOfChecks(bench: Bench): Promise<Judged> {
+  const absent = await absentAddress(bench);
+  if (!absent) return unsupported({ code: 'all-addresses-exist' });
+  const { code, address } = bench.read ?? { code: 3, address: 0 };
+  const ofAddress = absent.exchange.answer;
+  if (ofAddress.kind !== 'exception')
+    return inconclusive({ code: 'address-not-refused', answer: didOf(ofAddress) }, absent.exchange);
+  const same: Exchange[] = [];
+  for (const many of [0, code <= 2 ? 2001 : 126]) {
+    const good = await bench.ask(readPdu(code, address, many));
+    same.push(good);
+    if (good.answer.kind !== 'exception' || good.answer.code === ofAddress.code) continue;
+    const exchange = await bench.ask(readPdu(code, absent.address, many));
+    const { answer } = exchange;
+    const figure = FIGURES[code as ReadCode];
+    if (answer.kind === 'exception' && answer.code === good.answer.code)
+      return fact({ code: 'quantity-first', exception: answer.code, figure }, exchange);
+    if (answer.kind === 'exception' && answer.code === ofAddress.code)
+      return fact({ code: 'address-first', exception: answer.code, figure }, exchange);
+    return fact({ code: 'other-answer', answer: didOf(answer) }, exchange);
+  }
+  return inconclusive(
+    {
+      code: 'order-unclear',
+      answers: tallyOf(same.map(({ answer }) => answer)),
+      exception: ofAddress.code,
+    },
+    ...same,
+  );
+}
+
+const MAY_BE_ADDRESS =
+  'Exception 02 decides nothing: the map may end before, and some servers look at the address first, as figure 9 has it for all functions.';
+
+/** A read of a quantity that the specification does not have. */
+function quantity(
+  code: ReadCode,
+  many: number,
+  text: { title?: string; matters: string; turn?: 'late' },
+): ServerCheck {
+  const limit = code <= 2 ? 2000 : 125;
+  const isOver = many > limit;
+  const figure = FIGURES[code];
+  const what = code <= 2 ? 'bits' : 'registers';
+  return {
+    id: `fc0${code}-quantity-${many}`,
+    group: 'refusals',
+    title: text.title ?? `Function ${code} refuses ${many} ${what}`,
+    does: `Reads ${many} ${what} with function ${code}.`,
+    rule: `Conforms with exception 03.${isOver ? ` ${MAY_BE_ADDRESS}` : ''}`,
+    clause: `${A}, figure ${figure}`,
+    matters: text.matters,
+    mend: `Refuse quantities other than 1 to ${limit} with exception 03, before anything else is looked at.`,
+    grade: 'seldom',
+    provokes: ['value'],
+    ...(text.turn && { turn: text.turn }),
+    run: async (bench) => {
+      const address = await tableOr(bench, code);
+      if (typeof address !== 'number') return address;
+      return refused(bench, readPdu(code, address, many), {
+        right: [3],
+        ...(isOver && { open: { 2: 'the map may end before, and some servers look at the address first' } }),
+        data: (exchange) => tooMany(exchange, many, what),
+      });
+    },
+  };
+}
+
+function tooMany(exchange: Exchange, many: number, what: string): Judged {
+  const { answer } = exchange;
+  const bytes = answer.kind === 'data' ? answer.pdu.length - 2 : 0;
+  return violates({ code: 'wrong-quantity-answered', quantity: many, what, bytes }, exchange);
+}
+
+const asFunction3 = 'As with function 3: xiegeo/modbusone#16.';
+const AS_READ = 'A client of a wrong quantity is not told so: ';
+
+function badFunction(pdu: Uint8Array, silence: 'conforms' | 'inconclusive' | 'violates', right = [1]) {
+  return (bench: Bench) => refused(bench, pdu, { right, silence, isOptional: false });
+}
+
+async function tooShort(bench: Bench): Promise<Judged> {
+  const address = bench.read?.address ?? 0;
+  const code = bench.read?.code ?? 3;
+  const results: Judged[] = [];
+  for (const pdu of [Uint8Array.of(code), Uint8Array.of(code, address >> 8)]) {
+    // The buffer still holds the request before, whose bytes would make this one whole.
+    await bench.ask(readPdu(code, address, 2));
+    results.push(
+      await refused(bench, pdu, { right: [3], open: { 2: 'the missing bytes may read as an address' } }),
+    );
+    if (results.at(-1)?.verdict === 'violates') break;
+  }
+  return (
+    results.find(({ verdict }) => verdict === 'violates') ??
+    results.find(({ verdict }) => verdict !== 'conforms') ??
+    (results[0] as Judged)
+  );
+}
+
+function tooLong(bench: Bench): Promise<Judged> {
+  const { code, address } = bench.read ?? { code: 3, address: 0 };
+  return refused(bench, Uint8Array.of(...readPdu(code, address, 1), 0xaa, 0xbb), {
+    right: [3],
+    silence: 'conforms',
+    data: (exchange) => violates({ code: 'too-long-answered' }, exchange),
+  });
+}
+
+export const REFUSALS: readonly ServerCheck[] = [
+  {
+    id: 'address-unknown',
+    provokes: ['address'],
+    group: 'refusals',
+    title: 'Refuses an address that it does not have',
+    does: 'Reads one register at FFFF, or at another address that is refused.',
+    rule: 'Conforms with exception 02. Every address exists: not supported.',
+    clause: `${A}, 7, code 02, and figure 13`,
+    matters:
+      'Clients wait for the time-out, or lose the connection: emelianov/modbus-esp8266#255, NModbus4/NModbus4#5, yaacov/node-modbus-serial#505.',
+    mend: 'Answer with exception 02.',
+    grade: 'met',
+    run: addressUnknown,
+  },
+  {
+    id: 'address-wraps',
+    provokes: ['address'],
+    group: 'refusals',
+    title: 'Refuses a block beyond address FFFF',
+    does: 'Reads two registers from FFFF on.',
+    rule: 'Conforms with exception 02. With 03 it is refused, too.',
+    clause: `${A}, 7, code 02`,
+    matters:
+      'Registers from the other end of the map come back: wlcrs/tmodbus#116, CONTROLLINO-PLC/CONTROLLINO_Library#58.',
+    mend: 'Add address and quantity in more than 16 bits.',
+    grade: 'dangerous',
+    run: (bench) =>
+      refused(bench, readPdu(bench.read?.code ?? 3, 0xffff, 2), {
+        right: [2],
+        open: { 3: 'it is refused, with the code of a wrong quantity' },
+        data: (exchange) => dangerous({ code: 'address-wraps', values: valuesIn(exchange) }, exchange),
+      }),
+  },
+  {
+    id: 'order-quantity-address',
+    provokes: ['address', 'value'],
+    group: 'refusals',
+    title: 'Looks at the quantity before the address',
+    does: 'Reads no registers, or one too many, at an address that is not there.',
+    rule: 'Told, never blamed: figure 13 has the quantity first, figure 9 the address. One code for both tells nothing.',
+    clause: `${A}, figure 9 against figure 13`,
+    matters: 'It explains why two servers give two codes for one request.',
+    mend: 'Nothing: the specification has both orders.',
+    grade: 'seldom',
+    run: orderOfChecks,
+  },
+  {
+    id: 'function-unknown',
+    provokes: ['function'],
+    group: 'refusals',
+    title: 'Refuses a function that it does not have',
+    does: 'Sends function 99 (63) with four bytes.',
+    rule: 'Conforms with exception 01 and function E3.',
+    clause: `${A}, 7, code 01; Messaging on TCP/IP V1.0b, 4.4.2.2`,
+    matters:
+      'Each question costs a time-out, or the connection: stephane/libmodbus#142, stephane/libmodbus#314, mesta1/nmodbus#74.',
+    mend: 'Answer with the function code plus 80 and exception 01.',
+    grade: 'met',
+    run: async (bench) => {
+      const judged = await badFunction(Uint8Array.of(0x63, 0, 0, 0, 1), 'violates')(bench);
+      bench.facts.isMuteToUnknown = bench.log.at(-1)?.answer.kind === 'silent';
+      return judged;
+    },
+  },
+  {
+    id: 'function-0',
+    provokes: ['function'],
+    group: 'refusals',
+    title: 'Survives function 0',
+    does: 'Sends function 0.',
+    rule: 'Conforms with exception 01, or with silence when it lives on.',
+    clause: `${A}, 4.1`,
+    matters: 'A parser that does not expect it may stop.',
+    mend: 'Treat 0 as an unknown function.',
+    grade: 'seldom',
+    run: badFunction(Uint8Array.of(0, 0, 0, 0, 1), 'conforms'),
+  },
+  {
+    id: 'function-over-127',
+    provokes: ['function'],
+    group: 'refusals',
+    title: 'Survives a function code above 127',
+    does: 'Sends function 83, which is the exception to function 3.',
+    rule: 'Conforms when it is refused or ignored.',
+    clause: `${A}, 4.1`,
+    matters: 'Where 83 + 80 overflows, the refusal looks like a reply to function 3.',
+    mend: 'Ignore codes above 7F.',
+    grade: 'seldom',
+    run: async (bench) => {
+      const exchange = await bench.ask(Uint8Array.of(0x83, 0, 0, 0, 1), { tries: 1 });
+      const { answer } = exchange;
+      const isOverflow = answer.kind === 'data' && (answer.pdu[0] as number) < 0x80;
+      return isOverflow
+        ? violates({ code: 'refusal-looks-like-data' }, exchange)
+        : conforms(`the server ${answerText(answer)}`, exchange);
+    },
+  },
+  quantity(3, 0, { matters: `${AS_READ}xiegeo/modbusone#16, ModbusScope/ModbusScope#424.` }),
+  quantity(3, 126, { matters: `${AS_READ}pymodbus-dev/pymodbus#2613, stephane/libmodbus#26.` }),
+  quantity(4, 0, { matters: asFunction3 }),
+  quantity(4, 126, { matters: asFunction3 }),
+  quantity(1, 0, { matters: asFunction3 }),
+  quantity(1, 2001, { matters: asFunction3 }),
+  quantity(2, 0, { matters: asFunction3 }),
+  quantity(2, 2001, { matters: asFunction3 }),
+  quantity(3, 256, {
+    matters: 'The byte count wraps to 0; a process has ended: Cloud-Automation/node-modbus#359.',
+    turn: 'late',
+  }),
+  quantity(3, 65535, {
+    matters: 'BiancoRoyal/node-red-contrib-modbus#35, ClassicDIY/ModbusTool#32.',
+    turn: 'late',
+  }),
+  {
+    id: 'request-too-short',
+    provokes: ['value'],
+    group: 'refusals',
+    title: 'Refuses a request that is too short',
+    does: 'Sends the function code alone, and with one byte, in frames whose length is right. Another read before fills the buffer.',
+    rule: 'Conforms with exception 03. Closes or stays silent, and lives on: nothing is decided.',
+    clause: `${A}, 7, code 03`,
+    matters:
+      'Servers hang, or read bytes of the request before: emelianov/modbus-esp8266#387, pymodbus-dev/pymodbus#2698, mushorg/conpot#511.',
+    mend: 'Check the length of the PDU before its fields are read.',
+    grade: 'seldom',
+    turn: 'late',
+    run: tooShort,
+  },
+  {
+    id: 'request-too-long',
+    provokes: ['value'],
+    group: 'refusals',
+    title: 'Refuses a request that is too long',
+    does: 'Sends a good read with two bytes more, in a frame whose length is right.',
+    rule: 'Conforms with exception 03, or when it is ignored and the next is answered.',
+    clause: `${A}, 7, code 03`,
+    matters: 'stephane/libmodbus#867',
+    mend: 'Compare the length of the PDU with that of its function.',
+    grade: 'seldom',
+    turn: 'late',
+    run: tooLong,
+  },
+];
+
+function valuesIn({ answer }: Exchange): string {
+  return answer.kind === 'data' ? valuesOf(answer.pdu).slice(0, 4).join(' ') : '';
+}

@@ -1,0 +1,270 @@
+import { wordAt } from '../../modbus/protocol/bytes.js';
+import type { AduContent, Framing } from '../../modbus/protocol/framing.js';
+import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
+import { COLON, MBAP_LENGTH } from '../../modbus/protocol/limits.js';
+import { decodeMbap } from '../../modbus/protocol/mbap.js';
+import { hasByteCount, hasQuantityOf } from '../../modbus/protocol/pdu.js';
+import { isRtuFrame, repeatsRequest, responseLength } from '../../modbus/protocol/rtu.js';
+
+/** What a server did with a request. */
+export type ServerAnswer =
+  | { readonly kind: 'data'; readonly pdu: Uint8Array }
+  /** `code` is 0 when the exception has none. */
+  | { readonly kind: 'exception'; readonly code: number }
+  /** Bytes came, and no reply is among them. */
+  | { readonly kind: 'garbled' }
+  | { readonly kind: 'silent' }
+  /** The connection was closed, or could not be opened. */
+  | { readonly kind: 'closed'; readonly reason: string };
+
+/** What a server did, as plain data: an exception by its code, data by the function of the reply. */
+export type Did =
+  | { readonly kind: 'data'; readonly function: number }
+  | { readonly kind: 'exception'; readonly exception: number }
+  | { readonly kind: 'garbled' | 'silent' | 'closed' };
+
+export function didOf(answer: ServerAnswer): Did {
+  if (answer.kind === 'data') return { kind: 'data', function: answer.pdu[0] ?? 0 };
+  if (answer.kind === 'exception') return { kind: 'exception', exception: answer.code };
+  return { kind: answer.kind };
+}
+
+/** What a server did, with how often. */
+export type DidOften = Did & { readonly times: number };
+
+/** Counts what a server did, in the order in which it did that first. */
+export function tallyOf(answers: readonly ServerAnswer[]): DidOften[] {
+  const kinds = new Map<string, DidOften>();
+  for (const did of answers.map(didOf)) {
+    const key = JSON.stringify(did);
+    kinds.set(key, { ...did, times: (kinds.get(key)?.times ?? 0) + 1 });
+  }
+  return [...kinds.values()];
+}
+
+/** What is wrong with the bytes around a reply, or in its header: found in any exchange. */
+export const ODDITIES = {
+  'bytes-before': 'bytes stand before the reply',
+  'bytes-after': 'bytes stand behind the reply',
+  echo: 'the request stands before the reply',
+  'frame-before': 'a whole frame stands before the reply',
+  'frame-behind': 'a second frame stands behind the reply',
+  transaction: 'the transaction identifier is not that of the request',
+  'earlier-transaction': 'the transaction identifier is that of an earlier request',
+  protocol: 'the protocol identifier is not 0',
+  length: 'the length in the header is not that of the frame',
+  unit: 'the unit identifier is not that of the request',
+  'byte-count': 'the byte count is not the number of bytes that follow',
+  'fewer-values': 'the reply has fewer values than were asked for',
+  'more-values': 'the reply has more values than were asked for',
+  crc: 'the check value is wrong',
+  'no-exception-code': 'the exception has no code',
+  'exception-code': 'the exception has a code that the specification does not have',
+  cut: 'the reply ends before its end',
+  rubbish: 'bytes come that are no reply',
+} as const;
+
+export type Oddity = keyof typeof ODDITIES;
+
+export interface ReplyReading {
+  readonly answer: ServerAnswer;
+  readonly oddities: readonly Oddity[];
+  /** True when nothing is odd, so that nothing more has to be waited for. */
+  readonly isClean: boolean;
+}
+
+/** A frame found in the bytes that were heard. */
+interface Candidate {
+  readonly content: AduContent;
+  readonly oddities: readonly Oddity[];
+}
+
+/** The request, and the transaction identifiers that the same connection has carried before. */
+export interface Asked extends AduContent {
+  readonly earlier?: ReadonlySet<number>;
+  /** True when the request is known to stand before each reply. */
+  readonly hasEcho?: boolean;
+}
+
+/** A reply that was disturbed begins within this many bytes. The search is bounded: rubbish may be long. */
+const LATEST_START = 300;
+/** No frame is longer, even of a server that gives four bytes for a register. */
+const LONGEST_FRAME = 600;
+/** The highest exception code of the specification. */
+const HIGHEST_CODE = 11;
+
+/**
+ * Finds the reply to a request, even in bytes that no client would understand: the frame with the fewest
+ * oddities. A server that is odd in one way can be asked about all others by this. Pure.
+ */
+export function readReply(framing: Framing, asked: Asked, heard: Uint8Array): ReplyReading {
+  const request = framing.encode(asked);
+  let best: Candidate | undefined;
+  const code = (asked.pdu[0] as number) & ~EXCEPTION_FLAG;
+  const isEchoed = asked.hasEcho === true && startsWith(heard, request);
+  for (let start = isEchoed ? request.length : 0; start < Math.min(heard.length, LATEST_START); start++) {
+    const found = candidateAt(framing, heard, start, asked);
+    if (!found || ((found.content.pdu[0] as number) & ~EXCEPTION_FLAG) !== code) continue;
+    const oddities = [
+      ...before(framing, heard, start, request),
+      ...found.oddities,
+      ...contentOddities(asked, found.content),
+    ];
+    if (start === 0 && isEchoOnly(heard, request, found)) continue;
+    const isBetter = !best || oddities.length < best.oddities.length;
+    const isBehindEcho =
+      best !== undefined && oddities.includes('echo') && oddities.length === best.oddities.length;
+    if (isBetter || isBehindEcho) best = { content: found.content, oddities };
+    if (best?.oddities.length === 0) break;
+  }
+  if (!best) return unread(framing, asked, heard);
+  const { oddities } = best;
+  if (oddities.includes('earlier-transaction'))
+    return { answer: { kind: 'silent' }, oddities, isClean: false };
+  const [first = 0, second = 0] = best.content.pdu;
+  const isException = first === (code | EXCEPTION_FLAG) && (asked.pdu[0] as number) <= 0x7f;
+  const answer: ServerAnswer = isException
+    ? { kind: 'exception', code: second }
+    : { kind: 'data', pdu: best.content.pdu };
+  return { answer, oddities, isClean: oddities.length === 0 };
+}
+
+/** True when a frame is the request that came back, and no reply to such a request can look like it. */
+function isEchoOnly(heard: Uint8Array, request: Uint8Array, { content }: Candidate): boolean {
+  return startsWith(heard, request) && !repeatsRequest(Uint8Array.of(content.unitId, ...content.pdu));
+}
+
+function startsWith(heard: Uint8Array, request: Uint8Array): boolean {
+  const { length } = request;
+  return heard.length >= length && Buffer.compare(heard.subarray(0, length), request) === 0;
+}
+
+/** What stands before a frame. */
+function before(framing: Framing, heard: Uint8Array, start: number, request: Uint8Array): Oddity[] {
+  if (start === 0) return [];
+  const bytes = heard.subarray(0, start);
+  if (Buffer.compare(bytes, request) === 0) return ['echo'];
+  return [framing.decode(bytes) ? 'frame-before' : 'bytes-before'];
+}
+
+function contentOddities({ transactionId, unitId, pdu, earlier }: Asked, content: AduContent): Oddity[] {
+  const found: Oddity[] = [];
+  if (content.transactionId !== transactionId) {
+    found.push(earlier?.has(content.transactionId) ? 'earlier-transaction' : 'transaction');
+  }
+  if (content.unitId !== unitId) found.push('unit');
+  const [code = 0, second] = content.pdu;
+  const isException = code > 0x7f && (pdu[0] as number) <= 0x7f;
+  if (isException && second === undefined) found.push('no-exception-code');
+  else if (isException && (second === 0 || (second as number) > HIGHEST_CODE || content.pdu.length > 2))
+    found.push('exception-code');
+  if (!isException && !hasQuantityOf(content.pdu, pdu) && isWhole(content.pdu))
+    found.push((second ?? 0) < byteCountOf(pdu) ? 'fewer-values' : 'more-values');
+  return found;
+}
+
+/** The byte count that a reply to a read of bits or registers has to have. */
+function byteCountOf(request: Uint8Array): number {
+  const quantity = wordAt(request, 3);
+  return (request[0] as number) <= 2 ? Math.ceil(quantity / 8) : 2 * quantity;
+}
+
+/** True when a reply has another number of values than was asked for. */
+export function hasOtherQuantity({ oddities }: { readonly oddities: readonly Oddity[] }): boolean {
+  return oddities.includes('fewer-values') || oddities.includes('more-values');
+}
+
+/** True when a PDU is as long as its byte count says. */
+function isWhole(pdu: Uint8Array): boolean {
+  return !hasByteCount(pdu) || pdu.length === 2 + (pdu[1] ?? 0);
+}
+
+function candidateAt(
+  framing: Framing,
+  heard: Uint8Array,
+  start: number,
+  asked: Asked,
+): Candidate | undefined {
+  switch (framing.name) {
+    case 'socket':
+      return socketAt(heard, start, asked);
+    case 'rtu':
+      return rtuAt(framing, heard, start, asked);
+    case 'ascii':
+      return asciiAt(framing, heard, start);
+  }
+}
+
+/**
+ * A frame with an MBAP header. Where header and PDU disagree about the length, the bytes that came decide
+ * which of them is wrong.
+ */
+function socketAt(heard: Uint8Array, start: number, asked: Asked): Candidate | undefined {
+  if (heard.length < start + MBAP_LENGTH + 1) return undefined;
+  const protocol = wordAt(heard, start + 2);
+  if (start > 0 && (protocol !== 0 || heard[start + 6] !== asked.unitId)) return undefined;
+  const byHeader = start + MBAP_LENGTH - 1 + wordAt(heard, start + 4);
+  // The structure of a PDU is that of an RTU frame without its CRC; the unit identifier stands before both.
+  const structure = responseLength(heard, start + 6, heard.length);
+  const byPdu = typeof structure === 'number' ? start + 6 + structure - 2 : undefined;
+  const oddities: Oddity[] = protocol === 0 ? [] : ['protocol'];
+  let end = byHeader;
+  if (byPdu !== undefined && byPdu !== byHeader) {
+    const isHeaderRight = byHeader <= heard.length && byHeader >= start + MBAP_LENGTH + 1;
+    const isPduRight = byPdu <= heard.length;
+    if (!isHeaderRight && !isPduRight) return undefined;
+    // If the header fits all bytes that came, the byte count is wrong; otherwise the header is.
+    const blamesHeader = isPduRight && !(isHeaderRight && byHeader === heard.length);
+    if (blamesHeader) oddities.push('length');
+    else if ((heard[start + MBAP_LENGTH] as number) <= 0x7f) oddities.push('byte-count');
+    end = blamesHeader ? byPdu : byHeader;
+  } else if (byHeader > heard.length || byHeader < start + MBAP_LENGTH + 1) return undefined;
+  if (end < heard.length)
+    oddities.push(decodeMbap(heard, end).kind === 'frame' ? 'frame-behind' : 'bytes-after');
+  const content = {
+    transactionId: wordAt(heard, start),
+    unitId: heard[start + 6] as number,
+    pdu: heard.slice(start + MBAP_LENGTH, end),
+  };
+  return { content, oddities };
+}
+
+function rtuAt(framing: Framing, heard: Uint8Array, start: number, asked: Asked): Candidate | undefined {
+  const predicted = responseLength(heard, start, heard.length);
+  const last = heard.length - start <= LONGEST_FRAME ? [heard.length] : [];
+  const ends = new Set([...last, ...(typeof predicted === 'number' ? [start + predicted] : [])]);
+  for (const end of [...ends].sort((a, b) => a - b)) {
+    if (end > heard.length || !isRtuFrame(heard, start, end)) continue;
+    const content = framing.decode(heard.slice(start, end));
+    if (!content || (start > 0 && content.unitId !== asked.unitId)) continue;
+    const oddities: Oddity[] = [];
+    const isException = (heard[start + 1] as number) > 0x7f;
+    if (typeof predicted === 'number' && end !== start + predicted && !isException)
+      oddities.push('byte-count');
+    if (end < heard.length) oddities.push(framing.decode(heard.slice(end)) ? 'frame-behind' : 'bytes-after');
+    return { content: { ...content, pdu: Uint8Array.from(content.pdu) }, oddities };
+  }
+  return undefined;
+}
+
+function asciiAt(framing: Framing, heard: Uint8Array, start: number): Candidate | undefined {
+  if (heard[start] !== COLON) return undefined;
+  const end = heard.indexOf(framing.delimiter ?? 0, start) + 1;
+  const content = end > 0 ? framing.decode(heard.slice(start, end)) : undefined;
+  return content && { content, oddities: end < heard.length ? ['bytes-after'] : [] };
+}
+
+/** Says what is odd about bytes in which no reply was found. */
+function unread(framing: Framing, asked: Asked, heard: Uint8Array): ReplyReading {
+  if (heard.length === 0) return { answer: { kind: 'silent' }, oddities: [], isClean: false };
+  const oddities: Oddity[] = [];
+  const [unit, code = 0] = heard;
+  if (framing.name === 'rtu' && unit === asked.unitId && (code & ~EXCEPTION_FLAG) === asked.pdu[0]) {
+    const predicted = responseLength(heard, 0, heard.length);
+    const isShort = predicted === 'more' || (typeof predicted === 'number' && predicted > heard.length);
+    oddities.push(isShort ? 'cut' : 'crc');
+  }
+  if (framing.name === 'socket' && decodeMbap(heard).kind === 'more') oddities.push('cut');
+  if (oddities.length === 0) oddities.push('rubbish');
+  return { answer: { kind: 'garbled' }, oddities, isClean: false };
+}

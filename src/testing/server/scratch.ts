@@ -1,0 +1,334 @@
+import { bitsAt } from '../../modbus/protocol/bytes.js';
+import { FunctionCode } from '../../modbus/protocol/function-code.js';
+import { HIGHEST_UNIT } from '../../modbus/protocol/limits.js';
+import { BROADCAST } from '../../modbus/protocol/rtu.js';
+import { type Asker, type AskOptions, Ended, type Exchange } from './asker.js';
+import { hasOtherQuantity } from './reading.js';
+import {
+  type AddressSpan,
+  readPdu,
+  readWrite,
+  type ScratchTable,
+  valuesOf,
+  write15,
+  write16,
+  writtenBy,
+} from './requests.js';
+import { listText } from './words.js';
+
+/** A value that a check has changed and that was not put back. `had` is undefined if it was never read. */
+export interface LostValue {
+  readonly unitId: number;
+  readonly table: ScratchTable;
+  readonly address: number;
+  readonly had: number | undefined;
+  /** What the server has now; undefined if that is not read. */
+  readonly has: number | undefined;
+}
+
+/** What is needed of the server on the bench. */
+interface ScratchBench {
+  readonly asker: Asker;
+  readonly order: {
+    readonly unitId: number;
+    readonly scratch: { readonly [Table in ScratchTable]?: AddressSpan };
+    readonly broadcast: boolean;
+  };
+  readonly facts: { absentUnit?: number };
+  readonly goodRead: Uint8Array;
+  readonly progress: (text: string) => void;
+  ask(pdu: Uint8Array, options?: AskOptions): Promise<Exchange>;
+  isBack(limit: number): Promise<boolean>;
+}
+
+/** Values of one table of one unit as they were, by their addresses. Coils are 0 and 1. */
+interface Kept {
+  readonly unitId: number;
+  readonly table: ScratchTable;
+  readonly values: Map<number, number>;
+}
+
+/** How many registers, or coils, one request reads or puts back. */
+const AT_ONCE = 100;
+/** One coil is read together with those behind it. */
+const NEIGHBOURS = 8;
+/** How often a value is read until two reads agree: some servers give another one now and then. */
+const MOST_READS = 5;
+/** When a value that was put back may be read, in ms after the write. */
+export const READ_BACK_MS = [0, 1000, 2000];
+/** How long a server that does not answer is waited for before values are lost, in ms. */
+const RETURN_MS = 10_000;
+
+/** The addresses that the user gives away: nothing else is written, and what is written is put back. */
+export class Scratch {
+  readonly #bench: ScratchBench;
+  readonly #kept = new Map<string, Kept>();
+  readonly #lost: LostValue[] = [];
+  #others: readonly number[] | undefined;
+  /** True when the server was waited for in vain. */
+  #isGone = false;
+
+  constructor(bench: ScratchBench) {
+    this.#bench = bench;
+  }
+
+  /** The first register of the range, after it and those behind it were kept. Otherwise the check ends. */
+  register(many = 1): Promise<number> {
+    return this.#first('holding', many);
+  }
+
+  coil(many = 1): Promise<number> {
+    return this.#first('coils', many);
+  }
+
+  async #first(table: ScratchTable, many: number): Promise<number> {
+    const { first } = this.#bench.order.scratch[table] ?? { first: 0 };
+    await this.keep(table, first, many);
+    return first;
+  }
+
+  /** Reads values that a check will change. Ends the check if one of them is not read. */
+  async keep(table: ScratchTable, first: number, many: number, unitId?: number): Promise<void> {
+    const { values } = this.#of(table, unitId);
+    const missing = Array.from({ length: many }, (_, i) => first + i).filter((each) => !values.has(each));
+    for (const { from, length } of runsOf(missing)) {
+      const read = await this.#read(table, from, length, unitId);
+      if (!read) {
+        const place = `${unitId === undefined ? '' : `of unit ${unitId}, `}${table} ${from}`;
+        throw new Ended(
+          `${place}${length > 1 ? ` to ${from + length - 1} are` : ' is'} not read, and so can not be put back`,
+        );
+      }
+      read.forEach((value, i) => void values.set(from + i, value));
+    }
+  }
+
+  /** The values of registers, or coils, as they were before the first check. */
+  values(table: ScratchTable, first: number, many: number): number[] {
+    const { values } = this.#of(table);
+    return Array.from({ length: many }, (_, i) => values.get(first + i) ?? 0);
+  }
+
+  /**
+   * Keeps the value at the address of a broadcast write of every other unit on the bus. A unit that does not
+   * let it be read ends the check.
+   */
+  async keepOfOthers(table: ScratchTable, address: number): Promise<void> {
+    for (const unitId of await this.#findOthers()) await this.keep(table, address, 1, unitId);
+  }
+
+  /** The other units that answer, which are looked for once. */
+  async #findOthers(): Promise<readonly number[]> {
+    if (this.#others) return this.#others;
+    const { asker, goodRead, facts } = this.#bench;
+    this.#bench.progress('looking for the other units of the bus, which a broadcast would write');
+    const others: number[] = [];
+    for (let unitId = 1; unitId <= HIGHEST_UNIT; unitId++) {
+      if (unitId === asker.unitId) continue;
+      const { chunks } = await asker.once(goodRead, { unitId, timeout: asker.silence });
+      if (chunks.length > 0) others.push(unitId);
+      else facts.absentUnit ??= unitId;
+    }
+    this.#others = others;
+    return others;
+  }
+
+  /** Notes that a register which is not read was written: nobody knows what it had. */
+  lose(table: ScratchTable, address: number): void {
+    const { unitId } = this.#bench.asker;
+    if (!this.#lost.some((each) => each.table === table && each.address === address))
+      this.#lost.push({ unitId, table, address, had: undefined, has: undefined });
+  }
+
+  /** Ends a check that would write outside of the range. */
+  guard(unitId: number, pdu: Uint8Array): void {
+    const span = writtenBy(pdu);
+    if (!span) return;
+    const { order } = this.#bench;
+    const range = order.scratch[span.table];
+    const isWithin = range && span.first >= range.first && span.last <= range.last;
+    const isOwn = unitId === order.unitId || (unitId === BROADCAST && order.broadcast);
+    if (isWithin && (isOwn || this.#others?.includes(unitId))) return;
+    throw new Ended(
+      `it would write ${span.table} ${span.first} to ${span.last}, which is not in the scratch range`,
+    );
+  }
+
+  /**
+   * Puts back what was kept: reads it, writes what differs, reads it back, and tries another function for
+   * what still differs.
+   * @returns the values that are lost
+   */
+  async putBack(): Promise<readonly LostValue[]> {
+    const { asker } = this.#bench;
+    asker.check = 'put-back';
+    // The reply to what was asked last may still come.
+    if (asker.isSerial) await asker.pause(asker.silence);
+    else await asker.disconnect();
+    for (const kept of [...this.#kept.values()].reverse()) {
+      const addresses = [...kept.values.keys()].sort((a, b) => a - b);
+      for (const { from, length } of runsOf(addresses)) {
+        for (let at = from; at < from + length; at += AT_ONCE)
+          await this.#putBackRun(kept, at, Math.min(AT_ONCE, from + length - at));
+      }
+    }
+    return this.#lost;
+  }
+
+  async #putBackRun({ unitId, table, values }: Kept, first: number, many: number): Promise<void> {
+    const bench = this.#bench;
+    const read = () => this.#read(table, first, many, unitId);
+    const had = Array.from({ length: many }, (_, i) => values.get(first + i) ?? 0);
+    let has = await read();
+    if (!has && !this.#isGone && unitId === bench.order.unitId) {
+      this.#isGone = !(await bench.isBack(RETURN_MS));
+      has = await read();
+    }
+    const differing = () => had.flatMap((value, i) => (has?.[i] === value ? [] : [i]));
+    for (const way of WAYS[table]) {
+      if (differing().length === 0) return;
+      // A server that is gone would be asked for as long as all of them take.
+      if (!has) break;
+      if (!(await way(bench, { unitId, first, had, differing: differing() }))) continue;
+      for (const [i, ms] of READ_BACK_MS.entries()) {
+        await bench.asker.pause(ms - (READ_BACK_MS[i - 1] ?? 0));
+        has = await read();
+        if (!has || differing().length === 0) break;
+      }
+    }
+    for (const i of differing())
+      this.#lost.push({ unitId, table, address: first + i, had: had[i], has: has?.[i] });
+  }
+
+  #of(table: ScratchTable, unitId = this.#bench.order.unitId): Kept {
+    const key = `${unitId} ${table}`;
+    const kept = this.#kept.get(key) ?? { unitId, table, values: new Map() };
+    this.#kept.set(key, kept);
+    return kept;
+  }
+
+  /**
+   * Reads values: in blocks, or in smaller ones where blocks are too large for the server, or have other values
+   * than their registers.
+   */
+  async #read(
+    table: ScratchTable,
+    first: number,
+    many: number,
+    unitId?: number,
+  ): Promise<number[] | undefined> {
+    const block = many <= AT_ONCE ? await this.#steady(table, first, many, unitId) : undefined;
+    if (many === 1 || (block && table === 'coils')) return block;
+    if (block && (await this.#steady(table, first + 1, 1, unitId))?.[0] === block[1]) return block;
+    const half = many > AT_ONCE ? AT_ONCE : many >> 1;
+    const before = await this.#read(table, first, half, unitId);
+    const after = before && (await this.#read(table, first + half, many - half, unitId));
+    return before && after && [...before, ...after];
+  }
+
+  /** Reads a block until two reads in a row agree: some servers give other values now and then. */
+  async #steady(
+    table: ScratchTable,
+    first: number,
+    many: number,
+    unitId = this.#bench.order.unitId,
+  ): Promise<number[] | undefined> {
+    // A read of one coil alone may be odd.
+    if (table === 'coils' && many === 1) {
+      const those = await this.#steady(table, first, NEIGHBOURS, unitId);
+      if (those) return those.slice(0, 1);
+    }
+    const pdu = readPdu(table === 'holding' ? 3 : 1, first, many);
+    let before: number[] | undefined;
+    for (let i = 0; i < MOST_READS; i++) {
+      const exchange = await this.#bench.ask(pdu, { unitId });
+      const { answer } = exchange;
+      // Nobody knows which values are meant where there are more of them, or fewer.
+      if (answer.kind !== 'data' || hasOtherQuantity(exchange)) return undefined;
+      const now = table === 'holding' ? valuesOf(answer.pdu) : bitsAt(answer.pdu, 2, many).map(Number);
+      if (now.join() === before?.join()) return now;
+      before = now;
+    }
+    return before;
+  }
+}
+
+/** Addresses that follow each other, as runs. */
+function runsOf(addresses: readonly number[]): { readonly from: number; readonly length: number }[] {
+  const runs: { from: number; length: number }[] = [];
+  for (const address of addresses) {
+    const last = runs.at(-1);
+    if (last && last.from + last.length === address) last.length++;
+    else runs.push({ from: address, length: 1 });
+  }
+  return runs;
+}
+
+/** Values that a server has to take back. `differing` are the places of those that it does not have. */
+interface ToPutBack {
+  readonly unitId: number;
+  readonly first: number;
+  readonly had: readonly number[];
+  readonly differing: readonly number[];
+}
+
+/** Resolves to true if the server confirms at least one write. */
+type Way = (bench: ScratchBench, back: ToPutBack) => Promise<boolean>;
+
+/** Writes each differing value with a function; a server that falls silent is not asked for all of them. */
+const eachBy =
+  (pdu: (address: number, value: number) => Uint8Array): Way =>
+  async (bench, { unitId, first, had, differing }) => {
+    let isTaken = false;
+    for (const i of differing) {
+      const { kind } = (await bench.ask(pdu(first + i, had[i] ?? 0), { unitId })).answer;
+      if (kind === 'silent' || kind === 'closed') break;
+      isTaken ||= kind === 'data';
+    }
+    return isTaken;
+  };
+
+const allBy =
+  (pdu: (address: number, values: readonly number[]) => Uint8Array): Way =>
+  async (bench, { unitId, first, had }) =>
+    (await bench.ask(pdu(first, had), { unitId })).answer.kind === 'data';
+
+/** By which functions values are put back, the quickest first. */
+const WAYS: Readonly<Record<ScratchTable, readonly Way[]>> = {
+  holding: [
+    allBy(write16),
+    eachBy((address, value) => readPdu(FunctionCode.writeSingleRegister, address, value)),
+    eachBy((address, value) => write16(address, [value])),
+    eachBy((address, value) => readWrite(address, 1, address, value)),
+  ],
+  coils: [
+    allBy(write15),
+    eachBy((address, value) => readPdu(FunctionCode.writeSingleCoil, address, value ? 0xff00 : 0)),
+    eachBy((address, value) => write15(address, [value])),
+  ],
+};
+
+/** `holding 103 to 110 of unit 1 had 3 4 5 …, and have 0 0 0 …`: a sentence for each table of each unit. */
+export function lostTexts(lost: readonly LostValue[]): string[] {
+  const groups = new Map<string, LostValue[]>();
+  for (const each of lost) {
+    const key = `${each.unitId} ${each.table} ${each.had === undefined}`;
+    groups.set(key, [...(groups.get(key) ?? []), each]);
+  }
+  return [...groups.values()].map((those) => {
+    const [{ unitId, table, had }] = those as [LostValue];
+    const spans = runsOf(those.map(({ address }) => address)).map(({ from, length }) =>
+      length === 1 ? String(from) : `${from} to ${from + length - 1}`,
+    );
+    const place = `${table} ${listText(spans)} of unit ${unitId}`;
+    if (had === undefined) return `LOST: ${place} was written, and is not read: nobody knows what it had.`;
+    const shown = (values: readonly (number | undefined)[]) =>
+      `${values
+        .slice(0, MOST_NAMED)
+        .map((value) => value ?? '?')
+        .join(' ')}${values.length > MOST_NAMED ? ' …' : ''}`;
+    return `LOST: ${place} had ${shown(those.map((each) => each.had))}, and now ${shown(those.map((each) => each.has))}.`;
+  });
+}
+
+const MOST_NAMED = 8;

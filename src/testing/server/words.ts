@@ -1,0 +1,80 @@
+import { hex } from '../../modbus/protocol/bytes.js';
+import type { Exchange } from './asker.js';
+import type { Did, ServerAnswer } from './reading.js';
+
+/** Writes a number as the specification does: 2 hexadecimal digits for a code. */
+export function codeText(code: number): string {
+  return code.toString(16).toUpperCase().padStart(2, '0');
+}
+
+/** What a server did, as a part of a sentence after "the server". */
+export function answerText(answer: ServerAnswer | Did): string {
+  switch (answer.kind) {
+    case 'data':
+      return `gave an answer of function ${'pdu' in answer ? answer.pdu[0] : answer.function}`;
+    case 'exception':
+      return `answered with exception ${codeText('code' in answer ? answer.code : answer.exception)}`;
+    case 'garbled':
+      return 'sent bytes that are no reply';
+    case 'silent':
+      return 'did not answer';
+    case 'closed':
+      return 'closed the connection';
+  }
+}
+
+/** Writes a time for people: `4.2 ms`, `31 ms`, `1.5 s`. */
+export function timeText(ms: number): string {
+  if (ms >= 1000) return `${Number((ms / 1000).toFixed(1))} s`;
+  return `${Number(ms.toFixed(ms < 10 ? 1 : 0))} ms`;
+}
+
+function bytesText(bytes: Uint8Array, most = 24): string {
+  return bytes.length <= most ? hex(bytes) : `${hex(bytes.subarray(0, most))} … (${bytes.length} bytes)`;
+}
+
+/** Writes an exchange in one line: bytes out, bytes in, and the time between them. */
+export function exchangeText({ sent, chunks, ms, answer }: Exchange): string {
+  const out = sent
+    .map(({ bytes, waitMs }) => `${waitMs ? `(${timeText(waitMs)}) ` : ''}${bytesText(bytes)}`)
+    .join(' ');
+  const heard = chunks.map(({ bytes }) => bytesText(bytes)).join(' | ');
+  const time = ms === undefined ? '' : `   ${timeText(ms)}`;
+  return `${out}   →   ${heard === '' ? answerText(answer) : heard}${time}`;
+}
+
+/** How many connections a server has. */
+export interface ConnectionsFound {
+  /** How many were served at a time. */
+  readonly served: number;
+  /** What became of the next one; `untried`: there may be more. */
+  readonly next: 'refused' | 'closed' | 'evicts' | 'untried';
+}
+
+const NEXT = {
+  refused: '; the next one is refused',
+  closed: '; the next one is closed',
+  evicts: '; a new one ends an older one',
+} as const;
+
+/** How many connections a server has: `1 at a time; the next one is refused`. */
+export function connectionsText({ served, next }: ConnectionsFound): string {
+  return next === 'untried' ? `at least ${served} at a time` : `${served} at a time${NEXT[next]}`;
+}
+
+/** `1 of 20 reads`, `3 of 20 reads`. */
+export function ofText(times: number, of: number, what: string): string {
+  return `${times} of ${of} ${what}`;
+}
+
+/** Joins words: `a`, `a and b`, `a, b and c`. */
+export function listText(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+}
+
+/** Which functions got no answer, as a sentence without its full stop. */
+export function silenceText(codes: readonly number[]): string {
+  const those = listText([...new Set(codes)].sort((a, b) => a - b).map(String));
+  const [what, verb] = new Set(codes).size === 1 ? ['function', 'is'] : ['functions', 'are'];
+  return `${what} ${those} ${verb} not answered, where an answer or exception 01 is expected`;
+}
