@@ -314,7 +314,7 @@ const serverShape = {
 };
 
 /** The JSON report on a server. */
-export const serverReportSchema = z.object({
+const serverReportSchema = z.object({
   ...serverShape,
   checks: z.array(
     z.object({

@@ -191,7 +191,7 @@ export interface ServerTestReport extends ReportView {
 }
 
 /** The JSON report on a server, as far as other rooms look into it. */
-export interface ServerTestJson {
+interface ServerTestJson {
   readonly checks: readonly object[];
 }
 

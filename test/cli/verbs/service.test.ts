@@ -185,9 +185,7 @@ describe('modbus-sim reload', () => {
     expect(await reload({ lines: 7 })).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringMatching(
-        /^\S+config\.json: devices: missing, expected devices by name\n/,
-      ),
+      stderr: expect.stringMatching(/^\S+config\.json: devices: missing, expected devices by name\n/),
     });
     expect(await reload({ ...remote, start: 'waiting' })).toMatchObject({ code: 0 });
     expect(socket.messages().filter((message) => message.startsWith('RELOADING=1'))).toHaveLength(5);
