@@ -28,19 +28,19 @@ const FULL = [
   'test/remote/web/{breaks,connection,faults,fleet,lines,live,many,registers,shell,tests}.test.ts',
   'test/remote/web/traffic/traffic.test.ts',
   // One program or more for each test. test/cli/verbs/{start,check,test,usage,demo,pymodbus,desk}.test.ts show that it starts and serves.
-  'test/cli/verbs/{access,clone,desk-order,desk-silent,examine,examine-remote,extcap,free-ports,granted,hostile,inspect,journal,learn-scenario,log,log-on-terminal,monitor,nodes,real,selftest,service,soak,state,stopping,test-program,tricks,unavailable,unread-output}.test.ts',
+  'test/cli/verbs/{access,clone,desk-order,desk-silent,test-client,test-client-remote,extcap,free-ports,granted,hostile,test-server,journal,learn-scenario,log,log-on-terminal,monitor,nodes,measure,real,service,soak,state,stopping,test-program,tricks,unavailable,unread-output}.test.ts',
   'test/house/{editor,release}.test.ts',
   // Ports that come and go, and waits in real time.
   'test/simulator/line/{catalogue,echo,faults-real,monitor,paced,reconnect,robustness,shared-bus}.test.ts',
-  'test/testing/selftest/measure.test.ts',
+  'test/testing/measure/measure.test.ts',
   'test/modbus/transport/socket/rtu-over-tcp.test.ts',
   'test/remote/api/v1/{capture-unread,waiting-lines}.test.ts',
-  // Thousands of attacks, and hundreds of examinations in virtual time.
+  // Thousands of attacks, and hundreds of client tests in virtual time.
   'test/modbus/transport/socket/{hostile,udp-hostile}.test.ts',
   'test/remote/api/{hostile-document,openapi-lint}.test.ts',
   'test/device/hostile-requests.test.ts',
-  'test/testing/examine/{attempts,error-rates,error-rates-real,real-world-faultless,time-out}.test.ts',
-  'test/testing/shake/shaken.test.ts',
+  'test/testing/client/{attempts,error-rates,error-rates-real,real-world-faultless,time-out}.test.ts',
+  'test/testing/fuzz/fuzzed.test.ts',
   ...(withPeers ? ['test/peers/**/*.test.ts'] : []),
 ];
 
@@ -55,8 +55,8 @@ const ALL_TRIES = [
   'test/device/registers/actions.test.ts',
   'test/simulator/plan.test.ts',
   'test/simulator/state/{keeper,sequences}.test.ts',
-  'test/testing/examine/{damaged,exceptions,sentences,whole}.test.ts',
-  'test/testing/inspect/{every-mutant,mutants,order,written}.test.ts',
+  'test/testing/client/{damaged,exceptions,sentences,whole}.test.ts',
+  'test/testing/server/{every-mutant,mutants,order,written}.test.ts',
 ];
 
 const SHARED = {

@@ -99,14 +99,14 @@ async function clientOf(line, program) {
  */
 async function makeReport(url, port, clients) {
   const steps = Array.from({ length: STEPS }, () => ({ expect: { unit: 1, times: 40 } }));
-  const started = await fetch(`${url}/api/v1/tests`, {
+  const started = await fetch(`${url}/api/v1/runs?kind=scenario`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ name: 'a long test', line: 'lan', steps }),
   });
   if (started.status !== 201) throw new Error(await started.text());
   const { id } = await started.json();
-  const path = `/api/v1/tests/${id}`;
+  const path = `/api/v1/runs/${id}`;
   const load = clients ? clients.begin(port, { connections: 20, pace: 0 }) : pacedLoad(port);
   for (let isOver = false; !isOver; ) {
     await sleep(500);
@@ -125,7 +125,7 @@ function pacedLoad(port) {
 
 async function state(url) {
   const { last } = await (await fetch(`${url}/api/v1/traffic?limit=1`)).json();
-  const { tests } = await (await fetch(`${url}/api/v1/tests`)).json();
+  const { runs: tests } = await (await fetch(`${url}/api/v1/runs?kind=scenario`)).json();
   return { lastSeq: last, tests };
 }
 

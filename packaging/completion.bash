@@ -1,10 +1,10 @@
 # Completion of modbus-sim for bash.
 _modbus_sim() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local commands='catalogue check clone examine extcap fleet help import inspect learn monitor ports reload schema selftest shake test'
+  local commands='catalogue check clone extcap fleet fuzz help import learn measure monitor ports reload schema test test-client test-server'
   local options='--config --json_file --modbus_server --modbus_device --http_host --http_port --log --log_file --state --misbehave
     --seconds --line --unit --function --hex --url --token --install --set --free-ports --restart --inconclusive --junit --html --json
-    --list --checks --limit --seed --dut --witness-register --witness-url --witness-path --witness-command --output --scenario --from --force --serial --tcp --framing --units
+    --list --checks --limit --seed --dut --observer-register --observer-url --observer-path --observer-command --output --scenario --from --force --serial --tcp --framing --units
     --baud --parity --stop-bits --ranges --watch --probe-functions --pause --timeout --map --broker --username --about --tester --remark --broadcast --defaults --device --find --idle
     --last --no-verify --preview --port --power-cycle --problems --rule --scratch --soak --thorough --verify --claims --claims-template --write --ca --topic --on --label --file --moves --replay --capture --all --help --version'
   case $previous in
@@ -51,7 +51,7 @@ _modbus_sim() {
       return
       ;;
     --modbus_server | --modbus_device | --http_host | --http_port | --seconds | --line | --unit | --function | --rule | --last | --url | --set | --token | --checks | --limit | --moves | \
-      --seed | --dut | --witness-* | --tcp | --units | --baud | --stop-bits | --ranges | --watch | --probe-functions | --pause | --timeout)
+      --seed | --dut | --observer-* | --tcp | --units | --baud | --stop-bits | --ranges | --watch | --probe-functions | --pause | --timeout)
       return
       ;;
   esac

@@ -22,7 +22,7 @@ const ROOMS = {
   bus: ['src/simulator/bus/', 'test/simulator/{bus/**/*,contract}.test.ts'],
   serial: ['src/modbus/transport/serial/', 'test/modbus/{transport/serial/**/*,contract}.test.ts'],
   framers: ['src/modbus/transport/framer/', 'test/modbus/transport/{framer,serial}/**/*.test.ts'],
-  verdicts: ['src/testing/examine/trial/verdict.ts', 'test/testing/examine/{verdict,core}.test.ts'],
+  verdicts: ['src/testing/client/trial/verdict.ts', 'test/testing/client/{verdict,core}.test.ts'],
 };
 /** Left out: the first fails with few tries, which do not make every kind of request; the second opens a port, which it can do only once. */
 const LEFT_OUT = ['test/device/hostile-requests.test.ts', 'test/device/diagnostics-line.test.ts'];

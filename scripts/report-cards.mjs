@@ -10,14 +10,14 @@ import { BAUD_RATE, CLIENTS } from './cards/clients.mjs';
 
 /*
  * node scripts/report-cards.mjs [CLIENT...] [--lines rtu,tcp] [--checks a,b] [--limit 20m] [--seed 1] [--out cards]
- *   [--together 1] [--realtime] [--shake MINUTES]
+ *   [--together 1] [--realtime] [--fuzz MINUTES]
  *
- * Examines clients of others, each on RTU on a virtual line that paces its bytes and on Modbus TCP, and writes
+ * Tests clients of others, each on RTU on a virtual line that paces its bytes and on Modbus TCP, and writes
  * cards/CLIENT-LINE.json and .html: what docs/report-cards.md was made from. What a client that breaks down leaves
- * unexamined is examined with a new one, CLIENT-LINE-2 and so on. What is not installed is left out.
- * --together N examines N at a time. With --realtime, as root, simulators and clients go before everything else
- * on the machine (chrt --rr 20), so that its load says less about the clients. Exits with 1 when one was not examined.
- * With --shake, each client is shaken instead, for that many minutes, with the seeds from --seed on, at most --limit each, and by turns
+ * untested is tested with a new one, CLIENT-LINE-2 and so on. What is not installed is left out.
+ * --together N tests N at a time. With --realtime, as root, simulators and clients go before everything else
+ * on the machine (chrt --rr 20), so that its load says less about the clients. Exits with 1 when one was not tested.
+ * With --fuzz, each client is fuzzed instead, for that many minutes, with the seeds from --seed on, at most --limit each, and by turns
  * with what it has read (odd seeds) and without: a run ends with the first failure.
  */
 
@@ -31,7 +31,7 @@ const { values, positionals } = parseArgs({
     out: { type: 'string', default: 'cards' },
     together: { type: 'string', default: '1' },
     realtime: { type: 'boolean', default: false },
-    shake: { type: 'string' },
+    fuzz: { type: 'string' },
   },
 });
 const kinds = /** @type {import('./cards/clients.mjs').Kind[]} */ (values.lines.split(','));
@@ -53,7 +53,7 @@ mkdirSync(out, { recursive: true });
 process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
 
 const wanted = CLIENTS.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
-const examinations = wanted.flatMap((client) => {
+const clientTests = wanted.flatMap((client) => {
   const missing = client.prepare(directory);
   const on = kinds.filter((kind) => client.kinds?.includes(kind) ?? true);
   if (missing === undefined) return on.map((kind) => ({ client, kind }));
@@ -61,11 +61,11 @@ const examinations = wanted.flatMap((client) => {
   return [];
 });
 
-/** A program that starts needs a whole core, which another examination would take for a pause of its client. */
+/** A program that starts needs a whole core, which another client test would take for a pause of its client. */
 const START_MS = 10_000;
 /** With less time than this left for a client, no other run is begun. */
 const SHORTEST_RUN_MS = 60_000;
-/** Examinations of one client on one line: some break down again and again. */
+/** Client tests of one client on one line: some break down again and again. */
 const MOST_ROUNDS = 6;
 
 /**
@@ -79,21 +79,21 @@ let failures = 0;
 await Promise.all(
   Array.from({ length: together }, async (_, i) => {
     await sleep(i * START_MS);
-    for (let next = examinations.shift(); next; next = examinations.shift())
-      await (values.shake === undefined ? examine(next) : shake(next, Number(values.shake) * 60_000));
+    for (let next = clientTests.shift(); next; next = clientTests.shift())
+      await (values.fuzz === undefined ? testClient(next) : fuzz(next, Number(values.fuzz) * 60_000));
   }),
 );
 process.exitCode = failures > 0 ? 1 : 0;
 
 /**
- * Examines a client, and what was not reached because it broke down once more with a new one.
- * @param {{client: import('./cards/clients.mjs').Client, kind: import('./cards/clients.mjs').Kind}} examination
+ * Tests a client, and what was not reached because it broke down once more with a new one.
+ * @param {{client: import('./cards/clients.mjs').Client, kind: import('./cards/clients.mjs').Kind}} client test
  */
-async function examine({ client, kind }) {
+async function testClient({ client, kind }) {
   console.log(`${client.name} on ${kind}: ${client.version(directory)}`);
   let checks = values.checks;
   for (let round = 1; round <= MOST_ROUNDS; round++) {
-    const report = await examineOnce(client, kind, { round, checks });
+    const report = await testOnce(client, kind, { round, checks });
     if (!report) return;
     const left = report.checks.filter(isLeft).map(({ id }) => id);
     if (left.length === 0 || left.length === report.checks.length) return;
@@ -102,11 +102,11 @@ async function examine({ client, kind }) {
 }
 
 /**
- * Shakes a client again and again until its time is used.
- * @param {{client: import('./cards/clients.mjs').Client, kind: import('./cards/clients.mjs').Kind}} examination
+ * Fuzzes a client again and again until its time is used.
+ * @param {{client: import('./cards/clients.mjs').Client, kind: import('./cards/clients.mjs').Kind}} client test
  * @param {number} timeMs
  */
-async function shake({ client, kind }, timeMs) {
+async function fuzz({ client, kind }, timeMs) {
   console.log(`${client.name} on ${kind}: ${client.version(directory)}`);
   const until = Date.now() + timeMs;
   for (let seed = Number(values.seed); until - Date.now() > SHORTEST_RUN_MS; seed++) {
@@ -118,9 +118,9 @@ async function shake({ client, kind }, timeMs) {
     const limitS = Math.min(Number(values.limit.replace(/m$/, '')) * 60, Math.floor((until - begun) / 1000));
     writeFileSync(config, JSON.stringify(await configurationFor(kind, join(directory, `${name}.port`))));
     const args = [
-      ...[join(dist, 'main.js'), 'shake', 'bus', '--config', config, '--seed', String(seed)],
+      ...[join(dist, 'main.js'), 'fuzz', 'bus', '--config', config, '--seed', String(seed)],
       ...['--limit', `${limitS}s`, '--dut', client.command(kind, { directory, file })],
-      ...(seed % 2 === 1 ? ['--witness-command', client.witness(file)] : []),
+      ...(seed % 2 === 1 ? ['--observer-command', client.observer(file)] : []),
       ...['--json', `${path}.json`, '--scenario', `${path}.yaml`, '--capture', `${path}.pcapng`],
     ];
     const code = await ended([process.execPath], args, name);
@@ -141,21 +141,31 @@ async function shake({ client, kind }, timeMs) {
  * @param {{round: number, checks: string | undefined}} part
  * @returns {Promise<Report | undefined>}
  */
-async function examineOnce(client, kind, { round, checks }) {
+async function testOnce(client, kind, { round, checks }) {
   const name = `${client.name}-${kind}${round === 1 ? '' : `-${round}`}`;
   const file = join(directory, `${name}.read`);
   const config = join(directory, `${name}.json`);
   const path = join(out, name);
   writeFileSync(config, JSON.stringify(await configurationFor(kind, join(directory, `${name}.port`))));
   const args = [
-    ...[join(dist, 'main.js'), 'examine', 'bus', '--config', config, '--unit', '1', '--seed', values.seed],
+    ...[
+      join(dist, 'main.js'),
+      'test-client',
+      'bus',
+      '--config',
+      config,
+      '--unit',
+      '1',
+      '--seed',
+      values.seed,
+    ],
     ...['--limit', values.limit, ...(checks === undefined ? [] : ['--checks', checks])],
-    ...['--dut', client.command(kind, { directory, file }), '--witness-command', client.witness(file)],
+    ...['--dut', client.command(kind, { directory, file }), '--observer-command', client.observer(file)],
     ...['--json', `${path}.json`, '--html', `${path}.html`],
   ];
   const program = values.realtime ? ['chrt', '--rr', '20', process.execPath] : [process.execPath];
   const code = await ended(program, args, name);
-  // 2: it was not examined at all, or not to its end.
+  // 2: it was not tested at all, or not to its end.
   if (code !== 0 && code !== 1) {
     failures++;
     return undefined;

@@ -12,11 +12,11 @@ import { BAUD_RATE, SERVERS } from './cards/servers.mjs';
  * node scripts/server-cards.mjs [SERVER...] [--lines tcp,rtu] [--checks a,b] [--seed 1] [--rounds 1] [--out server-cards]
  *   [--directory DIR] [--busy 0]
  *
- * Inspects servers of others, on Modbus TCP and on RTU on a pair of pseudo-terminals (socat), and writes
+ * Tests servers of others, on Modbus TCP and on RTU on a pair of pseudo-terminals (socat), and writes
  * server-cards/SERVER-LINE.txt, .json and .html: what docs/server-cards.md was made from. A server that ends is started
- * again after a second. What is not installed is left out; --directory keeps what npm installs. --rounds N inspects each so
+ * again after a second. What is not installed is left out; --directory keeps what npm installs. --rounds N tests each so
  * often, with the seeds that follow; --busy N lets N processes that do nothing else burn a core beside them.
- * Prints each violation with its bytes. Exits with 1 when a server could not be inspected.
+ * Prints each violation with its bytes. Exits with 1 when a server could not be tested.
  */
 
 const { values, positionals } = parseArgs({
@@ -59,7 +59,7 @@ for (const server of SERVERS.filter(({ name }) => positionals.length === 0 || po
   if (missing === undefined) {
     console.log(`${server.name} ${server.version(directory)}`);
     for (const kind of server.kinds.filter((each) => values.lines.split(',').includes(each)))
-      await inspectOn(server, kind);
+      await testServerOn(server, kind);
   } else console.log(`${server.name}: left out: ${missing}`);
 }
 process.exit();
@@ -68,7 +68,7 @@ process.exit();
  * @param {import('./cards/servers.mjs').Server} server
  * @param {import('./cards/servers.mjs').Kind} kind
  */
-async function inspectOn(server, kind) {
+async function testServerOn(server, kind) {
   const name = `${server.name}-${kind}`;
   const { begins, ends } = kind === 'tcp' ? await freePlace() : await newPair(join(directory, name));
   let isOver = false;
@@ -91,7 +91,7 @@ async function inspectOn(server, kind) {
   start();
   await isThere(ends);
   for (let round = 0; round < Number(values.rounds); round++)
-    await inspect(name, kind, begins, Number(values.seed) + round);
+    await testServer(name, kind, begins, Number(values.seed) + round);
   isOver = true;
   for (const child of running.splice(Number(values.busy))) child.kill();
 }
@@ -102,7 +102,7 @@ async function inspectOn(server, kind) {
  * @param {string} place
  * @param {number} seed
  */
-async function inspect(name, kind, place, seed) {
+async function testServer(name, kind, place, seed) {
   const path = join(out, Number(values.rounds) > 1 ? `${name}-${seed}` : name);
   const where =
     kind === 'tcp' ? ['--tcp', place] : ['--serial', place, '--baud', `${BAUD_RATE}`, '--parity', 'none'];
@@ -110,7 +110,7 @@ async function inspect(name, kind, place, seed) {
   const also = kind === 'rtu' ? ['--broadcast'] : [];
   const args = [
     join(dist, 'main.js'),
-    'inspect',
+    'test-server',
     ...where,
     '--unit',
     '1',

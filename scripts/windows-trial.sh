@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tries the ZIP file for Windows under Wine, with Node's own node.exe and serialport's own binding for Windows: unpacked,
-# started by its command, asked over TCP and over a COM port that is a pseudo-terminal, spoilt, examined, unplugged, ended by
+# started by its command, asked over TCP and over a COM port that is a pseudo-terminal, spoilt, tested, unplugged, ended by
 # Ctrl-C. Prints what held. Needs wine (Debian's 8.0, 64 bits), socat, mbpoll, curl, python3 and script(1), and takes four minutes:
 #   npm run package -- windows && scripts/windows-trial.sh
 # Wine is not Windows: its COM ports are terminals of Linux, and there are no drivers, no USB and no Device Manager.
@@ -161,7 +161,7 @@ check "the line on TCP goes on" prints '\[3\]:.*9' poll_tcp "$(port_of bus lan)"
 plug com5
 check "it is served again when it is back" within 30 prints '\[1\]:.*42' poll_com com5
 
-echo "— a test, an examination, the self-test"
+echo "— a scenario, a client test, a measurement"
 cat >"$work/scenario.yaml" <<END
 name: a client reads
 devices: {meter: {registers: {holding: [{address: 0, value: [7, 8, 9]}]}}}
@@ -182,12 +182,12 @@ plug com12
 (while sleep 0.2; do poll_com com12; done) >/dev/null 2>&1 &
 client=$!
 pids+=("$client")
-LIMIT=300 told examine bus --config bench12.yaml --checks time-out,wrong-crc >"$work/examined"
-check "examine: what mbpoll does about lost and damaged replies" grep -E 'Throws away a reply with a wrong CRC' "$work/examined"
-sed 's/^/        /' "$work/examined" | head -12
-LIMIT=120 told selftest bus --config bench12.yaml >"$work/selftest"
-check "selftest: what COM12 achieves" grep -E '^ *turnaround .*median' "$work/selftest"
-sed 's/^/        /' "$work/selftest"
+LIMIT=300 told test-client bus --config bench12.yaml --checks time-out,wrong-crc >"$work/client"
+check "test-client: what mbpoll does about lost and damaged replies" grep -E 'Throws away a reply with a wrong CRC' "$work/client"
+sed 's/^/        /' "$work/client" | head -12
+LIMIT=120 told measure bus --config bench12.yaml >"$work/measured"
+check "measure: what COM12 achieves" grep -E '^ *turnaround .*median' "$work/measured"
+sed 's/^/        /' "$work/measured"
 kill "$client"
 
 echo "— the end"

@@ -1,4 +1,4 @@
-// The same with the test runner of Node: a client has to notice that a device lost its supply.
+// The same with the test runner of Node: a client has to notice that a device lost its power.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -24,7 +24,7 @@ test('the relay is closed', async () => {
   assert.equal(reply[9] & 1, 1);
 });
 
-test('a relay without supply does not answer', async () => {
+test('a relay without power does not answer', async () => {
   await simulator.device('relay').power({ state: 'off' });
   const socket = connect(simulator.line('lan').port, '127.0.0.1');
   socket.write(READ_COIL);

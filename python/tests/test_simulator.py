@@ -127,19 +127,19 @@ def test_a_scenario_passes_and_fails_as_its_client_deserves(bench):
         bench.run_scenario(file)
 
 
-def test_a_client_is_examined(bench):
+def test_a_client_is_tested(bench):
     with polling(bench):
-        report = bench.examine("lan", checks=["watching"], limit="1m")
+        report = bench.test_client("lan", checks=["watching"], limit="1m")
     assert {each["group"] for each in report.data["checks"]} == {"watching"}
     assert "watching the client" in report.text
 
 
-def test_a_client_is_shaken(bench):
+def test_a_client_is_fuzzed(bench):
     late = {"after": 0, "requests": 1, "does": {"fault": {"when": {"line": "lan"}, "do": [{"delay": 10}]}}}
     file = Path(bench._own) / "moves.json"
     file.write_text(json.dumps({"schedule": [late]}), encoding="utf-8")
     with polling(bench):
-        report = bench.shake("lan", replay=file, limit="1m")
+        report = bench.fuzz("lan", replay=file, limit="1m")
     assert report.passed
     assert report.data["moves"] == 2
     assert report.data["findings"] == []

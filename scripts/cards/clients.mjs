@@ -9,7 +9,7 @@ import { installNodeRed, nodeRedVersion } from '../../test/support/node-red.mjs'
  * The clients that report cards are made of. Each poller, apart from mbpoll and Node-RED, does the same: it reads two registers each
  * from 0 and from 10 of unit 1, one after the other, rests for 250 ms and begins again. It sets the time-out and leaves
  * everything else of its library as it is, goes on with the next question after an error, connects again where the
- * connection has closed, and writes what it read last to a file, the witness.
+ * connection has closed, and writes what it read last to a file, the observer.
  */
 
 /** pymodbus 3.0 takes whole seconds only. */
@@ -28,12 +28,12 @@ const require = createRequire(import.meta.url);
  * @property {string} name
  * @property {number} timeoutMs
  * @property {(directory: string) => string | undefined} prepare What has to be done once, in a directory for what is
- *   built; why the client can't be examined, if so.
+ *   built; why the client can't be tested, if so.
  * @property {readonly Kind[]} [kinds] The lines it can be on; both when absent.
  * @property {(directory: string) => string} version
  * @property {(kind: Kind, place: {directory: string, file: string}) => string} command A command line, with the places
  *   of the line `bus` to be filled in.
- * @property {(file: string) => string} witness A command that prints what was read.
+ * @property {(file: string) => string} observer A command that prints what was read.
  */
 
 /** @type {(kind: Kind) => string} */
@@ -63,7 +63,7 @@ const nodeClient = (name) => ({
   version: () => require(`${name}/package.json`).version,
   command: (kind, { file }) =>
     `exec ${process.execPath} ${join(here, `${name}.mjs`)} ${placeOf(kind)} ${TIMEOUT_MS} ${file}`,
-  witness: printed,
+  observer: printed,
 });
 
 /** @type {readonly Client[]} */
@@ -82,7 +82,7 @@ export const CLIENTS = [
           : '-m tcp -p {lines.bus.port} {lines.bus.host}';
       return `exec stdbuf -oL mbpoll ${options} ${line} > ${file} 2>&1`;
     },
-    witness: (file) => `tail -n 60 ${file} | grep '^.1.:' | tail -n 1`,
+    observer: (file) => `tail -n 60 ${file} | grep '^.1.:' | tail -n 1`,
   },
   {
     name: 'libmodbus',
@@ -96,7 +96,7 @@ export const CLIENTS = [
     version: () => packaged('libmodbus5'),
     command: (kind, { directory, file }) =>
       `exec ${join(directory, 'libmodbus')} ${placeOf(kind)} ${TIMEOUT_MS} ${file}`,
-    witness: printed,
+    observer: printed,
   },
   nodeClient('modbus-serial'),
   nodeClient('jsmodbus'),
@@ -110,7 +110,7 @@ export const CLIENTS = [
     version: () => packaged('python3-pymodbus'),
     command: (kind, { file }) =>
       `exec /usr/bin/python3 -B ${join(here, 'poll_pymodbus.py')} ${placeOf(kind)} ${TIMEOUT_S} ${file}`,
-    witness: printed,
+    observer: printed,
   },
   {
     name: 'node-red',
@@ -120,6 +120,6 @@ export const CLIENTS = [
     version: nodeRedVersion,
     command: (kind, { directory, file }) =>
       `exec ${process.execPath} ${join(here, 'node-red.mjs')} ${placeOf(kind)} ${TIMEOUT_MS} ${file} ${directory}`,
-    witness: printed,
+    observer: printed,
   },
 ];

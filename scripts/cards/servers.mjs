@@ -24,7 +24,7 @@ export const BAUD_RATE = 19_200;
  * @property {string} name
  * @property {readonly Kind[]} kinds
  * @property {(directory: string) => string | undefined} prepare What has to be done once, in a directory for what is built
- *   or installed; why the server can't be inspected, if so.
+ *   or installed; why the server can't be tested, if so.
  * @property {(directory: string) => string} version
  * @property {(place: string, directory: string) => readonly string[]} command A program with its arguments; the place is
  *   a port of 127.0.0.1 or the path of a serial port.

@@ -88,7 +88,7 @@ const report = {
   findings: [finding],
 };
 const problem = { path: laden('path'), message: laden('message') };
-/** Answers for tests and examinations. @type {Answers} */
+/** Answers for runs. @type {Answers} */
 const RUNS = [
   ...REFUSALS,
   [json(null), 'this is no modbus-sim'],
@@ -130,7 +130,7 @@ export function foolTest(directory) {
   return fool(['test', file], RUNS);
 }
 
-export const foolExamine = () => fool(['examine', 'bus'], RUNS);
+export const foolTestClient = () => fool(['test-client', 'bus'], RUNS);
 
 export const foolMonitor = () => fool(['monitor', '--hex'], streams());
 

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** @typedef {import('./good-client.mjs').Target} Target */
 /** @typedef {import('./attacks.mjs').Attack} Attack */
 
-/** Longer than any exchange of an inspection, and than putting back what was written. */
+/** Longer than any exchange of a server test, and than putting back what was written. */
 const STOPPED_MS = 20_000;
 const DRIP_MS = 2;
 
@@ -13,7 +13,7 @@ const DRIP_MS = 2;
 const answerTo = (asked) => Buffer.from([...asked.subarray(0, 4), 0, 5, asked[6] ?? 0, 3, 2, 0, 7]);
 
 /**
- * What servers do to whoever inspects them.
+ * What servers do to whoever tests them.
  * @type {readonly (readonly [name: string, serve: (socket: import('node:net').Socket) => void])[]}
  */
 const SERVERS = [
@@ -53,9 +53,9 @@ function drip(socket) {
   socket.on('close', () => clearInterval(timer));
 }
 
-/** Servers that are inspected over REST. They are as bounded as clients are. @type {readonly Attack[]} */
+/** Servers that are tested over REST. They are as bounded as clients are. @type {readonly Attack[]} */
 export const SERVER_ATTACKS = SERVERS.map(([name, serve]) => ({
-  name: `inspection of a server that ${name}`,
+  name: `server test of a server that ${name}`,
   on: ['rest'],
   run: async (target, { ms }) => {
     const server = createServer((socket) => {
@@ -68,22 +68,22 @@ export const SERVER_ATTACKS = SERVERS.map(([name, serve]) => ({
     const port = typeof address === 'object' && address ? address.port : 0;
     const id = await inspect(target, { real: { tcp: { host: '127.0.0.1', port } } });
     await delay(ms);
-    await ask(target, 'DELETE', `/inspections/${id}`);
+    await ask(target, 'DELETE', `/runs/${id}`);
     const endsAt = performance.now() + STOPPED_MS;
     for (let isOver = false; !isOver; await delay(50)) {
       if (performance.now() > endsAt)
-        throw new Error(`DELETE does not end the inspection of a server that ${name}`);
-      isOver = (await ask(target, 'GET', `/inspections/${id}?report=false`)).state === 'over';
+        throw new Error(`DELETE does not end the server test of a server that ${name}`);
+      isOver = (await ask(target, 'GET', `/runs/${id}?report=false`)).state === 'over';
     }
     server.close();
-    return 'one inspection';
+    return 'one server test';
   },
 }));
 
 /** @param {Target} target @param {object} order @returns {Promise<number>} */
 async function inspect(target, order) {
-  const { id } = await ask(target, 'POST', '/inspections', order);
-  if (typeof id !== 'number') throw new Error('the inspection did not begin');
+  const { id } = await ask(target, 'POST', '/runs', { kind: 'server', ...order });
+  if (typeof id !== 'number') throw new Error('the server test did not begin');
   return id;
 }
 

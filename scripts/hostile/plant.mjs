@@ -52,7 +52,7 @@ export async function startPlant(more = {}) {
       MODBUS_SIM_TOKEN: TOKEN,
     },
     config: {
-      // Servers of the attacker are inspected over REST.
+      // Servers of the attacker are tested over REST.
       api: { port: 0, mayReach: ['127.0.0.1'] },
       ...more,
       devices: {

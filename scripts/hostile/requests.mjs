@@ -20,7 +20,7 @@
 const RULES = ['slow', 'r1', 'r2', 'r.3'];
 
 const RULES_OF = new Set(['post /api/v1/faults', 'put /api/v1/faults/{name}']);
-const RUNS = new Set(['post /api/v1/tests', 'post /api/v1/examinations', 'post /restapi/server']);
+const RUNS = new Set(['post /api/v1/runs', 'post /restapi/server']);
 
 /** Bodies, parameters and parts of them that are wrong now and then. */
 const WRONG = 0.12;
@@ -269,7 +269,7 @@ export function requestsOf(document, world, seed) {
       framing: [0.3, () => of(['socket', 'rtu', 'ascii'])],
       missingUnit: [0.2, () => of(['exception', 'silence'])],
       timing: [0.1, () => ({ turnaround: time() })],
-      unasked: [0.1, () => ({ bytes: hex(), every: '10ms' })],
+      unsolicited: [0.1, () => ({ bytes: hex(), every: '10ms' })],
     }),
   });
   const when = () =>
@@ -315,6 +315,14 @@ export function requestsOf(document, world, seed) {
       () => ({ power: { meter: of(['off', 'on', { off: time(), boot: time() }]) } }),
       () => ({ fault: { when: when(), do: [{ delay: time() }, ...faults()] }, wait: time() }),
     ])();
+  const order = () =>
+    often(0.5)
+      ? { kind: 'scenario', scenario: scenario() }
+      : {
+          kind: of(['client', 'client', 'fuzz', 'server', 'nonsense']),
+          line: line(),
+          ...some({ checks: [0.5, () => of(['poll-period', 'time-out', 'nonsense'])] }),
+        };
   const scenario = () =>
     often(0.6)
       ? { name: 'x', line: line(), steps: [goodStep(), ...list(2, goodStep)] }
@@ -377,10 +385,7 @@ export function requestsOf(document, world, seed) {
     'post rule.preview': () => ({ rule: newRule(), ...some({ like: [0.3, matcher] }) }),
     'post configuration.check': () => ({ configuration: configuration() }),
     'post configuration.apply': () => ({ configuration: configuration() }),
-    'post test.start': () => ({ scenario: scenario() }),
-    'post examination.start': () => ({
-      order: { line: line(), ...some({ checks: [0.5, () => of(['poll-period', 'time-out', 'nonsense'])] }) },
-    }),
+    'post run.start': () => ({ order: order() }),
     'post /api/v1/devices': newDevice,
     'post /api/v1/lines': newLine,
     'put /api/v1/lines/{name}': () => {
@@ -388,7 +393,7 @@ export function requestsOf(document, world, seed) {
       return of([settings, { units: units() }, { missingUnit: 'silence' }]);
     },
     'put /api/v1/devices/{name}/signals/{value}': signal,
-    'post /api/v1/tests': scenario,
+    'post /api/v1/runs': order,
     'post /api/v1/faults': newRule,
     'put /api/v1/faults/{name}': () => ({ when: when(), do: faults() }),
     'patch /api/v1/devices/{name}/registers': () => ({
@@ -511,7 +516,7 @@ export function requestsOf(document, world, seed) {
       () => `"${'x'.repeat(of([10, 20_000, 300_000]))}"`,
     ])();
 
-  /** Rules, tests and examinations must not be about what stands beside it. @param {string} key @param {any} body */
+  /** Rules, runs must not be about what stands beside it. @param {string} key @param {any} body */
   const confined = (key, body) => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
     if (RULES_OF.has(key)) {
@@ -525,6 +530,8 @@ export function requestsOf(document, world, seed) {
       const { response_split: _, response_cr: __, ...rest } = body;
       return { ...rest, response_type: 0, split_delay: 0, response_delay: of([0, 0.01]) };
     }
+    if (key === 'post /api/v1/runs' && typeof body.scenario === 'object' && body.scenario !== null)
+      return { ...body, scenario: { ...body.scenario, line: line() } };
     if (RUNS.has(key)) return { ...body, line: line() };
     return body;
   };
@@ -542,7 +549,7 @@ export function requestsOf(document, world, seed) {
             ? line()
             : path.includes('/faults/')
               ? of(RULES)
-              : of(['fault-rule', 'line', 'examination']),
+              : of(['fault-rule', 'line', 'client']),
       value: name,
       id: () => (path.includes('/catalogue/') ? of(world.entries) : String(1 + below(5))),
       endpoint: () => of(['registers', 'calls', 'nonsense']),

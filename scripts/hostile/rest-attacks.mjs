@@ -92,9 +92,24 @@ const bodies = (filled) => [
   ['small lists', 'POST', '/restapi/registers', `[${filled(() => '[]')}]`],
   ['keys __proto__', 'POST', '/restapi/registers', `{"a":[${filled(() => '{}')}],"__proto__":0}`],
   ['numbers', 'POST', '/restapi/registers', `[${filled(() => '1e1')}]`],
-  ['wrong steps', 'POST', '/api/v1/tests', `{"name":"a","steps":[${filled(() => '{"wait":"soon"}')}]}`],
-  ['wrong expectations', 'POST', '/api/v1/tests', `{"name":"a","steps":[${filled(() => '{"expect":{}}')}]}`],
-  ['wrong rules of steps', 'POST', '/api/v1/tests', `{"name":"a","steps":[${filled(() => '{"fault":1}')}]}`],
+  [
+    'wrong steps',
+    'POST',
+    '/api/v1/runs?kind=scenario',
+    `{"name":"a","steps":[${filled(() => '{"wait":"soon"}')}]}`,
+  ],
+  [
+    'wrong expectations',
+    'POST',
+    '/api/v1/runs?kind=scenario',
+    `{"name":"a","steps":[${filled(() => '{"expect":{}}')}]}`,
+  ],
+  [
+    'wrong rules of steps',
+    'POST',
+    '/api/v1/runs?kind=scenario',
+    `{"name":"a","steps":[${filled(() => '{"fault":1}')}]}`,
+  ],
 ];
 
 /** No unit of the lines has the number 99. @type {ReturnType<typeof bodies>} */
@@ -219,7 +234,7 @@ const QUESTIONS = [
   ['server_rows', 'POST', '/restapi/server', '{"submit":"Status"}'],
   ['faults', 'GET', '/api/v1/faults'],
   ['a schema', 'GET', '/api/v1/schemas/fault-rule'],
-  ['the schema of examinations', 'GET', '/api/v1/schemas/examination'],
+  ['the schema of client tests', 'GET', '/api/v1/schemas/client'],
   ['kinds of signals', 'GET', '/api/v1/signals'],
   ['openapi.json', 'GET', '/api/v1/openapi.json'],
   ['docs', 'GET', '/api/v1/docs'],
@@ -240,7 +255,9 @@ export const REST_ATTACKS = [
   ...YAML_BODIES.map(([name, body]) => ({
     name: `YAML: ${name}`,
     on: REST,
-    run: repeated((target) => request('POST', '/api/v1/tests', target, body, 'application/yaml')),
+    run: repeated((target) =>
+      request('POST', '/api/v1/runs?kind=scenario', target, body, 'application/yaml'),
+    ),
   })),
   ...QUESTIONS.map(([name, method, path, body]) => ({
     name: `answer: ${name}`,
@@ -391,7 +408,7 @@ async function left(target, { ms }) {
 
 /** What only some clients may read at a time. A test of the line has the number that stands for `ID`. */
 const PLACES = [
-  '/api/v1/tests/ID/report.html',
+  '/api/v1/runs/ID/report.html',
   '/api/v1/exchanges?wait=20s&function=99',
   '/api/v1/capture.pcapng',
   '/api/v1/events',
@@ -408,7 +425,7 @@ async function leftPlaces(target, { ms }) {
     connection: 'close',
   };
   const body = JSON.stringify({ name: 'left', line: 'tcp', steps: [{ wait: 1 }] });
-  const started = await fetch(`${url}/api/v1/tests`, { method: 'POST', headers, body });
+  const started = await fetch(`${url}/api/v1/runs?kind=scenario`, { method: 'POST', headers, body });
   const { id } = /** @type {{id: number}} */ (await started.json());
   const endsAt = performance.now() + ms;
   let count = 0;

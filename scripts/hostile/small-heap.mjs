@@ -31,7 +31,7 @@ const AT_ONCE = 200;
 /** Other requests that REST answers, one after the other, before what was learned comes. The traffic is read in 180 turns of REST. */
 const BESIDE = 500;
 /** Each kept a timer and 119 KB once. */
-const EXAMINATIONS = 2100;
+const CLIENT_TESTS = 2100;
 
 /**
  * @template Result
@@ -104,16 +104,16 @@ export function learnMuch() {
   });
 }
 
-/** Examinations are begun and called off, one after the other. */
+/** Client tests are begun and called off, one after the other. */
 export function beginAndCallOff() {
   return inSmallHeap(async (_, rest) => {
-    for (let i = 0; i < EXAMINATIONS; i++) {
-      const begun = await rest('examinations', 'POST', { line: 'lan', limit: '10m' });
+    for (let i = 0; i < CLIENT_TESTS; i++) {
+      const begun = await rest('runs', 'POST', { kind: 'client', line: 'lan', limit: '10m' });
       const { id, error } = /** @type {{id: number, error?: string}} */ (await begun.json());
-      assert.equal(begun.status, 201, `examination ${i}: ${error}`);
-      const ended = await rest(`examinations/${id}`, 'DELETE');
-      assert.equal(ended.status, 204, `examination ${i} does not end`);
+      assert.equal(begun.status, 201, `client test ${i}: ${error}`);
+      const ended = await rest(`runs/${id}`, 'DELETE');
+      assert.equal(ended.status, 204, `client test ${i} does not end`);
     }
-    return `${EXAMINATIONS} examinations`;
+    return `${CLIENT_TESTS} client tests`;
   });
 }

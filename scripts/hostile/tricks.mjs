@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { makeTempDir, startProgram } from '../../test/support/program.mjs';
 import { checkByBroker, reloadLarge } from './dear-files.mjs';
-import { foolExamine, foolMonitor, foolTest } from './foreign-simulator.mjs';
+import { foolMonitor, foolTest, foolTestClient } from './foreign-simulator.mjs';
 import { holdFiles } from './held-files.mjs';
 import {
   holdBack,
@@ -60,12 +60,12 @@ export const TRICKS = [
   { name: 'a state where no directory can be made', play: stateInProc },
   { name: 'the directory of the links belongs to another user', play: takeLinks },
   { name: 'hidden characters for the terminal of test --url', play: foolTest },
-  { name: 'hidden characters for the terminal of examine --url', play: foolExamine },
+  { name: 'hidden characters for the terminal of test-client --url', play: foolTestClient },
   { name: 'hidden characters for the terminal of monitor', play: foolMonitor },
   { name: 'the file of the traffic is removed', play: removeTraffic },
   { name: 'clients of lines that hold all files open', play: holdFiles },
   { name: '60,000 requests are learned from in a heap of 256 MB', play: learnMuch },
-  { name: '2,100 examinations are called off in a heap of 256 MB', play: beginAndCallOff },
+  { name: '2,100 client tests are called off in a heap of 256 MB', play: beginAndCallOff },
   { name: 'clients that leave while the thread that learns loads its code', play: leaveLearner },
   { name: 'a broker that sends a packet of 200 MB', play: sendWithoutEnd },
   { name: 'a broker that releases no message of QoS 2', play: neverRelease },

@@ -38,14 +38,7 @@ const LOOKS = [
   ...['lines', 'devices', 'faults', 'exchanges?limit=100', 'traffic?limit=100', 'ports', 'mqtt'],
   ...['devices/guest', 'devices/guest/registers?table=holding&from=0&to=30', 'devices/guest/values/level'],
   ...['devices/guest/words?table=holding&from=0&to=9', 'lines/guest', 'configuration', 'catalogue', 'checks'],
-  ...[
-    'signals',
-    'schemas/line',
-    'openapi.json',
-    'tests',
-    'examinations',
-    'traffic?unit=1&function=3&limit=50',
-  ],
+  ...['signals', 'schemas/line', 'openapi.json', 'runs', 'traffic?unit=1&function=3&limit=50'],
 ];
 
 /** One round of everything, in an order that works. `{id}` is what the answer before had. @type {readonly Request[]} */
@@ -67,16 +60,16 @@ const ROUND = [
   { method: 'POST', path: 'devices/guest/power', body: { state: 'cycle', forMs: 20, bootMs: 10 } },
   { method: 'POST', path: 'faults/preview', body: { rule: { name: 'p', do: [{ delay: 5 }] } } },
   { method: 'POST', path: 'lines/guest/restart' },
-  { method: 'POST', path: 'tests', body: SCENARIO },
+  { method: 'POST', path: 'runs?kind=scenario', body: SCENARIO },
   ...['', '/report.json', '/report.html', '/junit.xml'].map((part) => ({
     method: 'GET',
-    path: `tests/{id}${part}`,
+    path: `runs/{id}${part}`,
   })),
   // On a busy machine it may still run, and a line has one test at a time.
-  { method: 'DELETE', path: 'tests/{id}' },
-  { method: 'POST', path: 'examinations', body: { line: 'guest', limit: '2s' } },
-  { method: 'GET', path: 'examinations/{id}' },
-  { method: 'DELETE', path: 'examinations/{id}' },
+  { method: 'DELETE', path: 'runs/{id}' },
+  { method: 'POST', path: 'runs', body: { kind: 'client', line: 'guest', limit: '2s' } },
+  { method: 'GET', path: 'runs/{id}' },
+  { method: 'DELETE', path: 'runs/{id}' },
   ...['events', 'capture.pcapng', 'traffic?limit=100000', 'learned.yaml', 'capture.pcapng?follow=false'].map(
     (path) => ({ method: 'GET', path, leaves: true }),
   ),
@@ -88,7 +81,7 @@ const ROUND = [
 
 /**
  * Asks REST for everything that it has: things come and go, streams are read for a while and left, scenarios and
- * examinations begin and are called off.
+ * client tests begin and are called off.
  * @param {import('../hostile/good-client.mjs').Target} target
  * @param {{rest: number, failed: string[]}} counts
  * @param {AbortSignal} signal

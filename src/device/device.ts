@@ -16,12 +16,12 @@ import {
 } from './manners.js';
 import type { PointDefinition } from './point.js';
 import { Points } from './points.js';
+import { type Interruption, Power } from './power.js';
 import type { FeedDefinition } from './queue-feed.js';
 import { clientAccess } from './read-write.js';
 import type { Writer } from './registers/accesses.js';
 import type { RegisterImage } from './registers/image.js';
 import { type ClockSettings, DeviceClock } from './signals/clock.js';
-import { type Interruption, Supply } from './supply.js';
 import type { TableName, Tables } from './tables.js';
 
 /** The simulated device that answers while a real device does not. */
@@ -97,12 +97,12 @@ export class Device {
   readonly cells: RegisterImage | undefined;
   readonly clock: DeviceClock;
   readonly points: Points;
-  readonly supply: Supply;
+  readonly power: Power;
   /**
-   * How often the supply was lost. State that is lost with the supply is discarded when this number changes.
+   * How often the power was lost. State that is lost with the power is discarded when this number changes.
    */
-  supplyLosses = 0;
-  /** How often the device was restarted, by its supply or otherwise. */
+  powerLosses = 0;
+  /** How often the device was restarted, by its power or otherwise. */
   starts = 0;
   /** The tables as clients see them. */
   servedTables: Tables;
@@ -132,7 +132,7 @@ export class Device {
     this.servedTables = tables;
     this.#now = now;
     this.clock = new DeviceClock(now, life.clock);
-    this.supply = new Supply(now);
+    this.power = new Power(now);
     this.#graph = graph;
     this.points = new Points(life.points, {
       device: name,
@@ -223,24 +223,24 @@ export class Device {
 
   /**
    * Restarts the device: registers are as configured except those that are retained, and signals begin anew.
-   * Without supply, the clock begins when the supply is back.
+   * Without power, the clock begins when the power is back.
    */
   restart(): void {
-    this.#restartAt(this.supply.state === 'off' ? this.supply.back : undefined);
+    this.#restartAt(this.power.state === 'off' ? this.power.back : undefined);
   }
 
-  /** Takes the supply away, for a time or until `restore`. The device restarts when the supply is back. */
+  /** Takes the power away, for a time or until `restore`. The device restarts when the power is back. */
   interrupt(interruption: Interruption): void {
-    this.supply.interrupt(interruption);
-    this.supplyLosses++;
-    this.#restartAt(this.supply.back);
+    this.power.interrupt(interruption);
+    this.powerLosses++;
+    this.#restartAt(this.power.back);
   }
 
-  /** Gives the supply back and restarts the device. Does nothing unless the supply is off. */
+  /** Gives the power back and restarts the device. Does nothing unless the power is off. */
   restore(bootMs: number): void {
-    if (this.supply.state !== 'off') return;
-    this.supply.restore(bootMs);
-    this.#restartAt(this.supply.back);
+    if (this.power.state !== 'off') return;
+    this.power.restore(bootMs);
+    this.#restartAt(this.power.back);
   }
 
   /**

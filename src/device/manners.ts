@@ -84,7 +84,7 @@ export class TimedManners {
   #askedAt: number;
   #wakes = 0;
   /**
-   * Until when the device is locked up, in ms of `performance.now()`; infinite until the supply is switched.
+   * Until when the device is locked up, in ms of `performance.now()`; infinite until the power is switched.
    */
   #lockedUntil = Number.NEGATIVE_INFINITY;
   #isFirst = true;

@@ -38,7 +38,7 @@ export interface PointDefinition {
   /** The texts for raw values. */
   readonly labels?: ReadonlyMap<number, string>;
   readonly bits?: BitNames;
-  /** True when the value is kept while the device has no supply. */
+  /** True when the value is kept while the device has no power. */
   readonly retain: boolean;
   /** False when the value is not available after a start; `isAway` may make it unavailable at other times. */
   readonly available?: boolean;

@@ -13,7 +13,7 @@ const PIECE = 256;
 
 /**
  * Gives a device that is to take the place of another one what that one has become since its definition: values that were
- * written, registers that were defined, sums, manners, clock and supply. What the new definition has otherwise than the
+ * written, registers that were defined, sums, manners, clock and power. What the new definition has otherwise than the
  * old one is as the new definition says. Nobody uses the new device yet, so this is work that can pause; it can be
  * done again when the old one has changed meanwhile.
  */
@@ -26,7 +26,7 @@ export function* carryingOver(
   const { time, settings } = before.clock;
   const sameClock = isDeepStrictEqual(was.life?.clock, definition.life?.clock);
   device.clock.resume(time, sameClock ? settings : device.clock.settings);
-  device.supply.adopt(before.supply);
+  device.power.adopt(before.power);
   const sameManners = isDeepStrictEqual(was.extras.manners, definition.extras.manners);
   if (sameManners && !isDeepStrictEqual(before.manners, device.manners)) device.manners = before.manners;
   if (!device.cells && !before.cells)

@@ -70,13 +70,13 @@ function endpointOf(line: SerialLineDefinition, realPathOf: (path: string) => st
   return line.path === 'virtual' ? `virtual ${linkOf(line)}` : realPathOf(line.path);
 }
 
-/** The settings that the transport knows. The line itself knows what is sent unasked. */
+/** The settings that the transport knows. The line itself knows what is sent unsolicited. */
 function settingsOf(line: LineDefinition): unknown {
   if (line.kind === 'serial') {
-    const { units, start, unasked, ...settings } = line;
+    const { units, start, unsolicited, ...settings } = line;
     return settings;
   }
-  const { units, each, start, unasked, missingUnit, ...settings } = line;
+  const { units, each, start, unsolicited, missingUnit, ...settings } = line;
   return settings;
 }
 

@@ -214,8 +214,8 @@ export class LineTraffic {
       case 'dropped':
         this.#add({ kind: event.kind, ...this.#frame(event.frame, framing, event), answers: undefined });
         break;
-      case 'unasked':
-        this.#add({ kind: 'unasked', ...this.#received(event.frame, framing, event) });
+      case 'unsolicited':
+        this.#add({ kind: 'unsolicited', ...this.#received(event.frame, framing, event) });
         break;
       case 'noise':
         this.#noise(event, framing);

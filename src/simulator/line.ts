@@ -30,7 +30,7 @@ import { LineTraffic, type TrafficLine } from './line-traffic.js';
 import type { LineCounters, LineMeters } from './traffic/counters.js';
 import type { TestEvent } from './traffic/event.js';
 import type { TrafficStream } from './traffic/stream.js';
-import { Unasked } from './unasked.js';
+import { Unsolicited } from './unsolicited.js';
 
 /** How a line gets its transport, and the time of its events. */
 export interface LineTools {
@@ -77,7 +77,7 @@ export class Line implements LineHandler {
   readonly bus: Bus;
   readonly #traffic: LineTraffic;
   readonly #pending: PendingReplies;
-  readonly #unasked: Unasked;
+  readonly #unsolicited: Unsolicited;
   readonly #log: Logger;
   /** The last of the starts, stops and changes, which are carried out one after another. */
   #last: Promise<unknown> = Promise.resolve();
@@ -110,15 +110,15 @@ export class Line implements LineHandler {
       () => tools.clock.now(),
     );
     this.#pending = new PendingReplies((asked, reply, report) =>
-      this.#traffic.replied(asked, reply, this.#unasked.replied(asked.request, reply, report)),
+      this.#traffic.replied(asked, reply, this.#unsolicited.replied(asked.request, reply, report)),
     );
-    this.#unasked = new Unasked(tools.clock, this.name, {
+    this.#unsolicited = new Unsolicited(tools.clock, this.name, {
       framing: () => this.bus.framing,
       send: (bytes, how) =>
-        this.state.kind === 'open' ? this.#transport.sendUnasked?.(bytes, how) : undefined,
+        this.state.kind === 'open' ? this.#transport.sendUnsolicited?.(bytes, how) : undefined,
       sent: (event) => this.event(event),
     });
-    this.#unasked.change(definition);
+    this.#unsolicited.change(definition);
     this.#transport = this.#newTransport(definition);
   }
 
@@ -239,7 +239,7 @@ export class Line implements LineHandler {
     // The units of the line may have changed since its framer found the request.
     const reply = this.bus.answer(request, moment) ?? new Reply(framing, silence('no such unit'));
     if (reply.next) this.#transport.reframe(reply.next);
-    this.#unasked.beforeReply(reply);
+    this.#unsolicited.beforeReply(reply);
     this.#pending.add(asked, reply);
     begin(reply);
     this.#traffic.reportRequest();
@@ -248,7 +248,7 @@ export class Line implements LineHandler {
   event(event: LineEvent): void {
     if (event.kind === 'open') {
       this.#openedAt = this.#tools.clock.now();
-      this.#unasked.start();
+      this.#unsolicited.start();
     }
     if (event.kind === 'client') this.#connected(event);
     if (event.kind === 'client-gone') {
@@ -272,8 +272,8 @@ export class Line implements LineHandler {
    * Sends bytes once that nobody asked for, as soon as the line is free.
    * @returns gives up bytes that have not left; undefined when they need not wait
    */
-  sendUnasked(bytes: Uint8Array): (() => void) | undefined {
-    return this.#unasked.once(bytes);
+  sendUnsolicited(bytes: Uint8Array): (() => void) | undefined {
+    return this.#unsolicited.once(bytes);
   }
 
   /** Puts a message about a real device on the line into the traffic. */
@@ -299,7 +299,7 @@ export class Line implements LineHandler {
 
   async #stop(): Promise<void> {
     this.#failure = undefined;
-    this.#unasked.stop();
+    this.#unsolicited.stop();
     await this.#transport.stop();
   }
 
@@ -340,7 +340,7 @@ export class Line implements LineHandler {
       this.#definition = definition;
       this.bus.change(busLine(definition), served);
       this.#traffic.change(trafficLine(definition));
-      this.#unasked.change(definition);
+      this.#unsolicited.change(definition);
     };
     if (way === 'keep' || way === 'adjust') {
       adopt();

@@ -2,17 +2,17 @@ import { failure, type Result, success } from '../common/result.js';
 import { unknownName } from '../common/schema/nearest.js';
 import { type Ability, lackOf } from '../device/faults/kind.js';
 import type { Line } from '../simulator/line.js';
-import { silentRuns } from './examine/checks/attempts.js';
-import { connections } from './examine/checks/connections.js';
-import { damaged } from './examine/checks/damaged.js';
-import { exceptions } from './examine/checks/exceptions.js';
-import { lateReply } from './examine/checks/late-reply.js';
-import { oneAtATime } from './examine/checks/one-at-a-time.js';
-import { REAL_WORLD, realWorldChecks } from './examine/checks/real-world.js';
-import { outages, slowness } from './examine/checks/time.js';
-import { timeOuts } from './examine/checks/time-out.js';
-import { watched } from './examine/checks/watching.js';
-import type { Check } from './examine/trial/exam.js';
+import { silentRuns } from './client/checks/attempts.js';
+import { connections } from './client/checks/connections.js';
+import { damaged } from './client/checks/damaged.js';
+import { exceptions } from './client/checks/exceptions.js';
+import { lateReply } from './client/checks/late-reply.js';
+import { oneAtATime } from './client/checks/one-at-a-time.js';
+import { REAL_WORLD, realWorldChecks } from './client/checks/real-world.js';
+import { outages, slowness } from './client/checks/time.js';
+import { timeOuts } from './client/checks/time-out.js';
+import { watched } from './client/checks/watching.js';
+import type { Check } from './client/trial/exam.js';
 
 /**
  * The checks that run by default, in the order in which they are shown. Entries of the catalogue run only

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { unknownName } from '../common/schema/nearest.js';
+import { isMapping } from '../common/schema/parts.js';
 import { inSlices } from '../common/work.js';
 import { type CommandContext, newContext } from '../simulator/commands/context.js';
 import type { FunctionsOf } from '../simulator/commands/declared.js';
@@ -7,11 +8,12 @@ import { lineNames } from '../simulator/commands/lines.js';
 import { done, type Outcome, refusal } from '../simulator/commands/refusal.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { packEvents } from '../simulator/traffic/kept-events.js';
-import type { CheckView, EXAMINATION_COMMANDS, SHAKE_COMMANDS, TEST_COMMANDS } from './declared.js';
-import { type FindingHead, headOf, type InspectionJson, type Report } from './report/report.js';
-import { type AnyReport, type KnownRun, type RunKind, Runs } from './runs.js';
+import type { CheckView, RUN_COMMANDS } from './declared.js';
+import { headOf, type PackedFinding, type Run, type ServerFindingView } from './report/report.js';
+import { isRunKind, KIND_NAMES, type RunKind } from './run-kinds.js';
+import { type AnyReport, type KnownRun, Runs } from './runs.js';
 
-/** The context of commands that work on tests, examinations and other runs. */
+/** The context of commands that work on runs. */
 export interface TestContext extends CommandContext {
   readonly runs: Runs;
 }
@@ -25,104 +27,84 @@ export function newTestContext(simulator: Simulator, log: Logger, writesIn?: str
   return { ...newContext(simulator, log, writesIn), runs: new Runs(simulator) };
 }
 
-/** The report on a run, without frames and configuration. */
-interface RunReport extends Omit<Report, 'kind' | 'findings' | 'configuration'> {
-  readonly kind: RunKind;
-  readonly findings: readonly FindingHead[];
-  /** What programs get; inspections only. */
-  readonly json?: InspectionJson;
-}
-
-/** A run of any kind that goes on or is over. */
-export interface Run {
-  readonly id: number;
-  readonly isOver: boolean;
-  readonly lines: readonly string[];
-  readonly report: RunReport;
-}
-
-/** A finding with its frames, as `packEvents` packs them. */
-export interface PackedFinding extends FindingHead {
-  readonly packedFrames: Uint8Array;
-}
-
 type OfRun = { readonly id: number };
 
 /** Names the run to stop. `failure` says why its running step or check has failed. */
 type Stopped = OfRun & { readonly failure?: string | undefined };
-
-/**
- * Makes the commands on runs of one kind. A run that is stopped keeps its findings.
- * @param findingsOf makes the findings with their evidence, one at a time
- * @param begin starts a run from the request as it was sent
- */
-export function commandsOn<Sent, Part>(
-  kind: RunKind,
-  findingsOf: (report: AnyReport) => Iterable<Part>,
-  begin: (runs: Runs, sent: Sent, context: TestContext) => Promise<Outcome<KnownRun>>,
-) {
-  const find = <Result>(
-    { runs }: TestContext,
-    id: number,
-    use: (run: KnownRun) => Result,
-  ): Outcome<Result> => {
-    const run = runs.get(kind, id);
-    return run ? done(use(run)) : refusal(`${kind}.unknown`, 'id', `no ${kind} ${id}`);
-  };
-  return {
-    list: ({ runs }: TestContext): Outcome<readonly Run[]> => done(runs.list(kind).map(runOf)),
-    get: (context: TestContext, { id }: OfRun): Outcome<Run> => find(context, id, runOf),
-    start: async (context: TestContext, sent: Sent): Promise<Outcome<Run>> => {
-      const started = await begin(context.runs, sent, context);
-      return started.ok ? done(runOf(started.value)) : started;
-    },
-    stop: async (context: TestContext, { id, failure }: Stopped): Promise<Outcome<null>> => {
-      const run = find(context, id, (found) => found);
-      if (!run.ok) return run;
-      run.value.stop(failure);
-      // What comes next may be another run on the same lines. An inspection holds none, and may take long to
-      // put values back.
-      if (run.value.lines.length > 0) await run.value.ended;
-      return done(null);
-    },
-    findings: (context: TestContext, { id }: OfRun): Outcome<Iterable<Part>> =>
-      find(context, id, ({ report }) => findingsOf(report)),
-  };
-}
 
 /*
  * Most processes never run a test, so the code that runs tests is loaded when the first one is asked for,
  * before the run begins. When loading fails, the promise rejects, and rpc passes the error on.
  */
 
-/** The commands on tests. A scenario may be long, so it is read in slices. */
-const tests = commandsOn('test', packed, async (runs, { scenario }: { readonly scenario: unknown }) => {
-  const { startingTest } = await import('./scenario/start-test.js');
-  return inSlices(startingTest(runs, scenario));
-});
+type StartRun = (
+  runs: Runs,
+  order: Readonly<Record<string, unknown>>,
+  context: TestContext,
+) => Promise<Outcome<KnownRun>>;
 
-const examinations = commandsOn(
-  'examination',
-  packed,
-  async (runs, { order }: { readonly order: unknown }) => {
-    const { startExamination } = await import('./start-examination.js');
-    return startExamination(runs, order);
+/** What starts a run of each kind, from its order without the kind. A scenario or moves are read in slices. */
+const STARTS: Readonly<Record<RunKind, StartRun>> = {
+  scenario: async (runs, { scenario, ...others }) => {
+    const [other] = Object.keys(others);
+    if (other !== undefined)
+      return refusal('run.invalid', other, 'unknown key, expected only kind and scenario');
+    const { startingTest } = await import('./scenario/start-test.js');
+    return inSlices(startingTest(runs, scenario));
   },
-);
+  client: async (runs, order) => (await import('./start-client-test.js')).startClientTest(runs, order),
+  server: async (runs, order, context) =>
+    (await import('./server/start-server-test.js')).startServerTest(runs, context, order),
+  fuzz: async (runs, order) => {
+    const { startingFuzz } = await import('./fuzz/start-fuzz.js');
+    return inSlices(startingFuzz(runs, order));
+  },
+};
 
-const shakes = commandsOn('shake', packed, async (runs, { order }: { readonly order: unknown }) => {
-  const { startingShake } = await import('./shake/start-shake.js');
-  return inSlices(startingShake(runs, order));
-});
+function find<Result>({ runs }: TestContext, id: number, use: (run: KnownRun) => Result): Outcome<Result> {
+  const run = runs.get(id);
+  return run ? done(use(run)) : refusal('run.unknown', 'id', `no run ${id}`);
+}
 
-/** Lists the checks that a line can carry, or all checks when no line is named. */
+async function start(context: TestContext, { order }: { readonly order: unknown }): Promise<Outcome<Run>> {
+  const { kind, ...rest } = isMapping(order) ? order : {};
+  const expected = `expected ${KIND_NAMES.join(', ')}`;
+  if (!isMapping(order)) return refusal('run.invalid', '', 'expected a mapping with kind');
+  if (!isRunKind(kind)) return refusal('run.invalid', 'kind', expected);
+  const started = await STARTS[kind](context.runs, rest, context);
+  return started.ok ? done(runOf(started.value)) : started;
+}
+
+/** Stops a run, which keeps its findings. */
+async function stop(context: TestContext, { id, failure }: Stopped): Promise<Outcome<null>> {
+  const run = find(context, id, (found) => found);
+  if (!run.ok) return run;
+  run.value.stop(failure);
+  // What comes next may be another run on the same lines. A server test holds none, and may take long to put
+  // values back.
+  if (run.value.lines.length > 0) await run.value.ended;
+  return done(null);
+}
+
+/** Lists the checks of servers, or those of clients: all, or the ones that a line can carry. */
 async function possibleChecks(
   { simulator }: CommandContext,
-  { line: name }: { readonly line?: string | undefined },
+  {
+    kind = 'client',
+    line: name,
+  }: { readonly kind?: 'client' | 'server' | undefined; readonly line?: string | undefined },
 ): Promise<Outcome<readonly CheckView[]>> {
   const line = name === undefined ? undefined : simulator.lines.get(name);
   if (name !== undefined && !line) {
     return refusal('request.invalid', 'line', unknownName('line', name, lineNames(simulator)));
+  }
+  if (kind === 'server') {
+    const { SERVER_CHECKS } = await import('./server/server-test.js');
+    return done(
+      SERVER_CHECKS.map(({ id, group, title, does, matters, rule, clause: source }) => {
+        return { id, group, title, does, matters, rule, source };
+      }),
+    );
   }
   const { CHECKS, checksFor } = await import('./checks.js');
   const checks = line ? checksFor(line) : CHECKS;
@@ -133,8 +115,13 @@ async function possibleChecks(
   );
 }
 
-function* packed(report: AnyReport): Generator<PackedFinding> {
-  if (report.kind === 'inspection') return;
+/** The findings of a run with their evidence, one at a time. */
+function* withEvidence(report: AnyReport): Generator<PackedFinding | ServerFindingView> {
+  if (report.kind === 'server') {
+    for (const finding of report.findings)
+      yield { ...headOf(finding), frames: finding.frames, exchanges: finding.exchanges };
+    return;
+  }
   for (const finding of report.findings)
     yield { ...headOf(finding), packedFrames: packEvents(finding.frames) };
 }
@@ -154,7 +141,7 @@ function runOf({ id, isOver, report, lines }: KnownRun): Run {
     parameters,
     found,
     tried,
-    shaken,
+    fuzzed,
     versions,
   } = report;
   return {
@@ -175,29 +162,21 @@ function runOf({ id, isOver, report, lines }: KnownRun): Run {
       parameters,
       ...(found && { found }),
       ...(tried && { tried }),
-      ...(shaken && { shaken }),
+      ...(fuzzed && { fuzzed }),
       findings: report.findings.map(headOf),
       versions,
-      ...(report.kind === 'inspection' && { json: report.json }),
+      ...(report.kind === 'server' && { json: report.json }),
     },
   };
 }
 
-export const TESTING_FUNCTIONS = {
-  'test.list': tests.list,
-  'test.start': tests.start,
-  'test.get': tests.get,
-  'test.stop': tests.stop,
-  'test.findings': tests.findings,
-  'examination.checks': possibleChecks,
-  'examination.list': examinations.list,
-  'examination.start': examinations.start,
-  'examination.get': examinations.get,
-  'examination.stop': examinations.stop,
-  'examination.findings': examinations.findings,
-  'shake.list': shakes.list,
-  'shake.start': shakes.start,
-  'shake.get': shakes.get,
-  'shake.stop': shakes.stop,
-  'shake.findings': shakes.findings,
-} satisfies FunctionsOf<typeof TEST_COMMANDS & typeof EXAMINATION_COMMANDS & typeof SHAKE_COMMANDS>;
+export const RUN_FUNCTIONS = {
+  'run.checks': possibleChecks,
+  'run.list': ({ runs }: TestContext, { kind }: { readonly kind?: RunKind | undefined }) =>
+    done(runs.list(kind).map(runOf)),
+  'run.start': start,
+  'run.get': (context: TestContext, { id }: OfRun) => find(context, id, runOf),
+  'run.stop': stop,
+  'run.findings': (context: TestContext, { id }: OfRun) =>
+    find(context, id, ({ report }) => withEvidence(report)),
+} satisfies FunctionsOf<typeof RUN_COMMANDS>;

@@ -2,14 +2,32 @@ import { z } from 'zod';
 import { section, text, wholeNumber } from '../common/schema/parts.js';
 import type { DeclaredCommands } from '../simulator/commands/declared.js';
 import { failures } from '../simulator/commands/schemas/problem.js';
-import { inspectionOrderSchema, orderSchema, shakeOrderSchema } from './order-schemas.js';
-import { examinationShape, shakeShape, stopped } from './report/json.js';
+import { clientOrderSchema, fuzzOrderSchema, serverOrderSchema } from './order-schemas.js';
+import {
+  clientJsonByCheck,
+  clientReportSchema,
+  clientShape,
+  clientSummary,
+  fuzzJsonByFinding,
+  fuzzReportSchema,
+  fuzzShape,
+  fuzzSummary,
+  scenarioJsonByStep,
+  scenarioReportSchema,
+  stopped,
+} from './report/json.js';
+import type { ReportView, Run, ServerFindingView } from './report/report.js';
+import { KIND_NAMES, RUN_KINDS, type RunKind } from './run-kinds.js';
+
+/** The report on a run, with what programs get of a server test. */
+export type RunView = ReportView & Pick<Run['report'], 'json'>;
 
 const state = z.enum(['running', 'over']);
 const verdict = z.enum(['pass', 'fail', 'inconclusive', 'not run', 'error']);
 
-const TEST_EXAMPLE = {
+const SCENARIO_EXAMPLE = {
   id: 1,
+  kind: 'scenario',
   name: 'it waits',
   state: 'running',
   verdict: 'not run',
@@ -18,8 +36,9 @@ const TEST_EXAMPLE = {
   steps: [{ name: 'wait 1 h', verdict: 'not run', message: '' }],
 };
 
-const testFields = {
+const scenarioFields = {
   id: z.number(),
+  kind: z.literal('scenario'),
   name: z.string(),
   state,
   verdict: verdict.describe('What is known by now.'),
@@ -28,24 +47,29 @@ const testFields = {
   steps: z.array(z.object({ name: z.string(), verdict, message: z.string() })),
 };
 
-/** A test without its report, as REST shows it. */
-export type TestSummary = z.infer<z.ZodObject<typeof testFields>>;
+/** A scenario that runs or has run, without its report, as REST shows it. */
+export type ScenarioSummary = z.infer<z.ZodObject<typeof scenarioFields>>;
 
-const scenario = z.record(z.string(), z.unknown()).meta({
-  description: 'A scenario as in a file, without the sections about a bench of its own.',
-  examples: [{ name: TEST_EXAMPLE.name, steps: [{ wait: '1h' }] }],
-});
+const SCENARIO = { name: SCENARIO_EXAMPLE.name, steps: [{ wait: '1h' }] };
+
+const scenarioOrder = z
+  .strictObject({ kind: z.literal('scenario'), scenario: z.record(z.string(), z.unknown()) })
+  .meta({
+    description: 'A scenario as in a file, without the sections about a bench of its own.',
+    examples: [{ kind: 'scenario', scenario: SCENARIO }],
+  });
 
 /** Longest YAML in bytes. Parsing this much takes 0.2 s, and a second on a slow machine. */
 export const MAX_YAML_BYTES = 16 * 1024;
 
 const scenarioText = z.string().meta({
-  description: `The same as YAML, of at most ${MAX_YAML_BYTES} bytes.`,
-  examples: [`name: ${TEST_EXAMPLE.name}\nsteps:\n  - wait: 1h\n`],
+  description: `With \`kind=scenario\` in the query: the scenario as YAML, of at most ${MAX_YAML_BYTES} bytes.`,
+  examples: [`name: ${SCENARIO_EXAMPLE.name}\nsteps:\n  - wait: 1h\n`],
 });
 
-export const EXAMINATION_EXAMPLE = {
+const CLIENT_EXAMPLE = {
   id: 1,
+  kind: 'client',
   state: 'running',
   name: 'the client on line lan',
   line: 'lan',
@@ -71,18 +95,23 @@ export const EXAMINATION_EXAMPLE = {
   ],
 };
 
-const examinationFields = { id: z.number(), state, ...examinationShape };
+const clientFields = { id: z.number(), kind: z.literal('client'), state, ...clientShape };
 
-/** An examination without its report, as REST shows it. */
-export type ExaminationSummary = z.infer<z.ZodObject<typeof examinationFields>>;
+/** A client test without its report, as REST shows it. */
+export type ClientSummary = z.infer<z.ZodObject<typeof clientFields>>;
 
-const order = orderSchema.meta({
-  description: 'What is to be examined. The line must be open, and a client must poll it.',
-  examples: [{ line: 'lan', unit: 1, checks: ['watching', 'time-out'], limit: '5m', seed: 4711 }],
+const clientOrder = clientOrderSchema.extend({ kind: z.literal('client') }).meta({
+  description: 'What of a client is tested. The line must be open, and the client must poll it.',
+  examples: [
+    { kind: 'client', line: 'lan', unit: 1, checks: ['watching', 'time-out'], limit: '5m', seed: 4711 },
+  ],
 });
 
+const CHECKED_KINDS = ['client', 'server'] as const;
+
 const checksQuery = z.strictObject({
-  line: z.string().optional().describe('Only the checks that can be run on this line.'),
+  kind: z.enum(CHECKED_KINDS).optional().describe('Checks of clients (default), or of servers.'),
+  line: z.string().optional().describe('Only the checks of clients that can be run on this line.'),
 });
 
 /** A check as it is listed: what it does, why, and when it passes. */
@@ -92,11 +121,11 @@ const checkView = z
     group: z.string(),
     title: z.string(),
     does: z.string(),
-    matters: z.string().describe('Why that matters to somebody who uses the client.'),
+    matters: z.string().describe('Why that matters to somebody who uses the client or the server.'),
     rule: z.string().describe('When it passes, when it fails, and when neither can be said.'),
     source: z.string().describe('The clause of a specification, or what is known of real clients.'),
   })
-  .meta({ id: 'Check', description: 'One check of how a client behaves.' });
+  .meta({ id: 'Check', description: 'One check of how a client or a server behaves.' });
 
 export type CheckView = z.infer<typeof checkView>;
 
@@ -116,37 +145,11 @@ const report = z
   .optional()
   .describe('Findings with their frames, the configuration and the versions.');
 
-const test = z
-  .object(testFields)
-  .meta({ id: 'Test', description: 'A test that runs or has run.', examples: [TEST_EXAMPLE] });
-
-const testWithReport = z.object({ ...testFields, report }).meta({
-  id: 'TestReport',
-  description: 'A test with its report.',
-  examples: [{ ...TEST_EXAMPLE, report: { kind: 'test', name: TEST_EXAMPLE.name, findings: [] } }],
-});
-
-const examination = z.object(examinationFields).meta({
-  id: 'Examination',
-  description: 'An examination that runs or has run, with what it has found by now.',
-  examples: [EXAMINATION_EXAMPLE],
-});
-
-const examinationWithReport = z.object({ ...examinationFields, report }).meta({
-  id: 'ExaminationReport',
-  description: 'An examination with its report.',
-  examples: [
-    {
-      ...EXAMINATION_EXAMPLE,
-      report: { kind: 'examination', name: EXAMINATION_EXAMPLE.name, findings: [] },
-    },
-  ],
-});
-
-export const SHAKE_EXAMPLE = {
+const FUZZ_EXAMPLE = {
   id: 3,
+  kind: 'fuzz',
   state: 'running',
-  name: 'the client on line lan, shaken',
+  name: 'the client on line lan, fuzzed',
   line: 'lan',
   seed: 4711,
   verdict: 'fail',
@@ -166,7 +169,7 @@ export const SHAKE_EXAMPLE = {
   findings: [
     {
       id: '1',
-      group: 'shake',
+      group: 'fuzz',
       title: 'The client asked nothing more',
       verdict: 'fail',
       summary: 'Moves: {delay: 900} for one request; {close: true} for one request (seen in 2 of 2 plays)',
@@ -176,32 +179,21 @@ export const SHAKE_EXAMPLE = {
   ],
 };
 
-const shakeFields = { id: z.number(), state, ...shakeShape };
+const fuzzFields = { id: z.number(), kind: z.literal('fuzz'), state, ...fuzzShape };
 
-/** A shake without its report, as REST shows it. */
-export type ShakeSummary = z.infer<z.ZodObject<typeof shakeFields>>;
+/** A fuzz run without its report, as REST shows it. */
+export type FuzzSummary = z.infer<z.ZodObject<typeof fuzzFields>>;
 
-const shakeOrder = shakeOrderSchema.meta({
-  description: 'The line, which must be open and polled by a client, and how long the client is shaken.',
-  examples: [{ line: 'lan', unit: 1, limit: '30m', seed: 4711 }],
+const fuzzOrder = fuzzOrderSchema.extend({ kind: z.literal('fuzz') }).meta({
+  description:
+    'The line, which must be open and polled by a client, and how long the client is disturbed at random.',
+  examples: [{ kind: 'fuzz', line: 'lan', unit: 1, limit: '30m', seed: 4711 }],
 });
 
-const shake = z.object(shakeFields).meta({
-  id: 'Shake',
-  description: 'A shake that runs or has run, with what it has found by now.',
-  examples: [SHAKE_EXAMPLE],
-});
-
-const shakeWithReport = z.object({ ...shakeFields, report }).meta({
-  id: 'ShakeReport',
-  description: 'A shake with its report.',
-  examples: [{ ...SHAKE_EXAMPLE, report: { kind: 'shake', name: SHAKE_EXAMPLE.name, findings: [] } }],
-});
-
-export const INSPECTION_EXAMPLE = {
+const SERVER_EXAMPLE = {
   id: 4,
   state: 'running',
-  kind: 'inspection',
+  kind: 'server',
   server: { place: 'unit 5 · TCP 192.168.1.20:502', unit: 5, identification: ['Acme', 'EM30', '1.4'] },
   seed: 4711,
   verdict: 'violates',
@@ -268,9 +260,9 @@ const serverCheckShape = {
   clause: z.string().describe('The clause of the specification.'),
 };
 
-/** The fields of an inspection, without the exchanges that are its evidence. */
-const inspectionShape = {
-  kind: z.literal('inspection'),
+/** The fields of a server test, without the exchanges that are its evidence. */
+const serverShape = {
+  kind: z.literal('server'),
   server: z.object({
     place: z.string().describe('How the server is reached.'),
     unit: z.number(),
@@ -322,8 +314,8 @@ const inspectionShape = {
 };
 
 /** The JSON report on a server. */
-export const inspectionSchema = z.object({
-  ...inspectionShape,
+export const serverReportSchema = z.object({
+  ...serverShape,
   checks: z.array(
     z.object({
       ...serverCheckShape,
@@ -334,257 +326,263 @@ export const inspectionSchema = z.object({
   ),
 });
 
-const inspectionFields = { id: z.number(), state, ...inspectionShape };
+const serverFields = { id: z.number(), state, ...serverShape };
 
-/** An inspection without its exchanges, as REST shows it. */
-export type InspectionView = z.infer<z.ZodObject<typeof inspectionFields>>;
+/** A server test without its exchanges, as REST shows it. */
+export type ServerSummary = z.infer<z.ZodObject<typeof serverFields>>;
 
-const inspectionOrder = inspectionOrderSchema.meta({
-  description: 'The server, and what may be asked of it.',
-  examples: [{ real: { tcp: { host: 'plc.lan' } }, unit: 5, checks: ['frames', 'refusals'], seed: 4711 }],
-});
-
-const inspection = z.object(inspectionFields).meta({
-  id: 'Inspection',
-  description: 'An inspection that runs or has run, with what it has found by now.',
-  examples: [INSPECTION_EXAMPLE],
-});
-
-const inspectionWithReport = z.object({ ...inspectionFields, report }).meta({
-  id: 'InspectionReport',
-  description: 'An inspection with its report.',
-  examples: [{ ...INSPECTION_EXAMPLE, report: { kind: 'inspection', name: 'Acme EM30 1.4', findings: [] } }],
-});
-
-function ofRun(one: 'test' | 'examination' | 'shake' | 'inspection', example: string) {
-  return {
-    of: {
-      id: wholeNumber(
-        1,
-        Number.MAX_SAFE_INTEGER,
-        'the number of a test, an examination, a shake or an inspection',
-      ),
+const serverOrder = serverOrderSchema.extend({ kind: z.literal('server') }).meta({
+  description: 'The server, and what may be requested of it.',
+  examples: [
+    {
+      kind: 'server',
+      real: { tcp: { host: 'plc.lan' } },
+      unit: 5,
+      checks: ['frames', 'refusals'],
+      seed: 4711,
     },
-    params: z.object({
-      id: z.string().meta({
-        description: `The number of the ${one}. Tests, examinations, shakes and inspections are counted together.`,
-        examples: [example],
-      }),
+  ],
+});
+
+const KIND_EXAMPLES = {
+  scenario: SCENARIO_EXAMPLE,
+  client: CLIENT_EXAMPLE,
+  server: SERVER_EXAMPLE,
+  fuzz: FUZZ_EXAMPLE,
+};
+
+/** Names the views of a kind of runs, for the document of REST. */
+function viewsOf<Fields extends z.core.$ZodLooseShape>(kind: RunKind, id: string, fields: Fields) {
+  const example = KIND_EXAMPLES[kind];
+  const called = RUN_KINDS[kind];
+  return {
+    view: z.object(fields).meta({
+      id: `${id}Run`,
+      description: `A ${called} that runs or has run, with what is known by now.`,
+      examples: [example],
+    }),
+    withReport: z.object({ ...fields, report }).meta({
+      id: `${id}RunReport`,
+      description: `A ${called} with its report.`,
+      examples: [{ ...example, report: { kind, name: 'the client on line lan', findings: [] } }],
     }),
   };
 }
 
-/** The parts of declarations that name a run, by its kind. */
-export const OF_RUN = {
-  test: ofRun('test', '1'),
-  examination: ofRun('examination', '2'),
-  shake: ofRun('shake', '3'),
-  inspection: ofRun('inspection', '4'),
-};
+/** A run as REST shows it, but for what its report has. */
+const headOfRun = ({ id, isOver }: Run) => ({ id, state: isOver ? ('over' as const) : ('running' as const) });
 
-const stopping = section({ failure: text('a reason').optional() });
-const STOPPED =
-  'Its faults are removed, and its lines are free when the answer comes. What it has found stays readable.';
-const stopQuery = (why: string) => ({
-  querystring: z.strictObject({ failure: z.string().min(1).max(4096).optional().describe(why) }),
-});
-const over = z.null().describe('It is over.');
+const VERSIONS = [{ name: 'modbus-sim', version: '1.0.0-rc.1' }];
+/** What reports end with, for examples. */
+const REPORT_END = { startedAt: '2026-01-31T12:00:00.000Z', durationMs: 12.5, versions: VERSIONS };
 
-/** The commands on tests: scenarios on running lines. `commands.ts` carries them out. */
-export const TEST_COMMANDS = {
-  'test.list': {
-    rest: 'GET /tests',
-    kind: 'query',
-    summary: 'List the tests',
-    description: 'Those that run and the newest that are over.',
-    member: 'tests',
-    response: {
-      200: z.object({ tests: z.array(test) }).describe('The tests, the newest twenty of them.'),
+/** The example of a report on a run. @param key the list of its findings, which have their evidence there */
+function reportExample(
+  { id: _, kind: __, state: ___, ...run }: Readonly<Record<string, unknown>>,
+  key: 'checks' | 'findings',
+  evidence: 'frames' | 'exchanges',
+): object {
+  const { [key]: findings, ...others } = run;
+  return { ...others, [key]: (findings as readonly object[]).map((each) => ({ ...each, [evidence]: [] })) };
+}
+
+function* withExchanges(checks: readonly object[], findings: readonly ServerFindingView[]) {
+  for (const [i, check] of checks.entries()) yield { ...check, exchanges: findings[i]?.exchanges ?? [] };
+}
+
+/** What is published of the runs of one kind. */
+interface DeclaredRun {
+  /** The order that starts one. */
+  readonly order: z.ZodObject;
+  /** A run without its report, and with it. */
+  readonly view: z.ZodObject;
+  readonly withReport: z.ZodObject;
+  /** Makes what is shown of a run without its report. */
+  readonly summary: (run: Run) => object;
+  /** `report.json`: its schema, and a function that makes it from a report. */
+  readonly json: { readonly schema: z.ZodType; readonly of: (view: RunView) => object };
+}
+
+/** The kinds of runs: what starts one, what is shown of it, and its report. `commands.ts` starts them. */
+export const RUNS = {
+  scenario: {
+    order: scenarioOrder,
+    ...viewsOf('scenario', 'Scenario', scenarioFields),
+    summary: (run): ScenarioSummary => {
+      const { name, isStopped, verdict, findings } = run.report;
+      const steps = findings.map(({ title, verdict, summary }) => ({
+        name: title,
+        verdict,
+        message: summary,
+      }));
+      return {
+        ...headOfRun(run),
+        kind: 'scenario',
+        ...{ name, verdict, stopped: isStopped, lines: [...run.lines], steps },
+      };
+    },
+    json: {
+      schema: scenarioReportSchema.meta({
+        examples: [
+          {
+            name: 'over REST',
+            verdict: 'pass',
+            stopped: false,
+            steps: [
+              { name: 'polls', verdict: 'pass', message: 'came after 12 ms', durationMs: 12.5, frames: [] },
+            ],
+            seed: 7,
+            ...REPORT_END,
+          },
+        ],
+      }),
+      of: scenarioJsonByStep,
     },
   },
-  'test.start': {
-    rest: 'POST /tests',
-    sent: z.unknown(),
-    as: 'scenario',
-    summary: 'Start a test',
-    description: 'It runs on lines that are open. Only one test can run on a line at a time.',
-    schema: { describedBody: scenario, yamlBody: scenarioText },
-    response: { 201: test, ...failures(400, 409) },
+  client: {
+    order: clientOrder,
+    ...viewsOf('client', 'Client', clientFields),
+    summary: (run): ClientSummary => ({ ...headOfRun(run), kind: 'client', ...clientSummary(run.report) }),
+    json: {
+      schema: clientReportSchema.meta({
+        examples: [{ ...reportExample(CLIENT_EXAMPLE, 'checks', 'frames'), ...REPORT_END }],
+      }),
+      of: clientJsonByCheck,
+    },
   },
-  'test.get': {
-    rest: 'GET /tests/:id',
-    kind: 'query',
-    ...OF_RUN.test,
-    summary: 'Read a test',
-    description: 'What is known of it by now, with the frames that show it.',
-    schema: { querystring: detailQuery },
-    response: { 200: testWithReport, ...failures(400, 404) },
+  server: {
+    order: serverOrder,
+    ...viewsOf('server', 'Server', serverFields),
+    summary: (run) => ({ ...headOfRun(run), ...run.report.json }),
+    json: {
+      schema: serverReportSchema.meta({
+        examples: [{ ...reportExample(SERVER_EXAMPLE, 'checks', 'exchanges'), kind: 'server' }],
+      }),
+      of: ({ findings, json }) => {
+        return { ...json, checks: withExchanges(json?.checks ?? [], findings as ServerFindingView[]) };
+      },
+    },
   },
-  'test.stop': {
-    rest: 'DELETE /tests/:id',
-    ...OF_RUN.test,
-    sent: stopping,
-    summary: 'Stop a test',
-    description: STOPPED,
-    schema: stopQuery('Why the step that runs has failed. Without it, that step is inconclusive.'),
-    response: { 204: over, ...failures(400, 404) },
+  fuzz: {
+    order: fuzzOrder,
+    ...viewsOf('fuzz', 'Fuzz', fuzzFields),
+    summary: (run): FuzzSummary => ({ ...headOfRun(run), kind: 'fuzz', ...fuzzSummary(run.report) }),
+    json: {
+      schema: fuzzReportSchema.meta({
+        examples: [
+          {
+            ...reportExample(
+              { ...FUZZ_EXAMPLE, scenario: 'name: fuzzed\nline: lan\nsteps: []\n' },
+              'findings',
+              'frames',
+            ),
+            ...REPORT_END,
+          },
+        ],
+      }),
+      of: fuzzJsonByFinding,
+    },
   },
-  'test.findings': { kind: 'list', ...OF_RUN.test, summary: 'List the findings of a test with their frames' },
-} as const satisfies DeclaredCommands;
+} as const satisfies Readonly<Record<RunKind, DeclaredRun>>;
 
-/** The commands on examinations: how the clients of running lines behave. `commands.ts` carries them out. */
-export const EXAMINATION_COMMANDS = {
-  'examination.checks': {
+const kinds = Object.values<DeclaredRun>(RUNS);
+const anyView = z
+  .union(kinds.map(({ view }) => view))
+  .meta({ description: 'A run, as its kind is shown.', examples: [SCENARIO_EXAMPLE] });
+const kindOfRun = z.enum(KIND_NAMES as [RunKind, ...RunKind[]]);
+
+/** The parts of declarations that name a run. */
+export const OF_RUN = {
+  of: { id: wholeNumber(1, Number.MAX_SAFE_INTEGER, 'the number of a run') },
+  params: z.object({
+    id: z.string().meta({
+      description: 'The number of the run. Runs of all kinds are counted together.',
+      examples: ['1'],
+    }),
+  }),
+};
+
+/** The commands on runs of all kinds. `commands.ts` carries them out. */
+export const RUN_COMMANDS = {
+  'run.checks': {
     rest: 'GET /checks',
     kind: 'query',
-    sent: section({ line: text('the name of a line').optional() }),
-    summary: 'List the checks of examinations',
+    sent: section({ kind: z.enum(CHECKED_KINDS).optional(), line: text('the name of a line').optional() }),
+    summary: 'List the checks of clients or of servers',
     description: 'What each one does, why, and when it passes.',
     member: 'checks',
     schema: { querystring: checksQuery },
     response: { 200: checkList, ...failures(400) },
   },
-  'examination.list': {
-    rest: 'GET /examinations',
+  'run.list': {
+    rest: 'GET /runs',
     kind: 'query',
-    summary: 'List the examinations',
-    description: 'Those that run and the newest that are over.',
-    member: 'examinations',
+    sent: section({ kind: kindOfRun.optional() }),
+    summary: 'List the runs',
+    description: 'Those that run and, of each kind, the newest that are over.',
+    member: 'runs',
+    schema: {
+      querystring: z.strictObject({ kind: kindOfRun.optional().describe('Only runs of this kind.') }),
+    },
+    response: {
+      200: z.object({ runs: z.array(anyView) }).describe('The runs, the oldest first.'),
+      ...failures(400),
+    },
+  },
+  'run.start': {
+    rest: 'POST /runs',
+    sent: z.unknown(),
+    as: 'order',
+    summary: 'Start a run',
+    description:
+      'Only one run works on a line at a time. `server`: requests all that clients may request, from this machine; nothing is written without `scratch`; a server is tested once at a time.',
+    schema: {
+      querystring: z.strictObject({
+        kind: z.literal('scenario').optional().describe('The body is the scenario itself, as JSON or YAML.'),
+      }),
+      describedBody: z.union(kinds.map(({ order }) => order)),
+      yamlBody: scenarioText,
+    },
+    response: { 201: anyView, ...failures(400, 403, 409) },
+  },
+  'run.get': {
+    rest: 'GET /runs/:id',
+    kind: 'query',
+    ...OF_RUN,
+    summary: 'Read a run',
+    description: 'What is known by now, with the frames or exchanges that show it.',
+    schema: { querystring: detailQuery },
     response: {
       200: z
-        .object({ examinations: z.array(examination) })
-        .describe('The examinations, the newest twenty of them.'),
+        .union(kinds.map(({ withReport }) => withReport))
+        .meta({ description: 'A run with its report.', examples: [SCENARIO_EXAMPLE] }),
+      ...failures(400, 404),
     },
   },
-  'examination.start': {
-    rest: 'POST /examinations',
-    sent: z.unknown(),
-    as: 'order',
-    summary: 'Start an examination',
-    description: 'Only one test, examination or shake can run on a line at a time.',
-    schema: { describedBody: order },
-    response: { 201: examination, ...failures(400, 409) },
-  },
-  'examination.get': {
-    rest: 'GET /examinations/:id',
-    kind: 'query',
-    ...OF_RUN.examination,
-    summary: 'Read an examination',
-    description: 'What is known of the client by now, with the frames that show it.',
-    schema: { querystring: detailQuery },
-    response: { 200: examinationWithReport, ...failures(400, 404) },
-  },
-  'examination.stop': {
-    rest: 'DELETE /examinations/:id',
-    ...OF_RUN.examination,
-    sent: stopping,
-    summary: 'Stop an examination',
-    description: STOPPED,
-    schema: stopQuery(
-      'Why the check that runs has failed: the client has died. Without it, that check is `not run`.',
-    ),
-    response: { 204: over, ...failures(400, 404) },
-  },
-  'examination.findings': {
-    kind: 'list',
-    ...OF_RUN.examination,
-    summary: 'List the findings of an examination with their frames',
-  },
-} as const satisfies DeclaredCommands;
-
-/** The commands on shakes: what breaks the clients of running lines. `commands.ts` carries them out. */
-export const SHAKE_COMMANDS = {
-  'shake.list': {
-    rest: 'GET /shakes',
-    kind: 'query',
-    summary: 'List the shakes',
-    description: 'Those that run and the newest that are over.',
-    member: 'shakes',
-    response: {
-      200: z.object({ shakes: z.array(shake) }).describe('The shakes, the newest twenty of them.'),
-    },
-  },
-  'shake.start': {
-    rest: 'POST /shakes',
-    sent: z.unknown(),
-    as: 'order',
-    summary: 'Start a shake',
+  'run.stop': {
+    rest: 'DELETE /runs/:id',
+    ...OF_RUN,
+    sent: section({ failure: text('a reason').optional() }),
+    summary: 'Stop a run',
     description:
-      'Does random things to the client of a line until it fails, and looks for the fewest that show it again. Only one test, examination or shake can run on a line at a time.',
-    schema: { describedBody: shakeOrder },
-    response: { 201: shake, ...failures(400, 409) },
-  },
-  'shake.get': {
-    rest: 'GET /shakes/:id',
-    kind: 'query',
-    ...OF_RUN.shake,
-    summary: 'Read a shake',
-    description: 'What is known of the client by now, with the frames that show it.',
-    schema: { querystring: detailQuery },
-    response: { 200: shakeWithReport, ...failures(400, 404) },
-  },
-  'shake.stop': {
-    rest: 'DELETE /shakes/:id',
-    ...OF_RUN.shake,
-    sent: stopping,
-    summary: 'Stop a shake',
-    description: STOPPED,
-    schema: stopQuery(
-      'That the program of the client has ended, and how: a failure of the moves that are played.',
-    ),
-    response: { 204: over, ...failures(400, 404) },
-  },
-  'shake.findings': {
-    kind: 'list',
-    ...OF_RUN.shake,
-    summary: 'List the findings of a shake with their frames',
-  },
-} as const satisfies DeclaredCommands;
-
-/** The commands on inspections: how servers behave. `commands.ts` carries them out. */
-export const INSPECTION_COMMANDS = {
-  'inspection.list': {
-    rest: 'GET /inspections',
-    kind: 'query',
-    summary: 'List the inspections',
-    description: 'Those that run and the newest that are over.',
-    member: 'inspections',
-    response: {
-      200: z
-        .object({ inspections: z.array(inspection) })
-        .describe('The inspections, the newest twenty of them.'),
+      'Its faults are removed, and its lines are free when the answer comes; values that a server test has written are put back. What it has found stays readable.',
+    schema: {
+      querystring: z.strictObject({
+        failure: z
+          .string()
+          .min(1)
+          .max(4096)
+          .optional()
+          .describe(
+            'Why the step, check or move that runs has failed, such as that the program of the client has ended. Without it, that is not decided.',
+          ),
+      }),
     },
+    response: { 204: z.null().describe('It is over.'), ...failures(400, 404) },
   },
-  'inspection.start': {
-    rest: 'POST /inspections',
-    sent: z.unknown(),
-    as: 'order',
-    summary: 'Start an inspection',
-    description:
-      'Asks a server all that clients may ask, from this machine. Nothing is written without `scratch`. A server is inspected once at a time.',
-    schema: { describedBody: inspectionOrder },
-    response: { 201: inspection, ...failures(400, 403, 409) },
-  },
-  'inspection.get': {
-    rest: 'GET /inspections/:id',
-    kind: 'query',
-    ...OF_RUN.inspection,
-    summary: 'Read an inspection',
-    description: 'What is known of the server by now, with the exchanges that show it.',
-    schema: { querystring: detailQuery },
-    response: { 200: inspectionWithReport, ...failures(400, 404) },
-  },
-  'inspection.stop': {
-    rest: 'DELETE /inspections/:id',
-    ...OF_RUN.inspection,
-    sent: section({}),
-    summary: 'Stop an inspection',
-    description: 'Values that were written are put back. What it has found stays readable.',
-    response: { 204: over, ...failures(400, 404) },
-  },
-  'inspection.findings': {
+  'run.findings': {
     kind: 'list',
-    ...OF_RUN.inspection,
-    summary: 'List the findings of an inspection with their exchanges',
+    ...OF_RUN,
+    summary: 'List the findings of a run with their frames or exchanges',
   },
 } as const satisfies DeclaredCommands;

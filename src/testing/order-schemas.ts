@@ -34,9 +34,9 @@ export type Claims = z.output<typeof claimsSchema>;
 const MOST_NAMED = 100;
 const LAST_UNIT = 255;
 
-/** The body of a request for an examination. */
-export const orderSchema = section({
-  line: text('the name of a line').describe('The line whose client is examined.'),
+/** The body of a request for a client test. */
+export const clientOrderSchema = section({
+  line: text('the name of a line').describe('The line whose client is tested.'),
   unit: wholeNumber(0, LAST_UNIT, 'a unit identifier')
     .optional()
     .describe('Disturb only requests to this unit (default: every unit).'),
@@ -47,12 +47,12 @@ export const orderSchema = section({
     ),
   limit: duration(1, DAY_MS)
     .optional()
-    .describe('Longest duration of the examination (default: 10m). Checks that do not fit are `not run`.'),
+    .describe('Longest duration of the client test (default: 10m). Checks that do not fit are `not run`.'),
   seed: wholeNumber(0, MAX_SEED, 'a seed')
     .optional()
     .describe('Seed of the order of the checks and of their random parts (default: random).'),
   about: aboutSchema.optional().describe('What was tested, by whom, and a remark, for the reports.'),
-  witness: section({ register: text('a value, as in meter.setpoint') })
+  observer: section({ register: text('a value, as in meter.setpoint') })
     .optional()
     .describe(
       'The register to which the client writes the value that it has read, such as `meter.setpoint` or `meter.holding.100`. It shows which replies the client has accepted.',
@@ -67,10 +67,10 @@ const span = section({
   last: wholeNumber(0, 0xffff, 'an address'),
 });
 
-export const inspectionOrderSchema = section({
+export const serverOrderSchema = section({
   device: text('the name of a device')
     .optional()
-    .describe('The device whose real one is inspected. Either this, or `real`.'),
+    .describe('The device whose real one is tested. Either this, or `real`.'),
   real: realTargetSchema
     .optional()
     .describe(
@@ -110,10 +110,10 @@ export const inspectionOrderSchema = section({
 
 const MOST_TRIED = 1_000_000;
 
-const { unit, limit, about, witness } = orderSchema.shape;
+const { unit, limit, about, observer } = clientOrderSchema.shape;
 
-export const shakeOrderSchema = section({
-  line: text('the name of a line').describe('The line whose client is shaken.'),
+export const fuzzOrderSchema = section({
+  line: text('the name of a line').describe('The line whose client is fuzzed.'),
   unit,
   limit: limit.describe('Longest duration, with looking for the shortest schedule (default: 30m).'),
   seed: wholeNumber(0, MAX_SEED, 'a seed')
@@ -126,5 +126,5 @@ export const shakeOrderSchema = section({
     .optional()
     .describe('Moves that are played in place of drawn ones: the `schedule` of a report.'),
   about,
-  witness,
+  observer,
 });

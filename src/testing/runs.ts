@@ -1,13 +1,14 @@
 import { done, type Outcome, refusal } from '../simulator/commands/refusal.js';
 import type { Simulator } from '../simulator/simulator.js';
-import type { Finding, InspectionReport, Report } from './report/report.js';
+import type { Finding, Report, ServerTestReport } from './report/report.js';
+import type { RunKind } from './run-kinds.js';
 
-/** Tells how far a test, an examination or a shake has come. */
+/** Tells how far a run has come. */
 type Progress = ReturnType<typeof progressOn>;
 
 /**
- * Tells how far a test, an examination or a shake has come, as events of its lines, so that a client that
- * follows the traffic follows the test as well.
+ * Tells how far a run has come, as events of its lines, so that a client that follows the traffic follows the
+ * run as well.
  * @param test number of the run
  */
 function progressOn({ lines: known }: Simulator, lines: readonly string[], test: number) {
@@ -37,8 +38,7 @@ function progressOn({ lines: known }: Simulator, lines: readonly string[], test:
 /** How many runs of one kind are kept. The oldest that are over are dropped first. */
 const MOST_KEPT = 20;
 
-export type AnyReport = Report | InspectionReport;
-export type RunKind = AnyReport['kind'];
+export type AnyReport = Report | ServerTestReport;
 
 /** What `Runs` needs of a run of any kind. */
 interface Runnable {
@@ -47,16 +47,13 @@ interface Runnable {
   run(): Promise<AnyReport>;
 }
 
-/**
- * A test, an examination or a shake that runs, or has run, on lines of a running simulator; or an inspection,
- * which needs none.
- */
+/** A run on lines of a running simulator; a server test needs none. */
 export interface KnownRun {
   readonly id: number;
   readonly kind: RunKind;
   readonly isOver: boolean;
   readonly lines: readonly string[];
-  /** The place of the server that is inspected; inspections only. */
+  /** The place of the server that is tested; server tests only. */
   readonly server?: string | undefined;
   readonly report: AnyReport;
   /**
@@ -69,9 +66,8 @@ export interface KnownRun {
 }
 
 /**
- * The tests, examinations, shakes and inspections of a running simulator: all that run, and the newest that
- * are over. At most one of them works on a line at a time, because two would take each other's faults for
- * their own.
+ * The runs of a running simulator: all that run, and of each kind the newest that are over. At most one of them
+ * works on a line at a time, because two would take each other's faults for their own.
  */
 export class Runs {
   readonly simulator: Simulator;
@@ -87,7 +83,7 @@ export class Runs {
    * Starts a run. Refused unless each of its lines is open and no other run works on it.
    * @param make makes the run, which tells `progress` how far it has come
    * @param stop ends the run; `failure` says what has failed, and is absent when somebody stops it
-   * @param server the place of the server that is inspected
+   * @param server the place of the server that is tested
    */
   start<Run extends Runnable>(
     kind: RunKind,
@@ -96,13 +92,13 @@ export class Runs {
     stop: (run: Run, failure?: string) => void,
     server?: string,
   ): Outcome<KnownRun> {
-    // A refused test has no path to its line, because a scenario may name lines in many places.
-    const path = kind === 'test' ? '' : 'line';
+    // A refused scenario has no path to its line, because it may name lines in many places.
+    const path = kind === 'scenario' ? '' : 'line';
     const closed = lines.find((line) => this.simulator.lines.get(line)?.state.kind !== 'open');
     if (closed !== undefined) return refusal('line.not_open', path, `line ${closed} is not open`);
     for (const line of lines) {
       const other = [...this.#kept.values()].find((each) => !each.isOver && each.lines.includes(line));
-      const runs = `${other?.kind} ${other?.id} runs on line ${line}; DELETE stops it`;
+      const runs = `run ${other?.id} works on line ${line}; DELETE /api/v1/runs/${other?.id} stops it`;
       if (other) return refusal('line.under_test', path, runs);
     }
     const id = ++this.#last;
@@ -130,17 +126,16 @@ export class Runs {
     return done(run);
   }
 
-  get(kind: RunKind, id: number): KnownRun | undefined {
-    const run = this.#kept.get(id);
-    return run?.kind === kind ? run : undefined;
+  get(id: number): KnownRun | undefined {
+    return this.#kept.get(id);
   }
 
-  /** Lists the runs of one kind, the oldest first. */
-  list(kind: RunKind): KnownRun[] {
-    return [...this.#kept.values()].filter((run) => run.kind === kind);
+  /** Lists the runs of one kind, or of all kinds, the oldest first. */
+  list(kind?: RunKind): KnownRun[] {
+    return [...this.#kept.values()].filter((run) => kind === undefined || run.kind === kind);
   }
 
-  /** Stops all runs. Resolves when they are over: an inspection has put its values back by then. */
+  /** Stops all runs. Resolves when they are over: a server test has put its values back by then. */
   async stopAll(): Promise<void> {
     const running = [...this.#kept.values()].filter(({ isOver }) => !isOver);
     for (const { stop } of running) stop();

@@ -101,7 +101,7 @@ export class Outage {
 }
 
 /** The line as checks need it. Times in ms. */
-export interface ExaminedLine {
+export interface PolledLine {
   readonly name: string;
   readonly kind: 'serial' | 'tcp' | 'tls' | 'udp';
   readonly framing: 'rtu' | 'ascii' | 'socket';
@@ -115,7 +115,7 @@ export interface ExaminedLine {
 }
 
 /** Takes from a line what checks need. */
-export function examinedLine(line: Line): ExaminedLine {
+export function polledLine(line: Line): PolledLine {
   const { name, definition } = line;
   const { kind, framing } = definition;
   if (kind !== 'serial') {

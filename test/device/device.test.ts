@@ -386,12 +386,12 @@ describe('what a device keeps of its requests and starts', () => {
     expect([writerOf('holding', 0), writerOf('coils', 1)]).toEqual([undefined, undefined]);
   });
 
-  it('how often it has started, and how often its supply was lost', () => {
+  it('how often it has started, and how often its power was lost', () => {
     const device = deviceOf({}, { size: 1 });
     device.restart();
     device.interrupt({ bootMs: 0 });
     device.restore(0);
-    expect([device.starts, device.supplyLosses]).toEqual([3, 1]);
+    expect([device.starts, device.powerLosses]).toEqual([3, 1]);
   });
 
   it('the images of its tables, each once, and the list of cells behind them', () => {

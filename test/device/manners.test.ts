@@ -269,7 +269,7 @@ describe('manners that are about time', () => {
     expect(quick.whyUnheard(at(6001))).toBe('the device has locked up');
   });
 
-  it('locksUp on a quick connection, until its supply is switched', () => {
+  it('locksUp on a quick connection, until its power is switched', () => {
     const device = deviceOf(CONTENT, { size: 64, now: () => 0 });
     device.manners = mannersSchema.parse({ locksUp: { on: [{ reconnect: '1s' }], for: 'power' } });
     device.timedManners?.connected(since(5000, 0, 1000));

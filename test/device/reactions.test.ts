@@ -331,7 +331,7 @@ describe('onWrite', () => {
     expect(meter.points.named.get('alarm')?.saturated).toBe(1);
   });
 
-  it('ends with the loss of supply', () => {
+  it('ends with the loss of power', () => {
     const { coil, read, wait, meter } = meterWith({
       coils: [{ address: 0, write: true, busyFor: '1h', onWrite: [{ set: { state: 1 }, after: '1s' }] }],
       holding: [{ address: 0, name: 'state', write: true }],

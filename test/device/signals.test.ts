@@ -176,7 +176,7 @@ describe('a device with signals', () => {
   });
 });
 
-describe('a device that loses its supply', () => {
+describe('a device that loses its power', () => {
   const setup = {
     meter: {
       holding: [
@@ -195,30 +195,30 @@ describe('a device that loses its supply', () => {
     wait(10_000);
     expect(read('holding', 0, 4)).toEqual([9, 9, 10, 110]);
     meter.interrupt({ forMs: 20_000, bootMs: 1500 });
-    expect(meter.supply.state).toBe('off');
+    expect(meter.power.state).toBe('off');
     wait(20_000);
-    expect(meter.supply.state).toBe('booting');
+    expect(meter.power.state).toBe('booting');
     wait(1500);
-    expect(meter.supply.state).toBe('on');
+    expect(meter.power.state).toBe('on');
     wait(500);
     expect(read('holding', 0, 4)).toEqual([5, 9, 2, 112]);
   });
 
-  it('stays off until the supply is given back', () => {
+  it('stays off until the power is given back', () => {
     const { meter, read, wait } = liveDevices(setup);
     meter.interrupt({ bootMs: 0 });
     wait(1e9);
-    expect(meter.supply.state).toBe('off');
+    expect(meter.power.state).toBe('off');
     meter.restore(1000);
-    expect(meter.supply.state).toBe('booting');
+    expect(meter.power.state).toBe('booting');
     wait(3000);
-    expect(meter.supply.state).toBe('on');
+    expect(meter.power.state).toBe('on');
     expect(read('holding', 2, 1)).toEqual([3]);
     meter.restore(1000);
-    expect(meter.supply.state).toBe('on');
+    expect(meter.power.state).toBe('on');
   });
 
-  it('has its clock stand until the supply is back, also when it is reset meanwhile', () => {
+  it('has its clock stand until the power is back, also when it is reset meanwhile', () => {
     const { meter, wait } = liveDevices(setup);
     meter.interrupt({ forMs: 20_000, bootMs: 0 });
     wait(5000);
@@ -226,7 +226,7 @@ describe('a device that loses its supply', () => {
     wait(5000);
     expect(meter.clock.time).toBe(0);
     wait(12_000);
-    expect(meter.supply.state).toBe('on');
+    expect(meter.power.state).toBe('on');
     expect(meter.clock.time).toBe(2000);
   });
 });

@@ -69,7 +69,7 @@ it('reaches lines, real devices and a broker by name, a serial port, and shows c
 
 it('asks a server by name', async () => {
   const port = await freePort();
-  const { code, stdout, stderr } = await run(['inspect', '--tcp', `localhost:${port}`], newDirectory());
+  const { code, stdout, stderr } = await run(['test-server', '--tcp', `localhost:${port}`], newDirectory());
   expect(stdout + stderr).toContain(`localhost:${port}: no connection (ECONNREFUSED)`);
   expect(code).toBe(2);
 });

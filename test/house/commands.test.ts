@@ -15,7 +15,7 @@ function tablesWith(name: string): string[] {
 }
 
 const DECLARED = /^(?:simulator\/commands\/schemas\/[\w-]+|testing\/declared)\.ts$/;
-const CARRIED_OUT = /^(?:simulator\/commands\/[\w-]+|testing\/(?:inspect\/)?commands)\.ts$/;
+const CARRIED_OUT = /^(?:simulator\/commands\/[\w-]+|testing\/commands)\.ts$/;
 
 describe('a command', () => {
   it.each(Object.keys(COMMANDS))('is in two files, its declaration and what runs: %s', (name) => {
@@ -104,8 +104,8 @@ const NOT_IN_LIBRARY: Readonly<Record<string, string>> = {
   'traffic.clear': 'a test reads what came after a sequence number',
 };
 
-/** The runs that judge others: `modbus-sim test`, `examine`, `inspect` and `shake` start them, and wait for their reports. */
-const RUN = /^(?:test|examination|inspection|shake)\./;
+/** The runs that judge others: `modbus-sim test`, `test-client`, `test-server` and `fuzz` start them, and wait for their reports. */
+const RUN = /^run\./;
 
 describe('the client of the library', () => {
   const routes = ROUTES.filter(([name]) => !RUN.test(name));

@@ -63,8 +63,8 @@ describe('docs/faults.md', () => {
   });
 });
 
-describe('docs/examine.md', () => {
-  const rows = text('docs/examine.md').split('\n');
+describe('docs/test-client.md', () => {
+  const rows = text('docs/test-client.md').split('\n');
 
   it.each(CHECKS.map((check) => [check.id, check] as const))('has the row of the check %s', (id, check) => {
     const { group, does, rule } = check;
@@ -72,7 +72,7 @@ describe('docs/examine.md', () => {
     const passes = likeIt && likeIt !== check ? `As \`${likeIt.id}\`.` : rule;
     const cells = [`\`${id}\``, group, linesFor(check), does, passes];
     const row = `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-    expect(rows.includes(row), `this is to be the row in docs/examine.md:\n${row}\n`).toBe(true);
+    expect(rows.includes(row), `this is to be the row in docs/test-client.md:\n${row}\n`).toBe(true);
   });
 
   it('is not alone with the number of checks', () => {
@@ -81,11 +81,12 @@ describe('docs/examine.md', () => {
   });
 
   it('has no row of a check that there is not', () => {
-    const [, table = ''] = text('docs/examine.md').split('## The checks');
+    const [, table = ''] = text('docs/test-client.md').split('## The checks');
     const ids = firstCells(table).flatMap((cell) => /^`(.+)`$/.exec(cell)?.[1] ?? []);
-    expect(ids, 'the rows of docs/examine.md stand in the order of CHECKS in src/testing/checks.ts').toEqual(
-      CHECKS.map(({ id }) => id),
-    );
+    expect(
+      ids,
+      'the rows of docs/test-client.md stand in the order of CHECKS in src/testing/checks.ts',
+    ).toEqual(CHECKS.map(({ id }) => id));
   });
 });
 
@@ -223,7 +224,7 @@ describe('the commands in the documents', () => {
   it.each(DOCUMENTS.filter((path) => !others.includes(path)))('of %s work in a clone', (path) => {
     const wrong = [
       ...text(path).matchAll(
-        /(?:^|\$ |`)(?:npx )?modbus-sim (?:(?:check|catalogue|clone|examine|extcap|fleet|import|inspect|learn|monitor|ports|schema|selftest|shake|test) |--)/gm,
+        /(?:^|\$ |`)(?:npx )?modbus-sim (?:(?:check|catalogue|clone|extcap|fleet|fuzz|import|learn|measure|monitor|ports|schema|test-client|test-server|test) |--)/gm,
       ),
     ];
     expect(wrong.map(([command]) => command)).toEqual([]);

@@ -33,7 +33,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
   device: ['registers', 'signals', 'reactions', 'device', 'faults'],
   files: ['config', 'import', 'learn', 'clone'],
   simulator: ['traffic', 'bus', 'proxy', 'simulator', 'commands', 'state'],
-  testing: ['testing', 'inspect', 'selftest'],
+  testing: ['testing', 'measure'],
   remote: ['rpc', 'api', 'mqtt', 'web'],
   cli: ['verbs', 'tail', 'service', 'library', 'command-line'],
 };
@@ -169,6 +169,7 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
   testing: {
     knows: [
       'common',
+      'rest-client',
       'protocol',
       'schema',
       'registers',
@@ -176,44 +177,25 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
       'faults',
       'traffic',
       'config',
-      'simulator',
-      'commands',
-      'transport',
-      'timeline',
-    ],
-    external: /^(node:.+|fast-check|zod|pino)$/,
-    why: 'it reads traffic and sets faults and values; whoever starts a test prints and sends what was found',
-  },
-  inspect: {
-    knows: [
-      'common',
-      'rest-client',
-      'schema',
-      'registers',
-      'device',
-      'protocol',
-      'transport',
-      'client',
-      'traffic',
-      'config',
       'import',
       'clone',
       'simulator',
       'commands',
-      'testing',
+      'transport',
+      'client',
+      'timeline',
     ],
-    knowsFiles: ['src/device/faults/then.ts'],
-    external: NOTHING,
-    why: 'it asks a server by way of a carrier that is handed to it; its commands are given a running simulator',
+    external: /^(node:.+|fast-check|zod|pino)$/,
+    why: 'it reads traffic, sets faults and values, and sends requests to servers; whoever starts a run prints and sends what was found',
   },
-  selftest: {
+  measure: {
     knows: ['protocol', 'transport', 'config', 'traffic', 'simulator'],
     knowsFiles: ['src/common/platform.ts'],
     external: /^node:.+$/,
     why: 'it asks the lines of a simulator as a client does, and measures what comes',
   },
   rpc: {
-    knows: ['common', 'traffic', 'commands', 'testing', 'inspect'],
+    knows: ['common', 'traffic', 'commands', 'testing'],
     external: /^node:(worker_threads|timers\/promises)$/,
     why: 'it carries commands and answers between the two sides, and knows what neither means',
   },
@@ -290,6 +272,7 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
       'src/device/faults/then.ts',
       'src/device/registers/undefined.ts',
       'src/testing/report/words.ts',
+      'src/testing/run-kinds.ts',
     ],
     external: /^(preact|preact\/hooks|htm\/preact|@preact\/signals)$|\.css$/,
     why: 'it runs in a browser, and knows of the simulator what REST tells',
@@ -311,7 +294,7 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
   },
   'command-line': {
     knows: ['common', 'schema'],
-    knowsTypesOf: ['config', 'clone', 'testing', 'inspect'],
+    knowsTypesOf: ['config', 'clone', 'testing'],
     external: /^node:util$/,
     why: 'it is loaded for --help, --version and mistakes, which need nothing of the program',
   },
@@ -580,7 +563,7 @@ describe('the imports of src', () => {
     expect(packages).not.toContain('fast-check');
     expect([...files]).toEqual(expect.arrayContaining(needed));
     const rarely =
-      /^src\/(testing\/(examine|scenario|shake(?!-)|report\/(html|junit))|learn|import|clone|traffic\/capture\/(capture|decoded|serial|socket)|mqtt\/sparkplug)\b/;
+      /^src\/(testing\/(client|server|scenario|fuzz|report\/(html|junit))|learn|import|clone|traffic\/capture\/(capture|decoded|serial|socket)|mqtt\/sparkplug)\b/;
     expect([...files].filter((file) => rarely.test(file))).toEqual([]);
     const otherSide = path.includes('serve')
       ? /^src\/(remote\/(api|rpc\/declared)|simulator\/commands\/schemas\/(?!fault-preview|reply)|testing\/declared)\b/
@@ -592,8 +575,8 @@ describe('the imports of src', () => {
     expect(cycles(sources)).toEqual([]);
   });
 
-  it('lead through five files of an examination at most: heard, observed, tried, checked, examined', () => {
-    const way = longestWay('src/testing/examine/', sources);
+  it('lead through five files of a client test at most: heard, observed, tried, checked, tested', () => {
+    const way = longestWay('src/testing/client/', sources);
     expect(way.length, way.join(' -> ')).toBeLessThanOrEqual(MOST_FLOORS);
     expect(way.length).toBeGreaterThan(1);
   });

@@ -128,9 +128,9 @@ const HELD: Readonly<Record<string, readonly (readonly [file: string, title: str
   'A real device behind a line': [
     ['files/config/native/real.test.ts', 'has a second of time, passes only reads on, and keeps values'],
   ],
-  '`inspect` writes only': [
+  '`test-server` writes only': [
     [
-      'cli/verbs/inspect.test.ts',
+      'cli/verbs/test-server.test.ts',
       'puts the values of scratch addresses back when Ctrl-C ends it in the middle of the writes',
     ],
   ],
@@ -202,8 +202,8 @@ const CONNECTORS = {
   'modbus/transport/socket/udp-binding.ts': 'nothing: the socket of a UDP line',
   'remote/mqtt/broker.ts': 'the broker of the configuration',
   'remote/mqtt/sparkplug/node.ts': 'that broker',
-  'testing/examine/observer.ts': 'the page of an observer on the command line',
-  'testing/selftest/client.ts': 'the own lines of a selftest',
+  'testing/client/observer.ts': 'the page of an observer on the command line',
+  'testing/measure/client.ts': 'the own lines of a measurement',
 };
 
 describe('a file that is not on this list needs a sentence in docs/what-it-touches.md', () => {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CODES, seenTitle } from '../../src/testing/inspect/found.js';
+import { CODES, seenTitle } from '../../src/testing/server/found.js';
 
 /*
  * Sentences are for people: a program that reads one is wrong as soon as somebody words it better. In
@@ -32,9 +32,9 @@ const READ: Readonly<Record<string, string>> = {
   'scenario/scenario-file.ts': 'what a user has written into a scenario',
   'scenario/seen.ts': 'the lines of a message, to show the first of its values',
   'report/words.ts': 'whether a sentence has its full stop already',
-  'examine/observer.ts': 'a path that a user has written',
-  'examine/trial/verdict.ts': 'the numbers of sentences that become one sentence',
-  'examine/trial/run-check.ts': 'the stack of an error of Node.js',
+  'client/observer.ts': 'a path that a user has written',
+  'client/trial/verdict.ts': 'the numbers of sentences that become one sentence',
+  'client/trial/run-check.ts': 'the stack of an error of Node.js',
 };
 
 const decides = (line: string) =>
@@ -81,13 +81,13 @@ describe('a verdict is data', () => {
 
 const HEAD = `# Codes of findings
 
-An [inspection](inspect.md) says what it has found of a server as a code with facts, and as a sentence. In JSON a check has \`code\`, \`facts\` and \`text\`; in JUnit
+An [server test](test-server.md) says what it has found of a server as a code with facts, and as a sentence. In JSON a check has \`code\`, \`facts\` and \`text\`; in JUnit
 the \`type\` of a failure is the code. A program may branch on the code; sentences are for people and may change. Times in \`facts\` are in ms (\`pauseMs\`);
 \`answer\` is what the server did: \`{"kind": "exception", "exception": 2}\`, \`{"kind": "data", "function": 3}\`, or \`silent\`, \`closed\` and \`garbled\`.
 
 A check that conforms, or that was not run, may have no code.
 
-This page is made from \`src/testing/inspect/found.ts\` by \`npx vitest run test/house/verdicts.test.ts -u\`.
+This page is made from \`src/testing/server/found.ts\` by \`npx vitest run test/house/verdicts.test.ts -u\`.
 
 | code | what was seen |
 | --- | --- |

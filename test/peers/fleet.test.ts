@@ -152,7 +152,7 @@ describeWithPeer('a fleet on mosquitto', noMosquitto, () => {
   );
 
   it(
-    'is tested and examined as one, with one report, and what runs is stopped by Ctrl-C',
+    'is tested and tested as one, with one report, and what runs is stopped by Ctrl-C',
     async () => {
       const directory = makeTempDir();
       const { port } = await mosquitto(directory);
@@ -182,7 +182,17 @@ describeWithPeer('a fleet on mosquitto', noMosquitto, () => {
       expect(await (await fetch(link)).text()).toContain('quiet');
       expect((await fleet(port, 'test', scenario, '--label', 'rack=1')).code).toBe(0);
 
-      const examined = await fleet(port, 'examine', 'lan', '--limit', '1s', '--on', '*-1', '--junit', junit);
+      const examined = await fleet(
+        port,
+        'test-client',
+        'lan',
+        '--limit',
+        '1s',
+        '--on',
+        '*-1',
+        '--junit',
+        junit,
+      );
       expect(examined.code).toBe(1);
       expect(readFileSync(junit, 'utf8')).toContain('name="modbus-sim/bench-1: line lan"');
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { examinationSchema } from '../../src/testing/report/json.js';
+import { clientReportSchema } from '../../src/testing/report/json.js';
 import { installNodeRed } from '../support/node-red.mjs';
 import { dist } from '../support/program.mjs';
 import { describeWithPeer } from './peer.js';
@@ -21,7 +21,7 @@ const directory = mkdtempSync(join(tmpdir(), 'modbus-sim-node-red-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 describeWithPeer('Node-RED', installNodeRed(directory), () => {
-  it('is examined as what it is: it asks once, and connects again', { timeout: LIMIT_MS }, async () => {
+  it('is tested as what it is: it asks once, and connects again', { timeout: LIMIT_MS }, async () => {
     const holding = [{ address: 0, value: Array.from({ length: 20 }, (_, i) => 100 + i) }];
     const config = join(directory, 'config.json');
     const bus = { tcp: { host: '127.0.0.1', port: 0 }, units: { 1: 'meter' } };
@@ -29,11 +29,11 @@ describeWithPeer('Node-RED', installNodeRed(directory), () => {
     const json = join(directory, 'report.json');
     const poller = `${process.execPath} ${resolve('scripts/cards/node-red.mjs')}`;
     const dut = `exec ${poller} {lines.bus.host} {lines.bus.port} ${TIMEOUT_MS} ${join(directory, 'read')} ${directory}`;
-    const args = ['examine', 'bus', '--config', config, '--checks', CHECKS, '--dut', dut, '--json', json];
+    const args = ['test-client', 'bus', '--config', config, '--checks', CHECKS, '--dut', dut, '--json', json];
     const output = await new Promise<string>((done) =>
       execFile(process.execPath, [join(dist, 'main.js'), ...args], (_, stdout) => done(stdout)),
     );
-    const { checks, conclusions, found } = examinationSchema.parse(JSON.parse(readFileSync(json, 'utf8')));
+    const { checks, conclusions, found } = clientReportSchema.parse(JSON.parse(readFileSync(json, 'utf8')));
     const verdicts = Object.fromEntries(checks.map(({ id, verdict }) => [id, verdict]));
     expect(verdicts, output).toMatchObject({
       'legal-requests': 'pass',

@@ -39,7 +39,7 @@ export interface Bench {
 
 const TOKEN = '2f1c6d0b9a8e47c3b5d1e0f4a6978c12';
 
-/** The lines on TCP, and a device of each: a test, an examination or a shake has a line for itself. */
+/** The lines on TCP, and a device of each: a run has a line for itself. */
 const TCP_LINES = { lan: 'meter', tested: 'tested-meter', examined: 'meter', shaken: 'meter' };
 
 /** Benches so far: each has a topic of its own. */

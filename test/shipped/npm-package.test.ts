@@ -21,7 +21,7 @@ const OTHERS = [
   'dist/remote/api/openapi/examples.json',
   'dist/remote/api/openapi/made/catalogue.json',
   'dist/remote/api/openapi/made/configuration.json',
-  'dist/remote/api/openapi/made/examination.json',
+  'dist/remote/api/openapi/made/client-test.json',
   'dist/remote/api/openapi/made/fault-rule.json',
   'dist/remote/api/openapi/made/inspection.json',
   'dist/remote/api/openapi/made/line.json',

@@ -173,7 +173,7 @@ describe('a device that does not answer', () => {
     expect(sent(request(2, READ))).toEqual(['02030400070001']);
   });
 
-  it.each(['a restart, which it does not answer', 'the loss of its supply'])(
+  it.each(['a restart, which it does not answer', 'the loss of its power'])(
     'in listen-only mode comes back by %s',
     (way) => {
       const { request, device } = benchOf({ meter: METER }, { 1: 'meter' });

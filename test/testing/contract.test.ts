@@ -8,19 +8,19 @@ import { loadNative } from '../../src/files/config/load.js';
 import { Simulator } from '../../src/simulator/simulator.js';
 import type { TrafficEvent } from '../../src/simulator/traffic/event.js';
 import { trafficView } from '../../src/simulator/traffic/view.js';
-import type { Question } from '../../src/testing/examine/heard/exchange.js';
-import { writeInspected } from '../../src/testing/inspect/as-file.js';
-import { claimsTemplate } from '../../src/testing/inspect/claims.js';
-import { inspectionJson, inspectionReport } from '../../src/testing/inspect/inspection-report.js';
+import type { Question } from '../../src/testing/client/heard/exchange.js';
+import { fuzzReport } from '../../src/testing/fuzz/fuzz-report.js';
 import { fleetHtml, htmlReport } from '../../src/testing/report/html.js';
-import { examinationJson, shakeJson, testsJson } from '../../src/testing/report/json.js';
+import { clientJson, fuzzJson, scenariosJson } from '../../src/testing/report/json.js';
 import { junitReport } from '../../src/testing/report/junit.js';
 import { type Report, viewReport } from '../../src/testing/report/report.js';
 import { readScenario } from '../../src/testing/scenario/read-scenario.js';
-import { shakeReport } from '../../src/testing/shake/shake-report.js';
+import { writeTested } from '../../src/testing/server/as-file.js';
+import { claimsTemplate } from '../../src/testing/server/claims.js';
+import { serverTestJson, serverTestReport } from '../../src/testing/server/server-test-report.js';
 import { bytesOf, frameEvent, replyEvent } from '../simulator/traffic/events.js';
 import { nativeSetup } from '../support/configuration.js';
-import { inspectServer } from './inspect/virtual-server.js';
+import { testModelServer } from './server/virtual-server.js';
 
 /*
  * What the wing promises: the reports and files that it writes, each from one small run. `npx vitest run test/testing/contract.test.ts -u`
@@ -46,7 +46,7 @@ const ABOUT = {
   source: 'nobody',
 };
 const RUN: Report = {
-  kind: 'test',
+  kind: 'scenario',
   name: 'a <test> & "more"',
   startedAt: STARTED_AT,
   durationMs: 2500,
@@ -73,10 +73,10 @@ const RUN: Report = {
   versions: VERSIONS,
 };
 const TEST = viewReport(RUN, shown);
-const EXAMINATION = viewReport(
+const CLIENT_TEST = viewReport(
   {
     ...RUN,
-    kind: 'examination',
+    kind: 'client',
     name: 'the client on line bench',
     conclusions: ['Gives up after 487 ± 3 ms.'],
     found: {
@@ -91,7 +91,7 @@ const EXAMINATION = viewReport(
 );
 
 /** What was heard of a client that ends after an exception. */
-function shaken(): { readonly report: Report; readonly simulator: Simulator } {
+function fuzzed(): { readonly report: Report; readonly simulator: Simulator } {
   const simulator = new Simulator(
     nativeSetup({
       devices: { meter: { registers: { holding: [{ address: 0, value: 7 }] } } },
@@ -112,7 +112,7 @@ function shaken(): { readonly report: Report; readonly simulator: Simulator } {
     periodMs: 1000,
     isAnswered: true,
   };
-  const report = shakeReport({ line, unitId: undefined, limitMs: 60_000, seed: 4711 }, simulator, {
+  const report = fuzzReport({ line, unitId: undefined, limitMs: 60_000, seed: 4711 }, simulator, {
     startedAt: STARTED_AT,
     durationMs: 90_000,
     isOver: true,
@@ -145,34 +145,34 @@ afterEach(() => {
 
 describe('the report that is written is as it was', () => {
   it.each<[name: string, text: () => string]>([
-    ['test.xml', () => junitReport([TEST])],
-    ['test.json', () => testsJson([TEST])],
-    ['test.html', () => htmlReport([TEST])],
-    ['examination.json', () => examinationJson(EXAMINATION)],
-    ['examination.html', () => htmlReport([EXAMINATION])],
-    ['shake.json', () => shakeJson(viewReport(shaken().report, shown))],
+    ['scenario.xml', () => junitReport([TEST])],
+    ['scenario.json', () => scenariosJson([TEST])],
+    ['scenario.html', () => htmlReport([TEST])],
+    ['client.json', () => clientJson(CLIENT_TEST)],
+    ['client.html', () => htmlReport([CLIENT_TEST])],
+    ['fuzz.json', () => fuzzJson(viewReport(fuzzed().report, shown))],
     [
       'fleet.html',
-      () => fleetHtml([{ bench: 'bench-1', report: EXAMINATION, url: 'http://bench-1/' } as const]),
+      () => fleetHtml([{ bench: 'bench-1', report: CLIENT_TEST, url: 'http://bench-1/' } as const]),
     ],
   ])('%s', async (name, text) => {
     await expect(kept(text())).toMatchFileSnapshot(golden(`report-${name}`));
   });
 });
 
-it('the scenario of a shake is as it was', async () => {
-  const { report, simulator } = shaken();
-  const text = report.shaken?.scenario ?? '';
+it('the scenario of a fuzz run is as it was', async () => {
+  const { report, simulator } = fuzzed();
+  const text = report.fuzzed?.scenario ?? '';
   const findings = new Findings();
   readScenario(new At(parse(text), findings), simulator);
   expect(findings.listed).toEqual([]);
-  await expect(text).toMatchFileSnapshot(golden('shake-scenario.yaml'));
+  await expect(text).toMatchFileSnapshot(golden('fuzz-scenario.yaml'));
 });
 
 const CHECKS = ['fc03-quantity-125', 'map-end', 'same-value'];
 
-it('the report, the file and the claims that an inspection writes are as they were', async () => {
-  const { inspection } = await inspectServer({
+it('the report, the file and the claims that a server test writes are as they were', async () => {
+  const { serverTest } = await testModelServer({
     device: {
       identity: { vendorName: 'Acme', productCode: 'M1', majorMinorRevision: '1.0' },
       registers: { holding: [{ address: 0, value: [1, 2, 3] }] },
@@ -180,16 +180,16 @@ it('the report, the file and the claims that an inspection writes are as they we
     manners: { most: { registers: 2, otherwise: 3 } },
     order: { survey: [[0, 9]], checks: CHECKS },
   });
-  const report = inspectionReport(inspection, STARTED_AT);
-  const json = JSON.parse(inspectionJson(report)) as { checks: { id: string; exchanges: unknown[] }[] };
+  const report = serverTestReport(serverTest, STARTED_AT);
+  const json = JSON.parse(serverTestJson(report)) as { checks: { id: string; exchanges: unknown[] }[] };
   const checks = json.checks
     .filter(({ id }) => CHECKS.includes(id))
     .map((check) => ({ ...check, exchanges: check.exchanges.slice(0, 1) }));
   await expect(`${JSON.stringify({ ...json, checks, versions: VERSIONS }, null, 2)}\n`).toMatchFileSnapshot(
-    golden('report-inspection.json'),
+    golden('report-server.json'),
   );
-  const file = writeInspected(inspection) ?? '';
+  const file = writeTested(serverTest) ?? '';
   expect(loadNative(file, '.')).toMatchObject({ ok: true });
-  await expect(file).toMatchFileSnapshot(golden('inspect.yaml'));
-  await expect(claimsTemplate(inspection)).toMatchFileSnapshot(golden('inspect-claims.yaml'));
+  await expect(file).toMatchFileSnapshot(golden('server.yaml'));
+  await expect(claimsTemplate(serverTest)).toMatchFileSnapshot(golden('server-claims.yaml'));
 });

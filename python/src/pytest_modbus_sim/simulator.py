@@ -181,7 +181,7 @@ class Simulator:
         sets = [word for key, value in (parameters or {}).items() for word in ("--set", f"{key}={value}")]
         return self._judged(["test", str(path), *sets, *_option("dut", dut)], path.parent, check)
 
-    def examine(
+    def test_client(
         self,
         line: str,
         *,
@@ -192,16 +192,16 @@ class Simulator:
         dut: str | None = None,
         check: bool = True,
     ) -> Report:
-        """Examines the client that polls a line (docs/examine.md). Raises AssertionError with the report if a check failed.
+        """Tests the client that polls a line (docs/test-client.md). Raises AssertionError with the report if a check failed.
 
         `dut` is the command line of the client, in which `{lines.NAME.port}` stands for a port; without it, a client must
         poll already. `limit` is the longest time, such as `"2m"`.
         """
         options = [*_option("checks", ",".join(checks) or None), *_option("unit", unit), *_option("limit", limit)]
         options += [*_option("seed", seed), *_option("dut", dut)]
-        return self._judged(["examine", line, *options], self.directory, check)
+        return self._judged(["test-client", line, *options], self.directory, check)
 
-    def shake(
+    def fuzz(
         self,
         line: str,
         *,
@@ -213,15 +213,15 @@ class Simulator:
         dut: str | None = None,
         check: bool = True,
     ) -> Report:
-        """Shakes the client that polls a line (docs/shake.md). Raises AssertionError with the report if it failed.
+        """Fuzzes the client that polls a line (docs/fuzz.md). Raises AssertionError with the report if it failed.
 
-        `moves` is the most that are tried; `replay` is a report of `shake --json`, whose schedule is played. `dut` and
-        `limit` are those of `examine`.
+        `moves` is the most that are tried; `replay` is a report of `fuzz --json`, whose schedule is played. `dut` and
+        `limit` are those of `test-client`.
         """
         file = None if replay is None else self.directory / replay
         options = [*_option("moves", moves), *_option("replay", file), *_option("unit", unit)]
         options += [*_option("limit", limit), *_option("seed", seed), *_option("dut", dut)]
-        return self._judged(["shake", line, *options], self.directory, check)
+        return self._judged(["fuzz", line, *options], self.directory, check)
 
     def traffic(self, after: int | None = None) -> str:
         """The newest traffic since the test began, or after an event, in words: one event a line."""
@@ -405,7 +405,7 @@ class Device:
         self._ask("PUT", f"/values/{_quoted(name)}", {"value": value})
 
     def power(self, state: str, **more: Any) -> None:
-        """Switches the supply `"on"`, `"off"` or `"cycle"`, with `forMs` and `bootMs`. Without it, nothing is answered."""
+        """Switches the power `"on"`, `"off"` or `"cycle"`, with `forMs` and `bootMs`. Without it, nothing is answered."""
         self._ask("POST", "/power", {"state": state, **more})
 
     def reset(self) -> None:
@@ -442,7 +442,7 @@ class Fault:
 
 
 class Report:
-    """What a scenario, an examination or a shake found."""
+    """What a run found."""
 
     def __init__(self, passed: bool, text: str, data: dict[str, Any]) -> None:
         self.passed = passed

@@ -1,12 +1,12 @@
 import { failure, type Result, success } from '../../common/result.js';
 import { quote } from '../../common/schema/problem.js';
 import { CLONE } from './commands/clone.js';
-import { EXAMINE } from './commands/examine.js';
 import { type ExtcapCommand, parseExtcap } from './commands/extcap.js';
 import { FLEET } from './commands/fleet.js';
+import { FUZZ } from './commands/fuzz.js';
 import { IMPORT } from './commands/import.js';
-import { INSPECT } from './commands/inspect.js';
 import { LEARN } from './commands/learn.js';
+import { MEASURE } from './commands/measure.js';
 import { MONITOR } from './commands/monitor.js';
 import { CATALOGUE, CHECK, PORTS, RELOAD, SCHEMA } from './commands/plain.js';
 import {
@@ -18,17 +18,17 @@ import {
   valuesOf,
   type WrittenOptions,
 } from './commands/scan.js';
-import { SELFTEST } from './commands/selftest.js';
 import { parseServe, SERVE_OPTIONS, type ServeCommand } from './commands/serve.js';
-import { SHAKE } from './commands/shake.js';
 import { TEST } from './commands/test.js';
+import { TEST_CLIENT } from './commands/test-client.js';
+import { TEST_SERVER } from './commands/test-server.js';
 import { flag } from './commands/values.js';
 import { helpOn } from './help.js';
 
 /** The commands with a name, in the order in which messages list those that have an option. */
 const NAMED = [
   ...[CHECK, IMPORT, CLONE, LEARN, FLEET, CATALOGUE, SCHEMA],
-  ...[PORTS, RELOAD, SELFTEST, MONITOR, TEST, EXAMINE, SHAKE, INSPECT],
+  ...[PORTS, RELOAD, MEASURE, MONITOR, TEST, TEST_CLIENT, FUZZ, TEST_SERVER],
 ] as const;
 
 type NamedParse = Extract<ReturnType<(typeof NAMED)[number]['parse']>, { ok: true }>['value'];
@@ -46,6 +46,14 @@ export type Command =
 const COMMANDS = new Map<string, NamedCommand<OptionTable, NamedParse>>(
   NAMED.map((each) => [each.name, each]),
 );
+
+/** Old names of commands, and the names that they have now. */
+const RENAMED = new Map([
+  ['examine', 'test-client'],
+  ['inspect', 'test-server'],
+  ['shake', 'fuzz'],
+  ['selftest', 'measure'],
+]);
 
 /** The options of all commands but `extcap`. */
 export const OPTIONS: OptionTable = {
@@ -69,6 +77,7 @@ function understand(args: readonly string[], env: NodeJS.ProcessEnv): Result<Com
     const isForHelp = args.includes('--help') || args.includes('-h');
     return isForHelp ? help('extcap') : parseExtcap(args.slice(1), env);
   }
+  if (RENAMED.has(args[0] ?? '')) return failure(unknownCommand(args[0] ?? ''));
   // `--watch` has a value for one command and none for another: the name of the command comes first.
   const command = COMMANDS.get(args[0] ?? '');
   const scanned = scan(args, { ...OPTIONS, ...command?.options }, command?.name);
@@ -113,12 +122,19 @@ function help(name: string | undefined): Result<Command> {
 
 function named(name: string, given: Omit<Given<OptionTable>, 'values'>): Result<Command> {
   const command = COMMANDS.get(name);
-  if (command === undefined) return failure(`unknown command ${quote(name)} ${seeHelp()}`);
+  if (command === undefined) return failure(unknownCommand(name));
   const foreign = optionBeside(command.options, given.options);
   if (foreign !== undefined) return failure(`${name} takes no option --${foreign} ${seeHelp(name)}`);
   const values = valuesOf(command.options, given.options);
   const parsed = values.ok ? command.parse({ ...given, values: values.value }) : values;
   return parsed.ok ? parsed : failure(`${parsed.error} ${seeHelp(name)}`);
+}
+
+function unknownCommand(name: string): string {
+  const now = RENAMED.get(name);
+  return now === undefined
+    ? `unknown command ${quote(name)} ${seeHelp()}`
+    : `${name} is called ${now} now ${seeHelp(now)}`;
 }
 
 /** The first option of the command line that the table does not have. */

@@ -1,19 +1,19 @@
 import { nearest } from '../../common/schema/nearest.js';
 import { quote } from '../../common/schema/problem.js';
 import { CLONE } from './commands/clone.js';
-import { EXAMINE } from './commands/examine.js';
 import { EXTCAP } from './commands/extcap.js';
 import { FLEET } from './commands/fleet.js';
+import { FUZZ } from './commands/fuzz.js';
 import { IMPORT } from './commands/import.js';
-import { INSPECT } from './commands/inspect.js';
 import { LEARN } from './commands/learn.js';
+import { MEASURE } from './commands/measure.js';
 import { MONITOR } from './commands/monitor.js';
 import { CATALOGUE, CHECK, PORTS, RELOAD, SCHEMA } from './commands/plain.js';
 import type { Described, OptionTable } from './commands/scan.js';
-import { SELFTEST } from './commands/selftest.js';
 import { SERVE_OPTIONS } from './commands/serve.js';
-import { SHAKE } from './commands/shake.js';
 import { TEST } from './commands/test.js';
+import { TEST_CLIENT } from './commands/test-client.js';
+import { TEST_SERVER } from './commands/test-server.js';
 
 /** A row of a table: a term and its explanation. */
 type Row = readonly [term: string, text: string];
@@ -21,7 +21,7 @@ type Row = readonly [term: string, text: string];
 /** The commands as the help lists them. */
 const GROUPS: readonly (readonly [title: string, commands: readonly Described[]])[] = [
   ['Describe devices', [CHECK, SCHEMA, IMPORT, CLONE, LEARN, CATALOGUE]],
-  ['Prove something', [TEST, EXAMINE, SHAKE, INSPECT, SELFTEST]],
+  ['Prove something', [TEST, TEST_CLIENT, FUZZ, TEST_SERVER, MEASURE]],
   ['Watch and operate', [MONITOR, PORTS, RELOAD, FLEET, EXTCAP]],
 ];
 

@@ -128,7 +128,7 @@ export class DeviceClient {
     this.#call = call;
   }
 
-  /** How the device is now: its supply, its clock, where it answers. */
+  /** How the device is now: its power, its clock, where it answers. */
   get(): Promise<DeviceView> {
     return this.#answer('GET', '');
   }
@@ -190,7 +190,7 @@ export class DeviceClient {
     return this.#answer('DELETE', pathOf('signals', name));
   }
 
-  /** Switches the supply. A device without supply answers nothing. */
+  /** Switches the power. A device without power answers nothing. */
   power(request: PowerRequest): Promise<DeviceView> {
     return this.#answer('POST', '/power', request);
   }

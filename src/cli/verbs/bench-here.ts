@@ -7,8 +7,8 @@ import { LineMap } from '../../remote/api/line-map.js';
 import { LocalRpc } from '../../remote/rpc/local-rpc.js';
 import type { Line } from '../../simulator/line.js';
 import { Simulator } from '../../simulator/simulator.js';
+import type { MakeObserver, Observer } from '../../testing/client/observer.js';
 import { newTestContext } from '../../testing/commands.js';
-import type { MakeObserver, Observer } from '../../testing/examine/observer.js';
 import { framesOf, type Report, type ReportView, viewReport } from '../../testing/report/report.js';
 import {
   Dut,
@@ -17,7 +17,7 @@ import {
   reportUnknownEndpoints,
   withEndpoints,
 } from '../../testing/scenario/dut.js';
-import type { ClientRun } from '../../testing/start-examination.js';
+import type { ClientRun } from '../../testing/start-client-test.js';
 import { load } from './load.js';
 import { warningLog } from './log.js';
 import { say } from './say.js';
@@ -85,12 +85,12 @@ export function orderHere<Order extends { readonly line: Line }>(
   }
   const observer = makeObserver?.(simulator);
   // Only the name of a register can be unknown; those of pages and commands are not checked here.
-  if (observer?.ok === false) return failure(`--witness-register: ${observer.error}`);
+  if (observer?.ok === false) return failure(`--observer-register: ${observer.error}`);
   return success({ ...order, observer: observer?.value });
 }
 
 /**
- * Runs an examination or a shake on the client of a line, starts the program of the client before, and stops
+ * Runs a client test or a fuzz run on the client of a line, starts the program of the client before, and stops
  * it afterwards.
  * @param command the command line of the client; undefined for a client that runs already
  * @param stop resolves when the run is to stop

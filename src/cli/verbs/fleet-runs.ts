@@ -1,13 +1,13 @@
 import { failure, type Result, success } from '../../common/result.js';
 import type { Fleet, FleetAnswer, FleetBench } from '../../remote/mqtt/fleet.js';
-import type { Run } from '../../testing/commands.js';
 import { fleetHtml } from '../../testing/report/html.js';
+import type { Run } from '../../testing/report/report.js';
 import { overallVerdict, type ReportView } from '../../testing/report/report.js';
 import { forRunningSimulator, loadScenarioFile } from '../../testing/scenario/scenario-file.js';
 import type { FleetCommand } from '../command-line/commands/fleet.js';
 import type { Reports } from '../command-line/commands/values.js';
 import {
-  examinationBody,
+  clientTestBody,
   type FollowedRun,
   followRun,
   type RunCarrier,
@@ -26,15 +26,15 @@ const ASK_EACH_MS = 5;
 /** Interval in ms in which the progress of all benches is printed. */
 const SAY_EVERY_MS = 10_000;
 
-/** A test or an examination that runs on each bench. */
+/** A scenario or a client test that runs on each bench. */
 export interface Work {
-  readonly kind: 'test' | 'examination';
+  readonly kind: 'scenario' | 'client';
   readonly name: string;
-  /** The body that starts it. */
+  /** The order that starts it, with its kind. */
   readonly body: object;
 }
 
-/** The result of one test or examination on one bench. */
+/** The result of one run on one bench. */
 interface BenchReport {
   readonly bench: FleetBench;
   readonly report: ReportView;
@@ -60,20 +60,20 @@ export function readScenarios(files: readonly string[], settings: readonly strin
     scenarios.map((scenario) => {
       const { name } = scenario.value as { readonly name?: unknown };
       return {
-        kind: 'test',
+        kind: 'scenario',
         name: String(name ?? scenario.file),
-        body: forRunningSimulator(scenario),
+        body: { kind: 'scenario', scenario: forRunningSimulator(scenario) },
       };
     }),
   );
 }
 
-export function examinationWork(order: Parameters<typeof examinationBody>[0]): Work {
-  return { kind: 'examination', name: `line ${order.line}`, body: examinationBody(order) };
+export function clientTestWork(order: Parameters<typeof clientTestBody>[0]): Work {
+  return { kind: 'client', name: `line ${order.line}`, body: clientTestBody(order) };
 }
 
 /**
- * Runs tests or an examination on all benches at once, on each bench one after the other, and writes one
+ * Runs tests or a client test on all benches at once, on each bench one after the other, and writes one
  * report on all of them. Stops what runs when somebody interrupts.
  * @returns the exit code: 1 unless all have passed on all benches
  */
@@ -130,7 +130,7 @@ export async function runOnAll(
   say(`${passed} of ${total} have passed`);
   const isFailure = ['fail', 'error', ...(wanted.inconclusive === 'failure' ? ['inconclusive'] : [])];
   const overall = overallVerdict(views.map(({ verdict }) => verdict));
-  const isGood = works[0]?.kind === 'test' ? overall === 'pass' : !isFailure.includes(overall);
+  const isGood = works[0]?.kind === 'scenario' ? overall === 'pass' : !isFailure.includes(overall);
   if (stop.isStopped || views.some(({ isStopped }) => isStopped)) return WRONG_USAGE;
   return isGood ? OK : FAILED;
 }
@@ -146,9 +146,9 @@ async function runOne(
   follower: Pick<RunFollower<BenchRun>, 'everyMs' | 'stop'>,
   onProgress: (steps: number) => void,
 ): Promise<BenchReport> {
-  const { kind, body } = work;
+  const { body } = work;
   let last: BenchRun | undefined;
-  const over = await followRun(mqttCarrier(fleet, bench, kind, timeout), body, {
+  const over = await followRun(mqttCarrier(fleet, bench, timeout), body, {
     ...follower,
     seen(run) {
       last = run;
@@ -157,22 +157,17 @@ async function runOne(
   });
   if (!over.ok) return notRun(bench, work, over.error, last);
   const [rest] = bench.rest;
-  const url = rest && `${rest}/api/v1/${kind}s/${over.value.id}/report.html`;
+  const url = rest && `${rest}/api/v1/runs/${over.value.id}/report.html`;
   return { bench, report: viewOf(bench, work, over.value), url };
 }
 
-function mqttCarrier(
-  fleet: Fleet,
-  bench: FleetBench,
-  kind: Work['kind'],
-  timeout: number,
-): RunCarrier<BenchRun> {
+function mqttCarrier(fleet: Fleet, bench: FleetBench, timeout: number): RunCarrier<BenchRun> {
   const ask = async (what: 'start' | 'get', input: object) =>
-    runIn(await fleet.ask(bench, `${kind}.${what}`, input, timeout));
+    runIn(await fleet.ask(bench, `run.${what}`, input, timeout));
   return {
-    start: (sent) => ask('start', { [kind === 'test' ? 'scenario' : 'order']: sent }),
+    start: (sent) => ask('start', { order: sent }),
     get: (id) => ask('get', { id }),
-    stop: (id) => fleet.ask(bench, `${kind}.stop`, { id }, timeout),
+    stop: (id) => fleet.ask(bench, 'run.stop', { id }, timeout),
   };
 }
 
@@ -181,7 +176,7 @@ function runIn(answer: FleetAnswer): Result<BenchRun> {
   if (!answer.ok) return failure(`${answer.code}: ${answer.detail}`);
   const run = answer.value as Partial<Run> | null;
   const isRun = typeof run?.id === 'number' && Array.isArray(run.report?.findings);
-  if (!isRun) return failure('the bench has answered something else than a test');
+  if (!isRun) return failure('the bench has answered something else than a run');
   return success({ ...(run as Run), findings: (run as Run).report.findings });
 }
 

@@ -8,7 +8,7 @@ import { readBrokerFiles } from '../../remote/mqtt/credentials.js';
 import { Fleet, type FleetAnswer, type FleetBench } from '../../remote/mqtt/fleet.js';
 import type { Code } from '../../simulator/commands/refusal.js';
 import type { FleetCommand } from '../command-line/commands/fleet.js';
-import { examinationWork, readScenarios, runOnAll } from './fleet-runs.js';
+import { clientTestWork, readScenarios, runOnAll } from './fleet-runs.js';
 import { complain, FAILED, OK, say, WRONG_USAGE } from './say.js';
 import { standardOutput } from './standard.js';
 import { stopOfReader } from './stop-signal.js';
@@ -88,9 +88,9 @@ function actionOf(command: FleetCommand): Result<Action> {
       if (!works.ok) return works;
       return success((fleet, benches) => runOnAll(fleet, benches, command, works.value, action.reports));
     }
-    case 'examine':
+    case 'test-client':
       return success((fleet, benches) =>
-        runOnAll(fleet, benches, command, [examinationWork(action.order)], action.reports),
+        runOnAll(fleet, benches, command, [clientTestWork(action.order)], action.reports),
       );
   }
 }

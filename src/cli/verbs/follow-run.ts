@@ -5,11 +5,8 @@ import { failure, type Result, success } from '../../common/result.js';
 import type { Finding, ReportView, Verdict } from '../../testing/report/report.js';
 import type { DutDefinition } from '../../testing/scenario/dut.js';
 import { Dut, withEndpoints } from '../../testing/scenario/dut.js';
-import type { ExaminationOrder } from '../command-line/commands/examine.js';
+import type { ClientTestOrder } from '../command-line/commands/test-client.js';
 import type { Remote } from './remote.js';
-
-/** The kinds of runs that are started on other simulators. */
-type FollowedKind = 'test' | 'examination' | 'shake';
 
 type ShownFinding = Pick<Finding, 'id' | 'title' | 'verdict' | 'summary'>;
 
@@ -20,7 +17,7 @@ export interface FollowedRun {
   readonly findings: readonly ShownFinding[];
 }
 
-/** Carries the commands on runs of one kind to a simulator, over REST or over MQTT. */
+/** Carries the commands on runs to a simulator, over REST or over MQTT. */
 export interface RunCarrier<Run extends FollowedRun> {
   /** @param sent what is to be run, as a body of REST has it */
   start(sent: object): Promise<Result<Run>>;
@@ -79,8 +76,7 @@ const LONGEST_FAILURE = 1000;
 
 /** Something that runs on another simulator over REST, on the client that this machine starts. */
 interface RunThere {
-  readonly kind: FollowedKind;
-  /** The body of the request that starts the run. */
+  /** The body of the request that starts the run, with its kind. */
   readonly body: object;
   /** Name of the scenario, for the message of a refusal. */
   readonly name?: string;
@@ -103,7 +99,7 @@ export interface RemoteAudience {
  */
 export async function runThere(
   remote: Remote,
-  { kind, body, name, dut: definition, directory = process.cwd() }: RunThere,
+  { body, name, dut: definition, directory = process.cwd() }: RunThere,
   { onFinding, stop }: RemoteAudience,
 ): Promise<Result<ReportView>> {
   const program = definition && (await startDut(definition, directory, remote, stop));
@@ -111,7 +107,7 @@ export async function runThere(
   const dut = program?.value;
   const known = new Set<string>();
   try {
-    const over = await followRun(restCarrier(remote, kind, name), body, {
+    const over = await followRun(restCarrier(remote, name), body, {
       everyMs: ASK_EVERY_MS,
       stop,
       failed: dut?.died(),
@@ -123,7 +119,7 @@ export async function runThere(
     if (!over.ok) return over;
     const read = await remote.ask<{ report: ReportView }>(
       'GET',
-      `${pathOf(kind)}/${over.value.id}`,
+      `${RUNS_PATH}/${over.value.id}`,
       undefined,
       WITH_REPORT,
     );
@@ -139,7 +135,7 @@ const verdict = z.custom<Verdict>((value) => typeof value === 'string');
 const shownFindings = z.array(
   z.looseObject({ id: z.string(), title: z.string(), verdict, summary: z.string() }),
 );
-/** A run as REST shows it without its report: a test has steps, an examination checks, a shake findings. */
+/** A run as REST shows it without its report: a scenario has steps, a client test checks, a fuzz run findings. */
 const SUMMARY = z.looseObject({
   id: z.number(),
   state: z.enum(['running', 'over']),
@@ -156,12 +152,10 @@ const WITH_REPORT = SUMMARY.extend({
   }),
 });
 
-function pathOf(kind: FollowedKind): string {
-  return `/api/v1/${kind}s`;
-}
+const RUNS_PATH = '/api/v1/runs';
 
 /** @param name is written before a refusal to start the run */
-function restCarrier(remote: Remote, kind: FollowedKind, name?: string): RunCarrier<FollowedRun> {
+function restCarrier(remote: Remote, name?: string): RunCarrier<FollowedRun> {
   const ask = async (method: 'GET' | 'POST', path: string, body?: object): Promise<Result<FollowedRun>> => {
     const answer = await remote.ask<z.infer<typeof SUMMARY>>(method, path, body, SUMMARY);
     if (!answer.ok) return answer;
@@ -173,14 +167,14 @@ function restCarrier(remote: Remote, kind: FollowedKind, name?: string): RunCarr
   };
   return {
     async start(sent) {
-      const started = await ask('POST', pathOf(kind), sent);
+      const started = await ask('POST', RUNS_PATH, sent);
       return started.ok || name === undefined ? started : failure(`${name}: ${started.error}`);
     },
     // A report holds the frames of dozens of checks, so only the last request asks for it.
-    get: (id) => ask('GET', `${pathOf(kind)}/${id}?report=false`),
+    get: (id) => ask('GET', `${RUNS_PATH}/${id}?report=false`),
     stop(id, how) {
       const query = how === undefined ? '' : `?failure=${encodeURIComponent(how.slice(0, LONGEST_FAILURE))}`;
-      return remote.ask('DELETE', `${pathOf(kind)}/${id}${query}`);
+      return remote.ask('DELETE', `${RUNS_PATH}/${id}${query}`);
     },
   };
 }
@@ -199,8 +193,8 @@ async function startDut(
   return started.ok ? success(started.dut) : failure(started.error);
 }
 
-/** An examination on a simulator that already runs. */
-export interface RemoteExamination extends ExaminationOrder {
+/** A client test on a simulator that already runs. */
+export interface RemoteClientTest extends ClientTestOrder {
   readonly line: string;
   /** Name of a value to which the client writes what it has read. The simulator takes no other observers. */
   readonly register?: string | undefined;
@@ -208,12 +202,13 @@ export interface RemoteExamination extends ExaminationOrder {
   readonly dut?: string | undefined;
 }
 
-export function examinationBody(wanted: Omit<RemoteExamination, 'dut'>): object {
+export function clientTestBody(wanted: Omit<RemoteClientTest, 'dut'>): object {
   const { line, unitId: unit, checks, limitMs: limit, seed, register } = wanted;
   return {
+    kind: 'client',
     line,
     ...compact({ unit, limit, seed }),
     ...(checks.length > 0 && { checks }),
-    ...(register !== undefined && { witness: { register } }),
+    ...(register !== undefined && { observer: { register } }),
   };
 }

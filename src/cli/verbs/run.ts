@@ -40,16 +40,16 @@ async function run(command: Command): Promise<number> {
       return (await import('./ports.js')).ports();
     case 'reload':
       return (await import('./reload.js')).reload(command);
-    case 'selftest':
-      return (await import('./selftest.js')).selftest(command);
+    case 'measure':
+      return (await import('./measure.js')).measure(command);
     case 'test':
       return (await import('./test.js')).test(command);
-    case 'examine':
-      return (await import('./examine.js')).examine(command.request);
-    case 'shake':
-      return (await import('./shake.js')).shake(command);
-    case 'inspect':
-      return (await import('./inspect.js')).inspect(command.request);
+    case 'test-client':
+      return (await import('./test-client.js')).testClient(command.request);
+    case 'fuzz':
+      return (await import('./fuzz.js')).fuzz(command);
+    case 'test-server':
+      return (await import('./test-server.js')).testServer(command.request);
     case 'monitor':
       return (await import('./monitor.js')).monitor(command);
     case 'extcap':

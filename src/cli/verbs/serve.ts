@@ -26,7 +26,7 @@ import { showReload } from './reload.js';
 import { complain, FAILED, note, OK, say } from './say.js';
 import { stopOfServer, stopSignal } from './stop-signal.js';
 
-/** How long inspections may take to put values back after a stop signal, in ms; then the program ends. */
+/** How long server tests may take to put values back after a stop signal, in ms; then the program ends. */
 const PUT_BACK_MS = 1200;
 
 /**
@@ -126,11 +126,11 @@ export async function serve(command: ServeCommand, thread: DeskThread): Promise<
   await stop;
   endReloads?.();
   supervision?.end();
-  // The lines are closed at once; the servers that are inspected get their values back meanwhile.
+  // The lines are closed at once; the servers that are tested get their values back meanwhile.
   const stopped = context.runs.stopAll();
   const late = setTimeout(() => {
-    for (const { id, server, isOver } of context.runs.list('inspection'))
-      if (!isOver) note(`inspection ${id}: the values of ${server} may not be put back: there is no time`);
+    for (const { id, server, isOver } of context.runs.list('server'))
+      if (!isOver) note(`server test ${id}: the values of ${server} may not be put back: there is no time`);
   }, PUT_BACK_MS);
   return simulator
     .stop()

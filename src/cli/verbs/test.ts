@@ -1,6 +1,6 @@
 import { failure, type Result, success } from '../../common/result.js';
 import { htmlReport } from '../../testing/report/html.js';
-import { testsJson } from '../../testing/report/json.js';
+import { scenariosJson } from '../../testing/report/json.js';
 import { aboutText, overallVerdict, type ReportView } from '../../testing/report/report.js';
 import type { DutDefinition } from '../../testing/scenario/dut.js';
 import { runScenario } from '../../testing/scenario/run-scenario.js';
@@ -40,7 +40,7 @@ export async function test(command: TestCommand): Promise<number> {
   }
   const said = aboutText(command.about);
   if (said !== '') say(said);
-  const problem = writeReports(command, reports, { html: htmlReport, json: testsJson });
+  const problem = writeReports(command, reports, { html: htmlReport, json: scenariosJson });
   if (problem !== undefined) return complain(problem, WRONG_USAGE);
   const verdict = overallVerdict(reports.map((report) => report.verdict));
   const isStopped = stop.isStopped || reports.some((report) => report.isStopped);
@@ -82,7 +82,12 @@ async function runRemotely(
   if (!dut.ok) return { ok: false, text: dut.error };
   const report = await runThere(
     new Remote(where.url, where.token),
-    { kind: 'test', body: forRunningSimulator(file), name: file.file, dut: dut.value, directory },
+    {
+      body: { kind: 'scenario', scenario: forRunningSimulator(file) },
+      name: file.file,
+      dut: dut.value,
+      directory,
+    },
     { onFinding: printFinding, stop },
   );
   if (!report.ok) return { ok: false, text: report.error };

@@ -47,6 +47,8 @@ const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map(
     host: 'ip bind listen address interface',
     units: 'slave slaves slaveid unit unitid id ids device devices server',
     unit: 'slave slaveid unitid id',
+    unsolicited: 'unasked',
+    observer: 'witness',
     none: 'n no off',
     even: 'e',
     odd: 'o',

@@ -98,7 +98,7 @@ export function piecesOf(event: StripEvent, wire: Wire): Piece[] {
   const pause = pauseUs == null ? '' : `, after a pause of ${lengthText(pauseUs, wire.characterUs)}`;
   const words = `${numbered(kind, id)}, ${sizeText(bytes, event.omittedBytes)}: ${text}${pause}`;
   const look = RECEIVED[kind] ?? 'foreign';
-  const lane = kind === 'unasked' ? 'sent' : 'received';
+  const lane = kind === 'unsolicited' ? 'sent' : 'received';
   return [{ id, lane, look, startUs: startedUs, endUs, label: name, words }];
 }
 

@@ -90,7 +90,7 @@ export const ruleSection = section({
     { state: 'A name of your choice.', for: 'How long, in ms.', requests: 'For how many of its requests.' },
   )
     .describe(
-      'Puts the device into a state once the rule has acted: `for` a time, and for as many of its `requests` (default: until its supply is switched or it is reset).',
+      'Puts the device into a state once the rule has acted: `for` a time, and for as many of its `requests` (default: until its power is switched or it is reset).',
     )
     .optional(),
   seed: wholeNumber(0, MAX_SEED, 'a seed')

@@ -22,7 +22,7 @@ export interface RuleStatus {
   /** True when the time allows the rule to act now (`when.from`, `when.for` and `schedule`). */
   readonly open: boolean;
   /**
-   * True for a rule of a test or an examination, which is in force while that runs, and is not kept in the
+   * True for a rule of a run, which is in force while that runs, and is not kept in the
    * state.
    */
   readonly temporary: boolean;

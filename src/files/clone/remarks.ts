@@ -5,10 +5,10 @@ import type { ClonedDevice } from './survey.js';
 import type { Range, TableSurvey } from './table-survey.js';
 
 /** What a person has to know of a device that was read and its file can't say, a sentence each. */
-export function remarksOf({ survey, unfinished, replyTime, inspected }: ClonedDevice): string[] {
+export function remarksOf({ survey, unfinished, replyTime, tested }: ClonedDevice): string[] {
   const { tables, probed, exceptionStatus, moved } = survey;
   return [
-    ...(inspected?.remarks ?? []),
+    ...(tested?.remarks ?? []),
     ...(unfinished === undefined ? [] : [`not read to its end: ${unfinished}`]),
     ...(replyTime ? [`median reply time ${replyTime.median} ms, without the time on the wire`] : []),
     ...tables.flatMap(tableRemarks),

@@ -224,12 +224,12 @@ export interface ClonedDevice {
   readonly unfinished: string | undefined;
   /** The names and types of its registers, when a file gives them. */
   readonly map: ImportedDevice | undefined;
-  /** What an inspection has found out beside; absent when the device was only read. */
-  readonly inspected?: InspectedWays;
+  /** What a server test has found out beside; absent when the device was only read. */
+  readonly tested?: TestedWays;
 }
 
-/** How an inspected device differs from what reading it shows. */
-export interface InspectedWays {
+/** How a tested device differs from what reading it shows. */
+export interface TestedWays {
   readonly remarks: readonly string[];
   readonly manners: Readonly<Record<string, unknown>>;
   /** Fault rules; their names and the devices that they are for are made when they are written. */

@@ -36,12 +36,12 @@ const SHORTEST_DELAY = 1;
 
 /** Writes the devices as a native file in block style. What is not certain stands there as a comment. */
 export function writeClone({ from, notRead, devices, line = {}, isAnyUnit = false }: Clone): string {
-  const isInspected = devices.some(({ inspected }) => inspected !== undefined);
+  const isTested = devices.some(({ tested }) => tested !== undefined);
   return nativeText({
     remarks: [
-      ...(isInspected
+      ...(isTested
         ? [
-            `Written by modbus-sim inspect from ${from}: as it was found, with what deviates.`,
+            `Written by modbus-sim test-server from ${from}: as it was found, with what deviates.`,
             'Addresses outside --scratch stand as read-only because nobody tried to write there: mind that with --map.',
             'Add write: true where a client writes.',
             notRead,
@@ -73,16 +73,16 @@ function nameOf({ unit }: ClonedDevice): string {
 }
 
 function entryOf(device: ClonedDevice): Record<string, unknown> {
-  const { survey, map, inspected } = device;
+  const { survey, map, tested } = device;
   const identity = identityOf(survey);
   const serverId = serverIdOf(survey.serverId);
-  const manners = { ...mannersOf(survey), ...inspected?.manners };
+  const manners = { ...mannersOf(survey), ...tested?.manners };
   return {
     ...(identity && { identity }),
     ...(serverId && { serverId }),
     registers: registersOf((name) => {
       const table = survey.tables.find((each) => each.table === name);
-      return table && entriesOf(table, survey, map, inspected?.writable[name]);
+      return table && entriesOf(table, survey, map, tested?.writable[name]);
     }),
     ...(Object.keys(manners).length > 0 && { manners }),
   };
@@ -228,17 +228,17 @@ const KNOWN = [1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 15, 16, 17, 43];
  * The rule that refuses what the device was not asked for, as it refused the functions that it does not have.
  * A function that was probed and is known to the device is not refused.
  */
-function notAskedRule(name: string, { survey: { refused, probed }, inspected }: ClonedDevice): object[] {
+function notAskedRule(name: string, { survey: { refused, probed }, tested }: ClonedDevice): object[] {
   const ways = new Set(refused.values());
   const isSilent = ways.size === 1 && ways.has('silence');
-  const way = inspected?.unknownFunction ?? (isSilent ? 'silence' : ExceptionCode.illegalFunction);
+  const way = tested?.unknownFunction ?? (isSilent ? 'silence' : ExceptionCode.illegalFunction);
   const all =
     way === ExceptionCode.illegalFunction
       ? NOT_ASKED
       : Array.from({ length: 127 }, (_, i) => i + 1).filter((code) => !KNOWN.includes(code));
   const isThere = (taken: Taken | undefined) =>
     taken?.kind === 'data' || (taken?.kind === 'exception' && taken.code !== ExceptionCode.illegalFunction);
-  const codes = all.filter((code) => !isThere(probed.get(code)) && !inspected?.functions.has(code));
+  const codes = all.filter((code) => !isThere(probed.get(code)) && !tested?.functions.has(code));
   if (codes.length === 0) return [];
   return [
     {
@@ -279,7 +279,7 @@ function rangesOf(numbers: readonly number[]): (number | string)[] {
 }
 
 function rulesOf(device: ClonedDevice): object[] {
-  const { survey, replyTime, inspected } = device;
+  const { survey, replyTime, tested } = device;
   const name = nameOf(device);
   const refusing = (code: number, refusal: ReadRefusal, quantity?: string) => ({
     name: `${name}-function-${code}${quantity === undefined ? '' : '-too-few'}`,
@@ -297,7 +297,7 @@ function rulesOf(device: ClonedDevice): object[] {
     ...wrongQuantityRules(name, survey),
     ...[...survey.refused].map(([code, refusal]) => refusing(code, refusal)),
     ...notAskedRule(name, device),
-    ...(inspected?.faults ?? []).map(({ name: rule, when, ...rest }) => ({
+    ...(tested?.faults ?? []).map(({ name: rule, when, ...rest }) => ({
       name: `${name}-${rule}`,
       when: { device: name, ...(when as object | undefined) },
       ...rest,

@@ -135,7 +135,7 @@ interface ServedLine {
    */
   readonly start?: 'waiting';
   /** What the line sends without a request; absent when it sends nothing. */
-  readonly unasked?: readonly UnaskedDefinition[];
+  readonly unsolicited?: readonly UnsolicitedDefinition[];
 }
 
 export interface SerialLineDefinition extends SerialSettings, ServedLine {}
@@ -149,7 +149,7 @@ export interface SocketLineDefinition extends SocketSettings, ServedLine {
 }
 
 /** Bytes or a valid frame that a line sends without a request: before each reply, or at intervals. */
-export interface UnaskedDefinition {
+export interface UnsolicitedDefinition {
   /** Bytes that are sent as they are; undefined when `frame` is given. */
   readonly bytes?: Uint8Array;
   /**

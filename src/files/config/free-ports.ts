@@ -42,10 +42,10 @@ function onFreePort(line: LineDefinition, linkOf: (line: string) => string): Lin
 /** The most clients of a line that was serial: one, which a new one replaces. */
 const ONE_CLIENT = 1;
 
-function onSocket({ name, framing, units, start, unasked }: SerialLineDefinition): LineDefinition {
+function onSocket({ name, framing, units, start, unsolicited }: SerialLineDefinition): LineDefinition {
   return {
     ...{ kind: 'tcp', name, framing, host: '127.0.0.1', port: 0, maxClients: ONE_CLIENT, units },
-    ...{ missingUnit: 'silence', ...compact({ start, unasked }) },
+    ...{ missingUnit: 'silence', ...compact({ start, unsolicited }) },
   };
 }
 

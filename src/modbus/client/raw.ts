@@ -61,9 +61,9 @@ export class RawConnection implements WireListener {
   readonly #clock: Clock;
   readonly #wire: Wire;
   #isOpen = false;
-  #unasked: RawChunk[] = [];
+  #unsolicited: RawChunk[] = [];
   #chunks: RawChunk[] | undefined;
-  /** How many bytes `#chunks`, or `#unasked` between exchanges, may still take. */
+  /** How many bytes `#chunks`, or `#unsolicited` between exchanges, may still take. */
   #room = MOST_HEARD;
   #lost: string | undefined;
   #news: () => void = () => {};
@@ -126,14 +126,14 @@ export class RawConnection implements WireListener {
     await this.#hear(chunks, sentAt + timeout, { look, signal });
     signal?.removeEventListener('abort', onStop);
     this.#chunks = undefined;
-    this.#room = MOST_HEARD - sizeOf(this.#unasked);
+    this.#room = MOST_HEARD - sizeOf(this.#unsolicited);
     return { startedAt, sentAt, chunks, endedAt: this.#clock.now(), lost: this.#lost };
   }
 
   /** Returns the bytes that came while no exchange was under way, since the last call. */
-  takeUnasked(): readonly RawChunk[] {
-    const taken = this.#unasked;
-    this.#unasked = [];
+  takeUnsolicited(): readonly RawChunk[] {
+    const taken = this.#unsolicited;
+    this.#unsolicited = [];
     this.#room = MOST_HEARD;
     return taken;
   }
@@ -155,7 +155,7 @@ export class RawConnection implements WireListener {
     this.lastAt = Math.max(this.lastAt, at);
     const kept = bytes.subarray(0, this.#room);
     this.#room -= kept.length;
-    if (kept.length > 0) (this.#chunks ?? this.#unasked).push({ bytes: Uint8Array.from(kept), at });
+    if (kept.length > 0) (this.#chunks ?? this.#unsolicited).push({ bytes: Uint8Array.from(kept), at });
     // A connection is worth nothing any more. A port stays: its bytes are slow, and those of others.
     if (this.#room === 0 && this.#wire.reset) {
       this.#wire.reset();

@@ -132,7 +132,7 @@ export type LineEvent =
   /** Another device answered a request to one of our units. */
   | ({ readonly kind: 'duplicate'; readonly frame: TimedBytes } & FromClient)
   /** Bytes of ours that nobody had asked for have left; on a socket, once for each client. */
-  | ({ readonly kind: 'unasked'; readonly frame: TimedBytes } & FromClient)
+  | ({ readonly kind: 'unsolicited'; readonly frame: TimedBytes } & FromClient)
   /** The UART has lost characters since the last request. */
   | { readonly kind: 'overrun'; readonly count: number }
   /**
@@ -173,7 +173,7 @@ export type TransportStart =
    */
   | { readonly ok: false; readonly error: string; readonly inUse?: boolean };
 
-/** The parts that only a serial line has, for its status and its self-test. */
+/** The parts that only a serial line has, for its status and its measurement. */
 export interface SerialSide {
   /** The port, while it is open. */
   readonly port: BytePort | undefined;
@@ -212,12 +212,12 @@ export interface Transport {
   reframe(framing: Framing): void;
   /**
    * Sends bytes that nobody asked for, if the line is free now: no reply is pending, and a serial line has
-   * been silent for t3.5. Bytes that have left are reported as an event `unasked`. Absent where there is
+   * been silent for t3.5. Bytes that have left are reported as an event `unsolicited`. Absent where there is
    * nobody to send to.
    * @param how with `waits`, a client on a socket that waits for replies gets the bytes after them; otherwise
    *   it gets none
    * @returns in how many ms to ask again, because the line is not free; undefined when the bytes were sent,
    * or nobody is there
    */
-  sendUnasked?(bytes: Uint8Array, how: { readonly waits: boolean }): number | undefined;
+  sendUnsolicited?(bytes: Uint8Array, how: { readonly waits: boolean }): number | undefined;
 }

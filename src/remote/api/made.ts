@@ -5,9 +5,9 @@ import { fileBesideCode } from '../../common/package.js';
 export const MADE_AT_BUILD = {
   'openapi.json': '/openapi.json',
   'fault-rule.json': '/schemas/fault-rule',
-  'examination.json': '/schemas/examination',
-  'shake.json': '/schemas/shake',
-  'inspection.json': '/schemas/inspection',
+  'client.json': '/schemas/client',
+  'fuzz.json': '/schemas/fuzz',
+  'server.json': '/schemas/server',
   'line.json': '/schemas/line',
   'signals.json': '/signals',
   'configuration.json': '/schemas/configuration',

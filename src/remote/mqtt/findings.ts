@@ -15,7 +15,7 @@ interface FindingEvents {
 
 /** Least time between two turns, in ms. */
 const TURN_PAUSE_MS = 50;
-/** Most events that are examined in one turn. Older ones are skipped and counted. */
+/** Most events that are tested in one turn. Older ones are skipped and counted. */
 const MOST_IN_A_TURN = 5000;
 /** Most events of a turn that are decoded and looked up; the others wait for the next turn. */
 const MOST_DECODED = 50;

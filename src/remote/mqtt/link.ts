@@ -65,7 +65,7 @@ export class MqttLink {
   #reported = '';
   #counted: { readonly at: number; readonly requests: number; readonly faults: number } | undefined;
   #hits = new Map<string, number>();
-  /** Tests, examinations and shakes that are running. */
+  /** Runs that are running. */
   #running: readonly { readonly id: number; readonly name: string }[] = [];
 
   constructor(desk: ApiContext, order: LinkOrder, log: FastifyBaseLogger) {
@@ -332,14 +332,10 @@ export class MqttLink {
 
   async #lookAtTests(): Promise<void> {
     const { rpc } = this.#desk;
-    const outcome = await Promise.all([
-      rpc.call('test.list', undefined),
-      rpc.call('examination.list', undefined),
-      rpc.call('shake.list', undefined),
-    ]);
-    this.#running = outcome
-      .flatMap((runs) => (runs.ok ? runs.value : []))
-      .flatMap(({ id, isOver, report }) => (isOver ? [] : [{ id, name: report.name }]));
+    const runs = await rpc.call('run.list', {});
+    this.#running = (runs.ok ? runs.value : []).flatMap(({ id, isOver, report }) =>
+      isOver ? [] : [{ id, name: report.name }],
+    );
   }
 
   async #reportValues(): Promise<void> {

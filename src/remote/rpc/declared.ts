@@ -10,12 +10,7 @@ import {
   TRAFFIC_COMMANDS,
 } from '../../simulator/commands/schemas/program.js';
 import { SIGNAL_COMMANDS, VALUE_COMMANDS } from '../../simulator/commands/schemas/value.js';
-import {
-  EXAMINATION_COMMANDS,
-  INSPECTION_COMMANDS,
-  SHAKE_COMMANDS,
-  TEST_COMMANDS,
-} from '../../testing/declared.js';
+import { RUN_COMMANDS } from '../../testing/declared.js';
 
 /** Every command and query of a running simulator by its name. `line-end.ts` has what carries them out. */
 export const COMMANDS = {
@@ -31,10 +26,7 @@ export const COMMANDS = {
   ...CELL_COMMANDS,
   ...RULE_COMMANDS,
   ...CATALOGUE_COMMANDS,
-  ...TEST_COMMANDS,
-  ...EXAMINATION_COMMANDS,
-  ...SHAKE_COMMANDS,
-  ...INSPECTION_COMMANDS,
+  ...RUN_COMMANDS,
 } as const;
 
 type CommandName = keyof typeof COMMANDS;

@@ -10,8 +10,7 @@ import { PROGRAM_FUNCTIONS } from '../../simulator/commands/program.js';
 import { done, type Outcome, refusal } from '../../simulator/commands/refusal.js';
 import { VALUE_FUNCTIONS } from '../../simulator/commands/values.js';
 import type { Feed, StreamChange } from '../../simulator/traffic/stream.js';
-import { TESTING_FUNCTIONS, type TestContext } from '../../testing/commands.js';
-import { INSPECTION_FUNCTIONS } from '../../testing/inspect/commands.js';
+import { RUN_FUNCTIONS, type TestContext } from '../../testing/commands.js';
 import type { CallName, ListName } from './declared.js';
 
 /** A message from the desk to the lines. */
@@ -53,8 +52,7 @@ export const FUNCTIONS = {
   ...CELL_FUNCTIONS,
   ...RULE_FUNCTIONS,
   ...CATALOGUE_FUNCTIONS,
-  ...TESTING_FUNCTIONS,
-  ...INSPECTION_FUNCTIONS,
+  ...RUN_FUNCTIONS,
 };
 
 type AnyCall = (context: TestContext, input: unknown) => Outcome<unknown> | Promise<Outcome<unknown>>;

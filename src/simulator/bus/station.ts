@@ -17,17 +17,17 @@ export class Station {
   constructor(device: Device, activity: Activity) {
     this.device = device;
     this.#activity = activity;
-    this.#current = { losses: device.supplyLosses, diagnostics: new Diagnostics(activity) };
+    this.#current = { losses: device.powerLosses, diagnostics: new Diagnostics(activity) };
   }
 
-  /** False while the device has no supply or is booting. */
+  /** False while the device has no power or is booting. */
   get hasPower(): boolean {
-    return this.device.supply.state === 'on';
+    return this.device.power.state === 'on';
   }
 
-  /** Counters and listen-only mode. Both are lost when the device loses its supply. */
+  /** Counters and listen-only mode. Both are lost when the device loses its power. */
   get #diagnostics(): Diagnostics {
-    const { supplyLosses: losses } = this.device;
+    const { powerLosses: losses } = this.device;
     if (this.#current.losses !== losses) {
       this.#current = { losses, diagnostics: new Diagnostics(this.#activity) };
     }

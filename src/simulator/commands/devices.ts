@@ -22,7 +22,7 @@ import type {
 
 export type OfDevice = DeclaredInput<(typeof DEVICE_COMMANDS)['device.get']>;
 
-/** How long a supply that is cycled is off by default, in ms. */
+/** How long a power that is cycled is off by default, in ms. */
 const USUAL_CYCLE_MS = 1000;
 
 function* listDevices({ simulator }: CommandContext): Generator<DeviceView> {
@@ -98,7 +98,7 @@ function definedIn({ tables }: Device): DeviceView['defined'] {
   );
 }
 
-/** Switches the supply of a device. Times are in ms. */
+/** Switches the power of a device. Times are in ms. */
 const switchDevice = command((device, { state, forMs, bootMs }: PowerChange) => {
   if (state === 'on') device.restore(bootMs);
   else device.interrupt({ forMs: forMs ?? (state === 'cycle' ? USUAL_CYCLE_MS : undefined), bootMs });
@@ -147,13 +147,13 @@ function command<Input>(carryOut: (device: Device, input: Input) => void) {
 }
 
 function deviceView(simulator: Simulator, device: Device): DeviceView {
-  const { name, supply, clock, tables, points } = device;
+  const { name, power, clock, tables, points } = device;
   const lines = Array.from(simulator.lines, ([line, { bus }]) => {
     return [line, bus.unitsOf(device).map(String)] as const;
   });
   return {
     name,
-    supply: supply.state,
+    power: power.state,
     clock: { time: thousandths(clock.time / 1000), ...clock.settings },
     lines: Object.fromEntries(lines.filter(([, units]) => units.length > 0)),
     tables: Object.fromEntries(Object.entries(tables).map(([table, { window }]) => [table, window.size])),

@@ -269,7 +269,7 @@ function readWords(
   if (!device) return unknownDevice(simulator, name);
   if (to >= from + MAX_WORDS)
     return refusal('request.invalid', 'to', `expected at most ${MAX_WORDS} addresses`);
-  const { supply, clock, tables } = device;
+  const { power, clock, tables } = device;
   const { image, base, size, bitsPerCell } = tables[table].window;
   const end = Math.min(to + 1, size);
   const found = [...valuesBetween(device, table, { from, to })];
@@ -285,7 +285,7 @@ function readWords(
   }
   const isOfBits = (table === 'coils' || table === 'discrete') && bitsPerCell === 1;
   return done({
-    supply: supply.state,
+    power: power.state,
     clock: { time: thousandths(clock.time / 1000), ...clock.settings },
     table,
     from,

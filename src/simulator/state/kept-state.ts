@@ -241,7 +241,7 @@ function changedRules(
   { rules, faultLines, findValue }: RunningConfiguration,
 ): Pick<KeptState, 'faults'> {
   const fingerprint = rulesFingerprint(faults);
-  // A program that is killed during a test or an examination must not go on disturbing the client after its
+  // A program that is killed during a run must not go on disturbing the client after its
   // restart. A rule for a line or a value that is gone could not be put in force again.
   const lasting = rules.filter(
     (rule) => !rule.temporary && whyUnusable(rule, faultLines, findValue) === undefined,

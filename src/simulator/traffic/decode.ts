@@ -28,7 +28,7 @@ import type {
   ReplyEvent,
   TestEvent,
   TrafficEvent,
-  UnaskedEvent,
+  UnsolicitedEvent,
 } from './event.js';
 import { exceptionText, functionName, objectName, rangeText, valuesText } from './words.js';
 
@@ -178,8 +178,8 @@ export function decodeEvent(event: TrafficEvent, read: ReadEvent): Decoded {
     case 'damaged':
     case 'discarded':
       return { message: undefined, text: damageText(event.bytes, event.framing) };
-    case 'unasked':
-      return decodeUnasked(event);
+    case 'unsolicited':
+      return decodeUnsolicited(event);
     case 'line':
       return { message: undefined, text: stateText(event) };
     case 'test':
@@ -244,11 +244,11 @@ const AFTER: Readonly<Partial<Record<FrameEvent['kind'], string>>> = {
 };
 
 /** Such a frame may be meant as a request or as a response, so it is not decoded further. */
-function decodeUnasked({ bytes, framing }: UnaskedEvent): Decoded {
+function decodeUnsolicited({ bytes, framing }: UnsolicitedEvent): Decoded {
   const content = framing.decode(bytes);
   const count = counted(bytes.length, 'byte');
   const what = content ? `a frame of unit ${content.unitId}, function ${content.pdu[0]}` : count;
-  return { message: undefined, text: `sent unasked: ${what}` };
+  return { message: undefined, text: `sent unsolicited: ${what}` };
 }
 
 function decodeReply(event: ReplyEvent): Decoded {

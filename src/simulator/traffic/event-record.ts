@@ -184,10 +184,10 @@ export function readEvent(r: Reader, { seq, line, time }: Place, before: () => T
       const isAtOnce = r.byte() === AT_ONCE;
       const startedAt = isAtOnce ? at : (r.number() ?? 0);
       const characterTime = isAtOnce ? 0 : (r.number() ?? 0);
-      if (kind === 'damaged' || kind === 'discarded' || kind === 'unasked') {
+      if (kind === 'damaged' || kind === 'discarded' || kind === 'unsolicited') {
         const received = { client, clientId, host, bytes, framing, startedAt, pause, characterTime };
         const common = { seq, line, time, at, ...received };
-        return kind === 'unasked' ? { kind, ...common } : { kind, ...common, isRest: r.byte() === 1 };
+        return kind === 'unsolicited' ? { kind, ...common } : { kind, ...common, isRest: r.byte() === 1 };
       }
       const answers = readAnswers(r);
       return {

@@ -67,8 +67,8 @@ export interface DamageEvent extends Common, Received {
 /**
  * Bytes that we sent without a request. `startedAt` is when the first of them left, `at` when the last did.
  */
-export interface UnaskedEvent extends Common, Received {
-  readonly kind: 'unasked';
+export interface UnsolicitedEvent extends Common, Received {
+  readonly kind: 'unsolicited';
 }
 
 /**
@@ -145,7 +145,7 @@ export interface RejectedEvent extends Common, ClientOf {
  */
 export interface TestEvent extends Common {
   readonly kind: 'test';
-  /** The number of the test, as in `/api/v1/tests`. */
+  /** The number of the test, as in `/api/v1/runs`. */
   readonly test: number;
   /** The progress; `step` means that a step has ended. */
   readonly state: 'began' | 'step' | 'over';
@@ -157,7 +157,7 @@ export interface TestEvent extends Common {
 export type TrafficEvent =
   | FrameEvent
   | DamageEvent
-  | UnaskedEvent
+  | UnsolicitedEvent
   | ReplyEvent
   | LineStateEvent
   | NoticeEvent
@@ -170,7 +170,7 @@ export type EventKind = TrafficEvent['kind'];
 export const DIRECTIONS = ['in', 'out', 'none'] as const;
 
 /**
- * `in`: bytes that were received. `out`: a reply, or bytes that were sent unasked. `none`: an event without
+ * `in`: bytes that were received. `out`: a reply, or bytes that were sent unsolicited. `none`: an event without
  * bytes.
  */
 export type Direction = (typeof DIRECTIONS)[number];
@@ -199,7 +199,7 @@ export const DIRECTION_OF: Readonly<Record<EventKind, Direction>> = {
   'client gone': 'none',
   'client rejected': 'none',
   test: 'none',
-  unasked: 'out',
+  unsolicited: 'out',
 };
 
 export const EVENT_KINDS = Object.keys(DIRECTION_OF) as readonly EventKind[];

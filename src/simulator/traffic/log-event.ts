@@ -147,7 +147,7 @@ function detailsOf(event: NewEvent): object {
       return replyDetails(event);
     case 'damaged':
     case 'discarded':
-    case 'unasked':
+    case 'unsolicited':
       return bytesOf(event.bytes);
     case 'echo':
     case 'loop':

@@ -1,4 +1,5 @@
 import { counted } from '../../common/words.js';
+import { RUN_KINDS } from '../run-kinds.js';
 import {
   className,
   findingAnchor,
@@ -9,7 +10,7 @@ import {
   verdictHtml,
 } from './html-page.js';
 import { aboutText, type FindingView, overallVerdict, type ReportView, type Verdict } from './report.js';
-import { escaped, longDuration, sentence } from './words.js';
+import { capital, escaped, longDuration, sentence } from './words.js';
 
 /** Reports as one HTML document that needs nothing from the network. */
 export function htmlReport(reports: readonly ReportView[]): string {
@@ -29,14 +30,14 @@ function* lined(pieces: Iterable<string>): Generator<string, void> {
 }
 
 function titleOf({ kind, name }: ReportView): string {
-  return kind === 'test' ? name : `Report on ${name}`;
+  return kind === 'scenario' ? name : `Report on ${name}`;
 }
 
 function* reportPieces(report: ReportView, number: number): Generator<string, void> {
   const { kind, startedAt, durationMs, verdict, line, seed, configuration, findings } = report;
   const when = `${new Date(startedAt).toISOString().replace('T', ' ').slice(0, 19)} UTC`;
   const about = [
-    `${kind.charAt(0).toUpperCase()}${kind.slice(1)}`,
+    capital(RUN_KINDS[kind]),
     ...(line === undefined ? [] : [`line ${line}`]),
     when,
     lastedText(durationMs),
@@ -46,7 +47,7 @@ function* reportPieces(report: ReportView, number: number): Generator<string, vo
   // each read.
   const shown = findings.filter(
     (each) =>
-      each.verdict !== 'not run' && (kind === 'test' || each.summary !== '' || each.frames.length > 0),
+      each.verdict !== 'not run' && (kind === 'scenario' || each.summary !== '' || each.frames.length > 0),
   );
   yield `<article><header class="top"><div><h1>${escaped(titleOf(report))}</h1>`;
   const said = aboutText(report.about);
@@ -55,7 +56,7 @@ function* reportPieces(report: ReportView, number: number): Generator<string, vo
   yield firstPageHtml(report);
   yield scenarioHtml(report);
   yield parametersHtml(report.parameters);
-  yield kind === 'test' || kind === 'shake' ? '' : countsHtml(findings);
+  yield kind === 'scenario' || kind === 'fuzz' ? '' : countsHtml(findings);
   yield summaryHtml(report, number);
   yield '<h2 class="evidence">Evidence</h2>';
   yield LEGEND;
@@ -80,7 +81,7 @@ const MOST_BLAMED = 4;
  */
 function firstPageHtml(report: ReportView): string {
   const { kind, conclusions, findings } = report;
-  if (kind === 'test') return conclusions.map((text) => `<p>${escaped(text)}</p>`).join('\n');
+  if (kind === 'scenario') return conclusions.map((text) => `<p>${escaped(text)}</p>`).join('\n');
   const failed = findings.filter(({ verdict }) => verdict === 'fail');
   const blamed = failed.slice(0, MOST_BLAMED);
   const blames = new Set(failed.map(({ conclusion }) => conclusion && sentence(conclusion)));
@@ -109,9 +110,9 @@ function blameHtml({ conclusion, title, about }: FindingView): string {
   return `<li><b>${escaped(what)}</b>${means}</li>`;
 }
 
-function scenarioHtml({ shaken }: ReportView): string {
-  if (!shaken) return '';
-  return `<h2>The scenario that shows it again</h2><pre>${escaped(shaken.scenario)}</pre>`;
+function scenarioHtml({ fuzzed }: ReportView): string {
+  if (!fuzzed) return '';
+  return `<h2>The scenario that shows it again</h2><pre>${escaped(fuzzed.scenario)}</pre>`;
 }
 
 function parametersHtml(parameters: ReportView['parameters']): string {
@@ -139,10 +140,10 @@ function countsHtml(findings: readonly FindingView[]): string {
 }
 
 function summaryHtml({ kind, findings }: ReportView, number: number): string {
-  if (kind === 'test' || kind === 'shake') {
+  if (kind === 'scenario' || kind === 'fuzz') {
     const rows = findings.map((finding) => rowHtml(finding, number, escaped(finding.id)));
-    if (kind === 'shake' && rows.length === 0) return '';
-    return `<h2>${kind === 'test' ? 'Steps' : 'Failures'}</h2><div class="scroll"><table>${rows.join('\n')}</table></div>`;
+    if (kind === 'fuzz' && rows.length === 0) return '';
+    return `<h2>${kind === 'scenario' ? 'Steps' : 'Failures'}</h2><div class="scroll"><table>${rows.join('\n')}</table></div>`;
   }
   const bodies = groupsOf(findings).map((group) => {
     const members = findings.filter((each) => groupOf(each) === group);
@@ -184,7 +185,7 @@ function rowHtml(finding: FindingView, number: number, id?: string): string {
   ].join('');
 }
 
-/** One row of the report: a test or an examination on one of many benches. */
+/** One row of the report: a run on one of many benches. */
 export interface RowOfBench {
   readonly bench: string;
   readonly report: ReportView;

@@ -29,7 +29,7 @@ const step = z.object({
   frames: z.array(z.looseObject({}) as z.ZodType<object>).readonly(),
 });
 
-export const testJsonSchema = z.object({
+export const scenarioReportSchema = z.object({
   name: z.string(),
   verdict: z.string(),
   stopped: z.boolean(),
@@ -43,7 +43,7 @@ export const testJsonSchema = z.object({
 });
 
 /** The JSON report on a test as a value whose steps are made one by one. */
-export function testJsonByStep(report: ReportView) {
+export function scenarioJsonByStep(report: ReportView) {
   const { name, verdict, isStopped, findings, startedAt, durationMs, seed, about, versions } = report;
   return {
     name,
@@ -65,8 +65,8 @@ function* stepsJson(findings: readonly FindingView[]) {
 }
 
 /** The JSON of one test as an object, or of several tests as a list of objects. */
-export function testsJson(reports: readonly ReportView[]): string {
-  const [first, ...others] = reports.map(testJsonByStep);
+export function scenariosJson(reports: readonly ReportView[]): string {
+  const [first, ...others] = reports.map(scenarioJsonByStep);
   return textOf(others.length === 0 ? first : [first, ...others]);
 }
 
@@ -124,8 +124,8 @@ const checkShape = {
   durationMs: ms,
 };
 
-/** The fields of an examination, without the frames that are its evidence. */
-export const examinationShape = {
+/** The fields of a client test, without the frames that are its evidence. */
+export const clientShape = {
   name: z.string(),
   line: z.string(),
   seed: z.number().describe('The order of the checks and their random parts come from it.'),
@@ -160,24 +160,24 @@ const reportShape = {
   versions: z.array(z.object({ name: z.string(), version: z.string() })),
 };
 
-export const examinationSchema = z.object({
-  ...examinationShape,
+export const clientReportSchema = z.object({
+  ...clientShape,
   checks: z.array(z.object({ ...checkShape, frames: framesShape })),
   ...reportShape,
 });
 
-type Summary = z.infer<z.ZodObject<typeof examinationShape>>;
+type Summary = z.infer<z.ZodObject<typeof clientShape>>;
 
 /** What summaries need of a report: no frames. */
 type SummedUp = Pick<
   Report,
-  'name' | 'line' | 'seed' | 'verdict' | 'isStopped' | 'conclusions' | 'found' | 'tried' | 'shaken'
+  'name' | 'line' | 'seed' | 'verdict' | 'isStopped' | 'conclusions' | 'found' | 'tried' | 'fuzzed'
 > & {
   readonly findings: readonly FindingHead[];
 };
 
-/** Summarizes an examination as far as it has come, without frames. */
-export function examinationSummary(report: SummedUp): Summary {
+/** Summarizes a client test as far as it has come, without frames. */
+export function clientSummary(report: SummedUp): Summary {
   return {
     ...headJson(report),
     found: inTenths(report.found ?? {}),
@@ -190,13 +190,13 @@ function headJson({ name, line = '', seed, verdict, isStopped, conclusions }: Su
   return { name, line, seed, verdict, stopped: isStopped, conclusions: [...conclusions] };
 }
 
-export function examinationJson(report: ReportView): string {
-  return textOf(examinationJsonByCheck(report));
+export function clientJson(report: ReportView): string {
+  return textOf(clientJsonByCheck(report));
 }
 
-/** The JSON report on an examination as a value whose checks are made one by one. */
-export function examinationJsonByCheck(report: ReportView) {
-  return { ...examinationSummary(report), checks: checksJson(report.findings), ...reportJson(report) };
+/** The JSON report on a client test as a value whose checks are made one by one. */
+export function clientJsonByCheck(report: ReportView) {
+  return { ...clientSummary(report), checks: checksJson(report.findings), ...reportJson(report) };
 }
 
 /** The fields of a report that are not of its summary. */
@@ -211,7 +211,7 @@ function reportJson({ startedAt, durationMs, about, versions }: ReportView) {
 
 function* checksJson(
   findings: readonly FindingView[],
-): Generator<z.infer<typeof examinationSchema>['checks'][number], void> {
+): Generator<z.infer<typeof clientReportSchema>['checks'][number], void> {
   for (const finding of findings) {
     yield { ...checkJson(finding), frames: finding.frames.map((each) => ({ ...each })) };
   }
@@ -257,8 +257,8 @@ export const scheduleSchema = bounded(
   'moves',
 );
 
-/** The fields of a shake, without the frames that are its evidence and without the scenario. */
-export const shakeShape = {
+/** The fields of a fuzz run, without the frames that are its evidence and without the scenario. */
+export const fuzzShape = {
   name: z.string(),
   line: z.string(),
   seed: z.number().describe('The same seed tries the same moves.'),
@@ -278,17 +278,17 @@ export const shakeShape = {
   findings: z.array(z.object(checkShape)).describe('The failures of the client, in their order.'),
 };
 
-export const shakeSchema = z.object({
-  ...shakeShape,
+export const fuzzReportSchema = z.object({
+  ...fuzzShape,
   scenario: z.string().optional().describe('The schedule as a scenario, in YAML.'),
   findings: z.array(z.object({ ...checkShape, frames: framesShape })),
   ...reportShape,
 });
 
-/** Summarizes a shake as far as it has come, without frames. */
-export function shakeSummary(report: SummedUp): z.infer<z.ZodObject<typeof shakeShape>> {
-  const { tried, shaken, findings } = report;
-  const { schedule, first, last, nearest } = shaken ?? {};
+/** Summarizes a fuzz run as far as it has come, without frames. */
+export function fuzzSummary(report: SummedUp): z.infer<z.ZodObject<typeof fuzzShape>> {
+  const { tried, fuzzed, findings } = report;
+  const { schedule, first, last, nearest } = fuzzed ?? {};
   return {
     ...headJson(report),
     moves: tried?.moves ?? 0,
@@ -299,16 +299,16 @@ export function shakeSummary(report: SummedUp): z.infer<z.ZodObject<typeof shake
   };
 }
 
-export function shakeJson(report: ReportView): string {
-  return textOf(shakeJsonByFinding(report));
+export function fuzzJson(report: ReportView): string {
+  return textOf(fuzzJsonByFinding(report));
 }
 
-/** The JSON report on a shake as a value whose findings are made one by one. */
-export function shakeJsonByFinding(report: ReportView) {
-  const { shaken, findings } = report;
+/** The JSON report on a fuzz run as a value whose findings are made one by one. */
+export function fuzzJsonByFinding(report: ReportView) {
+  const { fuzzed, findings } = report;
   return {
-    ...shakeSummary(report),
-    ...(shaken && { scenario: shaken.scenario }),
+    ...fuzzSummary(report),
+    ...(fuzzed && { scenario: fuzzed.scenario }),
     findings: checksJson(findings),
     ...reportJson(report),
   };

@@ -1,3 +1,4 @@
+import { RUN_KINDS } from '../run-kinds.js';
 import type { FindingView, ReportView, Verdict } from './report.js';
 import { escaped } from './words.js';
 
@@ -68,10 +69,10 @@ function* suitePieces(report: ReportView, inconclusive: Inconclusive): Generator
 /** A case for the run as a whole, when no finding says how it ended. Steps always do. */
 function wholeOf({ kind, verdict, conclusions, findings }: ReportView): FindingView[] {
   const isSaid = findings.some((each) => each.verdict === 'error' || each.verdict === 'fail');
-  const isSilent = kind === 'shake' ? findings.length === 0 : verdict === 'error' && !isSaid;
-  if (kind === 'test' || !isSilent) return [];
-  const summary = (kind === 'shake' ? conclusions[0] : conclusions.at(-1)) ?? '';
-  return [{ id: 'whole', title: `The ${kind}`, verdict, summary, durationMs: 0, frames: [] }];
+  const isSilent = kind === 'fuzz' ? findings.length === 0 : verdict === 'error' && !isSaid;
+  if (kind === 'scenario' || !isSilent) return [];
+  const summary = (kind === 'fuzz' ? conclusions[0] : conclusions.at(-1)) ?? '';
+  return [{ id: 'whole', title: `The ${RUN_KINDS[kind]}`, verdict, summary, durationMs: 0, frames: [] }];
 }
 
 function testcase(

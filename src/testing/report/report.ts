@@ -2,6 +2,7 @@ import { release, type as systemName } from 'node:os';
 import { version } from '../../common/package.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import type { TrafficView } from '../../simulator/traffic/view-schema.js';
+import type { RunKind } from '../run-kinds.js';
 
 /**
  * The verdict on a check or a step. `inconclusive`: the traffic on the line does not decide it. `not run`:
@@ -9,14 +10,14 @@ import type { TrafficView } from '../../simulator/traffic/view-schema.js';
  */
 export type Verdict = 'pass' | 'fail' | 'inconclusive' | 'not run' | 'error';
 
-/** One check of an examination, or one step of a test. */
+/** One check of a client test, or one step of a test. */
 export interface Finding {
   /** Unique in its report: `time-out`, or the number of the step. */
   readonly id: string;
   readonly title: string;
   /** What the check asks, where `title` says what was seen: a case of JUnit keeps its name. */
   readonly asked?: string;
-  /** What was found, as a code; inspections only. */
+  /** What was found, as a code; server tests only. */
   readonly code?: string;
   readonly verdict: Verdict;
   /** What was found, in one or two sentences. */
@@ -71,7 +72,7 @@ export interface Measured {
   readonly plusMinus: number;
 }
 
-/** The measurements of an examination, in ms. A value that is not known is absent. */
+/** The measurements of a client test, in ms. A value that is not known is absent. */
 export interface Measurements {
   /** How long the client waits for a reply, counted from its request. */
   readonly timeoutMs?: Measured;
@@ -97,8 +98,8 @@ export function aboutText({ client, tester, remark }: RunAbout = {}): string {
   return [who, remark].filter((text) => text).join(': ');
 }
 
-/** What shows the failure of a client that was shaken. */
-interface Shaken {
+/** What shows the failure of a client that was fuzzed. */
+interface Fuzzed {
   /** The moves, as `scheduleSchema` describes them. */
   readonly schedule: readonly {
     readonly after: number;
@@ -116,7 +117,7 @@ interface Shaken {
 
 /** The content of a report, whatever form it takes. */
 export interface Report {
-  readonly kind: 'test' | 'examination' | 'shake';
+  readonly kind: Exclude<RunKind, 'server'>;
   readonly name: string;
   /** When the run began, in ms since 1970. */
   readonly startedAt: number;
@@ -133,12 +134,12 @@ export interface Report {
   readonly conclusions: readonly string[];
   /** The measurements as text: `response time-out` as `487 ± 3 ms`. */
   readonly parameters: readonly { readonly name: string; readonly value: string }[];
-  /** The measurements as numbers; examinations only. */
+  /** The measurements as numbers; client tests only. */
   readonly found?: Measurements;
-  /** How many moves were tried, in how many plays; shakes only. */
+  /** How many moves were tried, in how many plays; fuzz runs only. */
   readonly tried?: { readonly moves: number; readonly plays: number };
-  /** The shortest schedule on which the client fails; shakes only, and absent when none was found. */
-  readonly shaken?: Shaken;
+  /** The shortest schedule on which the client fails; fuzz runs only, and absent when none was found. */
+  readonly fuzzed?: Fuzzed;
   readonly findings: readonly Finding[];
   /** The native file of the simulator. */
   readonly configuration: string;
@@ -177,20 +178,20 @@ export interface FindingView extends Omit<Finding, 'frames'> {
 
 /** A report as plain data: it can become JSON and come back. */
 export interface ReportView extends Omit<Report, 'findings' | 'kind'> {
-  readonly kind: Report['kind'] | 'inspection';
+  readonly kind: RunKind;
   readonly findings: readonly FindingView[];
 }
 
 /** The report on a server: one for people, in the form of the reports on clients, and one for programs. */
-export interface InspectionReport extends ReportView {
-  readonly kind: 'inspection';
+export interface ServerTestReport extends ReportView {
+  readonly kind: 'server';
   readonly findings: readonly ServerFindingView[];
-  /** What programs get, without the exchanges. `INSPECTION_COMMANDS` describes it. */
-  readonly json: InspectionJson;
+  /** What programs get, without the exchanges. `RUNS` describes it. */
+  readonly json: ServerTestJson;
 }
 
 /** The JSON report on a server, as far as other rooms look into it. */
-export interface InspectionJson {
+export interface ServerTestJson {
   readonly checks: readonly object[];
 }
 
@@ -230,4 +231,25 @@ function onDemand(finding: Finding, show: ShowEvent): FindingView {
       return finding.frames.map(show);
     },
   };
+}
+
+/** The report on a run, without frames and configuration. */
+interface RunReport extends Omit<Report, 'kind' | 'findings' | 'configuration'> {
+  readonly kind: RunKind;
+  readonly findings: readonly FindingHead[];
+  /** What programs get; server tests only. */
+  readonly json?: ServerTestJson;
+}
+
+/** A run of any kind that goes on or is over. */
+export interface Run {
+  readonly id: number;
+  readonly isOver: boolean;
+  readonly lines: readonly string[];
+  readonly report: RunReport;
+}
+
+/** A finding with its frames, as `packEvents` packs them. */
+export interface PackedFinding extends FindingHead {
+  readonly packedFrames: Uint8Array;
 }

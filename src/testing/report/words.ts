@@ -49,7 +49,12 @@ export function framesText(frames: readonly number[]): string {
  */
 export function sentence(text: string): string {
   const isWhole = text.endsWith('.') || text.includes('\n');
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${isWhole ? '' : '.'}`;
+  return `${capital(text)}${isWhole ? '' : '.'}`;
+}
+
+/** Begins a text with a capital letter. */
+export function capital(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

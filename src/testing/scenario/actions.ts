@@ -18,7 +18,7 @@ export interface Spoilt {
 
 /**
  * Carries out the actions of steps. Faults and manners end with their step, closed lines are opened again,
- * and devices have their supply back in the end.
+ * and devices have their power back in the end.
  */
 export class Actions {
   /**
@@ -67,7 +67,7 @@ export class Actions {
    * Begins the actions of a step. `changing` says when the lines are closed that it closes.
    * @returns why the simulator can't do them; undefined when they are done
    */
-  begin({ faults, changes, manners, closed, power, clocks, unasked }: ScenarioStep): string | undefined {
+  begin({ faults, changes, manners, closed, power, clocks, unsolicited }: ScenarioStep): string | undefined {
     this.#outages = [];
     for (const rule of faults) {
       if (!this.#rules.hasRoomFor(rule.name)) return 'there are too many fault rules in force';
@@ -84,7 +84,7 @@ export class Actions {
       else this.#dark.delete(device);
     }
     for (const { device, ms } of clocks) device.setClock({}, ms);
-    this.#unsent.push(...unasked.flatMap(({ line, bytes }) => line.sendUnasked(bytes) ?? []));
+    this.#unsent.push(...unsolicited.flatMap(({ line, bytes }) => line.sendUnsolicited(bytes) ?? []));
     this.#outages = closed.map((line) => new Outage(line, this.#simulator));
     if (closed.length > 0)
       this.changing = Promise.all(this.#outages.map((outage) => outage.begin())).then(() => undefined);
@@ -117,7 +117,7 @@ export class Actions {
     if (this.#lent.length > 0) this.#simulator.changes.lineRevision++;
   }
 
-  /** Ends the running step, and gives the devices their supply back that a step has switched off for good. */
+  /** Ends the running step, and gives the devices their power back that a step has switched off for good. */
   end(): void {
     this.endStep();
     for (const giveUp of this.#unsent.splice(0)) giveUp();

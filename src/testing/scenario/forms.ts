@@ -13,7 +13,7 @@ import {
   powerSchema,
   scenarioSchema,
   stepSchema,
-  unaskedBytesSchema,
+  unsolicitedBytesSchema,
 } from './schema.js';
 
 /** A parameter in place of a number, a flag or a word: `$patience`. */
@@ -33,7 +33,7 @@ export function scenarioForm(): z.ZodType {
     closed: oneOrMore(z.string().describe('The name of a line.')),
     power: z.record(z.string(), powerSchema),
     clock: z.record(z.string(), forwardSchema),
-    unasked: z.record(z.string(), unaskedBytesSchema),
+    unsolicited: z.record(z.string(), unsolicitedBytesSchema),
     expect: oneOrMore(formOf(expectedSchema, requests)),
     never: forbidden,
   });

@@ -5,14 +5,14 @@ import { isMapping } from '../../common/schema/parts.js';
 import type { Device } from '../../device/device.js';
 import { hintAtQuantities } from '../../device/faults/condition.js';
 import { type FaultRule, namesIn, ruleSchema, usableRule } from '../../device/faults/rule.js';
-import { whyNothingUnasked } from '../../files/config/native/line.js';
+import { whyNothingUnsolicited } from '../../files/config/native/line.js';
 import { mannersProblems, mannersSchema } from '../../files/config/native/manners-schema.js';
 import { parseChange, valueNamed, whyUnchangeable } from '../../simulator/commands/device-value.js';
 import type { Line } from '../../simulator/line.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { hasAnyPort } from '../tested-line.js';
-import type { MannersChange, PowerChange, ScenarioStep, UnaskedBytes, ValueChange } from './scenario.js';
-import { forwardSchema, powerSchema, unaskedBytesSchema } from './schema.js';
+import type { MannersChange, PowerChange, ScenarioStep, UnsolicitedBytes, ValueChange } from './scenario.js';
+import { forwardSchema, powerSchema, unsolicitedBytesSchema } from './schema.js';
 
 /** How many entries a list in a step may have. All of them are read in one turn of the event loop. */
 const MOST_IN_A_STEP = 256;
@@ -121,7 +121,7 @@ export function readClosed(at: At, { lines }: Simulator, watched: FaultNumbers['
   return [...new Set(closed)];
 }
 
-/** Reads `power`: the supply of devices by their names. */
+/** Reads `power`: the power of devices by their names. */
 export function readPower(at: At, simulator: Simulator): PowerChange[] {
   return namedDevices(at, simulator, '{meter: {off: 20s}}').flatMap<PowerChange>(([device, content]) => {
     const power = content.check(powerSchema);
@@ -139,17 +139,17 @@ export function readClocks(at: At, simulator: Simulator): ScenarioStep['clocks']
   });
 }
 
-/** Reads `unasked`: bytes as hexadecimal text, by the names of the lines that send them. */
-export function readUnasked(at: At, { lines }: Simulator): UnaskedBytes[] {
+/** Reads `unsolicited`: bytes as hexadecimal text, by the names of the lines that send them. */
+export function readUnsolicited(at: At, { lines }: Simulator): UnsolicitedBytes[] {
   return (namedEntries(at, 'bytes by the names of lines, as in {bus: "00 ff"}') ?? []).flatMap(
     ([name, content]) => {
       const line = lines.get(name);
       if (!line) return content.wrong(unknownName('line', name, [...lines.keys()])) ?? [];
       const { definition } = line;
       const isMonitor = definition.kind === 'serial' && definition.mode === 'monitor';
-      const why = whyNothingUnasked(definition.kind, isMonitor);
+      const why = whyNothingUnsolicited(definition.kind, isMonitor);
       if (why !== undefined) return content.wrong(why) ?? [];
-      const bytes = content.check(unaskedBytesSchema);
+      const bytes = content.check(unsolicitedBytesSchema);
       return bytes === undefined ? [] : [{ line, bytes }];
     },
   );

@@ -16,7 +16,7 @@ import {
   readFaults,
   readManners,
   readPower,
-  readUnasked,
+  readUnsolicited,
 } from './read-actions.js';
 import type { Expected, Forbidden, Goal, Scenario, ScenarioStep } from './scenario.js';
 import {
@@ -233,7 +233,7 @@ function readStep(
     const closed = has('closed') ? readClosed(at.key('closed'), simulator, numbers.line) : [];
     const power = has('power') ? readPower(at.key('power'), simulator) : [];
     const clocks = has('clock') ? readClocks(at.key('clock'), simulator) : [];
-    const unasked = has('unasked') ? readUnasked(at.key('unasked'), simulator) : [];
+    const unsolicited = has('unsolicited') ? readUnsolicited(at.key('unsolicited'), simulator) : [];
     if (has('dut') && !numbers.hasDut) {
       at.key('dut').wrong('expected `dut` of the scenario, with the command of the program under test');
     }
@@ -250,7 +250,7 @@ function readStep(
       closed,
       power,
       clocks,
-      unasked,
+      unsolicited,
       dut,
       never,
       goal,
@@ -290,14 +290,14 @@ function goalOf(
 }
 
 /** What a step can do without watching for anything. */
-const ACTIONS = ['set', 'power', 'clock', 'unasked', 'dut'] as const;
+const ACTIONS = ['set', 'power', 'clock', 'unsolicited', 'dut'] as const;
 
 /** What a step does for as long as it lasts. */
 const LASTING = ['fault', 'manners', 'closed'] as const;
 
 /** Makes a name for a step that has none. */
 function describe(source: Partial<StepSource>): string {
-  const { fault, set, manners, closed, power, clock, unasked, dut, wait, expect, never } = source;
+  const { fault, set, manners, closed, power, clock, unsolicited, dut, wait, expect, never } = source;
   const parts = [
     fault !== undefined && 'a fault',
     set !== undefined && `set ${compactText(set)}`,
@@ -305,7 +305,7 @@ function describe(source: Partial<StepSource>): string {
     closed !== undefined && `closed ${[closed].flat().join(', ')}`,
     power !== undefined && `power ${compactText(power)}`,
     clock !== undefined && `clock ${compactText(clock)}`,
-    unasked !== undefined && `unasked ${compactText(unasked)}`,
+    unsolicited !== undefined && `unsolicited ${compactText(unsolicited)}`,
     dut !== undefined && `${dut} the device under test`,
     wait !== undefined && `wait ${typeof wait === 'object' ? compactText(wait) : durationText(wait)}`,
     expect !== undefined && `expect ${compactText(expect)}`,

@@ -1,8 +1,8 @@
 import type { Device } from '../../device/device.js';
 import type { FaultRule } from '../../device/faults/rule.js';
 import type { Manners } from '../../device/manners.js';
+import type { Interruption } from '../../device/power.js';
 import type { Value } from '../../device/registers/value.js';
-import type { Interruption } from '../../device/supply.js';
 import type { DeviceValue } from '../../simulator/commands/device-value.js';
 import type { Line } from '../../simulator/line.js';
 import type { DutDefinition } from './dut.js';
@@ -37,7 +37,7 @@ export interface ScenarioStep {
   readonly power: readonly PowerChange[];
   readonly clocks: readonly ClockStep[];
   /** Bytes that lines send once, when the step begins. */
-  readonly unasked: readonly UnaskedBytes[];
+  readonly unsolicited: readonly UnsolicitedBytes[];
   /** What becomes of the program under test before the step watches; absent when it goes on. */
   readonly dut?: 'stop' | 'start' | 'restart' | undefined;
   readonly goal: Goal;
@@ -58,14 +58,14 @@ export interface MannersChange {
   readonly manners: Manners;
 }
 
-export interface UnaskedBytes {
+export interface UnsolicitedBytes {
   readonly line: Line;
   readonly bytes: Uint8Array;
 }
 
 export interface PowerChange {
   readonly device: Device;
-  /** `on` gives the device its supply back. */
+  /** `on` gives the device its power back. */
   readonly change: 'on' | Interruption;
 }
 

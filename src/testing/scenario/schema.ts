@@ -56,8 +56,8 @@ export const scenarioSchema = section(
 /** How far the clock of a device is put forward. */
 export const forwardSchema = duration(1, MOST_FORWARD_MS);
 
-/** What a line sends unasked in a step: more than the longest frame, so that a buffer can overflow. */
-export const unaskedBytesSchema = hexadecimal(512, 'bytes', '00 ff 12');
+/** What a line sends unsolicited in a step: more than the longest frame, so that a buffer can overflow. */
+export const unsolicitedBytesSchema = hexadecimal(512, 'bytes', '00 ff 12');
 
 export const dutSchema = section(
   {
@@ -96,7 +96,7 @@ export const stepSchema = section(
     closed: part,
     power: part,
     clock: part,
-    unasked: part,
+    unsolicited: part,
     dut: oneOf(['stop', 'start', 'restart']).optional(),
     wait: z
       .union(
@@ -126,9 +126,9 @@ export const stepSchema = section(
     set: 'Values by name, as in {meter.voltage: 260}.',
     manners: 'Manners of devices for as long as the step lasts, as in {meter: {holes: silence}}.',
     closed: 'A line, or a list of lines, closed with all connections for as long as the step lasts.',
-    power: 'The supply of devices, as in {meter: {off: 20s}}.',
+    power: 'The power of devices, as in {meter: {off: 20s}}.',
     clock: 'How far clocks of devices are put forward, as in {meter: 1h}.',
-    unasked: 'Bytes that lines send once without a request, as in {bus: "00 ff"}.',
+    unsolicited: 'Bytes that lines send once without a request, as in {bus: "00 ff"}.',
     dut: 'Stops or starts the program under test.',
     wait: 'Waits, in ms, or for {requests: 3}.',
     expect: 'What must come: a request, or a list of requests in their order.',

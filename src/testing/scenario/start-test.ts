@@ -26,10 +26,10 @@ export function* startingTest(runs: Runs, source: unknown): Generator<void, Outc
   if (scenario && [scenario, ...scenario.steps].some(({ capture }) => capture !== undefined)) {
     at.key('capture').wrong('no file is written here; GET /api/v1/capture.pcapng has the traffic');
   }
-  if (!scenario || findings.count > 0) return refusalOf(findings, 'test.invalid');
+  if (!scenario || findings.count > 0) return refusalOf(findings, 'run.invalid');
   if (simulator.deviceChanges !== deviceChanges) return refusal('device.changed', '', DEVICES_CHANGED);
   return runs.start(
-    'test',
+    'scenario',
     scenario.lines,
     (progress) => new TestRun(simulator, scenario, (finding, number) => progress.ended(finding, number)),
     (run, failure) => {

@@ -139,7 +139,7 @@ export class TestRun {
     const simulator = this.#simulator;
     const passed = this.#findings.filter(({ verdict }) => verdict === 'pass').length;
     return {
-      kind: 'test',
+      kind: 'scenario',
       name,
       startedAt: this.startedAt,
       durationMs: (this.#endedAt ?? this.#clock.now()) - this.#begun,

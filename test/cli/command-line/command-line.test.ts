@@ -69,9 +69,9 @@ describe('the command line', () => {
     expect(parse(line)).toEqual(command);
   });
 
-  it('understands what examine is asked, with options before its name too', () => {
+  it('understands what test-client is to do, with options before its name too', () => {
     const request = {
-      what: 'examine',
+      what: 'test-client',
       line: 'bus',
       source: { kind: 'native', file: 'a.yaml' },
       unitId: 9,
@@ -79,9 +79,12 @@ describe('the command line', () => {
       limitMs: 90_000,
       observer: { register: 'relay.seen' },
     };
-    const options = '--unit 9 --checks time-out,attempts --limit 1.5m --witness-register relay.seen';
-    for (const line of [`examine bus --config a.yaml ${options}`, `--config a.yaml examine bus ${options}`]) {
-      expect(parse(line)).toEqual({ kind: 'examine', request });
+    const options = '--unit 9 --checks time-out,attempts --limit 1.5m --observer-register relay.seen';
+    for (const line of [
+      `test-client bus --config a.yaml ${options}`,
+      `--config a.yaml test-client bus ${options}`,
+    ]) {
+      expect(parse(line)).toEqual({ kind: 'test-client', request });
     }
   });
 
@@ -95,13 +98,13 @@ describe('the command line', () => {
   });
 
   it('has no free ports on a simulator that runs elsewhere', () => {
-    for (const command of ['test a.yaml', 'examine bus']) {
+    for (const command of ['test a.yaml', 'test-client bus']) {
       expect(error(`${command} --free-ports --url http://a`)).toContain(
         '--free-ports has no effect with --url',
       );
     }
     expect(parse('test a.yaml --free-ports')).toMatchObject({ freePorts: true });
-    expect(error('selftest bus --free-ports')).toContain('selftest takes no option --free-ports');
+    expect(error('measure bus --free-ports')).toContain('measure takes no option --free-ports');
   });
 
   it.each(['--help', '-h', 'help'])('lists all commands and the options of serving with %s', (line) => {
@@ -126,7 +129,7 @@ describe('the command line', () => {
   );
 
   it('explains a command whose options are written already', () => {
-    expect(parse('examine bus --limit 5s --help')).toEqual(parse('help examine'));
+    expect(parse('test-client bus --limit 5s --help')).toEqual(parse('help test-client'));
   });
 
   it('fits on a screen of 50 lines of 110 characters', () => {
@@ -189,12 +192,12 @@ describe('the command line', () => {
     ['-x', 'unknown option "-x" (see modbus-sim --help)'],
     ['--__proto__', 'unknown option "--__proto__", did you mean --port? (see modbus-sim --help)'],
     ['--hel', 'unknown option "--hel", did you mean --help? (see modbus-sim --help)'],
-    ['examine bus --wrong', 'unknown option "--wrong" (see modbus-sim help examine)'],
-    ['examine bus --seed -1', '--seed needs a value'],
-    ['examine bus --hex', 'examine takes no option --hex (see modbus-sim help examine)'],
+    ['test-client bus --wrong', 'unknown option "--wrong" (see modbus-sim help test-client)'],
+    ['test-client bus --seed -1', '--seed needs a value'],
+    ['test-client bus --hex', 'test-client takes no option --hex (see modbus-sim help test-client)'],
     [
-      'examine bus --limit 500ms',
-      '--limit: expected a time from 1s to 24h, such as 10m, got "500ms" (see modbus-sim help examine)',
+      'test-client bus --limit 500ms',
+      '--limit: expected a time from 1s to 24h, such as 10m, got "500ms" (see modbus-sim help test-client)',
     ],
     ['fleet list', 'fleet needs --broker, such as --broker mqtt://broker:1883 (see modbus-sim help fleet)'],
     [
@@ -203,7 +206,7 @@ describe('the command line', () => {
     ],
     [
       'fleet run --broker mqtt://b',
-      'fleet needs list, run COMMAND [JSON], fault apply FILE, fault clear, push FILE, test FILE..., examine LINE or targets --file FILE (see modbus-sim help fleet)',
+      'fleet needs list, run COMMAND [JSON], fault apply FILE, fault clear, push FILE, test FILE..., test-client LINE or targets --file FILE (see modbus-sim help fleet)',
     ],
     ['clone --watch', '--watch needs a value'],
     ['fleet list --watch=5s --broker mqtt://b', '--watch takes no value'],
@@ -218,38 +221,50 @@ describe('the command line', () => {
     ],
     [
       'fleet push a b --broker mqtt://b',
-      'fleet needs list, run COMMAND [JSON], fault apply FILE, fault clear, push FILE, test FILE..., examine LINE or targets --file FILE (see modbus-sim help fleet)',
+      'fleet needs list, run COMMAND [JSON], fault apply FILE, fault clear, push FILE, test FILE..., test-client LINE or targets --file FILE (see modbus-sim help fleet)',
     ],
     ['fleet test --broker mqtt://b', 'fleet test takes the files of scenarios (see modbus-sim help fleet)'],
     [
-      'fleet examine --broker mqtt://b',
-      'fleet needs list, run COMMAND [JSON], fault apply FILE, fault clear, push FILE, test FILE..., examine LINE or targets --file FILE (see modbus-sim help fleet)',
+      'fleet test-client --broker mqtt://b',
+      'fleet needs list, run COMMAND [JSON], fault apply FILE, fault clear, push FILE, test FILE..., test-client LINE or targets --file FILE (see modbus-sim help fleet)',
     ],
     [
-      'fleet examine lan --limit 1ms --broker mqtt://b',
+      'fleet test-client lan --limit 1ms --broker mqtt://b',
       '--limit: expected a time from 1s to 24h, such as 10m, got "1ms" (see modbus-sim help fleet)',
     ],
     ['fleet push a --watch --broker mqtt://b', '--watch is for fleet list (see modbus-sim help fleet)'],
     [
       'fleet list --junit a.xml --broker mqtt://b',
-      '--junit is for fleet test and fleet examine (see modbus-sim help fleet)',
+      '--junit is for fleet test and fleet test-client (see modbus-sim help fleet)',
     ],
     ['fleet targets --broker mqtt://b', 'fleet targets needs --file FILE (see modbus-sim help fleet)'],
-    ['--seconds 9', '--seconds is for selftest (see modbus-sim --help)'],
-    ['--url http://a', '--url is for learn, monitor, test, examine, shake (see modbus-sim --help)'],
+    ['--seconds 9', '--seconds is for measure (see modbus-sim --help)'],
+    ['--url http://a', '--url is for learn, monitor, test, test-client, fuzz (see modbus-sim --help)'],
     [
       'learn a.log --scenario b.yaml',
       '--scenario needs -o, the bench that it is for (see modbus-sim help learn)',
     ],
-    ['selftest', 'selftest takes the name of one line (see modbus-sim help selftest)'],
+    ['examine bus --checks time-out', 'examine is called test-client now (see modbus-sim help test-client)'],
+    ['inspect --tcp a:502', 'inspect is called test-server now (see modbus-sim help test-server)'],
+    ['--limit 1m shake bus', 'shake is called fuzz now (see modbus-sim help fuzz)'],
+    ['selftest bus', 'selftest is called measure now (see modbus-sim help measure)'],
     [
-      'selftest bus --seconds 0',
-      '--seconds: expected a number from 1 to 3600, got "0" (see modbus-sim help selftest)',
+      'test-client bus --witness-url http://a',
+      '--witness-url is called --observer-url now (see modbus-sim help test-client)',
     ],
-    ['selftest bus --log info', 'selftest takes no option --log (see modbus-sim help selftest)'],
+    [
+      'fleet examine lan --broker mqtt://b',
+      'fleet examine is called fleet test-client now (see modbus-sim help fleet)',
+    ],
+    ['measure', 'measure takes the name of one line (see modbus-sim help measure)'],
+    [
+      'measure bus --seconds 0',
+      '--seconds: expected a number from 1 to 3600, got "0" (see modbus-sim help measure)',
+    ],
+    ['measure bus --log info', 'measure takes no option --log (see modbus-sim help measure)'],
     ['monitor bus', 'monitor takes options only, got "bus" (see modbus-sim help monitor)'],
     ['test', 'test takes the files of scenarios (see modbus-sim help test)'],
-    ...['monitor', 'test a.yaml', 'examine bus'].map((command): [string, string] => [
+    ...['monitor', 'test a.yaml', 'test-client bus'].map((command): [string, string] => [
       `${command} --url ftp://a`,
       `--url: expected the address of REST, such as http://127.0.0.1:8080, got "ftp://a" (see modbus-sim help ${command.split(' ')[0]})`,
     ]),
@@ -263,7 +278,7 @@ describe('the command line', () => {
     ['--config --log', '--config needs a value'],
     ['--help=yes', '--help takes no value'],
     ['run', 'unknown command "run" (see modbus-sim --help)'],
-    ['help examin', 'unknown command "examin", did you mean examine? (see modbus-sim --help)'],
+    ['help test-clien', 'unknown command "test-clien", did you mean test-client? (see modbus-sim --help)'],
     ['check', 'check takes one file (see modbus-sim help check)'],
     ['check a b', 'check takes one file (see modbus-sim help check)'],
     ['check a --log info', 'check takes no option --log (see modbus-sim help check)'],

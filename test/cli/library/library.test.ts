@@ -90,8 +90,8 @@ describe.each([
     const signal = { sine: { period: '60s', amplitude: 5, offset: 230 } };
     expect(await meter.setSignal('voltage', signal)).toMatchObject({ signal });
     expect(await meter.removeSignal('voltage')).toMatchObject({ signal: null });
-    expect(await meter.power({ state: 'off' })).toMatchObject({ supply: 'off' });
-    expect(await meter.power({ state: 'on' })).toMatchObject({ supply: 'on' });
+    expect(await meter.power({ state: 'off' })).toMatchObject({ power: 'off' });
+    expect(await meter.power({ state: 'on' })).toMatchObject({ power: 'on' });
     expect(await meter.get()).toMatchObject({ name: 'meter', lines: { lan: ['1'], bus: ['1'] } });
   });
 

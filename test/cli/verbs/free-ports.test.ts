@@ -50,10 +50,10 @@ it('a scenario has free ports, and its program is told of them', async () => {
   expect(free.stdout).toMatch(/^line rtu: RTU on \/dev\/pts\/\d+/m);
 });
 
-it('an examination has free ports', async () => {
+it('a client test has free ports', async () => {
   const config = newFile({ devices: DEVICES, lines: lines() });
   const args = [
-    'examine',
+    'test-client',
     'bus',
     '--config',
     config,

@@ -8,7 +8,7 @@ import type { Report } from '../../../src/testing/report/report.js';
 import { replyEvent } from '../../simulator/traffic/events.js';
 import { nativeSetup } from '../../support/configuration.js';
 
-it('shows the values of registers in the reports of test and examine, with names where they have one', async () => {
+it('shows the values of registers in the reports of test and test-client, with names where they have one', async () => {
   const holding = [
     { address: 0, type: 'float32', value: 230.1, name: 'voltage', unit: 'V' },
     { address: 2, type: 'float32', value: 50.02 },
@@ -19,7 +19,7 @@ it('shows the values of registers in the reports of test and examine, with names
   });
   const frames = [replyEvent('03 0000 0004', '03 08 4366 199a 4248 147b', { line: 'lan', unitId: 1 })];
   const report: Report = {
-    kind: 'test',
+    kind: 'scenario',
     name: 'reads',
     startedAt: 0,
     durationMs: 1,

@@ -191,10 +191,10 @@ describe('start: waiting', () => {
     await expect.poll(() => rest(program, 'lines/lan')).toMatchObject({ state: 'open' });
   });
 
-  it('selftest does not wait', async () => {
+  it('measure does not wait', async () => {
     const lines = { bench: missing('/dev/modbus-sim-missing') };
     const file = newFile({ ...CONFIG, lines, start: 'waiting' });
-    const { code, stderr } = await run(['selftest', 'bench', '--config', file], newDirectory());
+    const { code, stderr } = await run(['measure', 'bench', '--config', file], newDirectory());
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('modbus-sim-missing') });
   });
 });

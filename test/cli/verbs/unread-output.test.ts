@@ -63,7 +63,7 @@ describe('what a command prints', () => {
     expect(Number(stdout)).toBeGreaterThan(256 * 1024);
   });
 
-  it.each(['import FILE', 'catalogue', 'examine --list', '--help'])(
+  it.each(['import FILE', 'catalogue', 'test-client --list', '--help'])(
     'may be left unread: %s | head -1 ends without a word',
     (args) => {
       const { stdout, stderr } = pipeline(`SIM ${args.replace('FILE', longTable())} | head -1`);
@@ -96,10 +96,10 @@ describe('a run whose output nobody reads any more', () => {
   it.each([
     ['test', () => `SIM test ${scenario()} | true`],
     [
-      'examine',
+      'test-client',
       () => {
         const lines = { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } };
-        return `SIM examine lan --config ${newFile({ devices: METER, lines })} --limit 2s | true`;
+        return `SIM test-client lan --config ${newFile({ devices: METER, lines })} --limit 2s | true`;
       },
     ],
   ])('%s ends without a word, as if it was asked to stop', (_, text) => {

@@ -167,7 +167,7 @@ describe('a clock at the end of its range', () => {
     { expression: 'other.w' },
   ];
 
-  it('still shows numbers, and so do values of a device that has no supply', () => {
+  it('still shows numbers, and so do values of a device that has no power', () => {
     const { meter, wait } = liveDevices({
       meter: {
         input: KINDS.map((signal, i) => ({ address: 2 * i, type: 'float32', name: `v${i}`, signal })),

@@ -122,7 +122,7 @@ const SPARSE: Readonly<Record<string, Map>> = {
     discrete: '0,3,6-8,13,18,28-29,43',
     coils: '2,5,25,32,40-41,51,54,60',
   },
-  'a power supply': {
+  'a power power': {
     holding: '0,32,64,176-179,181-184,195,208-210',
     input: '80,96-98,211-213',
   },

@@ -113,7 +113,7 @@ test.each(Object.entries(LEAVING))('a client that leaves %s leaves no list behin
 
 /** What only some clients may read at a time, and how a program asks for one that is short. */
 const PLACES = [
-  ['/api/v1/tests/1/report.html', 200],
+  ['/api/v1/runs/1/report.html', 200],
   ['/api/v1/events', 200],
   ['/api/v1/capture.pcapng', 200],
   ['/api/v1/exchanges?wait=20s', 200],
@@ -126,7 +126,9 @@ test.each(PLACES)('30 clients that leave %s take no place from the next one', as
   const url = `http://127.0.0.1:${port}`;
   const body = JSON.stringify({ name: 'short', line: 'lan', steps: [{ wait: 1 }] });
   const headers = { 'content-type': 'application/json' };
-  expect((await fetch(`${url}/api/v1/tests`, { method: 'POST', headers, body })).status).toBe(201);
+  expect((await fetch(`${url}/api/v1/runs?kind=scenario`, { method: 'POST', headers, body })).status).toBe(
+    201,
+  );
   for (const leave of Object.values(LEAVING))
     await Promise.all(Array.from({ length: 30 }, () => left(port, path, leave)));
   const asked = new AbortController();

@@ -214,13 +214,11 @@ function askOnce({ simulator }: Rest): void {
 /** What undoes an earlier test: a rule must not be there yet, a line must be open. */
 const FIRST: Readonly<Record<string, string>> = {
   'POST /api/v1/faults': 'DELETE /api/v1/faults/{name}',
-  'POST /api/v1/tests': 'POST /api/v1/lines/{name}/start',
-  'POST /api/v1/examinations': 'POST /api/v1/lines/{name}/start',
-  'POST /api/v1/shakes': 'POST /api/v1/lines/{name}/start',
+  'POST /api/v1/runs': 'POST /api/v1/lines/{name}/start',
 };
 
-/** What there is not in a run without clients: a shake has found nothing. */
-const ABSENT: ReadonlySet<string> = new Set(['GET /api/v1/shakes/{id}/scenario.yaml']);
+/** What there is not in a run without clients: no moves were found. */
+const ABSENT: ReadonlySet<string> = new Set(['GET /api/v1/runs/{id}/scenario.yaml']);
 
 describe('every operation, as the document has it', () => {
   let open: Rest;
@@ -308,19 +306,10 @@ test('an answer that the document does not have is found', () => {
   );
 });
 
-/** What no run of a test can show: a serial port, a broker, a gap in the traffic, an examination that is over. */
+/** What no run of a test can show: a serial port, a broker, a gap in the traffic, a run that is over. */
 const NOT_RECORDED = new Set([
   ...['Port', 'Bench', 'LeftOut', 'Problem', 'Failure', 'Session', 'SignalKind'],
-  ...[
-    'Test',
-    'TestReport',
-    'Examination',
-    'ExaminationReport',
-    'Shake',
-    'ShakeReport',
-    'Inspection',
-    'InspectionReport',
-  ],
+  ...['Scenario', 'Client', 'Server', 'Fuzz'].flatMap((kind) => [`${kind}Run`, `${kind}RunReport`]),
 ]);
 
 /** Notes the values of components in an answer: of each component, the value that says most. */

@@ -64,16 +64,7 @@ describe('commands that come as messages', () => {
         ],
         ...['add', 'replace', 'switch', 'remove', 'reset'].map((each) => `rule.${each}`),
         ...['misbehaviour.arm', 'misbehaviour.disarm'],
-        ...[
-          'test.start',
-          'test.stop',
-          'examination.start',
-          'examination.stop',
-          'shake.start',
-          'shake.stop',
-          'inspection.start',
-          'inspection.stop',
-        ],
+        ...['run.start', 'run.stop'],
       ].toSorted(),
     );
   });

@@ -42,7 +42,7 @@ describe('what the console has ready', () => {
       const { rest } = await startSimulator(SETUP);
       const { statusCode, body } = await rest.app.inject({
         method: 'POST',
-        url: '/api/v1/tests',
+        url: '/api/v1/runs?kind=scenario',
         headers: { host: 'localhost', 'content-type': 'application/yaml' },
         payload: text('a "line"'),
       });

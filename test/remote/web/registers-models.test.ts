@@ -51,7 +51,7 @@ function knownOf(words: readonly (number | null)[], values: readonly RegisterVie
     words: [...words],
     access: words.map((word) => (word === null ? '-' : 'w')).join(''),
     values: [...values],
-    supply: 'on',
+    power: 'on',
     clock: { time: 0, speed: 1, paused: false },
   });
   return known;

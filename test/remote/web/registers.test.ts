@@ -357,14 +357,14 @@ describeInBrowser('the view of the registers', () => {
     await details.getByText('No signal: the value changes when it is written.').waitFor();
   });
 
-  test('switches the supply off and on, pauses the clock, and resets the device', async () => {
+  test('switches the power off and on, pauses the clock, and resets the device', async () => {
     const served = await serve(SETUP);
     const page = await open(served);
     const device = served.simulator.devices.get('meter');
-    await page.getByRole('button', { name: 'Switch the supply off' }).click();
+    await page.getByRole('button', { name: 'Switch the power off' }).click();
     await page.locator('.machine').getByText('off', { exact: true }).waitFor();
-    expect(device?.supply.state).toBe('off');
-    await page.getByRole('button', { name: 'Switch the supply on' }).click();
+    expect(device?.power.state).toBe('off');
+    await page.getByRole('button', { name: 'Switch the power on' }).click();
     await page.locator('.machine').getByText('on', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Pause the clock' }).click();
     await page.getByText('paused at').waitFor();

@@ -118,7 +118,7 @@ describeInBrowser('the view of the tests', () => {
     await form.getByText(/line 3, column \d+: steps\[0\]/).waitFor();
   });
 
-  test('shakes the client of a line, and plays again what made it fail', async () => {
+  test('fuzzes the client of a line, and plays again what made it fail', async () => {
     const served = await serve();
     const client = served.client('lan');
     let read = 0;
@@ -132,19 +132,19 @@ describeInBrowser('the view of the tests', () => {
     onTestFinished(() => clearInterval(polling));
     const page = await openPage(served, '/tests');
     await typeAtOnce(page, 'moves', 'none');
-    await page.getByRole('button', { name: 'Shake', exact: true }).click();
-    const form = page.getByRole('form', { name: 'Shake a client' });
-    await form.getByRole('button', { name: 'Shake the client' }).click();
+    await page.getByRole('button', { name: 'Fuzz', exact: true }).click();
+    const form = page.getByRole('form', { name: 'Fuzz a client' });
+    await form.getByRole('button', { name: 'Fuzz the client' }).click();
     await form.locator('.field.wrong', { hasText: 'moves' }).waitFor();
     expect(await form.getByText('replay').count()).toBe(0);
     const replay = [
       { after: 0, requests: 2, does: { fault: { when: { line: 'lan' }, do: [{ exception: 4 }] } } },
     ];
-    await served.rest.send('POST', '/api/v1/shakes', { line: 'lan', replay });
-    await page.getByRole('link', { name: /shaken/ }).click();
+    await served.rest.send('POST', '/api/v1/runs', { kind: 'fuzz', line: 'lan', replay });
+    await page.getByRole('link', { name: /fuzzed/ }).click();
     const run = page.getByRole('article', { name: 'Run 1' });
     await run.locator('.head').getByText('fail', { exact: true }).waitFor();
-    await run.getByText(/Shake 1 on lan: 2 moves in 2 plays/).waitFor();
+    await run.getByText(/Run 1, a fuzz run, on lan: 2 moves in 2 plays/).waitFor();
     await run.locator('.step').getByText('The client sent bytes that are no request').waitFor();
     const started = page.waitForEvent('download');
     await run.getByRole('link', { name: 'Report as Scenario' }).click();
@@ -158,19 +158,19 @@ describeInBrowser('the view of the tests', () => {
       .waitFor();
   });
 
-  test('examines the client of a line', async () => {
+  test('tests the client of a line', async () => {
     const served = await serve();
     await poll(served);
     const page = await openPage(served, '/tests');
-    await page.getByRole('button', { name: 'Examination' }).click();
-    const form = page.getByRole('form', { name: 'Run an examination' });
+    await page.getByRole('button', { name: 'Client', exact: true }).click();
+    const form = page.getByRole('form', { name: 'Test a client' });
     await form.getByLabel('checks', { exact: true }).fill('nonsense');
-    await form.getByRole('button', { name: 'Examine the client' }).click();
+    await form.getByRole('button', { name: 'Test the client' }).click();
     await form.locator('.field.wrong', { hasText: 'checks' }).waitFor();
     await form.getByLabel('checks', { exact: true }).fill('poll-period');
     await form.getByLabel('limit', { exact: true }).fill('30s');
-    await form.getByRole('button', { name: 'Examine the client' }).click();
+    await form.getByRole('button', { name: 'Test the client' }).click();
     const run = page.getByRole('article', { name: 'Run 1' });
-    await run.getByText(/Examination 1 on lan/).waitFor();
+    await run.getByText(/Run 1, a client test, on lan/).waitFor();
   });
 });

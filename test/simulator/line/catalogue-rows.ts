@@ -389,7 +389,7 @@ export const ROWS: readonly Row[] = [
   {
     id: 'stray-byte-while-idle',
     wire: 'RTU',
-    played: { line: { unasked: { bytes: 'ff', every: 300 } } },
+    played: { line: { unsolicited: { bytes: 'ff', every: 300 } } },
     naive: ['jsmodbus reads one register (with a byte every 0.3 s here)', withJsmodbus, 'Req timed out'],
     robust: ['modbus-serial reads it', read(0), '10'],
   },

@@ -78,7 +78,7 @@ describe('a device with manners', () => {
     expect(await failure(client.readHoldingRegisters(3, 1))).toContain('Illegal data address');
   });
 
-  it('locks up after a bad read, and answers again when its supply was switched', async () => {
+  it('locks up after a bad read, and answers again when its power was switched', async () => {
     const running = await start({ locksUp: { on: ['address'], for: 'power' } });
     const client = await connect(running);
     expect(await first(client)).toBe(10);

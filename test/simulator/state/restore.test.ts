@@ -184,7 +184,7 @@ describe('after a restart', () => {
     expect([...simulator.devices.keys()]).toEqual(['meter', 'other']);
   });
 
-  it('no line is stopped, and no rule of a test or an examination is in force', async () => {
+  it('no line is stopped, and no rule of a run is in force', async () => {
     const directory = stateDirectory();
     const before = await keep(CONTENT, directory);
     // What `listener-gone` does for ten seconds, in which the program may be killed.

@@ -48,7 +48,7 @@ const ROWS: Readonly<Record<string, readonly Change[]>> = {
     ['device.add', { name: 'spare', registers: { input: [{ address: 7, name: 'only', value: 5 }] } }],
   ],
   'a device that is gone': [['device.remove', { device: 'other', force: true }]],
-  'a device that lost its supply': [METER_LIMIT, ['device.power', { device: 'meter', state: 'cycle' }]],
+  'a device that lost its power': [METER_LIMIT, ['device.power', { device: 'meter', state: 'cycle' }]],
   'another speed and time of a device': [['device.clock', { device: 'meter', speed: 60, step: '1h' }]],
   'a clock that stands': [['device.clock', { device: 'meter', pause: true }]],
   'other manners': [['device.manners', { device: 'meter', manners: { most: { registers: 7 } } }]],
@@ -89,14 +89,8 @@ const NOT_KEPT: Partial<Record<keyof typeof COMMANDS, string>> = {
   'line.restart': 'a start opens the lines',
   'line.stop': 'a start opens the lines',
   'inlet.take': 'a value from outside comes again',
-  'test.start': RUN,
-  'test.stop': RUN,
-  'examination.start': RUN,
-  'examination.stop': RUN,
-  'shake.start': RUN,
-  'shake.stop': RUN,
-  'inspection.start': RUN,
-  'inspection.stop': RUN,
+  'run.start': RUN,
+  'run.stop': RUN,
 };
 
 const PLANT = {

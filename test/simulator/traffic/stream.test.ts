@@ -58,8 +58,8 @@ const damage = fc
   .record({ kind: fc.constantFrom('damaged', 'discarded'), at: time, ...received, isRest: fc.boolean() })
   .chain((event) => client.map((of) => ({ ...event, ...of }) as NewEvent));
 
-const unasked = fc
-  .record({ kind: fc.constant('unasked'), at: time, ...received })
+const unsolicited = fc
+  .record({ kind: fc.constant('unsolicited'), at: time, ...received })
   .chain((event) => client.map((of) => ({ ...event, ...of }) as NewEvent));
 
 const step = fc.oneof(
@@ -167,7 +167,7 @@ describe('the traffic', () => {
   it('keeps every event as it was', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.oneof(frame, damage, unasked, reply, silent, other), { maxLength: 20 }),
+        fc.array(fc.oneof(frame, damage, unsolicited, reply, silent, other), { maxLength: 20 }),
         (events) => {
           const { stream, line } = streamOf();
           events.forEach((event, i) => {

@@ -6,10 +6,10 @@ import { trafficView } from '../../../src/simulator/traffic/view.js';
 import { htmlPieces, htmlReport } from '../../../src/testing/report/html.js';
 import { stripSvg } from '../../../src/testing/report/html-page.js';
 import {
-  examinationJson,
-  examinationSchema,
-  testJsonByStep,
-  testsJson,
+  clientJson,
+  clientReportSchema,
+  scenarioJsonByStep,
+  scenariosJson,
 } from '../../../src/testing/report/json.js';
 import { junitPieces, junitReport } from '../../../src/testing/report/junit.js';
 import {
@@ -77,7 +77,7 @@ function finding(verdict: Finding['verdict'], others: Partial<Finding> = {}): Fi
 }
 
 const REPORT: Report = {
-  kind: 'test',
+  kind: 'scenario',
   name: 'a <test> & "more"',
   startedAt: 0,
   durationMs: 2500,
@@ -106,7 +106,7 @@ describe('the report in JUnit XML', () => {
     expect(xml).toContain('<skipped message="why" type="inconclusive">why</skipped>');
   });
 
-  it.each(['test', 'examination'] as const)(
+  it.each(['scenario', 'client'] as const)(
     'takes what is inconclusive in a %s for a failure where that is wanted',
     (kind) => {
       const wanted = junitReport([viewReport({ ...REPORT, kind }, shown)], 'failure');
@@ -129,7 +129,7 @@ describe('the report in JUnit XML', () => {
 
 describe('the report in JSON', () => {
   it('is an object for one test and a list for several', () => {
-    const one = JSON.parse(testsJson([viewReport(REPORT, shown)])) as Record<string, unknown>;
+    const one = JSON.parse(scenariosJson([viewReport(REPORT, shown)])) as Record<string, unknown>;
     expect(one).toMatchObject({
       name: REPORT.name,
       verdict: 'fail',
@@ -142,7 +142,10 @@ describe('the report in JSON', () => {
         {},
       ],
     });
-    expect(JSON.parse(testsJson([viewReport(REPORT, shown), viewReport(REPORT, shown)]))).toEqual([one, one]);
+    expect(JSON.parse(scenariosJson([viewReport(REPORT, shown), viewReport(REPORT, shown)]))).toEqual([
+      one,
+      one,
+    ]);
   });
 });
 
@@ -154,10 +157,10 @@ const ABOUT = {
   fix: 'Mend it.',
   source: 'nobody',
 };
-const EXAMINATION = viewReport(
+const CLIENT_TEST = viewReport(
   {
     ...REPORT,
-    kind: 'examination',
+    kind: 'client',
     name: 'the client on line bus',
     conclusions: ['Gives up after 487 ± 3 ms.', 'Takes a late reply for the next one: dangerous.'],
     found: {
@@ -171,10 +174,10 @@ const EXAMINATION = viewReport(
   shown,
 );
 
-describe('the JSON of an examination', () => {
+describe('the JSON of a client test', () => {
   it('fits its schema, and has what was found in numbers', () => {
-    const json: unknown = JSON.parse(examinationJson(EXAMINATION));
-    const { found, checks, line, seed } = examinationSchema.parse(json);
+    const json: unknown = JSON.parse(clientJson(CLIENT_TEST));
+    const { found, checks, line, seed } = clientReportSchema.parse(json);
     expect({ line, seed }).toEqual({ line: 'bus', seed: 4711 });
     expect(found).toEqual({
       timeoutMs: { value: 487.1, plusMinus: 3 },
@@ -198,8 +201,8 @@ describe('the JSON of an examination', () => {
   });
 });
 
-describe('the report on an examination in HTML', () => {
-  const html = htmlReport([EXAMINATION]);
+describe('the report on a client test in HTML', () => {
+  const html = htmlReport([CLIENT_TEST]);
 
   it('begins with what was found, and counts the verdicts', () => {
     expect(html).toContain('<p class="first">Gives up after 487 ± 3 ms.</p>');
@@ -214,7 +217,7 @@ describe('the report on an examination in HTML', () => {
     const failed = { ...finding('fail', { conclusion: 'takes a late reply', about: ABOUT }), frames: [] };
     const conclusions = ['Takes a late reply.', 'Asks 2 times.'];
     const page = (more: readonly string[]) =>
-      htmlReport([{ ...EXAMINATION, conclusions: [...more, ...conclusions], findings: [failed] }]);
+      htmlReport([{ ...CLIENT_TEST, conclusions: [...more, ...conclusions], findings: [failed] }]);
     expect(page([])).toMatch(
       /<p class="first">One check has failed:<\/p>\s*<ol><li><b>Takes a late reply\.<\/b>.*<\/ol>\s*<p>Asks 2 times\.<\/p>/,
     );
@@ -233,7 +236,7 @@ describe('the report on an examination in HTML', () => {
       ...failed.map((_, i) => `Does thing ${i}.`),
     ];
     const page = htmlReport([
-      { ...EXAMINATION, conclusions, findings: failed.map((each) => ({ ...each, frames: [] })) },
+      { ...CLIENT_TEST, conclusions, findings: failed.map((each) => ({ ...each, frames: [] })) },
     ]);
     const [found = ''] = /<section class="found">[\s\S]*?<\/section>/.exec(page) ?? [];
     expect(found.match(/<p|<li/g)?.length).toBeLessThanOrEqual(10);
@@ -308,14 +311,14 @@ describe('the strip of a report', () => {
 it('says what was tested, by whom, and a remark in every form', () => {
   const about = { client: 'gateway <2.1>', tester: 'A. Bee', remark: 'new firmware' };
   const test = viewReport({ ...REPORT, about }, shown);
-  const examination = viewReport({ ...REPORT, kind: 'examination', about }, shown);
+  const clientTest = viewReport({ ...REPORT, kind: 'client', about }, shown);
   expect(htmlReport([test])).toContain('<p>gateway &lt;2.1&gt;, tested by A. Bee: new firmware</p>');
   expect(junitReport([test])).toContain('<property name="client" value="gateway &lt;2.1&gt;"/>');
   expect(junitReport([test])).toContain('<property name="remark" value="new firmware"/>');
-  expect(JSON.parse(testsJson([test]))).toMatchObject({ about });
-  expect(examinationSchema.parse(JSON.parse(examinationJson(examination)))).toMatchObject({ about });
+  expect(JSON.parse(scenariosJson([test]))).toMatchObject({ about });
+  expect(clientReportSchema.parse(JSON.parse(clientJson(clientTest)))).toMatchObject({ about });
   expect(aboutText({ remark: 'new firmware' })).toBe('new firmware');
-  expect(testsJson([viewReport(REPORT, shown)])).not.toContain('"about"');
+  expect(scenariosJson([viewReport(REPORT, shown)])).not.toContain('"about"');
 });
 
 describe('the verdict on all of it', () => {
@@ -350,7 +353,7 @@ it('makes what a finding shows when its piece of a document is made, and not bef
     }
     return longest;
   };
-  const once = most(testJsonByStep(report).steps);
+  const once = most(scenarioJsonByStep(report).steps);
   expect(once).toBeGreaterThan(0);
   // The strip looks, too.
   expect(most(htmlPieces([report]))).toBeLessThan(4 * once);

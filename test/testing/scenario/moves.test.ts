@@ -9,7 +9,7 @@ import type { Report } from '../../../src/testing/report/report.js';
 import { TestRun } from '../../../src/testing/scenario/test-run.js';
 import { pduOf } from '../../../src/testing/tested-line.js';
 import { nativeSetup } from '../../support/configuration.js';
-import { inVirtualTime, untilOver, type VirtualBench, virtualBench } from '../examine/virtual-bench.js';
+import { inVirtualTime, untilOver, type VirtualBench, virtualBench } from '../client/virtual-bench.js';
 import { BENCH, read, scenarioOf } from './read.js';
 
 /* What steps do to a client that polls in virtual time. */
@@ -274,39 +274,45 @@ describe('a step with a closed line', () => {
   });
 });
 
-describe('bytes that a step sends unasked', () => {
+describe('bytes that a step sends unsolicited', () => {
   const sent = (events: readonly TrafficEvent[] | undefined) =>
-    events?.flatMap((event) => (event.kind === 'unasked' ? [Buffer.from(event.bytes).toString('hex')] : []));
+    events?.flatMap((event) =>
+      event.kind === 'unsolicited' ? [Buffer.from(event.bytes).toString('hex')] : [],
+    );
 
   it.each(['tcp', 'serial'] as const)('leave once on a %s line, also just after a request', async (on) => {
     const bench = await virtualBench(on);
     const { report, events } = await play(
-      [{ wait: { requests: 2 } }, { unasked: { bus: '00 ff12' } }, { wait: '3s' }],
+      [{ wait: { requests: 2 } }, { unsolicited: { bus: '00 ff12' } }, { wait: '3s' }],
       bench,
     );
     expect(report.findings.map(({ title, verdict }) => `${verdict} ${title}`)).toEqual([
       'pass wait {requests: 2}',
-      'pass unasked {bus: 00 ff12}',
+      'pass unsolicited {bus: 00 ff12}',
       'pass wait 3 s',
     ]);
     expect(sent(events.flat())).toEqual(['00ff12']);
-    expect(bench.simulator.lines.get('bus')?.counters.unasked).toBe(1);
+    expect(bench.simulator.lines.get('bus')?.counters.unsolicited).toBe(1);
   });
 
-  it.each<[what: string, unasked: unknown, message: string]>([
-    ['an unknown line', { bsu: '00' }, 'steps[0].unasked.bsu: unknown line "bsu"'],
-    ['no bytes', { bus: '' }, 'steps[0].unasked.bus: expected bytes as 1 to 512 bytes of hexadecimal text'],
-    ['too many', { bus: '00'.repeat(513) }, 'steps[0].unasked.bus: expected bytes as 1 to 512 bytes'],
-    ['no mapping', '00', 'steps[0].unasked: expected bytes by the names of lines'],
-    ['UDP', { lan: '00' }, 'steps[0].unasked.lan: a line on UDP answers datagrams one by one'],
-    ['a monitor', { tap: '00' }, 'steps[0].unasked.tap: a line with mode monitor never sends a byte'],
-  ])('are refused for %s', (_, unasked, message) => {
+  it.each<[what: string, unsolicited: unknown, message: string]>([
+    ['an unknown line', { bsu: '00' }, 'steps[0].unsolicited.bsu: unknown line "bsu"'],
+    [
+      'no bytes',
+      { bus: '' },
+      'steps[0].unsolicited.bus: expected bytes as 1 to 512 bytes of hexadecimal text',
+    ],
+    ['too many', { bus: '00'.repeat(513) }, 'steps[0].unsolicited.bus: expected bytes as 1 to 512 bytes'],
+    ['no mapping', '00', 'steps[0].unsolicited: expected bytes by the names of lines'],
+    ['UDP', { lan: '00' }, 'steps[0].unsolicited.lan: a line on UDP answers datagrams one by one'],
+    ['a monitor', { tap: '00' }, 'steps[0].unsolicited.tap: a line with mode monitor never sends a byte'],
+  ])('are refused for %s', (_, unsolicited, message) => {
     const lines = {
       ...BENCH.lines,
       lan: { udp: { port: 0 }, units: { 1: 'meter' } },
       tap: { serial: { path: 'virtual' }, mode: 'monitor' },
     };
     const simulator = new Simulator(nativeSetup({ ...BENCH, lines }), pino({ level: 'silent' }));
-    expect(read({ steps: [{ unasked }] }, simulator)).toEqual([expect.stringContaining(message)]);
+    expect(read({ steps: [{ unsolicited }] }, simulator)).toEqual([expect.stringContaining(message)]);
   });
 });

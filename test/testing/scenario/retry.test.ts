@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { READY_SCENARIOS } from '../../../src/remote/web/views/tests/scenarios.js';
 import { TestRun } from '../../../src/testing/scenario/test-run.js';
-import type { Habits, Mistake, ModelQuestion } from '../examine/habits.js';
-import { ONE, SEVERAL } from '../examine/shapes.js';
-import { inVirtualTime, untilOver, virtualBench } from '../examine/virtual-bench.js';
+import type { Habits, Mistake, ModelQuestion } from '../client/habits.js';
+import { ONE, SEVERAL } from '../client/shapes.js';
+import { inVirtualTime, untilOver, virtualBench } from '../client/virtual-bench.js';
 import { scenarioOf } from './read.js';
 
 inVirtualTime();

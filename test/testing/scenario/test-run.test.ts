@@ -290,14 +290,14 @@ describe('a test', () => {
     expect(report.findings[0]?.summary).toContain('line bus was closed');
   });
 
-  it('gives a device that it has switched off its supply back', async () => {
+  it('gives a device that it has switched off its power back', async () => {
     const { running, runOf } = await bench();
     const meter = running.simulator.devices.get('meter');
     const run = runOf({ steps: [{ power: { meter: 'off' } }, { wait: 20 }] });
     const over = run.run();
-    expect(meter?.supply.state).toBe('off');
+    expect(meter?.power.state).toBe('off');
     await over;
-    expect(meter?.supply.state).toBe('on');
+    expect(meter?.power.state).toBe('on');
   });
 
   it('survives a client that floods the line', async () => {

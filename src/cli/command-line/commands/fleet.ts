@@ -1,8 +1,8 @@
 import { compact } from '../../../common/compact.js';
 import { failure, type Result, success } from '../../../common/result.js';
 import { quote } from '../../../common/schema/problem.js';
-import { type ExaminationOrder, examinationOrder, ORDER_OPTIONS } from './examine.js';
 import { allOf, command, type Given } from './scan.js';
+import { type ClientTestOrder, clientTestOrder, ORDER_OPTIONS } from './test-client.js';
 import { flag, option, REPORT_OPTIONS, type Reports, reportsOf, text, timeFrom } from './values.js';
 
 /** Ask or command the benches on an MQTT broker. */
@@ -36,8 +36,8 @@ type FleetAction =
       readonly reports: Reports;
     }
   | {
-      readonly do: 'examine';
-      readonly order: ExaminationOrder & { readonly line: string };
+      readonly do: 'test-client';
+      readonly order: ClientTestOrder & { readonly line: string };
       readonly reports: Reports;
     }
   | { readonly do: 'targets'; readonly file: string };
@@ -74,14 +74,14 @@ const OPTIONS = {
 type Fleet = Given<typeof OPTIONS>;
 
 const USAGE =
-  'fleet needs list, run COMMAND [JSON], fault apply FILE, fault clear, push FILE, test FILE..., examine LINE or targets --file FILE';
+  'fleet needs list, run COMMAND [JSON], fault apply FILE, fault clear, push FILE, test FILE..., test-client LINE or targets --file FILE';
 
 export const FLEET = command({
   name: 'fleet',
   words: 'VERB',
   summary: 'ask or command all benches on an MQTT broker',
   details:
-    'VERB is one of: list; run COMMAND [JSON]; fault apply FILE; fault clear [--all]; push FILE, a configuration on all benches or none; test FILE... and examine LINE on all at once, with their options; targets --file FILE for Prometheus. Exit 1 if a bench refused or is gone.',
+    'VERB is one of: list; run COMMAND [JSON]; fault apply FILE; fault clear [--all]; push FILE, a configuration on all benches or none; test FILE... and test-client LINE on all at once, with their options; targets --file FILE for Prometheus. Exit 1 if a bench refused or is gone.',
   options: OPTIONS,
   parse(given): Result<FleetCommand> {
     const { broker, username, ca, topic = 'modbus-sim/+/state', on, json } = given.values;
@@ -108,17 +108,17 @@ const OPTIONS_OF: Readonly<Partial<Record<string, readonly string[]>>> = {
   file: ['targets'],
   all: ['fault clear'],
   watch: ['list'],
-  junit: ['test', 'examine'],
-  html: ['test', 'examine'],
-  about: ['test', 'examine'],
-  tester: ['test', 'examine'],
-  remark: ['test', 'examine'],
-  inconclusive: ['test', 'examine'],
+  junit: ['test', 'test-client'],
+  html: ['test', 'test-client'],
+  about: ['test', 'test-client'],
+  tester: ['test', 'test-client'],
+  remark: ['test', 'test-client'],
+  inconclusive: ['test', 'test-client'],
   set: ['test'],
-  unit: ['examine'],
-  checks: ['examine'],
-  limit: ['examine'],
-  seed: ['examine'],
+  unit: ['test-client'],
+  checks: ['test-client'],
+  limit: ['test-client'],
+  seed: ['test-client'],
 };
 
 function actionOf({ words, values, options }: Fleet): Result<FleetAction> {
@@ -143,10 +143,12 @@ function actionOf({ words, values, options }: Fleet): Result<FleetAction> {
       return first !== undefined && second === undefined
         ? success({ do: 'push', file: first })
         : failure(USAGE);
-    case 'examine':
+    case 'test-client':
       return first !== undefined && second === undefined
-        ? success({ do: 'examine', order: { line: first, ...examinationOrder(values) }, reports })
+        ? success({ do: 'test-client', order: { line: first, ...clientTestOrder(values) }, reports })
         : failure(USAGE);
+    case 'examine':
+      return failure('fleet examine is called fleet test-client now');
     case 'run':
       return first === undefined ? failure(USAGE) : runOf(first, second);
     case 'targets':

@@ -133,7 +133,10 @@ export function allOf(written: WrittenOptions, name: string): string[] {
 }
 
 function unknownOption(rawName: string, known: readonly string[]): string {
-  const meant = nearest(rawName.replace(/^-+/, ''), known);
+  const name = rawName.replace(/^-+/, '');
+  const renamed = name.replace(/^witness-/, 'observer-');
+  if (renamed !== name && known.includes(renamed)) return `${rawName} is called --${renamed} now`;
+  const meant = nearest(name, known);
   const hint = meant === undefined ? '' : `, did you mean --${meant}?`;
   return `unknown option ${quote(rawName)}${hint}`;
 }

@@ -127,7 +127,7 @@ export interface Reports {
   readonly html?: string;
   readonly json?: string;
   /**
-   * What an inconclusive step or check counts as in JUnit, and for the exit code of an examination; `skipped`
+   * What an inconclusive step or check counts as in JUnit, and for the exit code of a client test; `skipped`
    * when absent.
    */
   readonly inconclusive?: 'skipped' | 'failure';

@@ -208,7 +208,7 @@ const aboutEntry = {
   name: 'A name, which works wherever a table and an address do.',
   description: 'What people should know of it.',
   labels: 'What values mean, as in {0: off, 1: on}.',
-  retain: '`true`: the value stays when the device loses its supply or is reset.',
+  retain: '`true`: the value stays when the device loses its power or is reset.',
   available:
     '`false`: clients read `notAvailable` until REST changes that; `whenWritten`: until it is written.',
   unavailable: 'When it is not available: windows of the device’s clock, as in [{from: 10s, for: 5s}].',

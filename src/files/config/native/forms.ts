@@ -24,7 +24,7 @@ import {
   tableSections,
 } from './device-schema.js';
 import { objectSchema } from './extras.js';
-import { LINE_SCHEMAS, unaskedSchema } from './line-schema.js';
+import { LINE_SCHEMAS, unsolicitedSchema } from './line-schema.js';
 import { mannersSchema } from './manners-schema.js';
 import { mqttSchema } from './mqtt.js';
 import { besideReal, realSchema } from './real.js';
@@ -142,12 +142,12 @@ const deviceName = z.union([
 const SERIAL_UNIT = '(24[0-7]|2[0-3]\\d|1\\d\\d|[1-9]\\d?)';
 const SOCKET_UNIT = '(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
 
-const unaskedForm = having(unaskedSchema, {
+const unsolicitedForm = having(unsolicitedSchema, {
   allOf: [oneOfKeys('bytes', 'frame'), oneOfKeys('every', 'before')],
 });
 
 const lineContents = (unit: string) => ({
-  unasked: z.union([unaskedForm, z.array(unaskedForm).max(8)]),
+  unsolicited: z.union([unsolicitedForm, z.array(unsolicitedForm).max(8)]),
   units: unitsForm(unit),
   like: z
     .enum(catalogueIds())

@@ -55,10 +55,10 @@ export const rs485Schema = section(
   },
 );
 
-/** The shortest interval of unasked bytes, in ms. Shorter ones would keep a line from its own work. */
-export const SHORTEST_UNASKED_MS = 10;
+/** The shortest interval of unsolicited bytes, in ms. Shorter ones would keep a line from its own work. */
+export const SHORTEST_UNSOLICITED_MS = 10;
 
-export const unaskedSchema = section(
+export const unsolicitedSchema = section(
   {
     bytes: hexadecimal(256, 'bytes', '00').optional(),
     frame: section(
@@ -69,7 +69,7 @@ export const unaskedSchema = section(
       { unit: 'The unit identifier of the frame.', pdu: 'Function code and data, as hexadecimal text.' },
     ).optional(),
     before: oneOf(['reply']).optional(),
-    every: duration(SHORTEST_UNASKED_MS, DAY_MS).optional(),
+    every: duration(SHORTEST_UNSOLICITED_MS, DAY_MS).optional(),
     jitter: duration(0, DAY_MS).optional(),
   },
   {
@@ -96,7 +96,7 @@ export const ABOUT_PORT = {
 const aboutLine = {
   framing: 'How frames are made.',
   start: '`waiting` waits for a line that can’t be opened yet. Default: `start` of the file.',
-  unasked: 'Bytes that nobody asked for: one thing, or a list.',
+  unsolicited: 'Bytes that nobody asked for: one thing, or a list.',
   units: 'Which device answers for which unit identifiers, as in {1: meter, 2-9: {copyOf: meter}}.',
 };
 
@@ -133,7 +133,7 @@ export const serialLineSchema = section(
     whenBusy: oneOf(['queue', 'drop', 'replace']).default('replace'),
     echo: oneOf(['auto', 'yes', 'no']).default('auto'),
     start: startSchema.optional(),
-    ...readApart('unasked', 'units'),
+    ...readApart('unsolicited', 'units'),
   },
   {
     serial: 'A serial port, or a virtual one for clients on this machine.',
@@ -187,7 +187,7 @@ const socketLine = {
   framing: oneOf(['socket', 'rtu', 'ascii']).default('socket'),
   mode: z.literal('server', { error: SOCKET_MODE }).optional(),
   start: startSchema.optional(),
-  ...readApart('unasked', 'units', 'each'),
+  ...readApart('unsolicited', 'units', 'each'),
   missingUnit: oneOf(['exception', 'silence']).default('exception'),
 };
 

@@ -7,8 +7,8 @@ import type {
   LineDefinition,
   SerialLineDefinition,
   SocketLineDefinition,
-  UnaskedDefinition,
   UnitNames,
+  UnsolicitedDefinition,
 } from '../configuration.js';
 import { usualClients } from './endpoints.js';
 
@@ -39,13 +39,13 @@ function serialSource({
   whenBusy,
   echo,
   start,
-  unasked,
+  unsolicited,
   units,
   ...serial
 }: SerialLineDefinition): LineSource {
   return compact({
     ...{ serial, framing, mode, timing, whenBusy, echo, start },
-    ...{ unasked: unaskedSource(unasked), units: unitsSource(units) },
+    ...{ unsolicited: unsolicitedSource(unsolicited), units: unitsSource(units) },
   });
 }
 
@@ -55,7 +55,7 @@ function socketSource({
   framing,
   files,
   start,
-  unasked,
+  unsolicited,
   units,
   missingUnit,
   host,
@@ -65,13 +65,13 @@ function socketSource({
 }: SocketLineDefinition): LineSource {
   const socket = compact({ ...(hosts ? { hosts: host } : { host }), ...listening, ...files });
   return compact({
-    ...{ [kind]: socket, framing, start, unasked: unaskedSource(unasked) },
+    ...{ [kind]: socket, framing, start, unsolicited: unsolicitedSource(unsolicited) },
     ...{ units: unitsSource(units), each: each === undefined ? undefined : { copyOf: each }, missingUnit },
   });
 }
 
-function unaskedSource(unasked: readonly UnaskedDefinition[] | undefined): unknown {
-  return unasked?.map(({ bytes, frame, ...when }) => ({
+function unsolicitedSource(unsolicited: readonly UnsolicitedDefinition[] | undefined): unknown {
+  return unsolicited?.map(({ bytes, frame, ...when }) => ({
     ...(bytes && { bytes: hex(bytes) }),
     ...(frame && { frame: { unit: frame.unit, pdu: hex(frame.pdu) } }),
     ...when,

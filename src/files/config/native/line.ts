@@ -10,8 +10,8 @@ import type {
   LineDefinition,
   SerialLineDefinition,
   SocketLineDefinition,
-  UnaskedDefinition,
   UnitNames,
+  UnsolicitedDefinition,
 } from '../configuration.js';
 import { type Hosts, readHosts, usualClients } from './endpoints.js';
 import {
@@ -20,7 +20,7 @@ import {
   tcpLineSchema,
   tlsLineSchema,
   udpLineSchema,
-  unaskedSchema,
+  unsolicitedSchema,
 } from './line-schema.js';
 import type { startSchema } from './schema.js';
 import { type DeviceNames, readEach, readUnits } from './units.js';
@@ -60,43 +60,44 @@ export function nativeLine(
   const units = isMonitor
     ? noUnits(at.key('units'))
     : readUnits(at.key('units'), framing === 'socket', devices);
-  const unasked = readUnasked(at.key('unasked'), transport, isMonitor);
+  const unsolicited = readUnsolicited(at.key('unsolicited'), transport, isMonitor);
   return transport === 'serial'
-    ? serialLine(name, at, { units, start, unasked })
-    : socketLine(name, transport, at, { units, directory, start, unasked, devices });
+    ? serialLine(name, at, { units, start, unsolicited })
+    : socketLine(name, transport, at, { units, directory, start, unsolicited, devices });
 }
 
-/** The most things that a line sends unasked. */
-const MOST_UNASKED = 8;
+/** The most things that a line sends unsolicited. */
+const MOST_UNSOLICITED = 8;
 
-/** Says why a line can send nothing unasked; undefined when it can. */
-export function whyNothingUnasked(
+/** Says why a line can send nothing unsolicited; undefined when it can. */
+export function whyNothingUnsolicited(
   transport: (typeof TRANSPORTS)[number],
   isMonitor: boolean,
 ): string | undefined {
-  if (isMonitor) return 'a line with mode monitor never sends a byte, so it sends none unasked';
+  if (isMonitor) return 'a line with mode monitor never sends a byte, so it sends nothing unsolicited';
   if (transport !== 'udp') return undefined;
-  return 'a line on UDP answers datagrams one by one and can send nothing unasked; use tcp';
+  return 'a line on UDP answers datagrams one by one and can send nothing unsolicited; use tcp';
 }
 
-/** Reads `unasked`: one thing or a list. Undefined when there is none, and after reporting mistakes. */
-function readUnasked(
+/** Reads `unsolicited`: one thing or a list. Undefined when there is none, and after reporting mistakes. */
+function readUnsolicited(
   at: At,
   transport: (typeof TRANSPORTS)[number],
   isMonitor: boolean,
-): readonly UnaskedDefinition[] | undefined {
+): readonly UnsolicitedDefinition[] | undefined {
   if (at.value === undefined) return undefined;
-  const why = whyNothingUnasked(transport, isMonitor);
+  const why = whyNothingUnsolicited(transport, isMonitor);
   if (why !== undefined) return at.wrong(why);
-  if (!Array.isArray(at.value)) return readOneUnasked(at);
+  if (!Array.isArray(at.value)) return readOneUnsolicited(at);
   const { length } = at.value;
-  if (length > MOST_UNASKED) return at.wrong(`expected at most ${MOST_UNASKED} of them, got ${length}`);
+  if (length > MOST_UNSOLICITED)
+    return at.wrong(`expected at most ${MOST_UNSOLICITED} of them, got ${length}`);
   const all = at.items() ?? [];
-  return length === 0 ? undefined : all.flatMap(readOneUnasked);
+  return length === 0 ? undefined : all.flatMap(readOneUnsolicited);
 }
 
-function readOneUnasked(at: At): UnaskedDefinition[] {
-  const parsed = at.check(unaskedSchema);
+function readOneUnsolicited(at: At): UnsolicitedDefinition[] {
+  const parsed = at.check(unsolicitedSchema);
   if (!parsed) return [];
   const { bytes, frame, before, every, jitter } = parsed;
   if ((bytes === undefined) === (frame === undefined)) at.wrong('expected either bytes or frame');
@@ -121,7 +122,7 @@ function noUnits(at: At): UnitNames {
 interface LineParts {
   readonly units: UnitNames;
   readonly start: Start | undefined;
-  readonly unasked: readonly UnaskedDefinition[] | undefined;
+  readonly unsolicited: readonly UnsolicitedDefinition[] | undefined;
 }
 
 /** The setting `start` of a line; `required` is the default. */
@@ -132,7 +133,7 @@ function waiting(start: Start | undefined) {
 function serialLine(
   name: string,
   at: At,
-  { units, start, unasked }: LineParts,
+  { units, start, unsolicited }: LineParts,
 ): SerialLineDefinition | undefined {
   const parsed = at.check(serialLineSchema);
   if (!parsed) return undefined;
@@ -165,7 +166,7 @@ function serialLine(
     whenBusy,
     echo,
     pacing: pacing && compact(pacing),
-    unasked,
+    unsolicited,
     units,
     ...waiting(parsed.start ?? start),
   });
@@ -220,7 +221,7 @@ function socketLine(
   name: string,
   kind: SocketLineDefinition['kind'],
   at: At,
-  { units, directory, start, unasked, devices }: LineParts & Pick<LineContext, 'directory' | 'devices'>,
+  { units, directory, start, unsolicited, devices }: LineParts & Pick<LineContext, 'directory' | 'devices'>,
 ): SocketLineDefinition | undefined {
   if (kind !== 'tls') {
     const parsed = kind === 'tcp' ? at.check(tcpLineSchema) : at.check(udpLineSchema);
@@ -233,7 +234,7 @@ function socketLine(
     return {
       ...{ kind, name, framing, ...listening, ...several, units, missingUnit },
       ...waiting(parsed.start ?? start),
-      ...compact({ unasked, each }),
+      ...compact({ unsolicited, each }),
     };
   }
   const parsed = at.check(tlsLineSchema);
@@ -250,6 +251,6 @@ function socketLine(
   return {
     ...{ kind, name, framing, ...compact(listening), files, units, missingUnit },
     ...waiting(parsed.start ?? start),
-    ...(unasked && { unasked }),
+    ...(unsolicited && { unsolicited }),
   };
 }

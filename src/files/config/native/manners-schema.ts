@@ -144,10 +144,10 @@ export const mannersSchema = section({
       on: z.array(lock, { error: 'a list' }).min(1, { error: 'at least one' }).max(4, { error: 'at most 4' }),
       for: z.union([duration(1), oneOf(['power'])], { error: 'a time such as 60s, or power' }),
     },
-    { on: 'After which requests.', for: 'How long, in ms, or until its supply is switched.' },
+    { on: 'After which requests.', for: 'How long, in ms, or until its power is switched.' },
   )
     .describe(
-      'Silent for the time `for`, or until its supply is switched, after a request that got exception 01, 02 or 03, or after a connection that came too soon after the last one.',
+      'Silent for the time `for`, or until its power is switched, after a request that got exception 01, 02 or 03, or after a connection that came too soon after the last one.',
     )
     .optional(),
   answersBroadcasts: oneOf(['own', 'zero'])

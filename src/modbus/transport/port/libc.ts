@@ -105,7 +105,7 @@ export const IN_CLOSE_WRITE = 8;
 
 /**
  * The event of poll(2) that the other side is closed, or the device behind the descriptor is gone. It is
- * reported unasked.
+ * reported unsolicited.
  */
 export const POLLHUP = 0x10;
 

@@ -66,7 +66,7 @@ function usual(call: string, result: number): TimeSlice {
   return { kind: 'usual', reason: `${call} failed: ${getSystemErrorName(result)}` };
 }
 
-/** Describes the time slice for the log and the self-test. */
+/** Describes the time slice for the log and the measurement. */
 export function timeSliceText(slice: TimeSlice): string {
   switch (slice.kind) {
     case 'realtime':

@@ -134,7 +134,7 @@ export class ReplyPlayer {
    * @param sent gets the report on the bytes, within this call
    * @returns in how many ms to ask again; undefined if the bytes were sent, or are lost
    */
-  sendUnasked(bytes: Uint8Array, sent: (report: StepReport) => void): number | undefined {
+  sendUnsolicited(bytes: Uint8Array, sent: (report: StepReport) => void): number | undefined {
     const { listening, timing } = this.#options;
     const now = this.#clock.now();
     if (this.#queue.length > 0 || listening.busy || this.#runner.breaking !== undefined) return timing.t35;

@@ -118,8 +118,8 @@ export class SerialLine implements Transport, SerialSide, PortListener {
     this.#session?.reframe(framing);
   }
 
-  sendUnasked(bytes: Uint8Array): number | undefined {
-    return this.#session?.sendUnasked?.(bytes);
+  sendUnsolicited(bytes: Uint8Array): number | undefined {
+    return this.#session?.sendUnsolicited?.(bytes);
   }
 
   onData(chunk: Uint8Array): void {

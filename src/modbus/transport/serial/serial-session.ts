@@ -83,8 +83,8 @@ export interface PortSession {
   reframe(framing: Framing): void;
   /** Goes on with another behaviour on the same port. */
   change(behaviour: SerialBehaviour): void;
-  /** Does what `Transport.sendUnasked` says; absent on a monitor. */
-  sendUnasked?(bytes: Uint8Array): number | undefined;
+  /** Does what `Transport.sendUnsolicited` says; absent on a monitor. */
+  sendUnsolicited?(bytes: Uint8Array): number | undefined;
   end(): void;
 }
 
@@ -161,11 +161,11 @@ export class SerialSession implements PortSession {
     this.#silence.heard(characters, now);
   }
 
-  sendUnasked(bytes: Uint8Array): number | undefined {
-    return this.#player.sendUnasked(bytes, ({ outcome, achievedAt, endedAt }) => {
+  sendUnsolicited(bytes: Uint8Array): number | undefined {
+    return this.#player.sendUnsolicited(bytes, ({ outcome, achievedAt, endedAt }) => {
       if (outcome !== 'achieved') return;
       const frame = { bytes, startedAt: achievedAt, receivedAt: endedAt };
-      this.#handler.event({ kind: 'unasked', frame });
+      this.#handler.event({ kind: 'unsolicited', frame });
     });
   }
 

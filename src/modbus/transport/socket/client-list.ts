@@ -69,7 +69,7 @@ export interface Client extends ClientIdentity {
    * Sends bytes that this client has not asked for: after replies that wait when `waits` is true, and not at
    * all otherwise. Absent where a client has no connection.
    */
-  sendUnasked?(bytes: Uint8Array, how: { readonly waits: boolean }): void;
+  sendUnsolicited?(bytes: Uint8Array, how: { readonly waits: boolean }): void;
   /**
    * Ends the client now, and reports which steps were not played. The client leaves the list by itself.
    * Calling twice is harmless.
@@ -204,8 +204,8 @@ export class ClientList {
     next.client.serve();
   }
 
-  sendUnasked(bytes: Uint8Array, how: { readonly waits: boolean }): void {
-    for (const client of this.#clients) client.sendUnasked?.(bytes, how);
+  sendUnsolicited(bytes: Uint8Array, how: { readonly waits: boolean }): void {
+    for (const client of this.#clients) client.sendUnsolicited?.(bytes, how);
   }
 
   /** Ends all clients. @param at only the clients that came to one of these addresses of the line */

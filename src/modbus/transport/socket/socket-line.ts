@@ -102,8 +102,8 @@ export class SocketLine implements Transport {
   }
 
   /** Sends bytes to each client; with `waits` also to those that wait for a reply, after it. */
-  sendUnasked(bytes: Uint8Array, how: { readonly waits: boolean }): undefined {
-    this.#clients.sendUnasked(bytes, how);
+  sendUnsolicited(bytes: Uint8Array, how: { readonly waits: boolean }): undefined {
+    this.#clients.sendUnsolicited(bytes, how);
   }
 
   async start({ waits = false } = {}): Promise<TransportStart> {

@@ -114,14 +114,14 @@ export class TcpConnection implements WaitingClient {
     this.#continueLater();
   }
 
-  sendUnasked(bytes: Uint8Array, { waits }: { readonly waits: boolean }): void {
+  sendUnsolicited(bytes: Uint8Array, { waits }: { readonly waits: boolean }): void {
     if (!this.#open || (this.busy && !waits) || this.#isBehind) return;
     const now = performance.now();
     const { client, clientId, host } = this;
     const played = ({ steps: [step] }: PlayReport) => {
       if (step?.outcome !== 'achieved') return;
       const frame = { bytes, startedAt: step.achievedAt, receivedAt: step.endedAt };
-      this.#context.handler.event({ kind: 'unasked', frame, client, clientId, host });
+      this.#context.handler.event({ kind: 'unsolicited', frame, client, clientId, host });
     };
     this.#replies.add({ plan: plainReply(bytes), played }, now);
   }

@@ -12,9 +12,8 @@ export const TAGS = [
   { name: 'catalogue', description: 'What real devices do wrong, to be switched on and off.' },
   { name: 'traffic', description: 'What has passed the lines.' },
   {
-    name: 'tests',
-    description:
-      'Scenarios that run on the lines, examinations and shakes of their clients, and inspections of servers.',
+    name: 'runs',
+    description: 'Scenarios that run on the lines, tests of their clients, fuzz runs, and tests of servers.',
   },
   { name: 'access', description: 'Log-in of browsers.' },
   { name: 'program', description: 'The program itself and its machine.' },

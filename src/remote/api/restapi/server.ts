@@ -164,8 +164,8 @@ function flatNames(line: LineView): ReadonlyMap<string, string> {
 }
 
 /** The counters that REST clients know, in their order. */
-const { unasked: _, ...others } = COUNTERS;
-const COUNTED = [...Object.keys(others), 'unasked'] as (keyof LineCounters)[];
+const { unsolicited: _, ...others } = COUNTERS;
+const COUNTED = [...Object.keys(others), 'unsolicited'] as (keyof LineCounters)[];
 
 /** The name of a counter in the style of the register rows. */
 function countName(name: string): string {

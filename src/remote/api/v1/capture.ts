@@ -11,7 +11,7 @@ import { refuse, sendBytes, sendText } from '../answers.js';
 import { Places } from '../connection-limit.js';
 import type { ApiContext } from '../desk.js';
 import type { Routes } from './route.js';
-import { YAML } from './scenario-body.js';
+import { YAML } from './run-body.js';
 import { captureQuery, filterOf, learnedQuery } from './traffic-query.js';
 
 /** Interval in ms in which a live capture looks for new events. */
@@ -22,7 +22,7 @@ const TICK_MS = 50;
  */
 const QUIET_MS = 10_000;
 
-/** Size of a piece in bytes, and number of events that are examined without a pause. */
+/** Size of a piece in bytes, and number of events that are looked at without a pause. */
 const PIECE = 64 * 1024;
 const PAUSE_AFTER = 4096;
 

@@ -190,7 +190,7 @@ function pause(response: ServerResponse, ms: number): Promise<void> {
 interface EventMessage {
   /** The message; undefined if no event passed the filter. */
   readonly bytes: Buffer | undefined;
-  /** The sequence number up to which events were examined. */
+  /** The sequence number up to which events were looked at. */
   readonly until: number;
 }
 

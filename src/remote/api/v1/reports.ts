@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { Outcome } from '../../../simulator/commands/refusal.js';
 import { failures } from '../../../simulator/commands/schemas/problem.js';
 import { unpackEvents } from '../../../simulator/traffic/kept-events.js';
-import type { PackedFinding, Run } from '../../../testing/commands.js';
-import { OF_RUN } from '../../../testing/declared.js';
+import { OF_RUN, RUNS, type RunView } from '../../../testing/declared.js';
 import type { Inconclusive } from '../../../testing/report/junit.js';
+import type { PackedFinding, Run } from '../../../testing/report/report.js';
 import {
   type FindingView,
   framesOf,
@@ -21,25 +21,13 @@ import type { Route, Routes } from './route.js';
 
 /** Runs as REST shows them without their reports. */
 export type {
-  ExaminationSummary,
-  InspectionView,
-  ShakeSummary,
-  TestSummary,
+  ClientSummary,
+  FuzzSummary,
+  ScenarioSummary,
+  ServerSummary,
 } from '../../../testing/declared.js';
 /** A finding as the `report` of a run has it. */
 export type { FindingView } from '../../../testing/report/report.js';
-
-/** The report on a run, with what programs get of an inspection. */
-type RunView = ReportView & Pick<Run['report'], 'json'>;
-
-/** The parts in which the reports on runs differ; all have the same routes. */
-export interface RunKind {
-  readonly one: Run['report']['kind'];
-  /** The name of one with its article: `a test`. */
-  readonly called: string;
-  /** `report.json`: its schema, and a function that makes it from a report. */
-  readonly json: { readonly schema: z.ZodType; readonly of: (view: RunView) => object };
-}
 
 type Query = { readonly inconclusive?: Inconclusive };
 
@@ -90,25 +78,24 @@ const FORMS = {
 } as const;
 
 /**
- * `report.html`, `junit.xml` and `report.json` of runs of one kind. While one runs, its report has what
- * is known so far.
+ * `report.html`, `junit.xml` and `report.json` of a run. While it runs, its report has what is known so far.
  */
-export function reportRoutes(desk: ApiContext, places: Places, { one, called, json }: RunKind): Routes {
-  const { params } = OF_RUN[one];
-  const summary = `Get the report on ${called} as`;
+export function reportRoutes(desk: ApiContext, places: Places): Routes {
+  const { params } = OF_RUN;
+  const summary = 'Get the report on a run as';
   const answered =
     (ending: string, send: (view: RunView, reply: FastifyReply, query: Query) => unknown) =>
     (request: FastifyRequest, reply: FastifyReply) =>
       places.answer(request, reply, async () => {
         const id = Number((request.params as { id: string }).id);
-        const run = await desk.rpc.call(`${one}.get`, { id });
-        const view = run.ok ? await reportView(desk, one, run.value) : run;
+        const run = await desk.rpc.call('run.get', { id });
+        const view = run.ok ? await reportView(desk, run.value) : run;
         if (!view.ok) return refuse(request, reply, view);
-        return send(view.value, asFile(reply, `${one}-${id}.${ending}`), request.query as Query);
+        return send(view.value, asFile(reply, `${view.value.kind}-${id}.${ending}`), request.query as Query);
       });
   const texts = Object.entries(FORMS).map(
     ([name, { ending, as, description, answer, type, pieces, querystring }]): [string, Route] => [
-      `GET /${one}s/:id/${name}`,
+      `GET /runs/:id/${name}`,
       {
         summary: `${summary} ${as}`,
         description,
@@ -123,18 +110,21 @@ export function reportRoutes(desk: ApiContext, places: Places, { one, called, js
   );
   return {
     ...Object.fromEntries(texts),
-    [`GET /${one}s/:id/report.json`]: {
+    'GET /runs/:id/report.json': {
       summary: `${summary} JSON`,
       description: 'As `modbus-sim` writes it with `--json`.',
       params,
       handle: answered('json', (view, reply) => {
-        const parts = Object.entries(json.of(view)).map(([key, member]) => [
+        const parts = Object.entries(RUNS[view.kind].json.of(view)).map(([key, member]) => [
           key,
           isGenerator(member) ? oneByOne(member) : member,
         ]);
         return sendJson(reply, Object.fromEntries(parts));
       }),
-      response: { 200: json.schema.meta({ description: 'A report.' }), ...failures(404) },
+      response: {
+        200: z.union(Object.values(RUNS).map(({ json }) => json.schema)).meta({ description: 'A report.' }),
+        ...failures(404),
+      },
     },
   };
 }
@@ -152,24 +142,20 @@ export function asFile(reply: FastifyReply, name: string): FastifyReply {
  */
 const MOST_READ = 4;
 
-/** The places of the reports that a desk sends, of all kinds of runs. */
+/** The places of the reports that a desk sends. */
 export function reportPlaces(): Places {
   return new Places('reports', '', MOST_READ);
 }
 
 /** A report with everything that is known so far. Frames are decoded when they are asked for. */
-export async function reportView(
-  { rpc, map }: ApiContext,
-  kind: RunKind['one'],
-  { id, report }: Run,
-): Promise<Outcome<RunView>> {
+export async function reportView({ rpc, map }: ApiContext, { id, report }: Run): Promise<Outcome<RunView>> {
   const configuration = await configurationText(rpc);
-  if (kind === 'inspection') {
-    const found = await allParts<ServerFindingView>(await rpc.list('inspection.findings', { id }));
-    return 'ok' in found ? found : { ok: true, value: { ...report, configuration, findings: found } };
-  }
-  const findings = await allParts<PackedFinding>(await rpc.list(`${kind}.findings`, { id }));
-  if ('ok' in findings) return findings;
+  const found = await allParts(await rpc.list('run.findings', { id }));
+  if ('ok' in found) return found;
+  const { kind } = report;
+  if (kind === 'server')
+    return { ok: true, value: { ...report, configuration, findings: found as ServerFindingView[] } };
+  const findings = found as PackedFinding[];
   const whole = {
     ...report,
     kind,

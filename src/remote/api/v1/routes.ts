@@ -15,8 +15,8 @@ import { eventRoutes } from './events.js';
 import { configurationPart, mqttRoutes, PORTS_PART } from './program.js';
 import { oneByOne, reportPlaces } from './reports.js';
 import { addRoutes, type DeskPart, type Routes, routesOf } from './route.js';
-import { runRoutes, testRoutes } from './runs.js';
-import { acceptYaml } from './scenario-body.js';
+import { acceptYaml } from './run-body.js';
+import { runRoutes } from './runs.js';
 import { SCHEMA_ROUTES, SIGNAL_KIND_ROUTES } from './schemas.js';
 import { sessionRoutes } from './session.js';
 import { trafficRoutes } from './traffic.js';
@@ -42,14 +42,13 @@ export function v1Routes(desk: ApiContext, access: Access): FastifyPluginCallbac
       ...SCHEMA_ROUTES,
     });
     addRoutes(app, 'access', sessionRoutes(access));
-    // Scopes are filled in their order, after the routes above. Only the scope of tests accepts YAML.
+    // Scopes are filled in their order, after the routes above. Only the scope of runs accepts YAML.
     app.register((scope, _, ready) => {
       acceptYaml(scope);
-      addRoutes(scope, 'tests', testRoutes(desk, reports));
+      addRoutes(scope, 'runs', runRoutes(desk, reports));
       ready();
     });
     app.register((scope, _, ready) => {
-      addRoutes(scope, 'tests', runRoutes(desk, reports));
       const traffic = { ...captureRoutes(desk), ...trafficFileRoutes(desk), ...trafficRoutes(desk) };
       addRoutes(scope, 'traffic', { ...traffic, ...eventRoutes(desk) });
       ready();

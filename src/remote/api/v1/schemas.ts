@@ -7,7 +7,7 @@ import { LINE_SCHEMAS } from '../../../files/config/native/line-schema.js';
 import { refusal } from '../../../simulator/commands/refusal.js';
 import { failures } from '../../../simulator/commands/schemas/problem.js';
 import { kindSchema } from '../../../simulator/commands/schemas/value.js';
-import { inspectionOrderSchema, orderSchema, shakeOrderSchema } from '../../../testing/order-schemas.js';
+import { clientOrderSchema, fuzzOrderSchema, serverOrderSchema } from '../../../testing/order-schemas.js';
 import { JSON_TYPE, refuse } from '../answers.js';
 import { madeOnce } from '../made.js';
 import { Components } from '../schema-json.js';
@@ -16,9 +16,9 @@ import type { Route, Routes } from './route.js';
 /** The schemas from which forms are made. */
 const SCHEMAS = {
   'fault-rule': madeOnce('fault-rule.json', () => convert(ruleSchema)),
-  examination: madeOnce('examination.json', () => convert(orderSchema)),
-  shake: madeOnce('shake.json', () => convert(shakeOrderSchema)),
-  inspection: madeOnce('inspection.json', () => convert(inspectionOrderSchema)),
+  client: madeOnce('client.json', () => convert(clientOrderSchema)),
+  fuzz: madeOnce('fuzz.json', () => convert(fuzzOrderSchema)),
+  server: madeOnce('server.json', () => convert(serverOrderSchema)),
   line: madeOnce('line.json', () => convert(z.object(LINE_SCHEMAS))),
 } as const;
 

@@ -20,7 +20,7 @@ import { failures, GONE } from './problem.js';
 export const deviceViewSchema = z
   .object({
     name: z.string(),
-    supply: z.enum(['on', 'off', 'booting']).describe('`booting` answers nothing, like `off`.'),
+    power: z.enum(['on', 'off', 'booting']).describe('`booting` answers nothing, like `off`.'),
     clock: z.object({
       time: z.number().describe('Seconds of the device’s clock since it began.'),
       speed: z.number(),
@@ -56,7 +56,7 @@ export const deviceViewSchema = z
       .optional()
       .describe('Only of `GET /devices/NAME`: which addresses of each table are defined.'),
   })
-  .meta({ id: 'Device', description: 'A device, with its supply and its clock.' });
+  .meta({ id: 'Device', description: 'A device, with its power and its clock.' });
 
 export type DeviceView = z.infer<typeof deviceViewSchema>;
 
@@ -111,14 +111,14 @@ export const ofDevice = { of: { device: text('the name of a device') }, params: 
 const changed = { ...ofDevice, response: { 200: deviceViewSchema, ...failures(400, 404) } };
 
 /**
- * The commands on devices: their supply, their clocks and their manners. `../devices.ts` carries them out.
+ * The commands on devices: their power, their clocks and their manners. `../devices.ts` carries them out.
  */
 export const DEVICE_COMMANDS = {
   'device.list': {
     rest: 'GET /devices',
     kind: 'list',
     summary: 'List the devices',
-    description: 'Every device, with its supply, its clock and the lines where it answers.',
+    description: 'Every device, with its power, its clock and the lines where it answers.',
     member: 'devices',
     response: { 200: deviceList },
   },
@@ -128,7 +128,7 @@ export const DEVICE_COMMANDS = {
     ...ofDevice,
     summary: 'Get a device',
     description:
-      'Its supply, its clock, the lines where it answers, the names of its values, and which addresses are defined.',
+      'Its power, its clock, the lines where it answers, the names of its values, and which addresses are defined.',
     response: { 200: deviceViewSchema, ...failures(404) },
   },
   'device.add': {
@@ -152,8 +152,8 @@ export const DEVICE_COMMANDS = {
     rest: 'POST /devices/:name/power',
     ...changed,
     sent: powerRequest,
-    summary: 'Switch the supply of a device',
-    description: '`cycle` switches it off and on again. A device without supply answers nothing.',
+    summary: 'Switch the power of a device',
+    description: '`cycle` switches it off and on again. A device without power answers nothing.',
   },
   'device.clock': {
     rest: 'POST /devices/:name/clock',

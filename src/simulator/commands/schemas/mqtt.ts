@@ -63,7 +63,7 @@ export const seenSchema = z
     lines: z.number(),
     openLines: z.number(),
     rules: z.array(z.string()).describe('The names of its fault rules, at most 50.'),
-    running: z.array(z.string()).describe('The names of its tests, examinations and shakes that run.'),
+    running: z.array(z.string()).describe('The names of its runs that are not over.'),
     rates: z
       .object({ requests: z.number(), faults: z.number() })
       .nullable()

@@ -156,7 +156,7 @@ const wordQuery = z.object({
 });
 
 const wordsSchema = deviceViewSchema
-  .pick({ supply: true, clock: true })
+  .pick({ power: true, clock: true })
   .extend({
     table: z.enum(TABLE_NAMES),
     from: z.number().describe('The address of the first word.'),

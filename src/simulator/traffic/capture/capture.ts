@@ -274,7 +274,7 @@ function decodedPackets(event: TrafficEvent, lineNumber: number): Packet[] {
     }
     case 'discarded':
       return [packet('client', event.startedAt, undefined, event.bytes, receivedComments(event))];
-    case 'unasked': {
+    case 'unsolicited': {
       const { bytes, framing, startedAt } = event;
       const rtu = framing.decode(bytes) && asRtu(bytes, framing);
       return [packet('server', startedAt, rtu, bytes, receivedComments(event))];

@@ -2,7 +2,7 @@ import { BLOCK } from '../../../common/capture-numbers.js';
 import { counted } from '../../../common/words.js';
 import { type Step, type StepReport, stepsOf } from '../../../modbus/protocol/reply-plan.js';
 import { damageText } from '../decode.js';
-import type { DamageEvent, FrameEvent, ReplyEvent, TrafficEvent, UnaskedEvent } from '../event.js';
+import type { DamageEvent, FrameEvent, ReplyEvent, TrafficEvent, UnsolicitedEvent } from '../event.js';
 
 /** How frames are shown: as they were on the wire, or each as UDP with Modbus RTU. */
 export type FormName = 'wire' | 'decoded';
@@ -68,15 +68,15 @@ const KIND_COMMENTS: Readonly<Record<FrameEvent['kind'], string | undefined>> = 
   dropped: 'dropped: not executed, because replies were pending',
 };
 
-/** The comments on bytes that were received, or sent unasked. */
-export function receivedComments(event: FrameEvent | DamageEvent | UnaskedEvent): string[] {
+/** The comments on bytes that were received, or sent unsolicited. */
+export function receivedComments(event: FrameEvent | DamageEvent | UnsolicitedEvent): string[] {
   switch (event.kind) {
     case 'damaged':
       return [`damaged: ${damageText(event.bytes, event.framing)}`];
     case 'discarded':
       return ['discarded: no valid frame'];
-    case 'unasked':
-      return ['unasked: sent by the simulator, though nobody had asked'];
+    case 'unsolicited':
+      return ['unsolicited: sent by the simulator, though nobody had asked'];
     default: {
       const comment = KIND_COMMENTS[event.kind];
       return comment === undefined ? [] : [comment];

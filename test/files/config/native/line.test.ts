@@ -17,34 +17,34 @@ const TLS = { cert: 'server.pem', key: '/keys/server.key' };
 const VIRTUAL = { serial: { path: 'virtual' } };
 const BYTES = 'bytes as 1 to 256 bytes of hexadecimal text: write it in quotes, as in "00"';
 
-/** What a line can't send unasked, and why. */
-const REFUSED_UNASKED: readonly [object, string][] = [
+/** What a line can't send unsolicited, and why. */
+const REFUSED_UNSOLICITED: readonly [object, string][] = [
   [
-    { ...VIRTUAL, units: {}, mode: 'monitor', unasked: { bytes: '00', every: '5s' } },
-    'unasked: a line with mode monitor never sends a byte, so it sends none unasked',
+    { ...VIRTUAL, units: {}, mode: 'monitor', unsolicited: { bytes: '00', every: '5s' } },
+    'unsolicited: a line with mode monitor never sends a byte, so it sends nothing unsolicited',
   ],
   [
-    { udp: {}, unasked: { bytes: '00', every: '5s' } },
-    'unasked: a line on UDP answers datagrams one by one and can send nothing unasked; use tcp',
+    { udp: {}, unsolicited: { bytes: '00', every: '5s' } },
+    'unsolicited: a line on UDP answers datagrams one by one and can send nothing unsolicited; use tcp',
   ],
-  [{ ...VIRTUAL, unasked: { bytes: 0, every: '5s' } }, `unasked.bytes: expected ${BYTES}, got 0`],
-  [{ ...VIRTUAL, unasked: { every: '5s' } }, 'unasked: expected either bytes or frame'],
-  [{ ...VIRTUAL, unasked: { bytes: '00' } }, 'unasked: expected either every or before'],
+  [{ ...VIRTUAL, unsolicited: { bytes: 0, every: '5s' } }, `unsolicited.bytes: expected ${BYTES}, got 0`],
+  [{ ...VIRTUAL, unsolicited: { every: '5s' } }, 'unsolicited: expected either bytes or frame'],
+  [{ ...VIRTUAL, unsolicited: { bytes: '00' } }, 'unsolicited: expected either every or before'],
   [
-    { ...VIRTUAL, unasked: [{ bytes: '00', before: 'reply', jitter: 5 }] },
-    'unasked[0].jitter: only what comes every so often has a jitter',
-  ],
-  [
-    { ...VIRTUAL, unasked: { bytes: '00', every: '1s', jitter: '2s' } },
-    'unasked.jitter: expected no more than every',
+    { ...VIRTUAL, unsolicited: [{ bytes: '00', before: 'reply', jitter: 5 }] },
+    'unsolicited[0].jitter: only what comes every so often has a jitter',
   ],
   [
-    { ...VIRTUAL, unasked: { bytes: '00', every: 9 } },
-    'unasked.every: expected a number of milliseconds from 10 to 86400000, or a time such as 250ms, 20s, 5m, 1h, got 9',
+    { ...VIRTUAL, unsolicited: { bytes: '00', every: '1s', jitter: '2s' } },
+    'unsolicited.jitter: expected no more than every',
   ],
   [
-    { ...VIRTUAL, unasked: Array(9).fill({ bytes: '00', every: '1s' }) },
-    'unasked: expected at most 8 of them, got 9',
+    { ...VIRTUAL, unsolicited: { bytes: '00', every: 9 } },
+    'unsolicited.every: expected a number of milliseconds from 10 to 86400000, or a time such as 250ms, 20s, 5m, 1h, got 9',
+  ],
+  [
+    { ...VIRTUAL, unsolicited: Array(9).fill({ bytes: '00', every: '1s' }) },
+    'unsolicited: expected at most 8 of them, got 9',
   ],
 ];
 
@@ -140,7 +140,7 @@ describe('a line in the native file', () => {
       { [socket]: TLS, mode: 'monitor' },
       'mode: expected server: a socket hears only what is sent to it, so only a serial line can be a monitor, got "monitor"',
     ]),
-    ...REFUSED_UNASKED,
+    ...REFUSED_UNSOLICITED,
     [
       { tcp: {}, framing: 'rtu', units: { 0: 'meter' } },
       'units.0: 0 is the broadcast, which every device takes and none answers: expected a unit identifier from 1 to 247, a range or *, got "0"',
@@ -204,16 +204,16 @@ describe('the source of a line', () => {
   });
 });
 
-it('what a line sends unasked is written as it is read', () => {
-  const unasked = [
+it('what a line sends unsolicited is written as it is read', () => {
+  const unsolicited = [
     { bytes: '00 ff', every: 5000, jitter: 1000 },
     { frame: { unit: 9, pdu: '03 02 00 07' }, before: 'reply' },
   ];
   for (const transport of [VIRTUAL, { tcp: {} }, { tls: TLS }]) {
-    const { definition, mistakes } = lineOf({ ...transport, unasked });
+    const { definition, mistakes } = lineOf({ ...transport, unsolicited });
     expect(mistakes).toEqual([]);
-    expect(definition && lineSource(definition)).toMatchObject({ unasked });
+    expect(definition && lineSource(definition)).toMatchObject({ unsolicited });
   }
-  const { definition } = lineOf({ ...VIRTUAL, unasked: unasked[0] });
-  expect(definition && lineSource(definition)).toMatchObject({ unasked: unasked.slice(0, 1) });
+  const { definition } = lineOf({ ...VIRTUAL, unsolicited: unsolicited[0] });
+  expect(definition && lineSource(definition)).toMatchObject({ unsolicited: unsolicited.slice(0, 1) });
 });

@@ -238,7 +238,7 @@ describe('a mistake in a line', () => {
     [serial('', ', timing: {t35: 7.5, gap: 7}'), 'lines.b.timing.gap: expected at least t3.5, 7.5 ms, got 7'],
     [
       serial('', ', missingUnit: silence'),
-      'lines.b.missingUnit: unknown key "missingUnit" (known: serial, framing, mode, timing, whenBusy, echo, start, unasked, units)',
+      'lines.b.missingUnit: unknown key "missingUnit" (known: serial, framing, mode, timing, whenBusy, echo, start, unsolicited, units)',
     ],
     [tcp('port: 65536'), 'lines.b.tcp.port: expected a whole number from 0 to 65535, got 65536'],
     [tcp('host: ""'), 'lines.b.tcp.host: expected a host name or an address, got ""'],

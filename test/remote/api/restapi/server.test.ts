@@ -78,7 +78,7 @@ const NO_COUNTS = {
   count_noise_bytes: 0,
   count_damaged_characters: 0,
   count_rejected: 0,
-  count_unasked: 0,
+  count_unsolicited: 0,
 };
 
 describe('Status', () => {

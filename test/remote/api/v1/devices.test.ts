@@ -44,12 +44,12 @@ const get = async <Body>(url: string) => (await rest.send<Body>('GET', `/api/v1$
 const value = async (name: string) => (await get<{ value: unknown }>(`/devices/meter/values/${name}`)).value;
 
 describe('GET /api/v1/devices', () => {
-  it('lists the devices with their lines, clock, supply and names', async () => {
+  it('lists the devices with their lines, clock, power and names', async () => {
     const { devices } = await get<{ devices: unknown[] }>('/devices');
     expect(devices).toMatchObject([
       {
         name: 'meter',
-        supply: 'on',
+        power: 'on',
         clock: { time: 0, speed: 1, paused: true },
         lines: { lan: ['1'] },
         tables: { coils: 1, discrete: 0, holding: 9, input: 3 },
@@ -405,15 +405,15 @@ describe('.../power', () => {
     const power = (body: object) => rest.send('POST', '/api/v1/devices/other/power', body);
     client.send(readOf(2));
     await client.responsesOf(1);
-    expect(await power({ state: 'off' })).toMatchObject({ status: 200, body: { supply: 'off' } });
+    expect(await power({ state: 'off' })).toMatchObject({ status: 200, body: { power: 'off' } });
     client.send(readOf(2));
     client.send(readOf(1));
     await client.responsesOf(2);
-    expect(await power({ state: 'on', bootMs: '10m' })).toMatchObject({ body: { supply: 'booting' } });
+    expect(await power({ state: 'on', bootMs: '10m' })).toMatchObject({ body: { power: 'booting' } });
     client.send(readOf(3));
     client.send(readOf(1));
     await client.responsesOf(3);
-    expect(await power({ state: 'cycle', forMs: 0, bootMs: 0 })).toMatchObject({ body: { supply: 'on' } });
+    expect(await power({ state: 'cycle', forMs: 0, bootMs: 0 })).toMatchObject({ body: { power: 'on' } });
     client.send(readOf(2));
     expect((await client.responsesOf(4)).map(({ unitId }) => unitId)).toEqual([2, 1, 1, 2]);
   });

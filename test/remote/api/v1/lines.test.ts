@@ -35,7 +35,7 @@ const NO_COUNTS = {
   broadcasts: 0,
   dropped: 0,
   replies: 0,
-  unasked: 0,
+  unsolicited: 0,
   duplicates: 0,
   echoes: 0,
   collisions: 0,

@@ -5,7 +5,7 @@ import { reportPlaces } from '../../../../src/remote/api/v1/reports.js';
 /** A reader of a report: it leaves, or what is made for it comes to its end. */
 function reader(places: ReturnType<typeof reportPlaces>) {
   const raw = Object.assign(new EventEmitter(), { closed: false });
-  const request = { url: '/api/v1/tests/1', params: {}, server: { server: {} } };
+  const request = { url: '/api/v1/runs/1', params: {}, server: { server: {} } };
   const reply = { raw, code: () => ({ send: ({ code }: { readonly code: string }) => code }) };
   let resolve: (value: string) => void = () => {};
   const promise = new Promise<string>((settle) => {

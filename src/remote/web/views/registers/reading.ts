@@ -100,7 +100,7 @@ async function read(): Promise<void> {
 }
 
 /**
- * Reads the visible rows. A table without registers is read, too, because the answer has the supply and the
+ * Reads the visible rows. A table without registers is read, too, because the answer has the power and the
  * clock.
  */
 async function readVisible(device: string, table: string): Promise<readonly Answer<Words>[]> {

@@ -107,7 +107,7 @@ function Find({ device, table }: { readonly device: DeviceView; readonly table: 
 const TONES = { on: 'good', booting: 'warn', off: 'bad' } as const;
 const SPEEDS = [0.1, 1, 10, 60, 600, 3600];
 
-/** The supply and the clock of the device, with their switches. */
+/** The power and the clock of the device, with their switches. */
 function Machine({ name }: { readonly name: string }) {
   const now = machine.value;
   const isOff = !mayWrite() || !now;
@@ -118,12 +118,12 @@ function Machine({ name }: { readonly name: string }) {
   const clock = (body: ClockRequest, done: string) => void post('clock', done, body);
   const { time = 0, speed = 1, paused = false } = now?.clock ?? {};
   const speeds = SPEEDS.includes(speed) ? SPEEDS : [...SPEEDS, speed];
-  const summary = `Supply ${now?.supply ?? '–'}, clock ${paused ? 'paused' : `${speed}×`}`;
+  const summary = `Power ${now?.power ?? '–'}, clock ${paused ? 'paused' : `${speed}×`}`;
   return html`<div class="machine panel flow"><${Folded} summary=${summary}>
-    <span class="flow"><span class="dim">Supply</span> <${State} tone=${now ? TONES[now.supply] : 'off'}>${now?.supply ?? '–'}<//>
-      <${Button} disabled=${isOff || now.supply === 'on'} label="Switch the supply on" onClick=${power('on', `${name} is switched on.`)}>On<//>
-      <${Button} disabled=${isOff || now.supply === 'off'} label="Switch the supply off" onClick=${power('off', `${name} is switched off.`)}>Off<//>
-      <${Button} disabled=${isOff || now.supply === 'off'} label="Interrupt 1 s: no supply for a second" onClick=${power(
+    <span class="flow"><span class="dim">Power</span> <${State} tone=${now ? TONES[now.power] : 'off'}>${now?.power ?? '–'}<//>
+      <${Button} disabled=${isOff || now.power === 'on'} label="Switch the power on" onClick=${power('on', `${name} is switched on.`)}>On<//>
+      <${Button} disabled=${isOff || now.power === 'off'} label="Switch the power off" onClick=${power('off', `${name} is switched off.`)}>Off<//>
+      <${Button} disabled=${isOff || now.power === 'off'} label="Interrupt 1 s: no power for a second" onClick=${power(
         'cycle',
         `${name} is off for a second.`,
       )}>Interrupt 1 s<//></span>

@@ -67,8 +67,8 @@ export const size = computed(() => target.value?.device.tables[target.value.tabl
 export let known = new Known();
 export const version = signal(0);
 
-/** The supply and the clock of the device in the last answer. */
-export const machine = signal<Pick<Words, 'supply' | 'clock'> | undefined>(undefined);
+/** The power and the clock of the device in the last answer. */
+export const machine = signal<Pick<Words, 'power' | 'clock'> | undefined>(undefined);
 
 /**
  * Whether any answer about this table had values, which have several registers or a name. It is kept, because
@@ -80,7 +80,7 @@ const hasValues = signal(false);
 export function learn(words: Words): void {
   if (words.values.length > 0) hasValues.value = true;
   known.take(words);
-  machine.value = { supply: words.supply, clock: words.clock };
+  machine.value = { power: words.power, clock: words.clock };
 }
 
 /** Forgets what was read, because another table is shown or the simulator was restarted. */

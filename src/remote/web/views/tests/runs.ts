@@ -1,18 +1,19 @@
-import { computed, signal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import { pathOf } from '../../../../common/rest-client/client.js';
+import type { RunKind } from '../../../../testing/run-kinds.js';
 import type {
-  ExaminationSummary,
+  ClientSummary,
   FindingView,
-  InspectionView,
-  ShakeSummary,
-  TestSummary,
+  FuzzSummary,
+  ScenarioSummary,
+  ServerSummary,
 } from '../../../api/v1/reports.js';
 import { ask } from '../../api.js';
 import { followTraffic } from '../../live.js';
 import { resource } from '../../resource.js';
 import { together } from '../../ui/element.js';
 
-export type Verdict = TestSummary['verdict'] | InspectionView['verdict'];
+export type Verdict = ScenarioSummary['verdict'] | ServerSummary['verdict'];
 
 /** A step or a check, with its finding. */
 export interface RunStep {
@@ -23,11 +24,10 @@ export interface RunStep {
   readonly message: string;
 }
 
-/** A test, an examination, a shake or an inspection. All have one sequence of numbers. */
+/** A run of any kind. */
 export interface ShownRun {
   readonly id: number;
-  readonly kind: 'tests' | 'examinations' | 'shakes' | 'inspections';
-  readonly called: string;
+  readonly kind: RunKind;
   readonly name: string;
   readonly isRunning: boolean;
   readonly verdict: Verdict;
@@ -41,46 +41,29 @@ export interface ShownRun {
 }
 
 /** What is shown of a run beside what all runs have. */
-type RunContent = Omit<ShownRun, 'id' | 'kind' | 'called' | 'isRunning'>;
+type RunContent = Omit<ShownRun, 'id' | 'kind' | 'isRunning'>;
 
-/**
- * The runs of a kind, as REST lists them.
- * @param contentOf makes what is shown of one
- */
-function listOf<View extends { readonly id: number; readonly state: 'running' | 'over' }>(
-  kind: ShownRun['kind'],
-  called: string,
-  contentOf: (view: View) => RunContent,
-) {
-  return resource(
-    () => `/${kind}`,
-    ({ [kind]: views = [] }: Readonly<Partial<Record<ShownRun['kind'], readonly View[]>>>) =>
-      views.map((view): ShownRun => {
-        const { id, state } = view;
-        return { id, kind, called, isRunning: state === 'running', ...contentOf(view) };
-      }),
-  );
-}
+/** A run as REST lists it. */
+type ListedRun = ScenarioSummary | ClientSummary | ServerSummary | FuzzSummary;
 
-const KINDS = [
-  listOf('tests', 'Test', testContent),
-  listOf('examinations', 'Examination', examinationContent),
-  listOf('shakes', 'Shake', shakeContent),
-  listOf('inspections', 'Inspection', inspectionContent),
-];
+const listed = resource(
+  () => '/runs',
+  ({ runs }: { readonly runs: readonly ListedRun[] }) =>
+    runs
+      .map((run): ShownRun => {
+        const { id, kind, state } = run;
+        return { id, kind, isRunning: state === 'running', ...contentOf(run) };
+      })
+      .sort((a, b) => b.id - a.id),
+);
 
 /** All runs, the newest first; undefined before they were read. */
-export const runs = computed(() => {
-  const lists = KINDS.flatMap(({ current: { value } }) => (value ? [value] : []));
-  return lists.length === KINDS.length ? lists.flat().sort((a, b) => b.id - a.id) : undefined;
-});
+export const runs = listed.current;
 
 /** Why the runs could not be read. */
-export const unread = computed(() => KINDS.find(({ problem }) => problem.value)?.problem.value);
+export const unread = listed.problem;
 
-export async function readRuns(): Promise<void> {
-  await Promise.all(KINDS.map((each) => each.read()));
-}
+export const readRuns = (): Promise<unknown> => listed.read();
 
 /** The findings of the run that is shown, with their frames, as far as they were read. */
 export const findings = signal<{ readonly id: number; readonly list: readonly FindingView[] }>({
@@ -103,49 +86,54 @@ export function followRuns(): () => void {
     if (runs.peek()?.some(({ isRunning }) => isRunning)) void readRuns();
   }, LOOK_MS);
   return together(
-    ...KINDS.map((each) => each.follow()),
+    listed.follow(),
     followTraffic({ filter: new URLSearchParams({ kind: 'test' }), onBatch: () => void readRuns() }),
     () => clearInterval(timer),
   );
 }
 
-function testContent({ name, verdict, lines, steps }: TestSummary): RunContent {
-  return { name, verdict, lines, steps: steps.map((step) => ({ ...step, group: '' })), conclusions: [] };
-}
-
-function examinationContent({ name, verdict, line, checks, conclusions }: ExaminationSummary): RunContent {
-  const steps = checks.map(({ title, group, verdict, summary }) => {
-    return { name: title, group, verdict, message: summary };
-  });
-  return { name, verdict, lines: [line], steps, conclusions };
-}
-
-function shakeContent(shake: ShakeSummary): RunContent {
-  const { name, verdict, line, findings, conclusions, moves, plays, schedule } = shake;
-  const steps = findings.map(({ title, verdict, summary }) => {
-    return { name: title, group: '', verdict, message: summary };
-  });
-  const tried = `${moves} moves in ${plays} plays`;
-  return { name, verdict, lines: [line], steps, conclusions, tried, ...(schedule && { schedule }) };
-}
-
-function inspectionContent(inspection: InspectionView): RunContent {
-  const { verdict, server, checks, conclusion, fates } = inspection;
-  return {
-    name: server.identification?.join(' ') ?? 'a server',
-    verdict,
-    lines: [server.place],
-    steps: checks.map(({ title, group, verdict, text }) => ({ name: title, group, verdict, message: text })),
-    conclusions: [conclusion, ...fates],
-  };
+function contentOf(run: ListedRun): RunContent {
+  switch (run.kind) {
+    case 'scenario': {
+      const { name, verdict, lines, steps } = run;
+      return { name, verdict, lines, steps: steps.map((step) => ({ ...step, group: '' })), conclusions: [] };
+    }
+    case 'client': {
+      const { name, verdict, line, checks, conclusions } = run;
+      const steps = checks.map(({ title, group, verdict, summary }) => {
+        return { name: title, group, verdict, message: summary };
+      });
+      return { name, verdict, lines: [line], steps, conclusions };
+    }
+    case 'fuzz': {
+      const { name, verdict, line, findings, conclusions, moves, plays, schedule } = run;
+      const steps = findings.map(({ title, verdict, summary }) => {
+        return { name: title, group: '', verdict, message: summary };
+      });
+      const tried = `${moves} moves in ${plays} plays`;
+      return { name, verdict, lines: [line], steps, conclusions, tried, ...(schedule && { schedule }) };
+    }
+    case 'server': {
+      const { verdict, server, checks, conclusion, fates } = run;
+      return {
+        name: server.identification?.join(' ') ?? 'a server',
+        verdict,
+        lines: [server.place],
+        steps: checks.map(({ title, group, verdict, text }) => {
+          return { name: title, group, verdict, message: text };
+        }),
+        conclusions: [conclusion, ...fates],
+      };
+    }
+  }
 }
 
 let readings = 0;
 
 /** Reads the findings of a run with their frames. */
-export async function readFindings({ id, kind }: ShownRun): Promise<void> {
+export async function readFindings({ id }: ShownRun): Promise<void> {
   const mine = ++readings;
-  const answer = await ask<{ report: { findings: FindingView[] } }>('GET', pathOf(kind, id));
+  const answer = await ask<{ report: { findings: FindingView[] } }>('GET', pathOf('runs', id));
   // The answer to a later request, which has more, may have arrived first.
   if (answer.ok && mine === readings) findings.value = { id, list: answer.value.report.findings };
 }

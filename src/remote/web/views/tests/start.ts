@@ -2,12 +2,7 @@ import { signal, useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Answer } from '../../../../common/rest-client/client.js';
-import type {
-  ExaminationSummary,
-  InspectionView,
-  ShakeSummary,
-  TestSummary,
-} from '../../../api/v1/reports.js';
+import type { RunKind } from '../../../../testing/run-kinds.js';
 import { ask, mayWrite } from '../../api.js';
 import { summary } from '../../live.js';
 import { resource } from '../../resource.js';
@@ -18,7 +13,10 @@ import { SchemaPart } from '../../ui/schema-form/schema-form.js';
 import { readRuns } from './runs.js';
 import { READY_SCENARIOS } from './scenarios.js';
 
-type RunSummary = TestSummary | ExaminationSummary | ShakeSummary | InspectionView;
+/** A run that has begun, as far as it is looked at here. */
+interface RunSummary {
+  readonly id: number;
+}
 
 /** Shows a run that has begun. */
 async function show(answer: Answer<RunSummary>): Promise<void> {
@@ -39,7 +37,7 @@ export function ScenarioForm() {
   };
   const submit = async () => {
     const scenario = new Blob([text.value], { type: 'application/yaml' });
-    await show(await send(ask<TestSummary>('POST', '/tests', scenario)));
+    await show(await send(ask<RunSummary>('POST', '/runs?kind=scenario', scenario)));
   };
   const problems = refusal.value?.problems.map(({ path, message, line, column }) =>
     [
@@ -72,8 +70,7 @@ export function ScenarioForm() {
 
 interface OrderedRun {
   /** The name of the schema of what is ordered, and the path of the list of runs. */
-  readonly schema: string;
-  readonly path: string;
+  readonly kind: RunKind;
   readonly label: string;
   readonly text: string;
   readonly button: string;
@@ -87,19 +84,9 @@ interface OrderedRun {
 }
 
 /** Makes a form of the schema of what is ordered. */
-function formOf({
-  schema: name,
-  path,
-  label,
-  text,
-  button,
-  draft: begin,
-  offers,
-  offered,
-  hidden,
-}: OrderedRun) {
+function formOf({ kind, label, text, button, draft: begin, offers, offered, hidden }: OrderedRun) {
   const schema = resource(
-    () => `/schemas/${name}`,
+    () => `/schemas/${kind}`,
     (served: Parameters<typeof shapeOf>[0]) => {
       const shape = shapeOf(served);
       if (shape.kind !== 'object') return shape;
@@ -118,7 +105,7 @@ function formOf({
     const submit = async () => {
       if (!shape) return;
       const order = readDraft(shape, draft.value) as object;
-      await show(await send(ask<RunSummary>('POST', path, order ?? {})));
+      await show(await send(ask<RunSummary>('POST', '/runs', { ...order, kind })));
     };
     const problem = refusal.value ?? schema.problem.value;
     return html`<form class="stack" aria-label=${label} onSubmit=${sent(submit)}>
@@ -142,13 +129,12 @@ const checks = resource(
   ],
 );
 
-/** A form for an examination of the client of a line. */
-export const ExaminationForm = formOf({
-  schema: 'examination',
-  path: '/examinations',
-  label: 'Run an examination',
+/** A form for a test of the client of a line. */
+export const ClientForm = formOf({
+  kind: 'client',
+  label: 'Test a client',
   text: 'Disturbs the client of a line, one check after the other, and reports how it copes. The client must be polling.',
-  button: 'Examine the client',
+  button: 'Test the client',
   draft: () => ({ line: firstLine() }),
   offers: () => ({
     line: summary.value?.lines.map(({ name }) => name) ?? [],
@@ -157,13 +143,12 @@ export const ExaminationForm = formOf({
   offered: checks,
 });
 
-/** A form for a shake of the client of a line. Moves are played again from the run that has found them. */
-export const ShakeForm = formOf({
-  schema: 'shake',
-  path: '/shakes',
-  label: 'Shake a client',
+/** A form for a fuzz run on the client of a line. Moves are played again from the run that has found them. */
+export const FuzzForm = formOf({
+  kind: 'fuzz',
+  label: 'Fuzz a client',
   text: 'Does random things to the client of a line until it fails, and looks for the fewest that show it again. The client must be polling.',
-  button: 'Shake the client',
+  button: 'Fuzz the client',
   draft: () => ({ line: firstLine() }),
   offers: () => ({ line: summary.value?.lines.map(({ name }) => name) ?? [] }),
   hidden: 'replay',
@@ -175,12 +160,11 @@ const realDevices = resource(
     body.devices.filter(({ real }) => real).map(({ name }) => name),
 );
 
-export const InspectionForm = formOf({
-  schema: 'inspection',
-  path: '/inspections',
-  label: 'Inspect a server',
-  text: 'Asks a server all that clients may ask, and reports how it behaves. It is a real device of this bench, or a server that api.mayReach lists. Nothing is written without scratch addresses.',
-  button: 'Inspect the server',
+export const ServerForm = formOf({
+  kind: 'server',
+  label: 'Test a server',
+  text: 'Sends a server all requests that clients may send, and reports how it behaves. It is a real device of this bench, or a server that api.mayReach lists. Nothing is written without scratch addresses.',
+  button: 'Test the server',
   draft: () => ({}),
   offers: () => ({ device: realDevices.current.value ?? [] }),
   offered: realDevices,

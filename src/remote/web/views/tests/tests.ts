@@ -5,7 +5,8 @@ import { html } from 'htm/preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { pathOf } from '../../../../common/rest-client/client.js';
 import { piecesOf } from '../../../../common/timeline/pieces.js';
-import type { FindingView, ShakeSummary } from '../../../api/v1/reports.js';
+import { RUN_KINDS } from '../../../../testing/run-kinds.js';
+import type { FindingView, FuzzSummary } from '../../../api/v1/reports.js';
 import { ask, mayWrite } from '../../api.js';
 import { go, hrefOf, route } from '../../route.js';
 import { StripModel, sourceOf } from '../../strip/model.js';
@@ -24,7 +25,7 @@ import {
   unread,
   type Verdict,
 } from './runs.js';
-import { ExaminationForm, InspectionForm, ScenarioForm, ShakeForm } from './start.js';
+import { ClientForm, FuzzForm, ScenarioForm, ServerForm } from './start.js';
 
 /** The view `/tests`: what can be run, past runs, and one run step by step. */
 export function TestsView() {
@@ -56,9 +57,9 @@ export function TestsView() {
 
 const FORMS = {
   Scenario: ScenarioForm,
-  Examination: ExaminationForm,
-  Shake: ShakeForm,
-  Device: InspectionForm,
+  Client: ClientForm,
+  Fuzz: FuzzForm,
+  Server: ServerForm,
 };
 type Tab = keyof typeof FORMS;
 
@@ -76,7 +77,7 @@ function whyNothing(id: string | undefined): string {
   if (unread.value) return unread.value.detail;
   if (runs.value === undefined) return 'Waiting for the simulator.';
   return id === undefined
-    ? 'Run a scenario, an examination, a shake or an inspection, or select one of the newest runs.'
+    ? 'Run a scenario, test a client or a server, or fuzz a client; or select one of the newest runs.'
     : 'There is no such run. The simulator keeps the newest twenty runs of each kind until it ends.';
 }
 
@@ -109,14 +110,14 @@ const SCENARIO = ['scenario.yaml', 'Scenario'] as const;
 
 /** A run: its steps as they end, and its evidence. */
 function RunPanel({ run }: { readonly run: ShownRun }) {
-  const { id, kind, called, name, isRunning, verdict, lines, steps, conclusions, schedule } = run;
+  const { id, kind, name, isRunning, verdict, lines, steps, conclusions, schedule } = run;
   const ended = steps.filter(({ verdict }) => verdict !== 'not run' && verdict !== 'not-run').length;
   useEffect(() => {
     void readFindings(run);
-    // A shake shortens what it has found.
+    // A fuzz run shortens what it has found.
   }, [id, isRunning, ended, steps.at(-1)?.message]);
   const stop = async () => {
-    sayAnswer(await ask('DELETE', pathOf(kind, id)), `${name} was stopped.`);
+    sayAnswer(await ask('DELETE', pathOf('runs', id)), `${name} was stopped.`);
     await readRuns();
   };
   const known = findings.value.id === id ? findings.value.list : [];
@@ -131,25 +132,25 @@ function RunPanel({ run }: { readonly run: ShownRun }) {
         ${schedule && !isRunning ? html`<${Button} disabled=${!mayWrite()} onClick=${() => void playAgain(lines[0] ?? '', schedule)}>Play again<//>` : null}
         ${files.map(
           ([file, title]) =>
-            html`<a download href=${`/api/v1${pathOf(kind, id, file)}`} aria-label=${`Report as ${title}`}>${title}</a>`,
+            html`<a download href=${`/api/v1${pathOf('runs', id, file)}`} aria-label=${`Report as ${title}`}>${title}</a>`,
         )}
       </div>
     </div>
-    <p class="dim" role="status">${called} ${id} on ${lines.join(', ')}: ${tried}</p>
+    <p class="dim" role="status">Run ${id}, a ${RUN_KINDS[kind]}, on ${lines.join(', ')}: ${tried}</p>
     ${conclusions.length > 0 ? html`<ul class="conclusions">${conclusions.map((each) => html`<li class="long">${each}</li>`)}</ul>` : null}
     <ol class="steps">
       ${steps.map(
         (step, i) => html`<${Step} key=${i} step=${step} number=${i + 1} finding=${known[i]}
           isFirst=${step.group !== '' && step.group !== steps[i - 1]?.group} />`,
       )}
-      ${isRunning && kind === 'tests' ? html`<li class="dim">The next step is running.</li>` : null}
+      ${isRunning && kind === 'scenario' ? html`<li class="dim">The next step is running.</li>` : null}
     </ol>
   </article>`;
 }
 
 /** Plays the moves at which a client has failed, and shows that. */
 async function playAgain(line: string, replay: readonly object[]): Promise<void> {
-  const answer = await ask<ShakeSummary>('POST', '/shakes', { line, replay });
+  const answer = await ask<FuzzSummary>('POST', '/runs', { kind: 'fuzz', line, replay });
   sayAnswer(answer, 'The moves are played again.');
   if (!answer.ok) return;
   await readRuns();

@@ -60,7 +60,7 @@ function isSkip(row: Row | undefined): row is Skipped {
 export class Chunks {
   /** The chunks, the oldest first. */
   readonly list: Chunk[] = [];
-  /** Sequence number up to which all events were examined. */
+  /** Sequence number up to which all events were looked at. */
   after: number;
   #size = 0;
   #uses = 0;

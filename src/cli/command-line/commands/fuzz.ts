@@ -1,0 +1,68 @@
+import { compact } from '../../../common/compact.js';
+import { MAX_SEED } from '../../../common/random.js';
+import { failure, success } from '../../../common/result.js';
+import { command } from './scan.js';
+import {
+  CLIENT_OPTIONS,
+  type ClientWanted,
+  clientWanted,
+  LIMITS_MS,
+  OBSERVER_OPTIONS,
+  ORDER_OPTIONS,
+} from './test-client.js';
+import { numberFrom, REMOTE_OPTIONS, REPORT_OPTIONS, text, timeFrom } from './values.js';
+
+export interface FuzzCommand extends ClientWanted {
+  readonly kind: 'fuzz';
+  /** How many moves are tried at most; without a limit when absent. */
+  readonly mostMoves?: number;
+  /** Path of a report with a schedule that is played in place of drawn ones. */
+  readonly replay?: string;
+  /** Where the scenario, and the traffic of the failure, are written. */
+  readonly scenario?: string;
+  readonly capture?: string;
+}
+
+const MOST_MOVES = 1_000_000;
+
+export const FUZZ = command({
+  name: 'fuzz',
+  words: 'LINE',
+  summary:
+    'disturb the client of a line at random until it fails, and find the shortest schedule that breaks it',
+  details:
+    'The line is one of the demo, of --config FILE, or of a simulator that runs already (--url). With --dut the client is started again when it has failed, which shrinking needs. Exit 1 if two of three plays show the failure, 2 if nobody polls.',
+  options: {
+    ...CLIENT_OPTIONS,
+    unit: ORDER_OPTIONS.unit,
+    limit: timeFrom(
+      'take no longer than this (default 30m)',
+      'a time from 1s to 24h, such as 30m',
+      LIMITS_MS,
+    ),
+    moves: numberFrom('N', 'try no more moves than this', 'a whole number', [1, MOST_MOVES]),
+    seed: numberFrom('N', 'seed of the moves; the same seed tries the same moves', 'a whole number', [
+      0,
+      MAX_SEED,
+    ]),
+    replay: text('FILE', 'play the schedule of this report (--json) instead'),
+    scenario: text('FILE', 'write the shortest schedule as a scenario for the command test'),
+    capture: text('FILE', 'write the traffic of the failure (pcapng)'),
+    ...REPORT_OPTIONS,
+    ...REMOTE_OPTIONS,
+    ...OBSERVER_OPTIONS,
+  },
+  parse(given) {
+    const client = clientWanted('fuzz', given);
+    if (!client.ok) return client;
+    const { url, moves: mostMoves, replay, scenario, capture } = given.values;
+    if (url !== undefined && capture !== undefined)
+      return failure("--capture can't be used with --url; the simulator there has its traffic");
+    const fuzz: FuzzCommand = {
+      kind: 'fuzz',
+      ...client.value,
+      ...compact({ mostMoves, replay, scenario, capture }),
+    };
+    return success(fuzz);
+  },
+});

@@ -1,0 +1,195 @@
+import { compact } from '../../../common/compact.js';
+import { MAX_SEED } from '../../../common/random.js';
+import { failure, type Result, success } from '../../../common/result.js';
+import type { ConfigurationSource } from '../../../files/config/load.js';
+import type { WrittenObserver } from '../../../testing/client/observer.js';
+import { command, type Given, type Values } from './scan.js';
+import {
+  FREE_PORTS_OPTION,
+  FREE_PORTS_REMOTE,
+  flag,
+  numberFrom,
+  option,
+  REMOTE_OPTIONS,
+  REPORT_OPTIONS,
+  type Reports,
+  reportsOf,
+  sourceOf,
+  text,
+  timeFrom,
+} from './values.js';
+
+/** Find out how a client behaves. */
+export interface TestClientCommand {
+  readonly kind: 'test-client';
+  readonly request: TestClientRequest;
+}
+
+/** What the user asks of `modbus-sim test-client`. */
+export type TestClientRequest =
+  | { readonly what: 'list' }
+  | (ClientTestOrder &
+      ClientWanted & {
+        readonly what: 'test-client';
+        /** Whether the client is started again when it has ended. */
+        readonly restart?: boolean;
+      });
+
+/** A run on the client of a line. */
+export interface ClientWanted extends Omit<ClientTestOrder, 'checks'>, Reports {
+  readonly line: string;
+  readonly source: ConfigurationSource;
+  /** The command line that starts the client. */
+  readonly dut?: string;
+  /** The observer, as the options `--observer-…` name it; empty when there is none. */
+  readonly observer: WrittenObserver;
+  /** URL of REST of a simulator that already runs. Undefined: the run starts a simulator of its own. */
+  readonly url?: string;
+  readonly token?: string;
+}
+
+/** What a client test does, on this simulator or on another one. */
+export interface ClientTestOrder {
+  /** Unit id; only requests to this unit are disturbed. */
+  readonly unitId?: number;
+  /** Identifiers of checks and names of groups; all checks when empty. */
+  readonly checks: readonly string[];
+  /** Longest duration in ms; the default when absent. */
+  readonly limitMs?: number;
+  /** Seed of the random numbers; drawn when absent. */
+  readonly seed?: number;
+}
+
+export type TestClientWanted = Extract<TestClientRequest, { what: 'test-client' }>;
+
+/** The shortest and the longest limit of a run, in ms. */
+export const LIMITS_MS = [1000, 86_400_000] as const;
+
+export const ORDER_OPTIONS = {
+  unit: numberFrom('N', 'disturb only requests to this unit', 'a unit identifier', [0, 255]),
+  checks: option(
+    'NAME,...',
+    'only these checks or groups, and the checks that they need',
+    'names of checks',
+    (names) => names.split(',').flatMap((name) => name.trim() || []),
+  ),
+  limit: timeFrom(
+    'take no longer than this (default 10m); the other checks are not run',
+    'a time from 1s to 24h, such as 10m',
+    LIMITS_MS,
+  ),
+  seed: numberFrom('N', 'seed of the order of checks and of their random parts', 'a whole number', [
+    0,
+    MAX_SEED,
+  ]),
+};
+
+/** The options that name the bench: its configuration, and the client. */
+export const CLIENT_OPTIONS = {
+  config: text('FILE', 'the configuration that the line is in (default: the demo)'),
+  ...FREE_PORTS_OPTION,
+  dut: text(
+    'COMMAND',
+    'start the client with this command, and stop it in the end; it may have {lines.NAME.path}, {lines.NAME.host} and {lines.NAME.port} in it',
+  ),
+};
+
+/** The options that name the observer of the client's values. */
+export const OBSERVER_OPTIONS = {
+  'observer-register': text('DEVICE.NAME', 'the client writes what it has read to this register'),
+  'observer-url': text('URL', 'the client shows what it has read on this page'),
+  'observer-path': text('PATH', 'the place of the value in the JSON of that page, such as values[0].voltage'),
+  'observer-command': text('COMMAND', 'this command prints what the client has read'),
+};
+
+const OPTIONS = {
+  list: flag('print all checks, with their rules and sources'),
+  ...CLIENT_OPTIONS,
+  ...ORDER_OPTIONS,
+  restart: flag('start the client again when it ends, and run the checks that are left'),
+  ...REPORT_OPTIONS,
+  ...REMOTE_OPTIONS,
+  ...OBSERVER_OPTIONS,
+};
+
+/** The options of every run on a client: where it is, how it is observed, and which reports are written. */
+type ClientOptions = typeof CLIENT_OPTIONS &
+  Pick<typeof ORDER_OPTIONS, 'unit' | 'limit' | 'seed'> &
+  typeof REPORT_OPTIONS &
+  typeof REMOTE_OPTIONS &
+  typeof OBSERVER_OPTIONS;
+
+export const TEST_CLIENT = command({
+  name: 'test-client',
+  words: 'LINE',
+  summary: 'watch the client that polls a line, disturb it, and say how it behaves',
+  details:
+    'The line is one of the demo, of --config FILE, or of a simulator that runs already (--url). Exit 1 if a check failed, 2 if nobody polls.',
+  options: OPTIONS,
+  parse(given): Result<TestClientCommand> {
+    const { list, checks = [], dut, restart, url } = given.values;
+    if (list) return success({ kind: 'test-client', request: { what: 'list' } });
+    const client = clientWanted('test-client', given);
+    if (!client.ok) return client;
+    if (restart && (dut === undefined || url !== undefined))
+      return failure('--restart needs --dut, without --url');
+    const request = { what: 'test-client', ...client.value, checks, ...compact({ restart }) } as const;
+    return success({ kind: 'test-client', request });
+  },
+});
+
+/**
+ * Reads from a command line on which client something runs.
+ * @param name of the command, for messages
+ * @returns what is wrong, as a sentence
+ */
+export function clientWanted(
+  name: string,
+  { values, words, token }: Given<ClientOptions>,
+): Result<ClientWanted> {
+  const [line, ...more] = words;
+  if (line === undefined || more.length > 0) return failure(`${name} takes the name of one line`);
+  const remote = remoteProblem(values);
+  if (remote !== undefined) return failure(remote);
+  const source = sourceOf(values);
+  if (!source.ok) return source;
+  const { unit: unitId, limit: limitMs, seed, dut, url } = values;
+  return success({
+    line,
+    source: source.value,
+    observer: observerOf(values),
+    ...reportsOf(values),
+    ...compact({ unitId, limitMs, seed, dut, url }),
+    ...(url !== undefined && compact({ token: values.token ?? token })),
+  });
+}
+
+/** Reads from the options of a command line what the client test does. */
+export function clientTestOrder({
+  unit: unitId,
+  checks = [],
+  limit: limitMs,
+  seed,
+}: Values<typeof ORDER_OPTIONS>): ClientTestOrder {
+  return { checks, ...compact({ unitId, limitMs, seed }) };
+}
+
+/** The observer that the options name; empty when they name none. */
+function observerOf(values: Values<typeof OBSERVER_OPTIONS>): WrittenObserver {
+  return compact({
+    register: values['observer-register'],
+    url: values['observer-url'],
+    path: values['observer-path'],
+    command: values['observer-command'],
+  });
+}
+
+/** Why the options do not fit together: some need `--url`, others can't be used with it. */
+function remoteProblem(values: Values<ClientOptions>): string | undefined {
+  const { url, token, config } = values;
+  if (url === undefined) return token === undefined ? undefined : '--token needs --url';
+  if (config !== undefined) return '--config has no effect with --url: the simulator there has its own';
+  if (values['free-ports']) return FREE_PORTS_REMOTE;
+  const foreign = (['observer-url', 'observer-command'] as const).find((name) => values[name] !== undefined);
+  return foreign && `--${foreign} can't be used with --url; use --observer-register`;
+}

@@ -1,0 +1,152 @@
+import { compact } from '../../../common/compact.js';
+import { MAX_SEED } from '../../../common/random.js';
+import { failure, type Result, success } from '../../../common/result.js';
+import { quote } from '../../../common/schema/problem.js';
+import type { RealTarget } from '../../../files/config/configuration.js';
+import type { ConfigurationSource } from '../../../files/config/load.js';
+import type { ServerTestOrder } from '../../../testing/server/bench.js';
+import { DEFAULT_RANGES } from './clone.js';
+import { command, type Given, type Values } from './scan.js';
+import {
+  flag,
+  numberFrom,
+  option,
+  REPORT_OPTIONS,
+  type Reports,
+  reportsOf,
+  TARGET_OPTIONS,
+  targetOf,
+  text,
+  time,
+} from './values.js';
+
+/** Find out how a server behaves. */
+export interface TestServerCommand {
+  readonly kind: 'test-server';
+  readonly request: TestServerRequest;
+}
+
+/** What the user asks of `modbus-sim test-server`. */
+export type TestServerRequest =
+  | { readonly what: 'list' }
+  | (Omit<ServerTestOrder, 'seed' | 'powerCycle' | 'map' | 'claims' | 'pauseMs' | 'idleMs'> &
+      Reports & {
+        readonly what: 'test-server';
+        /** How the server is reached, or the real device of a configuration that says it. */
+        readonly server:
+          | RealTarget
+          | { readonly kind: 'device'; readonly name: string; readonly source: ConfigurationSource };
+        /** True when speed, parity and unit are looked for first. */
+        readonly find: boolean;
+        readonly pauseMs?: number;
+        readonly idleMs?: number;
+        /** Seed of the random numbers; drawn when absent. */
+        readonly seed?: number;
+        /** A native file that says what the server has. */
+        readonly map?: string;
+        readonly claims?: string;
+        /** Where a draft of claims is to be written; `-` is standard output. */
+        readonly claimsTemplate?: string;
+        /** A command that restarts the server. */
+        readonly powerCycle?: string;
+        /** A native file about the server, to be written. */
+        readonly write?: string;
+        /** True when files may be overwritten. */
+        readonly force: boolean;
+      });
+
+/** The server test that a user asks for. */
+export type TestServerWanted = Extract<TestServerRequest, { what: 'test-server' }>;
+
+/** An option whose value is a list of tables with addresses: `holding:100-103,coils:10-13`. */
+const scratch = option(
+  'TABLE:FIRST-LAST,...',
+  'addresses that may be written, such as holding:100-103,coils:10-13; their values are put back',
+  'tables with addresses, such as holding:100-103,coils:10-13',
+  (written): ServerTestOrder['scratch'] | undefined => {
+    const spans = new Map<string, { readonly first: number; readonly last: number }>();
+    for (const part of written.split(',')) {
+      const [, table = '', from = '', to = from] =
+        /^ *(holding|coils):(\d{1,5})(?:-(\d{1,5}))? *$/.exec(part) ?? [];
+      const [first, last] = [Number(from), Number(to)];
+      if (table === '' || spans.has(table) || first > last || last > 0xffff) return undefined;
+      spans.set(table, { first, last });
+    }
+    return compact({ holding: spans.get('holding'), coils: spans.get('coils') });
+  },
+);
+
+const OPTIONS = {
+  list: flag('print all checks, with their rules and clauses'),
+  ...TARGET_OPTIONS,
+  device: text('NAME', 'or a device with `real` of the configuration'),
+  config: text('FILE', 'the configuration that the device is in'),
+  map: text('FILE', 'a native file that says what the server has, such as `import` and `clone` write'),
+  find: flag('look for speed, parity and unit first'),
+  unit: numberFrom('N', 'the unit identifier of the server (default 1)', 'a unit identifier', [0, 255]),
+  checks: option('NAME,...', 'only these checks or groups', 'names of checks', (names) =>
+    names.split(',').flatMap((name) => name.trim() || []),
+  ),
+  scratch,
+  broadcast: flag('also send broadcasts, which go to all servers of the bus'),
+  soak: time('read for this long at the end, such as 10m'),
+  idle: time('how long the server is left alone before it is asked again (default 3s)'),
+  pause: time('the pause before each request (default 20ms)'),
+  claims: text('FILE', 'what the maker of the server claims; a claim that does not hold is a violation'),
+  'claims-template': text('FILE', 'write the findings as a draft of claims; - is standard output'),
+  write: text('FILE', 'write a native file that behaves as the server does'),
+  force: flag('--write and --claims-template may overwrite a file'),
+  'power-cycle': text('COMMAND', 'run this to restart the server when it no longer answers'),
+  seed: numberFrom('N', 'seed of the order of checks and of their random parts', 'a whole number', [
+    0,
+    MAX_SEED,
+  ]),
+  ...REPORT_OPTIONS,
+};
+
+export const TEST_SERVER = command({
+  name: 'test-server',
+  words: '',
+  summary: 'ask a server all that clients may ask, and say how it behaves',
+  details:
+    'The server is at --serial PATH or --tcp HOST:PORT, or is the real device --device NAME of --config FILE. Nothing is written without --scratch. Exit 1 if a check is violated or a value could not be put back, 2 if nothing answers or it was stopped.',
+  options: OPTIONS,
+  parse(given): Result<TestServerCommand> {
+    const request = parseRequest(given);
+    return !request.ok ? request : success({ kind: 'test-server', request: request.value });
+  },
+});
+
+function serverOf(values: Values<typeof OPTIONS>): Result<TestServerWanted['server']> {
+  const { device, config } = values;
+  if ((device === undefined) !== (config === undefined)) return failure('--device and --config go together');
+  if (device === undefined || config === undefined) return targetOf(values, 'test-server');
+  if (values.serial !== undefined || values.tcp !== undefined)
+    return failure('--device says where the server is');
+  return success({ kind: 'device', name: device, source: { kind: 'native', file: config } });
+}
+
+function parseRequest({ values, words: [word] }: Given<typeof OPTIONS>): Result<TestServerRequest> {
+  if (word !== undefined) return failure(`test-server takes options only, got ${quote(word)}`);
+  if (values.list) return success({ what: 'list' });
+  const server = serverOf(values);
+  if (!server.ok) return server;
+  const { unit: unitId = 1, checks = [], soak: soakMs = 0 } = values;
+  return success({
+    ...{ what: 'test-server', server: server.value, find: values.find ?? false, unitId, checks, soakMs },
+    scratch: values.scratch ?? {},
+    broadcast: values.broadcast ?? false,
+    force: values.force ?? false,
+    ...(values.write !== undefined && { write: values.write, survey: DEFAULT_RANGES }),
+    ...compact({
+      pauseMs: values.pause,
+      idleMs: values.idle,
+      seed: values.seed,
+      map: values.map,
+      claims: values.claims,
+      claimsTemplate: values['claims-template'],
+      powerCycle: values['power-cycle'],
+    }),
+    ...reportsOf(values),
+  });
+}

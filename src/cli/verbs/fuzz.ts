@@ -1,0 +1,161 @@
+import { compact } from '../../common/compact.js';
+import { failure, type Result, success } from '../../common/result.js';
+import { At } from '../../common/schema/at.js';
+import { fileFindings } from '../../common/schema/findings.js';
+import { sectionOf } from '../../common/schema/parts.js';
+import { formatProblems } from '../../common/schema/problem.js';
+import { atOnce } from '../../common/work.js';
+import type { SourceText } from '../../files/config/text/parse-text.js';
+import { readConfigFile } from '../../files/config/text/read-file.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import { type MakeObserver, readObserver } from '../../testing/client/observer.js';
+import { FuzzRun } from '../../testing/fuzz/fuzz-run.js';
+import { checkingMoves, type FuzzOrder, type Schedule } from '../../testing/fuzz/move.js';
+import { readingFuzz } from '../../testing/fuzz/start-fuzz.js';
+import { htmlReport } from '../../testing/report/html.js';
+import { fuzzJson, scheduleSchema } from '../../testing/report/json.js';
+import { aboutText, type ReportView } from '../../testing/report/report.js';
+import { durationText } from '../../testing/report/words.js';
+import { programOf } from '../../testing/scenario/dut.js';
+import { writeCapture } from '../../testing/scenario/test-run.js';
+import type { FuzzCommand } from '../command-line/commands/fuzz.js';
+import { onOwnSimulator, orderHere, runOnClient } from './bench-here.js';
+import { runThere } from './follow-run.js';
+import { Remote } from './remote.js';
+import { complain, FAILED, OK, printFinding, say, WRONG_USAGE } from './say.js';
+import { stopOfReader } from './stop-signal.js';
+import { firstProblem, reportsProblem, save, writeReports } from './write-files.js';
+
+/** Fuzzes the client that polls a line, and prints what breaks it. */
+export async function fuzz(command: FuzzCommand): Promise<number> {
+  const read = readObserver(command.observer, (part) => `--observer-${part}`);
+  if (!read.ok) return complain(read.error, WRONG_USAGE);
+  const { scenario, capture } = command;
+  const unwritable = reportsProblem(command) ?? firstProblem([scenario, 'scenario'], [capture, 'capture']);
+  if (unwritable !== undefined) return complain(unwritable, WRONG_USAGE);
+  const replay = command.replay === undefined ? success(undefined) : readSchedule(command.replay);
+  if (!replay.ok) return complain(replay.error, WRONG_USAGE);
+  const stop = stopOfReader(WRONG_USAGE);
+  const means = { makeObserver: read.value, replay: replay.value, stop: stop.signal };
+  const report = await (command.url === undefined
+    ? fuzzHere(command, means)
+    : fuzzThere(command, command.url, means));
+  if (!report.ok) return complain(report.error, WRONG_USAGE);
+  return report.value ? conclude(command, report.value) : WRONG_USAGE;
+}
+
+/** Reads the schedule of a report; its moves are checked when the lines are known. */
+function readSchedule(file: string): Result<SourceText> {
+  const read = readConfigFile(file);
+  if (!read.ok) return failure(formatProblems(file, read.problems));
+  return sectionOf(read.source.value, 'schedule') === undefined
+    ? failure(`${file}: has no schedule, expected a report of modbus-sim fuzz --json`)
+    : success(read.source);
+}
+
+interface Means {
+  readonly makeObserver: MakeObserver | undefined;
+  /** The report whose schedule is played; undefined to draw. */
+  readonly replay: SourceText | undefined;
+  /** Resolves when it is to stop. */
+  readonly stop: Promise<unknown>;
+}
+
+function fuzzHere(command: FuzzCommand, means: Means): Promise<Result<ReportView | undefined>> {
+  return onOwnSimulator(command.source, (simulator) => {
+    const { dut, source, about } = command;
+    const client = { dut, makeObserver: means.makeObserver };
+    const readFuzz = (at: At) => atOnce(readingFuzz(at, simulator));
+    const wanted = orderHere(bodyOf(command), readFuzz, client, simulator);
+    if (!wanted.ok) return wanted;
+    const replay =
+      means.replay === undefined ? success(undefined) : readMoves(means.replay, simulator, command);
+    if (!replay.ok) return replay;
+    const order: FuzzOrder = {
+      ...wanted.value,
+      replay: replay.value,
+      about,
+      bench: {
+        ...(source.kind === 'native' && { configuration: source.file }),
+        ...(dut !== undefined && { dut: { command: dut } }),
+      },
+    };
+    return success(() => fuzzLine(command, simulator, order, means.stop));
+  });
+}
+
+function readMoves(
+  { value, locate }: SourceText,
+  simulator: Simulator,
+  { replay: file = '' }: FuzzCommand,
+): Result<Schedule> {
+  const findings = fileFindings();
+  const at = new At(value, findings).key('schedule');
+  const schedule = at.check(scheduleSchema);
+  if (schedule) atOnce(checkingMoves(at, schedule, simulator));
+  return schedule && findings.count === 0
+    ? success(schedule)
+    : failure(formatProblems(file, locate(findings.listed)));
+}
+
+function fuzzLine(
+  { dut, capture }: FuzzCommand,
+  simulator: Simulator,
+  order: FuzzOrder,
+  stop: Promise<unknown>,
+): Promise<Result<ReportView>> {
+  const { line, limitMs, seed } = order;
+  say(
+    `line ${line.name}: watching the client, then moves for ${durationText(limitMs)} at most, seed ${seed}`,
+  );
+  const make = (restart: () => Promise<string | undefined>) => {
+    const audience = { found: printFinding, note: say };
+    return new FuzzRun(simulator, { ...order, ...(dut !== undefined && { restart }) }, audience);
+  };
+  return runOnClient(simulator, dut, stop, make, ({ fuzzed }) => {
+    if (capture === undefined || !fuzzed) return;
+    const unwritten = writeCapture(simulator, { file: capture, ...fuzzed }, capture, [line.name]);
+    if (unwritten !== undefined) complain(unwritten);
+  });
+}
+
+/** Fuzzes the client of a line on a simulator that already runs. The client is started here, only once. */
+function fuzzThere(command: FuzzCommand, url: string, { replay, stop }: Means): Promise<Result<ReportView>> {
+  const { line, dut, token, observer } = command;
+  const { register } = observer;
+  say(`line ${line} at ${url}: watching the client, then moves`);
+  const body = {
+    kind: 'fuzz',
+    ...bodyOf(command),
+    ...(replay && { replay: sectionOf(replay.value, 'schedule') }),
+    ...(register !== undefined && { observer: { register } }),
+  };
+  return runThere(
+    new Remote(url, token),
+    { body, dut: dut === undefined ? undefined : programOf(dut) },
+    { onFinding: printFinding, stop },
+  );
+}
+
+/** The body of the request that starts a fuzz run, without the moves and the observer. */
+function bodyOf({ line, unitId: unit, limitMs: limit, seed, mostMoves: moves }: FuzzCommand): object {
+  return compact({ line, unit, limit, seed, moves });
+}
+
+function conclude(command: FuzzCommand, found: ReportView): number {
+  const { about = found.about, scenario } = command;
+  const report = { ...found, about };
+  const said = aboutText(about);
+  if (said !== '') say(said);
+  for (const text of report.conclusions) say(text);
+  const forms = { html: htmlReport, json: () => fuzzJson(report) };
+  const problem =
+    writeReports(command, [report], forms) ??
+    (scenario !== undefined && report.fuzzed
+      ? save(scenario, report.fuzzed.scenario, 'scenario')
+      : undefined);
+  if (problem !== undefined) return complain(problem, WRONG_USAGE);
+  if (report.isStopped || report.verdict === 'error') return WRONG_USAGE;
+  if (report.verdict === 'fail') return FAILED;
+  return report.verdict === 'inconclusive' && command.inconclusive === 'failure' ? FAILED : OK;
+}

@@ -1,0 +1,114 @@
+import { type Result, success } from '../../common/result.js';
+import { counted } from '../../common/words.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import { CHECKS, linesFor } from '../../testing/checks.js';
+import { REAL_WORLD, realWorldChecks } from '../../testing/client/checks/real-world.js';
+import { ClientTest } from '../../testing/client/client-test.js';
+import { type ClientTestOrder, DEFAULT_LIMIT_MS } from '../../testing/client/client-test-order.js';
+import { type MakeObserver, readObserver } from '../../testing/client/observer.js';
+import { htmlReport } from '../../testing/report/html.js';
+import { clientJson } from '../../testing/report/json.js';
+import { aboutText, type ReportView } from '../../testing/report/report.js';
+import { durationText } from '../../testing/report/words.js';
+import { programOf } from '../../testing/scenario/dut.js';
+import { readClientTest } from '../../testing/start-client-test.js';
+import type { TestClientRequest, TestClientWanted } from '../command-line/commands/test-client.js';
+import { onOwnSimulator, orderHere, runOnClient } from './bench-here.js';
+import { clientTestBody, type RemoteAudience, type RemoteClientTest, runThere } from './follow-run.js';
+import { Remote } from './remote.js';
+import { complain, FAILED, OK, printFinding, say, WRONG_USAGE } from './say.js';
+import { stopOfReader } from './stop-signal.js';
+import { reportsProblem, writeReports } from './write-files.js';
+
+/** Tests the client that polls a line, and prints how it behaves. */
+export async function testClient(request: TestClientRequest): Promise<number> {
+  if (request.what === 'list') return list();
+  const read = readObserver(request.observer, (part) => `--observer-${part}`);
+  if (!read.ok) return complain(read.error, WRONG_USAGE);
+  const unwritable = reportsProblem(request);
+  if (unwritable !== undefined) return complain(unwritable, WRONG_USAGE);
+  const stop = stopOfReader(WRONG_USAGE);
+  const report = await (request.url === undefined
+    ? testHere(request, read.value, stop.signal)
+    : testThere(request, request.url, stop.signal));
+  if (!report.ok) return complain(report.error, WRONG_USAGE);
+  return report.value ? conclude(request, report.value) : WRONG_USAGE;
+}
+
+function list(): number {
+  for (const check of CHECKS) {
+    const { id, group, title, does, matters, rule, fix, source } = check;
+    const lines = [does, matters, rule, `Lines: ${linesFor(check)}`, `To mend: ${fix}`, `Source: ${source}`];
+    say([`${id} (${group}): ${title}`, ...lines].join('\n    '));
+  }
+  say(`Only with --checks ${REAL_WORLD}, or with the names of some; modbus-sim catalogue ID explains them:`);
+  for (const { id, group, title } of realWorldChecks()) say(`${id} (${group}): ${title}`);
+  return OK;
+}
+
+/** @returns the report; undefined if what is wrong has been printed */
+function testHere(
+  wanted: TestClientWanted,
+  makeObserver: MakeObserver | undefined,
+  stop: Promise<unknown>,
+): Promise<Result<ReportView | undefined>> {
+  return onOwnSimulator(wanted.source, (simulator) => {
+    const client = { dut: wanted.dut, makeObserver };
+    const order = orderHere(clientTestBody(wanted), readClientTest, client, simulator);
+    return order.ok ? success(() => testLine(wanted, simulator, order.value, stop)) : order;
+  });
+}
+
+function testLine(
+  { dut, restart: isRestarted }: TestClientWanted,
+  simulator: Simulator,
+  order: ClientTestOrder,
+  stop: Promise<unknown>,
+): Promise<Result<ReportView>> {
+  const { line, checks, limitMs, seed } = order;
+  const many = counted(checks.length, 'check');
+  say(`line ${line.name}: watching the client, then ${many}, ${durationText(limitMs)} at most, seed ${seed}`);
+  return runOnClient(simulator, dut, stop, (restart) => {
+    const audience = { found: printFinding, note: say };
+    return new ClientTest(simulator, { ...order, ...(isRestarted && { restart }) }, audience);
+  });
+}
+
+/** Tests the client of a line on a simulator that already runs. */
+function testThere(
+  { observer: { register }, token, ...wanted }: TestClientWanted,
+  url: string,
+  stop: Promise<unknown>,
+): Promise<Result<ReportView>> {
+  const { line, limitMs = DEFAULT_LIMIT_MS } = wanted;
+  say(`line ${line} at ${url}: watching the client, then its checks, ${durationText(limitMs)} at most`);
+  return testClientRemotely({ ...wanted, register }, { url, token }, { onFinding: printFinding, stop });
+}
+
+/**
+ * Tests the client of a line on a simulator that already runs, and follows the client test.
+ * @returns the report, or lines for a terminal that say why there is none
+ */
+export function testClientRemotely(
+  wanted: RemoteClientTest,
+  { url, token }: { readonly url: string; readonly token: string | undefined },
+  audience: RemoteAudience,
+): Promise<Result<ReportView>> {
+  const dut = wanted.dut === undefined ? undefined : programOf(wanted.dut);
+  const run = { body: clientTestBody(wanted), dut };
+  return runThere(new Remote(url, token), run, audience);
+}
+
+function conclude(wanted: TestClientWanted, found: ReportView): number {
+  const { about = found.about } = wanted;
+  const report = { ...found, about };
+  const said = aboutText(about);
+  if (said !== '') say(said);
+  for (const text of report.conclusions) say(text);
+  const forms = { html: htmlReport, json: () => clientJson(report) };
+  const problem = writeReports(wanted, [report], forms);
+  if (problem !== undefined) return complain(problem, WRONG_USAGE);
+  if (report.isStopped || report.verdict === 'error') return WRONG_USAGE;
+  const isFailure = report.verdict === 'inconclusive' && wanted.inconclusive === 'failure';
+  return report.verdict === 'fail' || isFailure ? FAILED : OK;
+}

@@ -1,0 +1,186 @@
+import type { TrafficEvent } from '../../../simulator/traffic/event.js';
+import { timesText } from '../../report/words.js';
+import { type Exchange, whyNotActed } from '../heard/exchange.js';
+import { numberText } from '../heard/found.js';
+import type { Check, CheckText, Exam } from '../trial/exam.js';
+import { patienceOf } from '../trial/trial.js';
+import { type Evidence, type Judged, sure } from '../trial/verdict.js';
+
+/** A way to end a connection. */
+interface LossRow extends CheckText {
+  readonly what: string;
+  readonly faults: readonly object[];
+  /** What happened to the connection, after a preposition: `the reset`. */
+  readonly since: string;
+  readonly blame: string;
+}
+
+/**
+ * How many bytes are sent before a reset. The header of a Modbus TCP frame has seven bytes, so one more is in
+ * the middle of any reply.
+ */
+const AFTER_BYTES = 8;
+const OUTAGE_MS = 10_000;
+/** How long a client may take to give up a dead connection, in ms: it does so only after some time-outs. */
+const DEAD_MS = 60_000;
+const MOST_SHOWN = 8;
+
+const WITHIN = 'half a minute, three poll periods and three time-outs';
+const ON_TCP = ['tcp', 'tls'] as const;
+
+const LOSSES: readonly LossRow[] = [
+  {
+    id: 'closed-after-reply',
+    title: 'Goes on over another connection after its own was closed',
+    what: 'its connection was closed',
+    does: 'Closes the connection in an orderly way after one reply.',
+    matters:
+      'Devices close connections that they need for others, and when they restart; a client that does not notice reads nothing more.',
+    fix: 'Notice that a connection has closed, and connect again before the next poll.',
+    source: 'Messaging on TCP/IP Implementation Guide V1.0b, 4.2.2; RFC 9293, 3.6',
+    faults: [{ close: 'end' }],
+    since: 'its connection was closed',
+    blame: 'does not come back after its connection was closed',
+  },
+  {
+    id: 'reset-in-reply',
+    title: 'Survives a reset in the middle of a reply',
+    what: 'a reset in the middle of a reply',
+    does: 'Sends eight bytes of one reply and resets the connection.',
+    matters:
+      'That is how a device looks that restarts; the rest of a reply must not be expected on the next connection.',
+    fix: 'Treat a reset as the end of the request, throw away what was received, and connect again.',
+    source: 'RFC 9293, 3.5.2 and 3.6',
+    faults: [{ close: { how: 'reset', after: AFTER_BYTES } }],
+    since: 'the reset',
+    blame: 'does not survive a connection that is reset',
+  },
+];
+
+function lossCheck({ faults, since, blame, ...described }: LossRow): Check {
+  return {
+    ...described,
+    group: 'connections',
+    rule: `Passes when the client goes on over a new connection, or another one that it has, and polls as before; fails when it does not within ${WITHIN}.`,
+    transports: ON_TCP,
+    async run(exam) {
+      const limit = patienceOf(exam);
+      const { spoilt } = await exam.disturb(
+        { faults, count: 1 },
+        ({ spoilt: [first] }) => first && elsewhere(exam, first),
+        limit + 2 * exam.periodMs,
+      );
+      const [first] = spoilt;
+      if (!first) return sure('unclear', 'no request came that could be disturbed');
+      const why = whyNotActed(first);
+      if (why !== undefined) return sure('unclear', `the fault could not act: ${why}`);
+      const next = elsewhere(exam, first);
+      const gone = exam.log.clientEvent(first.seq, 'client gone', first.request.clientId);
+      const connected = next && exam.log.clientEvent(first.seq, 'client', next.request.clientId);
+      const evidence = [first, gone, connected, next].filter((each) => each !== undefined);
+      if (!next)
+        return sure('wrong', `asked nothing more for ${Math.round(limit / 1000)} s`, evidence, blame);
+      const afterMs = gone && connected && numberText(Math.max(0, connected.at - gone.at));
+      const again =
+        afterMs === undefined ? 'connected again' : `connected again ${afterMs} ms after ${since}`;
+      const how = connected ? again : 'went on over another connection that it had';
+      const what = next.question === first.question ? 'asked the same question' : 'asked another question';
+      return comeBack(exam, `${how} and ${what}`, evidence, blame);
+    },
+  };
+}
+
+/**
+ * The first request of the client that came after an exchange over another connection. Other clients are told
+ * by their questions.
+ */
+function elsewhere({ log, client: { questions } }: Exam, { seq, request }: Exchange): Exchange | undefined {
+  const isOfIt = ({ question }: Exchange) => questions.some(({ key }) => key === question);
+  return log.after(seq).find((each) => each.request.clientId !== request.clientId && isOfIt(each));
+}
+
+/** The verdict on a client that asks again: it passes when it polls as before, too. */
+async function comeBack(exam: Exam, text: string, evidence: Evidence, blame: string): Promise<Judged> {
+  if (await exam.recover()) return sure('right', `${text}, and polled as before`, evidence);
+  const shown = [...evidence, ...exam.log.after(exam.since).slice(-2)];
+  return sure('wrong', `${text}, but did not poll as before`, shown, blame);
+}
+
+const listenerGone: Check = {
+  id: 'listener-gone',
+  group: 'connections',
+  title: 'Comes back after the server was gone for 10 s',
+  what: 'the server was gone for 10 s',
+  does: 'Closes the line with all its connections, opens it again after 10 s, and waits for the client.',
+  matters:
+    'A device that restarts refuses connections for some seconds, and values are missing until the client tries again.',
+  fix: 'Try again to connect, with a pause, for as long as the client runs.',
+  rule: `Passes when the client connects and polls as before, fails when it does not within ${WITHIN}. Attempts while nobody listens can not be seen, so the pause between them is known by its upper bound only. Inconclusive for a line with port 0.`,
+  source:
+    'Common practice; the Messaging on TCP/IP Implementation Guide V1.0b, 4.2.1 leaves it to the client.',
+  transports: ON_TCP,
+  lastsMs: OUTAGE_MS,
+  async run(exam) {
+    if (exam.client.line.hasAnyPort) {
+      return sure('unclear', 'the line is on any free port, so it would come back on another; give it one');
+    }
+    const blame = 'does not come back after the server was gone';
+    const before = exam.log.after(exam.since).slice(-1);
+    const openedAt = await exam.outage(OUTAGE_MS);
+    const reopened = exam.log.last;
+    const limit = patienceOf(exam);
+    const next = await exam.until(() => exam.log.after(reopened)[0], limit);
+    const seconds = Math.round(limit / 1000);
+    if (!next)
+      return sure(
+        'wrong',
+        `asked nothing more for ${seconds} s after the line was open again`,
+        before,
+        blame,
+      );
+    const connected = exam.log.clientEvent(0, 'client', next.request.clientId);
+    const evidence = [...before, ...(connected ? [connected] : []), next];
+    if (!connected) return sure('unclear', 'the connection of its next request was not seen', evidence);
+    const afterMs = numberText(connected.at - openedAt);
+    return comeBack(exam, `connected ${afterMs} ms after the line was open again`, evidence, blame);
+  },
+};
+
+const halfOpen: Check = {
+  id: 'half-open',
+  group: 'connections',
+  title: 'Gives up a connection that is dead',
+  what: 'a dead connection',
+  does: 'Answers nothing more on the connections that there are, and answers again once the client has opened a new one.',
+  matters:
+    'A firewall that forgets a connection and a device that loses its power send no FIN. TCP itself notices after many minutes, so a client that does not connect anew is blind for as long.',
+  fix: 'Close the connection after a few requests without a reply, and connect again.',
+  rule: 'Passes when the client opens a new connection within a minute, or three poll periods and three time-outs more than half of one, and polls as before; fails when it does not.',
+  source: 'RFC 9293, 3.5.1: half-open connections; Messaging on TCP/IP Implementation Guide V1.0b, 4.2.2',
+  transports: ON_TCP,
+  async run(exam) {
+    const limit = Math.max(DEAD_MS, patienceOf(exam));
+    const { at, spoilt, result } = await exam.disturb(
+      { faults: [{ silence: true }], scope: 'line' },
+      ({ since }) => exam.log.clientEvent(since, 'client'),
+      limit,
+    );
+    const dead: readonly (Exchange | TrafficEvent)[] = spoilt.slice(-MOST_SHOWN);
+    if (spoilt.length === 0) return sure('unclear', 'no request came that could be disturbed');
+    const blame = 'holds on to a connection that is dead';
+    if (!result) {
+      // The checks with outages use this silence, so that nobody waits for another long one.
+      exam.client.silence = { at, spoilt, endedAt: exam.clock.now(), last: exam.log.last };
+      const text = `asked ${timesText(spoilt.length)} on the dead connection within ${Math.round(limit / 1000)} s, and opened no new one`;
+      return sure('wrong', text, dead, blame);
+    }
+    const asked = spoilt.filter(({ seq }) => seq < result.seq).length;
+    const times = asked === 1 ? 'one request' : `${asked} requests`;
+    const afterMs = numberText(result.at - (spoilt[0]?.at ?? at));
+    const text = `opened a new connection ${afterMs} ms after the first of ${times} without a reply`;
+    return comeBack(exam, text, [...dead, result], blame);
+  },
+};
+
+/** Checks of what a client does about a connection that ends. */
+export const connections: readonly Check[] = [...LOSSES.map(lossCheck), listenerGone, halfOpen];

@@ -1,0 +1,80 @@
+import { seededRandom } from '../../common/random.js';
+import type { Line } from '../../simulator/line.js';
+import type { RunAbout } from '../report/report.js';
+import type { Observer } from './observer.js';
+import type { Check } from './trial/exam.js';
+
+/** How long a client test may take, in ms, unless somebody says otherwise. */
+export const DEFAULT_LIMIT_MS = 600_000;
+
+/** Which client a client test or a fuzz run is about, and how long it may take. */
+export interface ClientOrder {
+  readonly line: Line;
+  /** The unit whose requests are disturbed; any unit when undefined. */
+  readonly unitId: number | undefined;
+  /** How long it may take, in ms. */
+  readonly limitMs: number;
+  /** The same seed tries the same, in the same order. */
+  readonly seed: number;
+  /** What the tester says about the client; undefined when nothing. */
+  readonly about?: RunAbout | undefined;
+  /** Shows the values that the client has read; undefined when nothing does. */
+  readonly observer?: Observer | undefined;
+  /**
+   * Starts the client again, also one that runs; undefined when nobody can.
+   * @returns why that was not possible; undefined when it was
+   */
+  readonly restart?: (() => Promise<string | undefined>) | undefined;
+}
+
+/** What a client test tests, and how. Checks that it does not reach within its time are not run. */
+export interface ClientTestOrder extends ClientOrder {
+  readonly checks: readonly Check[];
+}
+
+/**
+ * The order of the groups: the most decisive checks come first, and last those that some clients do not
+ * survive.
+ */
+const GROUPS: readonly Check['group'][] = [
+  'watching',
+  'damaged',
+  'time',
+  'exceptions',
+  'connections',
+  'real-world',
+];
+
+/**
+ * Orders checks in turns. Checks with the longest disturbances come last; before that, the most decisive
+ * groups come first, and the seed decides within a group. A check comes after those that it needs. Checks
+ * that disturb only one question share a turn.
+ * @param most how many checks share a turn at most
+ */
+export function inTurns(checks: readonly Check[], seed: number, most: number): Check[][] {
+  const random = seededRandom(seed, 0);
+  const waiting = checks
+    .map((check) => ({
+      check,
+      lastsMs: check.lastsMs ?? 0,
+      group: GROUPS.indexOf(check.group),
+      by: random.next(),
+    }))
+    .sort((a, b) => a.lastsMs - b.lastsMs || a.group - b.group || a.by - b.by)
+    .map(({ check }) => check);
+  const ids = new Set(waiting.map(({ id }) => id));
+  const turns: Check[][] = [];
+  const done = new Set<string>();
+  while (waiting.length > 0) {
+    const isReady = ({ needs = [] }: Check) => needs.every((id) => done.has(id) || !ids.has(id));
+    // Checks that need each other would never be ready. Then the first one goes on without the others.
+    const [next] = waiting.splice(Math.max(0, waiting.findIndex(isReady)), 1);
+    if (!next) break;
+    done.add(next.id);
+    const turn = turns.at(-1);
+    const isShared = next.beside === 'one question' && turn?.[0]?.beside === next.beside;
+    if (turn && isShared && turn.length < most) turn.push(next);
+    else turns.push([next]);
+  }
+  return turns;
+}

@@ -1,0 +1,140 @@
+import { configurationText } from '../../simulator/as-file/written-configuration.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import type { TrafficEvent } from '../../simulator/traffic/event.js';
+import {
+  type Finding,
+  overallVerdict,
+  type Report,
+  type RunAbout,
+  STOPPED,
+  versions,
+} from '../report/report.js';
+import { sentence } from '../report/words.js';
+import { type ClientFacts, foundText, parametersOf } from './heard/found.js';
+import type { Check } from './trial/exam.js';
+import type { EndedCheck, Evidence } from './trial/verdict.js';
+
+/** The line, the seed and the checks of a client test. */
+interface Tested {
+  readonly line: { readonly name: string };
+  readonly seed: number;
+  readonly about?: RunAbout | undefined;
+  readonly checks: readonly Check[];
+}
+
+interface KnownByNow extends Pick<Report, 'startedAt' | 'durationMs' | 'findings' | 'isStopped'> {
+  /** Why the client test could not begin, as a sentence. */
+  readonly refusal: string | undefined;
+  /** What became of the client, as sentences: it has crashed, is gone, or was away. */
+  readonly fates: readonly string[];
+  /** True when the client test is over: a check without a verdict gets none any more. */
+  readonly isOver: boolean;
+  readonly found: ClientFacts;
+}
+
+/**
+ * If this fraction of the checks is undecided, the first sentence says so. If it did not run at all and no
+ * check failed, the verdict is `error`.
+ */
+const TOO_MANY = 0.5;
+
+/** Makes the report on what a client test has found by now. */
+export function clientTestReport(
+  { line, seed, about, checks }: Tested,
+  bench: Simulator,
+  { startedAt, durationMs, refusal, fates, isOver, isStopped, found, findings }: KnownByNow,
+): Report {
+  const verdicts = findings.map(({ verdict }) => verdict);
+  const [notRun, open] = ['not run', 'inconclusive'].map(
+    (wanted) => verdicts.filter((verdict) => verdict === wanted).length,
+  ) as [number, number];
+  const overall = refusal === undefined ? overallVerdict(verdicts) : 'error';
+  const tooMany = TOO_MANY * Math.max(1, checks.length);
+  const isTooLittle = isOver && overall !== 'fail' && notRun >= tooMany;
+  const counts = [
+    ...(open > 0 ? [`${open} inconclusive`] : []),
+    ...(notRun > 0 ? [`${notRun} not run`] : []),
+  ];
+  const undecided =
+    isOver && notRun + open >= tooMany
+      ? `${notRun + open} of ${checks.length} checks undecided: ${counts.join(', ')}`
+      : undefined;
+  const [fate, ...others] = refusal === undefined ? fates : [];
+  const first = [fate, undecided].filter((text) => text !== undefined).join('; ');
+  // The seed decides in which order checks run. The report lists them, and the sentences on them, in the
+  // order of the table.
+  const inOrder = findings.toSorted((a, b) => checkIndex(checks, a) - checkIndex(checks, b));
+  const conclusions = inOrder.flatMap(({ verdict, conclusion }) => (verdict === 'fail' && conclusion) || []);
+  return {
+    kind: 'client',
+    name: `the client on line ${line.name}`,
+    startedAt,
+    durationMs,
+    verdict: isTooLittle ? 'error' : overall,
+    isStopped,
+    line: line.name,
+    seed,
+    ...(about && { about }),
+    conclusions: [
+      ...(isStopped ? [STOPPED] : []),
+      ...(refusal === undefined ? [first, ...others] : [refusal, undecided ?? '', ...fates]),
+      ...new Set(conclusions),
+      ...(refusal === undefined ? [foundText(found) || 'No time was measured'] : []),
+    ].flatMap((text) => (text === '' ? [] : sentence(text))),
+    parameters: parametersOf(found),
+    found: { ...found },
+    findings: inOrder,
+    // The configuration may be long, and not every reader of a report wants it.
+    get configuration() {
+      return [...configurationText(bench.running)].join('');
+    },
+    versions: versions(),
+  };
+}
+
+function checkIndex(checks: readonly Check[], { id }: Finding): number {
+  return checks.findIndex((check) => check.id === id);
+}
+
+/**
+ * Makes the finding on a check.
+ * @param durationMs how long the check took, in ms
+ */
+export function findingOf(
+  { id, group, title, does, matters, rule, fix, source }: Check,
+  { verdict, summary, conclusion, confidence, evidence = [] }: EndedCheck,
+  durationMs: number,
+): Finding {
+  return {
+    id,
+    title,
+    verdict,
+    summary,
+    ...(conclusion !== undefined && { conclusion }),
+    ...(confidence && { confidence }),
+    // Replies to the frames may still come after the check.
+    get frames() {
+      return framesOf(evidence);
+    },
+    durationMs,
+    about: { group, does, matters, rule, fix, source },
+  };
+}
+
+/** How many frames a finding has at most. The first and the last ones show the most. */
+const MOST_FRAMES = 60;
+
+/**
+ * The events that show what a check has found, in their order. An exchange gives its request and its reply.
+ */
+export function framesOf(evidence: Evidence): TrafficEvent[] {
+  const events = new Map<number, TrafficEvent>();
+  for (const each of evidence) {
+    for (const event of 'question' in each ? [each.request, each.reply] : [each]) {
+      if (event) events.set(event.seq, event);
+    }
+  }
+  const frames = [...events.values()].sort((a, b) => a.seq - b.seq);
+  if (frames.length <= MOST_FRAMES) return frames;
+  return [...frames.slice(0, MOST_FRAMES / 2), ...frames.slice(-MOST_FRAMES / 2)];
+}

@@ -1,0 +1,231 @@
+import type { Clock } from '../../../modbus/transport/clock.js';
+import type { TrafficEvent } from '../../../simulator/traffic/event.js';
+import { type Exchange, exchangeOf, type OwnRule } from './exchange.js';
+
+/**
+ * How many items of each kind are kept, the newest ones: a client may flood the line for the whole
+ * client test.
+ */
+const MOST_KEPT = 20_000;
+const DROPPED_AT_ONCE = 5_000;
+const MOST_NEWEST = 2_000;
+
+/** Everything that was heard of the client, in its order. */
+export class ExchangeLog {
+  readonly #exchanges: Exchange[] = [];
+  readonly #others: TrafficEvent[] = [];
+  readonly #spoilt: Exchange[] = [];
+  /** Exchanges that may still get their replies. */
+  readonly #open = new Map<number, Exchange>();
+  /** The newest exchange of each connection. */
+  readonly #latest = new Map<number, Exchange>();
+  readonly #acted: () => OwnRule | undefined;
+  readonly #listeners = new Set<() => void>();
+  #last = 0;
+  /** Sequence number up to which the client polled as usual, apart from what the faults did. */
+  usualUntil = 0;
+
+  /**
+   * @param acted called with each request; returns the rule of the client test that has acted since the
+   *   request before
+   */
+  constructor(acted: () => OwnRule | undefined) {
+    this.#acted = acted;
+  }
+
+  /** Sequence number of the newest event. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /**
+   * Calls back after each event of the line.
+   * @returns a function that ends the calls
+   */
+  onEvent(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  add(event: TrafficEvent): void {
+    this.#last = event.seq;
+    this.#keep(event);
+    for (const listener of this.#listeners) listener();
+  }
+
+  #keep(event: TrafficEvent): void {
+    if (event.kind === 'reply') {
+      this.#reply(event);
+      return;
+    }
+    const exchange = exchangeOf(event);
+    if (exchange) {
+      this.#asked(exchange);
+      return;
+    }
+    keep(this.#others, event);
+    if (event.kind !== 'client gone') return;
+    const latest = this.#latest.get(event.clientId);
+    if (latest) latest.closedAt = event.at;
+  }
+
+  /** The exchanges after this sequence number, the oldest first. */
+  after(seq: number): readonly Exchange[] {
+    return behind(this.#exchanges, seq);
+  }
+
+  /** The newest exchanges, the oldest of them first. They are enough to know the rhythm of any client. */
+  newest(): readonly Exchange[] {
+    return this.#exchanges.slice(-MOST_NEWEST);
+  }
+
+  /** The exchanges whose replies were spoilt, the oldest of them first. */
+  get spoilt(): readonly Exchange[] {
+    return this.#spoilt;
+  }
+
+  /**
+   * The events after this sequence number that are neither request nor reply: damage, clients that come and
+   * go, notices.
+   */
+  othersAfter(seq: number): readonly TrafficEvent[] {
+    return behind(this.#others, seq);
+  }
+
+  /**
+   * The next request of the same client. A client that gives up a connection may leave it open and use
+   * another one.
+   */
+  nextOf({ seq, next }: Exchange): Exchange | undefined {
+    return (
+      next ?? this.after(seq).find(({ before, request }) => before === undefined && request.clientId > 0)
+    );
+  }
+
+  /** The first event after this sequence number that tells of a client that came or went. */
+  clientEvent(seq: number, kind: 'client' | 'client gone', clientId?: number): TrafficEvent | undefined {
+    return this.othersAfter(seq).find(
+      (event) => event.kind === kind && (clientId === undefined || event.clientId === clientId),
+    );
+  }
+
+  #asked(exchange: Exchange): void {
+    const { clientId } = exchange.request;
+    exchange.rule = this.#acted();
+    const before = this.#latest.get(clientId) ?? this.#closed();
+    if (before) {
+      exchange.before = before;
+      before.next = exchange;
+      this.#latest.delete(before.request.clientId);
+    }
+    this.#latest.set(clientId, exchange);
+    for (const old of keep(this.#exchanges, exchange)) forget(old);
+    if (exchange.rule) keep(this.#spoilt, exchange);
+    if (exchange.request.kind === 'request') this.#open.set(exchange.seq, exchange);
+  }
+
+  /** The newest exchange whose connection has closed and that no request has followed. */
+  #closed(): Exchange | undefined {
+    return [...this.#latest.values()].findLast(({ closedAt }) => closedAt !== undefined);
+  }
+
+  #reply(event: Extract<TrafficEvent, { kind: 'reply' }>): void {
+    const exchange = this.#open.get(event.request);
+    if (!exchange) return;
+    exchange.reply = event;
+    this.#open.delete(event.request);
+  }
+}
+
+/**
+ * Unlinks an exchange that is no longer kept. Exchanges refer to each other, so it would stay in memory
+ * otherwise.
+ */
+function forget(exchange: Exchange): void {
+  if (exchange.next) exchange.next.before = undefined;
+  exchange.next = undefined;
+  exchange.before = undefined;
+}
+
+/**
+ * Adds an item.
+ * @returns the items that are no longer kept
+ */
+function keep<Item>(items: Item[], item: Item): Item[] {
+  items.push(item);
+  return items.length > MOST_KEPT ? items.splice(0, DROPPED_AT_ONCE) : [];
+}
+
+/**
+ * The items after this sequence number. They are mostly the newest few, so the search goes back from the end.
+ */
+function behind<Item extends { readonly seq: number }>(items: readonly Item[], seq: number): Item[] {
+  let first = items.length;
+  while (first > 0 && (items[first - 1] as Item).seq > seq) first--;
+  return items.slice(first);
+}
+
+/** A source of events of the line. */
+interface Heard {
+  /**
+   * Calls back after each event.
+   * @returns a function that ends the calls
+   */
+  onEvent(listener: () => void): () => void;
+}
+
+/** Waits for something to happen on the line. After `end` no wait resolves, so a caller needs no way out. */
+export class Waits {
+  readonly #clock: Clock;
+  readonly #heard: Heard;
+  readonly #stops = new Set<() => void>();
+  #isOver = false;
+
+  constructor(clock: Clock, heard: Heard) {
+    this.#clock = clock;
+    this.#heard = heard;
+  }
+
+  /** Ends all waits: none of them resolves any more. */
+  end(): void {
+    this.#isOver = true;
+    for (const stop of this.#stops) stop();
+  }
+
+  /**
+   * Waits until `find` returns something. `find` is called now and after each event of the line, when the
+   * line has planned its answer.
+   * @returns undefined when nothing was found within `limitMs`
+   */
+  until<Result>(find: () => Result | undefined, limitMs: number): Promise<Result | undefined> {
+    return new Promise((resolve) => {
+      if (this.#isOver) return;
+      const now = find();
+      if (now !== undefined) return resolve(now);
+      let isAsked = false;
+      const stop = () => {
+        callOff();
+        unsubscribe();
+        this.#stops.delete(stop);
+      };
+      const look = () => {
+        isAsked = false;
+        if (!this.#stops.has(stop)) return;
+        const result = find();
+        if (result === undefined) return;
+        stop();
+        resolve(result);
+      };
+      const unsubscribe = this.#heard.onEvent(() => {
+        if (isAsked) return;
+        isAsked = true;
+        queueMicrotask(look);
+      });
+      const callOff = this.#clock.callAfter(limitMs, () => {
+        stop();
+        resolve(find());
+      });
+      this.#stops.add(stop);
+    });
+  }
+}

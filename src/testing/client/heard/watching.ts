@@ -1,0 +1,112 @@
+import { failure, type Result, success } from '../../../common/result.js';
+import type { Clock } from '../../../modbus/transport/clock.js';
+import { durationText } from '../../report/words.js';
+import { spanOf, usualTimes } from '../../times.js';
+import { type Question, questionsIn, targetOf } from './exchange.js';
+import type { ExchangeLog, Waits } from './log.js';
+
+/** How long to wait for the first request, in ms. */
+const PATIENCE_MS = 30_000;
+/**
+ * The client is watched for at least this long, and for this many polls of the question that will be
+ * disturbed.
+ */
+const SHORTEST_MS = 2_000;
+const POLLS = 8;
+/**
+ * The time between two looks for the rhythm: this many ms, or this fraction of the time watched so far,
+ * whichever is longer. A look at many requests takes the main thread a millisecond.
+ */
+const LOOK_EVERY_MS = 100;
+const LOOK_AGAIN = 0.05;
+/** Fewer polls do not show the rhythm of the client. After `ENOUGH_MS` this many are enough. */
+const FEWEST_POLLS = 3;
+const ENOUGH_MS = 30_000;
+/** Watching takes at most this fraction of the limit. */
+const MOST_OF_LIMIT = 0.25;
+
+/** What watching has shown: the questions of the client, and the one to disturb. */
+export interface Watched {
+  readonly questions: readonly Question[];
+  readonly target: Question;
+}
+
+/**
+ * Polls have no rhythm when the range of their intervals is wider than this fraction of the median, and wider
+ * than this many ms.
+ */
+const UNEVEN = 0.5;
+const UNEVEN_MS = 100;
+
+/** Says that polls come in no rhythm, as a part of a sentence; undefined when they do. */
+export function unevenText({ text, intervals, periodMs = 0 }: Question): string | undefined {
+  const times = usualTimes(intervals);
+  if (spanOf(times) <= Math.max(UNEVEN * periodMs, UNEVEN_MS)) return undefined;
+  const [low, high] = [times.low, times.high].map((ms) => durationText(Math.round(ms)));
+  return `no even rhythm was found: ${text} came ${low} to ${high} apart`;
+}
+
+interface Watch {
+  readonly clock: Clock;
+  /** The waits of the watching. When somebody ends them, the watching never resolves. */
+  readonly waits: Waits;
+  readonly log: ExchangeLog;
+  readonly line: { readonly name: string };
+  /** The unit whose questions are disturbed; any unit when undefined. */
+  readonly unitId: number | undefined;
+  /** The limit of the whole client test, in ms. */
+  readonly limitMs: number;
+  /** Tells the followers of the client test what is waited for. */
+  readonly note: (text: string) => void;
+}
+
+/**
+ * Watches the client until its rhythm is known.
+ * @returns what was seen, or why the client can't be tested, as a sentence that says what was waited for
+ */
+export async function watchClient({
+  clock,
+  waits,
+  log,
+  line,
+  unitId,
+  limitMs,
+  note,
+}: Watch): Promise<Result<Watched>> {
+  const patience = Math.min(PATIENCE_MS, limitMs * MOST_OF_LIMIT);
+  const nobody = `nobody polls line ${line.name}`;
+  if (!(await waits.until(() => log.after(0)[0], patience))) {
+    const damaged = log
+      .othersAfter(0)
+      .filter(({ kind }) => kind === 'damaged' || kind === 'discarded').length;
+    const only =
+      damaged > 0 ? `, only bytes that are no frame, ${damaged} times (another baud rate or parity?)` : '';
+    return failure(`${nobody}: no request came within ${durationText(patience)}${only}`);
+  }
+  const startedAt = clock.now();
+  const longest = Math.max(limitMs * MOST_OF_LIMIT, SHORTEST_MS);
+  let lookAt = startedAt + SHORTEST_MS;
+  const polls = () => targetOf(questionsIn(log.newest()), unitId)?.asked.length ?? 0;
+  const isKnown = (least: number) => () => {
+    if (clock.now() < lookAt) return undefined;
+    lookAt = clock.now() + Math.max(LOOK_EVERY_MS, LOOK_AGAIN * (clock.now() - startedAt));
+    return polls() >= least || undefined;
+  };
+  const wanted = `${unitId === undefined ? 'a question' : `a question to unit ${unitId}`} that comes ${FEWEST_POLLS} times and is answered`;
+  const asked = () => {
+    const each = questionsIn(log.newest()).map(({ text, asked }) => `${text} (${asked.length})`);
+    return each.slice(0, 4).join(', ');
+  };
+  await waits.until(isKnown(POLLS + 1), Math.min(longest, ENOUGH_MS));
+  if (polls() < FEWEST_POLLS && longest > ENOUGH_MS) {
+    note(`waiting for ${wanted}, ${durationText(ENOUGH_MS)} so far; asked were ${asked()}`);
+    await waits.until(isKnown(FEWEST_POLLS), longest - ENOUGH_MS);
+  }
+  const questions = questionsIn(log.newest());
+  const chosen = targetOf(questions, unitId);
+  if (chosen && chosen.asked.length >= FEWEST_POLLS) return success({ questions, target: chosen });
+  const within = durationText(Math.round(clock.now() - startedAt));
+  return failure(
+    `${nobody} as a client test needs it: ${wanted} was waited for, for ${within}; asked were ${asked()}`,
+  );
+}

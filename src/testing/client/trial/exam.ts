@@ -1,0 +1,355 @@
+import type { Random } from '../../../common/random.js';
+import type { Ability } from '../../../device/faults/kind.js';
+import type { Clock } from '../../../modbus/transport/clock.js';
+import type { Line } from '../../../simulator/line.js';
+import type { CheckAbout } from '../../report/report.js';
+import type { Outage, PolledLine } from '../../tested-line.js';
+import { conditionsOf, type Exchange, type OwnRule, type Question, wentWell } from '../heard/exchange.js';
+import type { ClientFacts } from '../heard/found.js';
+import { type ExchangeLog, Waits } from '../heard/log.js';
+import type { OwnRules } from './rules.js';
+import type { ValueOracle } from './values.js';
+import type { Judged } from './verdict.js';
+
+/** The group among which a check is shown. */
+type Group = 'watching' | 'time' | 'damaged' | 'exceptions' | 'connections' | 'real-world';
+
+/** What a check says about itself. */
+export interface CheckText extends Omit<CheckAbout, 'group' | 'rule'> {
+  /** The identifier of the check, unique among all. */
+  readonly id: string;
+  readonly title: string;
+}
+
+/** Where a check can be run, and when its turn comes. */
+export interface CheckPlace {
+  /** The kinds of line that the check is for; any when absent. */
+  readonly transports?: readonly ('serial' | 'tcp' | 'tls' | 'udp')[];
+  /** What the faults of the check need of the line; see `device/faults/kind.ts`. */
+  readonly abilities?: readonly Ability[];
+  /** Checks that have to run before this one, because it uses what they find. */
+  readonly needs?: readonly string[];
+  /** How long the disturbance lasts, in ms; 0 when absent. Checks with the longest ones come last. */
+  readonly lastsMs?: number;
+}
+
+/** One check of how a client behaves: a row of a table in `checks/`. */
+export interface Check extends CheckText, CheckPlace, CheckAbout {
+  readonly group: Group;
+  /** What the client is shown, as a part of a sentence: `a reply with a wrong CRC`. */
+  readonly what: string;
+  /**
+   * `watches`: the check disturbs nobody, and runs beside all others. `one question`: it disturbs nothing but
+   * its question, and runs beside others of its kind. Absent: it runs alone.
+   */
+  readonly beside?: 'watches' | 'one question';
+  readonly run: (exam: Exam) => Promise<Judged>;
+  /** The verdict on what is known before the check is over. Absent when nothing is known before its end. */
+  readonly soFar?: (exam: Exam) => Judged;
+}
+
+/** Faults that lose the reply on its way, although the device has executed the request. */
+export const LOST: readonly object[] = [{ truncate: 0 }];
+
+/** Faults that are in force for a while. */
+export interface Disturbance {
+  /** The faults, as `do` of a fault rule: `[{ crc: 'invert' }]`. */
+  readonly faults: readonly object[];
+  /** How many requests are spoilt at most; all of them when absent. */
+  readonly count?: number;
+  /**
+   * Which requests are spoilt: those of the disturbed question (also when absent), of its unit, or all that
+   * the line answers.
+   */
+  readonly scope?: 'question' | 'unit' | 'line';
+}
+
+/** A disturbance while it goes on. */
+export interface Disturbed {
+  /** When the disturbance began, in ms. */
+  readonly at: number;
+  /** Everything with a higher sequence number came after the disturbance began. */
+  readonly since: number;
+  /** The requests on which the faults have acted so far. */
+  readonly spoilt: readonly Exchange[];
+}
+
+/** A time in which nothing on the line was answered. */
+export interface Silence extends Pick<Disturbed, 'at' | 'spoilt'> {
+  readonly endedAt: number;
+  /** Everything with a higher sequence number came after the silence. */
+  readonly last: number;
+}
+
+/** How a client asks one question while it gets no reply to it. */
+export interface AskingRun {
+  /** The askings without a reply, beginning with a poll. */
+  readonly asked: readonly Exchange[];
+  /** The request with another question that came after them; undefined while only this question comes. */
+  readonly after: Exchange | undefined;
+  /** The times from each asking to the next one, in ms. */
+  readonly intervals: readonly number[];
+}
+
+/**
+ * The client that is tested, its line, and what is known of it by now: everything that checks have in
+ * common.
+ */
+export interface TestedClient {
+  readonly clock: Clock;
+  readonly line: PolledLine;
+  /** The same line, for code that makes its devices behave otherwise. */
+  readonly simulated: Line;
+  /** The unit whose questions are disturbed; any unit when undefined. */
+  readonly unitId: number | undefined;
+  readonly log: ExchangeLog;
+  readonly found: ClientFacts;
+  readonly rules: OwnRules;
+  readonly outage: Outage;
+  /** Tells the followers of the client test what is waited for. */
+  readonly note: (text: string) => void;
+  /** Knows which values the client has read; undefined without an observer. */
+  readonly values: ValueOracle | undefined;
+  /** All questions that the client asks, as watching has shown them. */
+  questions: readonly Question[];
+  /** The longest silence that the client sat through on its old connections. */
+  silence?: Silence;
+  /** How long the client waits for a reply at most before it goes on, in ms; absent until that was tried. */
+  waitMs?: number;
+  /** True when the client did not return to its rhythm in time, so that its rhythm is no longer looked at. */
+  isWithoutRhythm: boolean;
+  /**
+   * True when something was disturbed since the client was last seen to poll as usual: up to the event
+   * `disturbedUntil`.
+   */
+  isDisturbed: boolean;
+  disturbedUntil: number;
+  run?: AskingRun;
+}
+
+/** What each check of a client has for itself. */
+interface Own {
+  /** The name of the check. */
+  readonly name: string;
+  /** Random numbers; the same seed gives the same numbers. */
+  readonly random: Random;
+  /** The question that is disturbed. */
+  readonly target: Question;
+  /** True when another check disturbs another question at the same time. */
+  readonly isBeside: boolean;
+}
+
+/** How many polls as usual show that the client has recovered. */
+const POLLS_AS_USUAL = 3;
+/**
+ * How long the client may take to recover, in ms unless somebody says otherwise, and in poll periods; the
+ * longer time counts.
+ */
+const RECOVERY_MS = 30_000;
+const RECOVERY_PERIODS = 20;
+/**
+ * How long to wait for the requests whose replies are suppressed: this many ms, and this many poll periods
+ * more. It would take too long with a client whose poll period is longer than `SLOWEST_MS`.
+ */
+const QUIET_MS = 30_000;
+const QUIET_PERIODS = 5;
+const SLOWEST_MS = 10_000;
+/**
+ * An interval is as usual up to this many times the longest one that was seen, or up to this many ms more.
+ */
+const LONGER = 1.5;
+const LATER_MS = 50;
+
+/**
+ * What a check works with. Its functions resolve when something has happened on the line. When the
+ * client test is stopped meanwhile they never resolve, so a check needs no way out; the client test takes the
+ * faults away.
+ */
+export class Exam {
+  readonly client: TestedClient;
+  readonly clock: Clock;
+  readonly log: ExchangeLog;
+  readonly target: Question;
+  readonly random: Random;
+  readonly isBeside: boolean;
+  /** Everything with a higher sequence number came after the check began. */
+  readonly since: number;
+  /** What a trial has shown against the client, for a check that does not come to its end. */
+  suspicion: string | undefined;
+  readonly #name: string;
+  readonly #waits: Waits;
+  #hasMisbehaved = false;
+  #mark: OwnRule | undefined;
+  #undo = () => {};
+
+  constructor(client: TestedClient, { name, random, target, isBeside }: Own) {
+    this.client = client;
+    this.clock = client.clock;
+    this.log = client.log;
+    this.target = target;
+    this.random = random;
+    this.isBeside = isBeside;
+    this.since = client.log.last;
+    this.#name = name;
+    this.#waits = new Waits(client.clock, client.log);
+  }
+
+  /** The usual time from one asking of the disturbed question to the next, in ms. */
+  get periodMs(): number {
+    return this.target.periodMs ?? 0;
+  }
+
+  /** True when the client has met a fault of this check. */
+  get hasDisturbed(): boolean {
+    return this.#hasMisbehaved || (this.log.spoilt.at(-1)?.seq ?? 0) > this.since;
+  }
+
+  /** Ends all waits of the check, and takes back what `change` has begun. */
+  end(): void {
+    this.#waits.end();
+    this.#undo();
+  }
+
+  /** Watches for some time. */
+  async watch(ms: number): Promise<void> {
+    await this.until(() => undefined, ms);
+  }
+
+  /** Waits as `Waits.until` does. */
+  until<Result>(find: () => Result | undefined, limitMs: number): Promise<Result | undefined> {
+    return this.#waits.until(find, limitMs);
+  }
+
+  /**
+   * Puts a fault rule in force, waits until something is found, and takes the rule away.
+   * @param find called as by `until`
+   */
+  async disturb<Result>(
+    { faults, count, scope = 'question' }: Disturbance,
+    find: (disturbed: Disturbed) => Result | undefined,
+    limitMs: number,
+  ): Promise<Disturbed & { readonly result: Result | undefined }> {
+    const { client, log } = this;
+    client.isDisturbed = true;
+    const when = {
+      line: this.client.line.name,
+      ...this.#conditions(scope),
+      ...(count !== undefined && { count }),
+    };
+    const rule = client.rules.put(this.#name, { when, do: faults, seed: this.random.below(2 ** 31) });
+    const since = log.last;
+    const disturbed: Disturbed = {
+      at: this.clock.now(),
+      since,
+      get spoilt() {
+        return log.after(since).filter((each) => each.rule === rule);
+      },
+    };
+    const result = await this.until(() => find(disturbed), limitMs);
+    client.rules.remove(rule);
+    client.disturbedUntil = disturbed.spoilt.at(-1)?.seq ?? since;
+    return { ...disturbed, result };
+  }
+
+  /** Gives good replies to the target another value from now on, by these faults; none when absent. */
+  mark(faults?: readonly object[]): void {
+    const { rules } = this.client;
+    if (this.#mark) rules.remove(this.#mark);
+    const when = { line: this.client.line.name, ...conditionsOf(this.target) };
+    this.#mark = faults && rules.put('mark', { when, do: faults, seed: 0, isSpoiling: false });
+  }
+
+  /**
+   * Closes the line with all its connections for some time, and opens it again. When that fails, the
+   * client test ends.
+   * @returns when the line was open again, in ms
+   */
+  async outage(ms: number): Promise<number> {
+    const { client } = this;
+    this.#hasMisbehaved = true;
+    client.isDisturbed = true;
+    await client.outage.begin();
+    await this.watch(ms);
+    const problem = await client.outage.end();
+    client.disturbedUntil = this.log.last;
+    return problem === undefined ? this.clock.now() : new Promise(() => {});
+  }
+
+  /**
+   * Lets the devices of the line behave otherwise until something is found.
+   * @param begin changes the devices, and returns what takes that back; called at the end of the check at the
+   *   latest
+   * @param find called as by `until`
+   */
+  async change(begin: () => () => void, find: () => true | undefined, limitMs: number): Promise<void> {
+    const { client } = this;
+    this.#hasMisbehaved = true;
+    client.isDisturbed = true;
+    this.#undo = begin();
+    await this.until(find, limitMs);
+    this.#undo();
+    client.disturbedUntil = this.log.last;
+  }
+
+  /**
+   * Leaves some requests without a reply. A client that has kept bytes, or a whole reply, takes them for the
+   * answer to its next request and stays behind for ever, unless that request gets no reply of its own.
+   */
+  async suppressReplies(requests: number): Promise<void> {
+    if (this.periodMs > SLOWEST_MS) return;
+    await this.disturb(
+      { faults: LOST, count: requests, scope: 'line' },
+      ({ spoilt }) => spoilt.length >= requests || undefined,
+      QUIET_MS + QUIET_PERIODS * this.periodMs,
+    );
+  }
+
+  /** The exchanges of the disturbed question after this sequence number. */
+  askedAfter(seq: number): readonly Exchange[] {
+    return this.log.after(seq).filter(({ question }) => question === this.target.key);
+  }
+
+  /**
+   * Waits until the client polls as it did before anything was disturbed: the disturbed question in its usual
+   * rhythm with good replies, and each of the other regular questions at least once.
+   * @param polls how many polls as usual are enough
+   * @param withinMs how long the client may take, in ms, unless twenty poll periods are longer
+   * @returns false when the client takes longer
+   */
+  async recover(polls = POLLS_AS_USUAL, withinMs = RECOVERY_MS): Promise<boolean> {
+    const { client } = this;
+    const limit = Math.max(withinMs, RECOVERY_PERIODS * this.periodMs);
+    const { last } = this.log;
+    const polled = () =>
+      this.#pollsAsUsual(client.isWithoutRhythm ? last : client.disturbedUntil, polls) || undefined;
+    const recovered = await this.until(polled, limit);
+    if (recovered && polls >= POLLS_AS_USUAL) {
+      this.log.usualUntil = this.log.last;
+      client.isDisturbed = false;
+    }
+    return recovered === true;
+  }
+
+  /**
+   * True when the newest polls came as usual.
+   * @param since only polls after this sequence number count
+   */
+  #pollsAsUsual(since: number, polls: number): boolean {
+    const asked = this.askedAfter(since).slice(-polls);
+    if (asked.length < polls || !asked.every(wentWell)) return false;
+    if (this.client.isWithoutRhythm) return true;
+    const longest = Math.max(...this.target.intervals);
+    const most = Math.max(longest * LONGER, longest + LATER_MS);
+    const times = [...asked.map(({ at }) => at), this.clock.now()];
+    if (times.some((at, i) => i > 0 && at - (times[i - 1] as number) > most)) return false;
+    const heard = new Set(this.log.after(since).map(({ question }) => question));
+    // A regular question is asked at least half as often as the disturbed one.
+    const regular = this.client.questions.filter((each) => each.asked.length * 2 >= this.target.asked.length);
+    return regular.every(({ key }) => heard.has(key));
+  }
+
+  #conditions(scope: NonNullable<Disturbance['scope']>): object {
+    if (scope === 'line') return {};
+    return scope === 'unit' ? { unit: this.target.unitId } : conditionsOf(this.target);
+  }
+}

@@ -1,0 +1,157 @@
+import { durationText } from '../../report/words.js';
+import type { Check, Exam } from './exam.js';
+import { type EndedCheck, type Judged, sure } from './verdict.js';
+
+/**
+ * A client is gone when it asks nothing for this long: this many ms, or this many poll periods or waits for a
+ * reply, whichever is longest.
+ */
+const GONE_MS = 60_000;
+const GONE_TIMES = 5;
+/** How long a client has to be silent, in ms, to fail a check that is ended from outside. */
+const SILENT_MS = 10_000;
+/**
+ * How long to wait for a poll after which the connection is closed, in ms and in poll periods; the longer
+ * time counts.
+ */
+const HELP_MS = 10_000;
+const HELP_PERIODS = 5;
+/** How many exchanges show what a client did instead of polling. */
+export const LAST_FRAMES = 4;
+
+/** Runs one check, and disturbs the client only while it polls as usual. */
+export async function runCheck(check: Check, exam: Exam): Promise<EndedCheck> {
+  if (check.beside !== 'watches') {
+    if (!(await pollsAsUsual(exam))) {
+      const text = 'before the check the client did not poll as usual, so it was not disturbed';
+      return sure('unclear', text, exam.log.after(exam.since).slice(-LAST_FRAMES));
+    }
+    await seesGoodReplies(exam);
+  }
+  try {
+    return await check.run(exam);
+  } catch (error) {
+    return { verdict: 'error', summary: `the check itself has failed: ${(error as Error).message}` };
+  }
+}
+
+/**
+ * How many requests get no reply. A client that reads less than comes falls behind further with each reply,
+ * so it may have kept many.
+ */
+const MANY_REQUESTS = 100;
+
+/**
+ * Waits until the observer shows the value of good replies, so that a fault can be blamed when it no longer
+ * does. A client that an earlier fault has put out of step is given requests without a reply.
+ */
+async function seesGoodReplies(exam: Exam): Promise<void> {
+  const { values } = exam.client;
+  if (!values || (await values.ready(exam)) !== undefined) return;
+  if (!(await values.follows(exam))) {
+    await exam.suppressReplies(MANY_REQUESTS);
+    await values.follows(exam);
+  }
+  exam.mark();
+}
+
+/**
+ * Waits until the client polls as usual. If it does not, helps it with a new connection, and then takes any
+ * polls for usual ones.
+ */
+async function pollsAsUsual(exam: Exam): Promise<boolean> {
+  const { client } = exam;
+  if (!client.isDisturbed || (await exam.recover())) return true;
+  for (const each of exam.log.after(exam.log.usualUntil)) each.isStuck = true;
+  const { target, periodMs } = exam;
+  const since = exam.askedAfter(exam.since);
+  const arrivals = since.length === 0 ? 'it did not come' : `it came ${since.length} times`;
+  const every = `${target.text} every ${durationText(Math.round(periodMs))}`;
+  client.note(`waiting for the client to poll as it did, ${every}; ${arrivals} in ${waited(exam)}`);
+  if (await helpedByNewConnection(exam)) return true;
+  if (client.isWithoutRhythm) return false;
+  client.isWithoutRhythm = true;
+  if (!(await exam.recover())) return false;
+  client.note('the client polls in another rhythm than before; what can be measured without it still is');
+  return true;
+}
+
+function waited({ clock, log, since }: Exam): string {
+  const last = log.newest().findLast(({ seq }) => seq <= since);
+  return durationText(Math.round(clock.now() - (last?.at ?? clock.now())));
+}
+
+/**
+ * Gives a client that does not poll as usual a new connection. A client that has lost its place in the stream
+ * of replies never finds it again on the old one, and nothing more could be tested.
+ * @returns whether the client polls as usual now; false at once where there are no connections
+ */
+export async function helpedByNewConnection(exam: Exam): Promise<boolean> {
+  const { kind } = exam.client.line;
+  if (kind !== 'tcp' && kind !== 'tls') return false;
+  await exam.disturb(
+    { faults: [{ close: 'end' }], count: 1, scope: 'line' },
+    ({ spoilt: [first] }) => first?.reply,
+    Math.max(HELP_MS, HELP_PERIODS * exam.periodMs),
+  );
+  return exam.recover();
+}
+
+/**
+ * Waits for the client to ask anything after a check.
+ * @returns true when it did not
+ */
+export async function isGone(exam: Exam): Promise<boolean> {
+  const { last } = exam.log;
+  const limit = longestSilence(exam, GONE_MS) - silenceOf(exam);
+  return (await exam.until(() => exam.askedAfter(last)[0], Math.max(0, limit))) === undefined;
+}
+
+/** How long the client has asked nothing, in ms. */
+function silenceOf({ clock, log }: Exam): number {
+  return clock.now() - (log.newest().at(-1)?.at ?? clock.now());
+}
+
+function longestSilence({ periodMs, client: { waitMs } }: Exam, leastMs: number): number {
+  return Math.max(leastMs, GONE_TIMES * Math.max(periodMs, waitMs ?? 0));
+}
+
+/**
+ * The verdict on a check that is ended from outside, from what is known by then; undefined when nothing is.
+ */
+export function soFar(check: Check, exam: Exam, why: string): Judged | undefined {
+  if (check.soFar) return check.soFar(exam);
+  const silence = silenceOf(exam);
+  if (exam.hasDisturbed && silence > longestSilence(exam, SILENT_MS)) {
+    const text = `asked nothing more for ${Math.round(silence / 1000)} s after ${check.what}, until ${why}`;
+    return sure(
+      'wrong',
+      text,
+      exam.log.newest().slice(-LAST_FRAMES),
+      `asks nothing more after ${check.what}`,
+    );
+  }
+  if (exam.suspicion === undefined) return undefined;
+  return sure('unclear', `${why}; until then a trial has shown that it ${exam.suspicion}`);
+}
+
+/**
+ * Says how a client has ended: in a headline with its exit code and last line, and in a text with all that is
+ * known.
+ */
+export function crashOf(
+  how: string,
+  whats?: readonly string[],
+): { readonly headline: string; readonly text: string } {
+  const lines = how.split('\n').map((line) => line.trim());
+  const [exit = how] = /exit code \d+|ended by \w+|could not be started.*/.exec(how) ?? [];
+  const verb = exit === 'exit code 0' ? 'ended' : 'crashed';
+  const disturbed = whats?.length === 0 ? 'while nothing was disturbed' : `after ${whats?.join(' or ')}`;
+  const when = whats ? ` ${disturbed}` : '';
+  // Node ends its traces with its version.
+  const last = lines.slice(1).findLast((line) => line !== '' && !/^Node\.js v/.test(line));
+  return {
+    headline: `${verb}${when}: ${exit}${last === undefined ? '' : `, last line ${JSON.stringify(last)}`}`,
+    text: `${verb}${when}: ${how}`,
+  };
+}

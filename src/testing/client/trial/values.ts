@@ -1,0 +1,372 @@
+import { failure, type Result, success } from '../../../common/result.js';
+import { wordAt } from '../../../modbus/protocol/bytes.js';
+import { dataOffset } from '../../../modbus/protocol/pdu.js';
+import type { Clock } from '../../../modbus/transport/clock.js';
+import { pduOf } from '../../tested-line.js';
+import { type Exchange, isReading, type Question, readingOf, wentWell } from '../heard/exchange.js';
+import type { ClientFacts } from '../heard/found.js';
+import type { Observer } from '../observer.js';
+import { DECIDES, type Trial } from './verdict.js';
+
+/** The part of the `Exam` of a check that is needed here. */
+interface Watching {
+  readonly clock: Clock;
+  readonly periodMs: number;
+  readonly target: Question;
+  readonly client: { readonly found: ClientFacts; readonly waitMs?: number };
+  readonly log: { readonly last: number };
+  askedAfter(seq: number): readonly Exchange[];
+  until<Result>(find: () => Result | undefined, limitMs: number): Promise<Result | undefined>;
+  mark(faults?: readonly object[]): void;
+  disturb<Result>(
+    disturbance: { readonly faults: readonly object[] },
+    find: () => Result | undefined,
+    limitMs: number,
+  ): Promise<{ readonly spoilt: readonly Exchange[] }>;
+  recover(): Promise<boolean>;
+}
+
+/** What an observer showed while the replies carried a known value. */
+export interface SeenByObserver {
+  /**
+   * `kept`: the observer showed only the value from before, or none. `sent`: it showed the value of the
+   * replies. `other`: it showed a value that the replies did not carry.
+   */
+  readonly kind: 'kept' | 'sent' | 'other';
+  /** The value that the observer showed. */
+  readonly text: string;
+}
+
+/**
+ * What it says of a client that its observer has kept its value, shows that of the spoilt reply, or shows
+ * another one.
+ */
+export type ValueMeaning = Readonly<Record<SeenByObserver['kind'], Trial['shows']>>;
+
+/**
+ * A trial that spoils the replies to a question for a while, and what it means when the client takes their
+ * values.
+ */
+export interface ValueTrial {
+  /** The faults that spoil the replies, or a function that makes them for the mark that the replies carry. */
+  readonly faults: readonly object[] | ((mark: object) => readonly object[]);
+  readonly meaning: ValueMeaning;
+  /** What the client was shown. */
+  readonly what: string;
+  /** What is wrong with a client that takes the value, for the first page. */
+  readonly blame: string;
+  /** True when any client would take the spoilt reply to this request, so that nothing is shown. */
+  readonly isVoid?: (spoilt: Exchange) => boolean;
+}
+
+/** How many different marks there are. */
+const MARKS = 4;
+/** How many bits are needed to count to `MARKS`. */
+const FEWEST_BITS = 3;
+/** Steps between the marks, tried in this order: small ones may be lost where the client rounds. */
+const STEPS = [1, 16, 256] as const;
+/**
+ * How long an observer may take to show what the client has read: this many ms, and this many poll periods
+ * more.
+ */
+const OBSERVER_PATIENCE_MS = 5_000;
+const PATIENCE_PERIODS = 3;
+/** How long to watch an observer whose delay is known: this many times the delay, and this many ms more. */
+const DELAYS = 2;
+const SHORTEST_MS = 500;
+/** How long to wait for a poll with a new value, in ms and in poll periods; the longer time counts. */
+const POLL_MS = 30_000;
+const POLL_PERIODS = 20;
+/** The time-out and the attempts of a client for which these are not known yet. */
+const USUAL_TIMEOUT_MS = 1_000;
+export const USUAL_ATTEMPTS = 3;
+/** How many trials on the line a value that was seen counts as. */
+export const SEEN = 2;
+
+/**
+ * Knows which value the client has taken: replies carry values of our own (marks), and an observer shows what
+ * was read. The texts that it shows for the marks are learned first, because the client may scale, round or
+ * name what it reads.
+ */
+export class ValueOracle {
+  readonly #observer: Observer;
+  #marks: readonly number[][] = [];
+  /** What the observer shows for each mark. */
+  #texts: readonly string[] = [];
+  #delayMs = 0;
+  #next = 0;
+  #isLearned = false;
+  #isFollowing = true;
+  #unusable: string | undefined;
+
+  constructor(observer: Observer) {
+    this.#observer = observer;
+  }
+
+  /**
+   * Learns how the observer shows values, once.
+   * @returns why the observer can't be used, as a sentence; undefined when it can
+   */
+  async ready(exam: Watching): Promise<string | undefined> {
+    if (!this.#isLearned) {
+      this.#unusable = await this.#learn(exam);
+      this.#isLearned = true;
+      exam.mark();
+    }
+    return this.#unusable;
+  }
+
+  /** True when `ready` has found that the observer can be used. */
+  get isUsable(): boolean {
+    return this.#isLearned && this.#unusable === undefined;
+  }
+
+  /** Three marks that differ. The first one is the last one of the call before. */
+  threeMarks(): readonly [number, number, number] {
+    const first = this.#next;
+    this.#next = (first + 2) % MARKS;
+    return [first, (first + 1) % MARKS, this.#next];
+  }
+
+  /**
+   * Gives good replies a mark.
+   * @returns false when the observer does not show it
+   */
+  async settles(exam: Watching, mark: number): Promise<boolean> {
+    const wanted = this.#texts[mark];
+    const shown = await this.#follow(exam, this.#marks[mark] as number[], (text) => text === wanted);
+    return shown !== undefined;
+  }
+
+  /**
+   * Gives good replies two values, one after the other: an observer that stands still may show one of them.
+   * @returns whether the observer shows both, as `isFollowing` says from then on
+   */
+  async follows(exam: Watching): Promise<boolean> {
+    const [, first, second] = this.threeMarks();
+    this.#isFollowing = (await this.settles(exam, first)) && (await this.settles(exam, second));
+    return this.#isFollowing;
+  }
+
+  /**
+   * True when the observer followed good replies the last time that it was looked at. Otherwise no fault can
+   * be blamed.
+   */
+  get isFollowing(): boolean {
+    return this.#isFollowing;
+  }
+
+  /** How long the observer needs to show what was read, in ms, with a margin. */
+  get patienceMs(): number {
+    return SHORTEST_MS + DELAYS * this.#delayMs + 4 * this.#observer.paceMs;
+  }
+
+  /** Watches the observer until it shows something else than before, for at most `limitMs`. */
+  async watch(
+    exam: Watching,
+    marks: { readonly before: number; readonly sent: number },
+    limitMs: number,
+  ): Promise<SeenByObserver> {
+    const before = this.#texts[marks.before] ?? '';
+    const seen = await this.#read(exam, limitMs, (text) =>
+      text !== before && this.#isValue(text) ? text : undefined,
+    );
+    if (seen === undefined) return { kind: 'kept', text: before };
+    return { kind: seen === this.#texts[marks.sent] ? 'sent' : 'other', text: seen };
+  }
+
+  /**
+   * Makes one trial that looks at the values. All replies to the question are spoilt for a while, and carry a
+   * value of their own: an observer that is slow to follow would miss a single one.
+   * @returns `kind`: what the observer showed; undefined when that is not known, and the trial is unclear
+   */
+  async trial(
+    exam: Watching,
+    { faults, meaning, what, blame, isVoid }: ValueTrial,
+  ): Promise<Trial & Partial<Pick<SeenByObserver, 'kind'>>> {
+    const unclear = (text: string): Trial => ({ shows: 'unclear', text, evidence: [], isOfValues: true });
+    const unusable = await this.ready(exam);
+    if (unusable !== undefined) return unclear(unusable);
+    if (!this.#isFollowing) return unclear('the observer did not follow good replies before the check');
+    const [before, sent, after] = this.threeMarks();
+    if (!(await this.settles(exam, before))) {
+      exam.mark();
+      return unclear('the observer did not follow the values of good replies');
+    }
+    const mark = (number: number) => ({ values: this.#marks[number] });
+    exam.mark([mark(sent)]);
+    const wait = exam.client.waitMs ?? exam.client.found.timeoutMs?.value ?? USUAL_TIMEOUT_MS;
+    // The limit has time for one poll with all its attempts.
+    const limit = this.patienceMs + exam.periodMs + (exam.client.found.attempts ?? USUAL_ATTEMPTS) * wait;
+    let seen: SeenByObserver | undefined;
+    void this.watch(exam, { before, sent }, limit).then((result) => {
+      seen = result;
+    });
+    const wanted = typeof faults === 'function' ? faults(mark(sent)) : faults;
+    const { spoilt } = await exam.disturb({ faults: wanted }, () => seen, limit);
+    exam.mark([mark(after)]);
+    const isBack =
+      (await exam.recover()) && ((await this.settles(exam, after)) || (await this.settles(exam, after)));
+    exam.mark();
+    if (spoilt.length === 0) return unclear('no request came while the observer was watched');
+    if (isVoid && spoilt.some(isVoid)) return unclear('a spoilt reply fitted its request');
+    if (seen?.kind === 'sent' && spoilt.some(isUnspoilt)) {
+      return unclear('the fault could not act on one of the replies, so that one was good');
+    }
+    const { kind, text } = textOf(seen);
+    const shows = meaning[kind];
+    const trial = { kind, shows, text, evidence: spoilt.slice(0, 3), isOfValues: true, weight: SEEN };
+    if (shows === 'wrong') {
+      const ever = isBack ? '' : ', and did not come back to the true value';
+      return { ...trial, text: `${text}${ever}`, conclusion: blame };
+    }
+    if (isBack) return trial;
+    const lost = 'the observer did not follow the good replies afterwards';
+    return {
+      ...trial,
+      shows: 'wrong',
+      text: lost,
+      weight: DECIDES,
+      conclusion: `keeps an old value after ${what}`,
+    };
+  }
+
+  async #learn(exam: Watching): Promise<string | undefined> {
+    for (const step of STEPS) {
+      const marks = marksFor(exam.target, step);
+      if (!marks.ok) return marks.error;
+      const texts = await this.#textsFor(exam, marks.value);
+      if (texts) {
+        [this.#marks, this.#texts] = [marks.value, texts];
+        return undefined;
+      }
+    }
+    const now = await this.#observer.read();
+    const shows = now.ok ? `shows ${JSON.stringify(now.text.slice(0, 40))}` : now.error;
+    return `the observer does not follow the values of the replies (${this.#observer.name} ${shows})`;
+  }
+
+  /** What the observer shows for each mark; undefined when it does not show a new text for each. */
+  async #textsFor(exam: Watching, marks: readonly (readonly number[])[]): Promise<string[] | undefined> {
+    // When the last mark has been sent for a while, the observer no longer shows earlier replies.
+    const last = marks.at(-1) ?? [];
+    if (!(await this.#polledWith(exam, last))) return undefined;
+    await exam.until(() => undefined, OBSERVER_PATIENCE_MS);
+    const before = await this.#observer.read();
+    const texts: string[] = [];
+    for (const words of marks) {
+      const isOld = (text: string) => words !== last && before.ok && text === before.text;
+      const text = await this.#follow(exam, words, (shown) => !texts.includes(shown) && !isOld(shown));
+      if (text === undefined) return undefined;
+      texts.push(text);
+    }
+    return texts;
+  }
+
+  /**
+   * Gives the replies a value.
+   * @returns false when the client does not read it
+   */
+  async #polledWith(exam: Watching, words: readonly number[]): Promise<boolean> {
+    const since = exam.log.last;
+    exam.mark([{ values: words }]);
+    const polled = () => exam.askedAfter(since).some(wentWell) || undefined;
+    const limit = Math.max(POLL_MS, POLL_PERIODS * exam.periodMs);
+    return (await exam.until(polled, limit)) === true;
+  }
+
+  /** Gives the replies a value and waits until the observer has shown the same accepted text twice. */
+  async #follow(
+    exam: Watching,
+    words: readonly number[],
+    accepts: (text: string) => boolean,
+  ): Promise<string | undefined> {
+    if (!(await this.#polledWith(exam, words))) return undefined;
+    const begin = exam.clock.now();
+    const limit = OBSERVER_PATIENCE_MS + DELAYS * this.#delayMs + PATIENCE_PERIODS * exam.periodMs;
+    let last: string | undefined;
+    const shown = await this.#read(exam, limit, (text) => {
+      const isSame = text !== undefined && text === last && accepts(text);
+      last = text;
+      return isSame ? text : undefined;
+    });
+    if (shown !== undefined) this.#delayMs = Math.max(this.#delayMs, exam.clock.now() - begin);
+    return shown;
+  }
+
+  /**
+   * Reads the observer again and again.
+   * @param find gets the text that the observer shows, or undefined
+   * @returns what `find` has found
+   */
+  async #read(
+    exam: Watching,
+    limitMs: number,
+    find: (text: string | undefined) => string | undefined,
+  ): Promise<string | undefined> {
+    const end = exam.clock.now() + limitMs;
+    while (exam.clock.now() < end) {
+      const shown = await this.#observer.read();
+      const found = find(shown.ok ? shown.text : undefined);
+      if (found !== undefined) return found;
+      await exam.until(() => undefined, this.#observer.paceMs);
+    }
+    return undefined;
+  }
+
+  /**
+   * True for a text that is a value. Where the client shows numbers, `null`, `bad` and the like say that it
+   * has none.
+   */
+  #isValue(text: string | undefined): text is string {
+    return text !== undefined && (isNumber(text) || !this.#texts.every(isNumber));
+  }
+}
+
+function isNumber(text: string): boolean {
+  return text !== '' && Number.isFinite(Number(text));
+}
+
+/**
+ * True when a fault of the client test could not act on its reply, which then carried the mark as a good one.
+ */
+function isUnspoilt({ reply }: Exchange): boolean {
+  return reply?.acted.some(({ notAchieved }) => notAchieved !== undefined) === true;
+}
+
+function textOf(seen: SeenByObserver | undefined): SeenByObserver {
+  if (!seen || seen.kind === 'kept') return { kind: 'kept', text: 'the observer kept its value' };
+  const { kind, text } = seen;
+  const quoted = JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+  const whose = kind === 'sent' ? 'the value of the spoilt reply' : 'which no good reply carried';
+  return { kind, text: `the observer then showed ${quoted}, ${whose}` };
+}
+
+/**
+ * Makes marks for the replies to a question: values that differ from each other and from the true one, and
+ * are near it, because a client may refuse what is out of range. Every word is changed, so that values of
+ * each type and order change.
+ * @returns the words of each mark, for the fault `values`
+ */
+function marksFor(question: Question, step: number): Result<readonly number[][]> {
+  if (!isReading(question)) return failure('the client asks nothing that reads registers or bits');
+  const reply = question.asked.findLast(wentWell)?.reply;
+  const pdu = reply && pduOf(reply);
+  if (!pdu) return failure('no reply to the question is known');
+  const data = pdu.slice(dataOffset(pdu));
+  const numbers = Array.from({ length: MARKS }, (_, i) => i + 1);
+  if (readingOf(question)?.isBits !== true) {
+    const words = wordsOf(data);
+    return success(numbers.map((number) => words.map((word) => (word + number * step) & 0xffff)));
+  }
+  if (wordAt(question.pdu, 3) < FEWEST_BITS)
+    return failure(`the client asks for fewer than ${FEWEST_BITS} bits`);
+  return success(numbers.map((number) => wordsOf(data.with(0, (data[0] as number) ^ number))));
+}
+
+/** Joins bytes to words; an odd byte at the end is the high byte of a word. */
+function wordsOf(data: Uint8Array): number[] {
+  return Array.from({ length: Math.ceil(data.length / 2) }, (_, i) => {
+    return ((data[2 * i] as number) << 8) | (data[2 * i + 1] ?? 0);
+  });
+}

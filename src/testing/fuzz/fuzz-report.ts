@@ -1,0 +1,311 @@
+import { type Misbehaviour, readCatalogue } from '../../files/config/catalogue.js';
+import { addressRanges } from '../../modbus/protocol/pdu.js';
+import { flow } from '../../simulator/as-file/flow.js';
+import { configurationText } from '../../simulator/as-file/written-configuration.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import type { TrafficEvent } from '../../simulator/traffic/event.js';
+import type { Question } from '../client/heard/exchange.js';
+import { unevenText } from '../client/heard/watching.js';
+import { type Finding, type Report, STOPPED, type Verdict, versions } from '../report/report.js';
+import { sentence } from '../report/words.js';
+import { spanOf, usualTimes } from '../times.js';
+import {
+  type FuzzOrder,
+  type Move,
+  movesText,
+  moveText,
+  type Schedule,
+  type WrittenActions,
+} from './move.js';
+import type { ClientFailure } from './play.js';
+import { ENDLESS } from './play.js';
+import { NEEDED, type Plays } from './shrink.js';
+
+/** The entries with what they do, which are read once: a report is made each time that somebody looks. */
+let known: readonly { readonly entry: Misbehaviour; readonly kinds: ReadonlySet<string> }[] | undefined;
+
+/**
+ * The entry of the catalogue that has most of the moves' kinds of faults and manners; undefined when no entry
+ * has any of them.
+ */
+function nearestEntry(schedule: Schedule): Misbehaviour | undefined {
+  const done = new Set(schedule.flatMap(({ does }) => kindsOf(does)));
+  known ??= readCatalogue().map((entry) => ({ entry, kinds: new Set(kindsOf(actionsOf(entry))) }));
+  const scored = known.map(({ entry, kinds }) => {
+    const shared = [...kinds].filter((kind) => done.has(kind)).length;
+    return { entry, score: shared / (kinds.size + done.size - shared || 1) };
+  });
+  const best = scored.reduce((first, each) => (each.score > first.score ? each : first));
+  return best.score > 0 ? best.entry : undefined;
+}
+
+function actionsOf({ faults, manners }: Misbehaviour): WrittenActions {
+  return { fault: faults, ...(manners && { manners: { all: manners } }) };
+}
+
+/** The kinds of faults and the manners of actions. */
+function kindsOf({ fault, manners, power, closed }: WrittenActions): string[] {
+  const rules = [fault ?? []].flat() as { readonly do?: object | readonly object[] }[];
+  const faults = rules.flatMap((rule) => [rule.do ?? []].flat().flatMap((each) => Object.keys(each)));
+  const habits = Object.values((manners ?? {}) as Record<string, object>).flatMap((each) =>
+    Object.keys(each),
+  );
+  // A device without its power is silent, and a line that is closed closes its connections.
+  return [...faults, ...habits, ...(power ? ['silence'] : []), ...(closed ? ['close'] : [])];
+}
+
+/** The facts of the bench and the client that a scenario needs beside the schedule. */
+interface Shown {
+  readonly line: string;
+  readonly seed: number;
+  /** `configuration` and `dut` of the scenario. */
+  readonly bench?: object | undefined;
+  readonly target: Question;
+  readonly questions: readonly Question[];
+}
+
+/** Steps as a scenario writes them. */
+type WrittenSteps = readonly object[];
+
+/** How long the client has for its usual round, in ms and in poll periods. */
+const BACK_MS = 60_000;
+const BACK_PERIODS = 20;
+/** How long the client may take until it polls in its rhythm, in ms. */
+const SETTLED_MS = 10_000;
+/** How long its rhythm is watched, in poll periods and in ms. */
+const WATCHED_PERIODS = 5;
+const WATCHED_MS = 3_000;
+/** How much the rhythm may vary: this fraction of the period, or this many ms. */
+const SLACK = 0.5;
+const SLACK_MS = 100;
+const LEAST_REQUESTS = 20;
+
+/**
+ * Writes the scenario that `test` runs, in YAML: it fails on a client that fails on the schedule, and passes
+ * on one that comes back to its usual round.
+ */
+function scenarioText(schedule: Schedule, { kind, text }: ClientFailure, shown: Shown): string {
+  const { line, seed, bench, target, questions } = shown;
+  const periodMs = Math.max(1, Math.round(target.periodMs ?? 0));
+  const within = Math.max(BACK_MS, BACK_PERIODS * periodMs);
+  const watched = Math.max(WATCHED_MS, WATCHED_PERIODS * periodMs);
+  const regular = questions.filter((each) => each.asked.length * 2 >= target.asked.length);
+  const isEndless = kind === 'endless';
+  const tooOften = Math.ceil((ENDLESS * watched * regular.length) / periodMs);
+  const calm = { never: { times: Math.max(LEAST_REQUESTS, tooOften) } };
+  const isSeen = kind !== 'value' && kind !== 'bytes';
+  const lines = [
+    `# The client ${text.split('\n')[0]}.`,
+    ...(isSeen
+      ? []
+      : ['# A scenario does not see that. fuzz --replay plays the same moves, and looks for it.']),
+    ...Object.entries({ name: movesText(schedule), line, seed, ...bench }).map(entryText),
+    'steps:',
+  ];
+  const steps: WrittenSteps = [
+    {
+      name: 'it polls',
+      expect: [askedFor(target), { same: true, times: { min: 3 } }],
+      within,
+    },
+    ...schedule.flatMap((move) =>
+      stepsOf(move, isEndless ? { wait: watched, ...calm } : { wait: { requests: move.requests } }),
+    ),
+    ...regular.map((each) => ({
+      name: `it gets its reply to ${each.text}`,
+      expect: { ...askedFor(each), response: 'ok', times: { min: 3 } },
+      within,
+    })),
+    ...(isEndless ? [{ name: 'it does not ask without end', ...calm, within: watched }] : []),
+    ...(kind === 'astray' ? rhythm(target, watched, within) : []),
+  ];
+  return `${[...lines, ...steps.map(stepText)].join('\n')}\n`;
+}
+
+function stepsOf({ after, requests, does }: Move, goal: object): WrittenSteps {
+  const { power } = does as { readonly power?: Readonly<Record<string, unknown>> };
+  const on = power && Object.fromEntries(Object.keys(power).map((name) => [name, 'on']));
+  return [
+    ...(after > 0 ? [{ wait: { requests: after } }] : []),
+    { name: moveText({ after: 0, requests, does }), ...does, ...goal },
+    ...(on ? [{ power: on }] : []),
+  ];
+}
+
+/** The steps that fail on a client that polls in another rhythm; none for one that never had a rhythm. */
+function rhythm(target: Question, watched: number, within: number): WrittenSteps {
+  if (unevenText(target) !== undefined) return [];
+  const every = Math.round(target.periodMs ?? 0);
+  const spread = spanOf(usualTimes(target.intervals));
+  const tolerance = Math.round(Math.max(SLACK * every, 2 * spread, SLACK_MS));
+  return [
+    { wait: SETTLED_MS },
+    { name: 'it polls as before', expect: { ...askedFor(target), every, tolerance, for: watched }, within },
+  ];
+}
+
+/** The conditions that a question fulfils. */
+function askedFor({ unitId, functionCode, pdu }: Question): object {
+  const [range] = addressRanges(pdu);
+  return { unit: unitId, function: functionCode, ...(range && { address: range.address }) };
+}
+
+function stepText(step: object): string {
+  return `  - ${Object.entries(step).map(entryText).join('\n    ')}`;
+}
+
+function entryText([key, content]: [string, unknown]): string {
+  return `${key}: ${flow(content)}`;
+}
+
+/** A failure of the client, and the shortest schedule so far that shows it. */
+export interface SeenFailure {
+  readonly schedule: Schedule;
+  readonly failure: ClientFailure;
+  readonly plays: Plays;
+  /** Plays as long as the shortest schedule, without its moves; undefined when there were none. */
+  readonly without?: Plays;
+  /** The events of the newest play in which the client failed. */
+  readonly frames: readonly TrafficEvent[];
+  /** Sequence numbers of the last event before that play, and of its last one. */
+  readonly since: number;
+  readonly last: number;
+}
+
+interface KnownByNow extends Pick<Report, 'startedAt' | 'durationMs' | 'isStopped'> {
+  readonly isOver: boolean;
+  /** Why the fuzz run ended before a failure was shrunk, as a part of a sentence. */
+  readonly whyEnded: string | undefined;
+  /** Why the fuzz run could not begin, as a sentence. */
+  readonly refusal: string | undefined;
+  /** Why nothing more could be played, as a sentence. */
+  readonly fate: string | undefined;
+  readonly moves: number;
+  readonly plays: number;
+  readonly seen: readonly SeenFailure[];
+  readonly target: Question | undefined;
+  readonly questions: readonly Question[];
+}
+
+/** Fewer moves than these have shown nothing. */
+const FEWEST_MOVES = 10;
+
+const RULE = `Fails when the client ends, asks nothing more, asks without end, sends bytes that are no request, has a value that \
+no reply carried, or does not come back to its usual round, in ${NEEDED} of 3 plays of the same moves; inconclusive when that was seen once and could not be shown again.`;
+
+/** Makes the report on what is known by now. */
+export function fuzzReport(order: FuzzOrder, bench: Simulator, known: KnownByNow): Report {
+  const { line, seed, about } = order;
+  const { startedAt, durationMs, refusal, fate, seen, whyEnded, moves, plays, target, questions } = known;
+  const findings = seen.map((each, i) => findingOf(each, i + 1));
+  const best = seen.find(isShown) ?? seen[0];
+  const conclusions = [
+    known.isStopped ? STOPPED : undefined,
+    refusal ?? conclusionOf(known, best),
+    fate,
+    refusal === undefined && best ? whyEnded : undefined,
+  ];
+  const entry = best && nearestEntry(best.schedule);
+  return {
+    kind: 'fuzz',
+    name: `the client on line ${line.name}, fuzzed`,
+    startedAt,
+    durationMs,
+    verdict: verdictOf(known),
+    isStopped: known.isStopped,
+    line: line.name,
+    seed,
+    ...(about && { about }),
+    conclusions: conclusions.flatMap((text) => (text === undefined || text === '' ? [] : sentence(text))),
+    parameters: [
+      { name: 'moves', value: String(moves) },
+      { name: 'plays', value: String(plays) },
+      ...(best ? [{ name: 'shortest schedule', value: movesOf(best.schedule) }] : []),
+      ...(entry ? [{ name: 'nearest entry of the catalogue', value: `${entry.id}: ${entry.title}` }] : []),
+    ],
+    findings,
+    tried: { moves, plays },
+    ...(best &&
+      target && {
+        fuzzed: {
+          schedule: best.schedule,
+          scenario: scenarioText(best.schedule, best.failure, {
+            ...order,
+            line: line.name,
+            target,
+            questions,
+          }),
+          first: best.since + 1,
+          last: best.last,
+          ...(entry && { nearest: entry.id }),
+        },
+      }),
+    // The configuration may be long, and not every reader of a report wants it.
+    get configuration() {
+      return [...configurationText(bench.running)].join('');
+    },
+    versions: versions(),
+  };
+}
+
+/** Makes the finding on a failure. @param number counts the failures from 1 */
+export function findingOf(fuzzed: SeenFailure, number: number): Finding {
+  const { schedule, failure, plays, frames } = fuzzed;
+  const [first = ''] = failure.text.split('\n');
+  const seen = `seen in ${plays.failed} of ${plays.played} plays`;
+  const again = isShown(fuzzed) || plays.played < NEEDED ? '' : whyNotShown(fuzzed);
+  return {
+    id: String(number),
+    title: `The client ${first}`,
+    verdict: isShown(fuzzed) ? 'fail' : 'inconclusive',
+    summary: `${failure.text === first ? '' : `${failure.text}\n`}Moves: ${movesText(schedule)} (${seen}${again})`,
+    ...(isShown(fuzzed) && { conclusion: `${first}; moves: ${movesText(schedule)}` }),
+    confidence: { agreeing: plays.failed, trials: plays.played },
+    frames,
+    durationMs: Math.max(0, (frames.at(-1)?.at ?? 0) - (frames[0]?.at ?? 0)),
+    about: {
+      group: 'fuzz',
+      does: 'Does random things to the client, one after the other, until it fails, and looks for the fewest and simplest that show it again.',
+      matters: 'Devices, adapters and networks do such things, one after the other.',
+      rule: RULE,
+      fix: 'Play the moves again with --replay, or run the scenario, until the client comes back to its usual round.',
+      source:
+        'No specification allows a client to end, to fall silent, or to ask without end because of what it has received.',
+    },
+  };
+}
+
+/** True for a failure that was seen again, and that the moves have brought about. */
+function isShown({ plays, without }: SeenFailure): boolean {
+  return plays.failed >= NEEDED && (without?.failed ?? 0) < NEEDED;
+}
+
+/** Why a failure says nothing about the moves, as a part of a sentence. */
+function whyNotShown({ plays, without }: SeenFailure): string {
+  return without && plays.failed >= NEEDED
+    ? `, and in ${without.failed} of ${without.played} without any move`
+    : ', and not shown again';
+}
+
+function verdictOf({ refusal, seen, isOver, isStopped, moves }: KnownByNow): Verdict {
+  if (refusal !== undefined) return 'error';
+  if (seen.some(isShown)) return 'fail';
+  if (seen.length > 0 || moves < FEWEST_MOVES) return isOver || seen.length > 0 ? 'inconclusive' : 'not run';
+  return isStopped ? 'inconclusive' : 'pass';
+}
+
+function conclusionOf({ moves, plays, isOver }: KnownByNow, best: SeenFailure | undefined): string {
+  const tried = `${moves} moves in ${plays} plays`;
+  if (!best)
+    return isOver ? `the client came back to its usual round after each of ${tried}` : `${tried} so far`;
+  const { failure, schedule, plays: shown } = best;
+  const [first = ''] = failure.text.split('\n');
+  const often = isShown(best)
+    ? `in ${shown.failed} of ${shown.played} plays`
+    : `in ${shown.failed} of ${shown.played} plays${best.without ? whyNotShown(best) : ', which does not show it again'}`;
+  return `the client ${first} after ${movesOf(schedule)}, ${often}: ${movesText(schedule)}`;
+}
+
+function movesOf({ length }: Schedule): string {
+  return length === 1 ? 'one move' : `${length} moves`;
+}

@@ -1,0 +1,88 @@
+import { At } from '../../common/schema/at.js';
+import { Findings } from '../../common/schema/findings.js';
+import { atOnce, type Work } from '../../common/work.js';
+import { flow } from '../../simulator/as-file/flow.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import type { ClientOrder } from '../client/client-test-order.js';
+import { readingSteps } from '../scenario/read-scenario.js';
+import type { ScenarioStep } from '../scenario/scenario.js';
+
+/** Actions as a step of a scenario writes them: `{fault: {when: {line: bus}, do: [{silence: true}]}}`. */
+export type WrittenActions = Readonly<Record<string, unknown>>;
+
+/**
+ * One thing that is done to a client. Its times are in requests of the client, so it can be played again on a
+ * client that asks faster or slower.
+ */
+export interface Move {
+  /** How many requests come before the move begins. */
+  readonly after: number;
+  /** How many requests the move lasts. */
+  readonly requests: number;
+  readonly does: WrittenActions;
+}
+
+/** Moves in their order. */
+export type Schedule = readonly Move[];
+
+/** Reports the mistakes of moves from outside. Yields in each move, as a running simulator may have many. */
+export function* checkingMoves(at: At, schedule: Schedule, simulator: Simulator): Work<void> {
+  for (const i of schedule.keys()) yield* readingStep(at.key(i).key('does'), simulator);
+}
+
+/** The step of a scenario that a move is; undefined where this simulator can't do it. */
+export function stepOf({ does }: Move, simulator: Simulator): ScenarioStep | undefined {
+  return atOnce(readingStep(new At(does, new Findings()), simulator));
+}
+
+/** Faults of a scenario have numbers as names. Those of moves are far from the numbers of others. */
+const FIRST_NUMBER = 1_000_000;
+/** A step with a fault needs an end. The one who plays the move ends it before. */
+const NEVER_MS = 86_400_000;
+
+function* readingStep(at: At, simulator: Simulator): Work<ScenarioStep | undefined> {
+  const found = new Findings();
+  const written = new At([{ ...(at.value as object), wait: NEVER_MS }], found);
+  const numbers = { seed: 0, next: FIRST_NUMBER, line: undefined, hasDut: false };
+  const [step] = yield* readingSteps(written, simulator, numbers);
+  for (const { path, message, code } of found.listed) at.below(path.slice(1)).wrong(message, code);
+  return step;
+}
+
+/** Says what a move does, in a few words: `2 requests later, {silence: true} for 3 requests`. */
+export function moveText({ after, requests, does }: Move): string {
+  const begins = after === 0 ? '' : `${count(after)} later, `;
+  return `${begins}${actionsText(does)} for ${count(requests)}`;
+}
+
+/** Says what moves do, one after the other. */
+export function movesText(schedule: Schedule): string {
+  return schedule.map(moveText).join('; ');
+}
+
+function count(requests: number): string {
+  return requests === 1 ? 'one request' : `${requests} requests`;
+}
+
+function actionsText(does: WrittenActions): string {
+  return Object.entries(does)
+    .map(([key, content]) => {
+      if (key !== 'fault') return `${key} ${flow(content)}`;
+      const rules = [content].flat() as { readonly do?: unknown }[];
+      return rules.map((rule) => [rule.do ?? []].flat().map(flow).join(' and ')).join('; ');
+    })
+    .join(', ');
+}
+
+/** How long a client is fuzzed, in ms, unless somebody says otherwise. */
+export const DEFAULT_FUZZ_MS = 1_800_000;
+
+/** Which client is fuzzed, and how. The time includes that for shrinking. */
+export interface FuzzOrder extends ClientOrder {
+  /** How many moves are tried at most; without a limit when undefined. */
+  readonly mostMoves?: number | undefined;
+  /** A schedule to be played in place of drawn ones; undefined to draw. */
+  readonly replay?: Schedule | undefined;
+  /** What the scenario says of its bench: `configuration` and `dut`; empty for a bench that runs already. */
+  readonly bench?: { readonly configuration?: string; readonly dut?: object } | undefined;
+}

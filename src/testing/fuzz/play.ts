@@ -1,0 +1,308 @@
+import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
+import { sentFrames } from '../../modbus/protocol/reply-plan.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import type { TrafficEvent } from '../../simulator/traffic/event.js';
+import { settle, watchValues } from '../client/checks/real-world.js';
+import type { Exam, TestedClient } from '../client/trial/exam.js';
+import type { ValueOracle } from '../client/trial/values.js';
+import { durationText } from '../report/words.js';
+import { Actions } from '../scenario/actions.js';
+import type { ScenarioStep } from '../scenario/scenario.js';
+import { pduOf } from '../tested-line.js';
+import { median } from '../times.js';
+import { type Move, type Schedule, stepOf } from './move.js';
+
+/** How often a client asks, while nothing disturbs it. */
+interface Usual {
+  /** The time from one asking of its most frequent question to the next, in ms. */
+  readonly periodMs: number;
+  readonly requestsPerMs: number;
+}
+
+/** Asking this many times as often as usual, for this many ms and poll periods, is asking without end. */
+export const ENDLESS = 5;
+const ENDLESS_MS = 2_000;
+const ENDLESS_PERIODS = 5;
+/** How long a client that repeats each request pauses after that: half a poll period, or this many ms. */
+const PAUSE_MS = 50;
+const PAUSE_PERIODS = 0.5;
+/** After how many requests without a pause, and repetitions of one question, a client may ask without end. */
+const RACING = 20;
+const REPEATING = 3;
+
+/** Listens to the pace of a client: whether it asks without end, and how long it was silent at most. */
+export class AskingPace {
+  readonly #usual: Usual;
+  readonly #onEndless: (requests: number, ms: number) => void;
+  #streak = { since: 0, count: 0 };
+  /** The question that was asked last, and how often in a row. */
+  #same = { question: '', count: 0 };
+  #last: number | undefined;
+  #longest: number;
+
+  /** @param longestMs the longest silence that was seen, in ms */
+  constructor(usual: Usual, longestMs: number, onEndless: (requests: number, ms: number) => void) {
+    this.#usual = usual;
+    this.#longest = longestMs;
+    this.#onEndless = onEndless;
+  }
+
+  /** A request has come. */
+  add(at: number, question: string): void {
+    const gap = at - (this.#last ?? at);
+    this.#last = at;
+    this.#longest = Math.max(this.#longest, gap);
+    const isAfterPause = this.#streak.count === 0 || gap >= this.#pauseMs;
+    if (isAfterPause) this.#streak = { since: at, count: 0 };
+    if (isAfterPause || question !== this.#same.question) this.#same = { question, count: 0 };
+    this.#same.count++;
+    this.#streak.count++;
+    const ms = at - this.#streak.since;
+    if (ms >= this.endlessMs && this.#isOften(ms)) this.#onEndless(this.#streak.count, ms);
+  }
+
+  /** Forgets what came before, as when the client was started again. */
+  reset(): void {
+    this.#last = undefined;
+    this.#streak = { since: 0, count: 0 };
+  }
+
+  /** True while the client asks so fast, and without a pause, that it may ask without end. */
+  isRacing(now: number): boolean {
+    const { since, count } = this.#streak;
+    const isMuch = count >= RACING || this.#same.count >= REPEATING;
+    return isMuch && now - (this.#last ?? now) < this.#pauseMs && this.#isOften(now - since);
+  }
+
+  /** How long a client has to ask that often, in ms. */
+  get endlessMs(): number {
+    return Math.max(ENDLESS_MS, ENDLESS_PERIODS * this.#usual.periodMs);
+  }
+
+  /** The longest silence that the client has ended by itself, in ms. */
+  get longestMs(): number {
+    return this.#longest;
+  }
+
+  get #pauseMs(): number {
+    return Math.max(PAUSE_MS, PAUSE_PERIODS * this.#usual.periodMs);
+  }
+
+  #isOften(ms: number): boolean {
+    return this.#streak.count >= ENDLESS * this.#usual.requestsPerMs * Math.max(ms, 1);
+  }
+}
+
+/**
+ * What a client did that no device may bring it to. `ended`: its program ended. `gone`: it asks nothing more.
+ * `endless`: it asks far more often than usual, without a pause. `bytes`: it sends bytes that are no request.
+ * `value`: it has a value that no reply carried. `astray`: it asks, but no longer its usual round.
+ */
+export interface ClientFailure {
+  readonly kind: 'ended' | 'gone' | 'endless' | 'bytes' | 'value' | 'astray';
+  /** What the client did, as a part of a sentence. */
+  readonly text: string;
+}
+
+/**
+ * A client is gone when it asks nothing, and astray when it asks but not as usual, for this long: this many
+ * ms, this many poll periods, and this many times the longest silence that it has ended by itself, whichever
+ * is longest. What was seen once needs less time to be seen again.
+ */
+const FIRST = { goneMs: 60_000, astrayMs: 60_000 };
+const AGAIN = { goneMs: 30_000, astrayMs: 15_000 };
+const PERIODS = 40;
+const PAUSES = 3;
+/** How long a move waits for requests of a client that is silent, in ms and in poll periods. */
+const PATIENCE_MS = 5_000;
+const LONGEST_PATIENCE_MS = 30_000;
+const PATIENCE_PERIODS = 10;
+/** A line is closed for at least this long for each request of its move, in ms. */
+const SHORTEST_MS = 100;
+
+const DEAF: ClientFailure = { kind: 'value', text: 'no longer shows the values of good replies' };
+
+/** Plays schedules on a line, and looks at what the client does. */
+export class Player {
+  readonly #simulator: Simulator;
+  readonly #client: TestedClient;
+  readonly #actions: Actions;
+  readonly #pace: AskingPace;
+  /** The step of the move that is played. */
+  #step: ScenarioStep | undefined;
+  /** How long this client has to be silent, or astray. */
+  #limits = FIRST;
+
+  constructor(simulator: Simulator, client: TestedClient, pace: AskingPace) {
+    this.#simulator = simulator;
+    this.#client = client;
+    this.#actions = new Actions(simulator);
+    this.#pace = pace;
+  }
+
+  /**
+   * Plays moves, and waits for the client to poll as before.
+   * @returns what the client did wrong; undefined when it did nothing wrong
+   */
+  async play(exam: Exam, schedule: Schedule): Promise<ClientFailure | undefined> {
+    const client = this.#client;
+    const mark = await settle(exam);
+    // The client may have become deaf after the play before was judged.
+    const isDoubtful = mark === undefined && client.values?.isUsable === true && (await exam.recover());
+    if (isDoubtful && !(await showsGoodReplies(exam, client.values as ValueOracle))) return DEAF;
+    const { last: since } = exam.log;
+    const observer = client.values && mark !== undefined && watchValues(exam, client.values, mark);
+    client.isDisturbed = true;
+    for (const move of schedule) {
+      const begins = await this.#asks(exam, move.after);
+      if (!begins) break;
+      await this.#make(exam, move);
+    }
+    client.disturbedUntil = exam.log.last;
+    const failure = (await this.#comesBack(exam)) ?? sentBytes(exam, since);
+    const wrong = observer && (await observer());
+    exam.mark();
+    if (failure || !observer || !client.values) return failure;
+    if (wrong !== undefined && !isOtherValue(exam, since))
+      return { kind: 'value', text: `showed ${JSON.stringify(wrong)}, which no reply carried` };
+    if (await showsGoodReplies(exam, client.values)) return undefined;
+    return DEAF;
+  }
+
+  /** True while a move has closed the line. */
+  get isClosing(): boolean {
+    return this.#actions.keepsClosed(this.#client.line.name);
+  }
+
+  /** Ends the effects of a move that go on by themselves. */
+  async clear(): Promise<void> {
+    this.#actions.endStep();
+    await this.#actions.changing;
+    for (const { device } of this.#step?.power ?? []) device.restore(0);
+    this.#step = undefined;
+  }
+
+  async #make(exam: Exam, move: Move): Promise<void> {
+    const step = stepOf(move, this.#simulator);
+    if (!step) return;
+    this.#step = step;
+    if (this.#actions.begin(step) !== undefined) return this.clear();
+    await this.#actions.changing;
+    // Nobody can ask on a closed line.
+    if (this.isClosing) await exam.watch(move.requests * Math.max(exam.periodMs, SHORTEST_MS));
+    else await this.#asks(exam, move.requests);
+    // Requests may come that fast because the client asks without end. Then the move goes on until that is
+    // known.
+    const { clock } = exam;
+    const isOver = () => !this.#pace.isRacing(clock.now()) || undefined;
+    for (let waited = 0; !isOver() && waited < this.#pace.endlessMs; waited += exam.periodMs || 1)
+      await exam.watch(exam.periodMs || 1);
+    await this.clear();
+  }
+
+  /**
+   * Waits for requests of the client.
+   * @returns false when it asks nothing for longer than it usually does
+   */
+  async #asks(exam: Exam, requests: number): Promise<boolean> {
+    const { log, periodMs } = exam;
+    const pauses = Math.max(PATIENCE_PERIODS * periodMs, PAUSES * this.#pace.longestMs, PATIENCE_MS);
+    const patience = Math.min(LONGEST_PATIENCE_MS, pauses);
+    for (let left = requests; left > 0; left--) {
+      const { last } = log;
+      if (!(await exam.until(() => log.after(last)[0], patience))) return false;
+    }
+    return true;
+  }
+
+  /** Waits for the usual round of the client. @returns what the client does instead; undefined if it came */
+  async #comesBack(exam: Exam): Promise<ClientFailure | undefined> {
+    const { clock, log, periodMs } = exam;
+    const since = log.last;
+    const begin = clock.now();
+    const longestOf = (leastMs: number) =>
+      Math.max(leastMs, PERIODS * periodMs, PAUSES * this.#pace.longestMs);
+    const [goneMs, astrayMs] = [longestOf(this.#limits.goneMs), longestOf(this.#limits.astrayMs)];
+    for (;;) {
+      if (await exam.recover(undefined, astrayMs / 2)) {
+        // A client that asks without end also asks what it usually does.
+        await exam.watch(periodMs);
+        while (this.#pace.isRacing(clock.now())) await exam.watch(periodMs || 1);
+        return undefined;
+      }
+      const asked = log.after(since);
+      const silent = clock.now() - (log.newest().at(-1)?.at ?? begin);
+      const isGone = silent >= goneMs;
+      if (!isGone && (silent > astrayMs / 2 || clock.now() - begin < astrayMs)) continue;
+      this.#limits = AGAIN;
+      if (!isGone) return { kind: 'astray', text: astrayText(exam, since) };
+      const more = asked.length === 0 ? '' : `fell silent after ${asked.length} more requests, and `;
+      return {
+        kind: 'gone',
+        text: `${more}asked nothing more for ${durationText(Math.round(silent / 1000) * 1000)}`,
+      };
+    }
+  }
+}
+
+/** Says how a client asks when it does not come back to its usual round. */
+function astrayText({ log, client, target }: Exam, since: number): string {
+  const asked = log.after(since);
+  const missing = client.questions.filter(
+    (each) =>
+      each.asked.length * 2 >= target.asked.length && !asked.some(({ question }) => question === each.key),
+  );
+  if (missing.length > 0) return `never asked ${missing.map(({ text }) => text).join(', ')} again`;
+  const times = asked.filter(({ question }) => question === target.key).map(({ at }) => at);
+  const interval = Math.round(median(times.slice(1).map((at, i) => at - (times[i] ?? at))));
+  const before = Math.round(target.periodMs ?? 0);
+  return Number.isNaN(interval)
+    ? `did not come back to its usual round`
+    : `did not come back to its usual rhythm: it asks every ${durationText(interval)}, ${durationText(before)} before`;
+}
+
+/** Tells whether the observer shows a new value that good replies carry; it has two chances. */
+async function showsGoodReplies(exam: Exam, values: ValueOracle): Promise<boolean> {
+  const [, value] = values.threeMarks();
+  const isShown = (await values.settles(exam, value)) || (await values.settles(exam, value));
+  exam.mark();
+  return isShown;
+}
+
+/** The bytes of the client that are no request; undefined when there were none. */
+function sentBytes({ log }: Exam, since: number): ClientFailure | undefined {
+  const damaged = log.othersAfter(since).filter(isNoRequest);
+  if (damaged.length === 0) return undefined;
+  const times = damaged.length === 1 ? 'once' : `${damaged.length} times`;
+  return { kind: 'bytes', text: `sent bytes that are no request, ${times}` };
+}
+
+function isNoRequest(event: TrafficEvent): boolean {
+  const isNoFrame = event.kind === 'damaged' || event.kind === 'discarded';
+  return isNoFrame || (event.kind === 'client rejected' && event.reason === 'protocol');
+}
+
+/**
+ * True when a reply carried another value than the last good one to the same question, in a frame that any
+ * client may take. Without a check value, a client takes what stands where a frame is expected, in damaged
+ * replies as well. Bytes that nobody asked for may be any reply.
+ */
+function isOtherValue({ log, client }: Exam, since: number): boolean {
+  if (log.othersAfter(since).some(({ kind }) => kind === 'unsolicited')) return true;
+  const replies = log.after(since).flatMap(({ question, reply }) => (reply ? [{ question, reply }] : []));
+  const good = new Map(
+    replies.flatMap(({ question, reply }) => {
+      const pdu = pduOf(reply);
+      return pdu ? [[question, pdu]] : [];
+    }),
+  );
+  return replies.some(({ question, reply: { plan, report, framing } }) =>
+    sentFrames(plan, report).some((frame) => {
+      const pdu = framing.decode(frame)?.pdu;
+      if (!pdu) return client.line.framing === 'socket';
+      const marked = good.get(question);
+      const isData = ((pdu[0] as number) & EXCEPTION_FLAG) === 0;
+      return isData && marked !== undefined && Buffer.compare(pdu, marked) !== 0;
+    }),
+  );
+}

@@ -1,0 +1,529 @@
+import type { Random } from '../../common/random.js';
+import { failure, type Result, success } from '../../common/result.js';
+import { type HeardSoFar, type RawChunk, RawConnection, type RawPiece } from '../../modbus/client/raw.js';
+import type { ClientTarget, Wire, WireListener } from '../../modbus/client/wire.js';
+import { concatBytes, newBytes } from '../../modbus/protocol/bytes.js';
+import type { Framing } from '../../modbus/protocol/framing.js';
+import { FRAMINGS } from '../../modbus/protocol/framings.js';
+import { decodeRequest } from '../../modbus/protocol/request.js';
+import { t35 } from '../../modbus/protocol/timing.js';
+import type { Clock } from '../../modbus/transport/clock.js';
+import { type Asked, type Oddity, type ReplyReading, readReply, type ServerAnswer } from './reading.js';
+import { Tally } from './tally.js';
+
+/** One exchange of a server test. Times are in ms of the clock. */
+export interface Exchange {
+  /** Counts the exchanges of a server test from 1. */
+  readonly number: number;
+  /** The check that asked. */
+  readonly check: string;
+  readonly unitId: number;
+  /** The request PDU; undefined for bytes that are no request. */
+  readonly pdu: Uint8Array | undefined;
+  readonly sent: readonly RawPiece[];
+  /** Bytes that came unsolicited since the exchange before. */
+  readonly unsolicited: readonly RawChunk[];
+  readonly chunks: readonly RawChunk[];
+  readonly startedAt: number;
+  readonly sentAt: number;
+  readonly answer: ServerAnswer;
+  readonly oddities: readonly Oddity[];
+  /** The time from the last byte out to the first byte in, in ms; undefined without a reply. */
+  readonly ms: number | undefined;
+  /** True when every conforming server would have answered, as it answered before. */
+  readonly isExpected: boolean;
+  /** True for the first exchange of a connection. */
+  readonly isFirst: boolean;
+  /** True for a well-formed request in one piece, as every client sends it. */
+  readonly isPlain: boolean;
+}
+
+export interface AskOptions {
+  readonly unitId?: number;
+  /** How often the question is asked until an answer decides; the usual number when absent. */
+  readonly tries?: number;
+  /** How long the reply may take, in ms; the usual time when absent. */
+  readonly timeout?: number;
+  readonly transactionId?: number;
+  /** Sends these bytes in place of the frame of the request. */
+  readonly pieces?: readonly RawPiece[];
+  /** The silence before the request, in ms; the usual pause when absent. */
+  readonly pauseMs?: number;
+  /** True when the server has answered this question before. */
+  readonly isExpected?: boolean;
+  /** Keeps a connection on which nothing was answered. */
+  readonly keepsOpen?: boolean;
+  /** Says when enough has come after bytes that are no request. */
+  readonly look?: (heard: Uint8Array) => HeardSoFar;
+  /** True for one of very many equal reads: only its time is kept, unless it is odd. */
+  readonly isOneOfMany?: boolean;
+}
+
+/**
+ * Ends a check from inside, whatever loop it is in, as an aborted signal ends a request of `fetch`: the
+ * server test was stopped, or the check would write where it must not. The message says why it was not run.
+ */
+export class Ended extends Error {}
+
+/** Makes a value of a promise that a stop has ended; passes all other errors on. */
+export function orWhenEnded<Value>(value: Value): (error: unknown) => Value {
+  return (error) => {
+    if (error instanceof Ended) return value;
+    throw error;
+  };
+}
+
+/** How a server test reaches the server. */
+export interface Carrier {
+  readonly target: ClientTarget;
+  readonly clock: Clock;
+  /** Tests bring a wire of their own. */
+  readonly wireTo?: (target: ClientTarget, listener: WireListener) => Wire;
+}
+
+/**
+ * Waits in ms: for a reply that has to come (some servers take half a second for a refusal or a write), for
+ * the reply to a question that was answered before, for one that must not come, and for a connection.
+ */
+const REPLY_TIMEOUT = 1000;
+const EXPECTED_TIMEOUT = 2000;
+const SHORTEST_SILENCE = 250;
+const OPEN_TIMEOUT = 3000;
+/** A reply may take this many times as long as those before. */
+const SLOWER = 6;
+/**
+ * How many of the newest times of a function count, without the longest few: a machine that stalls now and
+ * then would make each later silence as long.
+ */
+const NEWEST = 100;
+const LEFT_OUT = 0.03;
+/** From this many echoes on, the request is expected before each reply. */
+const ECHOES = 2;
+/** How many requests a server may be behind. */
+const EARLIER = 8;
+/**
+ * How long the wire may keep from being silent before a request, in ms: first for the whole pause, then for
+ * t3.5, which other masters leave between their frames.
+ */
+const LONGEST_BUSY = 1000;
+/** The most bytes, pieces and odd ones of very many equal reads that are kept as evidence. */
+const MOST_EVIDENCE = 1024;
+const MOST_PIECES = 300;
+const MOST_ODD = 1000;
+
+/** Exceptions by which a server says that the question may be answered later (7, codes 05, 06, 0A, 0B). */
+const TRANSIENT = [5, 6, 10, 11];
+
+/**
+ * Asks a server in the way that it needs: keeps its pause, strips what stands around its replies, and asks
+ * again where replies get lost. So each check can judge its own question alone.
+ */
+export class Asker {
+  readonly clock: Clock;
+  readonly framing: Framing;
+  readonly isSerial: boolean;
+  readonly log: Exchange[] = [];
+  /** How many exchanges there were, and how many of them are not in the log because they were as usual. */
+  requests = 0;
+  usual = 0;
+  /** The times of all replies. */
+  readonly times = new Tally();
+  readonly target: ClientTarget;
+  unitId: number;
+  /** The silence before each request, in ms, beside t3.5. */
+  pauseMs: number;
+  /** The wait after opening a connection before the first request, in ms. */
+  connectPauseMs = 0;
+  /** The wait between closing a connection and opening another, in ms. */
+  reconnectPauseMs = 0;
+  /** How often a question is asked until an answer decides. */
+  tries = 2;
+  /** The check that asks. */
+  check = '';
+  /** Why the newest attempt to reach the server failed; undefined when it was reached. */
+  unreachable: string | undefined;
+  readonly #random: Random;
+  readonly #newConnection: (target?: ClientTarget) => RawConnection;
+  #connection: RawConnection;
+  #isFirst = true;
+  #turnedAt = Number.NEGATIVE_INFINITY;
+  /** The newest times of replies in ms, by function. */
+  readonly #newest = new Map<number, number[]>();
+  /** How many odd ones of very many equal reads are in the log. */
+  #odd = 0;
+  /** True when the wire was never silent for the pause. */
+  #isBusy = false;
+  #echoes = 0;
+  /** The newest transaction identifiers, of the connections before, too. */
+  #earlier: number[] = [];
+  /** Aborted when the server test is stopped. */
+  signal: AbortSignal = new AbortController().signal;
+  /** Looks at a request before it is sent, and ends the check that must not send it. */
+  guard: (unitId: number, pdu: Uint8Array) => void = () => {};
+
+  constructor({ target, clock, wireTo }: Carrier, unitId: number, pauseMs: number, random: Random) {
+    this.target = target;
+    this.clock = clock;
+    this.framing = FRAMINGS[target.framing];
+    this.isSerial = target.kind === 'serial';
+    this.unitId = unitId;
+    this.pauseMs = pauseMs;
+    this.#random = random;
+    this.#newConnection = (other = target) => new RawConnection(other, clock, wireTo);
+    this.#connection = this.#newConnection();
+  }
+
+  /** t3.5 of the line in ms; 0 on a network. */
+  get t35(): number {
+    return this.target.kind === 'serial' ? t35(this.target.baudRate) : 0;
+  }
+
+  /** How long the reply to a function may take, in ms. */
+  timeout(code: number): number {
+    return this.#within(REPLY_TIMEOUT, this.#slow(code));
+  }
+
+  /** How long is waited for a reply that must not come, in ms. */
+  get silence(): number {
+    return this.#within(
+      SHORTEST_SILENCE,
+      Math.max(...[...this.#newest.keys()].map((code) => this.#slow(code))),
+    );
+  }
+
+  #within(least: number, slow: number): number {
+    return Math.min(EXPECTED_TIMEOUT, Math.max(least, SLOWER * slow + 100));
+  }
+
+  #slow(code: number): number {
+    const times = (this.#newest.get(code) ?? []).toSorted((a, b) => b - a);
+    return times[Math.floor(LEFT_OUT * times.length)] ?? 0;
+  }
+
+  get connection(): RawConnection {
+    return this.#connection;
+  }
+
+  /** Asks once. */
+  once(pdu: Uint8Array, options: AskOptions = {}): Promise<Exchange> {
+    const unitId = options.unitId ?? this.unitId;
+    const transactionId =
+      this.framing.name === 'socket' ? (options.transactionId ?? 1 + this.#random.below(0xfffe)) : 0;
+    return this.#exchange({ transactionId, unitId, pdu }, options);
+  }
+
+  /**
+   * Asks until an answer decides: data, or an exception that does not ask for patience. One silence may be an
+   * accident.
+   */
+  async ask(pdu: Uint8Array, options: AskOptions = {}): Promise<Exchange> {
+    const { tries = this.tries } = options;
+    for (let i = 1; ; i++) {
+      const exchange = await this.once(pdu, options);
+      if (isDecisive(exchange) || i >= tries) return exchange;
+    }
+  }
+
+  /** Sends bytes that are no request, and hears what comes. */
+  send(pieces: readonly RawPiece[], options: AskOptions = {}): Promise<Exchange> {
+    return this.#exchange(undefined, { ...options, pieces });
+  }
+
+  get isStopped(): boolean {
+    return this.signal.aborted;
+  }
+
+  /** Waits, and hears what comes unsolicited; the next exchange has it. */
+  async wait(ms: number): Promise<void> {
+    await this.pause(ms);
+    this.#unlessStopped();
+  }
+
+  /** Waits until the time is over, or the server test is stopped. */
+  pause(ms: number): Promise<void> {
+    return this.#unlessAborted((resolve) => this.clock.callAt(this.clock.now() + ms, resolve));
+  }
+
+  async #unlessAborted(begin: (resolve: () => void) => unknown): Promise<void> {
+    const { signal } = this;
+    if (signal.aborted) return;
+    let onAbort = (): void => {};
+    await new Promise<void>((resolve) => {
+      onAbort = resolve;
+      signal.addEventListener('abort', onAbort);
+      begin(resolve);
+    });
+    signal.removeEventListener('abort', onAbort);
+  }
+
+  #unlessStopped(): void {
+    if (this.isStopped) throw new Ended('the server test was stopped');
+  }
+
+  /** Opens a connection; a stop ends that. */
+  async #opened(connection: RawConnection): Promise<string | undefined> {
+    const close = () => void connection.close();
+    this.signal.addEventListener('abort', close);
+    const problem = await connection.open(OPEN_TIMEOUT);
+    this.signal.removeEventListener('abort', close);
+    this.#unlessStopped();
+    return problem;
+  }
+
+  /** Closes the connection; the next request opens another. */
+  async disconnect(): Promise<void> {
+    const { lastAt } = this.#connection;
+    await this.#connection.close();
+    this.closed();
+    this.#connection = this.#newConnection();
+    // The pause that a server needs does not end with a connection.
+    this.#connection.lastAt = lastAt;
+  }
+
+  /**
+   * Opens a second connection beside the own one, or a port with other settings in place of it; or says why
+   * that failed.
+   */
+  async another(target?: ClientTarget): Promise<Result<RawConnection>> {
+    await this.#reconnectPause();
+    const connection = this.#newConnection(target);
+    const problem = await this.#opened(connection);
+    this.#turnedAt = this.clock.now();
+    if (problem === undefined && this.connectPauseMs > 0) await this.wait(this.connectPauseMs);
+    return problem === undefined ? success(connection) : failure(problem);
+  }
+
+  /** Asks on a connection from `another` until an answer decides. */
+  async askOn(connection: RawConnection, pdu: Uint8Array): Promise<Exchange> {
+    for (let i = 1; ; i++) {
+      const exchange = await this.#onceOn(connection, pdu);
+      const { answer } = exchange;
+      const isTransient = answer.kind === 'exception' && TRANSIENT.includes(answer.code);
+      if ((answer.kind !== 'silent' && !isTransient) || i >= this.tries) return exchange;
+      await this.wait(this.pauseMs);
+    }
+  }
+
+  async #onceOn(connection: RawConnection, pdu: Uint8Array): Promise<Exchange> {
+    this.guard(this.unitId, pdu);
+    this.#unlessStopped();
+    const asked = { transactionId: 1 + this.#random.below(0xfffe), unitId: this.unitId, pdu };
+    const pieces = [{ bytes: this.framing.encode(asked) }];
+    if (!connection.isOpen) {
+      const now = this.clock.now();
+      const gone = { kind: 'closed', reason: 'closed' } as const;
+      return this.#kept(asked, { pieces }, { startedAt: now, sentAt: now, chunks: [] }, [], gone, []);
+    }
+    const raw = await connection.exchange(
+      pieces,
+      {
+        timeout: this.timeout(pdu[0] ?? 0),
+        look: (heard) => stateOf(readReply(this.framing, asked, heard)),
+      },
+      this.signal,
+    );
+    this.#unlessStopped();
+    const { answer, oddities } = readReply(this.framing, asked, heardIn(raw));
+    const isLost = answer.kind === 'silent' && raw.lost !== undefined;
+    // Not plain: what a server does on a second connection says nothing about the pause or the losses of the
+    // first.
+    return this.#kept(
+      asked,
+      { pieces },
+      raw,
+      [],
+      isLost ? { kind: 'closed', reason: raw.lost ?? '' } : answer,
+      oddities,
+    );
+  }
+
+  /**
+   * Opens the port or the connection.
+   * @returns why that failed, as one sentence
+   */
+  async open(): Promise<string | undefined> {
+    const connection = this.#connection;
+    if (connection.isOpen) return undefined;
+    await this.#reconnectPause();
+    this.unreachable = await this.#opened(connection);
+    if (this.unreachable !== undefined) return this.unreachable;
+    this.#isFirst = true;
+    this.#turnedAt = this.clock.now();
+    if (this.connectPauseMs > 0) await this.wait(this.connectPauseMs);
+    return undefined;
+  }
+
+  /** Notes that a connection was closed, for the wait before the next one. */
+  closed(): void {
+    this.#turnedAt = this.clock.now();
+  }
+
+  async #reconnectPause(): Promise<void> {
+    const at = this.#turnedAt + this.reconnectPauseMs;
+    if (at > this.clock.now()) await this.wait(at - this.clock.now());
+  }
+
+  async #exchange(asked: Asked | undefined, options: AskOptions): Promise<Exchange> {
+    if (asked) this.guard(asked.unitId, asked.pdu);
+    this.#unlessStopped();
+    const problem = await this.open();
+    const now = this.clock.now();
+    if (problem !== undefined) {
+      const answer = { kind: 'closed', reason: problem } as const;
+      return this.#kept(asked, options, { startedAt: now, sentAt: now, chunks: [] }, [], answer, []);
+    }
+    const connection = this.#connection;
+    await this.#silence(options.pauseMs ?? this.pauseMs);
+    const unsolicited = connection.takeUnsolicited();
+    const pieces = options.pieces ?? [{ bytes: asked ? this.framing.encode(asked) : newBytes(0) }];
+    const whole = asked && { ...asked, earlier: new Set(this.#earlier), hasEcho: this.#echoes >= ECHOES };
+    const timeout =
+      options.timeout ?? (options.isExpected ? EXPECTED_TIMEOUT : this.timeout(asked?.pdu[0] ?? 0));
+    const raw = await connection.exchange(
+      pieces,
+      {
+        timeout,
+        look: (heard) =>
+          options.look?.(heard) ?? (whole ? stateOf(readReply(this.framing, whole, heard)) : 'more'),
+      },
+      this.signal,
+    );
+    const heard = concatBytes(...raw.chunks.map(({ bytes }) => bytes));
+    const reading = whole ? readReply(this.framing, whole, heard) : unreadable(heard);
+    const isLost = reading.answer.kind === 'silent' && raw.lost !== undefined;
+    const answer: ServerAnswer = isLost ? { kind: 'closed', reason: raw.lost ?? '' } : reading.answer;
+    if (reading.oddities.includes('echo')) this.#echoes++;
+    // Identifiers that a check chose are those that servers without a counter of their own use.
+    if (asked && options.transactionId === undefined)
+      this.#earlier = [...this.#earlier, asked.transactionId].slice(-EARLIER);
+    const exchange = this.#kept(
+      asked,
+      { ...options, pieces, isPlain: options.pieces === undefined },
+      raw,
+      unsolicited,
+      answer,
+      reading.oddities,
+    );
+    this.#isFirst = false;
+    // A server may be mute on a connection for ever, or take the rest of a malformed request for the next
+    // one.
+    const isOver =
+      !isReplied(answer) || reading.oddities.includes('earlier-transaction') || !exchange.isPlain;
+    if (!this.isSerial && !options.keepsOpen && asked && isOver) await this.disconnect();
+    this.#unlessStopped();
+    return exchange;
+  }
+
+  #kept(
+    asked: Asked | undefined,
+    {
+      pieces = [],
+      isExpected = false,
+      unitId = this.unitId,
+      isPlain = false,
+      isOneOfMany = false,
+    }: AskOptions & { isPlain?: boolean },
+    { startedAt, sentAt, chunks: heard }: Pick<Exchange, 'startedAt' | 'sentAt' | 'chunks'>,
+    unsolicited: readonly RawChunk[],
+    answer: ServerAnswer,
+    oddities: readonly Oddity[],
+  ): Exchange {
+    const isReply = isReplied(answer);
+    const chunks = isReply ? heard : cutChunks(heard);
+    const [first] = chunks;
+    const exchange: Exchange = {
+      number: ++this.requests,
+      check: this.check,
+      unitId: asked?.unitId ?? unitId,
+      pdu: asked?.pdu,
+      sent: pieces,
+      unsolicited: cutChunks(unsolicited),
+      chunks,
+      startedAt,
+      sentAt,
+      answer,
+      oddities,
+      ms: isReply && first ? first.at - sentAt : undefined,
+      isExpected,
+      isFirst: this.#isFirst,
+      isPlain: isPlain && asked !== undefined && decodeRequest(asked.pdu).ok,
+    };
+    if (exchange.ms !== undefined) {
+      const code = asked?.pdu[0] ?? 0;
+      this.#newest.set(code, [...(this.#newest.get(code) ?? []), exchange.ms].slice(-NEWEST));
+      this.times.add(exchange.ms);
+    }
+    const isUsual = isOneOfMany && answer.kind === 'data' && oddities.length + unsolicited.length === 0;
+    if (isUsual || (isOneOfMany && ++this.#odd > MOST_ODD)) this.usual++;
+    else this.log.push(exchange);
+    return exchange;
+  }
+
+  /**
+   * Waits until the wire has been silent for the pause and, on a serial line, for t3.5. On a bus that others
+   * keep busy, t3.5 has to do, and at last nothing is waited for.
+   */
+  async #silence(pauseMs: number): Promise<void> {
+    const from = this.clock.now();
+    const isSilent = async (ms: number, until: number): Promise<boolean> => {
+      for (;;) {
+        const now = this.clock.now();
+        const at = this.#connection.lastAt + ms + this.t35;
+        if (!(at > now)) return true;
+        if (now >= until) return false;
+        await this.wait(Math.min(at, until) - now);
+      }
+    };
+    const until = from + (this.#isBusy ? 0 : LONGEST_BUSY) + pauseMs + this.t35;
+    if (await isSilent(pauseMs, until)) return;
+    this.#isBusy = true;
+    await isSilent(0, until + LONGEST_BUSY);
+  }
+}
+
+/** What is kept of bytes that are no reply, which may be many. */
+function cutChunks(chunks: readonly RawChunk[]): readonly RawChunk[] {
+  let room = MOST_EVIDENCE;
+  return chunks.slice(0, MOST_PIECES).flatMap(({ bytes, at }) => {
+    const kept = bytes.subarray(0, room);
+    room -= kept.length;
+    return kept.length > 0 ? { bytes: kept, at } : [];
+  });
+}
+
+/** What came after bytes that were no request. */
+function unreadable(heard: Uint8Array): Pick<Exchange, 'answer' | 'oddities'> {
+  return { answer: { kind: heard.length > 0 ? 'garbled' : 'silent' }, oddities: [] };
+}
+
+/** Whether an exchange is over, as far as a reading of what came shows. */
+function stateOf({ answer, isClean }: ReplyReading): HeardSoFar {
+  if (isClean) return 'complete';
+  return isReplied(answer) ? 'perhaps' : 'more';
+}
+
+/** True when a reply came, data or an exception. */
+function isReplied({ kind }: ServerAnswer): boolean {
+  return kind === 'data' || kind === 'exception';
+}
+
+/** True when an answer decides a question, and asking again would show nothing else. */
+export function isDecisive({ answer, oddities }: Exchange): boolean {
+  if (answer.kind === 'exception')
+    return (
+      !TRANSIENT.includes(answer.code) &&
+      !oddities.includes('exception-code') &&
+      !oddities.includes('no-exception-code')
+    );
+  return answer.kind === 'data';
+}
+
+/** True when a read gave values. Some servers answer an address that is not there with a byte count of 0. */
+export function hasValues({ answer }: Exchange): boolean {
+  return answer.kind === 'data' && answer.pdu.length > 2;
+}
+
+/** All bytes that came, in one piece. */
+export function heardIn({ chunks }: Pick<Exchange, 'chunks'>): Uint8Array {
+  return concatBytes(...chunks.map(({ bytes }) => bytes));
+}

@@ -1,0 +1,137 @@
+import { findMisbehaviour, type Misbehaviour } from '../../files/config/catalogue.js';
+import type { ServerVerdict } from './check.js';
+import type { Code, Found } from './found.js';
+import type { ServerFinding, ServerTest } from './server-test.js';
+
+/** What a check has found: a verdict, a violation or fact of this code, or one that a condition knows. */
+type Shown = ServerVerdict | Code | ((found: Found) => boolean);
+
+/** What a server test shows of a server that behaves as an entry of the catalogue. */
+export interface Likeness {
+  /** The carrier that the entry is about; any when absent. */
+  readonly on?: 'tcp' | 'serial';
+  /** What each check has to have found: another verdict, any violation, or one with these codes and facts. */
+  readonly shows: Readonly<Record<string, Shown>>;
+  /** Checks that the same behaviour violates, too, where the server has what they ask for. */
+  readonly too?: readonly string[];
+}
+
+/** Reads were lost to an exception, or nothing else came any more. */
+const lostTo = (exception: number) => (found: Found) =>
+  found.code === 'reads-lost' || found.code === 'needs-pause'
+    ? found.answers.some((did) => did.kind === 'exception' && did.exception === exception)
+    : found.code === 'stopped-answering' && found.only === exception;
+
+/** A question got no answer at all. */
+const isSilent = (found: Found) => 'answer' in found && found.answer.kind === 'silent';
+
+/** The server no longer answered anything. */
+const isStopped = (found: Found) => found.code === 'stopped-answering' && found.only === undefined;
+
+const isOnlyOne = (found: Found) =>
+  found.code === 'connections' && found.served === 1 && (found.next === 'refused' || found.next === 'closed');
+
+/** Zeros were read now and then. */
+const zeros = (found: Found) => found.code === 'other-values' && found.values.every((value) => value === 0);
+
+/** What a server test shows of the entries of the catalogue. Others need a map, a night, or several days. */
+export const LIKENESSES: Readonly<Record<string, Likeness>> = {
+  'answers-for-others': {
+    on: 'serial',
+    shows: { frames: 'frame-before', 'stray-bytes': 'violates' },
+  },
+  'answers-too-soon': { on: 'serial', shows: { 'rtu-reply-silence': 'violates' } },
+  'busy-every-other': { shows: { 'back-to-back': lostTo(6), frames: 'unit' } },
+  'deaf-after-early-request': { on: 'tcp', shows: { 'connect-pause': 'violates' } },
+  'deaf-after-neighbour': { on: 'serial', shows: { 'back-to-back': 'needs-pause' } },
+  echo: { shows: { frames: 'echo' } },
+  'exception-without-code': { shows: { frames: 'no-exception-code' } },
+  'exception-zero': { shows: { frames: 'exception-code' } },
+  'extra-byte-before': { shows: { frames: 'bytes-before' } },
+  'extra-bytes-after': { on: 'tcp', shows: { 'stray-bytes': 'stray-behind' } },
+  'few-registers': { shows: { 'fc03-quantity-125': 'few-in-one-read' }, too: ['fc01-quantity-2000'] },
+  'first-request-lost': { on: 'tcp', shows: { 'connect-pause': 'violates' } },
+  'gateway-gives-up': { shows: { 'back-to-back': lostTo(11) } },
+  'holes-all-or-nothing': { shows: { 'map-end': 'end-in-block' } },
+  'holes-shift': { shows: { 'map-end': 'end-in-block' } },
+  'holes-silent': { shows: { 'address-unknown': isSilent } },
+  'last-byte-lost': { shows: { frames: 'cut' } },
+  'length-too-short': { on: 'tcp', shows: { frames: 'length' } },
+  'locks-up-after-bad-read': { shows: { 'address-unknown': isStopped } },
+  'locks-up-on-fast-reconnect': { on: 'tcp', shows: { 'reconnect-at-once': 'deaf-after-close' } },
+  'needs-a-pause': { shows: { 'back-to-back': 'needs-pause' } },
+  'newcomer-evicts': {
+    on: 'tcp',
+    shows: { connections: (found) => found.code === 'connections' && found.next === 'evicts' },
+  },
+  'old-value-after-write': { shows: { 'write-read-back': 'violates' } },
+  'one-behind-for-ever': { shows: { 'back-to-back': 'one-behind' }, too: ['frames'] },
+  'one-bit-too-many': { shows: { 'fc01-padding': 'violates' } },
+  'one-client': { on: 'tcp', shows: { connections: isOnlyOne } },
+  'only-function-16': { shows: { 'fc06-echo': 'unsupported', 'fc16-echo': 'conforms' } },
+  'only-function-6': { shows: { 'fc06-echo': 'conforms', 'fc16-echo': 'unsupported' } },
+  'pipelined-dropped': { on: 'tcp', shows: { 'tcp-pipelined': 'violates' } },
+  'reboots-when-polled': { on: 'tcp', shows: { 'repeat-block': 'violates' } },
+  'second-client-unheard': { on: 'tcp', shows: { connections: 'accepted-not-answered' } },
+  'second-master': {
+    on: 'serial',
+    shows: { 'stray-bytes': 'unsolicited-frame' },
+    too: ['rtu-collision'],
+  },
+  'shared-memory': { shows: { 'tables-separate': 'one-table' } },
+  'short-block': { shows: { frames: 'fewer-values' } },
+  sleeps: { shows: { idle: (found) => found.code === 'deaf-after-idle' && found.lost === 1 } },
+  'stranger-answers-first': { on: 'serial', shows: { frames: 'frame-before' } },
+  'stray-byte-while-idle': { on: 'serial', shows: { 'stray-bytes': 'unsolicited-bytes' } },
+  'substituted-block': { shows: { 'repeat-pair': 'other-values' } },
+  'torn-value': { shows: { 'same-value': 'other-values', 'repeat-pair': 'other-values' } },
+  'transaction-off-by-one': { on: 'tcp', shows: { 'mbap-echo': 'transactions-one-more' } },
+  'transaction-swapped': { on: 'tcp', shows: { 'mbap-echo': 'transactions-swapped' } },
+  'transaction-zero': {
+    on: 'tcp',
+    shows: { 'mbap-echo': (found) => found.code === 'transactions-fixed' && found.transaction === 0 },
+  },
+  'unknown-function-silent': { shows: { 'fc43-basic': isSilent }, too: ['fc17-shape'] },
+  'wide-registers': { shows: { frames: 'more-values' } },
+  'words-swapped': { shows: { 'block-agrees': 'violates' } },
+  'wrong-byte-count': { shows: { frames: 'byte-count' } },
+  'wrong-unit': { shows: { frames: 'unit' } },
+  'zero-for-a-poll': { shows: { 'same-value': zeros, 'repeat-pair': zeros } },
+};
+
+/**
+ * The entries of the catalogue that a server behaves as. An entry whose checks are among those of another one
+ * that fits is left out: what shows both is the other one.
+ */
+export function behavesAs({ findings, carrier }: Pick<ServerTest, 'findings' | 'carrier'>): Misbehaviour[] {
+  const on = carrier.target.kind;
+  const fits = Object.entries(LIKENESSES).flatMap(([id, likeness]) =>
+    (likeness.on ?? on) === on && isShown(likeness, findings) ? [{ id, checks: checksOf(likeness) }] : [],
+  );
+  const isWithin = (some: readonly string[], all: readonly string[]) =>
+    some.length < all.length && some.every((check) => all.includes(check));
+  return fits
+    .filter(({ checks }) => !fits.some((other) => isWithin(checks, other.checks)))
+    .flatMap(({ id }) => {
+      const entry = findMisbehaviour(id);
+      return entry.ok ? entry.value : [];
+    });
+}
+
+function isShown({ shows }: Likeness, findings: readonly ServerFinding[]): boolean {
+  return Object.entries(shows).every(([id, shown]) => {
+    return findings.some((each) => each.check.id === id && isOne(shown, each));
+  });
+}
+
+function isOne(shown: Shown, { verdict, said }: ServerFinding): boolean {
+  if (shown === verdict) return true;
+  if ((verdict !== 'violates' && verdict !== 'fact') || typeof said === 'string') return false;
+  if (typeof shown === 'function') return shown(said);
+  const also = 'also' in said ? (said.also ?? []) : [];
+  return [said, ...also].some(({ code }) => code === shown);
+}
+
+function checksOf({ shows }: Likeness): readonly string[] {
+  return Object.keys(shows);
+}

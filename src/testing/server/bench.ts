@@ -1,0 +1,240 @@
+import type { Random } from '../../common/random.js';
+import type { Range } from '../../files/clone/table-survey.js';
+import { bitsAt } from '../../modbus/protocol/bytes.js';
+import type { Claims } from '../order-schemas.js';
+import { Asker, type AskOptions, type Carrier, type Exchange, hasValues, isDecisive } from './asker.js';
+import type { Oddity } from './reading.js';
+import { type AddressSpan, readPdu, valuesOf } from './requests.js';
+import { Scratch } from './scratch.js';
+import type { ConnectionsFound } from './words.js';
+
+/** What is tested, and what the user allows. Times are in ms. */
+export interface ServerTestOrder {
+  readonly unitId: number;
+  /** The silence before each request. */
+  readonly pauseMs: number;
+  /** Addresses that the user gives away: they are written, and get their values back. */
+  readonly scratch: { readonly holding?: AddressSpan; readonly coils?: AddressSpan };
+  /** True when requests to all servers of the bus may be sent. */
+  readonly broadcast: boolean;
+  /** How long the endurance lasts; 0 for none. */
+  readonly soakMs: number;
+  /** How long the server is left alone before it is asked again. */
+  readonly idleMs: number;
+  /** Identifiers of checks and names of groups; all when empty. */
+  readonly checks: readonly string[];
+  readonly seed: number;
+  /** What the server has to have, from a map of the device; absent when there is none. */
+  readonly map?: DeviceMap;
+  /** What the maker of the server claims; absent when nobody says it. */
+  readonly claims?: Claims;
+  /** The addresses that are searched at the end, for a file about the server; absent when none is wanted. */
+  readonly survey?: readonly Range[];
+  /** Command or question that restarts a server which no longer answers; undefined when there is none. */
+  readonly powerCycle?: (signal: AbortSignal) => Promise<void>;
+}
+
+/** The functions that read a table (6.1 to 6.4). */
+export type ReadCode = 1 | 2 | 3 | 4;
+export const READ_CODES: readonly ReadCode[] = [3, 4, 1, 2];
+
+/** A value that a server has, as a map of it says. */
+export interface MappedValue {
+  /** The function that reads the value. */
+  readonly code: ReadCode;
+  readonly address: number;
+  /** Registers, or bits. */
+  readonly cells: number;
+  readonly isWritable: boolean;
+  readonly isText: boolean;
+  /** The words of values beyond the limits of the value: one below, one above, as far as its type can. */
+  readonly beyond: readonly (readonly number[])[];
+  readonly name?: string;
+}
+
+/** What a server has, as a native file about it says. */
+export interface DeviceMap {
+  /** The values of each table in the order of their addresses. */
+  readonly values: readonly MappedValue[];
+  /** Whether parts of a value are refused; undefined when the file does not say it. */
+  readonly wholeValues: boolean | undefined;
+  /** True when the file says how reads over undefined addresses are answered. */
+  readonly hasHoles: boolean;
+}
+
+/** What the checks have found out about a server. */
+export interface ServerFacts {
+  vendor?: readonly string[];
+  identificationLevel?: number;
+  serverId?: string;
+  /** The most registers, or bits, of one read, by function; absent when the map is too small to tell. */
+  most: Partial<Record<ReadCode, number>>;
+  /** The last address found, by function. */
+  lastAddress: Partial<Record<ReadCode, number>>;
+  /** The pause that the server needs between a reply and the next request, in ms. */
+  pauseMs?: number;
+  /** The part of the requests that get no reply, whatever the pause. */
+  losses?: number;
+  connections?: ConnectionsFound;
+  /** Whether a broadcast write was executed. */
+  broadcast?: boolean;
+  /** A unit of the bus that nobody has. */
+  absentUnit?: number;
+  /** True when the server does not answer functions that it does not have. */
+  isMuteToUnknown?: boolean;
+  /** Functions by how they are answered. */
+  functions: { there: Set<number>; missing: Set<number>; silent: Set<number> };
+}
+
+/** The pause and the time alone when nobody says others, in ms. */
+export const DEFAULT_PAUSE_MS = 20;
+export const DEFAULT_IDLE_MS = 3000;
+
+/** The pauses between two questions to a server that is gone, in ms. */
+const ASK_AGAIN_MS = 1000;
+const LONGEST_PAUSE_MS = 10_000;
+
+/** Where addresses are looked for when nobody says where they are. */
+const LIKELY = [0, 1, 100, 1000, 40000, 30000, 4096, 2000, 10];
+
+/** The server on the bench, and what is known of it by now: all that a check works with. */
+export class Bench {
+  readonly asker: Asker;
+  readonly order: ServerTestOrder;
+  readonly random: Random;
+  readonly carrier: Carrier;
+  /** Why nothing else can be judged, as a part of a sentence; undefined while more can be. */
+  blocked: string | undefined;
+  /** The read that the server answers; undefined until one was found. */
+  read: { readonly code: ReadCode; readonly address: number } | undefined;
+  readonly facts: ServerFacts = {
+    most: {},
+    lastAddress: {},
+    functions: { there: new Set(), missing: new Set(), silent: new Set() },
+  };
+  /** The addresses that may be written. */
+  readonly scratch = new Scratch(this);
+  /** Tells what goes on. */
+  readonly progress: (text: string) => void;
+  readonly #tables = new Map<ReadCode, number | Exchange>();
+
+  constructor(carrier: Carrier, order: ServerTestOrder, random: Random, progress: (text: string) => void) {
+    this.carrier = carrier;
+    this.order = order;
+    this.random = random;
+    this.progress = progress;
+    this.asker = new Asker(carrier, order.unitId, order.pauseMs, random);
+    this.asker.guard = (unitId, pdu) => this.scratch.guard(unitId, pdu);
+  }
+
+  get log(): readonly Exchange[] {
+    return this.asker.log;
+  }
+
+  ask(pdu: Uint8Array, options?: AskOptions): Promise<Exchange> {
+    return this.asker.ask(pdu, options);
+  }
+
+  /** The request that the server has answered before. There is one after the first check. */
+  get goodRead(): Uint8Array {
+    const { code, address } = this.read ?? { code: 3, address: 0 };
+    return readPdu(code, address, 1);
+  }
+
+  /** Asks the good read once, with a long wait, because its answer is known to come. */
+  askGood(options: AskOptions = {}): Promise<Exchange> {
+    return this.asker.once(this.goodRead, { isExpected: true, ...options });
+  }
+
+  /** Addresses to try in a table, the likeliest first. */
+  candidates(code: ReadCode): readonly number[] {
+    const { scratch, map } = this.order;
+    const given = code === 3 ? scratch.holding : code === 1 ? scratch.coils : undefined;
+    const mapped = (map?.values ?? []).filter((value) => value.code === code).slice(0, 3);
+    return [
+      ...new Set([...(given ? [given.first] : []), ...mapped.map(({ address }) => address), ...LIKELY]),
+    ];
+  }
+
+  /**
+   * An address of the table that a function reads.
+   * @returns the last refusal when none was found
+   */
+  async table(code: ReadCode): Promise<number | Exchange> {
+    const known = this.#tables.get(code);
+    if (known !== undefined) return known;
+    if (this.read?.code === code) return this.#found(code, this.read.address);
+    let last: Exchange | undefined;
+    for (const address of this.candidates(code)) {
+      const exchange = await this.ask(readPdu(code, address, 1));
+      last = exchange;
+      if (hasValues(exchange)) return this.#found(code, address);
+      const { answer } = exchange;
+      if (answer.kind !== 'exception' || answer.code === 1) break;
+    }
+    const refusal = last as Exchange;
+    this.#tables.set(code, refusal);
+    this.noteFunction(code, refusal);
+    return refusal;
+  }
+
+  #found(code: ReadCode, address: number): number {
+    this.#tables.set(code, address);
+    this.facts.functions.there.add(code);
+    return address;
+  }
+
+  /** True when an exchange has shown how the server answers a function. */
+  isFunctionKnown(code: number): boolean {
+    const { there, missing, silent } = this.facts.functions;
+    return there.has(code) || missing.has(code) || silent.has(code);
+  }
+
+  /** Keeps whether the server has a function, as an exchange shows it. */
+  noteFunction(code: number, { answer }: Exchange): void {
+    const { there, missing, silent } = this.facts.functions;
+    if (answer.kind === 'exception' && answer.code === 1) missing.add(code);
+    else if (answer.kind === 'data' || answer.kind === 'exception') there.add(code);
+    else silent.add(code);
+  }
+
+  /** Reads registers; undefined when that gets no data. */
+  async words(code: 3 | 4, address: number, quantity: number): Promise<number[] | undefined> {
+    const { answer } = await this.ask(readPdu(code, address, quantity));
+    return answer.kind === 'data' ? valuesOf(answer.pdu).slice(0, quantity) : undefined;
+  }
+
+  async bits(code: 1 | 2, address: number, quantity: number): Promise<boolean[] | undefined> {
+    const { answer } = await this.ask(readPdu(code, address, quantity));
+    return answer.kind === 'data' ? bitsAt(answer.pdu, 2, quantity) : undefined;
+  }
+
+  /** True when several replies were odd in this way, so that the frames are to blame. */
+  isOdd(oddity: Oddity): boolean {
+    return this.log.filter(({ isPlain, oddities }) => isPlain && oddities.includes(oddity)).length >= 2;
+  }
+
+  /** True when the server answers its good read; asks several times where replies get lost. */
+  async isAlive(): Promise<boolean> {
+    for (let i = 0; i < Math.max(3, this.asker.tries); i++) {
+      const exchange = await this.askGood();
+      if (isDecisive(exchange)) return true;
+    }
+    return false;
+  }
+
+  /**
+   * Asks a server that is gone until it is back, for `limit` ms at most. The pauses grow: some servers lock
+   * up for longer when they are asked meanwhile.
+   */
+  async isBack(limit: number): Promise<boolean> {
+    const { asker } = this;
+    const end = asker.clock.now() + limit;
+    for (let pause = ASK_AGAIN_MS; asker.clock.now() < end; pause = Math.min(1.5 * pause, LONGEST_PAUSE_MS)) {
+      await asker.disconnect();
+      await asker.wait(pause);
+      if ((await this.askGood()).answer.kind === 'data') return true;
+    }
+    return false;
+  }
+}

@@ -1,0 +1,260 @@
+import { printableLine } from '../../common/rest-client/printable.js';
+import { behavesAs } from './behaves-as.js';
+import { codeOf, type Grade, textOf } from './check.js';
+import { seenTitle } from './found.js';
+import { lostTexts } from './scratch.js';
+import type { ServerFinding, ServerTest } from './server-test.js';
+import { codeText, connectionsText, exchangeText, listText, silenceText, timeText } from './words.js';
+
+/** The grades from the worst on, each with its heading. */
+const GRADES: readonly (readonly [Grade, string])[] = [
+  ['dangerous', 'DANGEROUS'],
+  ['met', 'WILL BE MET BY CLIENTS'],
+  ['seldom', 'WRONG, SELDOM MET'],
+];
+
+/** The grade of a violation. */
+export function gradeOf({ grade, check }: ServerFinding): Grade {
+  return grade ?? check.grade;
+}
+
+/** The title of a finding: what was seen where the check is violated, and otherwise what the check asks. */
+export function titleOf(finding: ServerFinding): string {
+  const code = codeOf(finding);
+  return finding.verdict === 'violates' && code !== undefined ? seenTitle(code) : finding.check.title;
+}
+
+export function violationsOf({ findings }: ServerTest): ServerFinding[] {
+  const violations = findings.filter(({ verdict }) => verdict === 'violates');
+  return GRADES.flatMap(([grade]) => violations.filter((each) => gradeOf(each) === grade));
+}
+
+/** What a server calls itself, on one line: it may have sent line breaks and whatever else a terminal obeys. */
+export function nameOf({ facts: { vendor } }: Pick<ServerTest, 'facts'>): string | undefined {
+  return vendor?.map(printableLine).join(' ');
+}
+
+/** The address and the settings by which the server is reached: `RTU 9600 8N1 /dev/ttyUSB0`. */
+export function placeText({ carrier: { target }, order }: Pick<ServerTest, 'carrier' | 'order'>): string {
+  if (target.kind === 'tcp') {
+    const host = target.host.includes(':') ? `[${target.host}]` : target.host;
+    const framing = target.framing === 'socket' ? '' : ` (${target.framing.toUpperCase()} over TCP)`;
+    return `unit ${order.unitId} · TCP ${host}:${target.port}${framing}`;
+  }
+  const { framing, baudRate, dataBits, parity, stopBits, path } = target;
+  const settings = `${dataBits}${parity.charAt(0).toUpperCase()}${stopBits}`;
+  return `unit ${order.unitId} · ${framing.toUpperCase()} ${baudRate} ${settings} ${path}`;
+}
+
+/**
+ * One sentence that says whether clients will be happy. It counts what the card lists, and speaks only of the
+ * checks that ran where half of them or more did not.
+ */
+export function conclusionOf(serverTest: ServerTest): string {
+  const { findings, isReached, isStopped } = serverTest;
+  const ran = findings.filter(({ verdict }) => verdict !== 'not-run').length;
+  if (isStopped)
+    return `Stopped after ${ran} of ${findings.length} checks: no verdict. What these have found is below.`;
+  if (!isReached) return 'Nothing could be judged: no answer came.';
+  const violations = violationsOf(serverTest);
+  const listed = byFault(violations);
+  const count = (wanted: Grade) =>
+    listed.filter(([first]) => gradeOf(first as ServerFinding) === wanted).length;
+  const [bad, met] = [count('dangerous'), count('met')];
+  if (bad > 0)
+    return 'Wrong values or commands can get through, or it stops: not fit for the field as it is.';
+  const few = 2 * ran > findings.length ? undefined : ran === 1 ? 'the one check' : `the ${ran} checks`;
+  const deviations = met === 1 ? 'one deviation' : `${met} deviations`;
+  if (met > 0)
+    return few === undefined
+      ? `Many clients will be happy; ${deviations} will be met in the field.`
+      : `In ${few} that ran, ${deviations} will be met in the field.`;
+  if (violations.length > 0)
+    return few === undefined
+      ? 'Clients will be happy; it deviates where few of them will notice.'
+      : `In ${few} that ran, it deviates where few clients will notice.`;
+  return few === undefined
+    ? 'Clients will be happy: no deviation was seen.'
+    : `No deviation in ${few} that ran.`;
+}
+
+/** `43 conform · 2 violate · …`, without what is zero. */
+function countsText({ findings }: ServerTest): string {
+  const words = {
+    conforms: 'conform',
+    violates: 'violate',
+    inconclusive: 'not decided',
+    unsupported: 'not there',
+    fact: 'told',
+    'not-run': 'not run',
+  } as const;
+  const counts = Object.entries(words).flatMap(([verdict, word]) => {
+    const many = findings.filter((each) => each.verdict === verdict).length;
+    return many === 0 ? [] : [`${many} ${word}`];
+  });
+  return counts.join(' · ');
+}
+
+/** Replies that take longer than this, in ms, are too late for some clients as they are delivered. */
+const SHORT_MS = 250;
+
+/** The functions that a server test tries, and those of them that write, which need scratch addresses. */
+const TRIED = [1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 15, 16, 17, 20, 22, 23, 24, 43];
+const WRITE_COILS = [5, 15];
+const WRITE_REGISTERS = [6, 16, 22, 23];
+
+/** Which functions were not tried, with the option that they lack. */
+function notTried({ facts: { functions }, order: { scratch }, log }: ServerTest): string[] {
+  const { there, missing, silent } = functions;
+  const asked = new Set([...there, ...missing, ...silent, ...log.map(({ pdu }) => pdu?.[0] ?? 0)]);
+  const lacking = [...(scratch.coils ? [] : WRITE_COILS), ...(scratch.holding ? [] : WRITE_REGISTERS)];
+  const untried = TRIED.filter((code) => !asked.has(code));
+  const without = untried.filter((code) => lacking.includes(code));
+  const others = untried.filter((code) => !lacking.includes(code));
+  return [
+    ...(without.length > 0 ? [`not tried: ${without.join(' ')} (--scratch)`] : []),
+    ...(others.length > 0 ? [`not tried: ${others.join(' ')}`] : []),
+  ];
+}
+
+/** The data sheet: what the server is like, as names with texts. */
+export function dataSheet(serverTest: ServerTest): { readonly name: string; readonly value: string }[] {
+  const { facts, times, findings, requests } = serverTest;
+  const { functions, most, pauseMs, vendor, identificationLevel, connections } = facts;
+  const list = (codes: ReadonlySet<number>) => [...codes].sort((a, b) => a - b).join(' ');
+  const parts = [
+    list(functions.there) || 'none found',
+    ...(functions.missing.size > 0 ? [`not there: ${list(functions.missing)}`] : []),
+    ...(functions.silent.size > 0 ? [`silent: ${list(functions.silent)}`] : []),
+    ...notTried(serverTest),
+  ];
+  const limits = Object.entries(most).map(
+    ([code, many]) => `${many} ${Number(code) <= 2 ? 'bits' : 'registers'} (function ${code})`,
+  );
+  const isPauseKnown = findings.some(
+    ({ check, verdict }) => check.id === 'pause-needed' && verdict !== 'not-run',
+  );
+  const rows: [string, string | undefined][] = [
+    ['functions', parts.join('; ')],
+    ['per request', limits.length > 0 ? limits.join(', ') : undefined],
+    [
+      'answers after',
+      times &&
+        `${[times.least, times.median, times.p99, times.most].map(timeText).join(' / ')} (least, median, p99, most)`,
+    ],
+    ['first reply', times?.first === undefined ? undefined : `${timeText(times.first)} after connecting`],
+    ['time-out', times && times.most > SHORT_MS ? `longer than ${timeText(times.most)}` : undefined],
+    [
+      'lost replies',
+      times && times.lost > 0
+        ? `${times.lost} of ${requests} requests were answered only when they were sent again`
+        : undefined,
+    ],
+    [
+      'pause',
+      isPauseKnown
+        ? pauseMs === undefined
+          ? 'none needed'
+          : `${timeText(pauseMs)} between a reply and the next request`
+        : undefined,
+    ],
+    [
+      'identification',
+      vendor && `${vendor.map(printableLine).join(', ')}; level ${codeText(identificationLevel ?? 0)}`,
+    ],
+    ['connections', connections && connectionsText(connections)],
+  ];
+  return rows.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
+}
+
+/** The first screen of a server test, for the maker of the server. */
+export function cardText(serverTest: ServerTest): string {
+  const { requests, durationMs, order, findings, fates, lost } = serverTest;
+  const name = nameOf(serverTest) ?? 'A server without identification';
+  const violations = violationsOf(serverTest);
+  const listed = byFault(violations);
+  const lines = [
+    `${name} · ${placeText(serverTest)} · ${timeText(durationMs)}, ${requests} requests · seed ${order.seed}`,
+    ...lostTexts(lost),
+    '',
+    conclusionOf(serverTest),
+    countsText(serverTest),
+    ...fates,
+  ];
+  for (const [grade, heading] of GRADES) {
+    const those = listed.filter((same) => gradeOf(same[0] as ServerFinding) === grade);
+    if (those.length === 0) continue;
+    lines.push('', heading, ...those.flatMap(violationLines));
+  }
+  const likes = behavesAs(serverTest);
+  if (likes.length > 0)
+    lines.push(
+      '',
+      'BEHAVES AS (entries of the catalogue)',
+      ...likes.flatMap(({ id, title, sources }) => [
+        `  ${id}: ${title}`,
+        ...sources.map(({ url }) => `     ${url}`),
+      ]),
+    );
+  const open = findings.filter(({ verdict }) => verdict === 'inconclusive');
+  if (open.length > 0)
+    lines.push('', 'NOT DECIDED', ...open.map((each) => `  ${each.check.id}: ${textOf(each)}`));
+  lines.push(
+    '',
+    'FOR THE DATA SHEET',
+    ...dataSheet(serverTest).map((row) => `  ${row.name.padEnd(16)}${row.value}`),
+  );
+  const told = findings.filter(({ verdict }) => verdict === 'fact');
+  lines.push(...told.map((each) => `  ${each.check.id}: ${textOf(each)}`));
+  const notRun = notRunText(findings);
+  if (notRun.length > 0) lines.push('', 'NOT RUN', ...notRun);
+  return lines.join('\n');
+}
+
+/**
+ * Findings of one fault that was seen in several questions: those with the same code, facts and grade, and
+ * all functions that are not answered. The worst is the first of each, as the findings are in the order of
+ * their grades.
+ */
+function byFault(findings: readonly ServerFinding[]): ServerFinding[][] {
+  const groups = new Map<string, ServerFinding[]>();
+  for (const finding of findings) {
+    const { said, at } = finding;
+    const isSilence = codeOf(finding) === 'function-not-answered';
+    const key = isSilence ? '' : JSON.stringify([gradeOf(finding), said, at]);
+    groups.set(key, [...(groups.get(key) ?? []), finding]);
+  }
+  return [...groups.values()];
+}
+
+function violationLines(same: readonly ServerFinding[]): string[] {
+  const [worst] = same as readonly [ServerFinding];
+  const { check, seen, shown = [] } = worst;
+  const often = seen && seen.of > 0 && same.length === 1 ? ` · ${seen.times} of ${seen.of}` : '';
+  const [first] = shown.filter(({ sent }) => sent.length > 0);
+  const more = same.length - 1;
+  const silent = same.flatMap(({ said }) =>
+    typeof said === 'object' && said.code === 'function-not-answered' ? said.function : [],
+  );
+  const others =
+    more === 0 || silent.length > 0 ? '' : ` (and ${more} more ${more === 1 ? 'check' : 'checks'})`;
+  return [
+    `  ${titleOf(worst)}${others}: ${silent.length > 0 ? silenceText(silent) : textOf(worst)}.`,
+    `     ${same.map((each) => each.check.id).join(', ')}${often} · ${check.clause}`,
+    `     ${check.does}`,
+    ...(first ? [`     ${exchangeText(first)}`] : []),
+    `     ${check.matters}`,
+  ];
+}
+
+/** What was not run, by the reason. */
+function notRunText(findings: readonly ServerFinding[]): string[] {
+  const byReason = new Map<string, string[]>();
+  for (const finding of findings.filter(({ verdict }) => verdict === 'not-run')) {
+    const text = textOf(finding);
+    byReason.set(text, [...(byReason.get(text) ?? []), finding.check.id]);
+  }
+  return [...byReason].map(
+    ([reason, ids]) => `  ${reason}: ${ids.length > 4 ? `${ids.length} checks` : listText(ids)}`,
+  );
+}

@@ -1,0 +1,201 @@
+import { type Result, success } from '../../../common/result.js';
+import type { ClientTarget } from '../../../modbus/client/wire.js';
+import { concatBytes } from '../../../modbus/protocol/bytes.js';
+import { isRtuFrame, requestLength, responseLength } from '../../../modbus/protocol/rtu.js';
+import { type Exchange, isDecisive } from '../asker.js';
+import type { Bench } from '../bench.js';
+import {
+  conforms,
+  inconclusive,
+  type Judged,
+  notRun,
+  once,
+  type ServerCheck,
+  unsupported,
+  violates,
+} from '../check.js';
+import { didOf } from '../reading.js';
+import { timeText } from '../words.js';
+import { frameOf, stillAnswers, unanswered } from './bus.js';
+
+const LISTEN_MS = 10_000;
+
+/** How many bytes that belong to no frame are skipped at most. */
+const MOST_SKIPPED = 32;
+
+/**
+ * The units that requests of another master ask. Among replies and other bytes only those requests count that
+ * can be no reply: a reply to function 5 or 6 repeats its request, and one of three bytes is as long.
+ */
+function unitsAskedByOthers({ unsolicited }: Exchange): readonly number[] {
+  const bytes = concatBytes(...unsolicited.map((chunk) => chunk.bytes));
+  const found: { readonly unit: number; readonly isSure: boolean }[] = [];
+  let skipped = 0;
+  let replies = 0;
+  for (let start = 0; start < bytes.length && skipped < MOST_SKIPPED; ) {
+    const ends = [requestLength, responseLength].map((lengthOf) => {
+      const length = lengthOf(bytes, start, bytes.length);
+      return typeof length === 'number' && isRtuFrame(bytes, start, start + length) ? start + length : 0;
+    });
+    const [unit = 0, code = 0, third = 0] = bytes.subarray(start, start + 3);
+    const [request = 0, reply = 0] = ends;
+    if (request > 0) found.push({ unit, isSure: code <= 4 && third !== 3 });
+    else if (reply > 0) replies++;
+    else skipped++;
+    start = request || reply || start + 1;
+  }
+  const isAlone = skipped + replies === 0;
+  return found.flatMap(({ unit, isSure }) => (isAlone || isSure ? unit : []));
+}
+
+/** Listens for a while, and looks at all that came unsolicited until then. */
+async function otherMaster(bench: Bench): Promise<Judged> {
+  await bench.asker.wait(LISTEN_MS);
+  await bench.askGood();
+  const found = bench.log.filter((each) => unitsAskedByOthers(each).length > 0);
+  const units = found.flatMap(unitsAskedByOthers);
+  const asked = { code: 'other-master', units } as const;
+  if (units.length >= 2)
+    return { ...violates(asked, ...found.slice(0, 3)), seen: { times: units.length, of: units.length } };
+  return units.length === 1
+    ? once(asked, ...found)
+    : conforms(`in ${timeText(LISTEN_MS)}, and beside ${bench.asker.requests} exchanges, nobody else asked`);
+}
+
+/** Asks with other settings of the port, and gives it its own ones back. */
+async function withSettings(
+  bench: Bench,
+  changes: Partial<Extract<ClientTarget, { readonly kind: 'serial' }>>,
+): Promise<Result<Exchange>> {
+  const { asker } = bench;
+  await asker.disconnect();
+  const connection = await asker.another({ ...asker.target, ...changes } as ClientTarget);
+  if (!connection.ok) return connection;
+  try {
+    return success(await asker.askOn(connection.value, bench.goodRead));
+  } finally {
+    await connection.value.close();
+  }
+}
+
+/** Runs where bytes have a speed and a parity: not on a pseudo-terminal. */
+const onWires =
+  (run: (bench: Bench, target: Extract<ClientTarget, { readonly kind: 'serial' }>) => Promise<Judged>) =>
+  async (bench: Bench): Promise<Judged> => {
+    const { target, connection } = bench.asker;
+    return target.kind === 'serial' && connection.times.character > 0
+      ? run(bench, target)
+      : notRun({ code: 'pseudo-terminal' });
+  };
+
+const OTHER_PARITY = { even: 'odd', odd: 'even' } as const;
+
+const wrongParity = onWires(async (bench, { parity }) => {
+  if (parity === 'none') return unsupported({ code: 'no-parity' });
+  const asked = await withSettings(bench, { parity: OTHER_PARITY[parity] });
+  if (!asked.ok) return inconclusive(asked.error);
+  const exchange = asked.value;
+  return exchange.chunks.length > 0
+    ? violates({ code: 'wrong-parity-answered', parity: OTHER_PARITY[parity] }, exchange)
+    : conforms(`a read with ${OTHER_PARITY[parity]} parity is not answered`, exchange);
+});
+
+/** The error of a speed that a receiver has to bear. */
+const SPEED_ERROR = 0.02;
+
+const otherSpeed = onWires(async (bench, { baudRate }) => {
+  for (const share of [1 + SPEED_ERROR, 1 - SPEED_ERROR]) {
+    const speed = Math.round(share * baudRate);
+    const asked = await withSettings(bench, { baudRate: speed });
+    if (!asked.ok) return inconclusive(asked.error);
+    const exchange = asked.value;
+    if (!isDecisive(exchange))
+      return inconclusive(
+        { code: 'speed-not-borne', baudRate: speed, answer: didOf(exchange.answer) },
+        exchange,
+      );
+  }
+  return conforms('reads 2 % too fast and 2 % too slow are answered');
+});
+
+async function wrongLrc(bench: Bench): Promise<Judged> {
+  const frame = frameOf(bench, bench.goodRead);
+  const digit = frame.length - 3;
+  frame[digit] = frame[digit] === 0x30 ? 0x31 : 0x30;
+  return unanswered(bench, [{ bytes: frame }], bench.asker.unitId, bench.goodRead);
+}
+
+const ASCII = 'Serial Line V1.02, 2.5.2';
+
+export const LINE: readonly ServerCheck[] = [
+  {
+    id: 'rtu-collision',
+    group: 'bus',
+    title: 'Nobody else asks on the bus',
+    does: 'Listens for 10 s, and looks at all that came unsolicited.',
+    rule: 'Conforms when no request of another master comes.',
+    clause: 'Serial Line V1.02, 2.1',
+    matters: 'Exchanges collide, and replies go to the wrong master (catalogue: second-master).',
+    mend: 'Take the other master off the bus, or ask through it.',
+    grade: 'met',
+    on: 'rtu',
+    turn: 'late',
+    isSeveral: true,
+    run: otherMaster,
+  },
+  {
+    id: 'rtu-parity',
+    group: 'bus',
+    title: 'Ignores a wrong parity',
+    does: 'Sends a read with the other parity. Not on a pseudo-terminal.',
+    rule: 'Conforms when no reply comes. Without parity: not supported.',
+    clause: 'Serial Line V1.02, 2.5.1 and 2.4.2',
+    matters: 'Disturbed bits on long lines are found by the CRC alone.',
+    mend: 'Let the UART check the parity, and discard the frame when it is wrong.',
+    grade: 'seldom',
+    on: 'rtu',
+    turn: 'late',
+    run: wrongParity,
+  },
+  {
+    id: 'rtu-baud',
+    group: 'bus',
+    title: 'Bears a speed that is 2 % off',
+    does: 'Sends a read 2 % too fast, and one 2 % too slow. Not on a pseudo-terminal.',
+    rule: 'Conforms when both are answered. Otherwise nothing is decided: the adapter may be the cause.',
+    clause: 'Serial Line V1.02, 3.2',
+    matters: 'Oscillators of clients differ; SunSpec RTU-2 asks for it.',
+    mend: 'Sample each bit in its middle, and use an accurate oscillator.',
+    grade: 'seldom',
+    on: 'rtu',
+    turn: 'late',
+    run: otherSpeed,
+  },
+  {
+    id: 'ascii-restart',
+    group: 'bus',
+    title: 'Begins anew at a colon',
+    does: 'Sends ":01", and a whole frame 20 ms later.',
+    rule: 'Conforms when the frame is answered.',
+    clause: `${ASCII}.1`,
+    matters: 'After a disturbance, the next poll is lost, too.',
+    mend: 'Discard what was before each colon.',
+    grade: 'met',
+    on: 'ascii',
+    run: (bench) =>
+      stillAnswers(bench, [{ bytes: Uint8Array.from(Buffer.from(':01')) }], 20, { after: 'half-frame' }),
+  },
+  {
+    id: 'ascii-lrc',
+    group: 'bus',
+    title: 'Ignores a frame with a wrong LRC',
+    does: 'Sends a read with a wrong LRC.',
+    rule: 'Conforms when no reply comes.',
+    clause: `${ASCII}.2`,
+    matters: 'A disturbed line becomes a wrong command.',
+    mend: 'Check the LRC of every frame, and stay silent where it is wrong.',
+    grade: 'dangerous',
+    on: 'ascii',
+    run: wrongLrc,
+  },
+];

@@ -1,0 +1,198 @@
+import { concatBytes, hex } from '../../modbus/protocol/bytes.js';
+import type { TrafficView } from '../../simulator/traffic/view-schema.js';
+import { isoTime, micros } from '../../simulator/traffic/words.js';
+import { type ServerFindingView, type ServerTestReport, type Verdict, versions } from '../report/report.js';
+import type { Exchange } from './asker.js';
+import { behavesAs } from './behaves-as.js';
+import { conclusionOf, dataSheet, gradeOf, nameOf, placeText, titleOf, violationsOf } from './card.js';
+import { codeOf, GROUPS, type ServerVerdict, textOf } from './check.js';
+import { lostTexts } from './scratch.js';
+import { type ServerFinding, type ServerTest, verdictOfAll } from './server-test.js';
+import { answerText, timeText } from './words.js';
+
+/** How the verdicts on servers are shown by the forms of reports on clients. */
+const SHOWN_AS: Readonly<Record<ServerVerdict, Verdict>> = {
+  conforms: 'pass',
+  unsupported: 'pass',
+  fact: 'pass',
+  violates: 'fail',
+  inconclusive: 'inconclusive',
+  'not-run': 'not run',
+};
+
+const MOST_SHOWN = 12;
+
+/** Makes the report. @param startedAt when the server test began, in ms since 1970 */
+export function serverTestReport(serverTest: ServerTest, startedAt: number): ServerTestReport {
+  const { findings, order, durationMs, fates, isReached, carrier } = serverTest;
+  const name = nameOf(serverTest) ?? 'the server';
+  const offset = startedAt - (findings[0]?.shown?.[0]?.startedAt ?? 0);
+  return {
+    kind: 'server',
+    name,
+    startedAt,
+    durationMs,
+    verdict: isReached || serverTest.isStopped ? SHOWN_AS[verdictOfAll(serverTest)] : 'error',
+    line: placeText(serverTest),
+    seed: order.seed,
+    isStopped: serverTest.isStopped,
+    conclusions: [
+      ...lostTexts(serverTest.lost),
+      conclusionOf(serverTest),
+      ...fates,
+      ...violationsOf(serverTest).map((each) => `${textOf(each)}.`),
+      ...behavesAs(serverTest).map(
+        ({ id, title, sources }) =>
+          `It behaves as ${id} of the catalogue: ${title} (${sources.map(({ url }) => url).join(', ')}).`,
+      ),
+    ],
+    parameters: dataSheet(serverTest),
+    findings: findings.map((finding) => findingView(finding, offset)),
+    configuration: `${JSON.stringify({ devices: { device: { real: carrier.target } } }, null, 2)}\n`,
+    versions: versions(),
+    json: serverTestSummary(serverTest, startedAt),
+  };
+}
+
+function findingView(finding: ServerFinding, offset: number): ServerFindingView {
+  const { check, verdict, seen, shown = [], durationMs } = finding;
+  const evidence = shown.slice(0, MOST_SHOWN);
+  const text = textOf(finding);
+  const code = codeOf(finding);
+  const prefix = verdict === 'unsupported' ? 'not supported: ' : '';
+  return {
+    id: check.id,
+    title: titleOf(finding),
+    asked: check.title,
+    verdict: SHOWN_AS[verdict],
+    ...(code !== undefined && { code }),
+    summary: prefix + text,
+    ...(verdict === 'violates' && { conclusion: text }),
+    ...(seen && { confidence: { agreeing: seen.times, trials: seen.of } }),
+    durationMs,
+    about: {
+      group: GROUPS[check.group],
+      does: check.does,
+      matters: check.matters,
+      rule: check.rule,
+      fix: check.mend,
+      source: check.clause,
+    },
+    get frames() {
+      return evidence.flatMap((exchange) => exchangeViews(exchange, offset));
+    },
+    get exchanges() {
+      return evidence.map(exchangeJson);
+    },
+  };
+}
+
+/** The bytes of an exchange as events: what was sent, and what came. */
+function exchangeViews(
+  { number, sent, chunks, startedAt, sentAt, answer, ms }: Exchange,
+  offset: number,
+): TrafficView[] {
+  const bytes = concatBytes(...sent.map((piece) => piece.bytes));
+  const common = { line: 'server', direction: 'in' as const };
+  const request: TrafficView = {
+    ...common,
+    seq: 2 * number - 1,
+    kind: 'request',
+    time: isoTime(sentAt + offset),
+    monotonicUs: micros(sentAt),
+    startedUs: micros(startedAt),
+    text: 'sent by the server test',
+    bytes: hex(bytes),
+  };
+  const [first] = chunks;
+  if (!first) return [{ ...request, text: `sent by the server test; the server ${answerText(answer)}` }];
+  const at = chunks.at(-1)?.at ?? first.at;
+  const after = ms === undefined ? '' : ` after ${timeText(ms)}`;
+  const reply: TrafficView = {
+    ...common,
+    seq: 2 * number,
+    kind: 'foreign response',
+    time: isoTime(at + offset),
+    monotonicUs: micros(at),
+    startedUs: micros(first.at),
+    text: `the server ${answerText(answer)}${after}`,
+    bytes: hex(concatBytes(...chunks.map((chunk) => chunk.bytes))),
+  };
+  return [request, reply];
+}
+
+/** The JSON report on a server: identifiers and verdicts are those of the table of checks. */
+export function serverTestJson({
+  json,
+  findings,
+  about,
+}: Pick<ServerTestReport, 'json' | 'findings' | 'about'>): string {
+  const checks = json.checks.map((check, i) => ({ ...check, exchanges: findings[i]?.exchanges ?? [] }));
+  return `${JSON.stringify({ ...json, ...(about && { about }), checks }, null, 2)}\n`;
+}
+
+/** The JSON report without the exchanges. */
+function serverTestSummary(serverTest: ServerTest, startedAt: number) {
+  const { findings, order, durationMs, fates, requests, facts, times } = serverTest;
+  const { functions } = facts;
+  return {
+    kind: 'server' as const,
+    server: { place: placeText(serverTest), unit: order.unitId, identification: facts.vendor },
+    seed: order.seed,
+    verdict: verdictOfAll(serverTest),
+    stopped: serverTest.isStopped,
+    lost: [...serverTest.lost],
+    conclusion: conclusionOf(serverTest),
+    fates,
+    startedAt: new Date(startedAt).toISOString(),
+    durationMs: Math.round(durationMs),
+    requests,
+    dataSheet: {
+      functions: {
+        there: [...functions.there],
+        missing: [...functions.missing],
+        silent: [...functions.silent],
+      },
+      most: facts.most,
+      lastAddress: facts.lastAddress,
+      replyMs: times,
+      pauseMs: facts.pauseMs ?? 0,
+      connections: facts.connections,
+    },
+    behavesAs: behavesAs(serverTest).map(({ id, title, sources }) => ({
+      ...{ id, title },
+      sources: sources.map(({ url }) => url),
+    })),
+    checks: findings.map((finding) => ({
+      id: finding.check.id,
+      group: finding.check.group,
+      title: titleOf(finding),
+      verdict: finding.verdict,
+      ...(finding.verdict === 'violates' && { grade: gradeOf(finding) }),
+      ...saidJson(finding),
+      text: textOf(finding),
+      ...(finding.seen && { seen: finding.seen }),
+      clause: finding.check.clause,
+    })),
+    versions: versions(),
+  };
+}
+
+/** The code and the facts of a finding; nothing where only a sentence says it. */
+function saidJson({ said, at }: ServerFinding) {
+  if (typeof said === 'string') return {};
+  const { code, ...facts } = said;
+  return { code, facts: { ...at, ...facts } };
+}
+
+function exchangeJson({ number, sent, chunks, ms, sentAt }: Exchange) {
+  return {
+    number,
+    sent: sent.map(({ bytes, waitMs = 0 }) => ({ waitMs, bytes: hex(bytes) })),
+    received: chunks.map(({ bytes, at }) => ({
+      ms: Math.round((at - sentAt) * 100) / 100,
+      bytes: hex(bytes),
+    })),
+    ...(ms !== undefined && { replyMs: Math.round(ms * 100) / 100 }),
+  };
+}

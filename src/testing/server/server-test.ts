@@ -1,0 +1,431 @@
+import { seededRandom } from '../../common/random.js';
+import { unknownName } from '../../common/schema/nearest.js';
+import type { ClonedDevice } from '../../files/clone/survey.js';
+import type { Range } from '../../files/clone/table-survey.js';
+import { type Carrier, Ended, type Exchange, isDecisive, orWhenEnded } from './asker.js';
+import { Bench, type ServerFacts, type ServerTestOrder } from './bench.js';
+import {
+  GROUPS,
+  type Judged,
+  notRun,
+  type Permission,
+  type Provoked,
+  type ServerCheck,
+  type ServerVerdict,
+  textOf,
+  unsupported,
+} from './check.js';
+import { BUS } from './checks/bus.js';
+import { CLAIMS } from './checks/claims.js';
+import { CONNECTIONS } from './checks/connections.js';
+import { ENDURANCE } from './checks/endurance.js';
+import { FRAMES, replyTimes } from './checks/frames.js';
+import { HAS, SUNSPEC } from './checks/has.js';
+import { IDENTIFICATION } from './checks/identification.js';
+import { LINE } from './checks/line.js';
+import { MAP } from './checks/map.js';
+import { REFUSALS } from './checks/refusals.js';
+import { THERE } from './checks/there.js';
+import { WRITES } from './checks/writes.js';
+import { stoppedText } from './found.js';
+import { hasOtherQuantity, ODDITIES } from './reading.js';
+import type { LostValue } from './scratch.js';
+import { RECOVERY_MS, surveyServer } from './survey.js';
+import { answerText } from './words.js';
+
+/** All checks of servers, in the order in which they are shown. */
+export const SERVER_CHECKS: readonly ServerCheck[] = [
+  ...THERE,
+  ...FRAMES,
+  ...HAS,
+  ...SUNSPEC,
+  ...MAP,
+  ...REFUSALS,
+  ...IDENTIFICATION,
+  ...BUS,
+  ...LINE,
+  ...CONNECTIONS,
+  ...WRITES,
+  ...ENDURANCE,
+  ...CLAIMS,
+];
+
+/** What became of a check. */
+export interface ServerFinding extends Judged {
+  readonly check: ServerCheck;
+  readonly durationMs: number;
+}
+
+/** What a server test has found. */
+export interface ServerTest {
+  readonly order: ServerTestOrder;
+  readonly carrier: Carrier;
+  /** Findings of all checks, in the order of the table; those of other carriers are left out. */
+  readonly findings: readonly ServerFinding[];
+  readonly facts: ServerFacts;
+  readonly times: ReturnType<typeof replyTimes>;
+  readonly requests: number;
+  readonly durationMs: number;
+  /** Sentences on what became of the server: it fell silent after a check, and came back or did not. */
+  readonly fates: readonly string[];
+  /** True when the server answered; otherwise nothing could be judged. */
+  readonly isReached: boolean;
+  /** True when it was stopped before its end: then it is no verdict. */
+  readonly isStopped: boolean;
+  /** The values that checks have changed and that were not put back. */
+  readonly lost: readonly LostValue[];
+  /** The checks that have silenced the server, by what they provoke. */
+  readonly silencers: ReadonlyMap<Provoked, Silencing>;
+  readonly log: readonly Exchange[];
+  /** What the server has, where `survey` of the order asks for it. */
+  readonly device?: ClonedDevice;
+}
+
+/** A check that has silenced a server, and for how long, in ms; undefined if it stayed silent. */
+interface Silencing {
+  readonly check: string;
+  readonly ms: number | undefined;
+}
+
+/** Gets what a server test finds while it runs. */
+export interface ServerTestAudience {
+  found?(finding: ServerFinding): void;
+  note?(text: string): void;
+}
+
+/** How long a silent server may take to come back by itself before power is switched, in ms. */
+const BEFORE_POWER_MS = 1000;
+/** How often a violation is tried, and how often it has to be seen. */
+const TRIALS = 3;
+const SEEN_TIMES = 2;
+
+/** Tests a server: runs the chosen checks, and judges the answers. All that changes is an argument. */
+export class ServerTestRun {
+  readonly #bench: Bench;
+  readonly #checks: readonly ServerCheck[];
+  readonly #audience: ServerTestAudience;
+  readonly #findings = new Map<ServerCheck, ServerFinding>();
+  readonly #fates: string[] = [];
+  #startedAt = 0;
+  /** The checks that have silenced the server, by what they provoke. */
+  readonly #silencers = new Map<Provoked, Silencing>();
+  #device: ClonedDevice | undefined;
+  #goneSince: string | undefined;
+  readonly #stop = new AbortController();
+  #isCut = false;
+  #lost: readonly LostValue[] = [];
+
+  constructor(
+    carrier: Carrier,
+    order: ServerTestOrder,
+    audience: ServerTestAudience = {},
+    checks = SERVER_CHECKS,
+  ) {
+    this.#audience = audience;
+    this.#bench = new Bench(carrier, order, seededRandom(order.seed, 0), (text) => audience.note?.(text));
+    this.#bench.asker.signal = this.#stop.signal;
+    this.#checks = checks.filter((check) => isFor(check, carrier));
+  }
+
+  /** Ends the server test soon; what is known by then is reported. */
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  get #isStopped(): boolean {
+    return this.#stop.signal.aborted;
+  }
+
+  async run(): Promise<ServerTest> {
+    const bench = this.#bench;
+    this.#startedAt = bench.asker.clock.now();
+    try {
+      for (const check of inTurn(this.#checks, bench.random)) await this.#carryOut(check);
+    } finally {
+      this.#isCut = this.#isStopped;
+      // What was written is put back even after a stop.
+      bench.asker.signal = new AbortController().signal;
+      this.#lost = await bench.scratch.putBack();
+      bench.asker.signal = this.#stop.signal;
+      if (bench.order.survey && bench.read !== undefined) {
+        await this.#survey(bench.order.survey);
+        this.#isCut ||= this.#isStopped;
+      }
+      await bench.asker.disconnect();
+    }
+    return this.soFar();
+  }
+
+  /** Reads what the server has, for a file about it. */
+  async #survey(ranges: readonly Range[]): Promise<void> {
+    const isViolated = (id: string) =>
+      [...this.#findings.values()].some(({ check, verdict }) => check.id === id && verdict === 'violates');
+    const { log } = this.#bench;
+    this.#device = await surveyServer(this.#bench, {
+      ranges,
+      isAfraid: this.#silencers.has('address'),
+      isSingle: isViolated('map-end') || isViolated('block-agrees') || log.some(hasOtherQuantity),
+    });
+  }
+
+  /** What is known by now. */
+  soFar(): ServerTest {
+    const bench = this.#bench;
+    const findings = this.#checks.flatMap((check) => this.#findings.get(check) ?? []);
+    return {
+      order: bench.order,
+      carrier: bench.carrier,
+      findings,
+      facts: bench.facts,
+      times: replyTimes(bench),
+      requests: bench.asker.requests,
+      durationMs: bench.asker.clock.now() - this.#startedAt,
+      fates: this.#fates,
+      isReached: bench.read !== undefined,
+      isStopped: this.#isCut,
+      lost: this.#lost,
+      silencers: this.#silencers,
+      log: bench.log,
+      ...(this.#device && { device: this.#device }),
+    };
+  }
+
+  async #carryOut(check: ServerCheck): Promise<void> {
+    const { clock } = this.#bench.asker;
+    const startedAt = clock.now();
+    const why = this.#whyNot(check);
+    const judged = why === undefined ? await this.#judge(check) : notRun(why);
+    const finding = { check, ...judged, durationMs: clock.now() - startedAt };
+    this.#findings.set(check, finding);
+    this.#audience.found?.(finding);
+  }
+
+  /** Why a check is not run, as a part of a sentence. */
+  #whyNot(check: ServerCheck): string | undefined {
+    const { order, read } = this.#bench;
+    if (this.#isStopped) return 'the server test was stopped';
+    if (check.group !== 'there' && read === undefined) return 'nothing answers';
+    if (this.#goneSince !== undefined && check.turn !== 'end')
+      return `the server no longer answers since ${this.#goneSince}`;
+    if (this.#bench.blocked !== undefined && check.turn !== 'end') return this.#bench.blocked;
+    const [silencer] = (check.provokes ?? []).flatMap((each) => this.#silencers.get(each) ?? []);
+    if (silencer !== undefined && silencer.check !== check.id)
+      return `it may silence the server: see ${silencer.check}`;
+    const isWanted = check.group === 'there' || isChosen(check, order.checks);
+    if (!isWanted) return 'it was not asked for';
+    return lackOf(check, order);
+  }
+
+  /** Runs a check, and again where it blames the server: a violation is told when it was seen twice. */
+  async #judge(check: ServerCheck): Promise<Judged> {
+    const blamed: Judged[] = [];
+    let other: Judged | undefined;
+    for (let trial = 1; trial <= TRIALS; trial++) {
+      const judged = await this.#trial(check);
+      if (this.#goneSince !== undefined) return judged;
+      if (judged.verdict !== 'violates') {
+        if (trial === 1 || judged.isOdd) return judged;
+        other = judged;
+      } else if (check.isSeveral) return judged;
+      else blamed.push(judged);
+      if (blamed.length === SEEN_TIMES) {
+        const shown = blamed.flatMap((each) => each.shown ?? []);
+        return { ...(blamed[0] as Judged), shown, seen: { times: SEEN_TIMES, of: trial } };
+      }
+      if (this.#isStopped) break;
+    }
+    const [first] = blamed;
+    return {
+      ...(first as Judged),
+      verdict: 'inconclusive',
+      otherwise: other ? textOf(other) : 'it was not seen',
+    };
+  }
+
+  async #trial(check: ServerCheck): Promise<Judged> {
+    const bench = this.#bench;
+    const { asker } = bench;
+    asker.check = check.id;
+    const from = asker.log.length;
+    const found = await this.#run(check);
+    const judged = this.#withoutMute(check, this.#withoutOddities(check, found));
+    if (bench.read === undefined || check.turn === 'end') return judged;
+    if (await bench.isAlive().catch(orWhenEnded(true))) return judged;
+    return this.#afterSilence(check, asker.log.slice(from));
+  }
+
+  async #run(check: ServerCheck): Promise<Judged> {
+    try {
+      return await check.run(this.#bench);
+    } catch (error) {
+      if (error instanceof Ended) return notRun(error.message);
+      throw error;
+    }
+  }
+
+  /** Where functions that the server does not have get no answer, `function-unknown` tells that once. */
+  #withoutMute(check: ServerCheck, judged: Judged): Judged {
+    const { facts, log } = this.#bench;
+    const [shown] = judged.shown ?? [];
+    const code = shown?.pdu?.[0];
+    if (!facts.isMuteToUnknown || check.id === 'function-unknown' || shown?.answer.kind !== 'silent')
+      return judged;
+    if (
+      log.some(({ pdu, answer: { kind } }) => pdu?.[0] === code && (kind === 'data' || kind === 'exception'))
+    )
+      return judged;
+    return unsupported({ code: 'function-mute', function: code ?? 0 }, shown);
+  }
+
+  /**
+   * Where the evidence is odd in a way that many replies are, the frames are to blame, and not what the check
+   * asks for: one cause, one finding.
+   */
+  #withoutOddities(check: ServerCheck, judged: Judged): Judged {
+    const isOwn = check.id === 'rtu-collision' || (check.group === 'frames' && !REPEATS.includes(check.id));
+    if (judged.verdict !== 'violates' || isOwn) return judged;
+    const shown = judged.shown?.flatMap(({ oddities }) => oddities) ?? [];
+    // A server takes a request that it has just sent itself for an echo of its own.
+    const odd = [...shown, 'echo' as const].find((oddity) => this.#bench.isOdd(oddity));
+    const why = odd === undefined ? this.#strayText(check, judged) : `${ODDITIES[odd]}: see frames`;
+    if (why === undefined) return judged;
+    return { ...judged, verdict: 'inconclusive', but: why, isOdd: true };
+  }
+
+  /**
+   * Bytes of somebody else complete or spoil what a check of damage sends, and stand in replies, so these
+   * can't blame the server.
+   */
+  #strayText({ group, id }: ServerCheck, { shown = [] }: Judged): string | undefined {
+    const isGarbled = shown.some(({ answer }) => answer.kind === 'garbled');
+    if (['stray-bytes', 'rtu-collision'].includes(id) || (group !== 'bus' && !isGarbled)) return undefined;
+    const isStray = this.#bench.log.some(({ unsolicited }) => unsolicited.length > 0);
+    return isStray ? 'somebody else sends on the bus: see stray-bytes and rtu-collision' : undefined;
+  }
+
+  /**
+   * The server has stopped answering after a check: names it, and waits until the server is back.
+   * @param log the exchanges of the check
+   */
+  async #afterSilence(check: ServerCheck, log: readonly Exchange[]): Promise<Judged> {
+    const bench = this.#bench;
+    const { asker, order } = bench;
+    const since = asker.clock.now();
+    const last = asker.log.at(-1) as Exchange;
+    // What was sent last before the silence, and the first that got no answer.
+    const shown = log.slice(Math.max(0, log.findLastIndex(isDecisive))).filter(({ sent }) => sent.length > 0);
+    const what = last.answer.kind === 'exception' ? `only ${answerText(last.answer)}` : 'stopped answering';
+    const only = last.answer.kind === 'exception' ? last.answer.code : undefined;
+    bench.progress(`the server ${what} after ${check.id}; waiting until it is back`);
+    const back = (ms: number) => bench.isBack(ms).catch(orWhenEnded(false));
+    let isBack = await back(order.powerCycle ? BEFORE_POWER_MS : RECOVERY_MS);
+    const isAlone = isBack;
+    if (!isBack && order.powerCycle && !this.#isStopped) {
+      await order.powerCycle(this.#stop.signal);
+      isBack = await back(RECOVERY_MS);
+    }
+    const silentMs = asker.clock.now() - since;
+    const stopped = { silentMs, isBack, ...(only !== undefined && { only }) };
+    this.#fates.push(`The server ${stoppedText(stopped, check.id)}.`);
+    if (!isBack) this.#goneSince = check.id;
+    for (const each of check.provokes ?? [])
+      this.#silencers.set(each, { check: check.id, ms: isAlone ? silentMs : undefined });
+    return {
+      verdict: 'violates',
+      grade: 'dangerous',
+      said: { code: 'stopped-answering', ...stopped },
+      shown: shown.slice(0, 4),
+      ...(!isBack && { seen: { times: 1, of: 1 } }),
+    };
+  }
+}
+
+function isFor({ on }: ServerCheck, { target }: Carrier): boolean {
+  if (on === undefined) return true;
+  if (on === 'tcp') return target.kind === 'tcp' && target.framing === 'socket';
+  return target.kind === 'serial' && (on === 'serial' || target.framing === on);
+}
+
+/** The permissions as options of the command line. */
+const OPTION_OF: Readonly<Record<Permission, string>> = {
+  holding: '--scratch holding:…',
+  coils: '--scratch coils:…',
+  broadcast: '--broadcast',
+  soak: '--soak',
+  map: '--map',
+  claims: '--claims',
+};
+
+/** Which permission a check lacks, as a part of a sentence. */
+function lackOf(
+  { needs = [], room = 1 }: ServerCheck,
+  { scratch, broadcast, soakMs, map, claims }: ServerTestOrder,
+): string | undefined {
+  const sizeOf = (span: { first: number; last: number } | undefined) =>
+    span ? span.last - span.first + 1 : 0;
+  const has: Readonly<Record<Permission, boolean>> = {
+    holding: sizeOf(scratch.holding) >= room,
+    coils: sizeOf(scratch.coils) >= room,
+    broadcast,
+    soak: soakMs > 0,
+    map: map !== undefined,
+    claims: claims !== undefined,
+  };
+  const lack = needs.find((each) => !has[each]);
+  return (
+    lack && `it needs ${OPTION_OF[lack]}${room > 1 && lack !== 'broadcast' ? ` with ${room} addresses` : ''}`
+  );
+}
+
+function isChosen({ id, group }: ServerCheck, names: readonly string[]): boolean {
+  return names.length === 0 || names.includes(id) || names.includes(group);
+}
+
+/** What is wrong with the names of checks and groups, as a sentence; undefined when all are known. */
+export function unknownChecks(names: readonly string[], checks = SERVER_CHECKS): string | undefined {
+  const known = [...Object.keys(GROUPS), ...checks.map(({ id }) => id)];
+  const wrong = names.find((name) => !known.includes(name));
+  return wrong === undefined ? undefined : unknownName('check', wrong, known);
+}
+
+/**
+ * The order in which checks run: what everything else stands on first, what may stop a server late, what
+ * judges all exchanges last. Within these the seed decides, so that nothing depends on what was asked before.
+ */
+function inTurn(checks: readonly ServerCheck[], random: { below(limit: number): number }): ServerCheck[] {
+  const turnOf = ({ id, group, turn }: ServerCheck) => {
+    // Claims are judged by all that was found, and the one on exceptions by what the one on functions asks.
+    if (group === 'claims') return 91 + checks.findIndex((check) => check.id === id);
+    if (turn === 'end') return 90;
+    if (turn === 'late') return 80;
+    const first = FIRST.indexOf(id);
+    return first >= 0 ? first - FIRST.length : Object.keys(GROUPS).indexOf(group);
+  };
+  return checks
+    .map((check) => ({ check, turn: turnOf(check), draw: random.below(1_000_000) }))
+    .sort((a, b) => a.turn - b.turn || a.draw - b.draw)
+    .map(({ check }) => check);
+}
+
+/** Checks of frames that judge values, and not the frames themselves. */
+const REPEATS = ['same-value', 'repeat-pair', 'repeat-block'];
+
+/** These find out how the server has to be asked, so that each later check judges its own question alone. */
+const FIRST = [
+  'answers',
+  'back-to-back',
+  'pause-needed',
+  'connect-pause',
+  'same-value',
+  'reconnect-at-once',
+  'function-unknown',
+  'fc43-basic',
+  'address-unknown',
+];
+
+/** The worst verdict of a server test. */
+export function verdictOfAll({ findings, isReached, isStopped, lost }: ServerTest): ServerVerdict {
+  if (lost.length > 0 || findings.some(({ verdict }) => verdict === 'violates')) return 'violates';
+  if (isStopped) return 'inconclusive';
+  return isReached ? 'conforms' : 'not-run';
+}

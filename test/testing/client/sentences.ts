@@ -1,0 +1,310 @@
+import type { Exchange } from '../../../src/testing/client/heard/exchange.js';
+import type { ExchangeLog } from '../../../src/testing/client/heard/log.js';
+import type { Finding, Report } from '../../../src/testing/report/report.js';
+import { pduOf } from '../../../src/testing/tested-line.js';
+import { median } from '../../../src/testing/times.js';
+
+/** What was on the line in a client test, for a test that compares sentences with it. */
+export interface Heard {
+  readonly log: ExchangeLog;
+  readonly report: Report;
+}
+
+/** The exchanges of a finding that its sentence is about: from its first frame to its last one. */
+interface Shown extends Heard {
+  readonly finding: Finding;
+  /** All exchanges between the first and the last frame of the finding. */
+  readonly within: readonly Exchange[];
+  /** Those of them whose requests are frames of the finding. */
+  readonly own: readonly Exchange[];
+}
+
+/** What a part of a sentence says, and whether that is so. Numbers of the part are its groups. */
+type Claim = readonly [says: RegExp, isSo: (shown: Shown, ...numbers: number[]) => boolean];
+
+/** Times in sentences are rounded. */
+const ROUNDED_MS = 1.1;
+/** A time is "as when no reply comes" if it is no further from such times than this, in ms: that of the checks, and jitter. */
+const ALIKE_MS = 30;
+
+const near = (one: number, other: number, by = ROUNDED_MS) => Math.abs(one - other) <= by;
+const gapsOf = (asked: readonly Exchange[]) => asked.slice(1).map(({ at }, i) => at - (asked[i]?.at ?? 0));
+const sentUntil = ({ reply }: Exchange) =>
+  reply?.report.steps.findLast(({ outcome }) => outcome === 'achieved')?.endedAt;
+const isSilent = (each: Exchange) => each.reply !== undefined && sentUntil(each) === undefined;
+const ask = (which: Exchange | undefined) => which?.question;
+const sameAs = (which: Exchange | undefined, all: readonly Exchange[]) =>
+  all.filter(({ question }) => question === ask(which));
+
+/** The times from each of these exchanges to the next request, rounded as in a sentence. */
+const goingOn = (shown: readonly Exchange[]) =>
+  shown.flatMap((each) => (each.next ? Math.round(each.next.at - each.at) : []));
+
+const has = (times: readonly number[], ...wanted: number[]) =>
+  wanted.every((ms) => times.some((time) => near(time, ms)));
+
+/** Askings of a question that come early after an exception, and how long after its last byte. */
+function earlyAfterExceptions(asked: readonly Exchange[], periodMs: number): number[] {
+  return asked.slice(1).flatMap(({ at }, i) => {
+    const before = asked[i] as Exchange;
+    const until = sentUntil(before);
+    const isException = before.reply && ((pduOf(before.reply)?.[0] ?? 0) & 0x80) !== 0;
+    return isException && until !== undefined && at - before.at < 0.5 * periodMs ? [at - until] : [];
+  });
+}
+
+function periodOf({ log }: Heard, which: Exchange | undefined): number {
+  const usual = sameAs(which, log.after(0)).filter((each) => each.seq <= log.usualUntil);
+  return median(gapsOf(usual.slice(0, 8)));
+}
+
+const events = ({ finding }: Shown, kind: string) => finding.frames.filter((each) => each.kind === kind);
+
+const CLAIMS: readonly Claim[] = [
+  [
+    /\((\d+) of (\d+) trials\)/,
+    ({ finding: { confidence } }, agreeing, trials) =>
+      confidence?.agreeing === agreeing && confidence.trials === trials,
+  ],
+  [
+    /asked (\d+) times in ([\d.]+) s and nothing else/,
+    ({ within }, times, s = 0) => {
+      const [first] = within;
+      const last = within.at(-1)?.at ?? 0;
+      return (
+        within.length === times &&
+        within.every((each) => ask(each) === ask(first)) &&
+        last - (first?.at ?? 0) <= 1000 * s
+      );
+    },
+  ],
+  [
+    /asked (\d+) times in ([\d.]+) s/,
+    ({ own: [first], within }, times, s = 0) => {
+      const asked = sameAs(first, within);
+      return asked.length === times && (asked.at(-1)?.at ?? 0) - (first?.at ?? 0) <= 1000 * s;
+    },
+  ],
+  [
+    /usually (\d+) times/,
+    (shown, times) => {
+      const s = Number(/in ([\d.]+) s/.exec(shown.finding.summary)?.[1]);
+      return near((1000 * s) / periodOf(shown, shown.own[0]), times ?? 0, 0.6);
+    },
+  ],
+  [
+    /asks again ([\d.]+)(?: to ([\d.]+))? ms after an exception, (\d+) times/,
+    (shown, low = 0, high = low, times) => {
+      const {
+        own: [first],
+        within,
+      } = shown;
+      const soon = earlyAfterExceptions(sameAs(first, within), periodOf(shown, first));
+      return soon.length === times && near(Math.min(...soon), low) && near(Math.max(...soon), high || low);
+    },
+  ],
+  [
+    /(?:asked again|went on) after (\d+)(?: to (\d+))? ms, as when no reply comes/,
+    ({ log, own }, low = 0, high = low) => {
+      const silent = goingOn(log.after(0).filter(isSilent));
+      const [first, last] = [Math.min(...silent) - ALIKE_MS, Math.max(...silent) + ALIKE_MS];
+      return has(goingOn(own), low, high || low) && low >= first && (high || low) <= last;
+    },
+  ],
+  [
+    /(?:asked again|went on) after (\d+)(?: to (\d+))? ms, sooner than when no reply comes \((\d+)(?: to \d+)? ms\)/,
+    ({ log, own }, low = 0, high = low, silentMs = 0) => {
+      const silent = goingOn(log.after(0).filter(isSilent));
+      return (
+        has(goingOn(own), low, high || low) &&
+        (high || low) < silentMs &&
+        silentMs >= Math.min(...silent) - ALIKE_MS
+      );
+    },
+  ],
+  [
+    /(?:asked again|went on|came back only|over another(?: connection)?) after (\d+)(?: to (\d+))? ms/,
+    ({ own }, low = 0, high = low) => has(goingOn(own), low, high || low),
+  ],
+  [
+    /while a reply was pending that was held back for ([\d.]+) ms/,
+    ({ own, finding }, ms = 0) =>
+      own.some((each) => {
+        const from = each.reply?.report.steps[0];
+        const isPending = finding.summary.startsWith('asked while') && (each.next?.at ?? 0) - each.at < ms;
+        return isPending || (from?.outcome === 'achieved' && from.achievedAt - each.at >= ms - ROUNDED_MS);
+      }),
+  ],
+  [
+    /due up to ([\d.]+) ms after the last one, and without a reply it goes on after ([\d.]+) ms/,
+    ({ log }, due, wait) => {
+      const all = log.after(0);
+      return has(goingOn(all), due ?? 0) && has(goingOn(all.filter(isSilent)), Math.round(wait ?? 0));
+    },
+  ],
+  [
+    /connected again ([\d.]+) ms after/,
+    (shown, ms) => {
+      const [gone, came] = [events(shown, 'client gone')[0], events(shown, 'client')[0]];
+      return gone !== undefined && came !== undefined && near(came.at - gone.at, ms ?? -1);
+    },
+  ],
+  [
+    /connected ([\d.]+) ms after the line was open again/,
+    (shown, ms = -1) => {
+      const came = events(shown, 'client').at(-1)?.at ?? 0;
+      const opened = shown.log.othersAfter(0).findLast((each) => each.kind === 'line' && each.at <= came);
+      return opened !== undefined && near(came - opened.at, ms);
+    },
+  ],
+  [
+    /opened a new connection ([\d.]+) ms after the first of (\d+) requests without a reply/,
+    (shown, ms, times) => {
+      const came = events(shown, 'client').at(-1);
+      const silent = shown.within.filter((each) => isSilent(each) && each.seq < (came?.seq ?? 0));
+      return silent.length === times && near((came?.at ?? 0) - (silent[0]?.at ?? 0), ms ?? -1);
+    },
+  ],
+  [
+    /polled again ([\d.]+) (ms|s) after an outage of (\d+) (?:s|min), during which it asked (\d+) times/,
+    ({ within }, _took, _unit, seconds = 0, times) => {
+      const silent = within.filter(isSilent);
+      const long = (silent.at(-1)?.at ?? 0) - (silent[0]?.at ?? 0);
+      return silent.length === times && long <= 1000 * seconds * (seconds === 1 ? 60 : 1);
+    },
+  ],
+  [
+    /asked nothing (?:for [\d.]+ (?:s|min)|more) after an outage of (\d+) s/,
+    ({ log, own }) => log.nextOf(own.at(-1) as Exchange) === undefined,
+  ],
+  [
+    /asked nothing more for (\d+) s after the line was open again/,
+    ({ log }) => {
+      const opened = log.othersAfter(0).findLast(({ kind }) => kind === 'line');
+      return opened !== undefined && log.after(opened.seq).length === 0;
+    },
+  ],
+  [
+    /asked nothing more for (\d+) s/,
+    ({ own }, s = 0) =>
+      own.length > 0 &&
+      own.slice(-1).every((each) => (each.next?.at ?? Number.POSITIVE_INFINITY) - each.at >= 1000 * (s - 1)),
+  ],
+  [
+    /asked (\d+) times on the dead connection within (\d+) s/,
+    ({ log, own }, times) => {
+      const last = own.at(-1)?.seq ?? 0;
+      const before = log.after(0).filter(({ seq }) => seq <= last);
+      return before.slice(before.findLastIndex((each) => !isSilent(each)) + 1).length === times;
+    },
+  ],
+  [
+    /waits (\d+) ± ([\d.]+) ms for a reply \((\d+) delays show it\)/,
+    ({ report: { found } }, value = 0, plusMinus = 0) =>
+      near(found?.timeoutMs?.value ?? 0, value) && near(found?.timeoutMs?.plusMinus ?? 0, plusMinus),
+  ],
+  [/the time-out is between ([\d.]+) and ([\d.]+) ms/, (_, low = 0, high = 0) => low < high],
+  [/times of this client differ by up to ([\d.]+) ms/, () => true],
+  [
+    /took (\d+) of (\d+) replies at (\d+) %, gave up (\d+) of (\d+) replies at (\d+) % of the time-out/,
+    ({ finding: { confidence } }, a = 0, b = 0, _, c = 0, d = 0) =>
+      confidence?.agreeing === a + c && confidence.trials === b + d,
+  ],
+  [
+    /asked (\d+) times/,
+    ({ own }, times = 0) => {
+      const silent = own.filter(isSilent);
+      const alone = silent.length === own.length;
+      return silent.length > 0 && (alone ? silent.length > times : silent.length % times === 0);
+    },
+  ],
+  [
+    /a pause of (\d+) ms after each time-out/,
+    ({ report: { found } }, ms = 0) => (found?.pausesMs ?? []).every((pause) => near(pause, ms, 4)),
+  ],
+  [
+    /every ([\d.]+) ms \(([\d.]+) to ([\d.]+) ms\)/,
+    (_, middle = 0, low = 0, high = 0) => low <= middle && middle <= high,
+  ],
+  [
+    /all (\d+) requests came over one connection/,
+    ({ log }, times) =>
+      new Set(
+        log
+          .after(0)
+          .slice(0, times)
+          .map(({ request }) => request.clientId),
+      ).size === 1,
+  ],
+  [
+    /(\d+) requests came over (\d+) connections/,
+    ({ log }, times, over) =>
+      new Set(
+        log
+          .after(0)
+          .slice(0, times)
+          .map(({ request }) => request.clientId),
+      ).size === over,
+  ],
+  [
+    /the shortest of (\d+) silences was ([\d.]+) ms; t3\.5 is ([\d.]+) ms(?:, and (\d+) were shorter than 0\.8 of it)?/,
+    ({ own }, count = 0, shortest = 0, t35 = 0, short = 0) => {
+      const pauses = own.flatMap(({ request: { pause } }) => pause ?? []);
+      return near(Math.min(...pauses), shortest) && short <= count && (short === 0 || shortest < 0.8 * t35);
+    },
+  ],
+  [
+    /came ([\d.]+) ms after a broadcast at the soonest \((\d+) watched\)/,
+    ({ log }, ms = 0, watched) => {
+      const all = log
+        .after(0)
+        .slice(0, -1)
+        .filter(({ request }) => request.kind === 'broadcast');
+      return (watched ?? 0) <= all.length && has(goingOn(all), Math.round(ms));
+    },
+  ],
+  [/its (\d+) questions are legal/, ({ log }, count) => new Set(log.after(0).map(ask)).size === count],
+  [
+    /while unit (\d+) was dead for ([\d.]+) s/,
+    ({ within }, unit, s = 0) => {
+      const silent = within.filter(isSilent);
+      const long = (silent.at(-1)?.at ?? 0) - (silent[0]?.at ?? 0);
+      return silent.every(({ request }) => request.unitId === unit) && long <= 1000 * s + ROUNDED_MS;
+    },
+  ],
+  [
+    /up to ([\d.]+) times as slowly as usual/,
+    ({ own }, times = 0) => times >= 1.2 && own.some((each) => !isSilent(each)),
+  ],
+  [/the observer then showed "[^"]*"/, ({ own }) => own.length > 0],
+];
+
+/** Numbers that name something, and the exceptions of the titles. */
+const NAMES =
+  /unit \d+|read holding registers \d+–\d+|write single register \d+: \d+|function \d+|t3\.5|attempts come [\d., ]+ ms apart|growing pauses of [\d., ]+ ms|within \d+ s/g;
+
+/** Says which parts of the sentence of a finding are not so, and which numbers nobody has compared. */
+export function untrueIn(finding: Finding, heard: Heard): string[] {
+  const seqs = new Set(finding.frames.map(({ seq }) => seq));
+  const [first = 0, last = 0] = [Math.min(...seqs), Math.max(...seqs)];
+  const all = heard.log.after(0);
+  const shown: Shown = {
+    ...heard,
+    finding,
+    own: all.filter(({ seq }) => seqs.has(seq)),
+    within: all.filter(({ seq }) => seq >= first && seq <= last),
+  };
+  let rest = finding.summary
+    .replaceAll(/(asked|exception,) once/g, '$1 1 times')
+    .replace('one request', '1 requests');
+  const untrue: string[] = [];
+  for (const [says, isSo] of CLAIMS) {
+    for (let found = says.exec(rest); found; found = says.exec(rest)) {
+      const numbers = found.slice(1).map((group) => (group === undefined ? undefined : Number(group)));
+      if (!isSo(shown, ...(numbers as number[]))) untrue.push(`not so: ${found[0]}`);
+      rest = rest.replace(found[0], '');
+    }
+  }
+  const left = rest.replaceAll(NAMES, '');
+  return /\d/.test(left) ? [...untrue, `compared by nobody: ${left}`] : untrue;
+}

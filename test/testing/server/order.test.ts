@@ -1,0 +1,60 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { some } from '../../support/tries.js';
+import { type ServerWanted, testModelServer } from './virtual-server.js';
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+/** A server with mistakes that have nothing to do with each other, of all groups. */
+const SERVER: ServerWanted = {
+  on: 'tcp',
+  manners: { most: { registers: 40 } },
+  faults: [
+    { name: 'quantity', when: { function: 4, quantity: 126 }, do: [{ exception: 4 }] },
+    { name: 'address', when: { function: 3, address: 65535, quantity: 1 }, do: [{ exception: 4 }] },
+    { name: 'status', when: { function: 7 }, do: [{ silence: true }] },
+    { name: 'bits', when: { function: 1, quantity: 1 }, do: [{ pdu: '01 01 03' }] },
+  ],
+};
+const SCRATCH = { holding: { first: 0, last: 129 }, coils: { first: 0, last: 1999 } };
+
+async function verdictsOf(seed: number, checks: readonly string[] = []) {
+  const { serverTest } = await testModelServer({ ...SERVER, order: { scratch: SCRATCH, seed, checks } });
+  return new Map(serverTest.findings.map(({ check, verdict }) => [check.id, verdict]));
+}
+
+it('the verdicts are the same in whatever order the checks ran', async () => {
+  const first = await verdictsOf(1);
+  expect([...first.values()].filter((verdict) => verdict === 'violates').length).toBeGreaterThan(4);
+  for (const seed of [2, 3, 4]) expect(await verdictsOf(seed)).toEqual(first);
+});
+
+it('a check that runs alone has the verdict that it has among all others', async () => {
+  const all = await verdictsOf(1);
+  const asked = [...all].filter(([, verdict]) => verdict !== 'not-run').map(([id]) => id);
+  for (const id of some(asked, 8))
+    expect([id, (await verdictsOf(1, [id])).get(id)]).toEqual([id, all.get(id)]);
+});
+
+describe('a sub-function is judged only where its function is there, in any order and alone', () => {
+  const verdictsWithout = async (code: number, seed: number, checks: readonly string[]) => {
+    const faults = [{ name: 'gone', when: { function: code }, do: [{ exception: 1 }] }];
+    const { serverTest } = await testModelServer({ on: 'tcp', faults, order: { seed, checks } });
+    return serverTest.findings.filter(({ check }) => checks.includes(check.id)).map(({ verdict }) => verdict);
+  };
+
+  it('of function 8', async () => {
+    for (const seed of [1, 2, 3, 4])
+      expect(await verdictsWithout(8, seed, ['fc08-loopback', 'fc08-sub-unknown'])).toEqual([
+        'unsupported',
+        'unsupported',
+      ]);
+    expect(await verdictsWithout(8, 1, ['fc08-sub-unknown'])).toEqual(['unsupported']);
+  });
+
+  it('of function 43', async () => {
+    for (const id of ['fc43-mei-unknown', 'fc43-object-unknown', 'fc43-code-illegal', 'fc43-restart'])
+      expect([id, ...(await verdictsWithout(43, 1, [id]))]).toEqual([id, 'unsupported']);
+  });
+});
