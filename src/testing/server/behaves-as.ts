@@ -16,10 +16,11 @@ export interface Likeness {
   readonly too?: readonly string[];
 }
 
-/** Reads were lost to an exception. */
+/** Reads were lost to an exception, or nothing else came any more. */
 const lostTo = (exception: number) => (found: Found) =>
-  (found.code === 'reads-lost' || found.code === 'needs-pause') &&
-  found.answers.some((did) => did.kind === 'exception' && did.exception === exception);
+  found.code === 'reads-lost' || found.code === 'needs-pause'
+    ? found.answers.some((did) => did.kind === 'exception' && did.exception === exception)
+    : found.code === 'stopped-answering' && found.only === exception;
 
 /** A question got no answer at all. */
 const isSilent = (found: Found) => 'answer' in found && found.answer.kind === 'silent';

@@ -55,7 +55,7 @@ export function soakText({ answered, of, upToMs, stoppedAfterMs }: Soaked): stri
 }
 
 /** `of reads in a row the server gave no answer (3 times)`. */
-export function lostText(answers: readonly DidOften[]): string {
+function lostText(answers: readonly DidOften[]): string {
   const texts = answers.map((did) => {
     const what = did.kind === 'silent' ? 'gave no answer' : answerText(did);
     return `${what} (${did.times} times)`;

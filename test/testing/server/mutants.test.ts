@@ -12,6 +12,7 @@ afterEach(() => {
 
 const QUICK = [
   'extra-byte-before',
+  'gateway-gives-up',
   'needs-a-pause',
   'unknown-function-silent',
   'words-swapped',
