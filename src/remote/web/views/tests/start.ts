@@ -69,7 +69,7 @@ export function ScenarioForm() {
 }
 
 interface OrderedRun {
-  /** The name of the schema of what is ordered, and the path of the list of runs. */
+  /** The kind of run that the form orders; its schema has the same name. */
   readonly kind: RunKind;
   readonly label: string;
   readonly text: string;
