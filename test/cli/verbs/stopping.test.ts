@@ -1,7 +1,8 @@
-import { existsSync, readlinkSync, realpathSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, readlinkSync, realpathSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type RunningProgram, startProgram } from '../../support/program.mjs';
 import { openRawClient, openSocket, readRequest } from './clients.js';
 import { METER, TCP_LINE, VIRTUAL_LINE } from './plant.js';
@@ -52,7 +53,7 @@ function isRefused(port: number): Promise<boolean> {
   });
 }
 
-describe.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s ends the program with exit code 0', (signal) => {
+describe.each(['SIGTERM', 'SIGINT'] as const)('%s ends the program with exit code 0', (signal) => {
   it('while nobody is connected; ports and links are gone then', async () => {
     const { program, link } = await start({});
     const [modbus, rest] = [program.tcpPort('lan'), Number(new URL(program.restUrl()).port)];
@@ -79,6 +80,26 @@ describe.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s ends the program wit
     expect(took).toBeLessThan(DUE_MS / 2);
     expect(existsSync(link)).toBe(false);
   });
+});
+
+it('the end of the terminal ends a program that was started on it, and SIGHUP alone does not', async () => {
+  const { program } = await start({});
+  process.kill(program.pid, 'SIGHUP');
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect((await fetch(`${program.restUrl()}/healthz`)).status).toBe(200);
+  const file = join(newDirectory(), 'bench.json');
+  writeFileSync(file, JSON.stringify({ devices: METER, lines: { lan: TCP_LINE } }));
+  const command = `exec ${process.execPath} dist/main.js --config ${file} --http_port 0`;
+  const terminal = spawn('script', ['-qfc', command, '/dev/null'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  onTestFinished(() => void terminal.kill('SIGKILL'));
+  let printed = '';
+  terminal.stdout.on('data', (text) => {
+    printed += text;
+  });
+  await expect.poll(() => printed).toMatch(/^ready\r?$/m);
+  const rest = Number(/REST on http:\/\/127\.0\.0\.1:(\d+)/.exec(printed)?.[1]);
+  terminal.kill('SIGKILL');
+  await expect.poll(() => isRefused(rest)).toBe(true);
 });
 
 describe('a program that was killed', () => {

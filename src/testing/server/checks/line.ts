@@ -35,7 +35,8 @@ function unitsAskedByOthers({ unsolicited }: Exchange): readonly number[] {
   for (let start = 0; start < bytes.length && skipped < MOST_SKIPPED; ) {
     const ends = [requestLength, responseLength].map((lengthOf) => {
       const length = lengthOf(bytes, start, bytes.length);
-      return typeof length === 'number' && isRtuFrame(bytes, start, start + length) ? start + length : 0;
+      const end = typeof length === 'number' ? start + length : Number.POSITIVE_INFINITY;
+      return end <= bytes.length && isRtuFrame(bytes, start, end) ? end : 0;
     });
     const [unit = 0, code = 0, third = 0] = bytes.subarray(start, start + 3);
     const [request = 0, reply = 0] = ends;
