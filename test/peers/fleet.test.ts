@@ -152,7 +152,7 @@ describeWithPeer('a fleet on mosquitto', noMosquitto, () => {
   );
 
   it(
-    'is tested and tested as one, with one report, and what runs is stopped by Ctrl-C',
+    'runs scenarios and client tests as one, with one report, and Ctrl-C stops what runs',
     async () => {
       const directory = makeTempDir();
       const { port } = await mosquitto(directory);
@@ -212,7 +212,7 @@ describeWithPeer('a fleet on mosquitto', noMosquitto, () => {
       await expect.poll(async () => (await fleet(port, 'list')).stdout).toMatch(/bench-2 .* long\n/);
       const ended = once(running, 'exit');
       running.kill('SIGINT');
-      expect((await ended)[0]).toBe(1);
+      expect((await ended)[0]).toBe(2);
       expect(await rules()).not.toContain('"delay":5');
     },
     LIMIT_MS,
