@@ -85,7 +85,7 @@ const HELD: Readonly<Record<string, readonly (readonly [file: string, title: str
     ],
     ['cli/verbs/extcap.test.ts', 'captures into a pipe, and does not write over a file'],
   ],
-  '`reload.sock`': [
+  'The socket of a reload': [
     ['cli/service/reload-socket.test.ts', 'a file in place of the socket is left alone, and named'],
   ],
   'Removing the Debian package': [
@@ -129,6 +129,15 @@ const HELD: Readonly<Record<string, readonly (readonly [file: string, title: str
     ['files/config/native/real.test.ts', 'has a second of time, passes only reads on, and keeps values'],
   ],
   '`test-server` writes only': [
+    ['testing/server/every-mutant.test.ts', '%s on %s'],
+    [
+      'testing/server/own.test.ts',
+      'are put back by function 6 where function 16 is confirmed and stores zeros',
+    ],
+    [
+      'testing/server/own.test.ts',
+      'alone switches no coil: without scratch coils only function 99 is sent to unit 0',
+    ],
     [
       'cli/verbs/test-server.test.ts',
       'puts the values of scratch addresses back when Ctrl-C ends it in the middle of the writes',
@@ -180,7 +189,7 @@ function filesWith(pattern: RegExp): string[] {
 
 /** What each of them writes, renames or removes. */
 const WRITERS = {
-  'cli/service/reload-socket.ts': 'its socket in the runtime directory',
+  'cli/service/reload-socket.ts': 'its socket, in the runtime directory or beside the links of virtual lines',
   'cli/service/state/state-files.ts': 'the state',
   'cli/verbs/extcap.ts': 'the script for Wireshark, and the pipe of a capture',
   'cli/verbs/log.ts': '--log_file, which is appended to',
