@@ -7,7 +7,7 @@ import { forRunningSimulator, loadScenarioFile } from '../../testing/scenario/sc
 import type { FleetCommand } from '../command-line/commands/fleet.js';
 import type { Reports } from '../command-line/commands/values.js';
 import {
-  clientTestBody,
+  clientTestOrder,
   type FollowedRun,
   followRun,
   type RunCarrier,
@@ -68,8 +68,8 @@ export function readScenarios(files: readonly string[], settings: readonly strin
   );
 }
 
-export function clientTestWork(order: Parameters<typeof clientTestBody>[0]): Work {
-  return { kind: 'client', name: `line ${order.line}`, body: clientTestBody(order) };
+export function clientTestWork(order: Parameters<typeof clientTestOrder>[0]): Work {
+  return { kind: 'client', name: `line ${order.line}`, body: { kind: 'client', ...clientTestOrder(order) } };
 }
 
 /**

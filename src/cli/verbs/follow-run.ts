@@ -202,10 +202,10 @@ export interface RemoteClientTest extends ClientTestOrder {
   readonly dut?: string | undefined;
 }
 
-export function clientTestBody(wanted: Omit<RemoteClientTest, 'dut'>): object {
+/** The order of a client test, without its kind. */
+export function clientTestOrder(wanted: Omit<RemoteClientTest, 'dut'>): object {
   const { line, unitId: unit, checks, limitMs: limit, seed, register } = wanted;
   return {
-    kind: 'client',
     line,
     ...compact({ unit, limit, seed }),
     ...(checks.length > 0 && { checks }),

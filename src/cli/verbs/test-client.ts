@@ -14,7 +14,7 @@ import { programOf } from '../../testing/scenario/dut.js';
 import { readClientTest } from '../../testing/start-client-test.js';
 import type { TestClientRequest, TestClientWanted } from '../command-line/commands/test-client.js';
 import { onOwnSimulator, orderHere, runOnClient } from './bench-here.js';
-import { clientTestBody, type RemoteAudience, type RemoteClientTest, runThere } from './follow-run.js';
+import { clientTestOrder, type RemoteAudience, type RemoteClientTest, runThere } from './follow-run.js';
 import { Remote } from './remote.js';
 import { complain, FAILED, OK, printFinding, say, WRONG_USAGE } from './say.js';
 import { stopOfReader } from './stop-signal.js';
@@ -54,7 +54,7 @@ function testHere(
 ): Promise<Result<ReportView | undefined>> {
   return onOwnSimulator(wanted.source, (simulator) => {
     const client = { dut: wanted.dut, makeObserver };
-    const order = orderHere(clientTestBody(wanted), readClientTest, client, simulator);
+    const order = orderHere(clientTestOrder(wanted), readClientTest, client, simulator);
     return order.ok ? success(() => testLine(wanted, simulator, order.value, stop)) : order;
   });
 }
@@ -95,7 +95,7 @@ export function testClientRemotely(
   audience: RemoteAudience,
 ): Promise<Result<ReportView>> {
   const dut = wanted.dut === undefined ? undefined : programOf(wanted.dut);
-  const run = { body: clientTestBody(wanted), dut };
+  const run = { body: { kind: 'client', ...clientTestOrder(wanted) }, dut };
   return runThere(new Remote(url, token), run, audience);
 }
 
