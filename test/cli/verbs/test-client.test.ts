@@ -141,7 +141,7 @@ describe.concurrent('modbus-sim test-client', () => {
     });
     const code = await new Promise((resolve) => child.once('close', resolve));
     expect(code).toBe(2);
-    expect(output).toMatch(/^not run +1 Polls in a regular rhythm\n +the clientTest was stopped before$/m);
+    expect(output).toMatch(/^not run +1 Polls in a regular rhythm\n +the client test was stopped before$/m);
   });
 
   it('lists all checks', async () => {
