@@ -40,7 +40,7 @@ export interface Bench {
 const TOKEN = '2f1c6d0b9a8e47c3b5d1e0f4a6978c12';
 
 /** The lines on TCP, and a device of each: a run has a line for itself. */
-const TCP_LINES = { lan: 'meter', tested: 'tested-meter', examined: 'meter', shaken: 'meter' };
+const TCP_LINES = { lan: 'meter', tested: 'tested-meter', 'client-tested': 'meter', fuzzed: 'meter' };
 
 /** Benches so far: each has a topic of its own. */
 let started = 0;

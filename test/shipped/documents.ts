@@ -9,10 +9,10 @@ steps: [{wait: 50ms}]
 
 /** Runs of each kind that REST starts, each on a line that no verb is tried on. */
 const RUNS = [
-  ['tests', () => SCENARIO],
-  ['examinations', () => ({ line: 'secured', checks: ['legal-requests'], limit: '1m' })],
-  ['shakes', () => ({ line: 'secured', moves: 1 })],
-  ['inspections', () => ({ device: 'mirror', checks: ['answers'] })],
+  ['runs?kind=scenario', () => SCENARIO],
+  ['runs', () => ({ kind: 'client', line: 'secured', checks: ['legal-requests'], limit: '1m' })],
+  ['runs', () => ({ kind: 'fuzz', line: 'secured', moves: 1 })],
+  ['runs', () => ({ kind: 'server', device: 'mirror', checks: ['answers'] })],
 ] as const;
 
 /** Asks REST for each document that it has without parameters, the console, and a report of each kind of run. */
@@ -28,9 +28,9 @@ export async function askForEveryDocument(bench: Bench): Promise<void> {
     expect((await (await bench.ask(path)).arrayBuffer()).byteLength).toBeGreaterThan(0);
   }
   expect(await (await bench.ask('/')).text()).toMatch(/<html/);
-  for (const [kind, body] of RUNS) {
-    const { id } = (await (await bench.ask(`/api/v1/${kind}`, body())).json()) as { id: number };
-    const run = `/api/v1/${kind}/${id}`;
+  for (const [place, body] of RUNS) {
+    const { id } = (await (await bench.ask(`/api/v1/${place}`, body())).json()) as { id: number };
+    const run = `/api/v1/runs/${id}`;
     for (const report of ['report.html', 'junit.xml', 'report.json'])
       expect(await (await bench.ask(`${run}/${report}`)).text()).not.toBe('');
     await bench.ask(run, undefined, 'DELETE');
