@@ -27,6 +27,7 @@ export async function askForEveryDocument(bench: Bench): Promise<void> {
     if (types.length === 0 || path.includes('{') || types.includes('text/event-stream')) continue;
     expect((await (await bench.ask(path)).arrayBuffer()).byteLength).toBeGreaterThan(0);
   }
+  expect(await (await bench.ask('/api/v1/checks?kind=server')).text()).toContain('"answers"');
   expect(await (await bench.ask('/')).text()).toMatch(/<html/);
   for (const [place, body] of RUNS) {
     const { id } = (await (await bench.ask(`/api/v1/${place}`, body())).json()) as { id: number };
