@@ -441,7 +441,11 @@ async function leftPlaces(target, { ms }) {
       const giveUpAt = performance.now() + GIVEN_BACK_MS;
       for (let status = 503; status === 503; await delay(LEAVES_AFTER_MS)) {
         const reader = new AbortController();
-        ({ status } = await fetch(url + path.replace('20s', '1ms'), { headers, signal: reader.signal }));
+        // A connection that is closed at the limit of connections is a refusal, too.
+        status = await fetch(url + path.replace('20s', '1ms'), { headers, signal: reader.signal }).then(
+          (answer) => answer.status,
+          () => 503,
+        );
         reader.abort();
         if (performance.now() > giveUpAt) throw new Error(`${path}: the readers that left keep its places`);
       }

@@ -45,7 +45,8 @@ describe.each(['tcp', 'rtu over tcp', 'ascii over tcp', 'tls', 'udp', 'serial rt
         const { attack, lost, answered, unanswered, descriptors } = await siege.attack(name, target, AMOUNT);
         expect({ attack, lost, unanswered }).toEqual({ attack: name, lost: {}, unanswered: [] });
         expect(answered).toBeGreaterThan(0);
-        expect(descriptors[1], `${attack}: file descriptors`).toBe(descriptors[0]);
+        // One may still have been closing when the first count was made.
+        expect(descriptors[1], `${attack}: file descriptors`).toBeLessThanOrEqual(descriptors[0]);
       }
     });
   },
