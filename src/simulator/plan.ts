@@ -156,7 +156,7 @@ export async function carryOut(
   return outcome;
 }
 
-/** Gives lines other definitions: all of them, or none. Their devices have to exist. */
+/** Does one step after the other. With the policy `all`, a failing step has those before it undone, the last one first. */
 async function run(steps: readonly Step[], policy: Policy): Promise<Carried> {
   const undo: Undo[] = [];
   const failed = new Map<string, StepFailure>();
