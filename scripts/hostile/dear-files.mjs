@@ -87,10 +87,10 @@ export async function reloadLarge(directory) {
   const before = JSON.parse(readFileSync(file, 'utf8'));
   const reload = (/** @type {object} */ devices) => async () => {
     writeFileSync(file, JSON.stringify({ ...before, devices }));
-    const count = () => program.output.stderr.split('configuration read again').length;
-    const told = count();
+    const count = () => program.output.stderr.split(/"msg":"(?:changed: |nothing has changed)/).length;
+    const saidBefore = count();
     process.kill(program.pid, 'SIGHUP');
-    await until(() => count() > told, 'reads its file again');
+    await until(() => count() > saidBefore, 'reads its file again');
   };
   const { 'device-7': left, ...fewer } = before.devices;
   const turn = (/** @type {string} */ what, /** @type {object} */ devices) =>

@@ -275,6 +275,9 @@ async function leaveLearner() {
   });
 }
 
+/** What is in a directory of links but for the socket that a reload is asked for on. @param {string} directory */
+const linksIn = (directory) => readdirSync(directory).filter((name) => !/^reload-.*\.sock$/.test(name));
+
 /** @param {string} directory */
 async function nameLikePaths(directory) {
   const links = join(directory, 'modbus-sim');
@@ -282,7 +285,7 @@ async function nameLikePaths(directory) {
   const env = { TMPDIR: directory };
   return withProgram({ config: { ...CONFIG, lines }, env }, async () => {
     assert.deepEqual(readdirSync(directory), ['modbus-sim'], 'a link leads out of its directory');
-    const found = readdirSync(links);
+    const found = linksIn(links);
     assert.equal(found.length, Object.keys(lines).length, `lines share a link: ${found.join(', ')}`);
     return `links ${found.join(', ')}`;
   });
@@ -297,7 +300,7 @@ async function takeLinks(directory) {
   const config = { ...CONFIG, lines: { bench: VIRTUAL } };
   return withProgram({ config, env: { TMPDIR: directory } }, async (program) => {
     assert.deepEqual(readdirSync(links), [], 'there is a link');
-    assert.deepEqual(readdirSync(`${links}-${process.geteuid?.()}`), ['bench'], 'there is no link elsewhere');
+    assert.deepEqual(linksIn(`${links}-${process.geteuid?.()}`), ['bench'], 'there is no link elsewhere');
     await program.stop();
     return said(program, /[^"]*belongs to another user[^"]*/);
   });

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -23,6 +23,18 @@ const byNumber = (a: number, b: number) => a - b;
 function functionIn(info: string | undefined, direction: 'Query' | 'Response'): number | undefined {
   const code = new RegExp(`${direction}: Unit: +1, Func: +(\\d+)`).exec(info ?? '')?.[1];
   return code === undefined ? undefined : Number(code);
+}
+
+/** A free port that the kernel gives to nobody by itself, so that it can be used again and again. */
+async function portOutsideTheEphemeral(): Promise<number> {
+  for (let port = 20_000 + (process.pid % 5000); ; port++) {
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await new Promise((resolve) => {
+      server.once('listening', () => resolve(true)).once('error', () => resolve(false));
+    });
+    await new Promise((resolve) => server.close(resolve));
+    if (isFree) return port;
+  }
 }
 
 describeWithPeer('tshark', missing, () => {
@@ -113,11 +125,10 @@ describeWithPeer('tshark', missing, () => {
     running.simulator.faults.rules.remove('pieces');
     const port = running.port('lan');
     const request = Buffer.from('000100000006010300000001', 'hex');
-    let localPort: number | undefined;
+    const localPort = await portOutsideTheEphemeral();
     for (let i = 0; i < 3; i++) {
-      const client = new RawClient(connect({ port, host: '127.0.0.1', ...(localPort && { localPort }) }));
+      const client = new RawClient(connect({ port, host: '127.0.0.1', localPort }));
       await until(() => client.connected, 'connected');
-      localPort = client.socket.localPort;
       client.send(request);
       await until(() => client.received.length === 11, 'answered');
       // Without TIME_WAIT, which would keep the port.

@@ -74,6 +74,8 @@ export class Reloads {
     for (const text of refused) log.warn(`not changed: ${text}`);
     for (const what of atRestart) log.warn(laterText(what));
     for (const what of done) log.info(`changed: ${what}`);
+    if (mistakes.length + refused.length + atRestart.length + done.length === 0)
+      log.info('nothing has changed');
   }
 
   async #answer(preview: boolean): Promise<ReloadAnswer> {
