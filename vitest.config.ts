@@ -48,7 +48,7 @@ const FULL = [
 const ALL_TRIES = [
   'test/remote/rpc/any-input.test.ts',
   'test/remote/api/v1/{configuration,events,exchanges,hostile-lines}.test.ts',
-  'test/files/config/hostile.test.ts',
+  'test/document/hostile.test.ts',
   'test/device/{diagnostics-sequences,reactions}.test.ts',
   'test/device/faults/{kinds,limits}.test.ts',
   'test/files/import/{csv,esphome,home-assistant,sunspec}.test.ts',

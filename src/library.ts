@@ -6,8 +6,8 @@ import { newLocalSimulator } from './cli/library/local-simulator.js';
 import { callBy, type SimulatorClient, simulatorClient } from './cli/library/simulator-client.js';
 import { type Method, type Send, sendTo } from './common/rest-client/client.js';
 import { formatProblems } from './common/schema/problem.js';
-import { onFreePorts } from './files/config/free-ports.js';
-import { type LoadResult, loadConfiguration, loadNative } from './files/config/load.js';
+import { onFreePorts } from './document/free-ports.js';
+import { type LoadResult, loadConfiguration, loadNative } from './document/load.js';
 import { newClient as clientFor, type ModbusClient } from './modbus/client/client.js';
 import type { ClientTarget } from './modbus/client/wire.js';
 

@@ -9,7 +9,7 @@ import { TABLE_NAMES, type TableName, type Tables } from './tables.js';
 
 /**
  * What real devices do and good devices would not. All of it is plain data; each key works alone, and times
- * are in ms. The schema that reads a key says what the key does (`files/config/native/manners-schema.ts`).
+ * are in ms. The schema that reads a key says what the key does (`document/native/manners-schema.ts`).
  */
 export interface Manners {
   readonly most?: Most | undefined;

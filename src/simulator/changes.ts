@@ -8,20 +8,15 @@ import type { FaultRule } from '../device/faults/rule.js';
 import type { FaultRules } from '../device/faults/rules.js';
 import type { Point } from '../device/point.js';
 import { TABLE_NAMES, type TableName } from '../device/tables.js';
-import type { ApiDefinition, DeviceDefinition, LineDefinition } from '../files/config/configuration.js';
-import { type DependentPoint, findingProblems } from '../files/config/native/dependencies.js';
-import { MAX_HOSTS, reportSharedEndpoint } from '../files/config/native/endpoints.js';
-import { nativeLine } from '../files/config/native/line.js';
-import {
-  type LineSource,
-  lineSource,
-  mergedSource,
-  sourceToChange,
-} from '../files/config/native/line-source.js';
-import { readSignal, reportStale } from '../files/config/native/points.js';
-import { realProblems } from '../files/config/native/real.js';
-import { checkName, DeviceNames, devicesOf } from '../files/config/native/units.js';
-import { type OpenRecording, recordingsIn } from '../files/config/recording-file.js';
+import type { ApiDefinition, DeviceDefinition, LineDefinition } from '../document/configuration.js';
+import { type DependentPoint, findingProblems } from '../document/native/dependencies.js';
+import { MAX_HOSTS, reportSharedEndpoint } from '../document/native/endpoints.js';
+import { nativeLine } from '../document/native/line.js';
+import { type LineSource, lineSource, mergedSource, sourceToChange } from '../document/native/line-source.js';
+import { readSignal, reportStale } from '../document/native/points.js';
+import { realProblems } from '../document/native/real.js';
+import { checkName, DeviceNames, devicesOf } from '../document/native/units.js';
+import { type OpenRecording, recordingsIn } from '../document/recording-file.js';
 import type { AddressRange } from '../modbus/protocol/pdu.js';
 import type { DeviceApart, Devices } from './devices.js';
 import type { Line, WantedLine } from './line.js';

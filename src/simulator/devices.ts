@@ -9,7 +9,7 @@ import { RegisterImage } from '../device/registers/image.js';
 import type { RegisterLayout } from '../device/registers/layout.js';
 import { Table } from '../device/registers/table.js';
 import { TABLE_NAMES, type TableName } from '../device/tables.js';
-import type { DeviceDefinition, DeviceSource } from '../files/config/configuration.js';
+import type { DeviceDefinition, DeviceSource } from '../document/configuration.js';
 import type { RealLines } from './proxy/bridge.js';
 
 /** The entries of a native file for the registers of a table that were defined at run time. */

@@ -4,7 +4,7 @@ import type {
   LineDefinition,
   SerialLineDefinition,
   SocketLineDefinition,
-} from '../files/config/configuration.js';
+} from '../document/configuration.js';
 import { linkOf } from '../modbus/transport/port/open-port.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { LineDefinition, SerialLineDefinition } from '../files/config/configuration.js';
+import type { LineDefinition, SerialLineDefinition } from '../document/configuration.js';
 import { type Adapter, identifyAdapter, ptyAdapter } from '../modbus/transport/port/adapter.js';
 import type { PortFacts } from '../modbus/transport/port/port.js';
 import { describeSettings } from '../modbus/transport/port/termios.js';

@@ -2,8 +2,8 @@ import { getHeapStatistics } from 'node:v8';
 import type { Device } from '../device/device.js';
 import type { FaultRules } from '../device/faults/rules.js';
 import type { PlacedSignal, Point } from '../device/point.js';
-import type { DeviceDefinition } from '../files/config/configuration.js';
-import { POINT_KEYS } from '../files/config/native/points.js';
+import type { DeviceDefinition } from '../document/configuration.js';
+import { POINT_KEYS } from '../document/native/points.js';
 import { ADDRESS_SPACE } from '../modbus/protocol/limits.js';
 
 const MEBIBYTE = 1024 * 1024;

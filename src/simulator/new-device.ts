@@ -3,7 +3,7 @@ import type { At } from '../common/schema/at.js';
 import { atOnce, type Work } from '../common/work.js';
 import type { Device } from '../device/device.js';
 import type { PlacedSignal, Point } from '../device/point.js';
-import type { DeviceDefinition } from '../files/config/configuration.js';
+import type { DeviceDefinition } from '../document/configuration.js';
 import {
   type DependentPoint,
   feedOf,
@@ -11,12 +11,12 @@ import {
   networkOf,
   pointsOf,
   reportingDependencies,
-} from '../files/config/native/dependencies.js';
-import { NativeDeviceReader } from '../files/config/native/device.js';
-import { reportingReactionUses } from '../files/config/native/reaction-uses.js';
-import { MOST_ENTRIES_OVER_REST, withSunspec } from '../files/config/native/sunspec.js';
-import { checkName } from '../files/config/native/units.js';
-import type { OpenRecording } from '../files/config/recording-file.js';
+} from '../document/native/dependencies.js';
+import { NativeDeviceReader } from '../document/native/device.js';
+import { reportingReactionUses } from '../document/native/reaction-uses.js';
+import { MOST_ENTRIES_OVER_REST, withSunspec } from '../document/native/sunspec.js';
+import { checkName } from '../document/native/units.js';
+import type { OpenRecording } from '../document/recording-file.js';
 
 /** A pymodbus file may have 8 MiB, and no line is served while it is read. */
 const NOT_WHILE_SERVING = 'a pymodbus file is read at the start only; expected registers';

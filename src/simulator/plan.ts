@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { OK } from '../common/result.js';
 import { atOnce, inSlices, type Work } from '../common/work.js';
-import type { DeviceDefinition, LineDefinition } from '../files/config/configuration.js';
-import { devicesOf } from '../files/config/native/units.js';
+import type { DeviceDefinition, LineDefinition } from '../document/configuration.js';
+import { devicesOf } from '../document/native/units.js';
 import { carryingOver, carrySignals } from './carry-over.js';
 import type { DeviceApart, Devices } from './devices.js';
 import type { Line, LineOutcome } from './line.js';

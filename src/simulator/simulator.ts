@@ -6,12 +6,8 @@ import type { FaultLine } from '../device/faults/kind.js';
 import { type FaultRule, type FindValue, type RuleHome, resolveNames } from '../device/faults/rule.js';
 import { FaultRules, type RuleSource } from '../device/faults/rules.js';
 import type { ActionSource } from '../device/registers/actions.js';
-import type {
-  Configuration,
-  DeviceDefinition,
-  TrafficFileDefinition,
-} from '../files/config/configuration.js';
-import { pointsByName, valueFinder } from '../files/config/native/dependencies.js';
+import type { Configuration, DeviceDefinition, TrafficFileDefinition } from '../document/configuration.js';
+import { pointsByName, valueFinder } from '../document/native/dependencies.js';
 import { newClient } from '../modbus/client/client.js';
 import { systemClock } from '../modbus/transport/clock.js';
 import type { RunningConfiguration } from './as-file/written-configuration.js';

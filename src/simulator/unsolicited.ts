@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { seededRandom, seedOf } from '../common/random.js';
-import type { LineDefinition, UnsolicitedDefinition } from '../files/config/configuration.js';
+import type { LineDefinition, UnsolicitedDefinition } from '../document/configuration.js';
 import type { Framing } from '../modbus/protocol/framing.js';
 import type { PlayReport, SendStep } from '../modbus/protocol/reply-plan.js';
 import { t35 } from '../modbus/protocol/timing.js';

@@ -4,19 +4,19 @@ import { unknownName } from '../common/schema/nearest.js';
 import { pathText } from '../common/schema/problem.js';
 import { inSlices, type Work } from '../common/work.js';
 import { type FaultRule, usableRule } from '../device/faults/rule.js';
-import { type DeviceDefinition, faultLine, type LineDefinition } from '../files/config/configuration.js';
+import { type DeviceDefinition, faultLine, type LineDefinition } from '../document/configuration.js';
 import {
   findingProblems,
   networkOf,
   pointsByName,
   pointsOf,
   valueFinder,
-} from '../files/config/native/dependencies.js';
-import { MAX_HOSTS, reportSharedEndpoint } from '../files/config/native/endpoints.js';
-import { mannersProblems } from '../files/config/native/manners-schema.js';
-import { reportingReactionUses } from '../files/config/native/reaction-uses.js';
-import { realProblems } from '../files/config/native/real.js';
-import { copiesAt, devicesOf, nameAt } from '../files/config/native/units.js';
+} from '../document/native/dependencies.js';
+import { MAX_HOSTS, reportSharedEndpoint } from '../document/native/endpoints.js';
+import { mannersProblems } from '../document/native/manners-schema.js';
+import { reportingReactionUses } from '../document/native/reaction-uses.js';
+import { realProblems } from '../document/native/real.js';
+import { copiesAt, devicesOf, nameAt } from '../document/native/units.js';
 import { dependentNow, networkNow } from './new-device.js';
 import type { Simulator } from './simulator.js';
 

@@ -3,7 +3,7 @@ import { MAX_SEED } from '../common/random.js';
 import { DAY_MS } from '../common/schema/milliseconds.js';
 import { bounded, flag, section, text, wholeNumber } from '../common/schema/parts.js';
 import { duration } from '../common/schema/units.js';
-import { realTargetSchema } from '../files/config/native/real.js';
+import { realTargetSchema } from '../document/native/real.js';
 import { aboutSchema, scheduleSchema } from './report/json.js';
 
 /** The longest reply time that is claimed, in ms. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Device } from '../../src/device/device.js';
 import { type Connection, type Moment, TimedManners } from '../../src/device/manners.js';
-import { mannersSchema } from '../../src/files/config/native/manners-schema.js';
+import { mannersSchema } from '../../src/document/native/manners-schema.js';
 import { bytesOf } from '../modbus/protocol/hex.js';
 import { ask, deviceOf, quietLine } from './build.js';
 import { run } from './registers/build.js';

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import { loadNative } from '../../src/document/load.js';
 import { cloneDevices } from '../../src/files/clone/clone.js';
 import { writeClone } from '../../src/files/clone/write.js';
-import { loadNative } from '../../src/files/config/load.js';
 import { importText } from '../../src/files/import/import.js';
 import { writeNative } from '../../src/files/import/write.js';
 import { learnFiles } from '../../src/files/learn/learn.js';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { nativeMistakes } from '../files/config/helpers.js';
+import { nativeMistakes } from '../document/helpers.js';
 
 const text = (name: string) => readFileSync(`examples/${name}`, 'utf8');
 const { version }: { version: string } = JSON.parse(readFileSync('package.json', 'utf8'));

@@ -15,7 +15,7 @@ import { atOnce } from '../../src/common/work.js';
 import { conditionSchema } from '../../src/device/faults/condition.js';
 import { FAULT_KINDS } from '../../src/device/faults/kinds.js';
 import { ACTION_NAMES } from '../../src/device/registers/actions.js';
-import { checkFile, loadNativeFile } from '../../src/files/config/load.js';
+import { checkFile, loadNativeFile } from '../../src/document/load.js';
 import { FunctionCode } from '../../src/modbus/protocol/function-code.js';
 import { isConsolePath, VIEW_NAMES } from '../../src/remote/api/console/paths.js';
 import { Simulator } from '../../src/simulator/simulator.js';
@@ -90,15 +90,13 @@ describe('docs/test-client.md', () => {
   });
 });
 
-/** The keys of every schema in src/files/config that is for native files, with those inside. */
+/** The keys of every schema in src/document that is for native files, with those inside. */
 async function nativeKeys(): Promise<string[]> {
-  const files = readdirSync('src/files/config', { recursive: true, encoding: 'utf8' }).filter((path) =>
+  const files = readdirSync('src/document', { recursive: true, encoding: 'utf8' }).filter((path) =>
     /native.*schema\.ts$/.test(path),
   );
   const modules = await Promise.all(
-    files.map(
-      (file): Promise<Record<string, unknown>> => import(join(process.cwd(), 'src/files/config', file)),
-    ),
+    files.map((file): Promise<Record<string, unknown>> => import(join(process.cwd(), 'src/document', file))),
   );
   const schemas = modules
     .flatMap((module) => Object.values(module))

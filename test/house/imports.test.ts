@@ -31,7 +31,8 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
   common: ['common', 'schema', 'rest-client', 'timeline'],
   modbus: ['protocol', 'transport', 'client'],
   device: ['registers', 'signals', 'reactions', 'device', 'faults'],
-  files: ['config', 'import', 'learn', 'clone'],
+  document: ['document'],
+  files: ['import', 'learn', 'clone'],
   simulator: ['traffic', 'bus', 'proxy', 'simulator', 'commands', 'state'],
   testing: ['testing', 'measure'],
   remote: ['rpc', 'api', 'mqtt', 'web'],
@@ -95,19 +96,19 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
     external: /^(pino|zod)$/,
     why: 'it is told of frames and asks nobody',
   },
-  config: {
+  document: {
     knows: ['common', 'protocol', 'schema', 'registers', 'device', 'faults', 'signals', 'reactions'],
     knowsTypesOf: ['transport'],
     why: 'it yields plain data, settings of transports among it; others build from it',
   },
   import: {
-    knows: ['protocol', 'device', 'registers', 'schema', 'config', 'common'],
+    knows: ['protocol', 'device', 'registers', 'schema', 'document', 'common'],
     knowsFiles: ['src/common/rest-client/printable.ts'],
     external: /^(yaml|smol-toml|zod)$/,
     why: 'it turns the text of a foreign file into the text of a native one, and reads and writes no file',
   },
   clone: {
-    knows: ['protocol', 'registers', 'device', 'config', 'import', 'client'],
+    knows: ['protocol', 'registers', 'device', 'document', 'import', 'client'],
     knowsFiles: ['src/common/rest-client/printable.ts'],
     external: /^yaml$/,
     why: 'it asks by way of a client that is handed to it, and reads and writes no file',
@@ -128,7 +129,7 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
     why: 'it asks any server and knows nothing of those that are simulated',
   },
   proxy: {
-    knows: ['protocol', 'registers', 'device', 'config', 'client', 'transport'],
+    knows: ['protocol', 'registers', 'device', 'document', 'client', 'transport'],
     external: NOTHING,
     why: 'it stands between a simulated device and a real one, and never knows the line of the client',
   },
@@ -146,7 +147,7 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
       'bus',
       'transport',
       'traffic',
-      'config',
+      'document',
     ],
     why: 'it is driven by the API and the command line, not the other way round',
   },
@@ -160,7 +161,7 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
       'device',
       'faults',
       'traffic',
-      'config',
+      'document',
       'simulator',
     ],
     external: /^(node:.+|zod|pino)$/,
@@ -176,7 +177,7 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
       'device',
       'faults',
       'traffic',
-      'config',
+      'document',
       'import',
       'clone',
       'simulator',
@@ -189,7 +190,7 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
     why: 'it reads traffic, sets faults and values, and sends requests to servers; whoever starts a run prints and sends what was found',
   },
   measure: {
-    knows: ['protocol', 'transport', 'config', 'traffic', 'simulator'],
+    knows: ['protocol', 'transport', 'document', 'traffic', 'simulator'],
     knowsFiles: ['src/common/platform.ts'],
     external: /^node:.+$/,
     why: 'it asks the lines of a simulator as a client does, and measures what comes',
@@ -210,7 +211,7 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
       'faults',
       'traffic',
       'learn',
-      'config',
+      'document',
       'commands',
       'testing',
       'rpc',
@@ -219,7 +220,7 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
     why: 'it is on the side of the desk, and reaches the running simulator by commands only',
   },
   mqtt: {
-    knows: ['schema', 'protocol', 'device', 'transport', 'config', 'commands', 'rpc', 'api'],
+    knows: ['schema', 'protocol', 'device', 'transport', 'document', 'commands', 'rpc', 'api'],
     knowsTypesOf: ['traffic'],
     external: /^(node:.+|mqtt|pbf|fastify|zod)$/,
     why: 'it is on the side of the desk, and reaches the running simulator by commands only',
@@ -229,7 +230,7 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
       'schema',
       'client',
       'faults',
-      'config',
+      'document',
       'simulator',
       'commands',
       'testing',
@@ -285,7 +286,7 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
       'signals',
       'device',
       'faults',
-      'config',
+      'document',
       'simulator',
       'commands',
     ],
@@ -294,12 +295,22 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
   },
   'command-line': {
     knows: ['common', 'schema'],
-    knowsTypesOf: ['config', 'clone', 'testing'],
+    knowsTypesOf: ['document', 'clone', 'testing'],
     external: /^node:util$/,
     why: 'it is loaded for --help, --version and mistakes, which need nothing of the program',
   },
   service: {
-    knows: ['common', 'protocol', 'schema', 'device', 'traffic', 'config', 'simulator', 'commands', 'state'],
+    knows: [
+      'common',
+      'protocol',
+      'schema',
+      'device',
+      'traffic',
+      'document',
+      'simulator',
+      'commands',
+      'state',
+    ],
     knowsTypesOf: ['command-line'],
     knowsFiles: [
       'src/modbus/transport/port/libc.ts',
@@ -640,7 +651,7 @@ describe('the check of the imports', () => {
     ['src/main.ts', '@serialport/bindings-cpp', 'only src/modbus/transport/port/'],
     ['src/remote/api/server.ts', 'koffi', 'only src/modbus/transport/port/libc.ts may'],
     ['src/remote/api/server.ts', '../../modbus/transport/socket/line.js', 'api may not import transport'],
-    ['src/files/config/lines.ts', '../../modbus/transport/settings.js', 'config may not import transport'],
+    ['src/document/lines.ts', '../modbus/transport/settings.js', 'document may not import transport'],
     ['src/simulator.ts', './remote/api/server.js', 'simulator may not import api'],
     ['src/simulator.ts', './main.js', 'simulator may not import verbs'],
     ['src/main.ts', '../test/helper.js', 'leaves src'],
@@ -668,10 +679,10 @@ describe('the check of the imports', () => {
   });
 
   it('lets the configuration take types of a transport, and nothing that runs', () => {
-    const types = "import type { X } from '../../modbus/transport/settings.js';";
-    expect(wrongImports({ 'src/files/config/lines.ts': types })).toEqual([]);
-    const both = `${types}\nimport { y } from '../../modbus/transport/settings.js';`;
-    expect(wrongImports({ 'src/files/config/lines.ts': both })).toHaveLength(1);
+    const types = "import type { X } from '../modbus/transport/settings.js';";
+    expect(wrongImports({ 'src/document/lines.ts': types })).toEqual([]);
+    const both = `${types}\nimport { y } from '../modbus/transport/settings.js';`;
+    expect(wrongImports({ 'src/document/lines.ts': both })).toHaveLength(1);
   });
 
   it.each([

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { manPage } from '../../scripts/package/man-page.mjs';
 import { librarySignatures } from '../../scripts/types/library.mjs';
 import { version } from '../../src/common/package.js';
-import { loadConfiguration } from '../../src/files/config/load.js';
+import { loadConfiguration } from '../../src/document/load.js';
 import { MADE_AT_BUILD } from '../../src/remote/api/made.js';
 import { brokerFamilies } from '../../src/remote/api/metrics.js';
 import { COMMANDS, declaredAs } from '../../src/remote/rpc/declared.js';

@@ -108,7 +108,7 @@ const HELD: Readonly<Record<string, readonly (readonly [file: string, title: str
   'The program connects': [['house/touches.test.ts', 'only these files of src may connect']],
   'Lines and REST listen': [
     [
-      'files/config/native/registers.test.ts',
+      'document/native/registers.test.ts',
       'listens on loopback, port 5020, and allows unit identifiers 0 and 255 over TCP',
     ],
     ['cli/verbs/access.test.ts', 'without a token is refused, unless the file says insecure'],
@@ -126,7 +126,7 @@ const HELD: Readonly<Record<string, readonly (readonly [file: string, title: str
     ],
   ],
   'A real device behind a line': [
-    ['files/config/native/real.test.ts', 'has a second of time, passes only reads on, and keeps values'],
+    ['document/native/real.test.ts', 'has a second of time, passes only reads on, and keeps values'],
   ],
   '`test-server` writes only': [
     ['testing/server/every-mutant.test.ts', '%s on %s'],

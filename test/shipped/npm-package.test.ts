@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { catalogueIds } from '../../src/files/config/catalogue.js';
-import { sunspecIds } from '../../src/files/config/sunspec/place.js';
+import { catalogueIds } from '../../src/document/catalogue.js';
+import { sunspecIds } from '../../src/document/sunspec/place.js';
 import { startAround } from './around.js';
 import { startBench } from './bench.js';
 import { askForEveryDocument } from './documents.js';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import type { LineDefinition } from '../../src/files/config/configuration.js';
+import type { LineDefinition } from '../../src/document/configuration.js';
 import { realPathOf } from '../../src/modbus/transport/port/adapter.js';
 import { type WayOfChange, wayOfChange } from '../../src/simulator/line-change.js';
 import { nativeSetup } from '../support/configuration.js';

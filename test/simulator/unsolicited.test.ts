@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LineDefinition, UnsolicitedDefinition } from '../../src/files/config/configuration.js';
+import type { LineDefinition, UnsolicitedDefinition } from '../../src/document/configuration.js';
 import { RTU } from '../../src/modbus/protocol/framing.js';
 import { plainReply, type StepReport, silence, stepsOf } from '../../src/modbus/protocol/reply-plan.js';
 import { encodeRtu } from '../../src/modbus/protocol/rtu.js';

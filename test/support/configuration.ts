@@ -1,5 +1,5 @@
-import type { Configuration } from '../../src/files/config/configuration.js';
-import { loadNative, loadPymodbus } from '../../src/files/config/load.js';
+import type { Configuration } from '../../src/document/configuration.js';
+import { loadNative, loadPymodbus } from '../../src/document/load.js';
 
 /** The configuration that a native file with this content would give, if it were in `directory`. */
 export function nativeSetup(data: object | string, directory = '.'): Configuration {

@@ -1,6 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import { editorSchema } from '../../src/common/schema/editor-schema.js';
-import { catalogueForm, configurationForm } from '../../src/files/config/native/forms.js';
+import { catalogueForm, configurationForm } from '../../src/document/native/forms.js';
 import { PARAMETER, scenarioForm } from '../../src/testing/scenario/forms.js';
 
 const FORMS = {

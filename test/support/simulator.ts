@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { afterEach } from 'vitest';
 import type { Device } from '../../src/device/device.js';
 import { ruleSchema } from '../../src/device/faults/rule.js';
-import type { Configuration } from '../../src/files/config/configuration.js';
+import type { Configuration } from '../../src/document/configuration.js';
 import type { ApiRules } from '../../src/remote/api/app.js';
 import type { Simulator } from '../../src/simulator/simulator.js';
 import { RawClient } from '../modbus/transport/socket/raw-client.js';

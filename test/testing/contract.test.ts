@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { At } from '../../src/common/schema/at.js';
 import { Findings } from '../../src/common/schema/findings.js';
-import { loadNative } from '../../src/files/config/load.js';
+import { loadNative } from '../../src/document/load.js';
 import { Simulator } from '../../src/simulator/simulator.js';
 import type { TrafficEvent } from '../../src/simulator/traffic/event.js';
 import { trafficView } from '../../src/simulator/traffic/view.js';

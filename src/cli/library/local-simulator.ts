@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import type { Configuration } from '../../files/config/configuration.js';
+import type { Configuration } from '../../document/configuration.js';
 import { type ApiRules, buildApp } from '../../remote/api/app.js';
 import { type ApiContext, newDesk } from '../../remote/api/desk.js';
 import { LocalRpc } from '../../remote/rpc/local-rpc.js';

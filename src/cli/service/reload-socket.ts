@@ -3,7 +3,7 @@ import { chmodSync, lstatSync, realpathSync, rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { failure, type Result, success } from '../../common/result.js';
-import { makeDirectory } from '../../files/config/make-directory.js';
+import { makeDirectory } from '../../document/make-directory.js';
 
 /*
  * The request to a running program to read its configuration again, and the answer. The request is the line `reload` or

@@ -1,8 +1,8 @@
 import { failure, type Result, success } from '../../common/result.js';
 import { At } from '../../common/schema/at.js';
 import { Findings, fileFindings } from '../../common/schema/findings.js';
-import { withFreePortsHint } from '../../files/config/free-ports.js';
-import type { ConfigurationSource } from '../../files/config/load.js';
+import { withFreePortsHint } from '../../document/free-ports.js';
+import type { ConfigurationSource } from '../../document/load.js';
 import { LineMap } from '../../remote/api/line-map.js';
 import { LocalRpc } from '../../remote/rpc/local-rpc.js';
 import type { Line } from '../../simulator/line.js';

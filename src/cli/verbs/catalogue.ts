@@ -4,7 +4,7 @@ import {
   type Misbehaviour,
   readCatalogue,
   rulesOf,
-} from '../../files/config/catalogue.js';
+} from '../../document/catalogue.js';
 import { flow } from '../../simulator/as-file/flow.js';
 import type { CatalogueCommand } from '../command-line/commands/plain.js';
 import { complain, say, WRONG_USAGE } from './say.js';

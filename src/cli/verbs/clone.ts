@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { failure, type Result } from '../../common/result.js';
+import { keyOf } from '../../document/native/real.js';
 import { cloneDevices } from '../../files/clone/clone.js';
 import { writeClone } from '../../files/clone/write.js';
-import { keyOf } from '../../files/config/native/real.js';
 import type { Imported } from '../../files/import/collected.js';
 import { importText } from '../../files/import/import.js';
 import { newClient } from '../../modbus/client/client.js';

@@ -4,16 +4,16 @@ import { At } from '../../common/schema/at.js';
 import { fileFindings } from '../../common/schema/findings.js';
 import type { Issue, Problem } from '../../common/schema/problem.js';
 import { inSlices } from '../../common/work.js';
-import type { ApiOverrides } from '../../files/config/api-definition.js';
-import { onFreePorts } from '../../files/config/free-ports.js';
+import type { ApiOverrides } from '../../document/api-definition.js';
+import { onFreePorts } from '../../document/free-ports.js';
 import {
   type ConfigurationSource,
   type LoadResult,
   loadConfiguration,
   readingNative,
-} from '../../files/config/load.js';
-import { Assembly, type Piece } from '../../files/config/text/pieces.js';
-import { LARGEST_BYTES, readText } from '../../files/config/text/read-file.js';
+} from '../../document/load.js';
+import { Assembly, type Piece } from '../../document/text/pieces.js';
+import { LARGEST_BYTES, readText } from '../../document/text/read-file.js';
 import { startWork } from './work.js';
 
 /** A question to the parser: the next answer, or the places of mistakes. */

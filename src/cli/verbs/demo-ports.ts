@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import type { ApiDefinition, Configuration, LineDefinition } from '../../files/config/configuration.js';
+import type { ApiDefinition, Configuration, LineDefinition } from '../../document/configuration.js';
 import { servingProcess } from '../../modbus/transport/port/client-link.js';
 import { defaultLink } from '../../modbus/transport/port/open-port.js';
 

@@ -1,7 +1,7 @@
 import { type MessagePort, Worker } from 'node:worker_threads';
 import { fileBesideCode } from '../../common/package.js';
 import { keepYoungGenerations } from '../../common/platform.js';
-import type { TrafficFileDefinition } from '../../files/config/configuration.js';
+import type { TrafficFileDefinition } from '../../document/configuration.js';
 import type { ApiRules } from '../../remote/api/app.js';
 import type { LinkOrder } from '../../remote/mqtt/link.js';
 

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { HERE } from '../../common/platform.js';
 import { whyNotReplaced } from '../../common/replace.js';
-import { makeDirectory } from '../../files/config/make-directory.js';
+import { makeDirectory } from '../../document/make-directory.js';
 import type { ExtcapRequest, RunningAt } from '../command-line/commands/extcap.js';
 import { Remote } from './remote.js';
 import { complain, OK, say } from './say.js';

@@ -3,7 +3,7 @@ import { failure, type Result, success } from '../../common/result.js';
 import { isMapping } from '../../common/schema/parts.js';
 import { formatProblems } from '../../common/schema/problem.js';
 import { counted } from '../../common/words.js';
-import { readConfigFile } from '../../files/config/text/read-file.js';
+import { readConfigFile } from '../../document/text/read-file.js';
 import { readBrokerFiles } from '../../remote/mqtt/credentials.js';
 import { Fleet, type FleetAnswer, type FleetBench } from '../../remote/mqtt/fleet.js';
 import type { Code } from '../../simulator/commands/refusal.js';

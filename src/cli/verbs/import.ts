@@ -1,6 +1,6 @@
 import { failure } from '../../common/result.js';
 import { counted } from '../../common/words.js';
-import { readBytes } from '../../files/config/text/read-file.js';
+import { readBytes } from '../../document/text/read-file.js';
 import { decodedText, importText } from '../../files/import/import.js';
 import { noteText, placeProblem, writeNative } from '../../files/import/write.js';
 import type { ImportCommand } from '../command-line/commands/import.js';

@@ -1,7 +1,7 @@
 import { dirname, relative } from 'node:path';
 import { failure, type Result, success } from '../../common/result.js';
-import { loadNative } from '../../files/config/load.js';
-import { readBytes } from '../../files/config/text/read-file.js';
+import { loadNative } from '../../document/load.js';
+import { readBytes } from '../../document/text/read-file.js';
 import { type Check, checkLearned } from '../../files/learn/check.js';
 import { type LearnedFile, learnFiles, MOST_LEARNED } from '../../files/learn/learn.js';
 import { writeScenario } from '../../files/learn/write.js';

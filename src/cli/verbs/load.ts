@@ -1,12 +1,12 @@
 import { formatProblems } from '../../common/schema/problem.js';
-import type { ApiOverrides } from '../../files/config/api-definition.js';
-import type { Configuration } from '../../files/config/configuration.js';
+import type { ApiOverrides } from '../../document/api-definition.js';
+import type { Configuration } from '../../document/configuration.js';
 import {
   type ConfigurationSource,
   checkFile,
   type LoadResult,
   loadConfiguration,
-} from '../../files/config/load.js';
+} from '../../document/load.js';
 import type { CheckCommand } from '../command-line/commands/plain.js';
 import { tokenOfService } from '../service/credential.js';
 import { complain, say, warn } from './say.js';

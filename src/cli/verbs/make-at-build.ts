@@ -4,7 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { pino } from 'pino';
-import { loadConfiguration } from '../../files/config/load.js';
+import { loadConfiguration } from '../../document/load.js';
 import { MADE_AT_BUILD, MADE_DIRECTORY } from '../../remote/api/made.js';
 import { newLocalSimulator } from '../library/local-simulator.js';
 

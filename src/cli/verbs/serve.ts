@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { HERE } from '../../common/platform.js';
-import { findMisbehaviour, rulesOf } from '../../files/config/catalogue.js';
-import type { Configuration } from '../../files/config/configuration.js';
-import { withFreePortsHint } from '../../files/config/free-ports.js';
-import { demoNote } from '../../files/config/load.js';
+import { findMisbehaviour, rulesOf } from '../../document/catalogue.js';
+import type { Configuration } from '../../document/configuration.js';
+import { withFreePortsHint } from '../../document/free-ports.js';
+import { demoNote } from '../../document/load.js';
 import { ownDirectory } from '../../modbus/transport/port/open-port.js';
 import { shortenTimeSlice, timeSliceText } from '../../modbus/transport/port/time-slice.js';
 import { armMisbehaviour } from '../../simulator/commands/catalogue.js';

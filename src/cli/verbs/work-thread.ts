@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
-import { parseText } from '../../files/config/text/parse-text.js';
-import { piecesOf } from '../../files/config/text/pieces.js';
-import { readText } from '../../files/config/text/read-file.js';
+import { parseText } from '../../document/text/parse-text.js';
+import { piecesOf } from '../../document/text/pieces.js';
+import { readText } from '../../document/text/read-file.js';
 import { learning } from '../../files/learn/learn.js';
 import type { Parsed, ToParser } from './configuration-file.js';
 import { END, type ParseOrder, setNiceness, thisThread, type WorkOrder } from './work.js';

@@ -4,7 +4,7 @@ import { packageFile } from '../../common/package.js';
 import { type Replaceable, whyNotReplaced } from '../../common/replace.js';
 import { editorLine } from '../../common/schema/editor-schema.js';
 import { formatProblems } from '../../common/schema/problem.js';
-import { loadNative } from '../../files/config/load.js';
+import { loadNative } from '../../document/load.js';
 import { junitReport } from '../../testing/report/junit.js';
 import type { ReportView } from '../../testing/report/report.js';
 import type { SchemaCommand } from '../command-line/commands/plain.js';

@@ -1,7 +1,7 @@
+import type { RealTarget } from '../../document/configuration.js';
+import { keyOf } from '../../document/native/real.js';
 import type { ModbusClient } from '../../modbus/client/client.js';
 import { characterTime, t35 } from '../../modbus/protocol/timing.js';
-import type { RealTarget } from '../config/configuration.js';
-import { keyOf } from '../config/native/real.js';
 import type { Imported } from '../import/collected.js';
 import { Asker } from './asker.js';
 import { type ClonedDevice, findAnswer, surveyDevice } from './survey.js';

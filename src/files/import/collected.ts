@@ -3,9 +3,9 @@ import { failure, type Result, success } from '../../common/result.js';
 import { type Issue, type Path, pathText } from '../../common/schema/problem.js';
 import { CELLS_PER_VALUE, type Order, type ValueType } from '../../device/registers/cell-type.js';
 import type { TableName } from '../../device/tables.js';
+import { parseText } from '../../document/text/parse-text.js';
 import { functionOf } from '../../modbus/protocol/function-table.js';
 import { ADDRESS_SPACE, MAX_REGISTERS_READ } from '../../modbus/protocol/limits.js';
-import { parseText } from '../config/text/parse-text.js';
 
 /** What the command line says about a file that is imported. */
 export interface ImportExtras {

@@ -1,7 +1,7 @@
 import { compact } from '../../common/compact.js';
 import { parseValue } from '../../device/registers/value.js';
 import { TABLE_NAMES, type TableName } from '../../device/tables.js';
-import { LONGEST_NAME } from '../config/native/units.js';
+import { LONGEST_NAME } from '../../document/native/units.js';
 import { cellsOf, type Imported, type ImportedDevice, type ImportedValue, type Note } from './collected.js';
 import { nativeText, registersOf } from './native-file.js';
 

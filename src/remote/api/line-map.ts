@@ -1,4 +1,4 @@
-import { nameAt } from '../../files/config/native/units.js';
+import { nameAt } from '../../document/native/units.js';
 import { functionOf } from '../../modbus/protocol/function-table.js';
 import type { MappedLine } from '../../simulator/commands/program.js';
 import {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Socket } from 'node:net';
 import mqtt, { type IClientOptions, type IPublishPacket, type MqttClient } from 'mqtt';
-import type { MqttDefinition } from '../../files/config/configuration.js';
+import type { MqttDefinition } from '../../document/configuration.js';
 import { lookUpName } from '../../modbus/transport/socket/listen.js';
 import type { MqttStatus } from '../../simulator/commands/schemas/mqtt.js';
 import { Outbox, type Publication } from './outbox.js';

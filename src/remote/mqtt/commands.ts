@@ -2,7 +2,7 @@ import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
 import { unknownName } from '../../common/schema/nearest.js';
 import { isMapping } from '../../common/schema/parts.js';
-import type { MqttAuthority } from '../../files/config/configuration.js';
+import type { MqttAuthority } from '../../document/configuration.js';
 import { type Declared, inputSchema, meantBy } from '../../simulator/commands/declared.js';
 import { type Outcome, type Refusal, refusal, refusalOf } from '../../simulator/commands/refusal.js';
 import { errorBody } from '../api/error-answer.js';

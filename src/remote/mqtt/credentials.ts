@@ -1,6 +1,6 @@
 import { createSecureContext } from 'node:tls';
 import { failure, type Result, success } from '../../common/result.js';
-import type { MqttDefinition } from '../../files/config/configuration.js';
+import type { MqttDefinition } from '../../document/configuration.js';
 import { readShort } from '../../modbus/transport/read-short.js';
 import { LARGEST_PEM_BYTES } from '../../modbus/transport/socket/tls.js';
 import type { BrokerCredentials } from './broker.js';

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import { isMapping } from '../../common/schema/parts.js';
-import type { MqttDefinition } from '../../files/config/configuration.js';
+import type { MqttDefinition } from '../../document/configuration.js';
 import type { Outcome } from '../../simulator/commands/refusal.js';
 import type { MqttStatus, SeenBench } from '../../simulator/commands/schemas/mqtt.js';
 import type { Summary } from '../../simulator/commands/schemas/program.js';

@@ -12,10 +12,10 @@ import type {
   LineDefinition,
   MqttDefinition,
   TrafficDefinition,
-} from '../../files/config/configuration.js';
-import { lineSource } from '../../files/config/native/line-source.js';
-import { mannersProblems, usableManners } from '../../files/config/native/manners-schema.js';
-import { copiesAt } from '../../files/config/native/units.js';
+} from '../../document/configuration.js';
+import { lineSource } from '../../document/native/line-source.js';
+import { mannersProblems, usableManners } from '../../document/native/manners-schema.js';
+import { copiesAt } from '../../document/native/units.js';
 import { sourceWith } from '../devices.js';
 import { flow, key } from './flow.js';
 import { nativeEntries } from './native-registers.js';

@@ -1,7 +1,7 @@
 import type { Device } from '../../device/device.js';
 import type { InletSource } from '../../device/signals/signal.js';
-import { findMisbehaviour, rulesOf } from '../../files/config/catalogue.js';
-import { mannersProblems } from '../../files/config/native/manners-schema.js';
+import { findMisbehaviour, rulesOf } from '../../document/catalogue.js';
+import { mannersProblems } from '../../document/native/manners-schema.js';
 import type { Simulator } from '../simulator.js';
 import { thousandths } from '../traffic/words.js';
 import { armMisbehaviour } from './catalogue.js';

@@ -1,6 +1,6 @@
 import { OK } from '../../common/result.js';
 import { quote } from '../../common/schema/problem.js';
-import { lineSource } from '../../files/config/native/line-source.js';
+import { lineSource } from '../../document/native/line-source.js';
 import type { Line, LineOutcome } from '../line.js';
 import { describeLine, type LineStatus, lineStatus } from '../line-status.js';
 import type { Simulator } from '../simulator.js';

@@ -10,7 +10,7 @@ import {
   type OpenRecording,
   openingRecording,
   type ReadingLimit,
-} from '../../files/config/recording-file.js';
+} from '../../document/recording-file.js';
 import type { Simulator } from '../simulator.js';
 import type { CommandContext } from './context.js';
 import { whyNotIn } from './remote-files.js';

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import system, { dirname, join, type PlatformPath, resolve } from 'node:path';
 import { isMapping, sectionOf } from '../../common/schema/parts.js';
-import type { LineDefinition } from '../../files/config/configuration.js';
+import type { LineDefinition } from '../../document/configuration.js';
 import { whyNoPort } from '../ports.js';
 import type { CommandContext } from './context.js';
 import { type Refusal, refusal } from './refusal.js';

@@ -1,7 +1,7 @@
 import type { Device, RealDevice, RealOutcome } from '../../device/device.js';
 import type { Tables } from '../../device/tables.js';
-import type { RealDefinition, RealTarget } from '../../files/config/configuration.js';
-import { keyOf } from '../../files/config/native/real.js';
+import type { RealDefinition, RealTarget } from '../../document/configuration.js';
+import { keyOf } from '../../document/native/real.js';
 import type { ClientRequest, ModbusClient, RequestOutcome } from '../../modbus/client/client.js';
 import { bitsAt, wordsAt } from '../../modbus/protocol/bytes.js';
 import { EXCEPTION_FLAG, ExceptionCode, FunctionCode } from '../../modbus/protocol/function-code.js';

@@ -3,7 +3,7 @@ import type { Manners } from '../../device/manners.js';
 import type { Point } from '../../device/point.js';
 import type { ImageSnapshot, RegisterImage } from '../../device/registers/image.js';
 import { isWritableMeta } from '../../device/registers/layout.js';
-import type { DeviceDefinition } from '../../files/config/configuration.js';
+import type { DeviceDefinition } from '../../document/configuration.js';
 import { type DeviceState, deviceFingerprint, FORMAT, jsonOf } from './kept-state.js';
 
 /** A device of a simulator and its definition. */

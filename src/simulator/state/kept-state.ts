@@ -4,10 +4,10 @@ import type { FaultRule } from '../../device/faults/rule.js';
 import type { RegisterLayout } from '../../device/registers/layout.js';
 import { MAX_SPEED } from '../../device/signals/clock.js';
 import { TABLE_NAMES } from '../../device/tables.js';
-import type { Configuration, DeviceDefinition, LineDefinition } from '../../files/config/configuration.js';
-import { lineSource, sourceChange } from '../../files/config/native/line-source.js';
-import { mannersSchema } from '../../files/config/native/manners-schema.js';
-import { copiesAt } from '../../files/config/native/units.js';
+import type { Configuration, DeviceDefinition, LineDefinition } from '../../document/configuration.js';
+import { lineSource, sourceChange } from '../../document/native/line-source.js';
+import { mannersSchema } from '../../document/native/manners-schema.js';
+import { copiesAt } from '../../document/native/units.js';
 import { flow } from '../as-file/flow.js';
 import { type RunningConfiguration, ruleSource, whyUnusable } from '../as-file/written-configuration.js';
 

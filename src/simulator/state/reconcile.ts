@@ -5,17 +5,17 @@ import { isMapping } from '../../common/schema/parts.js';
 import { pathText } from '../../common/schema/problem.js';
 import { inSlices, type Work } from '../../common/work.js';
 import { type FaultRule, ruleSchema } from '../../device/faults/rule.js';
-import type { Configuration, DeviceDefinition, LineDefinition } from '../../files/config/configuration.js';
-import { nativeLine } from '../../files/config/native/line.js';
+import type { Configuration, DeviceDefinition, LineDefinition } from '../../document/configuration.js';
+import { nativeLine } from '../../document/native/line.js';
 import {
   type LineSource,
   mergedSource,
   sourceChange,
   sourceToChange,
   sourceWithCopies,
-} from '../../files/config/native/line-source.js';
-import { checkName, DeviceNames } from '../../files/config/native/units.js';
-import { recordingsIn } from '../../files/config/recording-file.js';
+} from '../../document/native/line-source.js';
+import { checkName, DeviceNames } from '../../document/native/units.js';
+import { recordingsIn } from '../../document/recording-file.js';
 import type { CommandContext } from '../commands/context.js';
 import { costOf } from '../memory-budget.js';
 import { networkNow, readNewDevices } from '../new-device.js';

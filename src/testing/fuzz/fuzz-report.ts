@@ -1,4 +1,4 @@
-import { type Misbehaviour, readCatalogue } from '../../files/config/catalogue.js';
+import { type Misbehaviour, readCatalogue } from '../../document/catalogue.js';
 import { addressRanges } from '../../modbus/protocol/pdu.js';
 import { flow } from '../../simulator/as-file/flow.js';
 import { configurationText } from '../../simulator/as-file/written-configuration.js';

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
 import { failure, type Result, success } from '../../common/result.js';
-import type { SerialLineDefinition } from '../../files/config/configuration.js';
+import type { SerialLineDefinition } from '../../document/configuration.js';
 import { openRealPort } from '../../modbus/transport/port/real-port.js';
 
 /** A client that sends one query at a time. */

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { failure, type Result, success } from '../../common/result.js';
-import type { LineDefinition, SerialLineDefinition } from '../../files/config/configuration.js';
+import type { LineDefinition, SerialLineDefinition } from '../../document/configuration.js';
 import { concatBytes, packWords } from '../../modbus/protocol/bytes.js';
 import type { AduContent } from '../../modbus/protocol/framing.js';
 import { ExceptionCode, FunctionCode, SubFunction } from '../../modbus/protocol/function-code.js';

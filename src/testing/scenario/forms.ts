@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { formOf } from '../../common/schema/written-as.js';
-import { devicesForm, linesForm, ruleForm, scalarForm } from '../../files/config/native/forms.js';
-import { mannersSchema } from '../../files/config/native/manners-schema.js';
+import { devicesForm, linesForm, ruleForm, scalarForm } from '../../document/native/forms.js';
+import { mannersSchema } from '../../document/native/manners-schema.js';
 import {
   alwaysSchema,
   dutSchema,

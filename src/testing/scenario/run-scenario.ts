@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { At } from '../../common/schema/at.js';
 import { fileFindings } from '../../common/schema/findings.js';
 import { formatWarnings } from '../../common/schema/problem.js';
-import { onFreePorts, withFreePortsHint } from '../../files/config/free-ports.js';
+import { onFreePorts, withFreePortsHint } from '../../document/free-ports.js';
 import { Simulator } from '../../simulator/simulator.js';
 import type { Finding, Report } from '../report/report.js';
 import { Dut, openEndpoints, withEndpoints } from './dut.js';

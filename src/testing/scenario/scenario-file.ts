@@ -4,11 +4,11 @@ import { fileFindings } from '../../common/schema/findings.js';
 import { unknownName } from '../../common/schema/nearest.js';
 import { isMapping } from '../../common/schema/parts.js';
 import { formatProblems, formatWarnings, type Issue, type Path, quote } from '../../common/schema/problem.js';
-import type { Configuration } from '../../files/config/configuration.js';
-import { buildNative, loadNativeFile } from '../../files/config/load.js';
-import { NAME } from '../../files/config/native/device-schema.js';
-import type { SourceText } from '../../files/config/text/parse-text.js';
-import { readConfigFile } from '../../files/config/text/read-file.js';
+import type { Configuration } from '../../document/configuration.js';
+import { buildNative, loadNativeFile } from '../../document/load.js';
+import { NAME } from '../../document/native/device-schema.js';
+import type { SourceText } from '../../document/text/parse-text.js';
+import { readConfigFile } from '../../document/text/read-file.js';
 
 /** Values by the names of parameters. */
 type Parameters = ReadonlyMap<string, string | number | boolean>;

@@ -1,10 +1,10 @@
 import { THEN } from '../../device/faults/then.js';
+import { SHORTEST_UNSOLICITED_MS } from '../../document/native/line-schema.js';
+import type { LineSource } from '../../document/native/line-source.js';
+import { keyOf } from '../../document/native/real.js';
 import type { TestedWays } from '../../files/clone/survey.js';
 import { READ_FUNCTIONS } from '../../files/clone/table-survey.js';
 import { type Clone, writeClone } from '../../files/clone/write.js';
-import { SHORTEST_UNSOLICITED_MS } from '../../files/config/native/line-schema.js';
-import type { LineSource } from '../../files/config/native/line-source.js';
-import { keyOf } from '../../files/config/native/real.js';
 import { hex, wordAt } from '../../modbus/protocol/bytes.js';
 import { FRAMINGS } from '../../modbus/protocol/framings.js';
 import { median } from '../times.js';

@@ -1,4 +1,4 @@
-import { findMisbehaviour, type Misbehaviour } from '../../files/config/catalogue.js';
+import { findMisbehaviour, type Misbehaviour } from '../../document/catalogue.js';
 import type { ServerVerdict } from './check.js';
 import type { Code, Found } from './found.js';
 import type { ServerFinding, ServerTest } from './server-test.js';

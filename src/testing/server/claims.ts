@@ -3,7 +3,7 @@ import { failure, type Result, success } from '../../common/result.js';
 import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
 import { formatProblems } from '../../common/schema/problem.js';
-import { readConfigFile } from '../../files/config/text/read-file.js';
+import { readConfigFile } from '../../document/text/read-file.js';
 import { blockText } from '../../files/import/native-file.js';
 import { type Claims, claimsSchema, LONGEST_MS } from '../order-schemas.js';
 import type { Exchange } from './asker.js';

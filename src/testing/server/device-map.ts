@@ -2,7 +2,7 @@ import type { PointDefinition } from '../../device/point.js';
 import type { ValueOrder } from '../../device/registers/cell-type.js';
 import { BEGINS, isWritableMeta, orderOfMeta, typeOfMeta } from '../../device/registers/layout.js';
 import { nearestValue, wordsOfValue } from '../../device/registers/value.js';
-import type { Configuration, DeviceDefinition } from '../../files/config/configuration.js';
+import type { Configuration, DeviceDefinition } from '../../document/configuration.js';
 import type { DeviceMap, MappedValue } from './bench.js';
 
 const CODES = [

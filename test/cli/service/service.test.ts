@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { answerReloads, askForReload, socketOfService } from '../../../src/cli/service/reload-socket.js';
 import { Reloads, watchFile } from '../../../src/cli/service/reloads.js';
 import { supervise } from '../../../src/cli/service/service.js';
-import type { LoadResult } from '../../../src/files/config/load.js';
+import type { LoadResult } from '../../../src/document/load.js';
 import { ownersContext } from '../../../src/simulator/commands/context.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { startSimulator, stopAfterEach } from '../../support/simulator.js';

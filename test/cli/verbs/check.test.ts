@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fixture } from '../../files/config/helpers.js';
+import { fixture } from '../../document/helpers.js';
 import { run, runHere, scratchSpace } from './run.js';
 
 const { newDirectory, newFile } = scratchSpace();

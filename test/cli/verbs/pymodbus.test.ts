@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { fixture } from '../../files/config/helpers.js';
+import { fixture } from '../../document/helpers.js';
 import { startProgram } from '../../support/program.mjs';
 import { runHere, scratchSpace } from './run.js';
 

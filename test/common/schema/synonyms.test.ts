@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { loadNative } from '../../../src/files/config/load.js';
+import { loadNative } from '../../../src/document/load.js';
 
 it.each([
   ['{address: 0, type: u16}', 'uint16'],

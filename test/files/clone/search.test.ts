@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { loadNative } from '../../../src/document/load.js';
 import { type CloneOrder, cloneDevices } from '../../../src/files/clone/clone.js';
 import { writeClone } from '../../../src/files/clone/write.js';
-import { loadNative } from '../../../src/files/config/load.js';
 import type { ClientRequest, RequestOutcome } from '../../../src/modbus/client/client.js';
 
 /*

@@ -1,8 +1,8 @@
 import { parse as parseToml } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import type { Configuration } from '../../../src/files/config/configuration.js';
-import { onFreePorts } from '../../../src/files/config/free-ports.js';
+import type { Configuration } from '../../../src/document/configuration.js';
+import { onFreePorts } from '../../../src/document/free-ports.js';
 import { tcpMaster } from '../../remote/api/masters.js';
 import { startSimulator } from '../../support/simulator.js';
 import { imported } from './helpers.js';

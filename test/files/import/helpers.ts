@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import { loadNative } from '../../../src/files/config/load.js';
+import { loadNative } from '../../../src/document/load.js';
 import { importText } from '../../../src/files/import/import.js';
 import { noteText, writeNative } from '../../../src/files/import/write.js';
 

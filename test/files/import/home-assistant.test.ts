@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { loadNative } from '../../../src/files/config/load.js';
+import { loadNative } from '../../../src/document/load.js';
 import { importText } from '../../../src/files/import/import.js';
 import { writeNative } from '../../../src/files/import/write.js';
 import { tries } from '../../support/tries.js';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { loadNative } from '../../../src/files/config/load.js';
-import { sunspecIds } from '../../../src/files/config/sunspec/place.js';
+import { loadNative } from '../../../src/document/load.js';
+import { sunspecIds } from '../../../src/document/sunspec/place.js';
 import { importText } from '../../../src/files/import/import.js';
 import { some } from '../../support/tries.js';
 import { imported, refusedImport } from './helpers.js';

@@ -1,7 +1,7 @@
 import modbusSerial from 'modbus-serial';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { loadNative } from '../../../src/files/config/load.js';
+import { loadNative } from '../../../src/document/load.js';
 import { checkLearned } from '../../../src/files/learn/check.js';
 import { learnFiles } from '../../../src/files/learn/learn.js';
 import { newClient } from '../../../src/modbus/client/client.js';

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { type LocalSimulator, newLocalSimulator } from '../../../src/cli/library/local-simulator.js';
-import type { Configuration } from '../../../src/files/config/configuration.js';
+import type { Configuration } from '../../../src/document/configuration.js';
 import type { ApiRules } from '../../../src/remote/api/app.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { expectDocumented } from '../../support/documented.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { TrafficFileDefinition } from '../../../src/files/config/configuration.js';
+import type { TrafficFileDefinition } from '../../../src/document/configuration.js';
 import { ndjson, pcapng } from '../../../src/remote/api/traffic-file/encoding.js';
 import { type Disk, NumberedFiles, TrafficFile } from '../../../src/remote/api/traffic-file/traffic-files.js';
 import { TrafficStream } from '../../../src/simulator/traffic/stream.js';

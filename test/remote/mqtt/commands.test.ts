@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { MqttAuthority } from '../../../src/files/config/configuration.js';
+import type { MqttAuthority } from '../../../src/document/configuration.js';
 import type { Arrived } from '../../../src/remote/mqtt/broker.js';
 import { Commands } from '../../../src/remote/mqtt/commands.js';
 import type { Publication } from '../../../src/remote/mqtt/outbox.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadNative } from '../../../src/files/config/load.js';
+import { loadNative } from '../../../src/document/load.js';
 
 const FILE = {
   devices: { meter: { registers: { holding: [{ address: 0 }] } } },

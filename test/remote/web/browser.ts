@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
-import type { Configuration } from '../../../src/files/config/configuration.js';
+import type { Configuration } from '../../../src/document/configuration.js';
 import type { ApiRules } from '../../../src/remote/api/app.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { type RunningSimulator, startSimulator } from '../../support/simulator.js';

@@ -4,7 +4,7 @@ import {
   type Misbehaviour,
   readCatalogue,
   rulesOf,
-} from '../../../src/files/config/catalogue.js';
+} from '../../../src/document/catalogue.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { type RunningSimulator, startSimulator } from '../../support/simulator.js';
 import { Master, REGISTERS, ROWS, type Row } from './catalogue-rows.js';

@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net';
 import modbusSerial from 'modbus-serial';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { nativeMistakes } from '../../files/config/helpers.js';
+import { nativeMistakes } from '../../document/helpers.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { holding, type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
 

@@ -1,6 +1,6 @@
 import modbusSerial from 'modbus-serial';
 import { describe, expect, it } from 'vitest';
-import { loadNativeFile } from '../../../src/files/config/load.js';
+import { loadNativeFile } from '../../../src/document/load.js';
 import { Rest } from '../../remote/api/rest.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { startSimulator } from '../../support/simulator.js';

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { RealOutcome } from '../../../src/device/device.js';
-import type { RealDefinition } from '../../../src/files/config/configuration.js';
+import type { RealDefinition } from '../../../src/document/configuration.js';
 import type { ModbusClient, RequestOutcome } from '../../../src/modbus/client/client.js';
 import { Bridge, RealLine } from '../../../src/simulator/proxy/bridge.js';
 import { deviceOf } from '../../device/build.js';

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { expect } from 'vitest';
 import { isMapping } from '../../../src/common/schema/parts.js';
 import type { Device } from '../../../src/device/device.js';
-import { lineSource } from '../../../src/files/config/native/line-source.js';
+import { lineSource } from '../../../src/document/native/line-source.js';
 import { COMMANDS } from '../../../src/remote/rpc/declared.js';
 import { carryOut } from '../../../src/remote/rpc/line-end.js';
 import type { CallName } from '../../../src/remote/rpc/rpc.js';

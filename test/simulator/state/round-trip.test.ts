@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { parseText } from '../../../src/files/config/text/parse-text.js';
+import { parseText } from '../../../src/document/text/parse-text.js';
 import { COMMANDS } from '../../../src/remote/rpc/declared.js';
 import type { CallName } from '../../../src/remote/rpc/rpc.js';
 import { filesIn, type KeptSimulator, keep, stateDirectory } from './kept.js';

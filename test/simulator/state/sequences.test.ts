@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { loadNative } from '../../../src/files/config/load.js';
-import { parseText } from '../../../src/files/config/text/parse-text.js';
+import { loadNative } from '../../../src/document/load.js';
+import { parseText } from '../../../src/document/text/parse-text.js';
 import type { CallName } from '../../../src/remote/rpc/rpc.js';
 import { unservedDevices, unservedUnits } from '../../../src/simulator/commands/faults.js';
 import { Simulator } from '../../../src/simulator/simulator.js';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { catalogueIds, findMisbehaviour } from '../../../src/files/config/catalogue.js';
-import { mannersSchema } from '../../../src/files/config/native/manners-schema.js';
+import { catalogueIds, findMisbehaviour } from '../../../src/document/catalogue.js';
+import { mannersSchema } from '../../../src/document/native/manners-schema.js';
 import { rows } from '../../support/tries.js';
 import { ELSEWHERE, linesOf, MUTANTS, testMutant } from './every-mutant.js';
 import { testModelServer } from './virtual-server.js';

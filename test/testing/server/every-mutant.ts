@@ -1,4 +1,4 @@
-import { findMisbehaviour } from '../../../src/files/config/catalogue.js';
+import { findMisbehaviour } from '../../../src/document/catalogue.js';
 import { dataSheet } from '../../../src/testing/server/card.js';
 import { textOf } from '../../../src/testing/server/check.js';
 import { deviceForMap, mapOf } from '../../../src/testing/server/device-map.js';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { findMisbehaviour } from '../../../src/files/config/catalogue.js';
+import { findMisbehaviour } from '../../../src/document/catalogue.js';
 import { behavesAs } from '../../../src/testing/server/behaves-as.js';
 import { textOf } from '../../../src/testing/server/check.js';
 import { rows } from '../../support/tries.js';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { findMisbehaviour } from '../../../src/files/config/catalogue.js';
+import { findMisbehaviour } from '../../../src/document/catalogue.js';
 import { writeTested } from '../../../src/testing/server/as-file.js';
 import { textOf } from '../../../src/testing/server/check.js';
 import type { ServerTest } from '../../../src/testing/server/server-test.js';

@@ -1,6 +1,6 @@
 import { failure, type Result, success } from '../../../common/result.js';
-import type { ApiOverrides } from '../../../files/config/api-definition.js';
-import type { ConfigurationSource } from '../../../files/config/load.js';
+import type { ApiOverrides } from '../../../document/api-definition.js';
+import type { ConfigurationSource } from '../../../document/load.js';
 import { command } from './scan.js';
 import { option, SOURCE_OPTIONS, sourceOf } from './values.js';
 

@@ -1,6 +1,6 @@
 import { compact } from '../../../common/compact.js';
 import { failure, type Result, success } from '../../../common/result.js';
-import type { ApiOverrides } from '../../../files/config/api-definition.js';
+import type { ApiOverrides } from '../../../document/api-definition.js';
 import { command } from './scan.js';
 import { flag } from './values.js';
 

@@ -1,8 +1,8 @@
 import { compact } from '../../../common/compact.js';
 import { failure, type Result, success } from '../../../common/result.js';
 import { expectedMessage } from '../../../common/schema/problem.js';
-import type { ApiOverrides } from '../../../files/config/api-definition.js';
-import type { ConfigurationSource } from '../../../files/config/load.js';
+import type { ApiOverrides } from '../../../document/api-definition.js';
+import type { ConfigurationSource } from '../../../document/load.js';
 import type { Values } from './scan.js';
 import { FREE_PORTS_OPTION, flag, numberFrom, SOURCE_OPTIONS, sourceOf, text, wordOf } from './values.js';
 

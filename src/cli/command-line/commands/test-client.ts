@@ -1,7 +1,7 @@
 import { compact } from '../../../common/compact.js';
 import { MAX_SEED } from '../../../common/random.js';
 import { failure, type Result, success } from '../../../common/result.js';
-import type { ConfigurationSource } from '../../../files/config/load.js';
+import type { ConfigurationSource } from '../../../document/load.js';
 import type { WrittenObserver } from '../../../testing/client/observer.js';
 import { command, type Given, type Values } from './scan.js';
 import {

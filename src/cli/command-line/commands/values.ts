@@ -1,8 +1,8 @@
 import { compact } from '../../../common/compact.js';
 import { failure, type Result, success } from '../../../common/result.js';
 import { DURATION, milliseconds } from '../../../common/schema/milliseconds.js';
-import type { RealTarget } from '../../../files/config/configuration.js';
-import type { ConfigurationSource } from '../../../files/config/load.js';
+import type { RealTarget } from '../../../document/configuration.js';
+import type { ConfigurationSource } from '../../../document/load.js';
 import type { RunAbout } from '../../../testing/report/report.js';
 import type { Option, Values } from './scan.js';
 

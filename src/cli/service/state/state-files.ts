@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { promises } from 'node:fs';
 import { join } from 'node:path';
 import { HERE, type Platform } from '../../../common/platform.js';
-import { makeDirectory } from '../../../files/config/make-directory.js';
+import { makeDirectory } from '../../../document/make-directory.js';
 import { loadLibc } from '../../../modbus/transport/port/libc.js';
 import { lockHolder } from '../../../modbus/transport/port/port-path.js';
 import { readShort } from '../../../modbus/transport/read-short.js';

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { counted } from '../../../common/words.js';
 import type { Device } from '../../../device/device.js';
-import type { Configuration } from '../../../files/config/configuration.js';
+import type { Configuration } from '../../../document/configuration.js';
 import type { CommandContext } from '../../../simulator/commands/context.js';
 import type { Simulator } from '../../../simulator/simulator.js';
 import { deviceStateText, hasCounters, hasSignals } from '../../../simulator/state/device-state.js';

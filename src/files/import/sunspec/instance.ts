@@ -5,7 +5,7 @@ import {
   type SunspecGroup,
   type SunspecModel,
   type SunspecPoint,
-} from '../../config/sunspec/place.js';
+} from '../../../document/sunspec/place.js';
 import { type Collector, numberOf, type Section, sectionOf } from '../collected.js';
 
 /**

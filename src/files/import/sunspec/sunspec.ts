@@ -13,8 +13,8 @@ import {
   SUNSPEC_TYPES,
   type SunspecEntry,
   type SunspecModel,
-} from '../../config/sunspec/place.js';
-import { parseText } from '../../config/text/parse-text.js';
+} from '../../../document/sunspec/place.js';
+import { parseText } from '../../../document/text/parse-text.js';
 import { Collector, type Imported, sectionOf } from '../collected.js';
 import {
   isTextDump,

@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promise
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { TrafficFileDefinition } from '../../../files/config/configuration.js';
+import type { TrafficFileDefinition } from '../../../document/configuration.js';
 import { NO_BYTES } from '../../../modbus/protocol/bytes.js';
 import type { TrafficEvent } from '../../../simulator/traffic/event.js';
 import type { KeptEvents } from '../../../simulator/traffic/kept-events.js';

@@ -77,7 +77,7 @@ const CATALOGUE_ROUTES: Routes = {
     description:
       'Every entry, with what a client sees of it, who has reported it, and its manners and fault rules.',
     handle: async (_, reply) => {
-      const { catalogueEntries } = await import('../../../files/config/catalogue.js');
+      const { catalogueEntries } = await import('../../../document/catalogue.js');
       return sendJson(reply, { catalogue: oneByOne(catalogueEntries()) });
     },
     response: { 200: catalogueSchema },

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { MOST_LISTED } from '../../../common/schema/findings.js';
 import type { Problem } from '../../../common/schema/problem.js';
-import type { ParsedText } from '../../../files/config/text/parse-text.js';
+import type { ParsedText } from '../../../document/text/parse-text.js';
 import type { Refusal } from '../../../simulator/commands/refusal.js';
 import { MAX_YAML_BYTES } from '../../../testing/declared.js';
 import type { Run } from '../../../testing/report/report.js';
@@ -27,7 +27,7 @@ export function acceptYaml(app: FastifyInstance): void {
   app.addContentTypeParser(YAML, async ({ headers }: FastifyRequest, payload: IncomingMessage) => {
     const body = await readText(payload, Number(headers['content-length'] ?? 0), MAX_YAML_BYTES);
     if (!body.ok) throw asError(body);
-    const { parseText } = await import('../../../files/config/text/parse-text.js');
+    const { parseText } = await import('../../../document/text/parse-text.js');
     return new YamlText(parseText(body.text, MAX_PARTS));
   });
 }

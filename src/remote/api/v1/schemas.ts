@@ -3,7 +3,7 @@ import { editorSchema } from '../../../common/schema/editor-schema.js';
 import type { JsonSchema } from '../../../common/schema/written-as.js';
 import { ruleSchema } from '../../../device/faults/rule.js';
 import { SIGNAL_KINDS } from '../../../device/signals/kinds.js';
-import { LINE_SCHEMAS } from '../../../files/config/native/line-schema.js';
+import { LINE_SCHEMAS } from '../../../document/native/line-schema.js';
 import { refusal } from '../../../simulator/commands/refusal.js';
 import { failures } from '../../../simulator/commands/schemas/problem.js';
 import { kindSchema } from '../../../simulator/commands/schemas/value.js';
@@ -47,7 +47,7 @@ export interface ServedSchema {
 /** The schemas of whole files, for editors, as JSON. Their makers are loaded only where no build ran. */
 export const EDITOR_SCHEMAS = {
   configuration: madeOnce('configuration.json', async () => {
-    const { configurationForm } = await import('../../../files/config/native/forms.js');
+    const { configurationForm } = await import('../../../document/native/forms.js');
     return editorSchema('Configuration of modbus-sim', configurationForm());
   }),
   scenario: madeOnce('scenario.json', async () => {
@@ -55,7 +55,7 @@ export const EDITOR_SCHEMAS = {
     return editorSchema('Scenario of modbus-sim', scenarioForm(), PARAMETER);
   }),
   catalogue: madeOnce('catalogue.json', async () => {
-    const { catalogueForm } = await import('../../../files/config/native/forms.js');
+    const { catalogueForm } = await import('../../../document/native/forms.js');
     return editorSchema('Entry of the catalogue of modbus-sim', catalogueForm());
   }),
 } as const;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { trafficFile, trafficFileSchema } from '../../../files/config/native/schema.js';
+import { trafficFile, trafficFileSchema } from '../../../document/native/schema.js';
 import { refusal } from '../../../simulator/commands/refusal.js';
 import { whyNotIn } from '../../../simulator/commands/remote-files.js';
 import { failures } from '../../../simulator/commands/schemas/problem.js';

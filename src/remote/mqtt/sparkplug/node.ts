@@ -1,5 +1,5 @@
 import { unknownName } from '../../../common/schema/nearest.js';
-import type { SparkplugDefinition } from '../../../files/config/configuration.js';
+import type { SparkplugDefinition } from '../../../document/configuration.js';
 import { done, type Outcome, type Refusal, refusal } from '../../../simulator/commands/refusal.js';
 import type { SparkplugStatus } from '../../../simulator/commands/schemas/mqtt.js';
 import type { Summary } from '../../../simulator/commands/schemas/program.js';

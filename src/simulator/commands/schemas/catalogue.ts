@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { section, text } from '../../../common/schema/parts.js';
-import type { Target } from '../../../files/config/catalogue.js';
+import type { Target } from '../../../document/catalogue.js';
 import type { DeclaredCommands } from '../declared.js';
 import { done, refusal } from '../refusal.js';
 import { failures } from './problem.js';
@@ -86,7 +86,7 @@ export const CATALOGUE_COMMANDS = {
 } as const satisfies DeclaredCommands;
 
 /** Most programs never read the catalogue, so what reads it is loaded when an entry is asked for. */
-const catalogue = () => import('../../../files/config/catalogue.js');
+const catalogue = () => import('../../../document/catalogue.js');
 
 /** The entry of the catalogue that an input names, for its target. */
 async function arming({ id, target }: { readonly id: string; readonly target: Target }) {

@@ -12,7 +12,7 @@ import {
 import { duration } from '../../../common/schema/units.js';
 import { MAX_SPEED } from '../../../device/signals/clock.js';
 import { TABLE_NAMES } from '../../../device/tables.js';
-import { mannersSchema } from '../../../files/config/native/manners-schema.js';
+import { mannersSchema } from '../../../document/native/manners-schema.js';
 import { ADDRESS_SPACE } from '../../../modbus/protocol/limits.js';
 import type { DeclaredCommands } from '../declared.js';
 import { failures, GONE } from './problem.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isMapping, text } from '../../../common/schema/parts.js';
-import { LINE_SCHEMAS } from '../../../files/config/native/line-schema.js';
+import { LINE_SCHEMAS } from '../../../document/native/line-schema.js';
 import { COUNTERS, type LineCounters } from '../../traffic/counters.js';
 import type { DeclaredCommands } from '../declared.js';
 import { failures, GONE } from './problem.js';

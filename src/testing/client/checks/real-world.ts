@@ -1,5 +1,5 @@
 import { includesNumber } from '../../../device/faults/condition.js';
-import { type Misbehaviour, readCatalogue } from '../../../files/config/catalogue.js';
+import { type Misbehaviour, readCatalogue } from '../../../document/catalogue.js';
 import { durationText } from '../../report/words.js';
 import { type Exchange, isAlike, isReading, type OwnRule, repliedUntil } from '../heard/exchange.js';
 import {

@@ -1,5 +1,5 @@
-import { SUNSPEC_BASES } from '../../../files/config/native/sunspec.js';
-import { COMMON_MODEL, findSunspecModel, SUNSPEC_END } from '../../../files/config/sunspec/place.js';
+import { SUNSPEC_BASES } from '../../../document/native/sunspec.js';
+import { COMMON_MODEL, findSunspecModel, SUNSPEC_END } from '../../../document/sunspec/place.js';
 import { bitsAt } from '../../../modbus/protocol/bytes.js';
 import { type Exchange, hasValues } from '../asker.js';
 import type { Bench, ReadCode } from '../bench.js';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { askedHere } from '../../../../src/common/work.js';
-import { loadNative } from '../../../../src/files/config/load.js';
+import { loadNative } from '../../../../src/document/load.js';
 import { learning } from '../../../../src/files/learn/learn.js';
 import { newClient } from '../../../../src/modbus/client/client.js';
 import { nativeSetup } from '../../../support/configuration.js';

@@ -1,0 +1,55 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { compact } from '../common/compact.js';
+import { HERE } from '../common/platform.js';
+import type { Configuration, LineDefinition, SerialLineDefinition } from './configuration.js';
+
+/**
+ * Moves the lines of a configuration to free ports, so that simulators never meet: sockets to any free port
+ * of this machine, serial lines to pseudo-terminals. Where there are none, a line that serves is moved to a
+ * socket, with the same framing.
+ * @param linkOf the path of the link to a line, by its name; its directory has to exist
+ */
+export function onFreePorts(
+  configuration: Configuration,
+  linkOf: (line: string) => string = linkOfProcess,
+  { isLinux } = HERE,
+): Configuration {
+  const lines = configuration.lines.map((line) =>
+    line.kind === 'serial' && line.mode === 'server' && !isLinux ? onSocket(line) : onFreePort(line, linkOf),
+  );
+  return { ...configuration, lines };
+}
+
+/** Why lines did not open, for a command that has `--free-ports`: names that option when a port is taken. */
+export function withFreePortsHint({
+  error,
+  inUse,
+}: {
+  readonly error: string;
+  readonly inUse?: boolean;
+}): string {
+  return inUse ? `${error} With --free-ports all lines are on free ports.` : error;
+}
+
+function onFreePort(line: LineDefinition, linkOf: (line: string) => string): LineDefinition {
+  if (line.kind !== 'serial') return { ...line, host: '127.0.0.1', port: 0 };
+  // A pseudo-terminal has no driver to switch and no parity errors to mark.
+  const { rs485, parityMarks, ...rest } = line;
+  return { ...rest, path: 'virtual', link: linkOf(encodeURIComponent(line.name)) };
+}
+
+/** The most clients of a line that was serial: one, which a new one replaces. */
+const ONE_CLIENT = 1;
+
+function onSocket({ name, framing, units, start, unsolicited }: SerialLineDefinition): LineDefinition {
+  return {
+    ...{ kind: 'tcp', name, framing, host: '127.0.0.1', port: 0, maxClients: ONE_CLIENT, units },
+    ...{ missingUnit: 'silence', ...compact({ start, unsolicited }) },
+  };
+}
+
+/** The path of the link to a line, for a process that has only one configuration. */
+function linkOfProcess(line: string): string {
+  return join(tmpdir(), `modbus-sim-${process.pid}-${line}`);
+}

@@ -1,0 +1,249 @@
+import { z } from 'zod';
+import { DAY_MS } from '../../common/schema/milliseconds.js';
+import {
+  flag,
+  hexadecimal,
+  oneOf,
+  readApart,
+  section,
+  text,
+  wholeNumber,
+} from '../../common/schema/parts.js';
+import { duration } from '../../common/schema/units.js';
+import { documentAs } from '../../common/schema/written-as.js';
+import { usualClients } from './endpoints.js';
+import { startSchema } from './schema.js';
+
+/** The longest useful wait on a line, in ms. A longer one is probably in the wrong unit. */
+const LONGEST_WAIT = 60_000;
+
+const TURNAROUND = `t3.5, eager or a number of milliseconds from 0 to ${LONGEST_WAIT}`;
+
+// When only one option fits by type, a union reports the error of that option. So every option has the error
+// of the union.
+const turnaround = z.union([z.literal(['t3.5', 'eager']), duration(0, LONGEST_WAIT, TURNAROUND)], {
+  error: TURNAROUND,
+});
+
+const pacingSchema = section(
+  {
+    chunk: oneOf([1, 8, 16, 'usb']),
+    latency: duration(0, 1000).optional(),
+  },
+  {
+    chunk: 'How many bytes arrive at once: those of a FIFO, or `usb` for packets.',
+    latency: 'The latency timer of `usb`, in ms. Default: 16.',
+  },
+);
+
+const DELAY = duration(0, 1000);
+
+export const rs485Schema = section(
+  {
+    mode: oneOf(['auto', 'kernel', 'rts']),
+    rtsOnSend: oneOf(['high', 'low']).default('high'),
+    delayBeforeSend: DELAY.default(0),
+    delayAfterSend: DELAY.default(0),
+    receiveWhileSending: flag.optional(),
+  },
+  {
+    mode: 'Who switches the driver: the adapter, the kernel, or this program by RTS.',
+    rtsOnSend: 'The level of RTS while the line sends.',
+    delayBeforeSend: 'From switching the driver on to the first byte, in ms.',
+    delayAfterSend: 'From the last byte to switching the driver off, in ms.',
+    receiveWhileSending: 'Whether the receiver stays on meanwhile.',
+  },
+);
+
+/** The shortest interval of unsolicited bytes, in ms. Shorter ones would keep a line from its own work. */
+export const SHORTEST_UNSOLICITED_MS = 10;
+
+export const unsolicitedSchema = section(
+  {
+    bytes: hexadecimal(256, 'bytes', '00').optional(),
+    frame: section(
+      {
+        unit: wholeNumber(0, 255),
+        pdu: hexadecimal(253, 'a PDU', '03 02 00 07'),
+      },
+      { unit: 'The unit identifier of the frame.', pdu: 'Function code and data, as hexadecimal text.' },
+    ).optional(),
+    before: oneOf(['reply']).optional(),
+    every: duration(SHORTEST_UNSOLICITED_MS, DAY_MS).optional(),
+    jitter: duration(0, DAY_MS).optional(),
+  },
+  {
+    bytes: 'Bytes as hexadecimal text, sent as they are.',
+    frame: 'Or a valid frame.',
+    before: 'Sends it before each reply.',
+    every: 'Sends it again and again, at this interval in ms.',
+    jitter: 'By how much that interval varies, in ms.',
+  },
+);
+
+export const ABOUT_PORT = {
+  path: 'The path of the port (`modbus-sim ports` lists them), or `virtual` for a pseudo-terminal.',
+  baudRate: 'Bits per second.',
+  dataBits: '8 for RTU, 7 or 8 for ASCII.',
+  parity: 'The parity bit. Without one, the specification has two stop bits.',
+  stopBits: 'Stop bits.',
+  rs485: 'Who switches the driver of an RS-485 adapter.',
+  parityMarks: 'Whether the driver marks bytes with a wrong parity. Default: where it can.',
+  link: 'A virtual line has this stable name.',
+  pacing: 'How bytes arrive at the client of a virtual line.',
+};
+
+const aboutLine = {
+  framing: 'How frames are made.',
+  start: '`waiting` waits for a line that can’t be opened yet. Default: `start` of the file.',
+  unsolicited: 'Bytes that nobody asked for: one thing, or a list.',
+  units: 'Which device answers for which unit identifiers, as in {1: meter, 2-9: {copyOf: meter}}.',
+};
+
+export const serialLineSchema = section(
+  {
+    serial: section(
+      {
+        path: text('the path of a serial port, or virtual'),
+        baudRate: wholeNumber(50, 4_000_000).default(19200),
+        dataBits: oneOf([7, 8]).optional(),
+        parity: oneOf(['none', 'even', 'odd']).default('even'),
+        stopBits: oneOf([1, 2]).default(1),
+        rs485: rs485Schema.optional(),
+        parityMarks: flag.optional(),
+        link: text('the path of a link to the virtual port').optional(),
+        pacing: pacingSchema.optional(),
+      },
+      ABOUT_PORT,
+    ),
+    framing: oneOf(['rtu', 'ascii']).default('rtu'),
+    mode: oneOf(['server', 'monitor']).default('server'),
+    timing: section(
+      {
+        t35: duration(0, LONGEST_WAIT).optional(),
+        turnaround: turnaround.default('t3.5'),
+        gap: duration(0, LONGEST_WAIT).optional(),
+      },
+      {
+        t35: 'The silence that ends a frame, in ms. Default: 3.5 characters, and 1.75 ms above 19200 baud.',
+        turnaround: 'The silence before a reply: t3.5, a time, or `eager`, as soon as the frame is complete.',
+        gap: 'The silence after which an incomplete frame is thrown away, in ms.',
+      },
+    ).optional(),
+    whenBusy: oneOf(['queue', 'drop', 'replace']).default('replace'),
+    echo: oneOf(['auto', 'yes', 'no']).default('auto'),
+    start: startSchema.optional(),
+    ...readApart('unsolicited', 'units'),
+  },
+  {
+    serial: 'A serial port, or a virtual one for clients on this machine.',
+    ...aboutLine,
+    mode: '`monitor` only listens, and has no units.',
+    timing: 'Silences on the line.',
+    whenBusy: 'What becomes of a request that comes while a reply is pending.',
+    echo: 'Whether the adapter hears what it sends; `auto` finds out.',
+  },
+);
+
+const listening = {
+  host: text('a host name or an address').default('127.0.0.1'),
+  maxClients: wholeNumber(1, 65535).default(usualClients()),
+};
+const connections = {
+  idleTimeout: duration(10, DAY_MS).default(300_000),
+  whenFull: oneOf(['evict', 'refuse', 'ignore']).optional(),
+  pipelining: oneOf(['serve', 'drop', 'one']).optional(),
+};
+const port = wholeNumber(0, 65535);
+const TLS_HOSTS = 'one address, as host: only lines on TCP and UDP have several';
+const severalHosts = readApart('hosts');
+documentAs(severalHosts.hosts, () => z.string().regex(/^[\d.,\s-]+$/));
+
+const noHosts = z.undefined({ error: TLS_HOSTS }).optional();
+documentAs(noHosts, () => z.never());
+
+const aboutSocket = {
+  host: 'The address to listen at. 0.0.0.0 is every address.',
+  hosts: 'Several addresses, such as 127.1.0.1-127.1.3.232, in place of host.',
+  port: 'The port; 0 is any free one.',
+  maxClients: 'The most clients at a time. Default: 256, or two for each address.',
+  idleTimeout: 'How long a connection may be without a request, in ms.',
+  whenFull: 'What becomes of a connection beyond maxClients. Default: evict.',
+  pipelining: 'What becomes of a request that comes before the reply to an earlier one. Default: serve.',
+};
+
+const aboutSocketLine = {
+  ...aboutLine,
+  mode: 'A socket always serves.',
+  each: 'With hosts: the device of which each address has a copy of its own.',
+  missingUnit: 'What a client gets for a unit that is not there: exception 0B, or nothing.',
+};
+
+const UDP_WHEN_FULL = 'evict: UDP has no connections that could be refused or ignored';
+const UDP_PIPELINING = 'serve: UDP has no connection on which one request could stand behind another';
+const SOCKET_MODE = 'server: a socket hears only what is sent to it, so only a serial line can be a monitor';
+
+const socketLine = {
+  framing: oneOf(['socket', 'rtu', 'ascii']).default('socket'),
+  mode: z.literal('server', { error: SOCKET_MODE }).optional(),
+  start: startSchema.optional(),
+  ...readApart('unsolicited', 'units', 'each'),
+  missingUnit: oneOf(['exception', 'silence']).default('exception'),
+};
+
+export const tcpLineSchema = section(
+  {
+    tcp: section({ ...listening, ...severalHosts, port: port.default(5020), ...connections }, aboutSocket),
+    ...socketLine,
+  },
+  { tcp: 'Modbus TCP, or RTU and ASCII over TCP.', ...aboutSocketLine },
+);
+
+export const udpLineSchema = section(
+  {
+    udp: section(
+      {
+        ...listening,
+        ...severalHosts,
+        port: port.default(5020),
+        whenFull: z.literal('evict', { error: UDP_WHEN_FULL }).optional(),
+        pipelining: z.literal('serve', { error: UDP_PIPELINING }).optional(),
+      },
+      aboutSocket,
+    ),
+    ...socketLine,
+  },
+  { udp: 'Modbus UDP.', ...aboutSocketLine },
+);
+
+/** The default port 802 is that of Modbus/TCP Security. */
+export const tlsLineSchema = section(
+  {
+    tls: section(
+      {
+        ...listening,
+        hosts: noHosts,
+        port: port.default(802),
+        ...connections,
+        cert: text('the path of a certificate (PEM)'),
+        key: text('the path of its private key (PEM)'),
+        ca: text('the path of the certificates that sign those of clients (PEM)').optional(),
+      },
+      {
+        ...aboutSocket,
+        cert: 'The path of a certificate (PEM).',
+        key: 'The path of its private key (PEM).',
+        ca: 'The path of the certificates that sign those of clients (PEM). Without it, anybody may connect.',
+      },
+    ),
+    ...socketLine,
+  },
+  { tls: 'Modbus/TCP Security.', ...aboutSocketLine },
+);
+
+export const LINE_SCHEMAS = {
+  serial: serialLineSchema,
+  tcp: tcpLineSchema,
+  udp: udpLineSchema,
+  tls: tlsLineSchema,
+};

@@ -1,0 +1,256 @@
+import { resolve } from 'node:path';
+import type { z } from 'zod';
+import { compact } from '../../common/compact.js';
+import type { At } from '../../common/schema/at.js';
+import { isMapping } from '../../common/schema/parts.js';
+import { describeFound } from '../../common/schema/problem.js';
+import { t35 } from '../../modbus/protocol/timing.js';
+import type { Rs485Settings } from '../../modbus/transport/settings.js';
+import type {
+  LineDefinition,
+  SerialLineDefinition,
+  SocketLineDefinition,
+  UnitNames,
+  UnsolicitedDefinition,
+} from '../configuration.js';
+import { type Hosts, readHosts, usualClients } from './endpoints.js';
+import {
+  type rs485Schema,
+  serialLineSchema,
+  tcpLineSchema,
+  tlsLineSchema,
+  udpLineSchema,
+  unsolicitedSchema,
+} from './line-schema.js';
+import type { startSchema } from './schema.js';
+import { type DeviceNames, readEach, readUnits } from './units.js';
+
+/** What reading a line needs besides its entry. */
+export interface LineContext {
+  /** Knows the names that units may use, and collects the copies that they ask for. */
+  readonly devices: DeviceNames;
+  /** The directory in which relative paths begin. */
+  readonly directory: string;
+  /** The `start` of lines that do not set it. */
+  readonly start?: Start;
+}
+
+type Start = z.output<typeof startSchema>;
+
+/** The transports, by the keys of a line. */
+export const TRANSPORTS = ['serial', 'tcp', 'udp', 'tls'] as const;
+
+function whatInstead(value: unknown): string {
+  return isMapping(value) ? 'none of them' : describeFound(value);
+}
+
+/** Builds one line; undefined after reporting its mistakes. */
+export function nativeLine(
+  name: string,
+  at: At,
+  { devices, directory, start }: LineContext,
+): LineDefinition | undefined {
+  const [transport, ...others] = TRANSPORTS.filter((key) => at.key(key).value !== undefined);
+  if (transport === undefined || others.length > 0) {
+    const found = transport ? [transport, ...others].join(' and ') : whatInstead(at.value);
+    return at.wrong(`expected one of ${TRANSPORTS.join(', ')}, got ${found}`);
+  }
+  const framing = at.key('framing').value ?? (transport === 'serial' ? 'rtu' : 'socket');
+  const isMonitor = transport === 'serial' && at.key('mode').value === 'monitor';
+  const units = isMonitor
+    ? noUnits(at.key('units'))
+    : readUnits(at.key('units'), framing === 'socket', devices);
+  const unsolicited = readUnsolicited(at.key('unsolicited'), transport, isMonitor);
+  return transport === 'serial'
+    ? serialLine(name, at, { units, start, unsolicited })
+    : socketLine(name, transport, at, { units, directory, start, unsolicited, devices });
+}
+
+/** The most things that a line sends unsolicited. */
+const MOST_UNSOLICITED = 8;
+
+/** Says why a line can send nothing unsolicited; undefined when it can. */
+export function whyNothingUnsolicited(
+  transport: (typeof TRANSPORTS)[number],
+  isMonitor: boolean,
+): string | undefined {
+  if (isMonitor) return 'a line with mode monitor never sends a byte, so it sends nothing unsolicited';
+  if (transport !== 'udp') return undefined;
+  return 'a line on UDP answers datagrams one by one and can send nothing unsolicited; use tcp';
+}
+
+/** Reads `unsolicited`: one thing or a list. Undefined when there is none, and after reporting mistakes. */
+function readUnsolicited(
+  at: At,
+  transport: (typeof TRANSPORTS)[number],
+  isMonitor: boolean,
+): readonly UnsolicitedDefinition[] | undefined {
+  if (at.value === undefined) return undefined;
+  const why = whyNothingUnsolicited(transport, isMonitor);
+  if (why !== undefined) return at.wrong(why);
+  if (!Array.isArray(at.value)) return readOneUnsolicited(at);
+  const { length } = at.value;
+  if (length > MOST_UNSOLICITED)
+    return at.wrong(`expected at most ${MOST_UNSOLICITED} of them, got ${length}`);
+  const all = at.items() ?? [];
+  return length === 0 ? undefined : all.flatMap(readOneUnsolicited);
+}
+
+function readOneUnsolicited(at: At): UnsolicitedDefinition[] {
+  const parsed = at.check(unsolicitedSchema);
+  if (!parsed) return [];
+  const { bytes, frame, before, every, jitter } = parsed;
+  if ((bytes === undefined) === (frame === undefined)) at.wrong('expected either bytes or frame');
+  if ((before === undefined) === (every === undefined)) at.wrong('expected either every or before');
+  if (jitter !== undefined && jitter > (every ?? 0)) {
+    at.key('jitter').wrong(
+      every === undefined ? 'only what comes every so often has a jitter' : 'expected no more than every',
+    );
+  }
+  return [compact(parsed)];
+}
+
+/** The units of a line that only listens: it has none. */
+function noUnits(at: At): UnitNames {
+  const isEmpty = isMapping(at.value) && Object.keys(at.value).length === 0;
+  if (at.value !== undefined && !isEmpty)
+    at.wrong('a line with mode monitor answers for nobody, so it has no units');
+  return new Map();
+}
+
+/** The settings of a line that are the same for all transports. */
+interface LineParts {
+  readonly units: UnitNames;
+  readonly start: Start | undefined;
+  readonly unsolicited: readonly UnsolicitedDefinition[] | undefined;
+}
+
+/** The setting `start` of a line; `required` is the default. */
+function waiting(start: Start | undefined) {
+  return start === 'waiting' && ({ start } as const);
+}
+
+function serialLine(
+  name: string,
+  at: At,
+  { units, start, unsolicited }: LineParts,
+): SerialLineDefinition | undefined {
+  const parsed = at.check(serialLineSchema);
+  if (!parsed) return undefined;
+  const serial = at.key('serial');
+  const { framing, mode, whenBusy, echo } = parsed;
+  const { pacing, ...written } = parsed.serial;
+  const port = readPort(serial, written, framing);
+  const timing = { turnaround: 't3.5' as const, ...parsed.timing };
+  const [only, keys] =
+    port.path === 'virtual'
+      ? (['a real port', ['rs485', 'parityMarks']] as const)
+      : (['a line with path virtual', ['link', 'pacing']] as const);
+  for (const key of keys) {
+    if (parsed.serial[key] !== undefined) serial.key(key).wrong(`only ${only} can have this`);
+  }
+  if (pacing?.latency !== undefined && pacing.chunk !== 'usb') {
+    serial.key('pacing').key('latency').wrong('only chunk usb has a latency');
+  }
+  const shortest = shortestGap(timing.t35 ?? t35(port.baudRate));
+  if (timing.gap !== undefined && timing.gap < shortest) {
+    at.key('timing').key('gap').expected(`at least t3.5, ${shortest} ms`);
+  }
+  return compact({
+    kind: 'serial' as const,
+    name,
+    framing,
+    mode,
+    ...port,
+    timing: compact(timing),
+    whenBusy,
+    echo,
+    pacing: pacing && compact(pacing),
+    unsolicited,
+    units,
+    ...waiting(parsed.start ?? start),
+  });
+}
+
+/**
+ * Completes the settings of a port for this framing. The form of the settings was checked before, at `at`.
+ */
+export function readPort<
+  Settings extends Pick<z.output<typeof serialLineSchema>['serial'], 'dataBits' | 'rs485'>,
+>(at: At, { rs485, dataBits: written, ...settings }: Settings, framing: 'rtu' | 'ascii') {
+  const dataBits = written ?? (framing === 'ascii' ? 7 : 8);
+  if (framing === 'rtu' && dataBits !== 8) at.key('dataBits').expected('8 (7 is for framing ascii)');
+  const direction = rs485 && directionOf(rs485);
+  if (direction?.mode === 'kernel') checkKernelDelays(direction, at.key('rs485'));
+  return { ...settings, dataBits, rs485: direction };
+}
+
+/** The settings of the direction; undefined for an adapter that switches direction by itself. */
+function directionOf({ mode, ...rest }: z.output<typeof rs485Schema>): Rs485Settings | undefined {
+  return mode === 'auto' ? undefined : { mode, ...compact(rest) };
+}
+
+/** The longest delay of the kernel's RS-485 mode, in ms. It supports whole milliseconds only. */
+const MAX_KERNEL_DELAY = 100;
+
+function checkKernelDelays(rs485: Rs485Settings, at: At): void {
+  for (const key of ['delayBeforeSend', 'delayAfterSend'] as const) {
+    const delay = rs485[key];
+    if (Number.isInteger(delay) && delay <= MAX_KERNEL_DELAY) continue;
+    at.key(key).expected(`whole milliseconds from 0 to ${MAX_KERNEL_DELAY} in mode kernel`);
+  }
+}
+
+/**
+ * t3.5 as messages show it: rounded down to hundredths of a ms, so that the value from a message is accepted.
+ */
+function shortestGap(t35: number): number {
+  return Math.floor(100 * t35) / 100;
+}
+
+function severalHosts(at: At, maxClients: number): (Hosts & { readonly maxClients: number }) | undefined {
+  const hosts = at.key('hosts');
+  if (hosts.value === undefined) return undefined;
+  if (at.key('host').value !== undefined) return hosts.wrong('expected either host or hosts');
+  const read = readHosts(hosts);
+  if (!read || at.key('maxClients').value !== undefined) return read && { ...read, maxClients };
+  return { ...read, maxClients: usualClients(read.hosts) };
+}
+
+function socketLine(
+  name: string,
+  kind: SocketLineDefinition['kind'],
+  at: At,
+  { units, directory, start, unsolicited, devices }: LineParts & Pick<LineContext, 'directory' | 'devices'>,
+): SocketLineDefinition | undefined {
+  if (kind !== 'tls') {
+    const parsed = kind === 'tcp' ? at.check(tcpLineSchema) : at.check(udpLineSchema);
+    if (!parsed) return undefined;
+    const { framing, missingUnit } = parsed;
+    const { hosts: _, ...listening } = compact('tcp' in parsed ? parsed.tcp : parsed.udp);
+    const several = severalHosts(at.key(kind), listening.maxClients);
+    const areBroken = several === undefined && at.key(kind).key('hosts').value !== undefined;
+    const each = areBroken ? undefined : readEach(at.key('each'), units, several?.hosts, devices);
+    return {
+      ...{ kind, name, framing, ...listening, ...several, units, missingUnit },
+      ...waiting(parsed.start ?? start),
+      ...compact({ unsolicited, each }),
+    };
+  }
+  const parsed = at.check(tlsLineSchema);
+  if (!parsed) return undefined;
+  const { framing, missingUnit } = parsed;
+  readEach(at.key('each'), units, undefined, devices);
+  const { cert, key, ca, hosts: _, ...listening } = parsed.tls;
+  const absolute = (file: string) => resolve(directory, file);
+  const files = compact({
+    cert: absolute(cert),
+    key: absolute(key),
+    ca: ca === undefined ? undefined : absolute(ca),
+  });
+  return {
+    ...{ kind, name, framing, ...compact(listening), files, units, missingUnit },
+    ...waiting(parsed.start ?? start),
+    ...(unsolicited && { unsolicited }),
+  };
+}

@@ -1,0 +1,134 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import type { At } from '../../common/schema/at.js';
+import { flag, oneOf, readApart, secret, section, text, wholeNumber } from '../../common/schema/parts.js';
+import { expectedMessage } from '../../common/schema/problem.js';
+import { size } from '../../common/schema/units.js';
+import { documentAs } from '../../common/schema/written-as.js';
+import type { TrafficDefinition, TrafficFileDefinition } from '../configuration.js';
+
+/**
+ * The schemas of the native file, apart from those of devices, registers and lines. Each part is checked
+ * separately, so that a mistake in one part hides none in another. Which parts go together, and which values
+ * a type can hold, is checked where the part is built.
+ */
+
+/** The file as a whole. Add a new section here; file.ts builds it. */
+export const fileSections = section(
+  readApart('devices', 'lines', 'faults', 'api', 'mqtt', 'traffic', 'start', 'state'),
+  {
+    devices: 'The simulated devices, by names of your choice.',
+    lines: 'Serial ports and listening sockets, by names of your choice.',
+    faults: 'Rules that spoil replies (docs/faults.md).',
+    api: 'Where the REST interface and the console listen, and who may use them.',
+    mqtt: 'The broker that the bench is on (docs/mqtt.md).',
+    traffic: 'How much traffic is kept in memory, and what is written to disk.',
+    start: '`waiting` waits for lines that can’t be opened yet; `required` ends the program (default).',
+    state: '`keep`: what changes at run time is still there after a restart. Default: `discard`.',
+  },
+);
+
+/** Whether a line that can't be opened ends the start of the program, or is waited for. */
+export const startSchema = oneOf(['required', 'waiting']);
+
+/** Whether changes at run time survive a restart. */
+export const stateSchema = oneOf(['discard', 'keep']);
+
+/** For a value that is no list, the usual message would quote it, and it may be a token. */
+const tokenList = z
+  .custom<unknown[]>(Array.isArray, { error: 'expected a list of tokens' })
+  .pipe(z.array(secret));
+documentAs(tokenList, () => z.array(secret));
+
+const ORIGIN = 'the origin of a site, such as https://bench.example.org';
+
+/** Browsers send an origin in exactly this form: without a path, and without the default port. */
+const origin = z
+  .string({ error: ORIGIN })
+  .refine((text) => /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text, {
+    error: ({ input }) => expectedMessage(ORIGIN, input),
+  });
+
+export const apiSchema = section(
+  {
+    host: text('a host name or an address').optional(),
+    port: wholeNumber(0, 65535).optional(),
+    token: secret.optional(),
+    readTokens: tokenList.optional(),
+    origins: z.array(origin, { error: 'a list of origins' }).optional(),
+    insecure: flag.default(false),
+    tls: section(
+      {
+        cert: text('the path of a certificate (PEM)'),
+        key: text('the path of its private key (PEM)'),
+      },
+      { cert: 'A certificate (PEM), and those of intermediate authorities.', key: 'Its private key (PEM).' },
+    ).optional(),
+    maxConnections: wholeNumber(1, 65535).optional(),
+    mayReach: z
+      .array(text('a host name or an address'), { error: 'a list of hosts' })
+      .max(256, { error: 'at most 256 hosts' })
+      .optional(),
+  },
+  {
+    host: 'The address to listen at. Default: 127.0.0.1.',
+    port: 'The TCP port; 0 is any free one. Default: 8080.',
+    token: 'Who sends it may do everything. Needed where others than this machine can connect.',
+    readTokens: 'Tokens of those who may only read.',
+    origins: 'Sites whose pages may use the interface.',
+    insecure: '`true` allows other machines without a token.',
+    tls: 'The certificate for HTTPS.',
+    maxConnections: 'Connections at a time. Default: 64.',
+    mayReach: 'Hosts of real devices that clients may name. Default: none.',
+  },
+);
+
+const fileShape = {
+  format: oneOf(['ndjson', 'pcapng']).default('ndjson'),
+  rotate: section(
+    {
+      size: size(1, 4096).default(16 * 2 ** 20),
+      files: wholeNumber(1, 1000).default(10),
+    },
+    { size: 'The most bytes of a file, such as 16MB.', files: 'The most files in the directory.' },
+  ).prefault({}),
+};
+const trafficDirectory = text('the path of a directory');
+
+/** What is written to disk; `file` is the directory of the files. */
+export const trafficFileSchema = section({ file: trafficDirectory, ...fileShape });
+
+export const trafficSchema = section(
+  {
+    events: wholeNumber(0, 100_000_000).default(100_000),
+    bytes: size(1, 4096).default(64 * 2 ** 20),
+    file: trafficDirectory.optional(),
+    ...fileShape,
+  },
+  {
+    events: 'How many events are kept in memory at most; 0 keeps none.',
+    bytes: 'How much memory they take at most, such as 64MB.',
+    file: 'The directory that files of traffic are written to. Nothing is written without it.',
+    format: 'The format of these files.',
+    rotate: 'How large and how many they are at most.',
+  },
+);
+
+/** Reads `traffic` of a file; undefined when the file has none, and after reporting mistakes. */
+export function nativeTraffic(at: At, directory: string): TrafficDefinition | undefined {
+  const read = at.value === undefined ? undefined : at.check(trafficSchema);
+  if (!read) return undefined;
+  const { events, bytes, file, format, rotate } = read;
+  if (file !== undefined) return { events, bytes, file: trafficFile({ file, format, rotate }, directory) };
+  if (at.key('format').value !== undefined) at.key('format').wrong('is for a file, which is missing');
+  if (at.key('rotate').value !== undefined) at.key('rotate').wrong('is for a file, which is missing');
+  return { events, bytes };
+}
+
+/** @param directory where a relative path begins */
+export function trafficFile(
+  { file, format, rotate }: z.output<typeof trafficFileSchema>,
+  directory: string,
+): TrafficFileDefinition {
+  return { directory: resolve(directory, file), format, size: rotate.size, files: rotate.files };
+}

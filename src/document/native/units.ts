@@ -1,0 +1,220 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import type { At } from '../../common/schema/at.js';
+import { unknownName } from '../../common/schema/nearest.js';
+import { hasControls, NO_CONTROLS, section, text } from '../../common/schema/parts.js';
+import { expectedMessage } from '../../common/schema/problem.js';
+import { HIGHEST_UNIT } from '../../modbus/protocol/limits.js';
+import type { LineDefinition, SocketLineDefinition, UnitNames } from '../configuration.js';
+
+/**
+ * The names that units may use for devices, and the copies that units ask for: `meter-17` is a copy of
+ * `meter`.
+ */
+export class DeviceNames {
+  readonly names: readonly string[];
+  /** The source of each copy, by the name of the copy. */
+  readonly copies = new Map<string, string>();
+  /** The copies with values of their own, which are devices of their own, by their names. */
+  readonly valued = new Map<string, ValuedCopy>();
+  readonly #names: ReadonlySet<string>;
+
+  constructor(names: readonly string[]) {
+    this.names = names;
+    this.#names = new Set(names);
+  }
+
+  has(name: string): boolean {
+    return this.#names.has(name);
+  }
+
+  /**
+   * Names the copy of device `name` for a unit. The copy has its own registers and is the same on every line
+   * that asks for it. A device that has the name of the copy is used instead.
+   * @param values the values that the copy has in place of those of the device
+   */
+  copy(name: string, unit: number, values: At): string {
+    const copy = `${name}-${unit}`;
+    if (this.has(copy)) return copy;
+    const before = this.valued.get(copy);
+    const isNew = before === undefined && !this.copies.has(copy);
+    if (!isNew && !isDeepStrictEqual(before?.values.value, values.value))
+      values.wrong(`${copy} has other values on another line`);
+    else if (values.value === undefined) this.copies.set(copy, name);
+    else if (isNew) this.valued.set(copy, { source: name, unit, values });
+    return copy;
+  }
+
+  /** The device that a copy was made of; undefined for what is no copy. */
+  sourceOf(copy: string): string | undefined {
+    return this.copies.get(copy) ?? this.valued.get(copy)?.source;
+  }
+
+  /**
+   * Adds a copy of device `name` for an address of a line. A device that has the name of the copy is used
+   * instead.
+   */
+  copyAt(name: string, copy: string): void {
+    if (!this.has(copy)) this.copies.set(copy, name);
+  }
+}
+
+/** A copy that has some values of its own. */
+interface ValuedCopy {
+  readonly source: string;
+  readonly unit: number;
+  /** Values by name; `{unit}` in a text stands for the unit identifier. */
+  readonly values: At;
+}
+
+const UNIT_TEXT = /^(?:0|[1-9]\d{0,2})$/;
+const RANGE_TEXT = /^(\d{1,3})-(\d{1,3})$/;
+
+/** Units with this value get a copy of the device each; with a plain name, they share its registers. */
+export const copySchema = section(
+  { copyOf: text('the name of a device') },
+  { copyOf: 'The device of which each of these units has a copy of its own.' },
+);
+
+/** The same for units, whose copies may have values of their own. */
+export const unitCopySchema = section(
+  {
+    copyOf: copySchema.shape.copyOf,
+    values: z.record(z.string(), z.unknown(), { error: 'values by their names' }).optional(),
+  },
+  {
+    copyOf: 'The device of which each of these units has a copy of its own.',
+    values: 'Values of the copies by name; `{unit}` in a text is the unit identifier.',
+  },
+);
+
+const NO_COPIES =
+  'expected the name of a device; copies are for units that are listed, such as 1-247: {copyOf: meter}';
+
+/**
+ * Reads `units` of a line: `{1: meter, 2-9: meter, 10-247: {copyOf: meter}, "*": other}`. A range stands for
+ * each of its unit identifiers. A single unit identifier takes precedence over a range.
+ */
+export function readUnits(at: At, isSocket: boolean, devices: DeviceNames): UnitNames {
+  const single = new Map<number | '*', string>();
+  const ranged = new Map<number | '*', string>();
+  const entries = at.entries('unit identifiers with the names of their devices, such as {1: meter}');
+  for (const [key, content] of entries ?? []) {
+    const units = unitsOf(key, isSocket);
+    if (units.length === 0) {
+      const expected = `a unit identifier from ${isSocket ? '0 to 255' : '1 to 247'}, a range or *`;
+      const isBroadcast = !isSocket && /^0(?:-|$)/.test(key);
+      content.wrong(
+        `${isBroadcast ? '0 is the broadcast, which every device takes and none answers: ' : ''}${expectedMessage(expected, key)}`,
+      );
+    }
+    const device = readDevice(content, devices);
+    if (!device) continue;
+    const known = units.length > 1 ? ranged : single;
+    const twice = units.find((unit) => known.has(unit));
+    if (twice !== undefined) content.wrong(`unit identifier ${twice} is in another entry already`);
+    for (const unit of units) {
+      if (unit !== '*')
+        known.set(unit, device.values ? devices.copy(device.name, unit, device.values) : device.name);
+      else if (device.values) content.wrong(NO_COPIES);
+      else known.set(unit, device.name);
+    }
+  }
+  return new Map([...ranged, ...single]);
+}
+
+function readDevice(
+  content: At,
+  devices: DeviceNames,
+): { readonly name: string; readonly values?: At } | undefined {
+  const copy = typeof content.value === 'object' && content.value !== null;
+  if (copy && !content.check(unitCopySchema)) return undefined;
+  const at = copy ? content.key('copyOf') : content;
+  const name = at.value;
+  if (typeof name !== 'string') return at.expected('the name of a device');
+  if (!devices.has(name)) return at.wrong(unknownName('device', name, devices.names));
+  return { name, ...(copy && { values: content.key('values') }) };
+}
+
+/**
+ * The unit identifiers of a key. RTU and ASCII allow 1 to 247 (Serial Line V1.02, 2.2). With MBAP, 0 and 255
+ * address the server itself, and values above 247 are in use.
+ */
+function unitsOf(key: string, isSocket: boolean): (number | '*')[] {
+  if (key === '*') return ['*'];
+  const range = RANGE_TEXT.exec(key);
+  if (!range && !UNIT_TEXT.test(key)) return [];
+  const [from, to] = range ? [Number(range[1]), Number(range[2])] : [Number(key), Number(key)];
+  const [first, last] = isSocket ? [0, 255] : [1, HIGHEST_UNIT];
+  if (from < first || to > last || from > to) return [];
+  return Array.from({ length: to - from + 1 }, (_, i) => from + i);
+}
+
+/** Checks the name of a device or a line. The name appears in addresses of REST, in logs and in metrics. */
+export function checkName(kind: string, name: string, at: At): void {
+  // In an address, the segments `.` and `..` stand for other segments (RFC 3986, 5.2.4).
+  const isUsable = /^.{1,64}$/su.test(name) && name !== '.' && name !== '..';
+  if (hasControls(name)) at.wrong(NO_CONTROLS);
+  // UTF-8 has no form for it, so neither addresses nor files can contain it (RFC 3629, 3).
+  else if (/\p{Cs}/u.test(name))
+    at.wrong('half a character (an unpaired surrogate) is not allowed in a name');
+  else if (!isUsable) at.wrong(`expected a ${kind} name of 1 to 64 characters, not "." or ".."`);
+}
+
+/** The longest name, in characters; `checkName` checks the names of a file. */
+export const LONGEST_NAME = 64;
+
+const NO_HOSTS = 'expected hosts: each address of a line has a device of its own only where it has several';
+
+/** The name of the copy that stands for a device at an address of a line: `meter@127.1.0.5`. */
+export function nameAt(device: string, host: string): string {
+  return `${device}@${host}`;
+}
+
+/**
+ * Reads `each` of a line: the name of the device of which each address has a copy of its own. Undefined when
+ * there is none, and after reporting mistakes.
+ */
+export function readEach(
+  at: At,
+  units: UnitNames,
+  hosts: readonly string[] | undefined,
+  names: DeviceNames,
+): string | undefined {
+  if (at.value === undefined) return undefined;
+  if (hosts === undefined) return at.wrong(NO_HOSTS);
+  const device = at.check(copySchema)?.copyOf;
+  if (device === undefined) return undefined;
+  const name = at.key('copyOf');
+  if (!names.has(device)) return name.wrong(unknownName('device', device, names.names));
+  if (![...units.values()].includes(device)) return name.wrong(`no unit of the line has device ${device}`);
+  const copies = hosts.map((host) => nameAt(device, host));
+  const tooLong = copies.find(({ length }) => length > LONGEST_NAME);
+  if (tooLong !== undefined)
+    return name.wrong(`its name is too long: ${tooLong} has more than ${LONGEST_NAME} characters`);
+  for (const copy of copies) names.copyAt(device, copy);
+  return device;
+}
+
+/** The units of a line at one of its addresses. */
+export function unitsAt(
+  { units, each }: Pick<SocketLineDefinition, 'units' | 'each'>,
+  host: string,
+): UnitNames {
+  if (each === undefined) return units;
+  return new Map(
+    Array.from(units, ([unitId, device]) => [unitId, device === each ? nameAt(device, host) : device]),
+  );
+}
+
+/** The names of the copies at the addresses of a line; none when all addresses have the same devices. */
+export function copiesAt(line: LineDefinition): string[] {
+  if (line.kind === 'serial') return [];
+  const { each, hosts = [] } = line;
+  return each === undefined ? [] : hosts.map((host) => nameAt(each, host));
+}
+
+/** The names of all devices that a line needs: those of its units, and the copies at each address. */
+export function devicesOf(line: LineDefinition): string[] {
+  return [...line.units.values(), ...copiesAt(line)];
+}

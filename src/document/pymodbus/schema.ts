@@ -1,0 +1,163 @@
+import { z } from 'zod';
+import type { At } from '../../common/schema/at.js';
+import {
+  each,
+  flag,
+  identityText,
+  isMapping,
+  number,
+  oneOf,
+  readApart,
+  section,
+  text,
+  wholeNumber,
+} from '../../common/schema/parts.js';
+import { IDENTITY_NAMES } from '../../device/identification.js';
+
+/**
+ * The file of pymodbus.simulator 3.2 to 3.15, part by part (its documentation: "Pymodbus simulator",
+ * "Configuring"). A key that pymodbus would refuse or overlook is a mistake here, except those that occur in
+ * its own files (`IGNORED_IN_SERVERS`).
+ */
+
+/**
+ * The sections of a device that define cells. Releases of pymodbus have only the types bits, uint16, uint32,
+ * float32 and string.
+ */
+export const PYMODBUS_TYPES = [
+  'bits',
+  'int16',
+  'uint16',
+  'int32',
+  'uint32',
+  'int64',
+  'uint64',
+  'float32',
+  'float64',
+  'string',
+] as const;
+
+export type PymodbusType = (typeof PYMODBUS_TYPES)[number];
+
+export function byType<Item>(itemOf: (type: PymodbusType) => Item): Record<PymodbusType, Item> {
+  return Object.fromEntries(PYMODBUS_TYPES.map((type) => [type, itemOf(type)])) as Record<PymodbusType, Item>;
+}
+
+const contents = readApart(...PYMODBUS_TYPES);
+
+export const pymodbusFileSections = section(readApart('server_list', 'device_list'));
+
+export const pymodbusDeviceSections = section({
+  ...readApart('setup', 'invalid', 'write'),
+  ...contents,
+  ...readApart('repeat'),
+});
+
+const size = wholeNumber(0, 65536);
+
+export const setupSchema = section({
+  'co size': size,
+  'di size': size,
+  'hr size': size,
+  'ir size': size,
+  'shared blocks': flag,
+  'type exception': flag.default(false),
+  defaults: section({ value: section(contents).optional(), action: section(contents).optional() }).optional(),
+});
+
+const parameters = section({ minval: number.optional(), maxval: number.optional() });
+
+export const cellEntrySchema = section({
+  ...readApart('addr', 'value', 'action'),
+  parameters: parameters.nullish(),
+  /** The name of the parameters in pymodbus 3.4 to 3.6. */
+  kwargs: parameters.nullish(),
+});
+
+export const repeatEntrySchema = section(readApart('addr', 'to'));
+
+/** `VendorName` is vendorName in a native file. */
+const identity = section(
+  each(
+    IDENTITY_NAMES.map((name) => name.replace(/^./, (letter) => letter.toUpperCase())),
+    identityText.optional(),
+  ),
+);
+
+const DEVICE_ID = 'a whole number from 0 to 255';
+
+const seconds = z.number({ error: 'a number of seconds' }).min(0, { error: 'a number of seconds' });
+
+/** As in pymodbus, the text of a number is accepted, too. The range depends on the server. */
+const deviceId = z.union([wholeNumber(0, 255), z.string().regex(/^\d{1,3}$/, { error: DEVICE_ID })], {
+  error: DEVICE_ID,
+});
+
+const anyServer = {
+  framer: oneOf(['socket', 'rtu', 'ascii', 'tls']).optional(),
+  device_id: deviceId.optional(),
+  ignore_missing_devices: flag.optional(),
+  ignore_missing_slaves: flag.optional(),
+  broadcast_enable: flag.optional(),
+  identity: identity.optional(),
+};
+
+const socketServer = {
+  ...anyServer,
+  /** As in Python, an empty text and null stand for every interface. */
+  host: z
+    .string({ error: 'a host name or an address' })
+    .regex(/^\P{Cc}*$/u, { error: 'a host name or an address' })
+    .nullable(),
+  port: wholeNumber(0, 65535),
+};
+
+export const tcpServerSchema = section({ comm: z.literal('tcp'), ...socketServer });
+
+export const udpServerSchema = section({ comm: z.literal('udp'), ...socketServer });
+
+export const tlsServerSchema = section({
+  comm: z.literal('tls'),
+  ...socketServer,
+  certfile: text('the path of a certificate').nullable().optional(),
+  keyfile: text('the path of a key').nullable().optional(),
+  password: z.string({ error: 'text' }).nullable().optional(),
+});
+
+export const serialServerSchema = section({
+  comm: z.literal('serial'),
+  ...anyServer,
+  port: text('the path of a serial port'),
+  baudrate: wholeNumber(50, 4_000_000).default(19200),
+  bytesize: oneOf([7, 8]).default(8),
+  parity: oneOf(['N', 'E', 'O']).default('N'),
+  stopbits: oneOf([1, 2]).default(1),
+  timeout: seconds.optional(),
+  reconnect_delay: seconds.optional(),
+  handle_local_echo: flag.optional(),
+});
+
+/**
+ * Keys of a server that pymodbus accepts, or accepted up to 3.3, and that change nothing for clients. Sockets
+ * and ports are this program's own business.
+ */
+export const IGNORED_IN_SERVERS = [
+  'allow_reuse_address',
+  'allow_reuse_port',
+  'auto_reconnect',
+  'backlog',
+  'defer_start',
+] as const;
+
+/** Keys of an entry such as `{"addr": 5}` that occur in files of pymodbus and that it ignores. */
+export const IGNORED_IN_ENTRIES = ['args'] as const;
+
+/** Takes these keys away, with a warning for each. */
+export function withoutIgnored(at: At, keys: readonly string[]): At {
+  const { value } = at;
+  if (!isMapping(value)) return at;
+  const ignored = keys.filter((key) => Object.hasOwn(value, key));
+  if (ignored.length === 0) return at;
+  for (const key of ignored) at.key(key).warn(`${key} has no effect`);
+  return at.with(Object.fromEntries(Object.entries(value).filter(([key]) => !ignored.includes(key))));
+}

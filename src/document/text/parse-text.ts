@@ -1,0 +1,249 @@
+import { Composer, type CST, type Document, Lexer, LineCounter, Parser, YAMLParseError } from 'yaml';
+import { failure, type Result, success } from '../../common/result.js';
+import { DEEPEST } from '../../common/schema/parts.js';
+import type { Issue, Problem } from '../../common/schema/problem.js';
+import { counted } from '../../common/words.js';
+import { Locator, NodeReader, position } from './yaml-nodes.js';
+
+type Mistake = Document.Parsed['errors'][number] | Document.Parsed['warnings'][number];
+
+/** The library's message for a missing bracket, at the place where the library noticed it. */
+const MISSING_BRACKET = /^Flow (?:map|sequence) .*end with a [}\]]$/;
+
+/**
+ * The problems of a text: one for each position, because further errors at the same position only follow from
+ * the first.
+ */
+function syntaxProblems(text: string, mistakes: readonly Mistake[], lines: LineCounter): Problem[] {
+  const problems = new Map<number, Problem>();
+  const report = (offset: number, message: string) => {
+    if (!problems.has(offset)) problems.set(offset, { path: '', message, ...position(lines, offset) });
+  };
+  const isMissing = ({ message }: Mistake) => MISSING_BRACKET.test(message);
+  const unclosed = mistakes.some(isMissing) ? findUnclosed(text) : undefined;
+  if (unclosed) report(unclosed.offset, `this ${unclosed.bracket} is not closed`);
+  const indented = mistakes.some(({ code }) => OF_INDENTATION.has(code)) ? misindentedLines(text) : [];
+  /** The line of the last mistake of indentation: what the library says of the same line follows from it. */
+  let said = 0;
+  for (const mistake of mistakes) {
+    const { code, message, pos } = mistake;
+    if (unclosed && isMissing(mistake)) continue;
+    const { line } = position(lines, pos[0]);
+    const found = OF_INDENTATION.has(code)
+      ? indented.find((each) => each.line === line || each.line === line + 1)
+      : undefined;
+    if (found) {
+      said = found.line;
+      report(lines.lineStarts[found.line - 1] as number, found.message);
+    } else if (line !== said) report(pos[0], inWords(code, message));
+  }
+  return [...problems].sort(([a], [b]) => a - b).map(([, problem]) => problem);
+}
+
+/** The library's codes for an indentation that no line around has; some are of other mistakes, too. */
+const OF_INDENTATION = new Set<string>([
+  'BAD_INDENT',
+  'BLOCK_AS_IMPLICIT_KEY',
+  'MULTILINE_IMPLICIT_KEY',
+  'MISSING_CHAR',
+]);
+
+const TOO_DEEP = `nested more than ${DEEPEST} levels deep`;
+
+const NO_COLON = 'expected a key, a colon and a space, as in "key: value"';
+
+const SAID: Readonly<Record<string, string>> = {
+  MULTIPLE_DOCS: 'more than one document in the file',
+  RESOURCE_EXHAUSTION: TOO_DEEP,
+  TAB_AS_INDENT: 'a tab at the beginning of the line: indent it with spaces',
+  BAD_SCALAR_START: 'a value can’t begin with this character: put it in quotes',
+  MULTILINE_IMPLICIT_KEY: NO_COLON,
+  BLOCK_AS_IMPLICIT_KEY:
+    'a second colon with a space in one line: put the value in quotes, or its keys in {}',
+};
+
+/** The messages of the library that have one code with others. */
+const SAID_OF: readonly (readonly [message: RegExp, text: string])[] = [
+  [/^Missing closing .quote/, 'a text before this has an opening quote and no closing one'],
+  [/^Implicit map keys need to be followed/, NO_COLON],
+];
+
+function inWords(code: string, message: string): string {
+  return SAID_OF.find(([pattern]) => pattern.test(message))?.[1] ?? SAID[code] ?? message;
+}
+
+interface Misindented {
+  /** Counted from 1. */
+  readonly line: number;
+  readonly message: string;
+}
+
+/**
+ * Finds lines that are indented as no line around them. Lines inside of brackets and of blocks of text are
+ * skipped. The result is only a guess, so it is used where the library has found a mistake.
+ */
+function misindentedLines(text: string): Misindented[] {
+  const found: Misindented[] = [];
+  /** The indentations of the blocks that are open, the innermost last. */
+  let open = [0];
+  let mayOpen = true;
+  let depth = 0;
+  let textDeeperThan = Number.POSITIVE_INFINITY;
+  text.split(/\r?\n/).forEach((whole, i) => {
+    const content = whole.replace(/(^|\s)#.*$/, '').trimEnd();
+    const indent = content.length - content.trimStart().length;
+    if (content === '' || indent > textDeeperThan) return;
+    textDeeperThan = Number.POSITIVE_INFINITY;
+    const isInside = depth > 0;
+    depth = Math.max(0, depth + count(content, /[{[]/g) - count(content, /[}\]]/g));
+    if (isInside) return;
+    const around = open.filter((each) => each <= indent);
+    const wasDeeper = around.length < open.length;
+    const innermost = around.at(-1) ?? 0;
+    if (innermost < indent && (wasDeeper || !mayOpen)) {
+      const near = [...new Set([innermost, ...(wasDeeper ? [open[around.length] as number] : [])])];
+      const others = near.map(String).join(' or ');
+      found.push({
+        line: i + 1,
+        message: `this line is indented by ${counted(indent, 'space')}; the lines around it by ${others}`,
+      });
+      return;
+    }
+    const dashes = /^(?:- +)*/.exec(content.trimStart())?.[0].length ?? 0;
+    open = [...around, ...(innermost < indent || around.length === 0 ? [indent] : [])];
+    if (dashes > 0) open.push(indent + dashes);
+    mayOpen = /(?:^|\s)-$|:(?:\s+[&!][^\s]+)*$/.test(content);
+    if (/[:-]\s+(?:[&!]\S+\s+)*[|>][-+\d]*$/.test(content)) textDeeperThan = indent;
+  });
+  return found;
+}
+
+function count(text: string, pattern: RegExp): number {
+  return text.match(pattern)?.length ?? 0;
+}
+
+/** A bracket that is opened and not closed. */
+interface Unclosed {
+  readonly bracket: '{' | '[';
+  readonly offset: number;
+}
+
+const CLOSED_BY = { '{': '}', '[': ']' } as const;
+
+/** Markers that the library's lexer inserts: the beginning of a document, an early end, a scalar. */
+const DOCUMENT = '\x02';
+const FLOW_END = '\x18';
+const SCALAR = '\x1f';
+
+/**
+ * Finds the bracket that is probably not closed. The library reports only where it can't go on: the next line
+ * or the end of the file. When a closing bracket begins a line and is indented less than the line of the
+ * innermost open bracket, it belongs to another bracket, so the innermost one is not closed.
+ */
+function findUnclosed(text: string): Unclosed | undefined {
+  const open: (Unclosed & { readonly indent: number })[] = [];
+  let offset = 0;
+  let lineStart = 0;
+  /** Spaces before the first lexeme of the line; undefined before that lexeme. */
+  let indent: number | undefined;
+  for (const lexeme of new Lexer().lex(text)) {
+    if (lexeme === FLOW_END && open.length > 0) return open.at(-1);
+    if (lexeme === DOCUMENT || lexeme === FLOW_END || lexeme === SCALAR) continue;
+    const beginsLine = indent === undefined && lexeme.trim() !== '';
+    if (beginsLine) indent = offset - lineStart;
+    if (lexeme === '{' || lexeme === '[') open.push({ bracket: lexeme, offset, indent: indent ?? 0 });
+    if (lexeme === '}' || lexeme === ']') {
+      const innermost = open.pop();
+      const isFurtherOut = beginsLine && innermost && (indent ?? 0) < innermost.indent;
+      if (innermost && (isFurtherOut || CLOSED_BY[innermost.bracket] !== lexeme)) return innermost;
+    }
+    const newline = lexeme.lastIndexOf('\n');
+    if (newline >= 0) [lineStart, indent] = [offset + newline + 1, undefined];
+    offset += lexeme.length;
+  }
+  return open.at(-1);
+}
+
+/** The data of a file, and the position of each part of it. */
+export interface SourceText {
+  /** Mappings have no prototype, so any name is just a name. Integers beyond 2^53 are bigints. */
+  readonly value: unknown;
+  /** Finds the positions of issues. @returns problems in the order of the file */
+  readonly locate: (issues: readonly Issue[]) => Problem[];
+}
+
+export type ParsedText =
+  | {
+      readonly ok: true;
+      readonly source: SourceText;
+      /** With `foreignTags`, the places of tags such as `!secret`; without, each such tag is a problem. */
+      readonly tags?: readonly Issue[];
+    }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** The most lexemes in a file. While it runs, the parser needs about 350 bytes for each. */
+const MOST_LEXEMES = 1_000_000;
+
+/**
+ * Parses YAML 1.2, and with it JSON. Never throws: whatever is wrong with the text is a problem with its
+ * position. Takes about a millisecond for 1 KiB, so the main thread must not call this while it serves lines.
+ * @param mostValues the most values, with aliases followed
+ * @param foreignTags lists the tags of other programs, and makes their values null: nothing that they name is
+ * read
+ */
+export function parseText(text: string, mostValues?: number, foreignTags = false): ParsedText {
+  const lines = new LineCounter();
+  const tokens = tokensOf(text, lines);
+  if (!tokens.ok) return failed(tokens.error);
+  const document = compose(tokens.value, text.length);
+  const warnings = document.warnings.filter(({ code }) => !foreignTags || code !== 'TAG_RESOLVE_FAILED');
+  const mistakes = [...document.errors, ...warnings];
+  if (mistakes.length > 0) return { ok: false, problems: syntaxProblems(text, mistakes, lines) };
+  const reader = new NodeReader(mostValues, foreignTags);
+  const value = reader.read(document.contents, [], 0);
+  if (reader.tooMuch) return failed(reader.tooMuch);
+  const locator = new Locator(document.contents, reader.targets, lines);
+  if (reader.issues.length > 0) return { ok: false, problems: locator.locate(reader.issues) };
+  return { ok: true, source: { value, locate: (issues) => locator.locate(issues) }, tags: reader.tags };
+}
+
+function failed(message: string): ParsedText {
+  return { ok: false, problems: [{ path: '', message }] };
+}
+
+/**
+ * What the parser has on its stack besides the collections: the document, a scalar, and the lines behind it.
+ */
+const BESIDES = 3;
+
+/**
+ * The tokens of a text, or why the text is refused: it has too many or is nested too deep. The composer is
+ * recursive: without this check, deep nesting would leave so little of the stack that the compiler of a
+ * regular expression may end the whole process.
+ */
+function tokensOf(text: string, lines: LineCounter): Result<CST.Token[]> {
+  const parser = new Parser(lines.addNewLine);
+  lines.addNewLine(0);
+  const tokens: CST.Token[] = [];
+  let count = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    if (++count > MOST_LEXEMES) {
+      return failure(
+        `more than ${MOST_LEXEMES} words, signs and spaces; values that are equal need only one entry`,
+      );
+    }
+    for (const token of parser.next(lexeme)) tokens.push(token);
+    if (parser.stack.length > DEEPEST + BESIDES) return failure(TOO_DEEP);
+  }
+  for (const token of parser.end()) tokens.push(token);
+  return success(tokens);
+}
+
+/** Composes the first document of a text. A second one is reported as a mistake of the first. */
+function compose(tokens: readonly CST.Token[], length: number): Document.Parsed {
+  // The reader checks that keys are unique, because the library would compare every key with every other.
+  const composer = new Composer({ prettyErrors: false, uniqueKeys: false, intAsBigInt: true });
+  const [first, second] = composer.compose(tokens, true, length);
+  if (second) first?.errors.push(new YAMLParseError([second.range[0], second.range[1]], 'MULTIPLE_DOCS', ''));
+  return first as Document.Parsed;
+}

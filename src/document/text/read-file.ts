@@ -1,0 +1,74 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { failure, type Result, success } from '../../common/result.js';
+import { type ParsedText, parseText } from './parse-text.js';
+
+/** The most bytes of a configuration file. */
+export const LARGEST_BYTES = 8 * 1024 * 1024;
+const PIECE_BYTES = 64 * 1024;
+
+/**
+ * Reads and parses a configuration file. Never throws: a file that can't be read is a problem of one line.
+ */
+export function readConfigFile(path: string): ParsedText {
+  const text = readText(path, LARGEST_BYTES);
+  return text.ok ? parseText(text.value) : { ok: false, problems: [{ path: '', message: text.error }] };
+}
+
+/** Reads a file of UTF-8 text. Never throws. @param most how many bytes it may have */
+export function readText(path: string, most: number): Result<string> {
+  const read = readBytes(path, most);
+  if (!read.ok) return read;
+  try {
+    return success(new TextDecoder('utf-8', { fatal: true }).decode(read.value));
+  } catch {
+    return failure('is not UTF-8 text');
+  }
+}
+
+/** Reads a file of any bytes. Never throws. @param most how many bytes it may have */
+export function readBytes(path: string, most: number): Result<Buffer> {
+  try {
+    const stat = statSync(path);
+    if (stat.isDirectory()) return failure('is a directory, expected a file');
+    // Reading from a pipe or a device could wait or go on for ever.
+    if (!stat.isFile()) return failure('is not a regular file');
+    const bytes = readAtMost(path, most + 1);
+    return bytes.length > most ? failure(`is too large: more than ${most} bytes`) : success(bytes);
+  } catch (error) {
+    return failure(reasonOf(error));
+  }
+}
+
+/**
+ * Reads the first bytes of a file. The size of the file is not used: a file in /proc has size 0, however much
+ * can be read from it.
+ */
+function readAtMost(path: string, most: number): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const pieces: Buffer[] = [];
+    for (let left = most; left > 0; ) {
+      const piece = Buffer.alloc(Math.min(left, PIECE_BYTES));
+      const length = readSync(file, piece);
+      if (length === 0) break;
+      pieces.push(piece.subarray(0, length));
+      left -= length;
+    }
+    return Buffer.concat(pieces);
+  } finally {
+    closeSync(file);
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file',
+  ENOTDIR: 'no such file',
+  EACCES: 'may not be read (permission denied)',
+  ELOOP: 'is a symbolic link to itself',
+  ENAMETOOLONG: 'its name is too long',
+};
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return REASONS[code] ?? `can't be read: ${error instanceof Error ? error.message : String(error)}`;
+}
