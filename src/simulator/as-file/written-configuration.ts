@@ -13,9 +13,8 @@ import type {
   MqttDefinition,
   TrafficDefinition,
 } from '../../document/configuration.js';
-import { lineSource } from '../../document/native/line-source.js';
 import { mannersProblems, usableManners } from '../../document/native/manners-schema.js';
-import { copiesAt } from '../../document/native/units.js';
+import { copiesMadeBy, devicesNamedIn } from '../../document/native/units.js';
 import { sourceWith } from '../devices.js';
 import { flow, key } from './flow.js';
 import { nativeEntries } from './native-registers.js';
@@ -42,8 +41,9 @@ export function* configurationText(running: RunningConfiguration): Generator<str
   yield '# What was running when this file was made. Clocks, counts and the times of fault rules begin anew.\n';
   yield `# Relative paths begin in ${quote(running.directory)}: keep this file there.\n`;
   yield 'devices:\n';
-  const copies = new Set(running.lines.flatMap(({ definition }) => copiesAt(definition)));
   const lines = running.lines.map(({ definition }) => definition);
+  const copies = new Map(lines.flatMap((line) => [...copiesMadeBy(line)]));
+  const named = new Set(lines.flatMap(({ source }) => devicesNamedIn(source)));
   const untouched = new Set<string>();
   for (const written of running.devices) {
     if (isUntouched(written) && mannersLeftOut(written, lines).length === 0)
@@ -53,9 +53,10 @@ export function* configurationText(running: RunningConfiguration): Generator<str
   }
   for (const device of running.devices) {
     const { name, copyOf } = device.definition;
+    const original = copies.get(name) ?? '';
     // Its line makes it again, as its source is then.
-    const isMadeAgain = copies.has(name) && untouched.has(name) && untouched.has(copyOf ?? '');
-    if (isMadeAgain) yield '';
+    const isMadeAgain = copyOf !== undefined && untouched.has(name) && untouched.has(original);
+    if (isMadeAgain && !named.has(name)) yield '';
     else yield* deviceText(device, lines);
   }
   yield 'lines:\n';
@@ -77,7 +78,7 @@ function hasSums({ points }: WrittenDevice['device']): boolean {
 }
 
 function lineText({ definition, state }: RunningConfiguration['lines'][number]): string {
-  const settings = Object.entries(lineSource(definition)).map(
+  const settings = Object.entries(definition.source).map(
     ([name, value]) => `    ${key(name)}: ${flow(value)}\n`,
   );
   const comment = state === 'stopped' ? '    # This line was stopped.\n' : '';
