@@ -67,7 +67,10 @@ const HELD: Readonly<Record<string, readonly (readonly [file: string, title: str
   ],
   '`-o`': [
     ['extensions/import/verb.test.ts', 'overwrites a file with --force only'],
-    ['extensions/clone/verb.test.ts', 'finds nobody, overwrites nothing, and says what is wrong with an option'],
+    [
+      'extensions/clone/verb.test.ts',
+      'finds nobody, overwrites nothing, and says what is wrong with an option',
+    ],
   ],
   '`--junit`': [
     ['cli/verbs/replace.test.ts', 'a %s is written over an earlier one, an empty file and no other'],
