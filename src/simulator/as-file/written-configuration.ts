@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isMapping } from '../../common/schema/parts.js';
 import { pathText, quote } from '../../common/schema/problem.js';
 import type { Device } from '../../device/device.js';
@@ -5,6 +6,7 @@ import type { FaultLine } from '../../device/faults/kind.js';
 import { type FindValue, usableRule } from '../../device/faults/rule.js';
 import type { RuleStatus } from '../../device/faults/rules.js';
 import { THEN } from '../../device/faults/then.js';
+import type { Point } from '../../device/point.js';
 import { TABLE_NAMES, type TableName } from '../../device/tables.js';
 import type {
   ApiDefinition,
@@ -68,9 +70,25 @@ export function* configurationText(running: RunningConfiguration): Generator<str
   if (running.keepsState) yield 'state: keep\n';
 }
 
-/** True for a device that is as it is when it starts. */
-function isUntouched({ device }: WrittenDevice): boolean {
-  return device.changes === 0 && !hasSums(device);
+/** True for a device that is as it is when it starts, whatever it was meanwhile. */
+function isUntouched({ definition, device }: WrittenDevice): boolean {
+  if (hasSums(device)) return false;
+  const { changes, points, clock, manners, defined } = device;
+  if (changes === 0) return true;
+  const clockAtFirst = { speed: 1, paused: false, ...definition.life?.clock };
+  return (
+    defined.length === 0 &&
+    isAsConfigured(device) &&
+    isDeepStrictEqual(manners, definition.extras.manners) &&
+    isDeepStrictEqual(clock.settings, clockAtFirst) &&
+    points.all.every(
+      (point) => point.placedSignal === point.definition.signal && point.isSwitchedOn === startsOn(point),
+    )
+  );
+}
+
+function startsOn({ definition: { available = true } }: Point): boolean {
+  return available;
 }
 
 function hasSums({ points }: WrittenDevice['device']): boolean {
