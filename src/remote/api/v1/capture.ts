@@ -11,8 +11,8 @@ import { refuse, sendBytes, sendText } from '../answers.js';
 import { Places } from '../connection-limit.js';
 import type { ApiContext } from '../desk.js';
 import type { Routes } from './route.js';
-import { YAML } from './run-body.js';
 import { captureQuery, filterOf, learnedQuery } from './traffic-query.js';
+import { YAML } from './yaml-body.js';
 
 /** Interval in ms in which a live capture looks for new events. */
 const TICK_MS = 50;
