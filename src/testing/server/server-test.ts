@@ -1,6 +1,6 @@
 import { seededRandom } from '../../common/random.js';
-import type { ClonedDevice } from '../../files/clone/survey.js';
-import type { Range } from '../../files/clone/table-survey.js';
+import type { ClonedDevice } from '../survey/survey.js';
+import type { Range } from '../survey/table-survey.js';
 import { type Carrier, Ended, orWhenEnded } from './asker.js';
 import { Bench, type ServerFacts, type ServerTestOrder } from './bench.js';
 import {
