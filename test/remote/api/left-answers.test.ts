@@ -57,6 +57,7 @@ async function served() {
     newDesk(desk, desk.traffic, { writesIn: '/', log: SILENT, now }),
     { host: '127.0.0.1' },
     SILENT,
+    Promise.resolve([]),
   );
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { simulator } = room;
