@@ -2,10 +2,19 @@ import { concatBytes, hex } from '../../modbus/protocol/bytes.js';
 import type { TrafficView } from '../../simulator/traffic/view-schema.js';
 import { isoTime, micros } from '../../simulator/traffic/words.js';
 import { type ServerFindingView, type ServerTestReport, type Verdict, versions } from '../report/report.js';
-import type { Exchange } from './asker.js';
 import { behavesAs } from './behaves-as.js';
-import { conclusionOf, dataSheet, gradeOf, nameOf, placeText, titleOf, violationsOf } from './card.js';
-import { codeOf, GROUPS, type ServerVerdict, textOf } from './check.js';
+import {
+  conclusionOf,
+  dataSheet,
+  fateTexts,
+  gradeOf,
+  nameOf,
+  placeText,
+  titleOf,
+  violationsOf,
+} from './card.js';
+import { GROUPS, type ServerVerdict, textOf } from './check.js';
+import type { Exchange } from './exchange.js';
 import { lostTexts } from './scratch.js';
 import { type ServerFinding, type ServerTest, verdictOfAll } from './server-test.js';
 import { answerText, timeText } from './words.js';
@@ -24,7 +33,7 @@ const MOST_SHOWN = 12;
 
 /** Makes the report. @param startedAt when the server test began, in ms since 1970 */
 export function serverTestReport(serverTest: ServerTest, startedAt: number): ServerTestReport {
-  const { findings, order, durationMs, fates, isReached, carrier } = serverTest;
+  const { findings, order, durationMs, isReached, carrier } = serverTest;
   const name = nameOf(serverTest) ?? 'the server';
   const offset = startedAt - (findings[0]?.shown?.[0]?.startedAt ?? 0);
   return {
@@ -39,7 +48,7 @@ export function serverTestReport(serverTest: ServerTest, startedAt: number): Ser
     conclusions: [
       ...lostTexts(serverTest.lost),
       conclusionOf(serverTest),
-      ...fates,
+      ...fateTexts(serverTest),
       ...violationsOf(serverTest).map((each) => `${textOf(each)}.`),
       ...behavesAs(serverTest).map(
         ({ id, title, sources }) =>
@@ -50,7 +59,7 @@ export function serverTestReport(serverTest: ServerTest, startedAt: number): Ser
     findings: findings.map((finding) => findingView(finding, offset)),
     configuration: `${JSON.stringify({ devices: { device: { real: carrier.target } } }, null, 2)}\n`,
     versions: versions(),
-    json: serverTestSummary(serverTest, startedAt),
+    json: serverTestSummary(serverTest),
   };
 }
 
@@ -58,14 +67,13 @@ function findingView(finding: ServerFinding, offset: number): ServerFindingView 
   const { check, verdict, seen, shown = [], durationMs } = finding;
   const evidence = shown.slice(0, MOST_SHOWN);
   const text = textOf(finding);
-  const code = codeOf(finding);
   const prefix = verdict === 'unsupported' ? 'not supported: ' : '';
   return {
     id: check.id,
     title: titleOf(finding),
     asked: check.title,
     verdict: SHOWN_AS[verdict],
-    ...(code !== undefined && { code }),
+    code: finding.said.code,
     summary: prefix + text,
     ...(verdict === 'violates' && { conclusion: text }),
     ...(seen && { confidence: { agreeing: seen.times, trials: seen.of } }),
@@ -121,31 +129,15 @@ function exchangeViews(
   return [request, reply];
 }
 
-/** The JSON report on a server: identifiers and verdicts are those of the table of checks. */
-export function serverTestJson({
-  json,
-  findings,
-  about,
-}: Pick<ServerTestReport, 'json' | 'findings' | 'about'>): string {
-  const checks = json.checks.map((check, i) => ({ ...check, exchanges: findings[i]?.exchanges ?? [] }));
-  return `${JSON.stringify({ ...json, ...(about && { about }), checks }, null, 2)}\n`;
-}
-
-/** The JSON report without the exchanges. */
-function serverTestSummary(serverTest: ServerTest, startedAt: number) {
-  const { findings, order, durationMs, fates, requests, facts, times } = serverTest;
+/** What the JSON of a server test has beside that of every run, without the exchanges. */
+function serverTestSummary(serverTest: ServerTest) {
+  const { findings, order, requests, facts, times } = serverTest;
   const { functions } = facts;
   return {
-    kind: 'server' as const,
     server: { place: placeText(serverTest), unit: order.unitId, identification: facts.vendor },
-    seed: order.seed,
     verdict: verdictOfAll(serverTest),
-    stopped: serverTest.isStopped,
     lost: [...serverTest.lost],
-    conclusion: conclusionOf(serverTest),
-    fates,
-    startedAt: new Date(startedAt).toISOString(),
-    durationMs: Math.round(durationMs),
+    fates: fateTexts(serverTest),
     requests,
     dataSheet: {
       functions: {
@@ -174,13 +166,11 @@ function serverTestSummary(serverTest: ServerTest, startedAt: number) {
       ...(finding.seen && { seen: finding.seen }),
       clause: finding.check.clause,
     })),
-    versions: versions(),
   };
 }
 
-/** The code and the facts of a finding; nothing where only a sentence says it. */
+/** The code and the facts of a finding. */
 function saidJson({ said, at }: ServerFinding) {
-  if (typeof said === 'string') return {};
   const { code, ...facts } = said;
   return { code, facts: { ...at, ...facts } };
 }

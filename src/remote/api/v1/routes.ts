@@ -1,6 +1,5 @@
-import type { FastifyPluginCallback } from 'fastify';
+import type { FastifyPluginAsync } from 'fastify';
 import { isMapping } from '../../../common/schema/parts.js';
-import { trafficFileRoutes } from '../../../extensions/traffic-files/routes.js';
 import { done, refusal } from '../../../simulator/commands/refusal.js';
 import { CATALOGUE_COMMANDS, catalogueSchema } from '../../../simulator/commands/schemas/catalogue.js';
 import { DEVICE_COMMANDS } from '../../../simulator/commands/schemas/device.js';
@@ -17,6 +16,7 @@ import { MAX_YAML_BYTES } from '../../../testing/declared.js';
 import type { Access } from '../access/access.js';
 import { sendJson } from '../answers.js';
 import type { ApiContext } from '../desk.js';
+import type { DeskPart as ExtensionPart } from '../extension.js';
 import { captureRoutes } from './capture.js';
 import { eventRoutes } from './events.js';
 import { configurationPart, mqttRoutes, PORTS_PART } from './program.js';
@@ -29,9 +29,16 @@ import { trafficRoutes } from './traffic.js';
 import { acceptYaml, applyPart } from './yaml-body.js';
 
 /** `/api/v1`: our own interface. Every error has the same body: a text, and the paths of the mistakes. */
-export function v1Routes(desk: ApiContext, access: Access): FastifyPluginCallback {
+export function v1Routes(
+  desk: ApiContext,
+  access: Access,
+  extensions: Promise<readonly ExtensionPart[]>,
+): FastifyPluginAsync {
   const reports = reportPlaces();
-  return (app, _, done) => {
+  return async (app) => {
+    const added = await extensions;
+    const addedTo = (tag: 'program' | 'traffic'): Routes =>
+      Object.assign({}, ...added.map(({ routes }) => routes?.[tag]));
     addRoutes(app, 'devices', {
       ...routesOf(desk, DEVICE_COMMANDS),
       ...routesOf(desk, VALUE_COMMANDS),
@@ -44,6 +51,7 @@ export function v1Routes(desk: ApiContext, access: Access): FastifyPluginCallbac
     addRoutes(app, 'program', {
       ...routesOf(desk, PROGRAM_COMMANDS, { 'program.configuration': configurationPart(desk) }),
       ...mqttRoutes(desk),
+      ...addedTo('program'),
       ...routesOf(desk, PORT_COMMANDS, { 'program.ports': PORTS_PART }),
       ...SCHEMA_ROUTES,
     });
@@ -61,11 +69,10 @@ export function v1Routes(desk: ApiContext, access: Access): FastifyPluginCallbac
       ready();
     });
     app.register((scope, _, ready) => {
-      const traffic = { ...captureRoutes(desk), ...trafficFileRoutes(desk), ...trafficRoutes(desk) };
+      const traffic = { ...captureRoutes(desk), ...addedTo('traffic'), ...trafficRoutes(desk) };
       addRoutes(scope, 'traffic', { ...traffic, ...eventRoutes(desk) });
       ready();
     });
-    done();
   };
 }
 
