@@ -46,8 +46,8 @@ async function paceOf(exam: Exam): Promise<Result<Pace>> {
     const isLong = times >= MOST_SILENCES || exam.clock.now() - began > LONGEST_SILENCES_MS;
     if (spread > STEADY_MS.spread && !isLong) continue;
     if (!next) return failure('what usually comes after a poll is not known');
-    if (missing.samples.some((each) => each.next.question !== silent.question)) {
-      return failure('not the same question comes each time after a poll without a reply');
+    if (missing.samples.some((each) => each.next.poll !== silent.poll)) {
+      return failure('not the same request comes each time after a poll without a reply');
     }
     const jitter = Math.max(spanOf(next.expected), spanOf(silent.expected)) / 2;
     return success({
@@ -85,7 +85,7 @@ async function probe(exam: Exam, pace: Pace, wantedMs: number): Promise<Probe | 
   const closed = pace.closedAfterMs === undefined ? undefined : closedAfterMs;
   const goneMs = closed ?? (afterMs < lateMs ? afterMs : undefined);
   const answer =
-    goneMs !== undefined ? 'given up' : answerOf(exam, pace, { question: next.question, afterMs, lateMs });
+    goneMs !== undefined ? 'given up' : answerOf(exam, pace, { poll: next.poll, afterMs, lateMs });
   // The reply came too late, and the client may have kept it for its next request.
   if (answer !== 'taken' && sentAt !== undefined && closedAfterMs === undefined)
     await exam.suppressReplies(1);
@@ -102,14 +102,14 @@ async function probe(exam: Exam, pace: Pace, wantedMs: number): Promise<Probe | 
 function answerOf(
   { client: { line } }: Exam,
   { usual, silent, closedAfterMs, replyMs, tolerance }: Pace,
-  { question, afterMs, lateMs }: { question: string; afterMs: number; lateMs: number },
+  { poll, afterMs, lateMs }: { poll: string; afterMs: number; lateMs: number },
 ): Probe['answer'] {
   if (closedAfterMs !== undefined) return 'taken';
-  if (usual.question !== silent.question) {
-    if (question === usual.question) return 'taken';
-    return question === silent.question ? 'given up' : 'unclear';
+  if (usual.poll !== silent.poll) {
+    if (poll === usual.poll) return 'taken';
+    return poll === silent.poll ? 'given up' : 'unclear';
   }
-  if (question !== usual.question) return 'unclear';
+  if (poll !== usual.poll) return 'unclear';
   const fromSilent = Math.abs(afterMs - silent.afterMs);
   // A client that rests after a reply asks later by as much as the reply was late. A client that is behind
   // its rhythm asks at once.
@@ -153,9 +153,9 @@ async function searchTimeOut(exam: Exam, pace: Pace): Promise<Limits> {
   const isHopeless = FINEST_MS + (LATE * spread) / 2 > promised(gone);
   const kind = isSteady || isHopeless || silent.afterMs > SLOW_MS ? 'steady' : 'unsteady';
   const limits = new Limits(pace, AGREEING[kind]);
-  const polls = LONGEST_SEARCH_POLLS * (exam.periodMs + gone);
-  const end = exam.clock.now() + Math.max(LONGEST_SEARCH_MS, polls);
-  // Most clients ask again, or ask the next question, as soon as they give up. Others rest as long as after a
+  const longest = LONGEST_SEARCH_POLLS * (exam.periodMs + gone);
+  const end = exam.clock.now() + Math.max(LONGEST_SEARCH_MS, longest);
+  // Most clients repeat the request, or send the next one, as soon as they give up. Others rest as long as after a
   // reply.
   const guesses = [gone, silent.afterMs - usual.afterMs + replyMs].flatMap((guess) =>
     [0, 2 * tolerance].flatMap((more) => {
@@ -193,7 +193,7 @@ async function searchTimeOut(exam: Exam, pace: Pace): Promise<Limits> {
  * show when that was.
  */
 function isOnGrid({ periodMs }: Exam, { usual, silent, closedAfterMs, tolerance }: Pace): boolean {
-  if (closedAfterMs !== undefined || usual.question !== silent.question) return false;
+  if (closedAfterMs !== undefined || usual.poll !== silent.poll) return false;
   const off = silent.afterMs % periodMs;
   return Math.min(off, periodMs - off) <= tolerance;
 }
@@ -214,7 +214,7 @@ const timeOut: Check = {
     if (!learned.ok) return sure('unclear', learned.error);
     const pace = learned.value;
     const { usual, silent, closedAfterMs, tolerance } = pace;
-    const isOtherwise = closedAfterMs !== undefined || usual.question !== silent.question;
+    const isOtherwise = closedAfterMs !== undefined || usual.poll !== silent.poll;
     if (!isOtherwise && Math.abs(usual.afterMs - silent.afterMs) <= tolerance) {
       const text =
         'the client polls on in the same rhythm when there is no reply, so the line does not show when it gives up';
