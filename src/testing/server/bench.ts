@@ -6,7 +6,8 @@ import { Asker, type Carrier } from './asker.js';
 import type { Oddity } from './codes/oddities.js';
 import { type AskOptions, type Exchange, hasValues, isDecisive } from './exchange.js';
 import type { Found } from './found.js';
-import { type AddressSpan, readPdu, valuesOf } from './requests.js';
+import { hasOtherQuantity } from './reading.js';
+import { type AddressSpan, readPdu, type ScratchTable, valuesOf } from './requests.js';
 import { Scratch } from './scratch.js';
 import type { ConnectionsFound } from './words.js';
 
@@ -217,6 +218,25 @@ export class Bench {
   async bits(code: 1 | 2, address: number, quantity: number): Promise<boolean[] | undefined> {
     const { answer } = await this.ask(readPdu(code, address, quantity));
     return answer.kind === 'data' ? bitsAt(answer.pdu, 2, quantity) : undefined;
+  }
+
+  /** Reads registers or coils that can be written. @param isSure reads until the values are certain */
+  async cells(
+    table: ScratchTable,
+    first: number,
+    many: number,
+    isSure = false,
+  ): Promise<number[] | undefined> {
+    if (isSure) return this.scratch.read(table, first, many);
+    if (many > 1 && table === 'holding' && this.scratch.isSingle) {
+      const before = await this.cells(table, first, many - 1);
+      const last = before && (await this.cells(table, first + many - 1, 1));
+      return before && last && [...before, ...last];
+    }
+    const exchange = await this.ask(readPdu(table === 'holding' ? 3 : 1, first, many));
+    const { answer } = exchange;
+    if (answer.kind !== 'data' || hasOtherQuantity(exchange)) return undefined;
+    return table === 'holding' ? valuesOf(answer.pdu) : bitsAt(answer.pdu, 2, many).map(Number);
   }
 
   /** True when several replies were odd in this way, so that the frames are to blame. */

@@ -54,6 +54,8 @@ export interface Judged {
   readonly seen?: { readonly times: number; readonly of: number };
   /** True when the replies are odd in a way for which frames are blamed: trying again shows the same. */
   readonly isOdd?: boolean;
+  /** True when it was tried again already, or must not be. */
+  readonly isFinal?: boolean;
   /** Where a violation is worse than those of its check usually are. */
   readonly grade?: Grade;
 }

@@ -203,7 +203,7 @@ export class ServerTestRun {
       if (judged.verdict !== 'violates') {
         if (trial === 1 || judged.isOdd) return judged;
         other = judged;
-      } else if (check.isSeveral) return judged;
+      } else if (check.isSeveral || judged.isFinal) return judged;
       else blamed.push(judged);
       if (blamed.length === SEEN_TIMES) {
         const shown = blamed.flatMap((each) => each.shown ?? []);
