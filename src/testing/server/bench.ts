@@ -1,5 +1,6 @@
 import type { Random } from '../../common/random.js';
 import { bitsAt } from '../../modbus/protocol/bytes.js';
+import { MAX_BITS_READ, MAX_REGISTERS_READ } from '../../modbus/protocol/limits.js';
 import type { Claims } from '../order-schemas.js';
 import type { Range } from '../survey/table-survey.js';
 import { Asker, type Carrier } from './asker.js';
@@ -120,6 +121,7 @@ export class Bench {
   /** Tells what goes on. */
   readonly progress: (text: string) => void;
   readonly #tables = new Map<ReadCode, number | Exchange>();
+  readonly #starts = new Map<ReadCode, number>();
 
   constructor(carrier: Carrier, order: ServerTestOrder, random: Random, progress: (text: string) => void) {
     this.carrier = carrier;
@@ -187,6 +189,34 @@ export class Bench {
     this.#tables.set(code, refusal);
     this.noteFunction(code, refusal);
     return refusal;
+  }
+
+  /**
+   * Where the longest block of a table begins that reaches to a known address: a block of the largest size is
+   * answered, or the address before is not there.
+   */
+  async start(code: ReadCode): Promise<number | Exchange> {
+    const address = this.#starts.get(code) ?? (await this.table(code));
+    if (typeof address !== 'number' || this.#starts.has(code)) return address;
+    let start = address;
+    const many = code <= 2 ? MAX_BITS_READ : MAX_REGISTERS_READ;
+    if (start > 0 && (await this.ask(readPdu(code, start, many))).answer.kind !== 'data') {
+      const isThere = async (at: number) => hasValues(await this.ask(readPdu(code, at, 1)));
+      let absent = -1;
+      // Steps grow until an address is not there; then the beginning is between the last two.
+      for (let step = 1; start > 0 && absent < 0; step *= 2) {
+        const at = Math.max(0, start - step);
+        if (await isThere(at)) start = at;
+        else absent = at;
+      }
+      while (absent >= 0 && start - absent > 1) {
+        const middle = (start + absent) >> 1;
+        if (await isThere(middle)) start = middle;
+        else absent = middle;
+      }
+    }
+    this.#starts.set(code, start);
+    return start;
   }
 
   #found(code: ReadCode, address: number): number {

@@ -76,7 +76,8 @@ export interface ServerCheck {
   /** What a violation does to which clients, with public reports. */
   readonly matters: string;
   readonly mend: string;
-  readonly grade: Grade;
+  /** The grade of a violation whose code does not say it: a check by itself is never dangerous. */
+  readonly grade: Exclude<Grade, 'dangerous'>;
   /** The carrier that the check is about; any when absent. */
   readonly on?: 'tcp' | 'serial' | 'rtu' | 'ascii';
   readonly needs?: readonly Permission[];

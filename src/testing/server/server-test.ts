@@ -73,7 +73,7 @@ const BEFORE_POWER_MS = 1000;
 /** Checks of frames that judge values, and not the frames themselves. */
 const REPEATS = ['same-value', 'repeat-pair', 'repeat-block'];
 /** How often a violation is tried, and how often it has to be seen. */
-const TRIALS = 3;
+const TRIALS = 6;
 const SEEN_TIMES = 2;
 
 /** Tests a server: runs the chosen checks, and judges the answers. All that changes is an argument. */

@@ -132,7 +132,7 @@ async function repeatRead(
 
 export const REPEATS = checksOf({ group: 'frames', isSeveral: true }, [
   {
-    ...{ id: 'same-value', grade: 'dangerous', run: (bench) => repeats(bench, REPEATED_READS, 1) },
+    ...{ id: 'same-value', grade: 'met', run: (bench) => repeats(bench, REPEATED_READS, 1) },
     title: 'The same register gives the same value',
     does: 'Reads one register 20 times.',
     rule: 'Conforms when all values are equal. Where they move, a quiet register is needed.',
@@ -142,7 +142,7 @@ export const REPEATS = checksOf({ group: 'frames', isSeveral: true }, [
     mend: 'Copy values into the reply in one step, from one place.',
   },
   {
-    ...{ id: 'repeat-pair', grade: 'dangerous', turn: 'late', run: (bench) => repeats(bench, MORE_READS, 2) },
+    ...{ id: 'repeat-pair', grade: 'met', turn: 'late', run: (bench) => repeats(bench, MORE_READS, 2) },
     title: 'Two registers read 60 times',
     does: 'Reads two registers, of which nobody writes, 60 times.',
     rule: 'Conforms with 60 equal replies. Where they move, quiet registers are needed.',

@@ -222,7 +222,7 @@ export const WRITES = checksOf(
       mend: '(value AND and-mask) OR (or-mask AND NOT and-mask).',
     },
     {
-      ...{ id: 'tearing', grade: 'dangerous', on: 'tcp', turn: 'late', room: 2, isSeveral: true },
+      ...{ id: 'tearing', grade: 'met', on: 'tcp', turn: 'late', room: 2, isSeveral: true },
       ...{ run: tearing },
       title: 'Reads a value as a whole while it is written',
       does: 'Writes a value of 32 bits on one connection, and reads it on another, 200 times.',
