@@ -1,6 +1,6 @@
 import { THEN } from '../../device/faults/then.js';
+import type { LineSource } from '../../document/configuration.js';
 import { SHORTEST_UNSOLICITED_MS } from '../../document/native/line-schema.js';
-import type { LineSource } from '../../document/native/line-source.js';
 import { keyOf } from '../../document/native/real.js';
 import { hex, wordAt } from '../../modbus/protocol/bytes.js';
 import { FRAMINGS } from '../../modbus/protocol/framings.js';

@@ -17,6 +17,7 @@ describe('a server of a pymodbus file', () => {
       {
         kind: 'serial',
         name: 'bus',
+        source: expect.objectContaining({ units: { '*': 'pump' } }),
         framing: 'rtu',
         mode: 'server',
         path: '/dev/ttyS7',
@@ -38,6 +39,7 @@ describe('a server of a pymodbus file', () => {
       {
         kind: 'tcp',
         name: 'server',
+        source: expect.objectContaining({ units: { 9: 'tank' } }),
         host: '127.0.0.1',
         port: 15020,
         framing: 'socket',
@@ -406,7 +408,9 @@ describe('a mistake in a device of a pymodbus file', () => {
     ],
     [
       small({ float32: [{ addr: [2, 3], action: 'random', parameters: { minval: 0, maxval: 1e39 } }] }),
-      ['float32[0].parameters.maxval: expected a number from -3.4028235e38 to 3.4028235e38 (float32), got 1e+39'],
+      [
+        'float32[0].parameters.maxval: expected a number from -3.4028235e38 to 3.4028235e38 (float32), got 1e+39',
+      ],
     ],
     [
       small({ float64: [{ addr: [14, 18], value: 1 }] }),

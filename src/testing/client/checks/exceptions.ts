@@ -121,7 +121,7 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
   const usual = Math.max(1, ms / exam.periodMs);
   const asked = `asked ${timesText(spoilt.length)} in ${durationText(ms)}, usually ${timesText(Math.round(usual))}`;
   const usually = behaviourAfter(exam, ['good']);
-  const longest = Math.max(exam.periodMs, usually.longest, exam.client.waitMs ?? 0);
+  const longest = Math.max(exam.periodMs, usually.longest, exam.client.facts.waitMs ?? 0);
   for (const each of spoilt) {
     const continuation = continuationOf(exam, each);
     if (!continuation) continue;
@@ -133,8 +133,8 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
     }
   }
   const early = earlyIn(exam, spoilt);
-  const most = usual * Math.max(MOST_PER_POLL, exam.client.found.attempts ?? 0) + 1;
-  const mostOnEnd = Math.max(MOST_ON_END, exam.client.found.attempts ?? 0);
+  const most = usual * Math.max(MOST_PER_POLL, exam.client.facts.attempts ?? 0) + 1;
+  const mostOnEnd = Math.max(MOST_ON_END, exam.client.facts.attempts ?? 0);
   if (spoilt.length > most || isWithin(exam.periodMs, spoilt, mostOnEnd + 1)) {
     return sure('wrong', asked, spoilt, `asks again and again after exception ${code}`);
   }
