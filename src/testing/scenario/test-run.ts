@@ -18,8 +18,8 @@ import {
 import { closedText, lastReplies } from '../tested-line.js';
 import { Actions } from './actions.js';
 import type { DutControl } from './dut.js';
-import { PollIntervals } from './in-order.js';
 import { type Happening, Inbox } from './inbox.js';
+import { PollIntervals } from './retry-or-poll.js';
 import type { Scenario, ScenarioStep } from './scenario.js';
 import { type DeviceAt, Evidence, eventText } from './seen.js';
 import { runStep, type StepEnd, type StepSurroundings } from './step-run.js';
