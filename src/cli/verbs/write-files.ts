@@ -8,7 +8,7 @@ import { loadNative } from '../../document/load.js';
 import { junitReport } from '../../testing/report/junit.js';
 import type { ReportView } from '../../testing/report/report.js';
 import type { SchemaCommand } from '../command-line/commands/plain.js';
-import type { Reports } from '../command-line/commands/values.js';
+import type { Output, Reports } from '../command-line/commands/values.js';
 import { complain, OK, say } from './say.js';
 import { standardOutput } from './standard.js';
 
@@ -42,11 +42,7 @@ export function editorLineFor(kind: SchemaCommand['of']): string {
  */
 export function writeNativeFile(
   text: string,
-  {
-    output,
-    force,
-    tell = say,
-  }: { readonly output?: string; readonly force: boolean; readonly tell?: (text: string) => unknown },
+  { output, force = false, tell = say }: Output & { readonly tell?: (text: string) => unknown },
   what = '',
 ): number {
   const loaded = loadNative(text, output === undefined ? '.' : dirname(resolve(output)));
