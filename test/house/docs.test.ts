@@ -16,7 +16,7 @@ import { conditionSchema } from '../../src/device/faults/condition.js';
 import { FAULT_KINDS } from '../../src/device/faults/kinds.js';
 import { ACTION_NAMES } from '../../src/device/registers/actions.js';
 import { checkFile, loadNativeFile } from '../../src/document/load.js';
-import { EXTENSIONS } from '../../src/extensions/all.js';
+import { AT_DESK } from '../../src/extensions/at-desk.js';
 import { FunctionCode } from '../../src/modbus/protocol/function-code.js';
 import { isConsolePath, VIEW_NAMES } from '../../src/remote/api/console/paths.js';
 import { Simulator } from '../../src/simulator/simulator.js';
@@ -144,7 +144,7 @@ async function routes(): Promise<string[]> {
     lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
   });
   const log = pino({ level: 'silent' });
-  const { app } = newLocalSimulator(setup, { host: '127.0.0.1' }, log, EXTENSIONS);
+  const { app } = newLocalSimulator(setup, { host: '127.0.0.1' }, log, AT_DESK);
   await app.ready();
   const tree = app.printRoutes({ commonPrefix: false });
   await app.close();

@@ -1,14 +1,13 @@
-import type { AtDesk } from '../../remote/api/extension.js';
 import type { ExtensionCommand } from '../command-line/commands/of-extension.js';
 
 /**
- * Something that the core need not know. An extension says what it has; the code behind each part is loaded
- * when somebody asks for that part.
+ * A command that the core need not know, and the long work that goes with it. The code behind them is loaded
+ * when somebody asks for it. What an extension does at the desk, another thread, is a `ExtensionPart`
+ * (`remote/api/extension.ts`).
  */
-export interface Extension extends AtDesk {
+export interface Extension {
   readonly name: string;
-  /** Its command of the command line, which starts what carries it out. */
-  readonly command?: ExtensionCommand;
+  readonly command: ExtensionCommand;
   /** Loads its long work, which a thread of its own does one piece after another (`work.ts`). */
   readonly work?: () => Promise<Generator<unknown, unknown, never>>;
 }

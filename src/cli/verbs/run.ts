@@ -13,7 +13,7 @@ export async function main(
 ): Promise<number> {
   const withToken = await withCredentials(environment);
   if (!withToken.ok) return complain(withToken.error);
-  const commands = extensions.flatMap(({ command }) => command ?? []);
+  const commands = extensions.map(({ command }) => command);
   return run(parseCommandLine(args, withToken.value, commands));
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyPluginCallback } from 'fastify';
 import { isMapping } from '../../../common/schema/parts.js';
 import { done, refusal } from '../../../simulator/commands/refusal.js';
 import { CATALOGUE_COMMANDS, catalogueSchema } from '../../../simulator/commands/schemas/catalogue.js';
@@ -10,7 +10,7 @@ import { SIGNAL_COMMANDS, VALUE_COMMANDS } from '../../../simulator/commands/sch
 import type { Access } from '../access/access.js';
 import { sendJson } from '../answers.js';
 import type { ApiContext } from '../desk.js';
-import type { DeskPart as ExtensionPart } from '../extension.js';
+import type { ExtensionPart } from '../extension.js';
 import { captureRoutes } from './capture.js';
 import { eventRoutes } from './events.js';
 import { configurationPart, mqttRoutes, PORTS_PART } from './program.js';
@@ -26,13 +26,12 @@ import { trafficRoutes } from './traffic.js';
 export function v1Routes(
   desk: ApiContext,
   access: Access,
-  extensions: Promise<readonly ExtensionPart[]>,
-): FastifyPluginAsync {
+  extensions: readonly ExtensionPart[],
+): FastifyPluginCallback {
   const reports = reportPlaces();
-  return async (app) => {
-    const added = await extensions;
+  return (app, _, done) => {
     const addedTo = (tag: 'program' | 'traffic'): Routes =>
-      Object.assign({}, ...added.map(({ routes }) => routes?.[tag]));
+      Object.assign({}, ...extensions.map(({ routes }) => routes?.[tag]));
     addRoutes(app, 'devices', {
       ...routesOf(desk, DEVICE_COMMANDS),
       ...routesOf(desk, VALUE_COMMANDS),
@@ -61,6 +60,7 @@ export function v1Routes(
       addRoutes(scope, 'traffic', { ...traffic, ...eventRoutes(desk) });
       ready();
     });
+    done();
   };
 }
 
