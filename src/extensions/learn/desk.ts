@@ -6,7 +6,7 @@ import { Places } from '../../remote/api/connection-limit.js';
 import type { ApiContext } from '../../remote/api/desk.js';
 import type { ExtensionPart } from '../../remote/api/extension.js';
 import { type CaptureQuery, captured } from '../../remote/api/v1/capture.js';
-import { YAML } from '../../remote/api/v1/run-body.js';
+import { YAML } from '../../remote/api/v1/yaml-body.js';
 import { learnedQuery } from '../../remote/api/v1/traffic-query.js';
 import { refusal } from '../../simulator/commands/refusal.js';
 import { failures } from '../../simulator/commands/schemas/problem.js';

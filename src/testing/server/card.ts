@@ -90,7 +90,7 @@ function countsText({ findings }: ServerTest): string {
     violates: 'violate',
     inconclusive: 'not decided',
     unsupported: 'not there',
-    fact: 'told',
+    fact: 'informational',
     'not-run': 'not run',
   } as const;
   const counts = Object.entries(words).flatMap(([verdict, word]) => {
@@ -209,8 +209,8 @@ export function cardText(serverTest: ServerTest): string {
     'FOR THE DATA SHEET',
     ...dataSheet(serverTest).map((row) => `  ${row.name.padEnd(16)}${row.value}`),
   );
-  const told = findings.filter(({ verdict }) => verdict === 'fact');
-  lines.push(...told.map((each) => `  ${each.check.id}: ${textOf(each)}`));
+  const facts = findings.filter(({ verdict }) => verdict === 'fact');
+  lines.push(...facts.map((each) => `  ${each.check.id}: ${textOf(each)}`));
   const notRun = notRunText(findings);
   if (notRun.length > 0) lines.push('', 'NOT RUN', ...notRun);
   return lines.join('\n');
