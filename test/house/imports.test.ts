@@ -418,7 +418,7 @@ function importsOf(source: string): Import[] {
 }
 
 /** The files of an extension that put it in its place: they count among those beside its room. */
-const FACES = ['extension.ts', 'command.ts', 'verb.ts', 'desk.ts'];
+const FACES = ['command.ts', 'verb.ts', 'desk.ts'];
 
 /** What Node starts, and what programs import. Each puts the core and the extensions together. */
 const BEGINNINGS = ['desk-thread.ts', 'library.ts', 'main.ts', 'make-at-build.ts', 'work-thread.ts'];
