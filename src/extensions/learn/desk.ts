@@ -4,7 +4,7 @@ import { type Asked, askedHere } from '../../common/work.js';
 import { refuse, sendText } from '../../remote/api/answers.js';
 import { Places } from '../../remote/api/connection-limit.js';
 import type { ApiContext } from '../../remote/api/desk.js';
-import type { DeskPart } from '../../remote/api/extension.js';
+import type { ExtensionPart } from '../../remote/api/extension.js';
 import { type CaptureQuery, captured } from '../../remote/api/v1/capture.js';
 import { learnedQuery } from '../../remote/api/v1/traffic-query.js';
 import { YAML } from '../../remote/api/v1/yaml-body.js';
@@ -24,7 +24,7 @@ const learnedAnswer = {
 };
 
 /** `/api/v1/learned.yaml`: devices that would answer as those in the traffic. */
-export function learnAtDesk(desk: ApiContext): DeskPart {
+export function learnAtDesk(desk: ApiContext): ExtensionPart {
   const learners = new Places('client that learns from the traffic', '', 1);
   return {
     routes: {
