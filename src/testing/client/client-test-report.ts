@@ -1,5 +1,3 @@
-import { configurationText } from '../../simulator/as-file/written-configuration.js';
-import type { Simulator } from '../../simulator/simulator.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import {
   type Finding,
@@ -15,7 +13,6 @@ import type { Check } from './trial/exam.js';
 import type { EndedCheck, Evidence } from './trial/verdict.js';
 import type { WatchedClient } from './watched-client.js';
 
-/** The line, the seed and the checks of a client test. */
 interface Tested {
   readonly line: { readonly name: string };
   readonly seed: number;
@@ -37,7 +34,6 @@ const TOO_MANY = 0.5;
 /** Makes the report on what a client test has found by now. */
 export function clientTestReport(
   { line, seed, about, checks }: Tested,
-  bench: Simulator,
   { course, facts: found }: Pick<WatchedClient, 'course' | 'facts'>,
   { fates, findings }: KnownByNow,
 ): Report {
@@ -82,10 +78,6 @@ export function clientTestReport(
     parameters: parametersOf(found),
     found: measurementsOf(found),
     findings: inOrder,
-    // The configuration may be long, and not every reader of a report wants it.
-    get configuration() {
-      return [...configurationText(bench.running)].join('');
-    },
     versions: versions(),
   };
 }

@@ -33,7 +33,6 @@ export interface Finding {
   readonly about?: CheckAbout;
 }
 
-/** A finding without its frames. */
 export type FindingHead = Omit<Finding, 'frames'>;
 
 /** Copies a finding without reading its frames: they may be made on each read. */
@@ -98,7 +97,6 @@ export function aboutText({ client, tester, remark }: RunAbout = {}): string {
   return [who, remark].filter((text) => text).join(': ');
 }
 
-/** What shows the failure of a client that was fuzzed. */
 interface Fuzzed {
   /** The moves, as `scheduleSchema` describes them. */
   readonly schedule: readonly {
@@ -106,7 +104,6 @@ interface Fuzzed {
     readonly requests: number;
     readonly does: Readonly<Record<string, unknown>>;
   }[];
-  /** The same as a scenario, in YAML. */
   readonly scenario: string;
   /** Sequence numbers of the first and the last event of the play that shows it. */
   readonly first: number;
@@ -128,7 +125,6 @@ export interface Report {
   readonly isStopped: boolean;
   readonly line: string | undefined;
   readonly seed: number;
-  /** What the tester says about the run; absent when nothing was said. */
   readonly about?: RunAbout | undefined;
   /** Plain sentences for the first page. */
   readonly conclusions: readonly string[];
@@ -141,9 +137,6 @@ export interface Report {
   /** The shortest schedule on which the client fails; fuzz runs only, and absent when none was found. */
   readonly fuzzed?: Fuzzed;
   readonly findings: readonly Finding[];
-  /** The native file of the simulator. */
-  readonly configuration: string;
-  /** The versions of this program, Node and the system. */
   readonly versions: readonly { readonly name: string; readonly version: string }[];
 }
 
@@ -180,6 +173,8 @@ export interface FindingView extends Omit<Finding, 'frames'> {
 export interface ReportView extends Omit<Report, 'findings' | 'kind'> {
   readonly kind: RunKind;
   readonly findings: readonly FindingView[];
+  /** The native file of the simulator. */
+  readonly configuration: string;
 }
 
 /** The report on a server: one for people, in the form of the reports on clients, and one for programs. */
@@ -208,9 +203,11 @@ export function* framesOf({ findings }: Report): Generator<TrafficEvent> {
   for (const { frames } of findings) yield* frames;
 }
 
-export function viewReport(report: Report, show: ShowEvent): ReportView {
+/** @param configuration the native file of the simulator, which may be long */
+export function viewReport(report: Report, configuration: string, show: ShowEvent): ReportView {
   return {
     ...report,
+    configuration,
     findings: report.findings.map((finding) => ({ ...finding, frames: finding.frames.map(show) })),
   };
 }
@@ -220,8 +217,8 @@ export function viewReport(report: Report, show: ShowEvent): ReportView {
  * frames of a report of 250 steps with 40 frames each take 0.15 s, so a caller that goes through all findings
  * in one turn must neither read frames nor copy a finding.
  */
-export function viewOnDemand(report: Report, show: ShowEvent): ReportView {
-  return { ...report, findings: report.findings.map((finding) => onDemand(finding, show)) };
+export function viewOnDemand(report: Report, configuration: string, show: ShowEvent): ReportView {
+  return { ...report, configuration, findings: report.findings.map((finding) => onDemand(finding, show)) };
 }
 
 function onDemand(finding: Finding, show: ShowEvent): FindingView {
@@ -236,11 +233,10 @@ function onDemand(finding: Finding, show: ShowEvent): FindingView {
 /** The report on a run, with what programs get of a server test. */
 export type RunView = ReportView & Pick<RunReport, 'json'>;
 
-/** The report on a run, without frames and configuration. */
-export interface RunReport extends Omit<Report, 'kind' | 'findings' | 'configuration'> {
+/** The report on a run, without frames. */
+export interface RunReport extends Omit<Report, 'kind' | 'findings'> {
   readonly kind: RunKind;
   readonly findings: readonly FindingHead[];
-  /** What programs get; server tests only. */
   readonly json?: ServerTestJson;
 }
 

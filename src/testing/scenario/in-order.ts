@@ -13,7 +13,6 @@ export interface NextPoll {
   readonly soonest: number;
   /** True when something else was asked in each interval that was seen. */
   readonly isInTurn: boolean;
-  /** The median of the intervals that were seen. */
   readonly usual: number;
 }
 
@@ -40,7 +39,6 @@ interface Poll {
   readonly disturbances: number;
   /** When the newest request came; undefined when it may have been a retry. */
   readonly at: number | undefined;
-  /** How many requests had come on the line by then. */
   readonly count: number;
   readonly intervals: Interval[];
 }
@@ -48,7 +46,6 @@ interface Poll {
 /** Learns how often a client sends each poll, from the requests that no fault has disturbed. */
 export class PollIntervals {
   readonly #polls = new Map<string, Poll>();
-  /** How many requests have come, by line. */
   readonly #counts = new Map<string, number>();
   #disturbances = 0;
 
