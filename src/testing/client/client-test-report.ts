@@ -1,24 +1,11 @@
+import { compact } from '../../common/compact.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
-import {
-  type Finding,
-  overallVerdict,
-  type Report,
-  type RunAbout,
-  STOPPED,
-  versions,
-} from '../report/report.js';
+import { type Finding, overallVerdict, type Report, STOPPED, versions } from '../report/report.js';
 import { sentence } from '../report/words.js';
 import { foundText, measurementsOf, parametersOf } from './heard/found.js';
 import type { Check } from './trial/exam.js';
 import type { EndedCheck, Evidence } from './trial/verdict.js';
-import type { WatchedClient } from './watched-client.js';
-
-interface Tested {
-  readonly line: { readonly name: string };
-  readonly seed: number;
-  readonly about?: RunAbout | undefined;
-  readonly checks: readonly Check[];
-}
+import type { ClientOrder, WatchedClient } from './watched-client.js';
 
 interface KnownByNow extends Pick<Report, 'findings'> {
   /** What became of the client, as sentences: it has crashed, is gone, or was away. */
@@ -33,7 +20,7 @@ const TOO_MANY = 0.5;
 
 /** Makes the report on what a client test has found by now. */
 export function clientTestReport(
-  { line, seed, about, checks }: Tested,
+  { line, seed, about, checks }: ClientOrder & { readonly checks: readonly Check[] },
   { course, facts: found }: Pick<WatchedClient, 'course' | 'facts'>,
   { fates, findings }: KnownByNow,
 ): Report {
@@ -96,12 +83,7 @@ export function findingOf(
   durationMs: number,
 ): Finding {
   return {
-    id,
-    title,
-    verdict,
-    summary,
-    ...(conclusion !== undefined && { conclusion }),
-    ...(confidence && { confidence }),
+    ...compact({ id, title, verdict, summary, conclusion, confidence }),
     // Replies to the frames may still come after the check.
     get frames() {
       return framesOf(evidence);

@@ -1,14 +1,17 @@
 import { release, type as systemName } from 'node:os';
+import type { z } from 'zod';
+import { compact } from '../../common/compact.js';
 import { version } from '../../common/package.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import type { TrafficView } from '../../simulator/traffic/view-schema.js';
 import type { RunKind } from '../run-kinds.js';
+import type { aboutSchema, measurements, scheduleSchema, verdict } from './shapes.js';
 
 /**
  * The verdict on a check or a step. `inconclusive`: the traffic on the line does not decide it. `not run`:
  * the check or step was not reached. `error`: the simulator itself failed.
  */
-export type Verdict = 'pass' | 'fail' | 'inconclusive' | 'not run' | 'error';
+export type Verdict = z.infer<typeof verdict>;
 
 /** One check of a client test, or one step of a test. */
 export interface Finding {
@@ -38,16 +41,7 @@ export type FindingHead = Omit<Finding, 'frames'>;
 /** Copies a finding without reading its frames: they may be made on each read. */
 export function headOf(finding: FindingHead): FindingHead {
   const { id, title, verdict, summary, durationMs, conclusion, confidence, about } = finding;
-  return {
-    id,
-    title,
-    verdict,
-    summary,
-    durationMs,
-    ...(conclusion !== undefined && { conclusion }),
-    ...(confidence && { confidence }),
-    ...(about && { about }),
-  };
+  return compact({ id, title, verdict, summary, durationMs, conclusion, confidence, about });
 }
 
 export interface CheckAbout {
@@ -65,31 +59,13 @@ export interface CheckAbout {
   readonly source: string;
 }
 
-/** A measured time, in ms. */
-export interface Measured {
-  readonly value: number;
-  readonly plusMinus: number;
-}
-
 /** The measurements of a client test, in ms. A value that is not known is absent. */
-export interface Measurements {
-  /** How long the client waits for a reply, counted from its request. */
-  readonly timeoutMs?: Measured;
-  /** How often the client repeats a request that gets no reply, before giving it up. */
-  readonly retries?: number;
-  /** The pauses from giving up a request to its retry: one for each retry. */
-  readonly pausesMs?: readonly number[];
-  /** The time from one request of the disturbed poll to the next. */
-  readonly pollPeriodMs?: number;
-}
+export type Measurements = z.infer<typeof measurements>;
+/** A measured time, in ms. */
+export type Measured = NonNullable<Measurements['timeoutMs']>;
 
 /** What a tester says about a run: what was tested, by whom, and a remark. */
-export interface RunAbout {
-  /** The name and version of the client. */
-  readonly client?: string | undefined;
-  readonly tester?: string | undefined;
-  readonly remark?: string | undefined;
-}
+export type RunAbout = z.output<typeof aboutSchema>;
 
 /** Puts what a tester says into words: `gateway 2.1, tested by A. Bee: new firmware`. Empty without any. */
 export function aboutText({ client, tester, remark }: RunAbout = {}): string {
@@ -98,12 +74,7 @@ export function aboutText({ client, tester, remark }: RunAbout = {}): string {
 }
 
 interface Fuzzed {
-  /** The moves, as `scheduleSchema` describes them. */
-  readonly schedule: readonly {
-    readonly after: number;
-    readonly requests: number;
-    readonly does: Readonly<Record<string, unknown>>;
-  }[];
+  readonly schedule: Readonly<z.output<typeof scheduleSchema>>;
   readonly scenario: string;
   /** Sequence numbers of the first and the last event of the play that shows it. */
   readonly first: number;
