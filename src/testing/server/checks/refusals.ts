@@ -17,7 +17,7 @@ import { A } from '../clauses.js';
 import { type Exchange, hasValues } from '../exchange.js';
 import { didOf, tallyOf } from '../reading.js';
 import { readPdu, valuesIn } from '../requests.js';
-import { tableOr } from './has.js';
+import { startOr } from './has.js';
 
 /** Addresses that hardly any server has. */
 const UNLIKELY = [0xffff, 0xfffe, 0xff00, 0xeeee, 0x7fff, 50_000, 20_000];
@@ -105,7 +105,7 @@ function quantity(
     provokes: ['value'],
     ...(text.turn && { turn: text.turn }),
     run: async (bench) => {
-      const address = await tableOr(bench, code);
+      const address = await startOr(bench, code);
       if (typeof address !== 'number') return address;
       return refused(bench, readPdu(code, address, many), {
         right: [3],
@@ -162,7 +162,7 @@ export const REFUSALS = checksOf({ group: 'refusals' }, [
     mend: 'Answer with exception 02.',
   },
   {
-    ...{ id: 'address-wraps', grade: 'dangerous', provokes: ['address'] },
+    ...{ id: 'address-wraps', grade: 'met', provokes: ['address'] },
     title: 'Refuses a block beyond address FFFF',
     does: 'Reads two registers from FFFF on.',
     rule: 'Conforms with exception 02. With 03 it is refused, too.',

@@ -126,7 +126,8 @@ export const UNDECIDED = {
 
   // Writes
   'holding-not-read': 'holding registers are not read',
-  'scratch-not-read': 'function 3 does not read the scratch register',
+  'scratch-not-read': 'the scratch addresses are not read',
+  'scratch-moves': '{table:s} of the scratch range change by themselves; name quiet ones with --scratch',
   'scratch-refuses':
     'the scratch address refuses function {function:n} with exception {exception:hex}; name one that takes writes',
   'scratch-not-written': 'the scratch register is not written: the server {answer:did}',
