@@ -93,7 +93,6 @@ export interface StepSurroundings {
   readonly actions: Actions;
   readonly clock: Clock;
   readonly say: SayEvent;
-  /** Called with each event that a step looks at. */
   readonly heard: (event: TrafficEvent) => void;
   /** Requests and replies that must not come at any time. */
   readonly always: readonly Forbidden[];
