@@ -97,7 +97,7 @@ const VERDICTS: Readonly<Record<ServerVerdict, readonly [one: string, several: s
   violates: ['violates', 'violate', 'fail'],
   inconclusive: ['not decided', 'not decided', 'inconclusive'],
   unsupported: ['not there', 'not there', 'pass'],
-  fact: ['fact', 'facts', 'pass'],
+  fact: ['informational', 'informational', 'pass'],
   'not-run': ['not run', 'not run', 'not run'],
 };
 
@@ -230,8 +230,8 @@ export function cardText(serverTest: ServerTest): string {
     'FOR THE DATA SHEET',
     ...dataSheet(serverTest).map((row) => `  ${row.name.padEnd(16)}${row.value}`),
   );
-  const told = findings.filter(({ verdict }) => verdict === 'fact');
-  lines.push(...told.map((each) => `  ${each.check.id}: ${textOf(each)}`));
+  const facts = findings.filter(({ verdict }) => verdict === 'fact');
+  lines.push(...facts.map((each) => `  ${each.check.id}: ${textOf(each)}`));
   const notRun = notRunText(findings);
   if (notRun.length > 0) lines.push('', 'NOT RUN', ...notRun);
   return lines.join('\n');

@@ -5,7 +5,7 @@ import { didOf } from './reading.js';
 
 /**
  * The verdict of a check on a server. `unsupported`: the server has not what is asked for, and the
- * specification allows that. `fact`: told, not judged. `inconclusive`: the text says what would decide it.
+ * specification allows that. `fact`: reported, not judged. `inconclusive`: the text says what would decide it.
  */
 export type ServerVerdict = 'conforms' | 'violates' | 'unsupported' | 'fact' | 'inconclusive' | 'not-run';
 

@@ -193,7 +193,7 @@ export class ServerTestRun {
     return lackOf(check, order);
   }
 
-  /** Runs a check, and again where it blames the server: a violation is told when it was seen twice. */
+  /** Runs a check, and again where it blames the server: a violation is reported when it was seen twice. */
   async #judge(check: ServerCheck): Promise<Judged> {
     const blamed: Judged[] = [];
     let other: Judged | undefined;

@@ -339,7 +339,7 @@ export const BUS = checksOf(
       ...{ id: 'rtu-request-t15', grade: 'seldom', run: shortPauseInside },
       title: 'A short pause inside a request',
       does: 'Sends a read as 4 bytes, a pause of 2.5 characters, 4 bytes.',
-      rule: 'Told, not judged: the clause says "should".',
+      rule: 'Reported, not judged: the clause says "should".',
       matters: 'Real adapters make such pauses; servers that bear them serve more clients.',
       mend: 'Nothing.',
     },
@@ -363,7 +363,7 @@ export const BUS = checksOf(
       ...{ id: 'rtu-neighbour-answers', run: beside(neighbourAnswers) },
       title: 'Answers soon after others',
       does: 'Plays request and reply of a unit that nobody has, waits t3.5 and 6 ms, and reads.',
-      rule: `${answered} The pause that cures it is told.`,
+      rule: `${answered} The pause that cures it is reported.`,
       clause: `${ADDRESS} and 2.5.1.1`,
       matters:
         'On a bus with several devices, polls get lost: eModbus/eModbus#337, arduino-libraries/ArduinoModbus#43, NModbus4/NModbus4#88.',

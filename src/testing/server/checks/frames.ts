@@ -38,7 +38,7 @@ async function frames(bench: Bench): Promise<Judged> {
 }
 
 function framesSoFar(bench: Bench): { readonly judged: Judged; readonly single?: Exchange | undefined } {
-  // What comes after a request to another unit is from somebody else, and told as stray bytes.
+  // What comes after a request to another unit is from somebody else, and reported as stray bytes.
   const asked = bench.log.filter(
     ({ isPlain, chunks, unitId }) => isPlain && chunks.length > 0 && unitId === bench.asker.unitId,
   );
@@ -185,7 +185,7 @@ export const FRAMES = checksOf({ group: 'frames', isSeveral: true }, [
     ...{ id: 'reply-in-one-piece', grade: 'seldom', on: 'tcp', turn: 'end', run: inOnePiece },
     title: 'Replies come in one piece',
     does: 'Looks at all replies.',
-    rule: 'Pieces are allowed, and told.',
+    rule: 'Pieces are allowed, and reported.',
     clause: ROBUSTNESS,
     matters:
       'Some clients take each segment for a frame: pymodbus-dev/pymodbus#1922 (SMA), aldas/modbus-tcp-client#61.',

@@ -197,7 +197,7 @@ export const HAS = checksOf({ group: 'has' }, [
     ...{ id: 'fc03-quantity-125', grade: 'met', run: (bench) => most(bench, 3, 125) },
     title: 'Answers a read of 125 registers',
     does: 'Reads 125 registers with function 3; halves the quantity until it is answered.',
-    rule: 'Conforms with 250 bytes. Where the map is smaller nothing is decided; the largest found is told.',
+    rule: 'Conforms with 250 bytes. Inconclusive if the map is smaller; reports the largest read that worked.',
     clause: `${A}, 6.3`,
     matters:
       'Clients that join registers into blocks fail: influxdata/telegraf#18871, alejoseb/Modbus-STM32-HAL-FreeRTOS#116.',

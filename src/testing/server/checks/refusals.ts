@@ -123,7 +123,7 @@ function tooMany(exchange: Exchange, many: number, what: string): Judged {
 }
 
 const asFunction3 = 'As with function 3: xiegeo/modbusone#16.';
-const AS_READ = 'A client of a wrong quantity is not told so: ';
+const AS_READ = 'A client does not learn that its quantity is wrong: ';
 
 function badFunction(pdu: Uint8Array, silence: 'conforms' | 'inconclusive' | 'violates', right = [1]) {
   return (bench: Bench) => refused(bench, pdu, { right, silence, isOptional: false });
@@ -183,7 +183,7 @@ export const REFUSALS = checksOf({ group: 'refusals' }, [
     ...{ run: orderOfChecks },
     title: 'Looks at the quantity before the address',
     does: 'Reads no registers, or one too many, at an address that is not there.',
-    rule: 'Told, never blamed: figure 13 has the quantity first, figure 9 the address. One code for both tells nothing.',
+    rule: 'Reported, never blamed: figure 13 has the quantity first, figure 9 the address. One code for both tells nothing.',
     clause: `${A}, figure 9 against figure 13`,
     matters: 'It explains why two servers give two codes for one request.',
     mend: 'Nothing: the specification has both orders.',

@@ -244,7 +244,7 @@ export const WRITES = checksOf(
       ...{ id: 'tables-separate', grade: 'seldom', run: tablesSeparate },
       title: 'Whether holding and input registers are one table',
       does: 'Writes a holding register, and reads the input register.',
-      rule: 'Told, not judged.',
+      rule: 'Reported, not judged.',
       clause: `${A}, 4.3`,
       matters: 'Maps of clients may have either.',
       mend: 'Nothing.',

@@ -118,7 +118,7 @@ export const UNDECIDED = {
     'at {baudRate:n} baud, the server {answer:did}: it, or this adapter, does not bear 2 %; another adapter decides',
   'closes-and-serves-next': 'the server closes the connection, and serves the next',
   'transactions-not-copied':
-    'transaction identifiers are not copied, so replies can not be told apart: see mbap-echo',
+    'transaction identifiers are not copied, so replies can not be distinguished: see mbap-echo',
   'one-reconnect-lost': 'one read after reconnecting was not answered; a second run decides',
   'one-connection': 'it has one connection',
   'second-connection-deaf': 'a second connection is not answered: see connections',
