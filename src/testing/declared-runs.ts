@@ -137,6 +137,7 @@ const SERVER_EXAMPLE = {
   conclusions: ['Many clients will be happy; one deviation will be met in the field.'],
   fates: [],
   lost: [],
+  counts: { conforms: 33, violates: 1 },
   requests: 412,
   dataSheet: {
     functions: { there: [3, 4, 6, 16], missing: [1, 2, 5, 15], silent: [] },

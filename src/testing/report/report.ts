@@ -13,6 +13,14 @@ import type { aboutSchema, measurements, scheduleSchema, verdict } from './shape
  */
 export type Verdict = z.infer<typeof verdict>;
 
+/** How many checks have a verdict: `33 conform`. */
+export interface VerdictCount {
+  readonly id: string;
+  readonly verdict: Verdict;
+  readonly many: number;
+  readonly word: string;
+}
+
 /** One check of a client test, or one step of a test. */
 export interface Finding {
   /** Unique in its report: `time-out`, or the number of the step. */
@@ -20,6 +28,8 @@ export interface Finding {
   readonly title: string;
   /** What the check asks, where `title` says what was seen: a case of JUnit keeps its name. */
   readonly asked?: string;
+  /** What the verdict is called where it says more than `verdict`: `not there`. */
+  readonly label?: string;
   /** What was found, as a code; server tests only. */
   readonly code?: string;
   readonly verdict: Verdict;
@@ -101,6 +111,8 @@ export interface Report {
   readonly conclusions: readonly string[];
   /** The measurements as text: `response time-out` as `487 ± 3 ms`. */
   readonly parameters: readonly { readonly name: string; readonly value: string }[];
+  /** How many checks have each verdict, in the words of this kind of run; absent where `verdict` says it. */
+  readonly counts?: readonly VerdictCount[];
   /** The measurements as numbers; client tests only. */
   readonly found?: Measurements;
   /** How many moves were tried, in how many plays; fuzz runs only. */

@@ -236,6 +236,7 @@ export const serverRun = {
         .describe('How many connections were served at a time, and what became of the next one.'),
     })
     .describe('What the server is like, as far as it was found.'),
+  counts: z.record(z.string(), z.number()).describe('How many checks have each verdict, as on the card.'),
   behavesAs: z
     .array(z.object({ id: z.string(), title: z.string(), sources: z.array(z.string()) }))
     .describe('The entries of the catalogue that fit, with the links to their sources.'),
