@@ -4,7 +4,7 @@ import type { Simulator } from '../../simulator/simulator.js';
 import type { Finding, Report } from '../report/report.js';
 import { type ClientTestOrder, inTurns } from './client-test-order.js';
 import { clientTestReport, findingOf } from './client-test-report.js';
-import { isReading, type Question } from './heard/exchange.js';
+import { isReading, type Poll } from './heard/exchange.js';
 import { unevenText, watchClient } from './heard/watching.js';
 import { type Check, Exam } from './trial/exam.js';
 import { crashOf, isGone, LAST_FRAMES, runCheck, soFar } from './trial/run-check.js';
@@ -113,12 +113,12 @@ export class ClientTest {
   }
 
   /**
-   * Runs one check, or several beside each other, each on a question of its own. Of several checks only a
+   * Runs one check, or several beside each other, each on a poll of its own. Of several checks only a
    * pass counts: a check that has not passed is run again alone.
    * @returns why the remaining checks are not run; undefined when they may be
    */
-  async #takeTurn(turn: readonly Check[], targets: readonly Question[]): Promise<End | undefined> {
-    const runs = turn.map((check, i) => this.#begin(check, targets[i] as Question, turn.length > 1));
+  async #takeTurn(turn: readonly Check[], targets: readonly Poll[]): Promise<End | undefined> {
+    const runs = turn.map((check, i) => this.#begin(check, targets[i] as Poll, turn.length > 1));
     const outcomes = await Promise.race([
       Promise.all(runs.map(({ check, exam }) => runCheck(check, exam))),
       this.#client.crashed,
@@ -200,7 +200,7 @@ export class ClientTest {
     return { by: 'client', text };
   }
 
-  #begin(check: Check, target: Question, isBeside: boolean): Running {
+  #begin(check: Check, target: Poll, isBeside: boolean): Running {
     const random = seededRandom(this.order.seed, this.order.checks.indexOf(check) + 1);
     const exam = new Exam(this.#client, { name: check.id, random, target, isBeside });
     const running = { check, exam, startedAt: exam.clock.now() };
@@ -259,11 +259,11 @@ function awayText([first, ...others]: readonly string[]): string[] {
 }
 
 /**
- * The questions that can be disturbed beside each other: the target, and reading questions that are answered
+ * The polls that can be disturbed beside each other: the target, and reading polls that are answered
  * and asked at least half as often.
  */
-function sideBySide({ questions, order: { unitId } }: WatchedClient, target: Question): Question[] {
-  const others = questions.filter(
+function sideBySide({ polls, order: { unitId } }: WatchedClient, target: Poll): Poll[] {
+  const others = polls.filter(
     (each) =>
       each.key !== target.key &&
       each.isAnswered &&

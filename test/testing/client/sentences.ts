@@ -32,9 +32,9 @@ const gapsOf = (asked: readonly Exchange[]) => asked.slice(1).map(({ at }, i) =>
 const sentUntil = ({ reply }: Exchange) =>
   reply?.report.steps.findLast(({ outcome }) => outcome === 'achieved')?.endedAt;
 const isSilent = (each: Exchange) => each.reply !== undefined && sentUntil(each) === undefined;
-const ask = (which: Exchange | undefined) => which?.question;
+const ask = (which: Exchange | undefined) => which?.poll;
 const sameAs = (which: Exchange | undefined, all: readonly Exchange[]) =>
-  all.filter(({ question }) => question === ask(which));
+  all.filter(({ poll }) => poll === ask(which));
 
 /** The times from each of these exchanges to the next request, rounded as in a sentence. */
 const goingOn = (shown: readonly Exchange[]) =>
@@ -43,7 +43,7 @@ const goingOn = (shown: readonly Exchange[]) =>
 const has = (times: readonly number[], ...wanted: number[]) =>
   wanted.every((ms) => times.some((time) => near(time, ms)));
 
-/** Askings of a question that come early after an exception, and how long after its last byte. */
+/** Requests of a poll that come early after an exception, and how long after its last byte. */
 function earlyAfterExceptions(asked: readonly Exchange[], periodMs: number): number[] {
   return asked.slice(1).flatMap(({ at }, i) => {
     const before = asked[i] as Exchange;
@@ -263,7 +263,7 @@ const CLAIMS: readonly Claim[] = [
       return (watched ?? 0) <= all.length && has(goingOn(all), Math.round(ms));
     },
   ],
-  [/its (\d+) questions are legal/, ({ log }, count) => new Set(log.after(0).map(ask)).size === count],
+  [/its (\d+) polls are legal/, ({ log }, count) => new Set(log.after(0).map(ask)).size === count],
   [
     /while unit (\d+) was dead for ([\d.]+) s/,
     ({ within }, unit, s = 0) => {
@@ -281,7 +281,7 @@ const CLAIMS: readonly Claim[] = [
 
 /** Numbers that name something, and the exceptions of the titles. */
 const NAMES =
-  /unit \d+|read holding registers \d+–\d+|write single register \d+: \d+|function \d+|t3\.5|attempts come [\d., ]+ ms apart|growing pauses of [\d., ]+ ms|within \d+ s/g;
+  /unit \d+|read holding registers \d+–\d+|write single register \d+: \d+|function \d+|t3\.5|its requests come [\d., ]+ ms apart|growing pauses of [\d., ]+ ms|within \d+ s/g;
 
 /** Says which parts of the sentence of a finding are not so, and which numbers nobody has compared. */
 export function untrueIn(finding: Finding, heard: Heard): string[] {

@@ -64,7 +64,7 @@ export async function runChain(
     return before ? exam.log.nextOf(before) : exam.askedAfter(last)[0];
   };
   for (const treatment of treatments) {
-    const scope = asked.length === 0 ? 'question' : 'line';
+    const scope = asked.length === 0 ? 'poll' : 'line';
     const done =
       treatment === 'good'
         ? undefined
@@ -160,21 +160,18 @@ const MOST_FAILED = 2;
 export async function learn(
   exam: Exam,
   treatments: readonly Treatment[],
-  {
-    times = LEARNT,
-    questions,
-  }: { readonly times?: number; readonly questions?: readonly string[] | undefined } = {},
+  { times = LEARNT, polls }: { readonly times?: number; readonly polls?: readonly string[] | undefined } = {},
 ): Promise<Behaviour | BrokenChain> {
   const isLoss = treatments.length === 1 && treatments[0] === LOST;
   const wanted = isLoss ? Math.max(times, LEARNT_MISSING) : times;
   let failed = 0;
   for (;;) {
-    const behaviour = behaviourAfter(exam, treatments, questions);
+    const behaviour = behaviourAfter(exam, treatments, polls);
     const known = behaviour.samples.length;
     if (isLoss && known > 0) exam.client.learn({ waitMs: behaviour.longest });
     if (known >= wanted) return behaviour;
     const chain = await runChain(exam, treatments);
-    const isMore = behaviourAfter(exam, treatments, questions).samples.length > known;
+    const isMore = behaviourAfter(exam, treatments, polls).samples.length > known;
     if (isBroken(chain) && chain.kind !== 'other') return chain;
     if (!isMore && ++failed > MOST_FAILED) return behaviour;
   }
@@ -193,10 +190,10 @@ async function reactionIn(
   const asked = [...chain.asked, chain.continuation.next];
   const why = contrast.isVoid?.(chain.asked);
   if (why !== undefined) return { kind: 'unclear', text: why, asked };
-  const questions = chain.asked.map(({ question }) => question);
-  const left = await learn(exam, contrast.ifLeft, { questions });
+  const polls = chain.asked.map(({ poll }) => poll);
+  const left = await learn(exam, contrast.ifLeft, { polls });
   if (isBroken(left)) return left;
-  const taken = await learn(exam, contrast.ifTaken, { questions });
+  const taken = await learn(exam, contrast.ifTaken, { polls });
   if (isBroken(taken)) return taken;
   const sent = sentFor(chain.continuation.of) - median(taken.samples.map(({ of }) => sentFor(of)));
   const laterMs = Math.max(0, sent || 0);
