@@ -33,7 +33,7 @@ const MOST_RANGES = 256;
 /** The greatest number of a turn that a rule can name. */
 const LAST_TURN = 99_999;
 
-/** Writes what was learned as a native file in block style. */
+/** Writes what was learned as a native file. */
 export function writeLearned({ source, conversation, lines, notes }: Learned): string {
   const { framing, exchanges } = conversation;
   const devices = lines.flatMap((line, i) =>
