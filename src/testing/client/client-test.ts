@@ -2,6 +2,7 @@ import { seededRandom } from '../../common/random.js';
 import { type Clock, systemClock } from '../../modbus/transport/clock.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
+import { Lateness } from '../lateness.js';
 import type { Finding, Report, Verdict } from '../report/report.js';
 import { durationText } from '../report/words.js';
 import { closedText, lastReplies, Outage, polledLine } from '../tested-line.js';
@@ -98,6 +99,7 @@ export class ClientTest {
       found: this.found,
       rules: this.#rules,
       outage: this.#outage,
+      lateness: new Lateness(clock),
       note: (text) => audience.note?.(text),
       values: order.observer && new ValueOracle(order.observer),
       questions: [],
@@ -142,8 +144,10 @@ export class ClientTest {
       const cause = this.#whySlow;
       this.#end({ verdict: 'not run', text: cause === undefined ? limit : `${cause}, and ${limit}` });
     });
+    this.#client.lateness.begin();
     let end = await Promise.race([this.#ended, this.#runAll()]);
     callOff();
+    this.#client.lateness.end();
     this.#watching.end();
     for (const running of this.#running) this.#breakOff(running, end?.text ?? '');
     this.#rules.removeAll();

@@ -12,6 +12,7 @@ import { Exam, type TestedClient } from '../client/trial/exam.js';
 import { OwnRules } from '../client/trial/rules.js';
 import { crashOf, helpedByNewConnection } from '../client/trial/run-check.js';
 import { ValueOracle } from '../client/trial/values.js';
+import { Lateness } from '../lateness.js';
 import type { Finding, Report } from '../report/report.js';
 import { durationText } from '../report/words.js';
 import { closedText, isRequest, lastReplies, Outage, polledLine } from '../tested-line.js';
@@ -103,6 +104,7 @@ export class FuzzRun {
       found: {},
       rules: this.#rules,
       outage: new Outage(order.line, bench, (text) => this.#end(text)),
+      lateness: new Lateness(clock),
       note: (text) => audience.note?.(text),
       values: order.observer && new ValueOracle(order.observer),
       questions: [],

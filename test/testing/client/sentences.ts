@@ -2,7 +2,6 @@ import type { Exchange } from '../../../src/testing/client/heard/exchange.js';
 import type { ExchangeLog } from '../../../src/testing/client/heard/log.js';
 import type { Finding, Report } from '../../../src/testing/report/report.js';
 import { pduOf } from '../../../src/testing/tested-line.js';
-import { median } from '../../../src/testing/times.js';
 
 /** What was on the line in a client test, for a test that compares sentences with it. */
 export interface Heard {
@@ -55,7 +54,8 @@ function earlyAfterExceptions(asked: readonly Exchange[], periodMs: number): num
 
 function periodOf({ log }: Heard, which: Exchange | undefined): number {
   const usual = sameAs(which, log.after(0)).filter((each) => each.seq <= log.usualUntil);
-  return median(gapsOf(usual.slice(0, 8)));
+  const gaps = gapsOf(usual);
+  return gaps.reduce((sum, ms) => sum + ms, 0) / gaps.length;
 }
 
 const events = ({ finding }: Shown, kind: string) => finding.frames.filter((each) => each.kind === kind);
@@ -79,17 +79,18 @@ const CLAIMS: readonly Claim[] = [
     },
   ],
   [
-    /asked (\d+) times in ([\d.]+) s/,
-    ({ own: [first], within }, times, s = 0) => {
+    /asked (\d+) times in ([\d.]+) m?s/,
+    ({ own: [first], within, finding: { summary } }, times, s = 0) => {
       const asked = sameAs(first, within);
-      return asked.length === times && (asked.at(-1)?.at ?? 0) - (first?.at ?? 0) <= 1000 * s;
+      const long = (asked.at(-1)?.at ?? 0) - (first?.at ?? 0);
+      return asked.length === times && long <= (/\bin [\d.]+ ms/.test(summary) ? s : 1000 * s) + ROUNDED_MS;
     },
   ],
   [
     /usually (\d+) times/,
     (shown, times) => {
       const s = Number(/in ([\d.]+) s/.exec(shown.finding.summary)?.[1]);
-      return near((1000 * s) / periodOf(shown, shown.own[0]), times ?? 0, 0.6);
+      return near((1000 * s) / periodOf(shown, shown.own[0]), times ?? 0, 0.6 + 0.01 * (times ?? 0));
     },
   ],
   [
@@ -235,6 +236,12 @@ const CLAIMS: readonly Claim[] = [
           .slice(0, times)
           .map(({ request }) => request.clientId),
       ).size === 1,
+  ],
+  [
+    /, (\d+) of them opened after a disturbance/,
+    ({ log }, times) =>
+      log.after(0).filter(({ before, request }) => before && before.request.clientId !== request.clientId)
+        .length >= (times ?? 0),
   ],
   [
     /(\d+) requests came over (\d+) connections/,

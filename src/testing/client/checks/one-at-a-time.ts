@@ -32,9 +32,11 @@ export const oneAtATime: Check = {
   source: 'Modbus over Serial Line V1.02, 2.1 and 2.4.1',
   transports: ['serial'],
   async run(exam) {
-    const asked = overlapping(exam.log.newest().filter(({ rule }) => !rule));
+    const asked = overlapping(exam.log.newest().filter(({ rule }) => !rule)).filter(
+      ([before, next]) => next.request.startedAt - before.at < SHORTEST_TIMEOUT_MS,
+    );
     if (asked.length > 2) {
-      const text = `asked while its device was answering at its usual pace, ${asked.length} times`;
+      const text = `asked within ${SHORTEST_TIMEOUT_MS} ms of its last request, while its device was answering, ${asked.length} times`;
       return sure('wrong', text, asked.flat().slice(0, 4), BLAME);
     }
     const missing = await learn(exam, [LOST]);

@@ -285,7 +285,8 @@ async function openQuestion(
     const continuation = continuationOf(exam, each);
     if (!continuation || !missing || isBroken(missing)) return [];
     const laterMs = Math.max(0, (repliedUntil(each) ?? each.at) - each.at - usual.replyMs);
-    return [reactionTo(continuation, { usual, missing, laterMs, waitMs: missing.longest })];
+    const lateMs = exam.client.lateness.between(each.at, continuation.next.at);
+    return [reactionTo(continuation, { usual, missing, laterMs, waitMs: missing.longest, lateMs })];
   });
   const isThrownAway = ({ kind }: Reaction) => kind === 'again' || kind === 'missing';
   if (reactions.length >= DECIDES && reactions.every(isThrownAway)) return undefined;

@@ -70,6 +70,15 @@ export function repliedUntil({ reply }: Exchange): number | undefined {
   return reply?.report.steps.findLast(({ outcome }) => outcome === 'achieved')?.endedAt;
 }
 
+/**
+ * How long after the end of a reply the next request began, in ms; undefined without a reply, and when the
+ * client asked on before the reply left: then it did not answer that.
+ */
+export function askedAfterReply(exchange: Exchange, { request }: Exchange): number | undefined {
+  const until = repliedUntil(exchange);
+  return until === undefined || request.startedAt < until ? undefined : request.startedAt - until;
+}
+
 /** The longest pause that was really made between two pieces of the reply, in ms. */
 export function longestPauseIn(exchange: Exchange | undefined): number {
   const steps = exchange?.reply?.report.steps ?? [];
@@ -118,7 +127,7 @@ export interface Question {
   readonly intervals: readonly number[];
   /** The median of the intervals; undefined when the question was asked once. */
   readonly periodMs: number | undefined;
-  /** True when every asking was answered as it should be. */
+  /** True when nearly every asking was answered as it should be: one reply may come too late on a busy machine. */
   readonly isAnswered: boolean;
 }
 
@@ -132,6 +141,9 @@ export function questionsIn(exchanges: readonly Exchange[]): Question[] {
   }
   return Array.from(byKey, ([key, asked]) => question(key, asked));
 }
+
+/** The fraction of its askings that a question needs answered. */
+const ANSWERED = 0.8;
 
 function question(key: string, asked: readonly Exchange[]): Question {
   const [{ request, pdu }] = asked as [Exchange];
@@ -147,7 +159,10 @@ function question(key: string, asked: readonly Exchange[]): Question {
     asked,
     intervals,
     periodMs: intervals.length > 0 ? median(intervals) : undefined,
-    isAnswered: request.kind === 'request' && decided.length > 0 && decided.every(wentWell),
+    isAnswered:
+      request.kind === 'request' &&
+      decided.length > 0 &&
+      decided.filter(wentWell).length >= ANSWERED * decided.length,
   };
 }
 

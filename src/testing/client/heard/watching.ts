@@ -1,6 +1,6 @@
 import { failure, type Result, success } from '../../../common/result.js';
 import type { Clock } from '../../../modbus/transport/clock.js';
-import { durationText } from '../../report/words.js';
+import { durationText, timesText } from '../../report/words.js';
 import { spanOf, usualTimes } from '../../times.js';
 import { type Question, questionsIn, targetOf } from './exchange.js';
 import type { ExchangeLog, Waits } from './log.js';
@@ -74,14 +74,13 @@ export async function watchClient({
   note,
 }: Watch): Promise<Result<Watched>> {
   const patience = Math.min(PATIENCE_MS, limitMs * MOST_OF_LIMIT);
-  const nobody = `nobody polls line ${line.name}`;
   if (!(await waits.until(() => log.after(0)[0], patience))) {
     const damaged = log
       .othersAfter(0)
       .filter(({ kind }) => kind === 'damaged' || kind === 'discarded').length;
     const only =
       damaged > 0 ? `, only bytes that are no frame, ${damaged} times (another baud rate or parity?)` : '';
-    return failure(`${nobody}: no request came within ${durationText(patience)}${only}`);
+    return failure(`nobody polls line ${line.name}: no request came within ${durationText(patience)}${only}`);
   }
   const startedAt = clock.now();
   const longest = Math.max(limitMs * MOST_OF_LIMIT, SHORTEST_MS);
@@ -92,21 +91,23 @@ export async function watchClient({
     lookAt = clock.now() + Math.max(LOOK_EVERY_MS, LOOK_AGAIN * (clock.now() - startedAt));
     return polls() >= least || undefined;
   };
-  const wanted = `${unitId === undefined ? 'a question' : `a question to unit ${unitId}`} that comes ${FEWEST_POLLS} times and is answered`;
+  const to = unitId === undefined ? '' : ` to unit ${unitId}`;
   const asked = () => {
     const each = questionsIn(log.newest()).map(({ text, asked }) => `${text} (${asked.length})`);
     return each.slice(0, 4).join(', ');
   };
   await waits.until(isKnown(POLLS + 1), Math.min(longest, ENOUGH_MS));
   if (polls() < FEWEST_POLLS && longest > ENOUGH_MS) {
-    note(`waiting for ${wanted}, ${durationText(ENOUGH_MS)} so far; asked were ${asked()}`);
+    const wanted = `a question${to} that comes ${FEWEST_POLLS} times and is answered`;
+    note(`waiting for ${wanted}, ${durationText(ENOUGH_MS)} so far; the last were ${asked()}`);
     await waits.until(isKnown(FEWEST_POLLS), longest - ENOUGH_MS);
   }
   const questions = questionsIn(log.newest());
   const chosen = targetOf(questions, unitId);
   if (chosen && chosen.asked.length >= FEWEST_POLLS) return success({ questions, target: chosen });
   const within = durationText(Math.round(clock.now() - startedAt));
+  const times = timesText(log.after(0).length);
   return failure(
-    `${nobody} as a client test needs it: ${wanted} was waited for, for ${within}; asked were ${asked()}`,
+    `the client asked ${times} in ${within}, but no question${to} came ${FEWEST_POLLS} times and was answered; the last were ${asked()}`,
   );
 }

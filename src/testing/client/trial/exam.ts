@@ -2,6 +2,7 @@ import type { Random } from '../../../common/random.js';
 import type { Ability } from '../../../device/faults/kind.js';
 import type { Clock } from '../../../modbus/transport/clock.js';
 import type { Line } from '../../../simulator/line.js';
+import type { Lateness } from '../../lateness.js';
 import type { CheckAbout } from '../../report/report.js';
 import type { Outage, PolledLine } from '../../tested-line.js';
 import { conditionsOf, type Exchange, type OwnRule, type Question, wentWell } from '../heard/exchange.js';
@@ -106,6 +107,8 @@ export interface TestedClient {
   readonly found: ClientFacts;
   readonly rules: OwnRules;
   readonly outage: Outage;
+  /** How late this machine is. */
+  readonly lateness: Lateness;
   /** Tells the followers of the client test what is waited for. */
   readonly note: (text: string) => void;
   /** Knows which values the client has read; undefined without an observer. */
@@ -339,7 +342,8 @@ export class Exam {
     if (asked.length < polls || !asked.every(wentWell)) return false;
     if (this.client.isWithoutRhythm) return true;
     const longest = Math.max(...this.target.intervals);
-    const most = Math.max(longest * LONGER, longest + LATER_MS);
+    const late = this.client.lateness.between(asked[0]?.at ?? 0);
+    const most = Math.max(longest * LONGER, longest + LATER_MS) + late;
     const times = [...asked.map(({ at }) => at), this.clock.now()];
     if (times.some((at, i) => i > 0 && at - (times[i - 1] as number) > most)) return false;
     const heard = new Set(this.log.after(since).map(({ question }) => question));

@@ -1,6 +1,8 @@
+import { lateText } from '../../lateness.js';
 import { median } from '../../times.js';
 import { type Exchange, repliedFrom, repliedUntil, whyNotActed } from '../heard/exchange.js';
 import { type Check, type CheckPlace, type CheckText, type Exam, LOST } from './exam.js';
+import { stoppedText } from './gone.js';
 import {
   ALIKE,
   type Behaviour,
@@ -24,8 +26,11 @@ export interface Chain {
 
 /** Says why a chain did not come about. */
 export interface BrokenChain {
-  /** `gone`: the client asked nothing more. `stuck`: it did not poll as usual, so nothing was tried. */
-  readonly kind: 'gone' | 'stuck' | 'other';
+  /**
+   * `gone`: the client asked the question no more. `stuck`: it did not poll as usual, so nothing was tried.
+   * `between`: a request over another connection met what was meant for the next one.
+   */
+  readonly kind: 'gone' | 'stuck' | 'between' | 'other';
   readonly why: string;
   readonly asked: readonly Exchange[];
 }
@@ -33,6 +38,8 @@ export interface BrokenChain {
 /** How long to wait for each request: this many ms, and this many poll periods and waits for a reply more. */
 const NEXT_MS = 30_000;
 const NEXT_TIMES = 3;
+/** A machine that is late by this may be why a trial shows nothing, in ms. */
+const LATE_MS = 25;
 /** How long a client may wait for a reply while that is not known, in ms. */
 const LONG_WAIT_MS = 15_000;
 
@@ -44,6 +51,9 @@ export function patienceOf({ periodMs, client }: Exam, waitMs = 0): number {
   return NEXT_MS + NEXT_TIMES * (periodMs + (client.waitMs ?? waitMs));
 }
 
+/** How often a chain is tried that a request over another connection has broken. */
+const MOST_BETWEEN = 8;
+
 /**
  * Treats requests that follow each other, beginning with a poll of the target while the client polls as
  * usual.
@@ -54,6 +64,17 @@ export async function runChain(
   treatments: readonly Treatment[],
   moreMs = 0,
 ): Promise<Chain | BrokenChain> {
+  for (let tried = 1; ; tried++) {
+    const chain = await oneChain(exam, treatments, moreMs);
+    if (!isBroken(chain) || chain.kind !== 'between' || tried === MOST_BETWEEN) return chain;
+  }
+}
+
+async function oneChain(
+  exam: Exam,
+  treatments: readonly Treatment[],
+  moreMs: number,
+): Promise<Chain | BrokenChain> {
   const broken = (why: string, kind: BrokenChain['kind'] = 'other'): BrokenChain => ({ kind, why, asked });
   const asked: Exchange[] = [];
   if (!(await exam.recover(1))) return broken('did not poll as usual', 'stuck');
@@ -63,6 +84,14 @@ export async function runChain(
     const before = asked.at(-1);
     return before ? exam.log.nextOf(before) : exam.askedAfter(last)[0];
   };
+  const stopped = () => {
+    const before = asked.at(-1);
+    if (!before) return broken('did not poll as usual', 'stuck');
+    const isElsewhere = exam.askedAfter(before.seq).length > 0;
+    return isElsewhere
+      ? broken('went on over another connection that it had')
+      : broken(stoppedText(exam, before), 'gone');
+  };
   for (const treatment of treatments) {
     const scope = asked.length === 0 ? 'question' : 'line';
     const done =
@@ -70,12 +99,10 @@ export async function runChain(
         ? undefined
         : await exam.disturb({ faults: treatment, count: 1, scope }, ({ spoilt: [first] }) => first, limit);
     const request = await exam.until(find, done ? 0 : limit);
-    if (!request)
-      return broken(
-        `asked nothing more for ${Math.round(limit / 1000)} s`,
-        asked.length > 0 ? 'gone' : 'stuck',
-      );
-    if (done && done.result !== request) return broken('another client asked in between');
+    if (done?.result && done.result !== request) {
+      return broken('it asked over another connection in between', 'between');
+    }
+    if (!request) return stopped();
     asked.push(request);
   }
   const of = asked.at(-1) as Exchange;
@@ -84,9 +111,7 @@ export async function runChain(
   const continuation = await exam.until(isOver, limit);
   const failed = asked.flatMap((each) => whyNotActed(each) ?? []);
   if (failed[0] !== undefined) return broken(`the fault could not act: ${failed[0]}`);
-  return continuation
-    ? { asked, continuation }
-    : broken(`asked nothing more for ${Math.round(limit / 1000)} s`, 'gone');
+  return continuation ? { asked, continuation } : stopped();
 }
 
 export function isBroken<Whole extends object>(chain: Whole | BrokenChain): chain is BrokenChain {
@@ -125,8 +150,10 @@ export const TOO_LONG = 'this computer made a pause longer than t1.5, and then t
 
 /** Says why a reply that was to come twice shows nothing; undefined when it came twice. */
 export function whyNotTwice(exchange: Exchange | undefined): string | undefined {
-  if (exchange?.reply?.report.ended === 'complete') return undefined;
-  return 'the client asked on before the reply could be sent twice';
+  const ended = exchange?.reply?.report.ended;
+  if (ended === 'complete') return undefined;
+  const did = ended === 'disconnected' ? 'closed its connection' : 'asked on';
+  return `the client ${did} before the reply could be sent twice`;
 }
 
 /** What each reaction to `shown` says of a client. */
@@ -175,7 +202,7 @@ export async function learn(
     if (known >= wanted) return behaviour;
     const chain = await runChain(exam, treatments);
     const isMore = behaviourAfter(exam, treatments, questions).samples.length > known;
-    if (isBroken(chain) && chain.kind !== 'other') return chain;
+    if (isBroken(chain) && (chain.kind === 'gone' || chain.kind === 'stuck')) return chain;
     if (!isMore && ++failed > MOST_FAILED) return behaviour;
   }
 }
@@ -200,12 +227,15 @@ async function reactionIn(
   if (isBroken(taken)) return taken;
   const sent = sentFor(chain.continuation.of) - median(taken.samples.map(({ of }) => sentFor(of)));
   const laterMs = Math.max(0, sent || 0);
-  const compared = { usual: taken, missing: left, laterMs, waitMs: missing.longest };
+  const { of: first, next } = chain.continuation;
+  const lateMs = exam.client.lateness.between(first.at, next.at);
+  const compared = { usual: taken, missing: left, laterMs, waitMs: missing.longest, lateMs };
   const reaction = reactionTo(chain.continuation, compared);
   const others = contrast.alsoUsual ? behaviourAfter(exam, contrast.alsoUsual).samples : [];
   const isAlike = others.some((each) => reactionTo(each, compared).kind === 'usual');
   if (reaction.kind === 'usual' && isAlike) return { kind: 'unclear', text: ALIKE, asked };
-  return { ...reaction, asked };
+  if (reaction.kind !== 'unclear' || lateMs < LATE_MS) return { ...reaction, asked };
+  return { kind: 'unclear', text: `${lateText(lateMs)}: ${reaction.text}`, asked };
 }
 
 /** Makes one trial on the line. */

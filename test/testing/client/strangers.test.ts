@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { ExchangeLog } from '../../../src/testing/client/heard/log.js';
+import type { Report } from '../../../src/testing/report/report.js';
+import { some } from '../../support/tries.js';
+import { untrueIn } from './sentences.js';
+import { Hands, type Stranger, UNUSUAL } from './strangers.js';
+import {
+  inVirtualTime,
+  newClientTest,
+  stalling,
+  untilOver,
+  type VirtualBench,
+  virtualBench,
+} from './virtual-bench.js';
+
+inVirtualTime();
+
+interface Tested {
+  readonly report: Report;
+  /** What is not so in its sentences. */
+  readonly untrue: readonly string[];
+  readonly failed: readonly string[];
+}
+
+/** Tests a client that somebody else wrote, from its first request to the report. */
+async function testStranger(
+  poll: Stranger,
+  on: 'serial' | 'tcp',
+  order: Parameters<typeof newClientTest>[1] = {},
+): Promise<Tested> {
+  const bench: VirtualBench = await virtualBench(on);
+  const all: Hands[] = [];
+  const hands = () => {
+    const pair = new Hands(bench);
+    all.push(pair);
+    return pair;
+  };
+  const log = new ExchangeLog(() => undefined);
+  bench.simulator.traffic.subscribe((event) => log.add(event));
+  const { clientTest } = newClientTest(bench, order);
+  void poll(hands(), hands);
+  const report = await untilOver(bench.clock, clientTest.run());
+  for (const pair of all) pair.isOver = true;
+  log.usualUntil = log.after(0).find(({ reply }) => (reply?.acted.length ?? 0) > 0)?.seq ?? log.last;
+  const untrue = report.findings
+    .filter(({ verdict }) => verdict !== 'not run')
+    .flatMap((finding) =>
+      untrueIn(finding, { log, report }).map((text) => `${finding.id}, "${finding.summary}": ${text}`),
+    );
+  const failed = report.findings.flatMap(({ id, verdict }) => (verdict === 'fail' ? id : []));
+  return { report, untrue, failed };
+}
+
+/** What clients without a mistake fail by the rule of a check. */
+const BY_RULE: Readonly<Record<string, readonly string[]>> = {
+  'opens a connection for each request': ['connections-reused'],
+};
+const ON = (name: string) =>
+  name.includes('connection') ? (['tcp'] as const) : (['serial', 'tcp'] as const);
+const ROWS = Object.entries(UNUSUAL).flatMap(([name, poll]) =>
+  ON(name).map((on) => [name, on, poll] as const),
+);
+
+describe('an unusual client is accused of nothing', () => {
+  it.each(some(ROWS, 5))('that %s on %s', { timeout: 60_000 }, async (name, on, poll) => {
+    const { report, untrue, failed } = await testStranger(poll, on);
+    expect(failed).toEqual(BY_RULE[name] && on === 'tcp' ? BY_RULE[name] : []);
+    expect(report.conclusions.filter((text) => /gone|away|crashed/i.test(text))).toEqual([]);
+    expect(untrue).toEqual([]);
+  });
+});
+
+describe('on a machine that stalls for up to 400 ms again and again', () => {
+  it.each(
+    some(
+      ROWS.filter(([name]) => !name.includes('fast')),
+      3,
+    ),
+  )('a client that %s on %s is accused of nothing', { timeout: 60_000 }, async (name, on, poll) => {
+    stalling(400, 1);
+    const { report, failed } = await testStranger(poll, on);
+    expect(failed).toEqual(BY_RULE[name] && on === 'tcp' ? BY_RULE[name] : []);
+    expect(report.findings.map(({ summary }) => summary).filter((text) => /-\d/.test(text))).toEqual([]);
+  });
+});
