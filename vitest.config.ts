@@ -51,7 +51,7 @@ const ALL_TRIES = [
   'test/document/hostile.test.ts',
   'test/device/{diagnostics-sequences,reactions}.test.ts',
   'test/device/faults/{kinds,limits}.test.ts',
-  'test/files/import/{csv,esphome,home-assistant,sunspec}.test.ts',
+  'test/extensions/import/{csv,esphome,home-assistant,sunspec}.test.ts',
   'test/device/registers/actions.test.ts',
   'test/simulator/plan.test.ts',
   'test/simulator/state/{keeper,sequences}.test.ts',

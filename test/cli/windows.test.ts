@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { StateFiles } from '../../src/cli/service/state/state-files.js';
-import { extcapWrapper } from '../../src/cli/verbs/extcap.js';
 import { platformOf } from '../../src/common/platform.js';
+import { extcapWrapper } from '../../src/extensions/extcap/verb.js';
 import { signalGroup } from '../../src/testing/scenario/dut.js';
 
 const WINDOWS = platformOf('win32');

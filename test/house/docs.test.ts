@@ -288,7 +288,7 @@ lines: {bench: {serial: {path: virtual}, units: {1: meter}}}
 describe('the examples in the documents', () => {
   const directory = mkdtempSync(join(tmpdir(), 'docs-'));
   afterAll(() => rmSync(directory, { recursive: true }));
-  cpSync('test/remote/api/restapi/meter.json', join(directory, 'setup.json'));
+  cpSync('test/extensions/restapi/meter.json', join(directory, 'setup.json'));
   /** A scenario has a name; a native file has none. */
   const isScenario = (block: string) => /^name:/m.test(block);
   const blocks = DOCUMENTS.flatMap((path) =>

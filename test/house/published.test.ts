@@ -68,7 +68,7 @@ describe('the configuration that GET /api/v1/configuration answers', () => {
     .sort();
   const sources = [
     ['demo', { kind: 'demo' }],
-    ['pymodbus', { kind: 'pymodbus', file: 'test/remote/api/restapi/meter.json' }],
+    ['pymodbus', { kind: 'pymodbus', file: 'test/extensions/restapi/meter.json' }],
     ...examples.map(
       (path) => [path.replace(/\.yaml$/, ''), { kind: 'native', file: join('examples', path) }] as const,
     ),

@@ -47,14 +47,14 @@ const HELD: Readonly<Record<string, readonly (readonly [file: string, title: str
   ],
   '`traffic.file`': [
     [
-      'remote/api/traffic-file.test.ts',
+      'extensions/traffic-files/traffic-files.test.ts',
       'goes on in new files, of which the oldest go, and none is longer than it may be',
     ],
   ],
   'REST writes traffic': [
-    ['remote/api/v1/traffic-file.test.ts', 'than below the directory of the configuration'],
+    ['extensions/traffic-files/routes.test.ts', 'than below the directory of the configuration'],
     [
-      'remote/api/v1/traffic-file.test.ts',
+      'extensions/traffic-files/routes.test.ts',
       'than where the configuration has traffic written, or where the command line says',
     ],
   ],
@@ -66,8 +66,11 @@ const HELD: Readonly<Record<string, readonly (readonly [file: string, title: str
     ['modbus/transport/port/client-link.test.ts', 'takes the place of one that a killed program left behind'],
   ],
   '`-o`': [
-    ['cli/verbs/import.test.ts', 'overwrites a file with --force only'],
-    ['cli/verbs/clone.test.ts', 'finds nobody, overwrites nothing, and says what is wrong with an option'],
+    ['extensions/import/verb.test.ts', 'overwrites a file with --force only'],
+    [
+      'extensions/clone/verb.test.ts',
+      'finds nobody, overwrites nothing, and says what is wrong with an option',
+    ],
   ],
   '`--junit`': [
     ['cli/verbs/replace.test.ts', 'a %s is written over an earlier one, an empty file and no other'],
@@ -80,10 +83,10 @@ const HELD: Readonly<Record<string, readonly (readonly [file: string, title: str
   ],
   '`extcap --install`': [
     [
-      'cli/verbs/extcap.test.ts',
+      'extensions/extcap/verb.test.ts',
       'is installed over an earlier one, and over nothing else: not over a file of that name, nor through a link',
     ],
-    ['cli/verbs/extcap.test.ts', 'captures into a pipe, and does not write over a file'],
+    ['extensions/extcap/verb.test.ts', 'captures into a pipe, and does not write over a file'],
   ],
   'The socket of a reload': [
     ['cli/service/reload-socket.test.ts', 'a file in place of the socket is left alone, and named'],
@@ -121,7 +124,7 @@ const HELD: Readonly<Record<string, readonly (readonly [file: string, title: str
   ],
   '`clone` never writes': [
     [
-      'cli/verbs/clone.test.ts',
+      'extensions/clone/verb.test.ts',
       'reads a late device that needs pauses, never writes, and its clone is as late',
     ],
   ],
@@ -191,13 +194,13 @@ function filesWith(pattern: RegExp): string[] {
 const WRITERS = {
   'cli/service/reload-socket.ts': 'its socket, in the runtime directory or beside the links of virtual lines',
   'cli/service/state/state-files.ts': 'the state',
-  'cli/verbs/extcap.ts': 'the script for Wireshark, and the pipe of a capture',
   'cli/verbs/log.ts': '--log_file, which is appended to',
   'cli/verbs/make-at-build.ts': 'dist, while it is built',
   'cli/verbs/write-files.ts': '-o, reports and scenarios',
+  'extensions/extcap/verb.ts': 'the script for Wireshark, and the pipe of a capture',
+  'extensions/traffic-files/traffic-files.ts': 'traffic.file',
   'library.ts': 'a folder of its own in the temporary directory, for the links of virtual lines',
   'modbus/transport/port/client-link.ts': 'links of virtual lines',
-  'remote/api/traffic-file/traffic-files.ts': 'traffic.file',
   'testing/scenario/test-run.ts': 'captures',
 };
 
@@ -205,12 +208,12 @@ const WRITERS = {
 const CONNECTORS = {
   'cli/service/reload-socket.ts': 'the service on this machine that is to read its file again',
   'common/rest-client/client.ts': 'the simulator of --url',
+  'extensions/sparkplug/node.ts': 'that broker',
   'library.ts': 'the simulator that a test names',
   'modbus/client/wire.ts': 'real devices, and servers that a command names',
   'modbus/transport/port/libc.ts': 'the service manager on this machine',
   'modbus/transport/socket/udp-binding.ts': 'nothing: the socket of a UDP line',
   'remote/mqtt/broker.ts': 'the broker of the configuration',
-  'remote/mqtt/sparkplug/node.ts': 'that broker',
   'testing/client/observer.ts': 'the page of an observer on the command line',
   'testing/measure/client.ts': 'the own lines of a measurement',
 };

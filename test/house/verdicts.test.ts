@@ -31,6 +31,8 @@ const MATCHES = /\/(?:[^/\n\\]|\\.)*(?:[a-z] | [a-z])(?:[^/\n\\]|\\.)*\/[a-z]*\.
 const READ: Readonly<Record<string, string>> = {
   'scenario/scenario-file.ts': 'what a user has written into a scenario',
   'scenario/seen.ts': 'the lines of a message, to show the first of its values',
+  'survey/guess.ts': 'characters that a device keeps in its registers',
+  'survey/write.ts': 'characters of the identification of a device',
   'report/words.ts': 'whether a sentence has its full stop already',
   'client/observer.ts': 'a path that a user has written',
   'client/trial/verdict.ts': 'the numbers of sentences that become one sentence',

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import modbusSerial from 'modbus-serial';
 import { expect, it, onTestFinished } from 'vitest';
-import { command, type Decoded, decoded } from '../remote/mqtt/sparkplug-decoder.js';
+import { command, type Decoded, decoded } from '../extensions/sparkplug/sparkplug-decoder.js';
 import { makeTempDir, startProgram } from '../support/program.mjs';
 import { type Mosquitto, mosquitto, noMosquitto } from './mosquitto.js';
 import { describeWithPeer } from './peer.js';

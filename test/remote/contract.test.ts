@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { ndjson } from '../../src/remote/api/traffic-file/encoding.js';
+import { ndjson } from '../../src/extensions/traffic-files/encoding.js';
 import { TrafficStream } from '../../src/simulator/traffic/stream.js';
 import { frameEvent, replyEvent } from '../simulator/traffic/events.js';
 

@@ -112,14 +112,16 @@ function fuzzed(): { readonly report: Report; readonly simulator: Simulator } {
     periodMs: 1000,
     isAnswered: true,
   };
-  const report = fuzzReport({ line, unitId: undefined, limitMs: 60_000, seed: 4711 }, simulator, {
+  const course = {
     startedAt: STARTED_AT,
     durationMs: 90_000,
     isOver: true,
     isStopped: false,
     whyEnded: undefined,
     refusal: undefined,
-    fate: undefined,
+  };
+  const client = { course, target, questions: [target] };
+  const report = fuzzReport({ line, unitId: undefined, limitMs: 60_000, seed: 4711 }, simulator, client, {
     moves: 12,
     plays: 5,
     seen: [
@@ -133,8 +135,6 @@ function fuzzed(): { readonly report: Report; readonly simulator: Simulator } {
         last: 2,
       },
     ],
-    target,
-    questions: [target],
   });
   return { report: { ...report, configuration: 'devices: {}\n', versions: VERSIONS }, simulator };
 }

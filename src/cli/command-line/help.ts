@@ -1,11 +1,11 @@
 import { nearest } from '../../common/schema/nearest.js';
 import { quote } from '../../common/schema/problem.js';
-import { CLONE } from './commands/clone.js';
-import { EXTCAP } from './commands/extcap.js';
-import { FLEET } from './commands/fleet.js';
+import { CLONE } from '../../extensions/clone/command.js';
+import { EXTCAP } from '../../extensions/extcap/command.js';
+import { FLEET } from '../../extensions/fleet/command.js';
+import { IMPORT } from '../../extensions/import/command.js';
+import { LEARN } from '../../extensions/learn/command.js';
 import { FUZZ } from './commands/fuzz.js';
-import { IMPORT } from './commands/import.js';
-import { LEARN } from './commands/learn.js';
 import { MEASURE } from './commands/measure.js';
 import { MONITOR } from './commands/monitor.js';
 import { CATALOGUE, CHECK, PORTS, RELOAD, SCHEMA } from './commands/plain.js';

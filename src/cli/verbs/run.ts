@@ -29,13 +29,13 @@ async function run(command: Command): Promise<number> {
     case 'schema':
       return (await import('./schema.js')).schema(command);
     case 'clone':
-      return (await import('./clone.js')).clone(command);
+      return (await import('../../extensions/clone/verb.js')).clone(command);
     case 'fleet':
-      return (await import('./fleet.js')).fleet(command);
+      return (await import('../../extensions/fleet/verb.js')).fleet(command);
     case 'learn':
-      return (await import('./learn.js')).learn(command);
+      return (await import('../../extensions/learn/verb.js')).learn(command);
     case 'import':
-      return (await import('./import.js')).importFile(command);
+      return (await import('../../extensions/import/verb.js')).importFile(command);
     case 'ports':
       return (await import('./ports.js')).ports();
     case 'reload':
@@ -53,7 +53,7 @@ async function run(command: Command): Promise<number> {
     case 'monitor':
       return (await import('./monitor.js')).monitor(command);
     case 'extcap':
-      return (await import('./extcap.js')).extcap(command.request, version());
+      return (await import('../../extensions/extcap/verb.js')).extcap(command.request, version());
     case 'serve': {
       // Both threads load their modules at the same time.
       const thread = startDeskThread();

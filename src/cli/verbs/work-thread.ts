@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { parseText } from '../../document/text/parse-text.js';
 import { piecesOf } from '../../document/text/pieces.js';
 import { readText } from '../../document/text/read-file.js';
-import { learning } from '../../files/learn/learn.js';
+import { learning } from '../../extensions/learn/learn.js';
 import type { Parsed, ToParser } from './configuration-file.js';
 import { END, type ParseOrder, setNiceness, thisThread, type WorkOrder } from './work.js';
 

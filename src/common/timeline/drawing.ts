@@ -48,12 +48,18 @@ export interface Text {
 
 /**
  * The visible part of a pause between two pieces of speech. `text` is empty where there is no room for it.
+ * `isBroken`: frames that are not shown passed in it, so its length is that of the silence after the last of them.
  */
 export interface Pause {
   readonly x: number;
   readonly width: number;
   readonly text: string;
+  readonly isBroken: boolean;
 }
+
+/** How much longer than its silence a gap may look, because times are measured: in characters, and at least in µs. */
+const INEXACT_CHARACTERS = 3;
+const INEXACT_US = 100;
 
 /** The part of the time that a drawing shows, and its measures in pixels. */
 interface View {
@@ -159,33 +165,43 @@ export function labelsOf(boxes: readonly Box[], width: number, widthOf: View['wi
 }
 
 /**
- * Returns the pauses between the pieces in which somebody speaks, with their lengths in ms and characters.
+ * Returns the pauses between the pieces in which somebody speaks, with their lengths in ms and characters. A pause that
+ * is shorter than the gap between the pieces is the silence after frames that are not among them.
  */
 export function pausesOf(pieces: readonly Piece[], view: Omit<View, 'ticks'>): Pause[] {
   const { xOf, characterUs, widthOf } = view;
   const speech = pieces.filter(
     ({ lane, look }) => lane === 'received' || (lane === 'sent' && look !== 'missing'),
   );
+  const inexactUs = Math.max(INEXACT_US, INEXACT_CHARACTERS * (characterUs ?? 0));
   const pauses: Pause[] = [];
-  let quietUs = Number.POSITIVE_INFINITY;
-  for (const { startUs, endUs } of speech.sort((a, b) => a.startUs - b.startUs)) {
+  let lastUs = Number.POSITIVE_INFINITY;
+  for (const { startUs, endUs, quietUs = 0 } of speech.sort((a, b) => a.startUs - b.startUs)) {
     // When a pause goes on outside the view, its text stands in the middle of the visible part.
-    const x = Math.max(xOf(quietUs), -PAD);
+    const x = Math.max(xOf(lastUs), -PAD);
     const width = Math.min(xOf(startUs), view.width + PAD) - x;
     if (width >= PAD) {
-      const texts = [lengthText(startUs - quietUs, characterUs), msText(startUs - quietUs)];
+      const gapUs = startUs - lastUs;
+      const isBroken = quietUs > 0 && gapUs > quietUs + inexactUs;
+      const texts = isBroken
+        ? [`frames not shown, then ${lengthText(quietUs, characterUs)}`, 'frames not shown', '…']
+        : [lengthText(gapUs, characterUs), msText(gapUs)];
       const text = texts.find((each) => widthOf(each) + 4 * PAD <= width) ?? '';
-      pauses.push({ x, width, text });
+      pauses.push({ x, width, text, isBroken });
     }
-    quietUs = Number.isFinite(quietUs) ? Math.max(quietUs, endUs) : endUs;
+    lastUs = Number.isFinite(lastUs) ? Math.max(lastUs, endUs) : endUs;
   }
   return pauses;
 }
 
-/** Returns the SVG path of a pause: a line with a mark at each end, and a gap for its text in the middle. */
-function pausePath({ x, width, text }: Pause, widthOf: View['widthOf']): string {
+/**
+ * Returns the SVG path of a pause: a line with a mark at each end, and a gap for its text in the middle. A broken pause has
+ * two strokes on each side of the gap in place of the line.
+ */
+function pausePath({ x, width, text, isBroken }: Pause, widthOf: View['widthOf']): string {
   const y = PAUSES_TOP + PAUSES / 2;
   const half = (width - 1 - (text === '' ? 0 : widthOf(text) + 2 * PAD)) / 2;
   const [from, to] = [x + 0.5, x + width - 0.5];
+  if (isBroken) return [from + half - 8, to - half + 2].map((at) => `M${at} ${y + 4}l3 -8m3 0l-3 8`).join('');
   return `M${from} ${y - 3}v7M${to} ${y - 3}v7M${from} ${y + 0.5}h${half}M${to} ${y + 0.5}h${-half}`;
 }

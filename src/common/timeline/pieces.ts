@@ -39,6 +39,8 @@ export interface Piece {
   readonly label: string;
   /** A sentence that describes the piece. */
   readonly words: string;
+  /** The silence on the line before the piece, as the event has it; undefined when that is not known. */
+  readonly quietUs?: number | undefined;
 }
 
 /** The durations of a line, in µs; undefined where characters take no time. */
@@ -99,7 +101,8 @@ export function piecesOf(event: StripEvent, wire: Wire): Piece[] {
   const words = `${numbered(kind, id)}, ${sizeText(bytes, event.omittedBytes)}: ${text}${pause}`;
   const look = RECEIVED[kind] ?? 'foreign';
   const lane = kind === 'unsolicited' ? 'sent' : 'received';
-  return [{ id, lane, look, startUs: startedUs, endUs, label: name, words }];
+  const quietUs = pauseUs ?? undefined;
+  return [{ id, lane, look, startUs: startedUs, endUs, label: name, words, quietUs }];
 }
 
 function replyPieces(event: StripEvent, wire: Wire): Piece[] {
@@ -163,9 +166,11 @@ function stepPieces(step: StripStep, { base, which, wire, event }: Around): Omit
   const isSpoilt = event.faults?.some(({ outcome }) => outcome === 'applied');
   const sent = `${which}, ${label}, ${msText(achievedUs)} after the request, ${msText(achievedUs - plannedUs)} after its plan, ${lengthText(taken, wire.characterUs)} long: ${event.text}`;
   const look = isBytes ? (isSpoilt ? 'spoilt' : 'reply') : 'break';
+  // From the request, which may not be shown, to the first piece. Between pieces nothing is hidden.
+  const quietUs = step === event.steps?.[0] ? achievedUs : undefined;
   return [
     { ...planned, look: 'planned', label, words },
-    { lane: 'sent', look, startUs: from, endUs: from + taken, label, words: sent },
+    { lane: 'sent', look, startUs: from, endUs: from + taken, label, words: sent, quietUs },
   ];
 }
 

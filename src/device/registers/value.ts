@@ -242,10 +242,16 @@ function toBigInt(input: unknown): bigint | undefined {
 function parseFloatValue(type: ValueType, input: unknown): Result<Value> {
   const number = toNumber(input);
   const stored = type === 'float32' && number !== undefined ? Math.fround(number) : number;
-  if (stored === undefined || (!Number.isFinite(stored) && Number.isFinite(number))) {
-    return failure(`a number (${type})`);
-  }
+  if (stored === undefined) return failure(`${expectedNumber(input)} (${type})`);
+  if (!Number.isFinite(stored) && Number.isFinite(number))
+    return failure(`a number from -3.4028235e38 to 3.4028235e38 (${type})`);
   return success(stored);
+}
+
+/** Says that a number was expected, and of a text with a decimal comma how to write it. */
+export function expectedNumber(input: unknown): string {
+  const hasComma = typeof input === 'string' && /^[+-]?\d+,\d+$/.test(input.trim());
+  return hasComma ? 'a number with a decimal point' : 'a number';
 }
 
 /**

@@ -11,6 +11,7 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import { z } from 'zod';
+import { restapiRoutes } from '../../extensions/restapi/routes.js';
 import { CODES, type Code, refusal } from '../../simulator/commands/refusal.js';
 import { Access, type AccessRules, accessGuard } from './access/access.js';
 import { targetOf } from './access/clients.js';
@@ -24,7 +25,6 @@ import { metricsRoutes } from './metrics.js';
 import { collectOperations } from './openapi/operation.js';
 import { openApiRoutes } from './openapi/routes.js';
 import { refusalIn, takeRequests } from './requests.js';
-import { restapiRoutes } from './restapi/routes.js';
 import { v1Routes } from './v1/routes.js';
 
 const health = z.object({ status: z.literal('ok') }).describe('The program serves.');

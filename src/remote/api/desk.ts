@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import type { Asked } from '../../common/work.js';
-import type { LearnedPiece, ToLearner } from '../../files/learn/learn.js';
+import type { LearnedPiece, ToLearner } from '../../extensions/learn/learn.js';
+import { TrafficFiles } from '../../extensions/traffic-files/traffic-files.js';
 import type { MqttStatus, SeenBench } from '../../simulator/commands/schemas/mqtt.js';
 import type { KeptEvents } from '../../simulator/traffic/kept-events.js';
 import type { Rpc } from '../rpc/rpc.js';
 import { LineMap } from './line-map.js';
-import { TrafficFiles } from './traffic-file/traffic-files.js';
 
 /** The way of the desk to the running simulator, and to its traffic. */
 export interface ApiContext {

@@ -3,6 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import { isMapping } from '../../common/schema/parts.js';
 import type { MqttDefinition } from '../../document/configuration.js';
+import { BenchesSeen } from '../../extensions/fleet/benches.js';
+import type { SparkplugNode, WrittenMetric } from '../../extensions/sparkplug/node.js';
 import type { Outcome } from '../../simulator/commands/refusal.js';
 import type { MqttStatus, SeenBench } from '../../simulator/commands/schemas/mqtt.js';
 import type { Summary } from '../../simulator/commands/schemas/program.js';
@@ -15,10 +17,8 @@ import { allParts } from '../rpc/rpc.js';
 import { type Arrived, Broker, type BrokerCredentials, type BrokerEvents } from './broker.js';
 import { Commands, jsonOf } from './commands.js';
 import { Findings } from './findings.js';
-import { BenchesSeen } from './fleet.js';
 import { discoveries } from './home-assistant.js';
 import type { Publication } from './outbox.js';
-import type { SparkplugNode, WrittenMetric } from './sparkplug/node.js';
 import { Inlets, level, nameIn, ValuesOut } from './values.js';
 
 /** The settings with which a simulator joins a broker. */
@@ -158,7 +158,7 @@ export class MqttLink {
     const { definition, credentials } = this.#order;
     const { sparkplug, client, commands, publish } = definition;
     if (!sparkplug) return;
-    const { SparkplugNode } = await import('./sparkplug/node.js');
+    const { SparkplugNode } = await import('../../extensions/sparkplug/node.js');
     this.#sparkplug = new SparkplugNode({
       ...sparkplug,
       mayWrite: commands === 'all',

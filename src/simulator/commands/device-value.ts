@@ -9,6 +9,7 @@ import type { Write } from '../../device/registers/accesses.js';
 import type { RegisterImage } from '../../device/registers/image.js';
 import { notDefined } from '../../device/registers/undefined.js';
 import {
+  expectedNumber,
   nearestValue,
   parseValue,
   setBits,
@@ -364,7 +365,7 @@ export function parseChange({ location, point }: DeviceValue, input: unknown, ra
   if (raw || label || scale === 1 || location.type === 'string') {
     return parsed.ok ? parsed : failure(`${parsed.error}${orLabel}`);
   }
-  if (typeof input !== 'number') return failure(`a number${orLabel}`);
+  if (typeof input !== 'number') return failure(`${expectedNumber(input)}${orLabel}`);
   const { value, fits } = nearestValue(location.type, input / scale);
   return fits
     ? success(value)

@@ -1,31 +1,9 @@
 import { seededRandom } from '../../common/random.js';
-import type { Line } from '../../simulator/line.js';
-import type { RunAbout } from '../report/report.js';
-import type { Observer } from './observer.js';
 import type { Check } from './trial/exam.js';
+import type { ClientOrder } from './watched-client.js';
 
 /** How long a client test may take, in ms, unless somebody says otherwise. */
 export const DEFAULT_LIMIT_MS = 600_000;
-
-/** Which client a client test or a fuzz run is about, and how long it may take. */
-export interface ClientOrder {
-  readonly line: Line;
-  /** The unit whose requests are disturbed; any unit when undefined. */
-  readonly unitId: number | undefined;
-  /** How long it may take, in ms. */
-  readonly limitMs: number;
-  /** The same seed tries the same, in the same order. */
-  readonly seed: number;
-  /** What the tester says about the client; undefined when nothing. */
-  readonly about?: RunAbout | undefined;
-  /** Shows the values that the client has read; undefined when nothing does. */
-  readonly observer?: Observer | undefined;
-  /**
-   * Starts the client again, also one that runs; undefined when nobody can.
-   * @returns why that was not possible; undefined when it was
-   */
-  readonly restart?: (() => Promise<string | undefined>) | undefined;
-}
 
 /** What a client test tests, and how. Checks that it does not reach within its time are not run. */
 export interface ClientTestOrder extends ClientOrder {

@@ -10,9 +10,10 @@ import {
   versions,
 } from '../report/report.js';
 import { sentence } from '../report/words.js';
-import { type ClientFacts, foundText, parametersOf } from './heard/found.js';
+import { foundText, measurementsOf, parametersOf } from './heard/found.js';
 import type { Check } from './trial/exam.js';
 import type { EndedCheck, Evidence } from './trial/verdict.js';
+import type { WatchedClient } from './watched-client.js';
 
 /** The line, the seed and the checks of a client test. */
 interface Tested {
@@ -22,14 +23,9 @@ interface Tested {
   readonly checks: readonly Check[];
 }
 
-interface KnownByNow extends Pick<Report, 'startedAt' | 'durationMs' | 'findings' | 'isStopped'> {
-  /** Why the client test could not begin, as a sentence. */
-  readonly refusal: string | undefined;
+interface KnownByNow extends Pick<Report, 'findings'> {
   /** What became of the client, as sentences: it has crashed, is gone, or was away. */
   readonly fates: readonly string[];
-  /** True when the client test is over: a check without a verdict gets none any more. */
-  readonly isOver: boolean;
-  readonly found: ClientFacts;
 }
 
 /**
@@ -42,8 +38,10 @@ const TOO_MANY = 0.5;
 export function clientTestReport(
   { line, seed, about, checks }: Tested,
   bench: Simulator,
-  { startedAt, durationMs, refusal, fates, isOver, isStopped, found, findings }: KnownByNow,
+  { course, facts: found }: Pick<WatchedClient, 'course' | 'facts'>,
+  { fates, findings }: KnownByNow,
 ): Report {
+  const { startedAt, durationMs, refusal, isOver, isStopped } = course;
   const verdicts = findings.map(({ verdict }) => verdict);
   const [notRun, open] = ['not run', 'inconclusive'].map(
     (wanted) => verdicts.filter((verdict) => verdict === wanted).length,
@@ -82,7 +80,7 @@ export function clientTestReport(
       ...(refusal === undefined ? [foundText(found) || 'No time was measured'] : []),
     ].flatMap((text) => (text === '' ? [] : sentence(text))),
     parameters: parametersOf(found),
-    found: { ...found },
+    found: measurementsOf(found),
     findings: inOrder,
     // The configuration may be long, and not every reader of a report wants it.
     get configuration() {

@@ -1,41 +1,15 @@
 import { seededRandom } from '../../common/random.js';
-import { type Clock, systemClock } from '../../modbus/transport/clock.js';
+import type { Clock } from '../../modbus/transport/clock.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import type { TrafficEvent } from '../../simulator/traffic/event.js';
-import { Lateness } from '../lateness.js';
-import type { Finding, Report, Verdict } from '../report/report.js';
-import { durationText } from '../report/words.js';
-import { closedText, lastReplies, Outage, polledLine } from '../tested-line.js';
+import type { Finding, Report } from '../report/report.js';
 import { type ClientTestOrder, inTurns } from './client-test-order.js';
 import { clientTestReport, findingOf } from './client-test-report.js';
 import { isReading, type Question } from './heard/exchange.js';
-import type { ClientFacts } from './heard/found.js';
-import { ExchangeLog, Waits } from './heard/log.js';
 import { unevenText, watchClient } from './heard/watching.js';
-import type { Check } from './trial/exam.js';
-import { Exam, type TestedClient } from './trial/exam.js';
-import { OwnRules } from './trial/rules.js';
+import { type Check, Exam } from './trial/exam.js';
 import { crashOf, isGone, LAST_FRAMES, runCheck, soFar } from './trial/run-check.js';
-import { ValueOracle } from './trial/values.js';
 import { type EndedCheck, sure } from './trial/verdict.js';
-
-/** Callbacks for a follower of a client test. */
-export interface Audience {
-  /**
-   * Called when a check is over.
-   * @param number counts the checks from 1
-   */
-  readonly found?: (finding: Finding, number: number) => void;
-  /** Called with a sentence that says what is waited for. */
-  readonly note?: (text: string) => void;
-}
-
-/** Says why a client test ends early. */
-interface End {
-  readonly verdict: Extract<Verdict, 'not run' | 'error'>;
-  /** The reason, as a sentence. */
-  readonly text: string;
-}
+import { type Audience, type End, WatchedClient } from './watched-client.js';
 
 /** A check that runs. */
 interface Running {
@@ -50,77 +24,23 @@ interface Running {
  */
 export class ClientTest {
   readonly order: ClientTestOrder;
-  readonly found: ClientFacts = {};
-  readonly startedAt = Date.now();
   readonly #bench: Simulator;
-  readonly #clock: Clock;
-  readonly #audience: Audience;
-  readonly #begun: number;
-  readonly #log: ExchangeLog;
-  readonly #outage: Outage;
-  /** The waits before the checks begin. */
-  readonly #watching: Waits;
-  readonly #unsubscribe: () => void;
+  readonly #client: WatchedClient;
   readonly #findings: Finding[] = [];
   /** What became of the client, as sentences: it has crashed, or is gone. */
   readonly #fates: string[] = [];
   /** After which checks the client was away as if restarted, and how that was seen; parts of a sentence. */
   readonly #away: string[] = [];
-  readonly #rules: OwnRules;
   readonly #running = new Set<Running>();
-  readonly #client: TestedClient;
-  /** The question that is disturbed; undefined until the client was watched. */
-  #target: Question | undefined;
-  readonly #ended: Promise<End>;
-  #end: (end: End) => void = () => {};
-  /** Resolves with a sentence when the program of the client has ended. */
-  #crashed: Promise<string> = new Promise(() => {});
-  #crash: (how: string) => void = () => {};
-  #refusal: string | undefined;
-  #endedAt: number | undefined;
-  #isStopped = false;
 
-  constructor(bench: Simulator, order: ClientTestOrder, audience: Audience = {}, clock = systemClock) {
+  constructor(bench: Simulator, order: ClientTestOrder, audience?: Audience, clock?: Clock) {
     this.order = order;
     this.#bench = bench;
-    this.#clock = clock;
-    this.#audience = audience;
-    this.#begun = clock.now();
-    this.#outage = new Outage(order.line, bench, (text) => this.#end({ verdict: 'error', text }));
-    this.#rules = new OwnRules(bench.faults.rules);
-    this.#log = new ExchangeLog(() => this.#rules.acted());
-    this.#watching = new Waits(clock, this.#log);
-    this.#client = {
-      clock,
-      line: polledLine(order.line),
-      simulated: order.line,
-      unitId: order.unitId,
-      log: this.#log,
-      found: this.found,
-      rules: this.#rules,
-      outage: this.#outage,
-      lateness: new Lateness(clock),
-      note: (text) => audience.note?.(text),
-      values: order.observer && new ValueOracle(order.observer),
-      questions: [],
-      isWithoutRhythm: false,
-      isDisturbed: false,
-      disturbedUntil: 0,
-    };
-    this.#ended = new Promise((resolve) => {
-      this.#end = resolve;
-    });
-    this.#awaitCrash();
-    this.#unsubscribe = bench.traffic.subscribe((event) => this.#hear(event));
+    this.#client = new WatchedClient(bench, order, { audience, clock });
   }
 
   get isOver(): boolean {
-    return this.#endedAt !== undefined;
-  }
-
-  /** Why the client test could not begin, as a sentence; undefined when it could. */
-  get refusal(): string | undefined {
-    return this.#refusal;
+    return this.#client.isOver;
   }
 
   /**
@@ -128,66 +48,43 @@ export class ClientTest {
    * @param how a sentence, with the last output on further lines
    */
   clientEnded(how: string): void {
-    this.#crash(how);
+    this.#client.clientEnded(how);
   }
 
   /** Ends the client test. Checks that it has not reached are not run. */
   stop(): void {
-    this.#isStopped ||= !this.isOver;
-    this.#end({ verdict: 'not run', text: 'the client test was stopped before' });
+    this.#client.stop('the client test was stopped');
   }
 
   /** Runs all checks and resolves when they are over. It never throws for what the client does. */
   async run(): Promise<Report> {
-    const callOff = this.#clock.callAfter(this.order.limitMs, () => {
-      const limit = `the limit of ${durationText(this.order.limitMs)} was reached before`;
-      const cause = this.#whySlow;
-      this.#end({ verdict: 'not run', text: cause === undefined ? limit : `${cause}, and ${limit}` });
-    });
-    this.#client.lateness.begin();
-    let end = await Promise.race([this.#ended, this.#runAll()]);
-    callOff();
-    this.#client.lateness.end();
-    this.#watching.end();
-    for (const running of this.#running) this.#breakOff(running, end?.text ?? '');
-    this.#rules.removeAll();
-    const problem = await this.#outage.end();
+    let end = await this.#client.during(this.#runAll());
+    for (const running of this.#running) this.#breakOff(running, this.#reason(end));
+    const problem = await this.#client.leave();
     if (problem !== undefined) {
-      end = { verdict: 'error', text: problem };
+      end = { by: 'bench', text: problem };
       this.#fates.push(problem);
     }
-    if (!end) await lastReplies(this.#clock);
+    const summary = `${this.#reason(end)}${end?.by === 'stop' || end?.by === 'limit' ? ' before' : ''}`;
     for (const [i, check] of this.#left().entries()) {
-      const verdict = i === 0 && end ? end.verdict : 'not run';
-      this.#add(check, { verdict, summary: end?.text ?? '' }, 0);
+      this.#add(check, { verdict: i === 0 && end?.by === 'bench' ? 'error' : 'not run', summary }, 0);
     }
-    this.#unsubscribe();
-    this.#endedAt = this.#clock.now();
+    this.#client.close();
     return this.report;
   }
 
   /** The report on what the client test has found by now. */
   get report(): Report {
-    const ended = this.#endedAt ?? this.#clock.now();
-    return clientTestReport(this.order, this.#bench, {
-      startedAt: this.startedAt,
-      durationMs: ended - this.#begun,
-      refusal: this.#refusal,
-      fates: [...this.#fates, ...awayText(this.#away)],
-      isOver: this.isOver,
-      isStopped: this.#isStopped,
-      found: this.found,
-      findings: this.#findings,
-    });
+    const fates = [...this.#fates, ...awayText(this.#away)];
+    return clientTestReport(this.order, this.#bench, this.#client, { fates, findings: this.#findings });
   }
 
-  /**
-   * Says why a client test may take longer than its checks, as a part of a sentence; undefined when it does
-   * not.
-   */
-  get #whySlow(): string | undefined {
-    if (this.#client.isWithoutRhythm) return 'the client lost the rhythm that was waited for';
-    return this.#target && unevenText(this.#target);
+  /** Why the client test has ended, with what made it slow where its time was over; a sentence. */
+  #reason({ by, text }: End = { by: 'client', text: '' }): string {
+    const { target, isWithoutRhythm } = this.#client;
+    const uneven = target && unevenText(target);
+    const cause = isWithoutRhythm ? 'the client lost the rhythm that was waited for' : uneven;
+    return by === 'limit' && cause !== undefined ? `${cause}, and ${text}` : text;
   }
 
   /**
@@ -195,24 +92,11 @@ export class ClientTest {
    * @returns why the remaining checks are not run; undefined when none remain
    */
   async #runAll(): Promise<End | undefined> {
-    const { limitMs, seed } = this.order;
     const client = this.#client;
-    const how = this.#crashed.then((how) => ({ how }));
-    const watched = await Promise.race([watchClient({ ...client, waits: this.#watching, limitMs }), how]);
-    if ('how' in watched) {
-      if (this.#log.after(0).length > 0) return this.#clientHasCrashed([], watched.how);
-      const text = 'the client ended before it asked anything';
-      this.#refusal = `${text}: ${watched.how}`;
-      return { verdict: 'not run', text };
-    }
-    if (!watched.ok) {
-      this.#refusal = watched.error;
-      return { verdict: 'not run', text: watched.error };
-    }
-    this.#log.usualUntil = this.#log.last;
-    const { target, questions } = watched.value;
-    client.questions = questions;
-    this.#target = target;
+    const watched = await watchClient(client);
+    if ('refused' in watched) return { by: 'client', text: watched.refused };
+    if ('crash' in watched) return this.#clientHasCrashed([], watched.crash);
+    const { target } = watched;
     const isWatching = ({ beside }: Check) => beside === 'watches';
     const watching = this.order.checks.filter(isWatching).map(async (check) => {
       const running = this.#begin(check, target, false);
@@ -220,7 +104,7 @@ export class ClientTest {
     });
     const targets = client.values ? [target] : sideBySide(client, target);
     const disturbing = this.order.checks.filter((check) => !isWatching(check));
-    for (const turn of inTurns(disturbing, seed, targets.length)) {
+    for (const turn of inTurns(disturbing, this.order.seed, targets.length)) {
       const end = await this.#takeTurn(turn, targets);
       if (end) return end;
     }
@@ -237,7 +121,7 @@ export class ClientTest {
     const runs = turn.map((check, i) => this.#begin(check, targets[i] as Question, turn.length > 1));
     const outcomes = await Promise.race([
       Promise.all(runs.map(({ check, exam }) => runCheck(check, exam))),
-      this.#crashed,
+      this.#client.crashed,
     ]);
     const [first] = runs;
     const [only] = outcomes;
@@ -268,7 +152,7 @@ export class ClientTest {
       return undefined;
     }
     if (ended.verdict === 'fail') this.#finish(running, ended, true);
-    const gone = await Promise.race([isGone(exam), this.#crashed]);
+    const gone = await Promise.race([isGone(exam), this.#client.crashed]);
     if (typeof gone === 'string') return this.#clientHasCrashed([running], gone);
     if (!gone) {
       this.#finish(running, ended);
@@ -294,13 +178,13 @@ export class ClientTest {
       disturbing.map(({ check }) => check.what),
     );
     this.#fates.push(headline);
-    const ended = sure('wrong', text, this.#log.newest().slice(-LAST_FRAMES));
+    const ended = sure('wrong', text, this.#client.log.newest().slice(-LAST_FRAMES));
     if (blamed) this.#finish(blamed, ended);
     else if (first) this.#add(first, ended, 0);
     for (const running of runs) this.#drop(running);
     return disturbing.length > 0
       ? this.#startAgain('the client had ended')
-      : { verdict: 'not run', text: 'the client had ended' };
+      : { by: 'client', text: 'the client had ended' };
   }
 
   /**
@@ -308,27 +192,18 @@ export class ClientTest {
    * @returns why the remaining checks are not run, when the client could not be started
    */
   async #startAgain(text: string): Promise<End | undefined> {
-    const { restart } = this.order;
-    if (!restart) return { verdict: 'not run', text };
-    this.#awaitCrash();
-    this.#audience.note?.('the client is started again');
-    const problem = await restart();
-    [this.#client.isDisturbed, this.#client.disturbedUntil] = [true, this.#log.last];
+    if (!this.order.restart) return { by: 'client', text };
+    this.#client.note('the client is started again');
+    const problem = await this.#client.restart();
     if (problem === undefined) return undefined;
     this.#fates.push(`the client could not be started again: ${problem}`);
-    return { verdict: 'not run', text };
-  }
-
-  #awaitCrash(): void {
-    this.#crashed = new Promise((resolve) => {
-      this.#crash = resolve;
-    });
+    return { by: 'client', text };
   }
 
   #begin(check: Check, target: Question, isBeside: boolean): Running {
     const random = seededRandom(this.order.seed, this.order.checks.indexOf(check) + 1);
     const exam = new Exam(this.#client, { name: check.id, random, target, isBeside });
-    const running = { check, exam, startedAt: this.#clock.now() };
+    const running = { check, exam, startedAt: exam.clock.now() };
     this.#running.add(running);
     return running;
   }
@@ -338,9 +213,9 @@ export class ClientTest {
    * @param goesOn true when the check still waits for the client
    */
   #finish(running: Running, ended: EndedCheck, goesOn = false): void {
-    const { check, startedAt } = running;
+    const { check, exam, startedAt } = running;
     const isNew = this.#left().includes(check);
-    if (isNew) this.#add(check, ended, this.#clock.now() - startedAt);
+    if (isNew) this.#add(check, ended, exam.clock.now() - startedAt);
     if (!goesOn) this.#drop(running);
   }
 
@@ -348,13 +223,13 @@ export class ClientTest {
     running.exam.end();
     this.#running.delete(running);
     if (running.check.beside !== undefined) return;
-    this.#rules.removeAll();
+    this.#client.rules.removeAll();
   }
 
   /** Ends a check from outside, and keeps what its trials have shown by then. */
   #breakOff(running: Running, why: string): void {
     const { check, exam } = running;
-    const known = soFar(check, exam, why.replace(/ before$/, ''));
+    const known = soFar(check, exam, why);
     if (known) this.#finish(running, known);
     if (known?.verdict === 'fail' && check.beside !== 'watches')
       this.#fates.push(`the client is gone: it ${known.summary}`);
@@ -371,14 +246,7 @@ export class ClientTest {
     if (ended.away !== undefined) this.#away.push(`after ${check.what} it ${ended.away}`);
     const finding = findingOf(check, ended, durationMs);
     this.#findings.push(finding);
-    this.#audience.found?.(finding, this.#findings.length);
-  }
-
-  #hear(event: TrafficEvent): void {
-    if (event.line !== this.order.line.name) return;
-    this.#log.add(event);
-    const closed = closedText(event);
-    if (closed !== undefined && !this.#outage.isOn) this.#end({ verdict: 'error', text: closed });
+    this.#client.found(finding, this.#findings.length);
   }
 }
 
@@ -394,7 +262,7 @@ function awayText([first, ...others]: readonly string[]): string[] {
  * The questions that can be disturbed beside each other: the target, and reading questions that are answered
  * and asked at least half as often.
  */
-function sideBySide({ questions, unitId }: TestedClient, target: Question): Question[] {
+function sideBySide({ questions, order: { unitId } }: WatchedClient, target: Question): Question[] {
   const others = questions.filter(
     (each) =>
       each.key !== target.key &&

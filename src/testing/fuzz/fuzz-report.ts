@@ -6,6 +6,7 @@ import type { Simulator } from '../../simulator/simulator.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import type { Question } from '../client/heard/exchange.js';
 import { unevenText } from '../client/heard/watching.js';
+import type { WatchedClient } from '../client/watched-client.js';
 import { type Finding, type Report, STOPPED, type Verdict, versions } from '../report/report.js';
 import { sentence } from '../report/words.js';
 import { spanOf, usualTimes } from '../times.js';
@@ -17,8 +18,9 @@ import {
   type Schedule,
   type WrittenActions,
 } from './move.js';
+import { ENDLESS } from './pace.js';
 import type { ClientFailure } from './play.js';
-import { ENDLESS } from './play.js';
+
 import { NEEDED, type Plays } from './shrink.js';
 
 /** The entries with what they do, which are read once: a report is made each time that somebody looks. */
@@ -172,19 +174,13 @@ export interface SeenFailure {
   readonly last: number;
 }
 
-interface KnownByNow extends Pick<Report, 'startedAt' | 'durationMs' | 'isStopped'> {
-  readonly isOver: boolean;
-  /** Why the fuzz run ended before a failure was shrunk, as a part of a sentence. */
-  readonly whyEnded: string | undefined;
-  /** Why the fuzz run could not begin, as a sentence. */
-  readonly refusal: string | undefined;
+/** What a fuzz run has done and found by now. */
+export interface KnownByNow {
   /** Why nothing more could be played, as a sentence. */
-  readonly fate: string | undefined;
-  readonly moves: number;
-  readonly plays: number;
-  readonly seen: readonly SeenFailure[];
-  readonly target: Question | undefined;
-  readonly questions: readonly Question[];
+  fate?: string;
+  moves: number;
+  plays: number;
+  readonly seen: SeenFailure[];
 }
 
 /** Fewer moves than these have shown nothing. */
@@ -194,14 +190,20 @@ const RULE = `Fails when the client ends, asks nothing more, asks without end, s
 no reply carried, or does not come back to its usual round, in ${NEEDED} of 3 plays of the same moves; inconclusive when that was seen once and could not be shown again.`;
 
 /** Makes the report on what is known by now. */
-export function fuzzReport(order: FuzzOrder, bench: Simulator, known: KnownByNow): Report {
+export function fuzzReport(
+  order: FuzzOrder,
+  bench: Simulator,
+  { course, target, questions }: Pick<WatchedClient, 'course' | 'target' | 'questions'>,
+  known: KnownByNow,
+): Report {
   const { line, seed, about } = order;
-  const { startedAt, durationMs, refusal, fate, seen, whyEnded, moves, plays, target, questions } = known;
+  const { startedAt, durationMs, isStopped, refusal, whyEnded } = course;
+  const { fate, seen, moves, plays } = known;
   const findings = seen.map((each, i) => findingOf(each, i + 1));
   const best = seen.find(isShown) ?? seen[0];
   const conclusions = [
-    known.isStopped ? STOPPED : undefined,
-    refusal ?? conclusionOf(known, best),
+    isStopped ? STOPPED : undefined,
+    refusal ?? conclusionOf(known, course.isOver, best),
     fate,
     refusal === undefined && best ? whyEnded : undefined,
   ];
@@ -211,8 +213,8 @@ export function fuzzReport(order: FuzzOrder, bench: Simulator, known: KnownByNow
     name: `the client on line ${line.name}, fuzzed`,
     startedAt,
     durationMs,
-    verdict: verdictOf(known),
-    isStopped: known.isStopped,
+    verdict: verdictOf(course, known),
+    isStopped,
     line: line.name,
     seed,
     ...(about && { about }),
@@ -287,14 +289,17 @@ function whyNotShown({ plays, without }: SeenFailure): string {
     : ', and not shown again';
 }
 
-function verdictOf({ refusal, seen, isOver, isStopped, moves }: KnownByNow): Verdict {
+function verdictOf(
+  { refusal, isOver, isStopped }: WatchedClient['course'],
+  { seen, moves }: KnownByNow,
+): Verdict {
   if (refusal !== undefined) return 'error';
   if (seen.some(isShown)) return 'fail';
   if (seen.length > 0 || moves < FEWEST_MOVES) return isOver || seen.length > 0 ? 'inconclusive' : 'not run';
   return isStopped ? 'inconclusive' : 'pass';
 }
 
-function conclusionOf({ moves, plays, isOver }: KnownByNow, best: SeenFailure | undefined): string {
+function conclusionOf({ moves, plays }: KnownByNow, isOver: boolean, best?: SeenFailure): string {
   const tried = `${moves} moves in ${plays} plays`;
   if (!best)
     return isOver ? `the client came back to its usual round after each of ${tried}` : `${tried} so far`;

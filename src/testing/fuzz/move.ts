@@ -3,7 +3,7 @@ import { Findings } from '../../common/schema/findings.js';
 import { atOnce, type Work } from '../../common/work.js';
 import { flow } from '../../simulator/as-file/flow.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import type { ClientOrder } from '../client/client-test-order.js';
+import type { ClientOrder } from '../client/watched-client.js';
 import { readingSteps } from '../scenario/read-scenario.js';
 import type { ScenarioStep } from '../scenario/scenario.js';
 
@@ -24,6 +24,14 @@ export interface Move {
 
 /** Moves in their order. */
 export type Schedule = readonly Move[];
+
+/** The longest rest between two schedules, in requests. */
+const LONGEST_REST = 30;
+
+/** The schedule with a rest before it, in requests. Some mistakes show only after the client was well. */
+export function afterRest([first, ...others]: Schedule, requests: number): Schedule {
+  return first ? [{ ...first, after: first.after + Math.min(requests, LONGEST_REST) }, ...others] : [];
+}
 
 /** Reports the mistakes of moves from outside. Yields in each move, as a running simulator may have many. */
 export function* checkingMoves(at: At, schedule: Schedule, simulator: Simulator): Work<void> {

@@ -3,95 +3,16 @@ import { sentFrames } from '../../modbus/protocol/reply-plan.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import { settle, watchValues } from '../client/checks/real-world.js';
-import type { Exam, TestedClient } from '../client/trial/exam.js';
+import type { Exam } from '../client/trial/exam.js';
 import type { ValueOracle } from '../client/trial/values.js';
+import type { WatchedClient } from '../client/watched-client.js';
 import { durationText } from '../report/words.js';
 import { Actions } from '../scenario/actions.js';
 import type { ScenarioStep } from '../scenario/scenario.js';
 import { pduOf } from '../tested-line.js';
 import { median } from '../times.js';
 import { type Move, type Schedule, stepOf } from './move.js';
-
-/** How often a client asks, while nothing disturbs it. */
-interface Usual {
-  /** The time from one asking of its most frequent question to the next, in ms. */
-  readonly periodMs: number;
-  readonly requestsPerMs: number;
-}
-
-/** Asking this many times as often as usual, for this many ms and poll periods, is asking without end. */
-export const ENDLESS = 5;
-const ENDLESS_MS = 2_000;
-const ENDLESS_PERIODS = 5;
-/** How long a client that repeats each request pauses after that: half a poll period, or this many ms. */
-const PAUSE_MS = 50;
-const PAUSE_PERIODS = 0.5;
-/** After how many requests without a pause, and repetitions of one question, a client may ask without end. */
-const RACING = 20;
-const REPEATING = 3;
-
-/** Listens to the pace of a client: whether it asks without end, and how long it was silent at most. */
-export class AskingPace {
-  readonly #usual: Usual;
-  readonly #onEndless: (requests: number, ms: number) => void;
-  #streak = { since: 0, count: 0 };
-  /** The question that was asked last, and how often in a row. */
-  #same = { question: '', count: 0 };
-  #last: number | undefined;
-  #longest: number;
-
-  /** @param longestMs the longest silence that was seen, in ms */
-  constructor(usual: Usual, longestMs: number, onEndless: (requests: number, ms: number) => void) {
-    this.#usual = usual;
-    this.#longest = longestMs;
-    this.#onEndless = onEndless;
-  }
-
-  /** A request has come. */
-  add(at: number, question: string): void {
-    const gap = at - (this.#last ?? at);
-    this.#last = at;
-    this.#longest = Math.max(this.#longest, gap);
-    const isAfterPause = this.#streak.count === 0 || gap >= this.#pauseMs;
-    if (isAfterPause) this.#streak = { since: at, count: 0 };
-    if (isAfterPause || question !== this.#same.question) this.#same = { question, count: 0 };
-    this.#same.count++;
-    this.#streak.count++;
-    const ms = at - this.#streak.since;
-    if (ms >= this.endlessMs && this.#isOften(ms)) this.#onEndless(this.#streak.count, ms);
-  }
-
-  /** Forgets what came before, as when the client was started again. */
-  reset(): void {
-    this.#last = undefined;
-    this.#streak = { since: 0, count: 0 };
-  }
-
-  /** True while the client asks so fast, and without a pause, that it may ask without end. */
-  isRacing(now: number): boolean {
-    const { since, count } = this.#streak;
-    const isMuch = count >= RACING || this.#same.count >= REPEATING;
-    return isMuch && now - (this.#last ?? now) < this.#pauseMs && this.#isOften(now - since);
-  }
-
-  /** How long a client has to ask that often, in ms. */
-  get endlessMs(): number {
-    return Math.max(ENDLESS_MS, ENDLESS_PERIODS * this.#usual.periodMs);
-  }
-
-  /** The longest silence that the client has ended by itself, in ms. */
-  get longestMs(): number {
-    return this.#longest;
-  }
-
-  get #pauseMs(): number {
-    return Math.max(PAUSE_MS, PAUSE_PERIODS * this.#usual.periodMs);
-  }
-
-  #isOften(ms: number): boolean {
-    return this.#streak.count >= ENDLESS * this.#usual.requestsPerMs * Math.max(ms, 1);
-  }
-}
+import type { AskingPace } from './pace.js';
 
 /**
  * What a client did that no device may bring it to. `ended`: its program ended. `gone`: it asks nothing more.
@@ -125,7 +46,7 @@ const DEAF: ClientFailure = { kind: 'value', text: 'no longer shows the values o
 /** Plays schedules on a line, and looks at what the client does. */
 export class Player {
   readonly #simulator: Simulator;
-  readonly #client: TestedClient;
+  readonly #client: WatchedClient;
   readonly #actions: Actions;
   readonly #pace: AskingPace;
   /** The step of the move that is played. */
@@ -133,7 +54,7 @@ export class Player {
   /** How long this client has to be silent, or astray. */
   #limits = FIRST;
 
-  constructor(simulator: Simulator, client: TestedClient, pace: AskingPace) {
+  constructor(simulator: Simulator, client: WatchedClient, pace: AskingPace) {
     this.#simulator = simulator;
     this.#client = client;
     this.#actions = new Actions(simulator);
@@ -152,13 +73,13 @@ export class Player {
     if (isDoubtful && !(await showsGoodReplies(exam, client.values as ValueOracle))) return DEAF;
     const { last: since } = exam.log;
     const observer = client.values && mark !== undefined && watchValues(exam, client.values, mark);
-    client.isDisturbed = true;
+    client.disturb();
     for (const move of schedule) {
       const begins = await this.#asks(exam, move.after);
       if (!begins) break;
       await this.#make(exam, move);
     }
-    client.disturbedUntil = exam.log.last;
+    client.disturbed();
     const failure = (await this.#comesBack(exam)) ?? sentBytes(exam, since);
     const wrong = observer && (await observer());
     exam.mark();

@@ -9,12 +9,10 @@ import { questionOf, type Seen } from './seen.js';
 export interface NextPoll {
   readonly earliest: number;
   readonly latest: number;
-  /**
-   * A request that comes sooner than this, with nothing else asked before it, is out of turn: a client that
-   * gives up its round asks at its usual time. Undefined unless something else was asked in each interval
-   * that was seen.
-   */
-  readonly outOfTurn: number | undefined;
+  /** Before this it does not come at all, unless the client begins its round again. */
+  readonly soonest: number;
+  /** True when something else was asked in each interval that was seen. */
+  readonly isInTurn: boolean;
   /** The median of the intervals that were seen. */
   readonly usual: number;
 }
@@ -95,8 +93,8 @@ export class PollIntervals {
     const margin = Math.max(LEAST_MARGIN_MS, shortest * MARGIN, 2 * (usual - shortest));
     const turnMargin = Math.max(LEAST_TURN_MARGIN_MS, shortest * TURN_MARGIN, 2 * (longest - shortest));
     const isInTurn = intervals.every(({ isAlone }) => !isAlone);
-    const outOfTurn = isInTurn ? shortest - turnMargin : undefined;
-    return { earliest: shortest - margin, latest: longest + margin, outOfTurn, usual };
+    const soonest = shortest - turnMargin;
+    return { earliest: shortest - margin, latest: longest + margin, soonest, isInTurn, usual };
   }
 }
 
@@ -279,10 +277,11 @@ export class InOrder implements GoalWatch {
       if (within !== Number.POSITIVE_INFINITY) return undefined;
       return `${arrival}, and how often the client polls this is not known, so it may be the next poll; let a step before this one see it polled five times, or give a bound, as in {retry: {within: 500ms}}`;
     }
+    const { earliest, latest, soonest, isInTurn } = nextPoll;
     // A client that asks all its questions in turn would have asked another one before its next poll.
-    const { outOfTurn = 0 } = nextPoll;
-    const isOutOfTurn = !this.#isInterrupted && gap < outOfTurn;
-    if (isOutOfTurn || gap < nextPoll.earliest || (this.#count === 1 && after >= nextPoll.latest))
+    const isOutOfTurn = isInTurn && !this.#isInterrupted && gap < soonest;
+    const isLeftOut = within + (this.#before ?? spoilt).at - spoilt.at <= soonest;
+    if (isOutOfTurn || isLeftOut || gap < earliest || (this.#count === 1 && after >= latest))
       return undefined;
     return `${arrival} and may be the next poll, because the client polls this every ${durationText(nextPoll.usual)}: ${shownBy(nextPoll)}`;
   }

@@ -1,7 +1,7 @@
 import type { Random } from '../../common/random.js';
-import type { Range } from '../../files/clone/table-survey.js';
 import { bitsAt } from '../../modbus/protocol/bytes.js';
 import type { Claims } from '../order-schemas.js';
+import type { Range } from '../survey/table-survey.js';
 import { Asker, type AskOptions, type Carrier, type Exchange, hasValues, isDecisive } from './asker.js';
 import type { Oddity } from './reading.js';
 import { type AddressSpan, readPdu, valuesOf } from './requests.js';

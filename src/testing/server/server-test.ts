@@ -1,7 +1,7 @@
 import { seededRandom } from '../../common/random.js';
 import { unknownName } from '../../common/schema/nearest.js';
-import type { ClonedDevice } from '../../files/clone/survey.js';
-import type { Range } from '../../files/clone/table-survey.js';
+import type { ClonedDevice } from '../survey/survey.js';
+import type { Range } from '../survey/table-survey.js';
 import { type Carrier, Ended, type Exchange, isDecisive, orWhenEnded } from './asker.js';
 import { Bench, type ServerFacts, type ServerTestOrder } from './bench.js';
 import {

@@ -1,11 +1,11 @@
 import { TABLE_NAMES, type TableName } from '../../device/tables.js';
-import { Asker as CloneAsker, type ReadRefusal } from '../../files/clone/asker.js';
-import { replyTimeOf } from '../../files/clone/clone.js';
-import { type ClonedDevice, type DeviceSurvey, surveyDevice } from '../../files/clone/survey.js';
-import { BlockSize, type Range, READ_FUNCTIONS, TableSurvey } from '../../files/clone/table-survey.js';
 import type { ModbusClient, RequestOutcome } from '../../modbus/client/client.js';
 import { bitsAt, wordAt } from '../../modbus/protocol/bytes.js';
 import { EXCEPTION_FLAG, FunctionCode } from '../../modbus/protocol/function-code.js';
+import { Asker as CloneAsker, type ReadRefusal } from '../survey/asker.js';
+import { replyTimeOf } from '../survey/reply-time.js';
+import { type ClonedDevice, type DeviceSurvey, surveyDevice } from '../survey/survey.js';
+import { BlockSize, type Range, READ_FUNCTIONS, TableSurvey } from '../survey/table-survey.js';
 import { type Exchange, orWhenEnded } from './asker.js';
 import type { Bench } from './bench.js';
 import { hasOtherQuantity } from './reading.js';

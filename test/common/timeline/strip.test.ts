@@ -83,6 +83,7 @@ describe('the pieces of an event', () => {
         endUs: 10_000,
         label: 'read coils',
         words: 'request 7, 2 bytes: words, after a pause of 5.000 ms · 5.0 ch',
+        quietUs: 5000,
       },
     ]);
   });
@@ -188,15 +189,45 @@ describe('the layout', () => {
   it('measures the pauses between pieces of both directions, in the words that have room', () => {
     const pieces = [piece('received', 0, 1000), piece('sent', 3000, 4000), piece('received', 4200, 5000)];
     expect(pausesOf(pieces, { xOf, width: 1000, characterUs: 1000, widthOf })).toEqual([
-      { x: 100, width: 200, text: '2.000 ms · 2.0 ch' },
-      { x: 400, width: 20, text: '' },
+      { x: 100, width: 200, text: '2.000 ms · 2.0 ch', isBroken: false },
+      { x: 400, width: 20, text: '', isBroken: false },
+    ]);
+  });
+
+  it('breaks a gap in which frames passed that are not shown, and gives the silence of the event', () => {
+    const request = event({
+      kind: 'request',
+      bytes: '01',
+      startedUs: 1_950_000,
+      monotonicUs: 1_951_000,
+      pauseUs: 4000,
+    });
+    const steps: Step[] = [
+      { kind: 'bytes', bytes: '01', plannedUs: 2000, achievedUs: 2000, endedUs: 3000 },
+      { kind: 'bytes', bytes: '01', plannedUs: 9000, achievedUs: 9000, endedUs: 10_000 },
+    ];
+    const reply = event({ kind: 'reply', monotonicUs: 4_000_000, requestedUs: 3_998_000, steps });
+    const pieces = [piece('received', 0, 1000), ...piecesOf(request, WIRE), ...piecesOf(reply, WIRE)];
+    const pauses = pausesOf(pieces, { xOf, width: 500_000, characterUs: 1000, widthOf });
+    expect(pauses.map(({ text, isBroken }) => [isBroken, text])).toEqual([
+      [true, 'frames not shown, then 4.000 ms · 4.0 ch'],
+      [true, 'frames not shown, then 2.000 ms · 2.0 ch'],
+      [false, '6.000 ms · 6.0 ch'],
+    ]);
+  });
+
+  it('does not break the pause that a clock has measured a little shorter', () => {
+    const late = { ...piece('received', 5000, 6000), quietUs: 3950 };
+    const pieces = [piece('received', 0, 1000), late];
+    expect(pausesOf(pieces, { xOf, width: 1000, characterUs: undefined, widthOf })).toEqual([
+      { x: 100, width: 400, text: '4.000 ms', isBroken: false },
     ]);
   });
 
   it('measures a pause as a whole, and writes it where it is seen', () => {
     const pieces = [piece('received', -20_000, -10_000), piece('sent', 2000, 3000)];
     expect(pausesOf(pieces, { xOf, width: 400, characterUs: undefined, widthOf })).toEqual([
-      { x: -4, width: 204, text: '12.000 ms' },
+      { x: -4, width: 204, text: '12.000 ms', isBroken: false },
     ]);
   });
 

@@ -462,6 +462,57 @@ describeInBrowser('the view of the registers', () => {
     await page.getByText('meter defines nothing near coils 9000.').waitFor();
   });
 
+  test('changes no cell before it is read', async () => {
+    const served = await serve(SETUP);
+    const page = await openPage(served, '/registers/meter/holding?from=65535');
+    await text(page, 65_535, '7');
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/words?**', (route) => released.then(() => route.continue()));
+    await page.evaluate(() => history.pushState({}, '', '/registers/meter/holding?from=10'));
+    await page.evaluate(() => dispatchEvent(new PopStateEvent('popstate')));
+    await page.getByRole('heading', { name: 'holding 10' }).waitFor();
+    await page.getByRole('grid').focus();
+    await page.keyboard.press('F2');
+    await page.getByRole('alert').getByText('its value has not arrived yet').waitFor();
+    await page.keyboard.type('7');
+    await page.keyboard.press('Enter');
+    release();
+    await text(page, 10, '230.5 V');
+    expect(holding(served, 'meter', 10, 2)).toEqual([0x4366, 0x8000]);
+  });
+
+  test('undoes a text that was longer than what is shown', async () => {
+    const served = await serve(SETUP);
+    const page = await open(served, '/registers/meter/holding?as=text&from=20');
+    await text(page, 20, 'AB');
+    await type(page, 20, 'x'.repeat(246));
+    await expect.poll(() => holding(served, 'meter', 142, 1)).toEqual([0x7878]);
+    await page.getByLabel('Register 20').waitFor({ state: 'detached' });
+    await page.keyboard.press('Control+z');
+    await expect.poll(() => holding(served, 'meter', 20, 123)).toEqual(Array(123).fill(0x4142));
+  });
+
+  test('takes no key for the register before while a name is looked up', async () => {
+    const served = await serve(SETUP);
+    const page = await open(served);
+    await page.route('**/registers?names=**', async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      await route.continue();
+    });
+    await cell(page, 1).click();
+    await page.getByLabel('Go to').fill('setpoint');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('9');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('role'))).toBe('grid');
+    await page.keyboard.type('30');
+    await page.keyboard.press('Enter');
+    await text(page, 13, '30 °C');
+    expect([holding(served, 'meter', 0, 4), holding(served, 'meter', 13, 1)]).toEqual([[1, 2, 3, 4], [300]]);
+  });
+
   test('finds a value by its name', async () => {
     const page = await open(await serve(SETUP), '/registers/meter/holding');
     await page.getByLabel('Go to').fill('relay');

@@ -6,7 +6,7 @@ inVirtualTime();
 
 async function mistakesOf({ name, habits }: Shape, on: 'serial' | 'tcp'): Promise<string[]> {
   const { clientTest, finding } = await testModelClient({ on, habits, checks: ['pauses'] });
-  const { attempts, pausesMs, timeoutMs } = clientTest.found;
+  const { attempts, pausesMs, timeoutMs } = clientTest.report.found ?? {};
   const told = `${name}: ${finding('attempts').summary}; ${finding('pauses').summary}`;
   // The rest after a reply as a pause between attempts: nobody could tell one from the other.
   if (attempts === undefined) return habits.questions.length === 1 ? [] : [told];
@@ -37,7 +37,7 @@ describe('the attempts and the pauses between them', () => {
     for (const attempts of [1, 2, 3, 5]) {
       const habits = { attempts, timeoutMs: 100, periodMs: 1000 };
       const { clientTest, report } = await testModelClient({ habits, checks: ['pauses'] });
-      expect(clientTest.found.attempts).toBe(attempts);
+      expect(clientTest.report.found?.attempts).toBe(attempts);
       const asks = attempts === 1 ? 'asks once' : `asks ${attempts} times`;
       expect(report.conclusions).toContainEqual(
         expect.stringMatching(new RegExp(`^Gives up after [\\d.]+ ± [\\d.]+ ms, ${asks}\\.$`)),
@@ -60,7 +60,7 @@ describe('the attempts and the pauses between them', () => {
         habits: { ...habits, repeatsTransaction },
         checks: ['attempts'],
       });
-      return clientTest.found.attempts;
+      return clientTest.report.found?.attempts;
     };
     expect([await tell(true), await tell(false)]).toEqual([3, undefined]);
   });

@@ -69,22 +69,22 @@ describe('a client test', () => {
     const { clientTest } = newClientTest(bench, {});
     const report = await untilOver(bench.clock, clientTest.run());
     expect(report.verdict).toBe('error');
-    expect(clientTest.refusal).toBe('nobody polls line bus: no request came within 30 s');
+    expect(clientTest.report.conclusions[0]).toBe('Nobody polls line bus: no request came within 30 s.');
     expect(new Set(report.findings.map(({ verdict }) => verdict))).toEqual(new Set(['not run']));
   });
 
   it('refuses a client that asks nothing that is answered', async () => {
     const questions = [{ unitId: 1, pdu: Uint8Array.of(3, 0x20, 0, 0, 1) }];
     const { clientTest } = await testModelClient({ habits: { questions }, limitMs: 60_000 });
-    expect(clientTest.refusal).toContain('unit 1 read holding registers 8192');
+    expect(clientTest.report.conclusions[0]).toContain('unit 1 read holding registers 8192');
   });
 
   it('looks for a rhythm the more seldom the longer there is none', async () => {
     const looks = vi.spyOn(ExchangeLog.prototype, 'newest');
     const questions = [{ unitId: 1, pdu: Uint8Array.of(3, 0x20, 0, 0, 1) }];
     const { clientTest } = await testModelClient({ habits: { questions, periodMs: 20 }, limitMs: 600_000 });
-    expect(clientTest.refusal).toMatch(
-      /^the client asked \d{4} times in 150 s, but no question came 3 times and was answered; /,
+    expect(clientTest.report.conclusions[0]).toMatch(
+      /^The client asked \d{4} times in 150 s, but no question came 3 times and was answered; /,
     );
     expect(looks.mock.calls.length).toBeLessThan(150);
     looks.mockRestore();

@@ -15,7 +15,7 @@ async function mistakeOf(shape: Shape, on: 'serial' | 'tcp'): Promise<string | u
   const { timeoutMs } = shape.habits;
   const { clientTest, finding } = await testModelClient({ on, habits: shape.habits, checks: ['time-out'] });
   const { verdict, summary } = finding('time-out');
-  const { timeoutMs: found } = clientTest.found;
+  const { timeoutMs: found } = clientTest.report.found ?? {};
   const told = `${shape.name}: ${verdict} ${summary}`;
   if (isHidden(shape, on)) return verdict === 'inconclusive' && found === undefined ? undefined : told;
   const isRight =
@@ -31,7 +31,7 @@ async function falseClaim(wanted: Parameters<typeof testModelClient>[0] & { habi
   const { timeoutMs } = wanted.habits;
   const { clientTest, finding } = await testModelClient({ ...wanted, checks: ['time-out'] });
   const { summary } = finding('time-out');
-  const { value, plusMinus } = clientTest.found.timeoutMs ?? { value: timeoutMs, plusMinus: 0 };
+  const { value, plusMinus } = clientTest.report.found?.timeoutMs ?? { value: timeoutMs, plusMinus: 0 };
   const [, low = 0, high = Number.POSITIVE_INFINITY] = /between ([\d.]+) and ([\d.]+) ms/.exec(summary) ?? [];
   const isTrue =
     Math.abs(value - timeoutMs) <= plusMinus && Number(low) <= timeoutMs && timeoutMs <= Number(high);
@@ -96,7 +96,7 @@ describe('the time-out', () => {
         checks: ['time-out'],
         lateness: stalls,
       });
-      const { value = 0, plusMinus = 0 } = clientTest.found.timeoutMs ?? {};
+      const { value = 0, plusMinus = 0 } = clientTest.report.found?.timeoutMs ?? {};
       expect(finding('time-out').verdict, finding('time-out').summary).toBe('pass');
       expect(Math.abs(value - timeoutMs), finding('time-out').summary).toBeLessThanOrEqual(plusMinus);
     }
@@ -119,7 +119,7 @@ describe('the time-out', () => {
         mistakes: ['takes late replies', 'ignores the transaction identifier'] as const,
       };
       const { clientTest, finding } = await testModelClient({ on, habits, checks: ['time-out'] });
-      const { value = 0, plusMinus = 0 } = clientTest.found.timeoutMs ?? {};
+      const { value = 0, plusMinus = 0 } = clientTest.report.found?.timeoutMs ?? {};
       expect(finding('time-out').verdict, finding('time-out').summary).toBe('pass');
       expect(Math.abs(value - 300), finding('time-out').summary).toBeLessThanOrEqual(plusMinus);
     },

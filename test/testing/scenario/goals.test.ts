@@ -54,7 +54,9 @@ function watch(
   {
     spoilt = [] as Seen[],
     others = {},
-    nextPoll = { earliest: 100, latest: 150, outOfTurn: undefined, usual: 125 } as NextPoll | undefined,
+    nextPoll = { earliest: 100, latest: 150, soonest: 0, isInTurn: false, usual: 125 } as
+      | NextPoll
+      | undefined,
   } = {},
 ) {
   const hasFault = spoilt.length > 0;

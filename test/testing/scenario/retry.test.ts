@@ -100,6 +100,14 @@ describe('a retry', () => {
     });
   });
 
+  it('is decided by a bound that leaves the next poll out, near as the retry comes to it', async () => {
+    const near = { ...CAREFUL, periodMs: 403, timeoutMs: 320 };
+    const bounded = (within: string) =>
+      run({ steps: [POLLED, { fault: DAMAGED, expect: { retry: { after: '250ms', within } } }] }, near);
+    expect(await bounded('350ms')).toMatchObject({ verdict: 'pass' });
+    expect(await bounded('390ms')).toMatchObject({ verdict: 'inconclusive' });
+  });
+
   it('may be wanted again and again, each counted from the one before', async () => {
     const fault = { do: [{ silence: true }] };
     const times = (count: number) => [

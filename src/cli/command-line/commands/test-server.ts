@@ -4,8 +4,8 @@ import { failure, type Result, success } from '../../../common/result.js';
 import { quote } from '../../../common/schema/problem.js';
 import type { RealTarget } from '../../../document/configuration.js';
 import type { ConfigurationSource } from '../../../document/load.js';
+import { DEFAULT_RANGES } from '../../../extensions/clone/command.js';
 import type { ServerTestOrder } from '../../../testing/server/bench.js';
-import { DEFAULT_RANGES } from './clone.js';
 import { command, type Given, type Values } from './scan.js';
 import {
   flag,

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 import { z } from 'zod';
 import { failure, type Result, success } from '../../../common/result.js';
 import { type Asked, askedHere } from '../../../common/work.js';
-import type { LearnedPiece, ToLearner } from '../../../files/learn/learn.js';
+import type { LearnedPiece, ToLearner } from '../../../extensions/learn/learn.js';
 import { refusal } from '../../../simulator/commands/refusal.js';
 import { errorSchema, failures } from '../../../simulator/commands/schemas/problem.js';
 import type { Capture } from '../../../simulator/traffic/capture/capture.js';
@@ -133,7 +133,7 @@ async function learnedOf(
 }
 
 async function learningHere(): Promise<Asked<ToLearner, LearnedPiece>> {
-  const { learning } = await import('../../../files/learn/learn.js');
+  const { learning } = await import('../../../extensions/learn/learn.js');
   return askedHere(learning());
 }
 

@@ -1,5 +1,6 @@
 import type { FastifyPluginCallback } from 'fastify';
 import { isMapping } from '../../../common/schema/parts.js';
+import { trafficFileRoutes } from '../../../extensions/traffic-files/routes.js';
 import { done, refusal } from '../../../simulator/commands/refusal.js';
 import { CATALOGUE_COMMANDS, catalogueSchema } from '../../../simulator/commands/schemas/catalogue.js';
 import { DEVICE_COMMANDS } from '../../../simulator/commands/schemas/device.js';
@@ -20,7 +21,6 @@ import { runRoutes } from './runs.js';
 import { SCHEMA_ROUTES, SIGNAL_KIND_ROUTES } from './schemas.js';
 import { sessionRoutes } from './session.js';
 import { trafficRoutes } from './traffic.js';
-import { trafficFileRoutes } from './traffic-file.js';
 
 /** `/api/v1`: our own interface. Every error has the same body: a text, and the paths of the mistakes. */
 export function v1Routes(desk: ApiContext, access: Access): FastifyPluginCallback {

@@ -57,8 +57,9 @@ export function Plot({ label, unit, course, longestS, children }: PlotProps) {
   const shownX = xAt(times[shown] ?? to);
   const path = values.map((each, i) => {
     if (each === null) return '';
-    // The line breaks where the value was no number.
-    return `${values[i - 1] == null ? 'M' : 'L'}${xAt(times[i] as number).toFixed(1)} ${yAt(each).toFixed(1)}`;
+    const [x, y] = [xAt(times[i] as number).toFixed(1), yAt(each).toFixed(1)];
+    // A register holds its value until it changes. The line breaks where the value was no number.
+    return values[i - 1] == null ? `M${x} ${y}` : `H${x}V${y}`;
   });
 
   const pressed = (event: KeyboardEvent) => {

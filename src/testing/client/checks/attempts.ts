@@ -2,8 +2,8 @@ import { lateText } from '../../lateness.js';
 import { durationText, timesText } from '../../report/words.js';
 import { expectedTimes, spanOf } from '../../times.js';
 import { type Exchange, isReading, timesBetween, transactionOf } from '../heard/exchange.js';
-import { numberText } from '../heard/found.js';
-import { type AskingRun, type Check, type Exam, LOST } from '../trial/exam.js';
+import { type AskingRun, numberText } from '../heard/found.js';
+import { type Check, type Exam, LOST } from '../trial/exam.js';
 import { type Behaviour, behaviourAfter } from '../trial/observation.js';
 import { sure, type Trial, verdictOf } from '../trial/verdict.js';
 
@@ -167,12 +167,12 @@ function isDistinct(intervals: readonly number[], size: number, isSame: Habit['i
 
 /** True when equal intervals are those between polls without a reply, and none is one between attempts. */
 function isOnlyPolls(
-  { client: { found } }: Exam,
+  { client: { facts } }: Exam,
   ms: number,
   count: number,
   { usualMs, isSame }: Habit,
 ): boolean {
-  const { value: timeout = 0, plusMinus = 0 } = found.timeoutMs ?? {};
+  const { value: timeout = 0, plusMinus = 0 } = facts.timeoutMs ?? {};
   if (usualMs === undefined || Math.abs(ms - timeout) <= plusMinus + SAME_MS) return false;
   // Without a time-out these may as well be attempts that come as far apart as the polls of the client.
   if (isSame(ms, usualMs)) return timeout > 0 && count >= FEWEST_LIKE_POLLS;
@@ -226,8 +226,7 @@ const attempts: Check = {
         return judged ?? sure(trial.shows, trial.text, trial.evidence, trial.conclusion);
       }
       if (!judged) continue;
-      exam.client.found.attempts = count;
-      exam.client.run = run;
+      exam.client.learn({ attempts: count, run });
       return judged;
     }
   },
@@ -273,15 +272,13 @@ const pauses: Check = {
   source: 'Modbus over Serial Line V1.02, 2.4.1; common practice is a fixed or a growing pause',
   needs: ['time-out', 'attempts'],
   async run(exam) {
-    const { run } = exam.client;
-    const { attempts: count } = exam.client.found;
+    const { run, attempts: count, timeoutMs } = exam.client.facts;
     if (!run || count === undefined) return sure('unclear', 'the attempts of one poll are not known');
     const { asked, after, intervals } = run;
     const evidence = after ? [...asked, after] : asked;
     if (count === 1) return sure('unclear', 'the client asks once', evidence);
     const between = intervals.slice(0, count - 1);
     const times = `attempts come ${between.map(numberText).join(', ')} ms apart`;
-    const { timeoutMs } = exam.client.found;
     if (!timeoutMs)
       return sure('unclear', `${times}; without a time-out the pauses in them are not known`, evidence);
     // An attempt comes no sooner than the time-out after the one before, so the error of the time-out is in
@@ -289,7 +286,7 @@ const pauses: Check = {
     const pausesMs = between
       .map((ms) => Math.max(0, ms - timeoutMs.value))
       .map((ms) => (ms <= timeoutMs.plusMinus + NO_PAUSE_MS ? 0 : ms));
-    exam.client.found.pausesMs = pausesMs;
+    exam.client.learn({ pausesMs });
     const isSame = sameness(exam, behaviourAfter(exam, ['good']));
     return sure('right', `${times}: ${kindOf(pausesMs, isSame)}`, evidence);
   },

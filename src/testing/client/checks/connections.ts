@@ -168,7 +168,7 @@ const halfOpen: Check = {
     const blame = 'holds on to a connection that is dead';
     if (!result) {
       // The checks with outages use this silence, so that nobody waits for another long one.
-      exam.client.silence = { at, spoilt, endedAt: exam.clock.now(), last: exam.log.last };
+      exam.client.learn({ silence: { at, spoilt, endedAt: exam.clock.now(), last: exam.log.last } });
       const text = `asked ${timesText(spoilt.length)} on the dead connection within ${secondsSince(exam, at)}, and opened no new one`;
       return sure('wrong', text, dead, blame);
     }

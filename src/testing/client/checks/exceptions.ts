@@ -122,7 +122,7 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
   const asked = `asked ${timesText(spoilt.length)} in ${durationText(ms)}, usually ${timesText(Math.round(usual))}`;
   const usually = behaviourAfter(exam, ['good']);
   const late = exam.client.lateness.between(spoilt[0]?.at ?? 0);
-  const longest = Math.max(exam.periodMs, usually.longest, exam.client.waitMs ?? 0) + late;
+  const longest = Math.max(exam.periodMs, usually.longest, exam.client.facts.waitMs ?? 0) + late;
   for (const each of spoilt) {
     const continuation = continuationOf(exam, each);
     if (!continuation) continue;
@@ -135,8 +135,8 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
     }
   }
   const early = earlyIn(exam, spoilt);
-  const most = usual * Math.max(MOST_PER_POLL, exam.client.found.attempts ?? 0) + 1;
-  const mostOnEnd = Math.max(MOST_ON_END, exam.client.found.attempts ?? 0);
+  const most = usual * Math.max(MOST_PER_POLL, exam.client.facts.attempts ?? 0) + 1;
+  const mostOnEnd = Math.max(MOST_ON_END, exam.client.facts.attempts ?? 0);
   if (spoilt.length > most || isWithin(exam.periodMs, spoilt, mostOnEnd + 1)) {
     return sure('wrong', asked, spoilt, `asks again and again after exception ${code}`);
   }

@@ -68,7 +68,7 @@ export function realWorldChecks(): readonly Check[] {
 }
 
 async function run(exam: Exam, entry: Misbehaviour): Promise<Judged> {
-  const player = new EntryPlayer(entry, exam.client.simulated, exam.client.unitId);
+  const player = new EntryPlayer(entry, exam.client.order.line, exam.client.order.unitId);
   const why = player.whyNot ?? whyNever(exam, entry, player);
   if (why !== undefined) return sure('unclear', `does not fit: ${why}`);
   const trials: Trial[] = [];

@@ -415,7 +415,7 @@ const timeOut: Check = {
       const between = `between ${numberText(Math.max(0, value - plusMinus))} and ${numberText(value + plusMinus)} ms`;
       return sure('unclear', `the time-out is ${between}; ${whyNotBetter(pace)}`, evidence);
     }
-    exam.client.found.timeoutMs = measured;
+    exam.client.learn({ timeoutMs: measured });
     const text = `waits ${measuredText(measured)} for a reply (${probes} delays show it)`;
     if (value > KEPT_WAITING_MS) return sure('wrong', text, evidence, 'waits more than 30 s for a reply');
     return sure('right', text, evidence);
@@ -453,7 +453,7 @@ const timeOutMargins: Check = {
   source: 'Common practice',
   needs: ['time-out'],
   async run(exam) {
-    const { timeoutMs } = exam.client.found;
+    const { timeoutMs } = exam.client.facts;
     if (!timeoutMs) return sure('unclear', 'the time-out is not known');
     const learned = await paceOf(exam);
     if (!learned.ok) return sure('unclear', learned.error);

@@ -1,7 +1,8 @@
 import { durationText, timesText } from '../../report/words.js';
 import { median } from '../../times.js';
 import { isReading, longestPauseIn, type Question, questionsIn, wentWell } from '../heard/exchange.js';
-import { type Check, type Exam, LOST, type Silence } from '../trial/exam.js';
+import type { Silence } from '../heard/found.js';
+import { type Check, type Exam, LOST } from '../trial/exam.js';
 import {
   type ContrastRow,
   contrastCheck,
@@ -29,9 +30,9 @@ const LONGEST_BACK_MS = 120_000;
 const USUAL_WAIT_MS = 1_000;
 
 /** How long a client takes to poll this many questions when none gets a reply, in ms. */
-function roundOf({ client: { found, waitMs } }: Exam, questions: number): number {
-  const wait = waitMs ?? found.timeoutMs?.value ?? USUAL_WAIT_MS;
-  return questions * (found.attempts ?? USUAL_ATTEMPTS) * wait;
+function roundOf({ client: { facts } }: Exam, questions: number): number {
+  const wait = facts.waitMs ?? facts.timeoutMs?.value ?? USUAL_WAIT_MS;
+  return questions * (facts.attempts ?? USUAL_ATTEMPTS) * wait;
 }
 
 async function silent(exam: Exam, ms: number): Promise<Silence> {
@@ -56,7 +57,7 @@ function outage(seconds: number, needs?: readonly string[]): Check {
     lastsMs,
     ...(needs && { needs }),
     async run(exam) {
-      const { silence } = exam.client;
+      const { silence } = exam.client.facts;
       const lastedMs = silence === undefined ? 0 : Math.round(silence.endedAt - silence.at);
       const isKnown = silence !== undefined && lastedMs >= lastsMs && lastedMs <= MOST_LONGER * lastsMs;
       const { spoilt, at, endedAt, last } = isKnown ? silence : await silent(exam, lastsMs);

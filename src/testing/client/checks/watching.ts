@@ -196,7 +196,7 @@ function rhythm(exam: Exam): Judged {
   if (own.length < FEWEST_INTERVALS) {
     return sure('unclear', 'too few polls came to know their rhythm', exam.target.asked);
   }
-  exam.client.found.pollPeriodMs = median(own.map(({ ms }) => ms));
+  exam.client.learn({ pollPeriodMs: median(own.map(({ ms }) => ms)) });
   const judged = exam.client.questions
     .map(({ key, text }) => ({ text, intervals: intervalsOf(exam, key) }))
     .filter(({ intervals }) => intervals.length >= FEWEST_INTERVALS)

@@ -1,7 +1,40 @@
 import type { Measured, Measurements } from '../../report/report.js';
+import type { Exchange } from './exchange.js';
 
-/** What the checks have measured so far. A check sets what it finds; later checks use it. */
-export type ClientFacts = { -readonly [Name in keyof Measurements]: Measurements[Name] };
+/** A time in which nothing on the line was answered. */
+export interface Silence {
+  /** When it began, in ms. */
+  readonly at: number;
+  /** The requests that got no reply. */
+  readonly spoilt: readonly Exchange[];
+  readonly endedAt: number;
+  /** Everything with a higher sequence number came after the silence. */
+  readonly last: number;
+}
+
+/** How a client asks one question while it gets no reply to it. */
+export interface AskingRun {
+  /** The askings without a reply, beginning with a poll. */
+  readonly asked: readonly Exchange[];
+  /** The request with another question that came after them; undefined while only this question comes. */
+  readonly after: Exchange | undefined;
+  /** The times from each asking to the next one, in ms. */
+  readonly intervals: readonly number[];
+}
+
+/** What the checks have found so far. Later checks use it, and reports show the measurements. */
+export interface ClientFacts extends Measurements {
+  /** The longest silence that the client sat through on its old connections. */
+  readonly silence?: Silence;
+  /** How long the client waits for a reply at most before it goes on, in ms; absent until that was tried. */
+  readonly waitMs?: number;
+  readonly run?: AskingRun;
+}
+
+/** The measurements among the facts. */
+export function measurementsOf({ silence: _, waitMs: __, run: ___, ...measured }: ClientFacts): Measurements {
+  return measured;
+}
 
 /** Puts a measured time into words: `487 ± 3 ms`. */
 export function measuredText({ value, plusMinus }: Measured): string {

@@ -23,7 +23,7 @@ export class ExchangeLog {
   /** The newest exchange of each connection. */
   readonly #latest = new Map<number, Exchange>();
   readonly #acted: () => OwnRule | undefined;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Set<(event: TrafficEvent) => void>();
   #last = 0;
   /** How many requests came, and how many of them over a new connection although the reply before was good. */
   readonly #counts = { all: 0, anew: 0 };
@@ -52,7 +52,7 @@ export class ExchangeLog {
    * Calls back after each event of the line.
    * @returns a function that ends the calls
    */
-  onEvent(listener: () => void): () => void {
+  onEvent(listener: (event: TrafficEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
@@ -60,7 +60,7 @@ export class ExchangeLog {
   add(event: TrafficEvent): void {
     this.#last = event.seq;
     this.#keep(event);
-    for (const listener of this.#listeners) listener();
+    for (const listener of this.#listeners) listener(event);
   }
 
   #keep(event: TrafficEvent): void {

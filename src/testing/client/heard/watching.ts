@@ -1,9 +1,8 @@
 import { failure, type Result, success } from '../../../common/result.js';
-import type { Clock } from '../../../modbus/transport/clock.js';
 import { durationText, timesText } from '../../report/words.js';
 import { spanOf, usualTimes } from '../../times.js';
+import type { WatchedClient } from '../watched-client.js';
 import { type Question, questionsIn, targetOf } from './exchange.js';
-import type { ExchangeLog, Waits } from './log.js';
 
 /** How long to wait for the first request, in ms. */
 const PATIENCE_MS = 30_000;
@@ -25,8 +24,8 @@ const ENOUGH_MS = 30_000;
 /** Watching takes at most this fraction of the limit. */
 const MOST_OF_LIMIT = 0.25;
 
-/** What watching has shown: the questions of the client, and the one to disturb. */
-export interface Watched {
+/** The questions of the client, and the one to disturb. */
+interface Watched {
   readonly questions: readonly Question[];
   readonly target: Question;
 }
@@ -46,35 +45,31 @@ export function unevenText({ text, intervals, periodMs = 0 }: Question): string 
   return `no even rhythm was found: ${text} came ${low} to ${high} apart`;
 }
 
-interface Watch {
-  readonly clock: Clock;
-  /** The waits of the watching. When somebody ends them, the watching never resolves. */
-  readonly waits: Waits;
-  readonly log: ExchangeLog;
-  readonly line: { readonly name: string };
-  /** The unit whose questions are disturbed; any unit when undefined. */
-  readonly unitId: number | undefined;
-  /** The limit of the whole client test, in ms. */
-  readonly limitMs: number;
-  /** Tells the followers of the client test what is waited for. */
-  readonly note: (text: string) => void;
-}
-
 /**
  * Watches the client until its rhythm is known.
- * @returns what was seen, or why the client can't be tested, as a sentence that says what was waited for
+ * @returns the question to disturb; or sentences on how the client has ended meanwhile, or why it can't be
+ *   tested
  */
-export async function watchClient({
-  clock,
-  waits,
-  log,
-  line,
-  unitId,
-  limitMs,
-  note,
-}: Watch): Promise<Result<Watched>> {
+export async function watchClient(
+  client: WatchedClient,
+): Promise<{ readonly target: Question } | { readonly crash: string } | { readonly refused: string }> {
+  const watched = await Promise.race([rhythmOf(client), client.crashed.then((crash) => ({ crash }))]);
+  if ('crash' in watched) {
+    if (client.log.after(0).length > 0) return watched;
+    return client.refuse('the client ended before it asked anything', `: ${watched.crash}`);
+  }
+  if (!watched.ok) return client.refuse(watched.error);
+  const { questions, target } = watched.value;
+  client.watched(questions, target);
+  return { target };
+}
+
+/** @returns what was seen, or why the client can't be tested, as a sentence that says what was waited for */
+async function rhythmOf(client: WatchedClient): Promise<Result<Watched>> {
+  const { clock, log, line, order } = client;
+  const { unitId, limitMs } = order;
   const patience = Math.min(PATIENCE_MS, limitMs * MOST_OF_LIMIT);
-  if (!(await waits.until(() => log.after(0)[0], patience))) {
+  if (!(await client.until(() => log.after(0)[0], patience))) {
     const damaged = log
       .othersAfter(0)
       .filter(({ kind }) => kind === 'damaged' || kind === 'discarded').length;
@@ -96,11 +91,11 @@ export async function watchClient({
     const each = questionsIn(log.newest()).map(({ text, asked }) => `${text} (${asked.length})`);
     return each.slice(0, 4).join(', ');
   };
-  await waits.until(isKnown(POLLS + 1), Math.min(longest, ENOUGH_MS));
+  await client.until(isKnown(POLLS + 1), Math.min(longest, ENOUGH_MS));
   if (polls() < FEWEST_POLLS && longest > ENOUGH_MS) {
     const wanted = `a question${to} that comes ${FEWEST_POLLS} times and is answered`;
-    note(`waiting for ${wanted}, ${durationText(ENOUGH_MS)} so far; the last were ${asked()}`);
-    await waits.until(isKnown(FEWEST_POLLS), longest - ENOUGH_MS);
+    client.note(`waiting for ${wanted}, ${durationText(ENOUGH_MS)} so far; the last were ${asked()}`);
+    await client.until(isKnown(FEWEST_POLLS), longest - ENOUGH_MS);
   }
   const questions = questionsIn(log.newest());
   const chosen = targetOf(questions, unitId);

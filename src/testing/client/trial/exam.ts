@@ -1,15 +1,10 @@
 import type { Random } from '../../../common/random.js';
 import type { Ability } from '../../../device/faults/kind.js';
 import type { Clock } from '../../../modbus/transport/clock.js';
-import type { Line } from '../../../simulator/line.js';
-import type { Lateness } from '../../lateness.js';
 import type { CheckAbout } from '../../report/report.js';
-import type { Outage, PolledLine } from '../../tested-line.js';
 import { conditionsOf, type Exchange, type OwnRule, type Question, wentWell } from '../heard/exchange.js';
-import type { ClientFacts } from '../heard/found.js';
 import { type ExchangeLog, Waits } from '../heard/log.js';
-import type { OwnRules } from './rules.js';
-import type { ValueOracle } from './values.js';
+import type { WatchedClient } from '../watched-client.js';
 import type { Judged } from './verdict.js';
 
 /** The group among which a check is shown. */
@@ -75,61 +70,6 @@ export interface Disturbed {
   readonly spoilt: readonly Exchange[];
 }
 
-/** A time in which nothing on the line was answered. */
-export interface Silence extends Pick<Disturbed, 'at' | 'spoilt'> {
-  readonly endedAt: number;
-  /** Everything with a higher sequence number came after the silence. */
-  readonly last: number;
-}
-
-/** How a client asks one question while it gets no reply to it. */
-export interface AskingRun {
-  /** The askings without a reply, beginning with a poll. */
-  readonly asked: readonly Exchange[];
-  /** The request with another question that came after them; undefined while only this question comes. */
-  readonly after: Exchange | undefined;
-  /** The times from each asking to the next one, in ms. */
-  readonly intervals: readonly number[];
-}
-
-/**
- * The client that is tested, its line, and what is known of it by now: everything that checks have in
- * common.
- */
-export interface TestedClient {
-  readonly clock: Clock;
-  readonly line: PolledLine;
-  /** The same line, for code that makes its devices behave otherwise. */
-  readonly simulated: Line;
-  /** The unit whose questions are disturbed; any unit when undefined. */
-  readonly unitId: number | undefined;
-  readonly log: ExchangeLog;
-  readonly found: ClientFacts;
-  readonly rules: OwnRules;
-  readonly outage: Outage;
-  /** How late this machine is. */
-  readonly lateness: Lateness;
-  /** Tells the followers of the client test what is waited for. */
-  readonly note: (text: string) => void;
-  /** Knows which values the client has read; undefined without an observer. */
-  readonly values: ValueOracle | undefined;
-  /** All questions that the client asks, as watching has shown them. */
-  questions: readonly Question[];
-  /** The longest silence that the client sat through on its old connections. */
-  silence?: Silence;
-  /** How long the client waits for a reply at most before it goes on, in ms; absent until that was tried. */
-  waitMs?: number;
-  /** True when the client did not return to its rhythm in time, so that its rhythm is no longer looked at. */
-  isWithoutRhythm: boolean;
-  /**
-   * True when something was disturbed since the client was last seen to poll as usual: up to the event
-   * `disturbedUntil`.
-   */
-  isDisturbed: boolean;
-  disturbedUntil: number;
-  run?: AskingRun;
-}
-
 /** What each check of a client has for itself. */
 interface Own {
   /** The name of the check. */
@@ -139,7 +79,7 @@ interface Own {
   /** The question that is disturbed. */
   readonly target: Question;
   /** True when another check disturbs another question at the same time. */
-  readonly isBeside: boolean;
+  readonly isBeside?: boolean;
 }
 
 /** How many polls as usual show that the client has recovered. */
@@ -169,7 +109,7 @@ const LATER_MS = 50;
  * faults away.
  */
 export class Exam {
-  readonly client: TestedClient;
+  readonly client: WatchedClient;
   readonly clock: Clock;
   readonly log: ExchangeLog;
   readonly target: Question;
@@ -185,7 +125,7 @@ export class Exam {
   #mark: OwnRule | undefined;
   #undo = () => {};
 
-  constructor(client: TestedClient, { name, random, target, isBeside }: Own) {
+  constructor(client: WatchedClient, { name, random, target, isBeside = false }: Own) {
     this.client = client;
     this.clock = client.clock;
     this.log = client.log;
@@ -233,7 +173,7 @@ export class Exam {
     limitMs: number,
   ): Promise<Disturbed & { readonly result: Result | undefined }> {
     const { client, log } = this;
-    client.isDisturbed = true;
+    client.disturb();
     const when = {
       line: this.client.line.name,
       ...this.#conditions(scope),
@@ -250,7 +190,7 @@ export class Exam {
     };
     const result = await this.until(() => find(disturbed), limitMs);
     client.rules.remove(rule);
-    client.disturbedUntil = disturbed.spoilt.at(-1)?.seq ?? since;
+    client.disturbed(disturbed.spoilt.at(-1)?.seq ?? since);
     return { ...disturbed, result };
   }
 
@@ -270,11 +210,11 @@ export class Exam {
   async outage(ms: number): Promise<number> {
     const { client } = this;
     this.#hasMisbehaved = true;
-    client.isDisturbed = true;
+    client.disturb();
     await client.outage.begin();
     await this.watch(ms);
     const problem = await client.outage.end();
-    client.disturbedUntil = this.log.last;
+    client.disturbed();
     return problem === undefined ? this.clock.now() : new Promise(() => {});
   }
 
@@ -287,11 +227,11 @@ export class Exam {
   async change(begin: () => () => void, find: () => true | undefined, limitMs: number): Promise<void> {
     const { client } = this;
     this.#hasMisbehaved = true;
-    client.isDisturbed = true;
+    client.disturb();
     this.#undo = begin();
     await this.until(find, limitMs);
     this.#undo();
-    client.disturbedUntil = this.log.last;
+    client.disturbed();
   }
 
   /**
@@ -326,10 +266,7 @@ export class Exam {
     const polled = () =>
       this.#pollsAsUsual(client.isWithoutRhythm ? last : client.disturbedUntil, polls) || undefined;
     const recovered = await this.until(polled, limit);
-    if (recovered && polls >= POLLS_AS_USUAL) {
-      this.log.usualUntil = this.log.last;
-      client.isDisturbed = false;
-    }
+    if (recovered && polls >= POLLS_AS_USUAL) client.recovered();
     return recovered === true;
   }
 

@@ -70,7 +70,7 @@ async function pollsAsUsual(exam: Exam): Promise<boolean> {
   client.note(`waiting for the client to poll as it did, ${every}; ${arrivals} in ${waited(exam)}`);
   if (await helpedByNewConnection(exam)) return true;
   if (client.isWithoutRhythm) return false;
-  client.isWithoutRhythm = true;
+  client.lostRhythm();
   if (!(await exam.recover())) return false;
   client.note('the client polls in another rhythm than before; what can be measured without it still is');
   return true;
@@ -112,8 +112,8 @@ function silenceOf({ clock, log }: Exam): number {
   return clock.now() - (log.newest().at(-1)?.at ?? clock.now());
 }
 
-function longestSilence({ periodMs, client: { waitMs } }: Exam, leastMs: number): number {
-  return Math.max(leastMs, GONE_TIMES * Math.max(periodMs, waitMs ?? 0));
+function longestSilence({ periodMs, client: { facts } }: Exam, leastMs: number): number {
+  return Math.max(leastMs, GONE_TIMES * Math.max(periodMs, facts.waitMs ?? 0));
 }
 
 /**

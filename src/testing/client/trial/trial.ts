@@ -48,7 +48,7 @@ const LONG_WAIT_MS = 15_000;
  * @param waitMs how long the client waits for a reply, where that is not known
  */
 export function patienceOf({ periodMs, client }: Exam, waitMs = 0): number {
-  return NEXT_MS + NEXT_TIMES * (periodMs + (client.waitMs ?? waitMs));
+  return NEXT_MS + NEXT_TIMES * (periodMs + (client.facts.waitMs ?? waitMs));
 }
 
 /** How often a chain is tried that a request over another connection has broken. */
@@ -198,7 +198,7 @@ export async function learn(
   for (;;) {
     const behaviour = behaviourAfter(exam, treatments, questions);
     const known = behaviour.samples.length;
-    if (isLoss && known > 0) exam.client.waitMs = behaviour.longest;
+    if (isLoss && known > 0) exam.client.learn({ waitMs: behaviour.longest });
     if (known >= wanted) return behaviour;
     const chain = await runChain(exam, treatments);
     const isMore = behaviourAfter(exam, treatments, questions).samples.length > known;

@@ -2,9 +2,9 @@ import { failure, type Result, success } from '../../../common/result.js';
 import { wordAt } from '../../../modbus/protocol/bytes.js';
 import { dataOffset } from '../../../modbus/protocol/pdu.js';
 import type { Clock } from '../../../modbus/transport/clock.js';
+import type { Measurements } from '../../report/report.js';
 import { pduOf } from '../../tested-line.js';
 import { type Exchange, isReading, type Question, readingOf, wentWell } from '../heard/exchange.js';
-import type { ClientFacts } from '../heard/found.js';
 import type { Observer } from '../observer.js';
 import { DECIDES, type Trial } from './verdict.js';
 
@@ -13,7 +13,7 @@ interface Watching {
   readonly clock: Clock;
   readonly periodMs: number;
   readonly target: Question;
-  readonly client: { readonly found: ClientFacts; readonly waitMs?: number };
+  readonly client: { readonly facts: Measurements & { readonly waitMs?: number } };
   readonly log: { readonly last: number };
   askedAfter(seq: number): readonly Exchange[];
   until<Result>(find: () => Result | undefined, limitMs: number): Promise<Result | undefined>;
@@ -195,9 +195,10 @@ export class ValueOracle {
     }
     const mark = (number: number) => ({ values: this.#marks[number] });
     exam.mark([mark(sent)]);
-    const wait = exam.client.waitMs ?? exam.client.found.timeoutMs?.value ?? USUAL_TIMEOUT_MS;
+    const { facts } = exam.client;
+    const wait = facts.waitMs ?? facts.timeoutMs?.value ?? USUAL_TIMEOUT_MS;
     // The limit has time for one poll with all its attempts.
-    const limit = this.patienceMs + exam.periodMs + (exam.client.found.attempts ?? USUAL_ATTEMPTS) * wait;
+    const limit = this.patienceMs + exam.periodMs + (facts.attempts ?? USUAL_ATTEMPTS) * wait;
     let seen: SeenByObserver | undefined;
     void this.watch(exam, { before, sent }, limit).then((result) => {
       seen = result;

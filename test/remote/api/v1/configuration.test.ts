@@ -414,7 +414,7 @@ describe('GET /api/v1/configuration', () => {
   });
 
   it('says what a native file can not say about a pymodbus file', async () => {
-    const rest = new Rest(pymodbusSetup('test/remote/api/restapi/meter.json', 'tcp', 'meter'));
+    const rest = new Rest(pymodbusSetup('test/extensions/restapi/meter.json', 'tcp', 'meter'));
     const text = await written(rest);
     expect(text).toContain('# From a pymodbus file.');
     const again = simulatorOf(text);

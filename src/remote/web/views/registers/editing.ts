@@ -7,7 +7,7 @@ import { timeOfDay } from '../../ui/format.js';
 import { say } from '../../ui/toast.js';
 import { parseText } from './formats.js';
 import { cellLength, cellStart, cellText, valueText, whyNot } from './layout.js';
-import { readNow, valuesIn } from './reading.js';
+import { readNow, valuesIn, wordsIn } from './reading.js';
 import {
   addressOf,
   anchor,
@@ -230,7 +230,7 @@ export async function commitEdit(text: string): Promise<void> {
     return;
   }
   const count = change.words?.length ?? cellLength(known, 'values', address);
-  const before = known.wordsAt(address, count);
+  const before = known.wordsAt(address, count) ?? (await presentWords(now, address, count));
   const sent = await sendChange(now.device.name, change);
   if (!sent.ok) {
     refusal.value = { address, text: sent.text };
@@ -239,6 +239,17 @@ export async function commitEdit(text: string): Promise<void> {
   editing.value = undefined;
   refusal.value = undefined;
   if (before) made(now.device.name, change, before, sent.registers);
+}
+
+/** The words from an address on, which the page has not read: a text may be longer than what is shown. */
+async function presentWords(
+  { device, table }: Pick<Done, 'table'> & { readonly device: { readonly name: string } },
+  from: number,
+  count: number,
+): Promise<readonly number[] | undefined> {
+  const answer = await wordsIn(device.name, table, from, from + count - 1);
+  const words = answer.ok ? answer.value.words : [];
+  return words.every((word) => word !== null) && words.length === count ? words : undefined;
 }
 
 /** The change that a text means in the present format, or what was expected instead. */

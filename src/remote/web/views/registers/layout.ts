@@ -45,7 +45,9 @@ export class Known {
 /** Why a register can't be changed; undefined if it can. @param mayWrite whether this session may write */
 export function whyNot(known: Known, address: number, mayWrite: boolean): string | undefined {
   if (!mayWrite) return 'this session may only read';
-  if (known.wordAt(address) === null) return notDefined(address);
+  const word = known.wordAt(address);
+  if (word === undefined) return 'its value has not arrived yet';
+  if (word === null) return notDefined(address);
   const kind = Object.keys(known.valueAt(address)?.signal ?? {})[0];
   if (kind === undefined || kind === 'counter') return undefined;
   return `a signal (${kind}) moves this value; freeze it first`;

@@ -68,6 +68,11 @@ export function valuesIn(device: string, table: string, from: number, to: number
   return ask<{ registers: RegisterView[] }>('GET', `${pathOf('devices', device, 'registers')}?${query}`);
 }
 
+/** Reads the words of a range of addresses, both ends included. */
+export function wordsIn(device: string, table: string, from: number, to: number) {
+  return ask<Words>('GET', `${pathOf('devices', device, 'words')}?${rangeQuery(table, from, to)}`);
+}
+
 function readWithin(ms: number): void {
   const at = performance.now() + ms;
   if (at >= dueAt) return;
@@ -107,8 +112,7 @@ async function readVisible(device: string, table: string): Promise<readonly Answ
   const answers: Answer<Words>[] = [];
   const parts = partsOf(visibleStarts.peek(), columns.peek(), MOST);
   for (const { from, end } of parts.length > 0 ? parts : [{ from: 0, end: 1 }]) {
-    const query = rangeQuery(table, from, Math.max(from, Math.min(end, size.peek()) - 1));
-    answers.push(await ask<Words>('GET', `${pathOf('devices', device, 'words')}?${query}`));
+    answers.push(await wordsIn(device, table, from, Math.max(from, Math.min(end, size.peek()) - 1)));
   }
   return answers;
 }

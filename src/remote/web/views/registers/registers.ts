@@ -78,8 +78,14 @@ const MOST_NAMES = 500;
  */
 function Find({ device, table }: { readonly device: DeviceView; readonly table: WordTable }) {
   const text = useSignal('');
+  const isAsking = useSignal(false);
   const find = async () => {
     const wanted = text.value.trim();
+    isAsking.value = true;
+    await goTo(wanted);
+    isAsking.value = false;
+  };
+  const goTo = async (wanted: string) => {
     if (/^(\d+|0x[0-9a-f]+)$/i.test(wanted)) {
       const address = Number(wanted);
       const start = rowStarts.peek()[rowOf(rowStarts.peek(), columns.peek(), address)] ?? 0;
@@ -91,7 +97,10 @@ function Find({ device, table }: { readonly device: DeviceView; readonly table: 
       const answer = await ask<{ registers: RegisterView[] }>('GET', path);
       if (!answer.ok) return say(answer.problem.detail, 'refused');
       const [found] = answer.value.registers;
-      if (found) go(addressOf({ table: found.table, from: found.address }));
+      if (!found) return;
+      go(addressOf({ table: found.table, from: found.address }));
+      // At once: the next key may come before the page is drawn.
+      select(found.address);
     }
     text.value = '';
     // The grid of another table must be drawn first.
@@ -99,7 +108,7 @@ function Find({ device, table }: { readonly device: DeviceView; readonly table: 
   };
   return html`<form class="find" onSubmit=${sent(find)}>
     <label>Go to <input list="register-names" class="mono" placeholder="address or name" autocomplete="off"
-      spellcheck=${false} value=${text.value} onInput=${typed(into(text))} /></label>
+      spellcheck=${false} readonly=${isAsking.value} value=${text.value} onInput=${typed(into(text))} /></label>
     <datalist id="register-names">${device.names.slice(0, MOST_NAMES).map((name) => html`<option value=${name} />`)}</datalist>
   </form>`;
 }

@@ -1,0 +1,143 @@
+import { Document, type YAMLMap, type YAMLSeq } from 'yaml';
+import { printableLine } from '../common/rest-client/printable.js';
+import { TABLE_NAMES, type TableName } from '../device/tables.js';
+import { type LineSource, mergedSource } from './native/line-source.js';
+
+/**
+ * The files that import, clone and learn write have one shape: comments, devices, their lines, and the rules
+ * that make the devices answer so.
+ */
+
+/**
+ * A line of a written file. Lines of TCP get port 5020, 5021 and so on; `rtu` and `ascii` are virtual serial
+ * lines.
+ */
+export interface WrittenLine {
+  readonly name: string;
+  readonly kind: 'tcp' | 'rtu' | 'ascii';
+  /** The path of a real serial port; a virtual line when absent. */
+  readonly path?: string;
+  /** `*` is every unit identifier; Modbus TCP only. */
+  readonly units: Iterable<readonly [unit: number | '*', device: string]>;
+  /** True when a unit that is not there does not answer; Modbus TCP only. */
+  readonly isSilent?: boolean;
+  /** Further settings of the line. */
+  readonly settings?: LineSource;
+}
+
+export interface NativeFile {
+  /** What a person has to know, a line of text each. They stand at the top, as comments. */
+  readonly remarks: readonly string[];
+  readonly devices: Iterable<readonly [name: string, entry: object]>;
+  readonly lines: readonly WrittenLine[];
+  readonly faults?: readonly object[];
+  /** The TCP port of the first line (default: 5020). */
+  readonly firstPort?: number;
+}
+
+const FIRST_PORT = 5020;
+/** The most registers of one list, so that a line of the file stays readable. */
+const LIST_LENGTH = 16;
+
+/** The text of a native file in block style. */
+export function nativeText({
+  remarks,
+  devices,
+  lines,
+  faults = [],
+  firstPort = FIRST_PORT,
+}: NativeFile): string {
+  const content = {
+    devices: Object.fromEntries(devices),
+    lines: Object.fromEntries(
+      lines.map(({ name, kind, path = 'virtual', units, isSilent, settings = {} }, i) => {
+        const line = {
+          ...(kind === 'tcp'
+            ? { tcp: { host: '127.0.0.1', port: firstPort + i } }
+            : { serial: { path }, ...(kind === 'ascii' && { framing: 'ascii' }) }),
+          ...(isSilent && { missingUnit: 'silence' }),
+        };
+        // A map keeps the numbers of the units as numbers; an object would make text of them.
+        return [name, { ...mergedSource(line, settings), units: new Map(units) }];
+      }),
+    ),
+    ...(faults.length > 0 && { faults }),
+  };
+  return blockText(content, remarks);
+}
+
+/**
+ * Data as YAML in block style, below comments. Each list of plain values, or of such lists, is on one line.
+ */
+export function blockText(content: object, remarks: readonly string[]): string {
+  const document = new Document(content);
+  // The library puts the sign of a comment before each line.
+  document.commentBefore = remarks.map((line) => ` ${printableLine(line)}`.trimEnd()).join('\n');
+  flowLists(document.contents as unknown as YAMLMap);
+  return document.toString({ lineWidth: 0, flowCollectionPadding: false });
+}
+
+/** The tables of a device that have entries, in the usual order of tables. */
+export function registersOf<Entry>(
+  entriesOf: (table: TableName) => readonly Entry[] | undefined,
+): Record<string, readonly Entry[]> {
+  return Object.fromEntries(
+    TABLE_NAMES.flatMap((table) => {
+      const entries = entriesOf(table) ?? [];
+      return entries.length > 0 ? [[table, entries]] : [];
+    }),
+  );
+}
+
+/** Registers side by side of which only the values are known. */
+type ValueList = { readonly address: number; readonly value: number | readonly number[] };
+
+/** Lists of the registers of a table that stand side by side. @param values by address, in rising order */
+export function valueLists(values: Iterable<readonly [address: number, value: number]>): ValueList[] {
+  const lists: { address: number; value: number[] }[] = [];
+  for (const [address, value] of values) {
+    const last = lists.at(-1);
+    const continues = last && last.value.length < LIST_LENGTH && last.address + last.value.length === address;
+    if (continues) last.value.push(value);
+    else lists.push({ address, value: [value] });
+  }
+  return lists.map(({ address, value }) => ({
+    address,
+    value: value.length === 1 ? (value[0] as number) : value,
+  }));
+}
+
+/**
+ * The rule that delays the replies of a device as the real one does.
+ * @param ms the usual time
+ * @param jitter by how much, in ms, the time varies
+ */
+export function delayRule(device: string, ms: number, jitter: number): object {
+  return { name: `${device}-reply-time`, when: { device }, do: [{ delay: { ms, jitter } }] };
+}
+
+const MOST_IN_COMMENT = 20;
+
+/** Lists texts for a comment of a file. Texts after the twentieth are only counted. */
+export function listed(texts: readonly (string | number)[]): string {
+  const more = texts.length > MOST_IN_COMMENT ? ` and ${texts.length - MOST_IN_COMMENT} more` : '';
+  return texts.slice(0, MOST_IN_COMMENT).join(', ') + more;
+}
+
+function flowLists(node: YAMLMap | YAMLSeq): void {
+  const { items } = node;
+  for (const item of items as unknown[]) {
+    const value = isPair(item) ? item.value : item;
+    if (isCollection(value)) flowLists(value);
+  }
+  const isPlain = (item: unknown) => !isPair(item) && (!isCollection(item) || item.flow === true);
+  if (items.length > 0 && (items as unknown[]).every(isPlain)) node.flow = true;
+}
+
+function isPair(item: unknown): item is { readonly value: unknown } {
+  return typeof item === 'object' && item !== null && 'key' in item && 'value' in item;
+}
+
+function isCollection(node: unknown): node is YAMLMap | YAMLSeq {
+  return typeof node === 'object' && node !== null && 'items' in node;
+}

@@ -1,0 +1,58 @@
+import { CELLS_PER_VALUE, type Order, type ValueType } from '../device/registers/cell-type.js';
+import type { TableName } from '../device/tables.js';
+
+/** A value in a file of another program. Its address is 0-based, as on the wire. */
+export interface ImportedValue {
+  readonly table: TableName;
+  readonly address: number;
+  /** The type; `bit` in coils and discrete inputs. */
+  readonly type: ValueType;
+  /** The number of registers of a string. */
+  readonly length?: number;
+  /**
+   * The part of the register that the value is, such as `bit 3` or `low byte`; absent for whole registers.
+   */
+  readonly part?: string;
+  readonly name?: string;
+  readonly description?: string;
+  readonly unit?: string;
+  readonly scale?: number;
+  readonly wordOrder?: Order;
+  readonly byteOrder?: Order;
+  readonly write?: boolean;
+  /** What clients may write, in the unit of the value. */
+  readonly limits?: { readonly min?: number | undefined; readonly max?: number | undefined };
+  /** The value as it is stored, before `scale`. */
+  readonly value?: number | string;
+  /** The place of the value in the file: `line 12` or `inputs.modbus[0].coils[2]`. */
+  readonly location: string;
+}
+
+export interface ImportedDevice {
+  readonly unit: number;
+  readonly name: string;
+  readonly values: readonly ImportedValue[];
+  /** The entry of a device that the reader made as a whole; then `values` is empty. */
+  readonly whole?: {
+    readonly entry: object;
+    /** The content of the entry, in words. */
+    readonly holds: string;
+    readonly values: number;
+  };
+}
+
+/** The number of registers that a value takes. */
+export function cellsOf({
+  type,
+  length = 1,
+}: {
+  readonly type: ValueType;
+  readonly length?: number | undefined;
+}): number {
+  return type === 'string' ? length : CELLS_PER_VALUE[type];
+}
+
+/** True when a table has bits instead of registers. */
+export function isOfBits(table: TableName): boolean {
+  return table === 'coils' || table === 'discrete';
+}

@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { complain, note, OK, STOPPED } from '../../cli/verbs/say.js';
+import { standardError } from '../../cli/verbs/standard.js';
+import { STOP_SIGNALS } from '../../cli/verbs/stop-signal.js';
+import { fileProblem, writeNativeFile } from '../../cli/verbs/write-files.js';
+import { failure, type Result } from '../../common/result.js';
+import { keyOf } from '../../document/native/real.js';
+import { newClient } from '../../modbus/client/client.js';
+import { writeClone } from '../../testing/survey/write.js';
+import type { Imported } from '../import/collected.js';
+import { importText } from '../import/import.js';
+import { readDecoded } from '../import/verb.js';
+import { cloneDevices } from './clone.js';
+import type { CloneCommand } from './command.js';
+
+/** Time between two lines of progress, in ms. On a terminal each line replaces the one before. */
+const PROGRESS_MS = { terminal: 100, file: 5000 };
+
+/** Reads real devices, and writes a native file that answers as they do. */
+export async function clone(command: CloneCommand): Promise<number> {
+  const { target, output, force } = command;
+  const unwritable = output === undefined ? undefined : fileProblem(output, force);
+  if (unwritable !== undefined) return complain(unwritable);
+  const map = command.map === undefined ? undefined : readMap(command.map);
+  if (map && !map.ok) return complain(map.error);
+  const client = newClient(target);
+  let isStopped = false;
+  // A second signal of the same kind ends the program at once.
+  for (const signal of STOP_SIGNALS) {
+    process.once(signal, () => {
+      isStopped = true;
+      void client.close();
+    });
+  }
+  const progress = new Progress();
+  const { clone, absent } = await cloneDevices(client, command, map?.value, {
+    sleep: (ms) => sleep(ms).then(() => {}),
+    isStopped: () => isStopped,
+    progress: (text) => progress.show(text),
+  });
+  progress.end();
+  await client.close();
+  for (const line of absent) note(line);
+  const stopped = `${keyOf(target)}: stopped before its end`;
+  if (clone.devices.length === 0)
+    return isStopped
+      ? complain(`${stopped}; nothing was written`, STOPPED)
+      : complain(`${keyOf(target)}: no device was found; nothing was written`);
+  for (const { unit, survey, unfinished } of clone.devices) {
+    const found = survey.tables.filter(({ values }) => values.size > 0);
+    const tables = found.map(({ table, values }) => `${values.size} ${table}`).join(', ') || 'no registers';
+    note(`unit ${unit}: ${tables}${unfinished === undefined ? '' : `; not read to its end: ${unfinished}`}`);
+  }
+  const code = writeNativeFile(writeClone(clone), command);
+  return isStopped && code === OK
+    ? complain(`${stopped}; the file has what was read by then`, STOPPED)
+    : code;
+}
+
+function readMap(file: string): Result<Imported> {
+  const read = readDecoded(file);
+  if (!read.ok) return read;
+  const imported = importText(read.value.text, file, undefined);
+  if (!imported.ok) return failure(`${file}: ${imported.error}`);
+  const isByAddress = imported.value.lines.some(({ devices }) =>
+    devices.some(({ values }) => values.length > 0),
+  );
+  return isByAddress ? imported : failure(`${file}: ${imported.value.what} has no values by their addresses`);
+}
+
+/** Shows progress: on a terminal in one line that is replaced, elsewhere now and then in a new line. */
+class Progress {
+  readonly #isTerminal = process.stderr.isTTY === true;
+  #shownAt = Number.NEGATIVE_INFINITY;
+
+  show(text: string): void {
+    const now = performance.now();
+    if (now - this.#shownAt < (this.#isTerminal ? PROGRESS_MS.terminal : PROGRESS_MS.file)) return;
+    this.#shownAt = now;
+    standardError().offer(this.#isTerminal ? `\r\x1b[K${text}` : `${text}\n`);
+  }
+
+  end(): void {
+    if (this.#isTerminal) standardError().offer('\r\x1b[K');
+  }
+}

@@ -1,0 +1,179 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, createWriteStream, lstatSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Remote } from '../../cli/verbs/remote.js';
+import { complain, OK, say } from '../../cli/verbs/say.js';
+import { HERE } from '../../common/platform.js';
+import { whyNotReplaced } from '../../common/replace.js';
+import { makeDirectory } from '../../document/make-directory.js';
+import type { ExtcapRequest, RunningAt } from './command.js';
+
+/**
+ * Longest time to ask for the lines, in ms. Wireshark waits for the list of interfaces before it shows its
+ * window.
+ */
+const LIST_LIMIT_MS = 3000;
+
+/** Answers Wireshark as an extcap program whose interfaces are the lines of a running simulator. */
+export async function extcap(request: ExtcapRequest, version: string): Promise<number> {
+  switch (request.what) {
+    case 'install':
+      return installExtcap(request.directory);
+    case 'interfaces':
+      return say(interfacesText(version, await linesOf(request.at)));
+    case 'dlts':
+      return say(DLTS_TEXT);
+    case 'options':
+      return say(configText(request.url));
+    case 'capture':
+      return capture(request);
+  }
+}
+
+/** The lines of the simulator; none if it does not run, because Wireshark asks at each of its starts. */
+async function linesOf({ url, token }: RunningAt): Promise<ExtcapLine[]> {
+  const remote = new Remote(url, token, LIST_LIMIT_MS);
+  const answer = await remote.lines();
+  return answer.ok ? answer.value.lines : [];
+}
+
+/** Copies a live capture into the pipe until either end is closed. */
+async function capture({
+  at: { url, token },
+  form,
+  interface: name,
+  fifo,
+}: Extract<ExtcapRequest, { what: 'capture' }>): Promise<number> {
+  const line = lineOfInterface(name);
+  if (line === undefined) return complain(`${name}: no interface of modbus-sim`);
+  const kept = whyNotReplaced(fifo, 'capture');
+  if (kept !== undefined) return complain(kept);
+  const remote = new Remote(url, token);
+  const query = new URLSearchParams({ follow: 'true', form, line });
+  const answer = await remote.download(`/api/v1/capture.pcapng?${query}`);
+  if (!answer.ok) return complain(answer.error);
+  try {
+    await pipeline(Readable.fromWeb(answer.value), createWriteStream(fifo));
+    return OK;
+  } catch (error) {
+    // Wireshark closes the pipe when the user stops the capture.
+    return (error as NodeJS.ErrnoException).code === 'EPIPE' ? OK : complain(remote.noAnswer(error as Error));
+  }
+}
+
+/** Installs a program in Wireshark's extcap directory that calls this one. */
+function installExtcap(directory = extcapDirectory()): number {
+  const file = join(directory, HERE.isWindows ? 'modbus-sim.bat' : 'modbus-sim');
+  try {
+    makeDirectory(directory);
+    if (!isWrapper(file))
+      return complain(`${file}: exists and was not installed by this program; remove it first`);
+    writeFileSync(file, extcapWrapper(process.execPath, realpathSync(process.argv[1] as string)));
+    chmodSync(file, 0o755);
+  } catch (error) {
+    return complain(
+      `can't write ${file}: ${(error as Error).message}. Name a directory, and start Wireshark with ` +
+        'WIRESHARK_EXTCAP_DIR set to it; or install as root',
+    );
+  }
+  return say(`installed ${file}; Wireshark lists the lines of a running simulator at its next start`);
+}
+
+/** The program that Wireshark starts: a script of the shell, or of cmd.exe. */
+export function extcapWrapper(node: string, program: string, { isWindows } = HERE): string {
+  if (isWindows) return `@"${node}" "${program}" extcap %*\r\n`;
+  return `#!/bin/sh\nexec ${shellWord(node)} ${shellWord(program)} extcap "$@"\n`;
+}
+
+/** The scripts of `extcapWrapper`, of this version or an earlier one. */
+const WRAPPER = /^(#!\/bin\/sh\nexec '.*' '.*' extcap "\$@"\n|@".*" ".*" extcap %\*\r\n)$/;
+
+/** Whether a file may be written over. A link is left alone, because it may lead to the program itself. */
+function isWrapper(file: string): boolean {
+  const stat = lstatSync(file, { throwIfNoEntry: false });
+  return !stat || (stat.isFile() && WRAPPER.test(readFileSync(file, 'utf8')));
+}
+
+function shellWord(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** The extcap directory of the user, as Wireshark prints it; the global one if there is none. */
+function extcapDirectory(): string {
+  const { stdout } = spawnSync('tshark', ['-G', 'folders'], { encoding: 'utf8' });
+  return extcapFolder(stdout ?? '') ?? join(homedir(), '.local/lib/wireshark/extcap');
+}
+
+/**
+ * Finds the extcap directory in the output of `tshark -G folders`. Before version 4.2, Wireshark had none for
+ * a single user.
+ */
+function extcapFolder(folders: string): string | undefined {
+  const own = /^Personal Extcap path:\s*(\S.*)$/m.exec(folders);
+  return (own ?? /^(?:Global )?Extcap path:\s*(\S.*)$/m.exec(folders))?.[1];
+}
+
+/*
+ * The texts of the extcap protocol, in which Wireshark asks a program for interfaces, their link types and
+ * their options (Wireshark Developer's Guide, 8.2). Each line is a sentence: a word, then values in braces.
+ */
+
+/** A line, as it is described to Wireshark. */
+interface ExtcapLine {
+  readonly name: string;
+  /** Path of the serial port, or address and port of the socket. */
+  readonly place: string;
+}
+
+const PREFIX = 'modbus-sim-';
+
+/** The interface name of a line. It has no character with a meaning for Wireshark or a shell. */
+export function interfaceName(line: string): string {
+  return `${PREFIX}${encodeURIComponent(line).replaceAll(/[!'()*]/g, percent)}`;
+}
+
+/** The line of an interface; undefined if the interface is not one of ours. */
+export function lineOfInterface(name: string): string | undefined {
+  if (!name.startsWith(PREFIX)) return undefined;
+  try {
+    return decodeURIComponent(name.slice(PREFIX.length));
+  } catch {
+    return undefined;
+  }
+}
+
+function interfacesText(version: string, lines: readonly ExtcapLine[]): string {
+  return [
+    `extcap {version=${version}}{display=modbus-sim}`,
+    ...lines.map(
+      ({ name, place }) =>
+        `interface {value=${interfaceName(name)}}{display=Modbus line ${plain(name)} (${plain(place)})}`,
+    ),
+  ].join('\n');
+}
+
+/** The answer to --extcap-dlts: raw IP. The capture itself states the link type of each of its interfaces. */
+const DLTS_TEXT = 'dlt {number=101}{name=RAW}{display=Raw IP}';
+
+/** The answer to --extcap-config: the options of the user. */
+function configText(url: string): string {
+  return [
+    `arg {number=0}{call=--url}{display=Simulator}{tooltip=Where its REST interface is}{type=string}{default=${plain(url)}}`,
+    'arg {number=1}{call=--token}{display=Token}{tooltip=Of its REST interface, if that has one}{type=password}',
+    'arg {number=2}{call=--form}{display=Frames}{type=selector}',
+    'value {arg=2}{value=decoded}{display=Each as Modbus RTU in UDP, port 5020}{default=true}',
+    'value {arg=2}{value=wire}{display=As they are on the wire}{default=false}',
+  ].join('\n');
+}
+
+/** A text without braces, which would end a value. */
+function plain(text: string): string {
+  return text.replaceAll(/[{}]/g, '_');
+}
+
+function percent(character: string): string {
+  return `%${character.charCodeAt(0).toString(16)}`;
+}

@@ -1,0 +1,184 @@
+import { allOf, command, type Given } from '../../cli/command-line/commands/scan.js';
+import {
+  type ClientTestOrder,
+  clientTestOrder,
+  ORDER_OPTIONS,
+} from '../../cli/command-line/commands/test-client.js';
+import {
+  flag,
+  option,
+  REPORT_OPTIONS,
+  type Reports,
+  reportsOf,
+  text,
+  timeFrom,
+} from '../../cli/command-line/commands/values.js';
+import { compact } from '../../common/compact.js';
+import { failure, type Result, success } from '../../common/result.js';
+import { quote } from '../../common/schema/problem.js';
+
+/** Ask or command the benches on an MQTT broker. */
+export interface FleetCommand {
+  readonly kind: 'fleet';
+  readonly broker: string;
+  readonly username?: string;
+  /** Path of a PEM file with the certificates of the authorities that are trusted. */
+  readonly ca?: string;
+  /** Topic filter of the states that benches publish; it may have wildcards. */
+  readonly topic: string;
+  readonly on?: string;
+  readonly labels: ReadonlyMap<string, string>;
+  /** Longest time that a bench may take to answer, in ms. */
+  readonly timeout: number;
+  /** Path of the JSON file that the answers are written to. */
+  readonly json?: string;
+  readonly action: FleetAction;
+}
+
+type FleetAction =
+  | { readonly do: 'list'; readonly watch: boolean }
+  | { readonly do: 'run'; readonly command: string; readonly input: unknown }
+  | { readonly do: 'apply'; readonly file: string }
+  | { readonly do: 'clear'; readonly all: boolean }
+  | { readonly do: 'push'; readonly file: string }
+  | {
+      readonly do: 'test';
+      readonly files: readonly string[];
+      readonly settings: readonly string[];
+      readonly reports: Reports;
+    }
+  | {
+      readonly do: 'test-client';
+      readonly order: ClientTestOrder & { readonly line: string };
+      readonly reports: Reports;
+    }
+  | { readonly do: 'targets'; readonly file: string };
+
+const DEFAULT_WAIT_MS = 5000;
+const LONGEST_WAIT_MS = 3_600_000;
+
+const OPTIONS = {
+  broker: option(
+    'URL',
+    'where the MQTT broker is; MODBUS_SIM_MQTT_PASSWORD in the environment is the password',
+    'the address of a broker, such as mqtts://broker:8883',
+    (url) => (/^(?:mqtts?|wss?):\/\//.test(url) && URL.canParse(url) ? url : undefined),
+  ),
+  username: text('NAME', 'the user at the broker'),
+  ca: text('FILE', 'certificates of authorities (PEM), for mqtts:'),
+  topic: text('TOPIC', 'where benches say that they are there (default modbus-sim/+/state)'),
+  on: text('GLOB', 'only benches with such a name'),
+  label: option('NAME=VALUE', 'only benches with this label', 'NAME=VALUE', (label) =>
+    /^[^=]+=/.test(label) ? label : undefined,
+  ),
+  timeout: timeFrom('how long a bench may take for an answer (default 5s)', 'a time such as 5s or 1m', [
+    0,
+    LONGEST_WAIT_MS,
+  ]),
+  file: text('FILE', 'with targets: the file for Prometheus'),
+  all: flag('with fault clear: also remove the rules that others have added'),
+  watch: flag('with list: list again after each change'),
+  ...REPORT_OPTIONS,
+  set: text('NAME=VALUE', 'with test: a parameter of the scenarios'),
+  ...ORDER_OPTIONS,
+};
+
+type Fleet = Given<typeof OPTIONS>;
+
+const USAGE =
+  'fleet needs list, run COMMAND [JSON], fault apply FILE, fault clear, push FILE, test FILE..., test-client LINE or targets --file FILE';
+
+export const FLEET = command({
+  name: 'fleet',
+  words: 'VERB',
+  summary: 'ask or command all benches on an MQTT broker',
+  details:
+    'VERB is one of: list; run COMMAND [JSON]; fault apply FILE; fault clear [--all]; push FILE, a configuration on all benches or none; test FILE... and test-client LINE on all at once, with their options; targets --file FILE for Prometheus. Exit 1 if a bench refused or is gone.',
+  options: OPTIONS,
+  parse(given): Result<FleetCommand> {
+    const { broker, username, ca, topic = 'modbus-sim/+/state', on, json } = given.values;
+    if (broker === undefined) return failure('fleet needs --broker, such as --broker mqtt://broker:1883');
+    const action = actionOf(given);
+    if (!action.ok) return action;
+    const { timeout = DEFAULT_WAIT_MS } = given.values;
+    const labels = new Map(
+      allOf(given.options, 'label').map((text) => {
+        const [name = ''] = text.split('=', 1);
+        return [name, text.slice(name.length + 1)];
+      }),
+    );
+    return success({
+      kind: 'fleet',
+      ...{ broker, topic, labels, timeout, action: action.value },
+      ...compact({ username, ca, on, json }),
+    });
+  },
+});
+
+/** The commands that each option is for. An option that is not listed is for all of them. */
+const OPTIONS_OF: Readonly<Partial<Record<string, readonly string[]>>> = {
+  file: ['targets'],
+  all: ['fault clear'],
+  watch: ['list'],
+  junit: ['test', 'test-client'],
+  html: ['test', 'test-client'],
+  about: ['test', 'test-client'],
+  tester: ['test', 'test-client'],
+  remark: ['test', 'test-client'],
+  inconclusive: ['test', 'test-client'],
+  set: ['test'],
+  unit: ['test-client'],
+  checks: ['test-client'],
+  limit: ['test-client'],
+  seed: ['test-client'],
+};
+
+function actionOf({ words, values, options }: Fleet): Result<FleetAction> {
+  const [verb, first, second, ...more] = words;
+  const command = verb === 'fault' ? `fault ${first}` : (verb ?? '');
+  for (const [name] of options) {
+    const commands = OPTIONS_OF[name];
+    if (commands && !commands.includes(command))
+      return failure(`--${name} is for fleet ${commands.join(' and fleet ')}`);
+  }
+  const reports = reportsOf(values);
+  if (verb === 'test') {
+    if (first === undefined) return failure('fleet test takes the files of scenarios');
+    return success({ do: 'test', files: words.slice(1), settings: allOf(options, 'set'), reports });
+  }
+  if (more.length > 0) return failure(USAGE);
+  const { file, all = false, watch = false } = values;
+  switch (verb) {
+    case 'list':
+      return first === undefined ? success({ do: 'list', watch }) : failure(USAGE);
+    case 'push':
+      return first !== undefined && second === undefined
+        ? success({ do: 'push', file: first })
+        : failure(USAGE);
+    case 'test-client':
+      return first !== undefined && second === undefined
+        ? success({ do: 'test-client', order: { line: first, ...clientTestOrder(values) }, reports })
+        : failure(USAGE);
+    case 'examine':
+      return failure('fleet examine is called fleet test-client now');
+    case 'run':
+      return first === undefined ? failure(USAGE) : runOf(first, second);
+    case 'targets':
+      return file === undefined || first !== undefined
+        ? failure('fleet targets needs --file FILE')
+        : success({ do: 'targets', file });
+    case 'fault':
+      if (first === 'apply' && second !== undefined) return success({ do: 'apply', file: second });
+      return first === 'clear' && second === undefined ? success({ do: 'clear', all }) : failure(USAGE);
+    default:
+      return failure(USAGE);
+  }
+}
+
+function runOf(command: string, text = '{}'): Result<FleetAction> {
+  try {
+    return success({ do: 'run', command, input: JSON.parse(text) as unknown });
+  } catch (error) {
+    return failure(`fleet run: ${quote(text)} is no JSON: ${(error as Error).message}`);
+  }
+}

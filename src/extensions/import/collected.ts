@@ -1,0 +1,249 @@
+import { compact } from '../../common/compact.js';
+import { failure, type Result, success } from '../../common/result.js';
+import { type Issue, type Path, pathText } from '../../common/schema/problem.js';
+import type { ValueType } from '../../device/registers/cell-type.js';
+import type { TableName } from '../../device/tables.js';
+import { cellsOf, type ImportedDevice, type ImportedValue } from '../../document/register-map.js';
+import { parseText } from '../../document/text/parse-text.js';
+import { functionOf } from '../../modbus/protocol/function-table.js';
+import { ADDRESS_SPACE, MAX_REGISTERS_READ } from '../../modbus/protocol/limits.js';
+
+/** What the command line says about a file that is imported. */
+export interface ImportExtras {
+  /** The texts of packages of ESPHome, by the names of their files. */
+  readonly packages?: readonly (readonly [file: string, text: string])[];
+  /** Values of substitutions by name; they take precedence over those of the files. */
+  readonly substitutions?: ReadonlyMap<string, string>;
+  /** True when default values of a table are in the unit of the value, and not as it is stored. */
+  readonly inUnits?: boolean;
+}
+
+/** A value as a reader finds it: what the file does not say is undefined, or an empty text. */
+export type FoundValue = Pick<ImportedValue, 'table' | 'address' | 'type' | 'location'> & {
+  readonly [Key in keyof ImportedValue]: ImportedValue[Key] | undefined;
+};
+
+/** Something in a file that was not understood, or that is kept in another form. */
+export interface Note {
+  readonly location: string;
+  readonly message: string;
+}
+
+/** One connection of the client that the file is about: its devices are on one line. */
+interface ImportedLine {
+  /** Where the client finds its devices, such as `tcp://10.0.0.7:502`; empty when the file does not say. */
+  readonly original: string;
+  readonly devices: readonly ImportedDevice[];
+}
+
+export interface Imported {
+  /** The kind of file, in words. */
+  readonly what: string;
+  /** How the file was understood, a line of text each. */
+  readonly preview: readonly string[];
+  readonly lines: readonly ImportedLine[];
+  readonly notes: readonly Note[];
+}
+
+/**
+ * The most values of a file: `check` accepts a million lexemes (document/text/parse-text.ts), and an entry has
+ * about sixty.
+ */
+const MOST_VALUES = 10_000;
+const MOST_NOTES = 500;
+const MOST_UNIT = 255;
+
+interface OpenDevice extends ImportedDevice {
+  readonly values: ImportedValue[];
+}
+
+/** Collects what a reader understands of a file, and notes what it does not. */
+export class Collector {
+  readonly notes: Note[] = [];
+  #unlisted = 0;
+  #values = 0;
+  #hasRefused = false;
+  /** The positions of values that `addOnce` took, by what makes them the same. */
+  readonly #known = new Map<string, number>();
+  readonly #lines = new Map<string, Map<number, OpenDevice>>();
+
+  /** True when no more values are taken. */
+  get isFull(): boolean {
+    return this.#values === MOST_VALUES;
+  }
+
+  /** Notes what was not understood, or what is kept in another form than in the file. */
+  note(location: string, message: string): void {
+    if (this.notes.length < MOST_NOTES) this.notes.push({ location, message });
+    else this.#unlisted += 1;
+  }
+
+  /**
+   * Takes a value of a device, which is known by its line and unit identifier. `device` is the name of the
+   * device; the first one given counts. A value at an impossible address is noted and left out.
+   */
+  add(line: string, unit: number, device: string, value: FoundValue): void {
+    const { address, location } = value;
+    const cells = cellsOf(value);
+    const last = address + cells - 1;
+    if (!Number.isInteger(unit) || unit < 0 || unit > MOST_UNIT) {
+      this.note(location, `unit ${unit}: expected 0 to ${MOST_UNIT}`);
+    } else if (
+      !(
+        Number.isInteger(address) &&
+        Number.isInteger(cells) &&
+        cells > 0 &&
+        address >= 0 &&
+        last < ADDRESS_SPACE
+      )
+    ) {
+      this.note(location, `addresses ${address} to ${last}: expected 0 to ${ADDRESS_SPACE - 1}`);
+    } else if (cells > MAX_REGISTERS_READ) {
+      this.note(
+        location,
+        `${cells} registers: expected at most ${MAX_REGISTERS_READ}, as many as one request reads`,
+      );
+    } else if (this.isFull) {
+      if (!this.#hasRefused)
+        this.note(location, `this value and the rest are left out: more than ${MOST_VALUES}`);
+      this.#hasRefused = true;
+    } else {
+      this.#values += 1;
+      const { name, unit: unitText, description } = value;
+      const texts = {
+        name: name || undefined,
+        unit: unitText || undefined,
+        description: description || undefined,
+      };
+      const known = compact({ ...value, ...texts });
+      this.#deviceOf(line, unit, device).values.push(known);
+    }
+  }
+
+  /**
+   * Takes a value unless the same registers were taken with the same type: a client that reads a register in
+   * several places, or writes it as well, means one value.
+   */
+  addOnce(line: string, unit: number, device: string, value: FoundValue): void {
+    const { table, address, type, length, part } = value;
+    const values = this.#lines.get(line)?.get(unit)?.values ?? [];
+    const key = [line, unit, table, address, type, length, part].join(' ');
+    const at = this.#known.get(key);
+    const known = at === undefined ? undefined : values[at];
+    if (at !== undefined && known !== undefined) {
+      if (value.write) values[at] = { ...known, write: true };
+      return;
+    }
+    const before = this.#values;
+    this.add(line, unit, device, value);
+    const all = this.#lines.get(line)?.get(unit)?.values;
+    if (all && this.#values > before) this.#known.set(key, all.length - 1);
+  }
+
+  /** Ends the collection. @returns everything that was collected: an import that went well */
+  end(what: string, preview: readonly string[] = []): { readonly ok: true; readonly value: Imported } {
+    const rest = this.#unlisted;
+    const last = rest > 0 ? [{ location: 'and', message: `${rest} more that are not listed` }] : [];
+    return success({
+      what,
+      preview,
+      lines: [...this.#lines].map(([original, devices]) => ({ original, devices: [...devices.values()] })),
+      notes: [...this.notes, ...last],
+    });
+  }
+
+  #deviceOf(line: string, unit: number, name: string): OpenDevice {
+    const devices = this.#lines.get(line) ?? new Map<number, OpenDevice>();
+    this.#lines.set(line, devices);
+    const device = devices.get(unit) ?? { unit, name, values: [] };
+    devices.set(unit, device);
+    return device;
+  }
+}
+
+/**
+ * A constant in the middle of limits, in stored form: for a value that is `stored × scale + offset`. It is 0
+ * without both limits, and when rounding leads out of the type.
+ */
+export function middleOf(
+  type: ValueType,
+  min: number | undefined,
+  max: number | undefined,
+  scale = 1,
+  offset = 0,
+): number | undefined {
+  if (min === undefined || max === undefined || !(min <= max) || type === 'string') return undefined;
+  const stored = ((min + max) / 2 - offset) / scale;
+  if (!Number.isFinite(stored)) return undefined;
+  return type === 'float32' || type === 'float64' ? Number(stored.toPrecision(7)) : Math.round(stored);
+}
+
+/** The data of a YAML file of another program. */
+export interface YamlFile {
+  /** The data. Values with a tag of that program are null. */
+  readonly value: unknown;
+  /** The places of such tags. */
+  readonly tags: readonly Issue[];
+  /** Says where a path is in the file, in words: `line 12`. */
+  readonly locationOf: (path: Path) => string;
+}
+
+/** The most values of a YAML file, with aliases followed. */
+const MOST_PARSED = 300_000;
+
+export function readYaml(text: string): Result<YamlFile> {
+  const parsed = parseText(text, MOST_PARSED, true);
+  if (!parsed.ok) {
+    const [{ line, message } = { line: undefined, message: '' }] = parsed.problems;
+    return failure(`is no YAML: ${line === undefined ? '' : `line ${line}: `}${message}`);
+  }
+  const { value, locate } = parsed.source;
+  const locationOf = (path: Path) => {
+    const line = locate([{ path, message: '' }])[0]?.line;
+    return line === undefined ? pathText(path) : `line ${line}`;
+  };
+  return success({ value, tags: parsed.tags ?? [], locationOf });
+}
+
+/** The table that a function reads; undefined for a function that reads none. */
+export function tableReadBy(code: number): TableName | undefined {
+  const row = functionOf(code);
+  return row?.broadcast ? undefined : row?.table;
+}
+
+/** A mapping of a file. */
+export type Section = Readonly<Record<string, unknown>>;
+
+export function sectionOf(value: unknown): Section | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Section)
+    : undefined;
+}
+
+/** The elements of a list; none when the value is no list. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The mappings of a list, or the one mapping that stands in its place. */
+export function sectionsOf(value: unknown): Section[] {
+  const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return items.map(sectionOf).filter((item) => item !== undefined);
+}
+
+/** A text or a number as text; undefined for anything else. */
+export function wordOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'bigint' ? String(value) : undefined;
+}
+
+/**
+ * Reads a number that is given as a number, or as decimal or hexadecimal text; undefined for anything else.
+ */
+export function numberOf(value: unknown): number | undefined {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'bigint') return Number(value);
+  if (typeof value !== 'string' || value.length > 40 || value.trim() === '') return undefined;
+  const number = Number(value);
+  return Number.isNaN(number) ? undefined : number;
+}

@@ -1,0 +1,91 @@
+import { failure, type Result } from '../../common/result.js';
+import { describeFound, quote } from '../../common/schema/problem.js';
+import type { TableName } from '../../device/tables.js';
+import { isOfBits } from '../../document/register-map.js';
+import {
+  Collector,
+  type Imported,
+  numberOf,
+  readYaml,
+  type Section,
+  sectionOf,
+  sectionsOf,
+  wordOf,
+} from './collected.js';
+
+/**
+ * Flows of Node-RED with the nodes of node-red-contrib-modbus: an exported list of nodes. A `modbus-client`
+ * is a connection; nodes that read or write name it, and their unit, table, address and quantity.
+ */
+
+const TABLES: ReadonlyMap<string, TableName> = new Map([
+  ['Coil', 'coils'],
+  ['MCoils', 'coils'],
+  ['Input', 'discrete'],
+  ['InputRegister', 'input'],
+  ['HoldingRegister', 'holding'],
+  ['MHoldingRegisters', 'holding'],
+]);
+
+const READS = /^modbus-(?:read|getter)$/;
+const WRITES = /^modbus-write$/;
+/** Nodes whose addresses come with messages, or from another file. */
+const BY_MESSAGE = /^modbus-(?:flex-(?:getter|write|sequencer|fc)|io-config)$/;
+
+export function importNodeRed(text: string): Result<Imported> {
+  const read = readYaml(text);
+  if (!read.ok) return read;
+  const file = read.value;
+  const list = Array.isArray(file.value) ? file.value : sectionOf(file.value)?.flows;
+  if (!Array.isArray(list)) return failure('expected a list of nodes, as Node-RED exports it');
+  const path = Array.isArray(file.value) ? [] : ['flows'];
+  const nodes = list.map((each) => sectionOf(each) ?? {});
+  const clients = new Map(
+    sectionsOf(nodes).flatMap((node) => (node.type === 'modbus-client' ? [[node.id, node] as const] : [])),
+  );
+  const collector = new Collector();
+  for (const [i, node] of nodes.entries()) {
+    const type = wordOf(node.type) ?? '';
+    const location = file.locationOf([...path, i]);
+    const called = `${type} ${quote(wordOf(node.name) || wordOf(node.id) || '')}`;
+    if (BY_MESSAGE.test(type))
+      collector.note(location, `${called}: its addresses come with messages, so it is left out`);
+    if (!READS.test(type) && !WRITES.test(type)) continue;
+    const problem = addNode(node, WRITES.test(type), clients.get(node.server) ?? {}, collector, location);
+    if (problem !== undefined) collector.note(location, `${called}: ${problem}`);
+  }
+  return collector.end('a flow of Node-RED');
+}
+
+/** Adds the registers of a node. @returns why it is left out, as a sentence */
+function addNode(
+  node: Section,
+  write: boolean,
+  client: Section,
+  collector: Collector,
+  location: string,
+): string | undefined {
+  const table = TABLES.get(wordOf(node.dataType) ?? '');
+  if (table === undefined) return `dataType ${describeFound(node.dataType)} is not known`;
+  const start = numberOf(node.adr);
+  if (start === undefined) return `address ${describeFound(node.adr)}, expected a number`;
+  const quantity = numberOf(node.quantity) ?? 1;
+  if (!(quantity >= 1 && quantity <= 2000))
+    return `quantity ${describeFound(node.quantity)}, expected 1 to 2000`;
+  const unit = numberOf(node.unitid) ?? numberOf(client.unit_id) ?? 1;
+  const place =
+    client.clienttype === 'tcp'
+      ? `tcp://${wordOf(client.tcpHost) ?? ''}:${wordOf(client.tcpPort) ?? '502'}`
+      : (wordOf(client.serialPort) ?? '');
+  const name = wordOf(node.name) || undefined;
+  for (let i = 0; i < quantity; i++)
+    collector.addOnce(place, unit, wordOf(client.name) || `unit-${unit}`, {
+      table,
+      address: start + i,
+      type: isOfBits(table) ? 'bit' : 'uint16',
+      name: name !== undefined && quantity > 1 ? `${name}_${i + 1}` : name,
+      write,
+      location,
+    });
+  return undefined;
+}

@@ -1,0 +1,61 @@
+import { complain, note } from '../../cli/verbs/say.js';
+import { writeNativeFile } from '../../cli/verbs/write-files.js';
+import { failure } from '../../common/result.js';
+import { counted } from '../../common/words.js';
+import { readBytes } from '../../document/text/read-file.js';
+import type { ImportCommand } from './command.js';
+import { decodedText, importText } from './import.js';
+import { noteText, placeProblem, writeNative } from './write.js';
+
+/** Largest file, in bytes. A file of 10,000 registers has about 1 MB. */
+const LARGEST_BYTES = 4 * 1024 * 1024;
+const MOST_PRINTED = 50;
+
+/**
+ * Writes a native file from a file of another program, and reports on standard error what was understood and
+ * what was not.
+ */
+export function importFile(command: ImportCommand): number {
+  const { file, from, packages, place } = command;
+  const read = readDecoded(file);
+  if (!read.ok) return complain(read.error);
+  const others: (readonly [string, string])[] = [];
+  for (const path of packages) {
+    const other = readDecoded(path);
+    if (!other.ok) return complain(other.error);
+    others.push([path, other.value.text]);
+  }
+  const result = importText(read.value.text, file, from, {
+    packages: others,
+    substitutions: new Map(command.substitutions.map((each) => splitOnce(each))),
+    inUnits: command.defaults === 'units',
+  });
+  if (!result.ok) return complain(`${file}: ${result.error}`);
+  const imported = result.value;
+  const misplaced = placeProblem(imported, place);
+  if (misplaced !== undefined) return complain(misplaced);
+  const { text, notes, summary, values } = writeNative(imported, file, place);
+  if (read.value.encoding !== 'utf-8') note(`${file}: its text is ${read.value.encoding}`);
+  note([`${file}: ${imported.what}`, ...imported.preview.map((line) => `  ${line}`), ...summary].join('\n'));
+  for (const each of notes.slice(0, MOST_PRINTED)) note(`${file}: ${noteText(each)}`);
+  if (notes.length > MOST_PRINTED)
+    note(`${file}: and ${notes.length - MOST_PRINTED} more, which stand in the written file`);
+  return writeNativeFile(
+    text,
+    command,
+    `: ${counted(values, 'value')} of ${counted(summary.length, 'device')}`,
+  );
+}
+
+/** Reads the text of a file of another program. A message begins with the name of the file. */
+export function readDecoded(file: string): ReturnType<typeof decodedText> {
+  const read = readBytes(file, LARGEST_BYTES);
+  if (!read.ok) return failure(`${file}: ${read.error}`);
+  const decoded = decodedText(read.value);
+  return decoded.ok ? decoded : failure(`${file}: ${decoded.error}`);
+}
+
+function splitOnce(text: string): [string, string] {
+  const at = text.indexOf('=');
+  return [text.slice(0, at), text.slice(at + 1)];
+}

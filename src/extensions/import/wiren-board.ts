@@ -1,0 +1,142 @@
+import { failure, type Result } from '../../common/result.js';
+import { describeFound, quote } from '../../common/schema/problem.js';
+import type { ValueType } from '../../device/registers/cell-type.js';
+import type { TableName } from '../../device/tables.js';
+import { isOfBits } from '../../document/register-map.js';
+import {
+  Collector,
+  type FoundValue,
+  type Imported,
+  numberOf,
+  readYaml,
+  type Section,
+  sectionOf,
+  sectionsOf,
+  wordOf,
+} from './collected.js';
+
+/**
+ * Device templates of wb-mqtt-serial (Wiren Board), as its schema describes them: JSON, with comments behind
+ * `//`. Channels and parameters name registers.
+ */
+
+const TABLES: ReadonlyMap<string, TableName> = new Map([
+  ['coil', 'coils'],
+  ['discrete', 'discrete'],
+  ['input', 'input'],
+  ['holding', 'holding'],
+  ['holding_single', 'holding'],
+  ['holding_multi', 'holding'],
+]);
+
+/** The type of each format. Formats of 24 bits take two registers, and those of 8 bits one. */
+const FORMATS: ReadonlyMap<string, ValueType> = new Map([
+  ['u8', 'uint16'],
+  ['s8', 'int16'],
+  ['char8', 'uint16'],
+  ['bcd8', 'uint16'],
+  ['u16', 'uint16'],
+  ['s16', 'int16'],
+  ['bcd16', 'uint16'],
+  ['u24', 'uint32'],
+  ['s24', 'int32'],
+  ['bcd24', 'uint32'],
+  ['u32', 'uint32'],
+  ['s32', 'int32'],
+  ['bcd32', 'uint32'],
+  ['u64', 'uint64'],
+  ['s64', 'int64'],
+  ['float', 'float32'],
+  ['double', 'float64'],
+]);
+
+/** Reads a template of wb-mqtt-serial. */
+export function importWirenBoard(text: string, name: string): Result<Imported> {
+  if (/\{%|\{\{/.test(text)) return failure('is a Jinja template; import the JSON that is made of it');
+  const read = readYaml(withoutComments(text));
+  if (!read.ok) return read;
+  const file = read.value;
+  const device = sectionOf(sectionOf(file.value)?.device);
+  if (device === undefined) return failure('expected device: of a template of Wiren Board');
+  const protocol = wordOf(device.protocol) ?? 'modbus';
+  if (!/^modbus/.test(protocol)) return failure(`its protocol is ${quote(protocol)}, not Modbus`);
+  const collector = new Collector();
+  const add = (parts: Section, path: readonly (string | number)[]) => {
+    for (const [key, list] of Object.entries(parts)) {
+      if (!['channels', 'parameters', 'setup'].includes(key)) continue;
+      const items = Array.isArray(list) ? [...list.entries()] : Object.entries(sectionOf(list) ?? {});
+      for (const [i, item] of items) {
+        const [entry] = sectionsOf(item);
+        const location = file.locationOf([...path, key, i]);
+        const problem = entry && addEntry(entry, key, wordOf(device.id) ?? name, collector, location);
+        if (problem !== undefined)
+          collector.note(location, `${quote(wordOf(entry?.name) ?? wordOf(entry?.title) ?? '')}: ${problem}`);
+      }
+    }
+  };
+  add(device, ['device']);
+  for (const [i, part] of sectionsOf(device.subdevices).entries()) {
+    const location = file.locationOf(['device', 'subdevices', i]);
+    collector.note(location, 'a subdevice: its addresses are read as they are, without shift and stride');
+    add(sectionOf(part.device) ?? {}, ['device', 'subdevices', i, 'device']);
+  }
+  return collector.end('a template of Wiren Board', ['it says no unit identifier: 1']);
+}
+
+/** The text with spaces in the place of comments, so that lines and columns stay. */
+function withoutComments(text: string): string {
+  return text.replace(/"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (match) =>
+    match.startsWith('/') ? match.replace(/[^\n]/g, ' ') : match,
+  );
+}
+
+/** Adds a channel or a parameter, or what it consists of. @returns why it is left out, as a sentence */
+function addEntry(
+  entry: Section,
+  key: string,
+  device: string,
+  collector: Collector,
+  location: string,
+): string | undefined {
+  if (entry.consists_of !== undefined) {
+    const problems = sectionsOf(entry.consists_of).map((part) =>
+      addEntry({ name: entry.name, ...part }, key, device, collector, location),
+    );
+    return problems.find((each) => each !== undefined);
+  }
+  if (entry.device_type !== undefined || entry.oneOf !== undefined)
+    return 'a subdevice, which is not followed';
+  if (entry.address === undefined && entry.write_address === undefined) return undefined;
+  const word = wordOf(entry.reg_type) ?? (key === 'channels' ? '' : 'holding');
+  const table = TABLES.get(word);
+  if (table === undefined) return `reg_type ${quote(word)} is not known`;
+  const format = wordOf(entry.format) ?? 'u16';
+  const isBit = isOfBits(table);
+  const type = isBit ? 'bit' : format === 'string' ? 'string' : FORMATS.get(format);
+  if (type === undefined) return `format ${quote(format)} is not known`;
+  if (format.startsWith('bcd')) collector.note(location, `${format} is served as ${type}`);
+  if (numberOf(entry.offset)) collector.note(location, `offset ${numberOf(entry.offset)} is not kept`);
+  const isWritten = (table === 'holding' || table === 'coils') && entry.readonly !== true;
+  const value: Omit<FoundValue, 'address'> = {
+    table,
+    type,
+    location,
+    length: type === 'string' ? (numberOf(entry.string_data_size) ?? 1) : undefined,
+    wordOrder: entry.word_order === 'little_endian' ? 'little' : undefined,
+    name: wordOf(entry.name) ?? wordOf(entry.title),
+    unit: wordOf(entry.units),
+    scale: numberOf(entry.scale),
+  };
+  for (const [written, isOfWrites] of [
+    [entry.address, false],
+    [entry.write_address, true],
+  ] as const) {
+    if (written === undefined) continue;
+    const [, digits, shift, width] = /^(\w+)(?::(\d+):(\d+))?$/.exec(wordOf(written) ?? '') ?? [];
+    const address = numberOf(digits);
+    if (address === undefined) return `address ${describeFound(written)}, expected a number`;
+    const part = shift === undefined ? undefined : `${width} bits from bit ${shift}`;
+    collector.addOnce('', 1, device, { ...value, address, part, write: isWritten || isOfWrites });
+  }
+  return undefined;
+}

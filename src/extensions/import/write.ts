@@ -1,0 +1,283 @@
+import { compact } from '../../common/compact.js';
+import { parseValue } from '../../device/registers/value.js';
+import { TABLE_NAMES, type TableName } from '../../device/tables.js';
+import { LONGEST_NAME } from '../../document/native/units.js';
+import { nativeText, registersOf } from '../../document/native-file.js';
+import { cellsOf, type ImportedDevice, type ImportedValue } from '../../document/register-map.js';
+import type { Imported, Note } from './collected.js';
+
+/** An entry of a native file (docs/configuration.md). */
+type NativeEntry = Readonly<Record<string, unknown>> & { readonly address: number };
+
+/** The entries of one device, by table, and notes on what of the file they do not keep. */
+interface Entries {
+  readonly tables: ReadonlyMap<TableName, readonly NativeEntry[]>;
+  readonly notes: readonly Note[];
+}
+
+const LONGEST_DESCRIPTION = 200;
+
+/**
+ * The entries of a device. If values overlap, the first one in the file stays; the registers of the others
+ * are served, too.
+ */
+function entriesOf({ values }: ImportedDevice): Entries {
+  const notes: Note[] = [];
+  const names = new Map<string, number>();
+  const byTable = new Map<TableName, ImportedValue[]>();
+  for (const value of values) {
+    const all = byTable.get(value.table);
+    if (all) all.push(value);
+    else byTable.set(value.table, [value]);
+  }
+  const tables = [...byTable].map(([table, all]) => {
+    const entries = withParts(all, notes).map((value) => entryOf(value, names, notes));
+    return [table, entries.sort((a, b) => a.address - b.address)] as const;
+  });
+  return { tables: new Map(tables), notes };
+}
+
+/** Values that do not overlap: whole registers first, then registers of which the file only names parts. */
+function withParts(values: readonly ImportedValue[], notes: Note[]): ImportedValue[] {
+  const owners = new Map<number, ImportedValue>();
+  /** Values that another entry of the file writes. */
+  const written = new Set<ImportedValue>();
+  const placed: ImportedValue[] = [];
+  const place = (value: ImportedValue) => {
+    for (const address of addressesOf(value)) owners.set(address, value);
+    placed.push(value);
+  };
+  for (const value of values.filter(({ part }) => part === undefined)) {
+    const addresses = addressesOf(value);
+    const owner = addresses.map((address) => owners.get(address)).find((each) => each !== undefined);
+    if (owner === undefined) {
+      place(value);
+      continue;
+    }
+    if (value.write) written.add(owner);
+    const free = addresses.filter((address) => !owners.has(address));
+    for (const address of free) place({ ...bare(value), address });
+    notes.push({ location: value.location, message: overlapMessage(value, owner, free) });
+  }
+  const parts = new Map<number, ImportedValue[]>();
+  for (const value of values.filter(({ part }) => part !== undefined)) {
+    parts.set(value.address, [...(parts.get(value.address) ?? []), value]);
+  }
+  for (const [address, all] of parts) {
+    const [first] = all as [ImportedValue];
+    const owner = owners.get(address);
+    const description = all.map(({ part, name }) => `${part}: ${name ?? 'no name'}`).join('; ');
+    if (owner === undefined) {
+      const write = all.some((each) => each.write);
+      place({ ...bare(first), name: `register_${address}`, description, ...(write && { write }) });
+    } else {
+      const message = `parts of the register of ${calledOf(owner)}, which is served as a whole: ${description}`;
+      if (all.some((each) => each.write)) written.add(owner);
+      notes.push({ location: first.location, message });
+    }
+  }
+  return placed.map((value) => (written.has(value) ? { ...value, write: true } : value));
+}
+
+function addressesOf(value: ImportedValue): number[] {
+  return Array.from({ length: cellsOf(value) }, (_, i) => value.address + i);
+}
+
+/** The first register of a value, without what the value means. */
+function bare({ table, address, write, location }: ImportedValue): ImportedValue {
+  const type = table === 'coils' || table === 'discrete' ? 'bit' : 'uint16';
+  return { table, address, type, location, ...(write && { write }) };
+}
+
+function calledOf({ name, address }: ImportedValue): string {
+  return name ?? `address ${address}`;
+}
+
+function overlapMessage(value: ImportedValue, owner: ImportedValue, free: readonly number[]): string {
+  const isSame = value.address === owner.address && cellsOf(value) === cellsOf(owner);
+  const where = isSame ? 'reads the same registers as' : 'overlaps';
+  const rest = free.length > 0 ? `; its registers ${free.join(', ')} are served without a name` : '';
+  return `${calledOf(value)} ${where} ${calledOf(owner)}, which stays${rest}`;
+}
+
+function entryOf(value: ImportedValue, names: Map<string, number>, notes: Note[]): NativeEntry {
+  const { address, type, length, unit, scale, wordOrder, byteOrder, write, location } = value;
+  const name = value.name === undefined ? undefined : uniqueName(value.name, names);
+  // When the name had to change, the text of the file is kept in the description.
+  const original = name === value.name ? undefined : value.name;
+  const description = [original, value.description].filter((text) => text).join('; ');
+  const isBit = type === 'bit';
+  const limits = limitsOf(value.limits);
+  return {
+    address,
+    ...(name !== undefined && { name }),
+    ...(!isBit && { type }),
+    ...(type === 'string' && { length }),
+    ...(wordOrder === 'little' && cellsOf(value) > 1 && type !== 'string' && { wordOrder }),
+    ...(byteOrder === 'little' && !isBit && { byteOrder }),
+    value: initialValue(value, notes),
+    ...(write && { write }),
+    ...(write && limits && type !== 'string' && !isBit && type !== 'bits' && { limits }),
+    ...(unit && !isBit && { unit: oneLine(unit) }),
+    ...(keptScale(scale, isBit || type === 'string', location, notes) && { scale }),
+    ...(description && { description: oneLine(description) }),
+  };
+}
+
+/** The limits that a file gives, when they leave anything to write. */
+function limitsOf({ min, max }: NonNullable<ImportedValue['limits']> = {}): object | undefined {
+  const isEmpty = min === undefined && max === undefined;
+  return isEmpty || (min !== undefined && max !== undefined && min >= max)
+    ? undefined
+    : compact({ min, max });
+}
+
+function keptScale(scale: number | undefined, isNoNumber: boolean, location: string, notes: Note[]): boolean {
+  if (scale === undefined || scale === 1 || isNoNumber) return false;
+  if (Number.isFinite(scale) && scale !== 0) return true;
+  notes.push({ location, message: `scale ${scale} is not kept: expected a number other than 0` });
+  return false;
+}
+
+function initialValue({ type, value, length = 1, location }: ImportedValue, notes: Note[]): number | string {
+  const usual = type === 'string' ? '' : 0;
+  if (value === undefined) return usual;
+  const parsed = parseValue(type, value, length);
+  if (parsed.ok) return value;
+  notes.push({ location, message: `value ${value} is not kept: expected ${parsed.error}` });
+  return usual;
+}
+
+/**
+ * Makes a name that native files accept and that is unique in its device: of letters, digits and underscores.
+ * `names` has the names so far, with the last number that was appended to each.
+ */
+function uniqueName(text: string, names: Map<string, number>): string {
+  const plain = text
+    .slice(0, 4 * LONGEST_NAME)
+    .normalize('NFKD')
+    .replace(/ß/g, 'ss')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^A-Za-z0-9]+/g, '_')
+    .replace(/^_+|_+$/g, '');
+  // In expressions, `t` is the time.
+  const begun = /^[A-Za-z]/.test(plain) && plain !== 't' ? plain : `value_${plain}`.replace(/_$/, '');
+  const base = begun.slice(0, LONGEST_NAME - 6);
+  let name = base;
+  for (let n = names.get(base) ?? 1; names.has(name); name = `${base}_${n}`) names.set(base, ++n);
+  names.set(name, 1);
+  return name;
+}
+
+function oneLine(text: string): string {
+  return text
+    .slice(0, LONGEST_DESCRIPTION)
+    .replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim();
+}
+
+/** A native file, and notes on what of the source it does not keep. */
+interface WrittenFile {
+  readonly text: string;
+  readonly notes: readonly Note[];
+  /** The content of each device, a line of text each. */
+  readonly summary: readonly string[];
+  readonly values: number;
+}
+
+interface NamedDevice {
+  readonly name: string;
+  readonly device: ImportedDevice;
+  readonly entries: Entries;
+}
+
+/** Where the devices of a written file are. */
+interface Place {
+  /** The serial port of the only line. Without it, lines are of TCP. */
+  readonly serial?: string;
+  /** The TCP port of the first line (default: 5020). */
+  readonly port?: number;
+  /** The unit identifier of the only device. */
+  readonly unit?: number;
+}
+
+/** Says why a place does not fit what was imported, as a sentence; undefined when it does. */
+export function placeProblem({ lines }: Imported, { serial, unit }: Place): string | undefined {
+  const devices = lines.flatMap((line) => line.devices).length;
+  if (serial !== undefined && lines.length > 1)
+    return `--serial is for one line, and the file has ${lines.length}`;
+  if (unit !== undefined && devices > 1) return `--unit is for one device, and the file has ${devices}`;
+  return undefined;
+}
+
+/**
+ * Writes what was imported as a native file in block style.
+ * @param source the name of the file that was read
+ */
+export function writeNative(imported: Imported, source: string, place: Place = {}): WrittenFile {
+  const names = new Set<string>();
+  const lines = imported.lines.map(({ original, devices }, i) => ({
+    name: imported.lines.length === 1 ? 'lan' : `lan${i + 1}`,
+    original,
+    devices: devices.map((device) => ({
+      name: deviceName(device, names),
+      device: { ...device, unit: place.unit ?? device.unit },
+      entries: entriesOf(device),
+    })),
+  }));
+  const all = lines.flatMap(({ devices }) => devices);
+  const notes = [...imported.notes, ...all.flatMap(({ entries }) => entries.notes)];
+  const text = nativeText({
+    remarks: [
+      `Written by modbus-sim import from ${source}: ${imported.what}.`,
+      ...imported.preview,
+      ...lines.flatMap(({ name, original }) => (original ? [`Line ${name} stands for ${original}.`] : [])),
+      ...(notes.length > 0 ? ['', 'Not understood, or not kept:', ...notes.map(noteText)] : []),
+    ],
+    devices: all.map(({ name, device: { whole }, entries: { tables } }) => [
+      name,
+      whole?.entry ?? { registers: registersOf((table) => tables.get(table)) },
+    ]),
+    lines: lines.map(({ name, devices }) => ({
+      name: place.serial === undefined ? name : 'bus',
+      ...(place.serial === undefined ? { kind: 'tcp' } : { kind: 'rtu', path: place.serial }),
+      units: devices.map((each) => [each.device.unit, each.name]),
+    })),
+    ...(place.port !== undefined && { firstPort: place.port }),
+  });
+  return {
+    text,
+    notes,
+    summary: all.map(summaryOf),
+    values: all.reduce(
+      (sum, { device, entries }) =>
+        sum + (device.whole?.values ?? [...entries.tables.values()].flat().length),
+      0,
+    ),
+  };
+}
+
+/** A note as a line of text. */
+export function noteText({ location, message }: Note): string {
+  return `${location}: ${message}`;
+}
+
+/** A name for REST and logs, unique among all devices. */
+function deviceName({ name, unit }: ImportedDevice, names: Set<string>): string {
+  const plain = name.replace(/[^\p{L}\p{N}_.-]+/gu, '-').replace(/^[-.]+|[-.]+$/g, '');
+  const base = plain.slice(0, 50) || `unit-${unit}`;
+  const withUnit = names.has(base) ? `${base}-${unit}` : base;
+  let unique = withUnit;
+  for (let n = 2; names.has(unique); n += 1) unique = `${withUnit}-${n}`;
+  names.add(unique);
+  return unique;
+}
+
+function summaryOf({ name, device, entries }: NamedDevice): string {
+  const tables = TABLE_NAMES.flatMap((table) => {
+    const list = entries.tables.get(table) ?? [];
+    const [first, last] = [list[0], list.at(-1)];
+    return first && last ? `${list.length} ${table} (from ${first.address} to ${last.address})` : [];
+  });
+  return `device ${name}, unit ${device.unit}: ${device.whole?.holds ?? tables.join(', ')}`;
+}

@@ -1,0 +1,104 @@
+import { dirname, relative } from 'node:path';
+import { warningLog } from '../../cli/verbs/log.js';
+import { Remote } from '../../cli/verbs/remote.js';
+import { complain, note, OK, say } from '../../cli/verbs/say.js';
+import { editorLineFor, save, writeNativeFile } from '../../cli/verbs/write-files.js';
+import { failure, type Result, success } from '../../common/result.js';
+import { loadNative } from '../../document/load.js';
+import { readBytes } from '../../document/text/read-file.js';
+import { concatBytes } from '../../modbus/protocol/bytes.js';
+import { Simulator } from '../../simulator/simulator.js';
+import { type Check, checkLearned } from './check.js';
+import type { LearnCommand } from './command.js';
+import { type LearnedFile, learnFiles, MOST_LEARNED } from './learn.js';
+import { writeScenario } from './write.js';
+
+/** A log with this many requests or more is checked only if the user wants it. */
+const MANY_REQUESTS = 20_000;
+const MOST_PRINTED = 20;
+
+/**
+ * Writes a native file from the logs of clients and servers, and reports what was not understood and what the
+ * learned devices answer otherwise than the log.
+ */
+export async function learn(command: LearnCommand): Promise<number> {
+  const { files, from, output, scenario, force } = command;
+  const contents: Uint8Array[] = [];
+  for (const file of files) {
+    const read = readBytes(file, MOST_LEARNED);
+    if (!read.ok) return complain(`${file}: ${read.error}`);
+    contents.push(read.value);
+  }
+  if (from) {
+    const read = await readLine(from);
+    if (!read.ok) return complain(read.error);
+    contents.push(read.value);
+  }
+  const source = [...files, ...(from ? [`line ${from.line} of ${from.url}`] : [])].join(', ');
+  const result = learnFiles(contents, source);
+  if (!result.ok) return complain(`${source}: ${result.error}`);
+  const learned = result.value;
+  note([learned.summary, ...learned.notes].join('\n'));
+  const { verify = learned.learned.conversation.exchanges.length < MANY_REQUESTS } = command;
+  if (verify) note(checkText(await checkOf(learned)).join('\n'));
+  // The file is written all the same, of what the other logs had.
+  const code =
+    writeNativeFile(learned.text, command) ||
+    (learned.unused.length > 0 ? complain(learned.unused.join('\n')) : OK);
+  if (code !== OK || output === undefined || scenario === undefined) return code;
+  const configuration = relative(dirname(scenario), output);
+  const unwritten = save(
+    scenario,
+    editorLineFor('scenario') + writeScenario(learned.learned, configuration),
+    force,
+  );
+  if (unwritten !== undefined) return complain(unwritten);
+  return say(`wrote ${scenario}; run it with modbus-sim test ${scenario}`);
+}
+
+/**
+ * Reads the traffic of a line of a running simulator, as a capture.
+ * @returns it, or what is wrong, as a sentence
+ */
+async function readLine({
+  url,
+  token,
+  line,
+}: NonNullable<LearnCommand['from']>): Promise<Result<Uint8Array>> {
+  const remote = new Remote(url, token);
+  const answer = await remote.download(`/api/v1/capture.pcapng?line=${encodeURIComponent(line)}`);
+  if (!answer.ok) return failure(answer.error);
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const piece of answer.value) {
+      length += piece.length;
+      if (length > MOST_LEARNED) break;
+      pieces.push(piece);
+    }
+  } catch (error) {
+    return failure(remote.noAnswer(error as Error));
+  }
+  return success(Buffer.concat(pieces));
+}
+
+/** Serves what was learned in this process, and asks it the requests of the log. */
+async function checkOf({ text, learned }: LearnedFile): Promise<Check> {
+  const loaded = loadNative(text, '.');
+  if (!loaded.ok) return { asked: 0, same: 0, others: [] };
+  const { lines } = new Simulator(loaded.configuration, await warningLog());
+  return checkLearned(learned, (name, request) => {
+    const plan = lines.get(name)?.bus.answer({ ...request, clientId: 1 })?.plan;
+    const steps = plan?.kind === 'send' ? plan.steps : [];
+    return concatBytes(...steps.map((step) => (step.kind === 'bytes' ? step.bytes : [])));
+  });
+}
+
+function checkText({ asked, same, others }: Check): string[] {
+  const more = others.length - MOST_PRINTED;
+  return [
+    `asked again: ${same} of ${asked} requests get the same reply, byte for byte`,
+    ...others.slice(0, MOST_PRINTED),
+    ...(more > 0 ? [`and ${more} more`] : []),
+  ];
+}

@@ -1,0 +1,241 @@
+import { printableLine } from '../../common/rest-client/printable.js';
+import type { TableName } from '../../device/tables.js';
+import {
+  blockText,
+  delayRule,
+  listed,
+  nativeText,
+  registersOf,
+  valueLists,
+} from '../../document/native-file.js';
+import type { Framing } from '../../modbus/protocol/framing.js';
+import { functionOf } from '../../modbus/protocol/function-table.js';
+import { SERVER_ITSELF } from '../../modbus/protocol/mbap.js';
+import { addressRanges } from '../../modbus/protocol/pdu.js';
+import type { Conversation } from './exchanges.js';
+import { conditionOf, type LearnedDevice, type LearnedLine, type OddReply } from './learned.js';
+import { writtenValues } from './model.js';
+
+/** What was learned from a log. */
+export interface Learned {
+  readonly source: string;
+  readonly conversation: Conversation;
+  readonly lines: readonly LearnedLine[];
+  /** True when the numbers of lines are those of packets. */
+  readonly isCapture: boolean;
+  /** What was not understood, a sentence each. */
+  readonly notes: readonly string[];
+}
+
+const FRAMINGS = { socket: 'Modbus TCP', rtu: 'RTU', ascii: 'ASCII' };
+/** The most rules of a file: the program takes 256. */
+const MOST_RULES = 250;
+/**
+ * The shortest delay that is written, in ms. A shorter one is lost in the time that the program itself takes.
+ */
+const SHORTEST_DELAY = 2;
+/** The most ranges of addresses or turns in a rule. */
+const MOST_RANGES = 256;
+/** The greatest number of a turn that a rule can name. */
+const LAST_TURN = 99_999;
+
+/** Writes what was learned as a native file in block style. */
+export function writeLearned({ source, conversation, lines, notes }: Learned): string {
+  const { framing, exchanges } = conversation;
+  const devices = lines.flatMap((line, i) =>
+    line.devices.map((device) => ({ device, name: nameOf(device, i) })),
+  );
+  const faults = [
+    ...lines.flatMap((line, i) => silencesOf(line, lineName(framing, i))),
+    ...devices.flatMap(({ device, name }) => rulesOf(device, name)),
+  ];
+  return nativeText({
+    remarks: [
+      `Written by modbus-sim learn from ${source}: ${exchanges.length} requests, ${FRAMINGS[framing.name]}.`,
+      ...devices.flatMap(({ device, name }) =>
+        [...device.remarks].map(([how, what]) => `${name}: ${how}: ${listed(what)}`),
+      ),
+      ...lines.flatMap(({ silent }, i) =>
+        silent.length > 0 ? [`${lineName(framing, i)}: these units never answered: ${listed(silent)}`] : [],
+      ),
+      ...notes,
+      ...(faults.length > MOST_RULES ? [`${faults.length - MOST_RULES} more rules were left out.`] : []),
+    ],
+    devices: devices.map(({ device, name }) => [
+      name,
+      {
+        ...(device.answersBroadcasts && { manners: { answersBroadcasts: 'own' } }),
+        registers: registersOf((table) => entriesOf(table, device)),
+      },
+    ]),
+    lines: lines.map(({ devices: own, silent }, i) => ({
+      name: lineName(framing, i),
+      kind: framing.name === 'socket' ? 'tcp' : framing.name,
+      units: own.map((device) => [device.unit, nameOf(device, i)]),
+      isSilent: framing.name === 'socket' && silent.length > 0,
+    })),
+    faults: faults.slice(0, MOST_RULES),
+  });
+}
+
+/** The name of a line of a learned file. */
+export function lineName({ name }: Framing, i: number): string {
+  return `${name === 'socket' ? 'lan' : 'bus'}${i === 0 ? '' : `-${i + 1}`}`;
+}
+
+function nameOf({ unit }: LearnedDevice, line: number): string {
+  return `unit-${unit}${line === 0 ? '' : `-${line + 1}`}`;
+}
+
+/** Writes registers that only writes changed as lists, and one entry for each other register. */
+function entriesOf(table: TableName, { tables }: LearnedDevice): { address: number }[] {
+  const cells = [...(tables.get(table) ?? [])].sort(([a], [b]) => a - b);
+  const still = (isWritable: boolean) =>
+    valueLists(
+      cells.flatMap(([address, { first, writable, replayed }]) =>
+        replayed.length === 0 && writable === isWritable ? [[address, first] as const] : [],
+      ),
+    );
+  return [
+    ...cells.flatMap(([address, { first, writable, replayed }]) => {
+      const moving = { address, value: first, action: 'replay', reads: replayed };
+      return replayed.length === 0 ? [] : [{ ...moving, ...(writable && { write: true }) }];
+    }),
+    ...still(false),
+    ...still(true).map((list) => ({ ...list, write: true })),
+  ].sort((a, b) => a.address - b.address);
+}
+
+/** The rules for units that are the only device of the line under another number, and never answered. */
+function silencesOf({ devices, silent }: LearnedLine, line: string): object[] {
+  return silent
+    .filter((unit) => devices.length === 1 && SERVER_ITSELF.includes(unit))
+    .map((unit) => ({ name: `${line}-silent-${unit}`, when: { line, unit }, do: [{ silence: true }] }));
+}
+
+function rulesOf(device: LearnedDevice, name: string): object[] {
+  const [first] = device.odd;
+  const same = device.odd.every(
+    (odd) => isAlways(odd) && JSON.stringify(odd.faults) === JSON.stringify(first?.faults),
+  );
+  // An oddity of all replies belongs to the device, and that of some replies to their requests.
+  const isOfDevice =
+    first !== undefined &&
+    same &&
+    device.odd.length === device.requests &&
+    (isHeader(first) || device.tables.size === 0);
+  const rules = isOfDevice ? [{ ...first, when: {} }] : joined(device.odd);
+  return [
+    ...rules
+      .flatMap(({ when, faults, turns }) =>
+        turnsOf(turns).map((each) => ({ when: { ...when, ...each }, faults })),
+      )
+      .map(({ when, faults }, i) => ({
+        name: `${name}-${i + 1}`,
+        when: { device: name, ...when },
+        do: faults,
+      })),
+    ...delayOf(device, name),
+  ];
+}
+
+/** True for a reply that all such requests got. */
+function isAlways({ turns: [first] }: OddReply): boolean {
+  return first?.[0] === 1 && first[1] === Number.POSITIVE_INFINITY;
+}
+
+/** The keys of conditions that are so in these turns, for one rule or, for many turns, several. */
+function turnsOf(turns: OddReply['turns']): object[] {
+  const closed = turns.filter(([, last]) => last <= LAST_TURN);
+  const open = turns.filter(([, last]) => last > LAST_TURN);
+  const written = closed.map(([first, last]) => (first === last ? first : `${first}-${last}`));
+  const lists = Array.from({ length: Math.ceil(written.length / MOST_RANGES) }, (_, i) =>
+    written.slice(i * MOST_RANGES, (i + 1) * MOST_RANGES),
+  );
+  return [
+    ...lists.map((list) => ({ turns: list.length === 1 ? list[0] : list })),
+    ...open.map(([first]) => (first === 1 ? {} : { after: first - 1 })),
+  ];
+}
+
+/** One rule for all requests of a function and a quantity that always got the same odd reply. */
+function joined(all: readonly OddReply[]): (Omit<OddReply, 'when'> & { readonly when: object })[] {
+  const groups = new Map<string, { odd: OddReply; ranges: (readonly [number, number])[] }>();
+  for (const [i, odd] of all.entries()) {
+    const { address, ...others } = odd.when;
+    const key = address && isAlways(odd) ? JSON.stringify([others, odd.faults]) : String(i);
+    const known = groups.get(key);
+    const group = known && known.ranges.length < MOST_RANGES ? known : { odd, ranges: [] };
+    if (address) group.ranges.push(address);
+    groups.set(known && group !== known ? `${key} ${i}` : key, group);
+  }
+  return Array.from(groups.values(), ({ odd, ranges }) => {
+    const address = ranges.length > 1 ? ranges : ranges[0];
+    return { ...odd, when: { ...odd.when, ...(address && { address }) } };
+  });
+}
+
+/** True when only the header of the reply is odd. */
+function isHeader({ faults }: OddReply): boolean {
+  return faults.every((fault) => 'unit' in fault || 'transaction' in fault);
+}
+
+function delayOf({ times }: LearnedDevice, device: string): object[] {
+  const at = (share: number) => times[Math.floor(share * (times.length - 1))] ?? 0;
+  const ms = Math.round(at(0.5));
+  if (ms < SHORTEST_DELAY) return [];
+  const jitter = Math.min(ms, Math.round((at(0.9) - at(0.1)) / 2));
+  return [delayRule(device, ms, jitter)];
+}
+
+/** The most requests, and so steps, of a scenario. */
+const MOST_LEARNT_STEPS = 1000;
+/** The most values in the list of a step. */
+const MOST_VALUES = 256;
+/** How long a step waits by default, in ms. */
+const USUAL_WAIT = 10_000;
+const LONGEST_WAIT = 86_400_000;
+
+/**
+ * Writes a scenario that expects the requests of a log, each after the one before, on the learned devices.
+ * @param configuration the path of the learned file as the scenario names it
+ */
+export function writeScenario({ source, conversation, lines }: Learned, configuration: string): string {
+  const { exchanges, framing } = conversation;
+  const servers = [...new Set(exchanges.map(({ server }) => server))];
+  const steps: { repeat?: number; expect: object; within?: string }[] = [];
+  let before: number | undefined;
+  for (const { request, at, server } of exchanges.slice(0, MOST_LEARNT_STEPS)) {
+    const line = lines.length > 1 && { line: lineName(framing, servers.indexOf(server)) };
+    const wait = Math.min(2 * ((at ?? 0) - (before ?? at ?? 0)), LONGEST_WAIT);
+    const step = {
+      expect: { ...line, unit: request.unitId, ...conditionOf(request.pdu), ...writeOf(request.pdu) },
+      ...(wait > USUAL_WAIT && { within: `${Math.ceil(wait / 1000)}s` }),
+    };
+    before = at ?? before;
+    const last = steps.at(-1);
+    const { repeat = 1, ...same } = last ?? {};
+    if (last && JSON.stringify(same) === JSON.stringify(step))
+      steps.splice(-1, 1, { repeat: repeat + 1, ...step });
+    else steps.push(step);
+  }
+  const [first = 'lan'] = lines.map((_, i) => lineName(framing, i));
+  const place =
+    framing.name === 'socket' ? `{lines.${first}.host} {lines.${first}.port}` : `{lines.${first}.path}`;
+  const left = exchanges.length - MOST_LEARNT_STEPS;
+  const remarks = [
+    `Have the client started: dut: {command: "my-client ${place}"}`,
+    ...(left > 0 ? [`The last ${left} of ${exchanges.length} requests were left out.`] : []),
+  ];
+  const name = `the requests of ${printableLine(source)}`;
+  return blockText({ name, configuration, steps }, remarks);
+}
+
+/** The values of functions 5, 6, 15 and 16, if a step may list them. */
+function writeOf(pdu: Uint8Array): object {
+  const [range] = addressRanges(pdu);
+  const values = writtenValues(pdu);
+  if (!range || !values || values.length > MOST_VALUES) return {};
+  const table = functionOf(pdu[0])?.table;
+  return { write: { [`${table} ${range.address}`]: values.length === 1 ? values[0] : values } };
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { trafficFile, trafficFileSchema } from '../../document/native/schema.js';
+import { refuse } from '../../remote/api/answers.js';
+import type { ApiContext } from '../../remote/api/desk.js';
+import type { Routes } from '../../remote/api/v1/route.js';
+import { refusal } from '../../simulator/commands/refusal.js';
+import { whyNotIn } from '../../simulator/commands/remote-files.js';
+import { failures } from '../../simulator/commands/schemas/problem.js';
+
+const viewSchema = z
+  .object({
+    writing: z.boolean(),
+    file: z.string().optional().describe('The directory.'),
+    format: z.enum(['ndjson', 'pcapng']).optional(),
+    rotate: z.object({ size: z.number(), files: z.number() }).optional(),
+    path: z
+      .string()
+      .nullable()
+      .optional()
+      .describe('Path of the file that is written at the moment; null while there is none.'),
+    problem: z
+      .string()
+      .nullable()
+      .optional()
+      .describe('Why nothing is written at the moment; null while it is.'),
+    missed: z
+      .number()
+      .optional()
+      .describe('Events that were not written, because they came faster than the disk took them.'),
+  })
+  .meta({ id: 'TrafficFile', description: 'Whether traffic is written to disk.' });
+
+const fileBody = trafficFileSchema.meta({ examples: [{ file: 'traffic', format: 'ndjson' }] });
+
+/** `/api/v1/traffic/file`: starts and stops writing traffic to disk. */
+export function trafficFileRoutes({ files, writesIn }: ApiContext): Routes {
+  return {
+    'GET /traffic/file': {
+      summary: 'Get whether traffic is written to disk',
+      description: 'Where it is written, and what was missed.',
+      handle: async () => view(files),
+      response: { 200: viewSchema },
+    },
+    'PUT /traffic/file': {
+      summary: 'Write traffic to disk',
+      description:
+        'Events from now on are written to files in a directory, the oldest of which are removed. It is in the directory where REST may write.',
+      schema: { body: fileBody },
+      handle: async (request, reply) => {
+        const body = request.body as z.infer<typeof fileBody>;
+        const outside = await whyNotIn(writesIn, body.file);
+        if (outside !== undefined) return refuse(request, reply, refusal('file.outside', 'file', outside));
+        const problem = await files.start(trafficFile(body, writesIn));
+        return problem === undefined
+          ? view(files)
+          : refuse(request, reply, refusal('file.refused', 'file', problem));
+      },
+      response: { 200: viewSchema, ...failures(400, 409) },
+    },
+    'DELETE /traffic/file': {
+      summary: 'Stop writing traffic to disk',
+      description: 'Traffic that is not written yet is written before the answer comes. Files stay.',
+      handle: async () => {
+        await files.stop();
+        return view(files);
+      },
+      response: { 200: viewSchema },
+    },
+  };
+}
+
+function view({ status }: ApiContext['files']): z.infer<typeof viewSchema> {
+  if (!status) return { writing: false };
+  const { definition, path = null, problem = null, missed } = status;
+  const { directory, format, size, files } = definition;
+  return { writing: true, file: directory, format, rotate: { size, files }, path, problem, missed };
+}

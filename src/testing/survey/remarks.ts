@@ -1,0 +1,120 @@
+import { listed } from '../../document/native-file.js';
+import { ExceptionCode } from '../../modbus/protocol/function-code.js';
+import { type ReadRefusal, refusalOf, type Taken } from './asker.js';
+import type { ClonedDevice } from './survey.js';
+import type { Range, TableSurvey } from './table-survey.js';
+
+/** What a person has to know of a device that was read and its file can't say, a sentence each. */
+export function remarksOf({ survey, unfinished, replyTime, tested }: ClonedDevice): string[] {
+  const { tables, probed, exceptionStatus, moved } = survey;
+  return [
+    ...(tested?.remarks ?? []),
+    ...(unfinished === undefined ? [] : [`not read to its end: ${unfinished}`]),
+    ...(replyTime ? [`median reply time ${replyTime.median} ms, without the time on the wire`] : []),
+    ...tables.flatMap(tableRemarks),
+    ...(exceptionStatus
+      ? [`function 7 answered ${exceptionStatus}; exceptionStatus names the coils of it`]
+      : []),
+    ...[...probed].map(([code, taken]) => `function ${code}, sent without data: ${takenText(taken)}`),
+    ...[...moved].flatMap(([{ table }, values]) =>
+      values.size > 0
+        ? [`${table}: changed while watched: ${rangesText([...values.keys()].map((each) => [each, each]))}`]
+        : [],
+    ),
+  ];
+}
+
+function tableRemarks(survey: TableSurvey): string[] {
+  const { table, values, refusals, givenUpAfter, unsupported, block, tooFew, least } = survey;
+  if (givenUpAfter !== undefined)
+    return [
+      `${table}: no answer to ${givenUpAfter} requests, so no more were sent; clone --thorough asks for all`,
+    ];
+  if (unsupported !== undefined) return [`${table}: every request was refused: ${wayText(unsupported)}`];
+  const others = [...refusals.keys()].filter(
+    (refusal) => refusal !== 'silence' && refusal !== ExceptionCode.illegalDataAddress,
+  );
+  return [
+    `${table}: ${values.size} found`,
+    ...doubtText(survey),
+    ...(tooFew === undefined
+      ? []
+      : [`${table}: reads of fewer than ${least} are refused: ${wayText(tooFew)}`]),
+    ...(block.otherwise === undefined ? [] : [`${table}: ${block.most} are read by one request at most`]),
+    ...[...survey.wrongQuantities.keys()].flatMap((range) => {
+      const [first, last] = range.split('-').map(Number);
+      return first !== undefined && last === 0xffff
+        ? [`${table}: quantities above ${first} were not asked for, and are refused as ${first} is`]
+        : [];
+    }),
+    ...others.map((code) => `${table}: what is not there was refused with exception ${code}, here with 2`),
+  ];
+}
+
+/** Addresses that were not all asked for are told together unless this many asked ones lie between them. */
+const APART = 16;
+
+/** What a search at a distance may have missed, in numbers. */
+function doubtText(survey: TableSurvey): string[] {
+  const { table, least, isBits } = survey;
+  const doubts = doubtsOf(survey);
+  if (doubts.length === 0) return [];
+  const sum = (of: (doubt: Doubt) => number) => doubts.reduce((total, doubt) => total + of(doubt), 0);
+  const [size, asked] = [sum(({ range: [first, last] }) => last - first + 1), sum((each) => each.asked)];
+  const widest = Math.max(...doubts.map(({ gap }) => gap)) + least;
+  const what = isBits ? 'a lone bit' : 'a lone register';
+  const share = asked === 0 ? 'none' : `1 in ${Math.round(size / asked)}`;
+  return [
+    `${table}: of the addresses ${rangesText(doubts.map(({ range }) => range))} ${share} was asked: ${what} there may be missed, ${widest} side by side are not`,
+  ];
+}
+
+interface Doubt {
+  readonly range: Range;
+  /** How many of its addresses were asked. */
+  readonly asked: number;
+  /** The most addresses side by side that were not asked. */
+  readonly gap: number;
+}
+
+function doubtsOf(survey: TableSurvey): Doubt[] {
+  const doubts: { range: [number, number]; asked: number; gap: number }[] = [];
+  for (const [first, last] of survey.ranges) {
+    let [gap, known] = [0, APART];
+    for (let address = first; address <= last; address++) {
+      if (survey.isKnown(address)) {
+        known++;
+        gap = 0;
+        continue;
+      }
+      gap++;
+      const before = known < APART || gap > 1 ? doubts.at(-1) : undefined;
+      if (before) {
+        before.asked += known;
+        before.range[1] = address;
+        before.gap = Math.max(before.gap, gap);
+      } else doubts.push({ range: [address, address], asked: 0, gap });
+      known = 0;
+    }
+  }
+  return doubts;
+}
+
+function rangesText(ranges: readonly (readonly [number, number])[]): string {
+  if (ranges.length === 0) return 'none';
+  const merged: [number, number][] = [];
+  for (const [first, last] of ranges) {
+    const before = merged.at(-1);
+    if (before && before[1] + 1 === first) before[1] = last;
+    else merged.push([first, last]);
+  }
+  return listed(merged.map(([first, last]) => (first === last ? first : `${first}-${last}`)));
+}
+
+function takenText(taken: Taken): string {
+  return taken.kind === 'data' ? `answered with ${taken.pdu.length} bytes` : wayText(refusalOf(taken));
+}
+
+function wayText(way: ReadRefusal): string {
+  return way === 'silence' ? 'no answer' : `exception ${way}`;
+}

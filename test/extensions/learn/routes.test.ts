@@ -1,0 +1,65 @@
+import { expect, it } from 'vitest';
+import { askedHere } from '../../../src/common/work.js';
+import { loadNative } from '../../../src/document/load.js';
+import { learning } from '../../../src/extensions/learn/learn.js';
+import { newClient } from '../../../src/modbus/client/client.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../support/simulator.js';
+
+/* Devices made of the traffic, over REST. */
+
+stopAfterEach();
+
+it('makes devices of the traffic of a line, and says why it can not', async () => {
+  const { rest, port } = await startSimulator(
+    nativeSetup({
+      devices: { meter: { registers: { holding: [{ address: 3, value: [7, 8] }] } } },
+      lines: {
+        lan: { tcp: { port: 0 }, units: { 5: 'meter' } },
+        wan: { tcp: { port: 0 }, units: { 5: 'meter' } },
+      },
+    }),
+  );
+  const client = newClient({ kind: 'tcp', host: '127.0.0.1', port: port('lan'), framing: 'socket' });
+  await client.ask({ unitId: 5, pdu: Uint8Array.of(3, 0, 3, 0, 2), timeout: 5000 });
+  await client.ask({ unitId: 5, pdu: Uint8Array.of(3, 0, 9, 0, 1), timeout: 5000 });
+  await client.close();
+  const answer = await rest.app.inject({
+    url: '/api/v1/learned.yaml?line=lan',
+    headers: { host: 'localhost' },
+  });
+  expect(answer.statusCode).toBe(200);
+  expect(answer.headers['content-type']).toContain('application/yaml');
+  expect(answer.body).toContain('value: [7, 8]');
+  expect(answer.body).toContain('answered with exception 02: holding 9');
+  expect(loadNative(answer.body, '.').ok).toBe(true);
+  expect(await rest.send('GET', '/api/v1/learned.yaml?line=wan')).toMatchObject({
+    status: 409,
+    body: { code: 'traffic.unusable' },
+  });
+  expect(await rest.send('GET', '/api/v1/learned.yaml?line=none')).toMatchObject({ status: 400 });
+});
+
+it('is made for one at a time', async () => {
+  const { rest } = await startSimulator(
+    nativeSetup({
+      devices: { meter: { registers: { holding: [{ address: 3, value: 7 }] } } },
+      lines: { lan: { tcp: { port: 0 }, units: { 5: 'meter' } } },
+    }),
+  );
+  const get = () => rest.send('GET', '/api/v1/learned.yaml');
+  const both = await Promise.all([get(), get()]);
+  expect(both).toMatchObject([{ status: 409 }, { status: 503, body: { code: 'readers.too_many' } }]);
+  expect(await get()).toMatchObject({ status: 409 });
+});
+
+it('is not made of more traffic than there is memory for', async () => {
+  const { ask } = askedHere(learning());
+  await ask({ kind: 'next' });
+  const piece = new Uint8Array(1024 * 1024);
+  for (let i = 0; i < 16; i++) expect(await ask({ kind: 'capture', piece })).toEqual({ kind: 'more' });
+  expect(await ask({ kind: 'capture', piece })).toMatchObject({
+    kind: 'unusable',
+    message: expect.stringContaining('bytes of traffic'),
+  });
+});

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { newClient } from '../../../src/modbus/client/client.js';
+import { runHere, scratchSpace } from '../../cli/verbs/run.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../support/simulator.js';
+
+const { newDirectory, newFile } = scratchSpace();
+
+stopAfterEach();
+
+it('modbus-sim learn --line learns from what a running simulator has kept', async () => {
+  const { rest, port } = await startSimulator(
+    nativeSetup({
+      devices: { meter: { registers: { holding: [{ address: 0, value: [7, 8] }] } } },
+      lines: { lan: { tcp: { port: 0 }, units: { 5: 'meter' } } },
+    }),
+  );
+  const url = await rest.app.listen({ host: '127.0.0.1', port: 0 });
+  const client = newClient({ kind: 'tcp', host: '127.0.0.1', port: port('lan'), framing: 'socket' });
+  await client.ask({ unitId: 5, pdu: Uint8Array.of(3, 0, 0, 0, 2), timeout: 5000 });
+  await client.close();
+  const { code, stdout } = await runHere(['learn', '--line', 'lan', '--url', url]);
+  expect(code).toBe(0);
+  expect(stdout).toContain('value: [7, 8]');
+  const wrong = await runHere(['learn', '--line', 'wan', '--url', url]);
+  expect(wrong).toMatchObject({ code: 1, stdout: '' });
+  expect(wrong.stderr).toContain('wan');
+});
+
+it('modbus-sim learn writes a file that check takes, and says what it left out', async () => {
+  const directory = newDirectory();
+  const target = join(directory, 'bench.yaml');
+  const log = newFile(
+    'send ->: 00 01 00 00 00 06 01 03 0b b7 00 02\nreceived <-: 01 00 00 00 00 07 01 03 04 00 00 00 00\nframe 00 01 02 03\n',
+    'report.log',
+  );
+  const { code, stdout, stderr } = await runHere(['learn', log, '-o', target]);
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: `wrote ${target}; serve it with modbus-sim --config ${target}\n`,
+  });
+  expect(stderr).toBe(
+    `${log}: 1 requests to unit 1, 0 without an answer\n1 line with bytes say no direction, so they were left out: line 3 (frame 00 01 02 03)\nasked again: 1 of 1 requests get the same reply, byte for byte\n`,
+  );
+  expect(await runHere(['check', target])).toMatchObject({ code: 0 });
+  expect(readFileSync(target, 'utf8')).toContain('transaction: swapped');
+  const again = await runHere(['learn', log, '-o', target]);
+  expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('exists; --force overwrites it') });
+  expect(await runHere(['learn', newFile('nothing', 'empty.log')])).toMatchObject({
+    code: 1,
+    stdout: '',
+  });
+});
+
+it('modbus-sim learn says how many requests get the same reply, and fails for a file of which nothing was learned', async () => {
+  const log = newFile(
+    'send: 00 01 00 00 00 06 01 03 00 00 00 01\nrecv: 00 01 00 00 00 05 01 03 02 00 07\n',
+    'good.log',
+  );
+  const said = 'asked again: 1 of 1 requests get the same reply, byte for byte\n';
+  const checked = await runHere(['learn', log]);
+  expect(checked).toMatchObject({ code: 0, stderr: expect.stringContaining(said) });
+  expect((await runHere(['learn', log, '--no-verify'])).stderr).not.toContain('asked again');
+  expect(await runHere(['learn', log, '--verify', '--no-verify'])).toMatchObject({ code: 2 });
+  const other = newFile('recv: 01 83 02 c0 f1\n', 'replies.log');
+  const half = await runHere(['learn', log, other]);
+  expect(half).toMatchObject({ code: 1, stdout: expect.stringContaining('value: 7') });
+  expect(half.stderr).toContain('nothing was learned from the 1 frames of file 2\n');
+  expect(await runHere(['learn', other])).toMatchObject({ code: 1, stdout: '' });
+});
