@@ -26,6 +26,8 @@ interface Tested {
 interface KnownByNow extends Pick<Report, 'findings'> {
   /** What became of the client, as sentences: it has crashed, is gone, or was away. */
   readonly fates: readonly string[];
+  /** True when the client has ended or asks nothing more, and no check is to blame. */
+  readonly isGone: boolean;
 }
 
 /**
@@ -39,14 +41,14 @@ export function clientTestReport(
   { line, seed, about, checks }: Tested,
   bench: Simulator,
   { course, facts: found }: Pick<WatchedClient, 'course' | 'facts'>,
-  { fates, findings }: KnownByNow,
+  { fates, findings, isGone }: KnownByNow,
 ): Report {
   const { startedAt, durationMs, refusal, isOver, isStopped } = course;
   const verdicts = findings.map(({ verdict }) => verdict);
   const [notRun, open] = ['not run', 'inconclusive'].map(
     (wanted) => verdicts.filter((verdict) => verdict === wanted).length,
   ) as [number, number];
-  const overall = refusal === undefined ? overallVerdict(verdicts) : 'error';
+  const overall = refusal !== undefined ? 'error' : isGone ? 'fail' : overallVerdict(verdicts);
   const tooMany = TOO_MANY * Math.max(1, checks.length);
   const isTooLittle = isOver && overall !== 'fail' && notRun >= tooMany;
   const counts = [

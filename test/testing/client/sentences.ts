@@ -175,6 +175,17 @@ const CLAIMS: readonly Claim[] = [
     },
   ],
   [
+    /did not ask unit (\d+) read holding registers (\d+)–\d+ for (\d+) s, but unit (\d+) read holding registers (\d+)–\d+ (\d+) times/,
+    ({ log }, unit, from, s = 0, other, otherFrom, times = 0) => {
+      const of = (unitId?: number, address?: number) =>
+        log.after(0).filter((each) => each.question.startsWith(`${unitId}/3/${address}+`));
+      const last = of(unit, from).at(-1)?.at ?? 0;
+      return (
+        of(other, otherFrom).filter(({ at }) => at > last && at <= last + 1000 * (s + 1)).length >= times
+      );
+    },
+  ],
+  [
     /asked nothing (?:for [\d.]+ (?:s|min)|more) after an outage of (\d+) s/,
     ({ log, own }) => log.nextOf(own.at(-1) as Exchange) === undefined,
   ],

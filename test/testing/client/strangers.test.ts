@@ -3,7 +3,7 @@ import { ExchangeLog } from '../../../src/testing/client/heard/log.js';
 import type { Report } from '../../../src/testing/report/report.js';
 import { some } from '../../support/tries.js';
 import { untrueIn } from './sentences.js';
-import { Hands, type Stranger, UNUSUAL } from './strangers.js';
+import { Hands, MISTAKEN, type Stranger, UNUSUAL } from './strangers.js';
 import {
   inVirtualTime,
   newClientTest,
@@ -83,3 +83,37 @@ describe('on a machine that stalls for up to 400 ms again and again', () => {
     expect(report.findings.map(({ summary }) => summary).filter((text) => /-\d/.test(text))).toEqual([]);
   });
 });
+
+const BOTH = ['serial', 'tcp'] as const;
+
+describe.each(some(BOTH, 2))(
+  'on %s, a client with a mistake fails the check of its mistake, and no other',
+  (on) => {
+    it('drops one of two units, is not gone, and is tested with the other', async () => {
+      for (const name of [
+        'drops a unit at any exception',
+        'drops a unit after three polls without a value',
+      ] as const) {
+        const { report, failed, untrue } = await testStranger(MISTAKEN[name], on);
+        expect(failed).toEqual([expect.stringMatching(/^exception-/)]);
+        expect(report.conclusions[0]).toMatch(
+          /^No longer asks unit 1 read holding registers 0–1 after exception \d+\.$/,
+        );
+        expect(report.findings.filter(({ verdict }) => verdict === 'not run')).toEqual([]);
+        expect(untrue).toEqual([]);
+      }
+    });
+
+    it.each([
+      ['ends at exception 4 only', 4],
+      ['hangs at exception 0B', 11],
+    ] as const)('%s', async (name, code) => {
+      const { report, failed, untrue } = await testStranger(MISTAKEN[name], on);
+      expect(failed).toEqual([`exception-${code}`]);
+      expect(report.conclusions[0]).toBe(
+        `The client is gone: it asked nothing more after exception ${code}.`,
+      );
+      expect(untrue).toEqual([]);
+    });
+  },
+);

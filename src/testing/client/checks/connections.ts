@@ -3,7 +3,7 @@ import { timesText } from '../../report/words.js';
 import { type Exchange, whyNotActed } from '../heard/exchange.js';
 import { numberText } from '../heard/found.js';
 import type { Check, CheckText, Exam } from '../trial/exam.js';
-import { secondsSince, stoppedText } from '../trial/gone.js';
+import { notAsBefore, secondsSince, stopped } from '../trial/gone.js';
 import { patienceOf } from '../trial/trial.js';
 import { type Evidence, type Judged, sure } from '../trial/verdict.js';
 
@@ -78,7 +78,7 @@ function lossCheck({ faults, since, blame, ...described }: LossRow): Check {
       const gone = exam.log.clientEvent(first.seq, 'client gone', first.request.clientId);
       const connected = next && exam.log.clientEvent(first.seq, 'client', next.request.clientId);
       const evidence = [first, gone, connected, next].filter((each) => each !== undefined);
-      if (!next) return sure('wrong', stoppedText(exam, first), evidence, blame);
+      if (!next) return sure('wrong', stopped(exam, first).text, evidence, blame);
       const afterMs = gone && connected && numberText(Math.max(0, connected.at - gone.at));
       const again =
         afterMs === undefined ? 'connected again' : `connected again ${afterMs} ms after ${since}`;
@@ -102,7 +102,7 @@ function elsewhere({ log, client: { questions } }: Exam, { seq, request }: Excha
 async function comeBack(exam: Exam, text: string, evidence: Evidence, blame: string): Promise<Judged> {
   if (await exam.recover()) return sure('right', `${text}, and polled as before`, evidence);
   const shown = [...evidence, ...exam.log.after(exam.since).slice(-2)];
-  return sure('wrong', `${text}, but did not poll as before`, shown, blame);
+  return sure('wrong', `${text}, but then ${notAsBefore(exam).text}`, shown, blame);
 }
 
 const listenerGone: Check = {

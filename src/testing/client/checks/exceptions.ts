@@ -2,6 +2,7 @@ import { durationText, timesText } from '../../report/words.js';
 import { askedAfterReply, type Exchange } from '../heard/exchange.js';
 import { spanText } from '../heard/found.js';
 import type { Check, CheckText, Exam } from '../trial/exam.js';
+import { notAsBefore } from '../trial/gone.js';
 import { awayLongerThan, behaviourAfter, continuationOf, startedAgain } from '../trial/observation.js';
 import { patienceOf } from '../trial/trial.js';
 import { DECIDES, type Judged, sure, verdictOf } from '../trial/verdict.js';
@@ -153,12 +154,8 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
   if (exam.isBeside && !isAsUsual) return sure('unclear', text, spoilt);
   const what = `exception ${code}`;
   if (!next || !(await exam.recover())) {
-    return sure(
-      'wrong',
-      `${text}, and did not poll as before afterwards`,
-      spoilt,
-      `no longer polls after ${what}`,
-    );
+    const then = notAsBefore(exam);
+    return sure('wrong', `${text}, and then ${then.text}`, spoilt, `${then.blame} after ${what}`);
   }
   if (!exam.client.values) return sure('right', text, spoilt);
   const seen = await exam.client.values.trial(exam, {

@@ -3,6 +3,7 @@ import { median } from '../../times.js';
 import { isReading, longestPauseIn, type Question, questionsIn, wentWell } from '../heard/exchange.js';
 import type { Silence } from '../heard/found.js';
 import { type Check, type Exam, LOST } from '../trial/exam.js';
+import { secondsSince, stopped } from '../trial/gone.js';
 import {
   type ContrastRow,
   contrastCheck,
@@ -72,9 +73,9 @@ function outage(seconds: number, needs?: readonly string[]): Check {
       const first = await exam.until(() => exam.askedAfter(last).find(wentWell), longest);
       const evidence = [...spoilt.slice(0, 4), ...spoilt.slice(4).slice(-4), ...(first ? [first] : [])];
       if (!first) {
-        const asked = exam.log.after(last).length;
-        const did = asked === 0 ? 'asked nothing' : `asked ${timesText(asked)}, but did not poll as before,`;
-        const text = `${did} for ${durationText(Math.round(longest))} after ${what}`;
+        const isAsked = exam.askedAfter(last).length > 0;
+        const did = isAsked ? `took no good reply to ${exam.target.text}` : stopped(exam).text;
+        const text = `${did}, until ${secondsSince(exam, endedAt)} after ${what}`;
         return sure('wrong', text, evidence, `does not poll again after an outage of ${seconds} s`);
       }
       const took = durationText(first.at - endedAt);

@@ -58,6 +58,8 @@ export interface Disturbance {
    * the line answers.
    */
   readonly scope?: 'question' | 'unit' | 'line';
+  /** True for what helps the client, so that it is not blamed on the check. */
+  readonly isHelp?: boolean;
 }
 
 /** A disturbance while it goes on. */
@@ -122,6 +124,8 @@ export class Exam {
   readonly #name: string;
   readonly #waits: Waits;
   #hasMisbehaved = false;
+  /** The rules that this check has put in force. */
+  readonly #put = new Set<OwnRule>();
   #mark: OwnRule | undefined;
   #undo = () => {};
 
@@ -144,7 +148,12 @@ export class Exam {
 
   /** True when the client has met a fault of this check. */
   get hasDisturbed(): boolean {
-    return this.#hasMisbehaved || (this.log.spoilt.at(-1)?.seq ?? 0) > this.since;
+    return this.#hasMisbehaved || this.lastMet !== undefined;
+  }
+
+  /** The last exchange that a fault of this check has spoilt. */
+  get lastMet(): Exchange | undefined {
+    return this.log.spoilt.findLast(({ rule }) => rule !== undefined && this.#put.has(rule));
   }
 
   /** Ends all waits of the check, and takes back what `change` has begun. */
@@ -168,7 +177,7 @@ export class Exam {
    * @param find called as by `until`
    */
   async disturb<Result>(
-    { faults, count, scope = 'question' }: Disturbance,
+    { faults, count, scope = 'question', isHelp = false }: Disturbance,
     find: (disturbed: Disturbed) => Result | undefined,
     limitMs: number,
   ): Promise<Disturbed & { readonly result: Result | undefined }> {
@@ -180,6 +189,7 @@ export class Exam {
       ...(count !== undefined && { count }),
     };
     const rule = client.rules.put(this.#name, { when, do: faults, seed: this.random.below(2 ** 31) });
+    if (!isHelp) this.#put.add(rule);
     const since = log.last;
     const disturbed: Disturbed = {
       at: this.clock.now(),

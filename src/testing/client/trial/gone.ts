@@ -1,25 +1,80 @@
 import { timesText } from '../../report/words.js';
-import { type Exchange, questionsIn } from '../heard/exchange.js';
+import { type Exchange, type Question, questionsIn } from '../heard/exchange.js';
 import type { Exam } from './exam.js';
 
+/**
+ * A client asks a question no more when it has not come for this long: this many ms, or this many poll periods or
+ * waits for a reply, whichever is longest. Some clients try again after a minute.
+ */
+const GONE_MS = 75_000;
+const GONE_TIMES = 5;
+/** Other questions are asked no more when they have not come for this many ms, and this many of their periods. */
+const QUIET_MS = 10_000;
+const QUIET_PERIODS = 3;
 /** How many questions a sentence names. */
 const MOST_NAMED = 2;
+
+/** What a client has stopped asking: everything, or one question, while it asks others. */
+export interface Stopped {
+  readonly what: 'everything' | 'question';
+  /** The same as a part of a sentence, with how long that is so. */
+  readonly text: string;
+  /** Says in short what is wrong, before `after exception 4`. */
+  readonly blame: string;
+}
 
 /** How long ago that was, in whole seconds, and never more than it was. */
 export function secondsSince({ clock }: Pick<Exam, 'clock'>, at: number): string {
   return `${Math.floor(Math.max(0, clock.now() - at) / 1000)} s`;
 }
 
+/** True when a question should have come again by now, as often as it usually does. */
+function isOver({ clock, client }: Exam, { key, asked, periodMs: late = 0 }: Question): boolean {
+  const { periodMs = late } = client.questions.find((each) => each.key === key) ?? {};
+  return clock.now() - (asked.at(-1)?.at ?? 0) > Math.max(QUIET_MS, QUIET_PERIODS * periodMs);
+}
+
 /**
- * Says what the client asks no more, and for how long, as a part of a sentence: everything, or the disturbed
- * question, while it asks others.
- * @param since the last exchange of that question
+ * Says what the client asks no more since an exchange: everything, or the disturbed question.
+ * @param since the last exchange of that question; absent for the last one that was heard
  */
-export function stoppedText(exam: Exam, since: Exchange): string {
-  const others = exam.log.after(since.seq);
+export function stopped(exam: Exam, since: Exchange | undefined = exam.askedAfter(0).at(-1)): Stopped {
+  const { log, target } = exam;
+  const others = log.after(since?.seq ?? 0);
   const newest = others.at(-1) ?? since;
-  if (others.length === 0) return `asked nothing more for ${secondsSince(exam, newest.at)}`;
-  const named = questionsIn(others).map(({ text, asked }) => `${text} ${timesText(asked.length)}`);
+  const asked = questionsIn(others);
+  if (asked.every((question) => isOver(exam, question))) {
+    const text = `asked nothing more for ${secondsSince(exam, newest?.at ?? exam.clock.now())}`;
+    return { what: 'everything', text, blame: 'asks nothing more' };
+  }
+  const named = asked.map(({ text, asked }) => `${text} ${timesText(asked.length)}`);
   const more = named.length > MOST_NAMED ? ` and ${named.length - MOST_NAMED} other questions` : '';
-  return `did not ask ${exam.target.text} for ${secondsSince(exam, since.at)}, but ${named.slice(0, MOST_NAMED).join(', ')}${more}`;
+  const instead = `${named.slice(0, MOST_NAMED).join(', ')}${more}`;
+  const text = `did not ask ${target.text} for ${secondsSince(exam, since?.at ?? 0)}, but ${instead}`;
+  return { what: 'question', text, blame: `no longer asks ${target.text}` };
+}
+
+/** Says that the client did not poll as before after what this check has done, and what it asked no more. */
+export function notAsBefore(exam: Exam): { readonly text: string; readonly blame: string } {
+  const { lastMet, client } = exam;
+  if (exam.askedAfter(lastMet?.seq ?? client.disturbedUntil).length === 0) return stopped(exam);
+  return { text: `polled ${exam.target.text}, but not as before`, blame: 'does not poll as before' };
+}
+
+/**
+ * Waits for the client to ask the disturbed question after a check.
+ * @returns what it has stopped asking; undefined when it asks that question
+ */
+export async function stoppedAfter(exam: Exam): Promise<Stopped | undefined> {
+  const { last } = exam.log;
+  const [newest] = exam.askedAfter(0).slice(-1);
+  const longest = longestSilence(exam, GONE_MS);
+  const limit = longest - (exam.clock.now() - (newest?.at ?? exam.clock.now()));
+  const next = await exam.until(() => exam.askedAfter(last)[0], Math.max(0, limit));
+  return next ? undefined : stopped(exam, newest);
+}
+
+/** How long a client may ask nothing, in ms. @param leastMs at least that long */
+export function longestSilence({ periodMs, client: { facts } }: Exam, leastMs: number): number {
+  return Math.max(leastMs, GONE_TIMES * Math.max(periodMs, facts.waitMs ?? 0));
 }

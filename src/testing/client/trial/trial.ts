@@ -2,7 +2,7 @@ import { lateText } from '../../lateness.js';
 import { median } from '../../times.js';
 import { type Exchange, repliedFrom, repliedUntil, whyNotActed } from '../heard/exchange.js';
 import { type Check, type CheckPlace, type CheckText, type Exam, LOST } from './exam.js';
-import { stoppedText } from './gone.js';
+import { notAsBefore, stopped } from './gone.js';
 import {
   ALIKE,
   type Behaviour,
@@ -84,13 +84,13 @@ async function oneChain(
     const before = asked.at(-1);
     return before ? exam.log.nextOf(before) : exam.askedAfter(last)[0];
   };
-  const stopped = () => {
+  const ended = () => {
     const before = asked.at(-1);
     if (!before) return broken('did not poll as usual', 'stuck');
     const isElsewhere = exam.askedAfter(before.seq).length > 0;
     return isElsewhere
       ? broken('went on over another connection that it had')
-      : broken(stoppedText(exam, before), 'gone');
+      : broken(stopped(exam, before).text, 'gone');
   };
   for (const treatment of treatments) {
     const scope = asked.length === 0 ? 'question' : 'line';
@@ -102,7 +102,7 @@ async function oneChain(
     if (done?.result && done.result !== request) {
       return broken('it asked over another connection in between', 'between');
     }
-    if (!request) return stopped();
+    if (!request) return ended();
     asked.push(request);
   }
   const of = asked.at(-1) as Exchange;
@@ -111,7 +111,7 @@ async function oneChain(
   const continuation = await exam.until(isOver, limit);
   const failed = asked.flatMap((each) => whyNotActed(each) ?? []);
   if (failed[0] !== undefined) return broken(`the fault could not act: ${failed[0]}`);
-  return continuation ? { asked, continuation } : stopped();
+  return continuation ? { asked, continuation } : ended();
 }
 
 export function isBroken<Whole extends object>(chain: Whole | BrokenChain): chain is BrokenChain {
@@ -299,9 +299,10 @@ export async function decide(
     if (trial.shows === 'wrong') exam.suspicion = trial.text;
     judged = verdictOf(trials, trial.isLast ? LAST : DISTURBED);
   }
-  if (judged.verdict === 'fail' || (await exam.recover())) return judged;
+  // What was not disturbed is not to blame.
+  if (judged.verdict === 'fail' || !exam.hasDisturbed || (await exam.recover())) return judged;
   const last = trials.at(-1) as Trial;
-  const text = `${last.text}, and did not poll as before afterwards`;
+  const text = `${last.text}, and then ${notAsBefore(exam).text}`;
   const wrong: Trial = {
     ...last,
     shows: 'wrong',
