@@ -9,9 +9,9 @@ import { unknownName } from '../common/schema/nearest.js';
 import { isMapping, section, text } from '../common/schema/parts.js';
 import { formatProblems } from '../common/schema/problem.js';
 import { ruleSchema } from '../device/faults/rule.js';
-import type { LineDefinition } from './configuration.js';
+import type { LineDefinition, LineSource } from './configuration.js';
 import { nativeLine, TRANSPORTS } from './native/line.js';
-import { type LineSource, lineSource, mergedSource } from './native/line-source.js';
+import { lineSettings, mergedSource } from './native/line-source.js';
 import { mannersSchema } from './native/manners-schema.js';
 import { DeviceNames } from './native/units.js';
 import { readConfigFile } from './text/read-file.js';
@@ -107,7 +107,7 @@ function read(id: string): Result<Misbehaviour> {
   const at = new At(file.source.value, findings);
   const entry = at.check(catalogueEntrySchema);
   for (const i of entry?.faults.keys() ?? []) checkRule(at.key('faults').key(i));
-  const line = entry?.line && lineSettings(entry.line, at.key('line'));
+  const line = entry?.line && settingsOfEntry(entry.line, at.key('line'));
   if (entry && !entry.manners && !line && entry.faults.length === 0)
     at.wrong('expected manners, faults or line, got none of them');
   if (!entry || findings.count > 0) return failure(formatProblems(name, file.source.locate(findings.listed)));
@@ -128,11 +128,11 @@ function checkRule(at: At): void {
  * The settings of an entry in the form in which a line has them after it was read: with all durations in ms.
  * Reports settings that no line of this kind has.
  */
-function lineSettings(line: LineSource, at: At): LineSource {
+function settingsOfEntry(line: LineSource, at: At): LineSource {
   const base = { ...(line.serial ? { serial: { path: 'virtual' } } : {}), units: { 1: 'device' } };
   const whole = at.with(mergedSource(base, line));
   const definition = nativeLine('line', whole, { devices: new DeviceNames(['device']), directory: '.' });
-  return definition ? settingsAt(lineSource(definition), line) : line;
+  return definition ? settingsAt(lineSettings(definition), line) : line;
 }
 
 /** The kind of line that the settings are for. */

@@ -121,8 +121,13 @@ export type LineDefinition = SerialLineDefinition | SocketLineDefinition;
 /** The name of the device that answers for each unit identifier; `*` stands for all that are not listed. */
 export type UnitNames = ReadonlyMap<number | '*', string>;
 
+/** The entry of a line in a native file: checked, but otherwise as it was written. */
+export type LineSource = Readonly<Record<string, unknown>>;
+
 /** What a line of any transport has. */
 interface ServedLine {
+  /** What was written, of which the rest was made. */
+  readonly source: LineSource;
   readonly units: UnitNames;
   /**
    * `waiting`: if the line can't be opened at the start, the simulator waits for it. Without it, the start

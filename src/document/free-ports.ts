@@ -2,7 +2,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compact } from '../common/compact.js';
 import { HERE } from '../common/platform.js';
-import type { Configuration, LineDefinition, SerialLineDefinition } from './configuration.js';
+import type { Configuration, LineDefinition, LineSource, SerialLineDefinition } from './configuration.js';
+import { lineWith } from './native/line.js';
 
 /**
  * Moves the lines of a configuration to free ports, so that simulators never meet: sockets to any free port
@@ -16,7 +17,13 @@ export function onFreePorts(
   { isLinux } = HERE,
 ): Configuration {
   const lines = configuration.lines.map((line) =>
-    line.kind === 'serial' && line.mode === 'server' && !isLinux ? onSocket(line) : onFreePort(line, linkOf),
+    lineWith(
+      line.kind === 'serial' && line.mode === 'server' && !isLinux
+        ? onSocket(line)
+        : onFreePort(line, linkOf),
+      line,
+      configuration,
+    ),
   );
   return { ...configuration, lines };
 }
@@ -32,21 +39,19 @@ export function withFreePortsHint({
   return inUse ? `${error} With --free-ports all lines are on free ports.` : error;
 }
 
-function onFreePort(line: LineDefinition, linkOf: (line: string) => string): LineDefinition {
-  if (line.kind !== 'serial') return { ...line, host: '127.0.0.1', port: 0 };
+function onFreePort(line: LineDefinition, linkOf: (line: string) => string): LineSource {
+  if (line.kind !== 'serial') return { [line.kind]: { ...(!line.hosts && { host: '127.0.0.1' }), port: 0 } };
   // A pseudo-terminal has no driver to switch and no parity errors to mark.
-  const { rs485, parityMarks, ...rest } = line;
-  return { ...rest, path: 'virtual', link: linkOf(encodeURIComponent(line.name)) };
+  const link = linkOf(encodeURIComponent(line.name));
+  return { serial: { path: 'virtual', link, rs485: null, parityMarks: null } };
 }
 
 /** The most clients of a line that was serial: one, which a new one replaces. */
 const ONE_CLIENT = 1;
 
-function onSocket({ name, framing, units, start, unsolicited }: SerialLineDefinition): LineDefinition {
-  return {
-    ...{ kind: 'tcp', name, framing, host: '127.0.0.1', port: 0, maxClients: ONE_CLIENT, units },
-    ...{ missingUnit: 'silence', ...compact({ start, unsolicited }) },
-  };
+function onSocket({ framing, source: { start, unsolicited } }: SerialLineDefinition): LineSource {
+  const tcp = { host: '127.0.0.1', port: 0, maxClients: ONE_CLIENT };
+  return { tcp, framing, missingUnit: 'silence', ...compact({ start, unsolicited }) };
 }
 
 /** The path of the link to a line, for a process that has only one configuration. */

@@ -1,7 +1,8 @@
 import { Document, type YAMLMap, type YAMLSeq } from 'yaml';
 import { printableLine } from '../common/rest-client/printable.js';
 import { TABLE_NAMES, type TableName } from '../device/tables.js';
-import { type LineSource, mergedSource } from './native/line-source.js';
+import type { LineSource } from './configuration.js';
+import { mergedSource } from './native/line-source.js';
 
 /**
  * The files that import, clone and learn write have one shape: comments, devices, their lines, and the rules

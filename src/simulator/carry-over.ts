@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isMapping } from '../common/schema/parts.js';
 import type { Work } from '../common/work.js';
 import type { Device } from '../device/device.js';
 import type { Point } from '../device/point.js';
@@ -105,8 +106,10 @@ function carryValue(
 function* carryingPoints(before: Device, { points, clock, tables }: Device): Work<void> {
   for (const point of points.all) {
     if (!point.signal?.accumulator) continue;
+    const old = samePlace(point, before);
+    const goesOn = old !== undefined && beginAlike(old, point) && beginsAt(old) === beginsAt(point);
     // A sum that begins now has nothing of the time that the clock shows already.
-    point.resume({ time: clock.time, value: point.stored });
+    point.resume({ time: clock.time, value: goesOn ? point.stored : beginsAt(point) });
     yield;
   }
   for (const [i, old] of before.points.all.entries()) {
@@ -139,15 +142,25 @@ export function carrySignals({ device: before }: DeviceApart, { device }: Device
 }
 
 /** The value of a device at the place of another one, with the same type and the same signal in its definition. */
-function sameAs(old: Point, { points, tables }: Pick<Device, 'points' | 'tables'>): Point | undefined {
-  const { table, address, type, signal } = old.definition;
+function sameAs(old: Point, device: Pick<Device, 'points' | 'tables'>): Point | undefined {
+  const point = samePlace(old, device);
+  return point && isSameSignal(point.definition.signal, old.definition.signal) ? point : undefined;
+}
+
+/** The value of a device at the place of another one, with the same type. */
+function samePlace(
+  { definition: { table, address, type } }: Point,
+  { points, tables }: Pick<Device, 'points' | 'tables'>,
+): Point | undefined {
   const { image, base } = tables[table].window;
   const point = points.at(image, base + address);
-  const isSame =
-    point?.definition.address === address &&
-    point.definition.type === type &&
-    isSameSignal(point.definition.signal, signal);
-  return isSame ? point : undefined;
+  return point?.definition.address === address && point.definition.type === type ? point : undefined;
+}
+
+/** Where a sum begins by its definition. */
+function beginsAt({ definition: { signal } }: Point): number {
+  const written = signal?.definition.written;
+  return isMapping(written) ? Number(written.from ?? 0) : 0;
 }
 
 /** True for two values of one size that have the same words in their definitions. */

@@ -8,11 +8,16 @@ import type { FaultRule } from '../device/faults/rule.js';
 import type { FaultRules } from '../device/faults/rules.js';
 import type { Point } from '../device/point.js';
 import { TABLE_NAMES, type TableName } from '../device/tables.js';
-import type { ApiDefinition, DeviceDefinition, LineDefinition } from '../document/configuration.js';
+import type {
+  ApiDefinition,
+  DeviceDefinition,
+  LineDefinition,
+  LineSource,
+} from '../document/configuration.js';
 import { type DependentPoint, findingProblems } from '../document/native/dependencies.js';
 import { MAX_HOSTS, reportSharedEndpoint } from '../document/native/endpoints.js';
 import { nativeLine } from '../document/native/line.js';
-import { type LineSource, lineSource, mergedSource, sourceToChange } from '../document/native/line-source.js';
+import { mergedSource } from '../document/native/line-source.js';
 import { readSignal, reportStale } from '../document/native/points.js';
 import { realProblems } from '../document/native/real.js';
 import { checkName, DeviceNames, devicesOf } from '../document/native/units.js';
@@ -408,7 +413,7 @@ export class Changes {
     }
     const line = this.#plant.lines.add(wanted);
     this.lineRevision++;
-    this.#plant.log.info({ line: name, settings: lineSource(wanted.definition) }, 'line added');
+    this.#plant.log.info({ line: name, settings: wanted.definition.source }, 'line added');
     return { ok: true, added: line };
   }
 
@@ -443,7 +448,7 @@ export class Changes {
     change: LineSource,
     findings: Findings,
   ): Promise<WantedLine | ChangeRefusal | undefined> {
-    return this.#readLine(now.name, new At(mergedSource(sourceToChange(now), change), findings));
+    return this.#readLine(now.name, new At(mergedSource(now.source, change), findings));
   }
 
   /**

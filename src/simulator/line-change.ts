@@ -73,10 +73,10 @@ function endpointOf(line: SerialLineDefinition, realPathOf: (path: string) => st
 /** The settings that the transport knows. The line itself knows what is sent unsolicited. */
 function settingsOf(line: LineDefinition): unknown {
   if (line.kind === 'serial') {
-    const { units, start, unsolicited, ...settings } = line;
+    const { source, units, start, unsolicited, ...settings } = line;
     return settings;
   }
-  const { units, each, start, unsolicited, missingUnit, ...settings } = line;
+  const { source, units, each, start, unsolicited, missingUnit, ...settings } = line;
   return settings;
 }
 

@@ -3,7 +3,7 @@ import { OK } from '../common/result.js';
 import type { FaultRules } from '../device/faults/rules.js';
 import type { Connection } from '../device/manners.js';
 import { faultLine, type LineDefinition, type RealTarget } from '../document/configuration.js';
-import { lineSource } from '../document/native/line-source.js';
+import { lineSettings } from '../document/native/line-source.js';
 import type { ModbusClient } from '../modbus/client/client.js';
 import type { Framing } from '../modbus/protocol/framing.js';
 import { FRAMINGS } from '../modbus/protocol/framings.js';
@@ -208,7 +208,7 @@ export class Line implements LineHandler {
       const changed = await this.#change(next);
       // The same definition with other devices behind it is no change of the line.
       if (changed.ok && next.definition === before) return changed;
-      if (changed.ok) this.#traffic.state('changed', JSON.stringify(lineSource(next.definition)));
+      if (changed.ok) this.#traffic.state('changed', JSON.stringify(lineSettings(next.definition)));
       else this.#log.info({ reason: changed.error }, 'line not changed');
       return changed;
     });

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { OK } from '../common/result.js';
 import { atOnce, inSlices, type Work } from '../common/work.js';
 import type { DeviceDefinition, LineDefinition } from '../document/configuration.js';
+import { isSameLine } from '../document/native/line-source.js';
 import { devicesOf } from '../document/native/units.js';
 import { carryingOver, carrySignals } from './carry-over.js';
 import type { DeviceApart, Devices } from './devices.js';
@@ -77,7 +78,7 @@ export function* comparing({ devices, lines }: Running, wanted: WantedSetup): Wo
   const presentLines = Array.from(lines.byName.values(), ({ definition }) => definition);
   return {
     devices: yield* differing(present, wanted.devices, (_, each) => isSame(each), asCopy),
-    lines: yield* differing(presentLines, wanted.lines, isDeepStrictEqual),
+    lines: yield* differing(presentLines, wanted.lines, isSameLine),
     order: { devices: wanted.devices.map(({ name }) => name), lines: wanted.lines.map(({ name }) => name) },
   };
 }

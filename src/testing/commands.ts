@@ -99,7 +99,7 @@ async function possibleChecks(
     return refusal('request.invalid', 'line', unknownName('line', name, lineNames(simulator)));
   }
   if (kind === 'server') {
-    const { SERVER_CHECKS } = await import('./server/server-test.js');
+    const { SERVER_CHECKS } = await import('./server/checks.js');
     return done(
       SERVER_CHECKS.map(({ id, group, title, does, matters, rule, clause: source }) => {
         return { id, group, title, does, matters, rule, source };

@@ -104,5 +104,5 @@ it('on free ports of Windows, serial lines that serve become sockets with the sa
     { kind: 'serial', name: 'quiet', path: 'virtual' },
     { kind: 'tcp', name: 'chars', framing: 'ascii', start: 'waiting', port: 0 },
   ]);
-  expect(lines[1]?.units).toBe(configuration.lines[1]?.units);
+  expect(lines[1]?.units).toEqual(configuration.lines[1]?.units);
 });

@@ -75,7 +75,7 @@ describe('a verdict is data', () => {
     expect(decides(line)).toBe(true);
   });
 
-  it('violations and facts are worded in one file, and their codes have the form of identifiers', () => {
+  it('what was found is worded in one folder, and its codes have the form of identifiers', () => {
     for (const code of CODES) expect(code).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
     expect(CODES.length).toBeGreaterThan(100);
   });
@@ -83,13 +83,13 @@ describe('a verdict is data', () => {
 
 const HEAD = `# Codes of findings
 
-An [server test](test-server.md) says what it has found of a server as a code with facts, and as a sentence. In JSON a check has \`code\`, \`facts\` and \`text\`; in JUnit
+A [server test](test-server.md) says what it has found of a server as a code with facts, and as a sentence. In JSON a check has \`code\`, \`facts\` and \`text\`; in JUnit
 the \`type\` of a failure is the code. A program may branch on the code; sentences are for people and may change. Times in \`facts\` are in ms (\`pauseMs\`);
 \`answer\` is what the server did: \`{"kind": "exception", "exception": 2}\`, \`{"kind": "data", "function": 3}\`, or \`silent\`, \`closed\` and \`garbled\`.
 
-A check that conforms, or that was not run, may have no code.
+A name in braces is a fact.
 
-This page is made from \`src/testing/server/found.ts\` by \`npx vitest run test/house/verdicts.test.ts -u\`.
+This page is made from \`src/testing/server/codes\` by \`npx vitest run test/house/verdicts.test.ts -u\`.
 
 | code | what was seen |
 | --- | --- |

@@ -1,5 +1,11 @@
 import { createServer } from 'node:net';
-import type { ApiDefinition, Configuration, LineDefinition } from '../../document/configuration.js';
+import type {
+  ApiDefinition,
+  Configuration,
+  LineDefinition,
+  LineSource,
+} from '../../document/configuration.js';
+import { lineWith } from '../../document/native/line.js';
 import { servingProcess } from '../../modbus/transport/port/client-link.js';
 import { defaultLink } from '../../modbus/transport/port/open-port.js';
 
@@ -14,25 +20,27 @@ export async function withoutTaken(
   say: (text: string) => void,
 ): Promise<Configuration> {
   const lines: LineDefinition[] = [];
-  for (const line of configuration.lines) lines.push(await withoutTakenOf(line, say));
+  for (const line of configuration.lines)
+    lines.push(lineWith(await withoutTakenOf(line, say), line, configuration));
   const { api } = configuration;
   const moves = mayMoveRest && (await isTaken(api));
   if (moves) say(`port ${api.port} is taken, so REST is on a free one`);
   return { ...configuration, lines, api: moves ? { ...api, port: 0 } : api };
 }
 
-async function withoutTakenOf(line: LineDefinition, say: (text: string) => void): Promise<LineDefinition> {
+/** The change of a line that needs what another program has. */
+async function withoutTakenOf(line: LineDefinition, say: (text: string) => void): Promise<LineSource> {
   const { name } = line;
   if (line.kind === 'serial') {
     const process = servingProcess(defaultLink(name));
-    if (process === undefined) return line;
+    if (process === undefined) return {};
     const link = defaultLink(`${name}-${globalThis.process.pid}`);
     say(`process ${process} has the link of line ${name}, so here it is ${link}`);
-    return { ...line, link };
+    return { serial: { link } };
   }
-  if (!(await isTaken(line))) return line;
+  if (!(await isTaken(line))) return {};
   say(`port ${line.port} is taken, so line ${name} is on a free one`);
-  return { ...line, port: 0 };
+  return { [line.kind]: { port: 0 } };
 }
 
 /** True when nobody can listen at this address now, because another program does. */

@@ -15,16 +15,11 @@ import {
 } from '../../testing/server/bench.js';
 import { cardText } from '../../testing/server/card.js';
 import { GROUPS, type ServerCheckGroup, textOf } from '../../testing/server/check.js';
+import { SERVER_CHECKS, unknownChecks } from '../../testing/server/checks.js';
 import { claimsTemplate, readClaims } from '../../testing/server/claims.js';
 import { deviceForMap, mapOf } from '../../testing/server/device-map.js';
 import { type FoundServer, findServer, settingText } from '../../testing/server/find.js';
-import {
-  SERVER_CHECKS,
-  type ServerFinding,
-  ServerTestRun,
-  unknownChecks,
-  verdictOfAll,
-} from '../../testing/server/server-test.js';
+import { type ServerFinding, ServerTestRun, verdictOfAll } from '../../testing/server/server-test.js';
 import { serverTestJson, serverTestReport } from '../../testing/server/server-test-report.js';
 import type { TestServerRequest, TestServerWanted } from '../command-line/commands/test-server.js';
 import { load } from './load.js';

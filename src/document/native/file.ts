@@ -69,7 +69,7 @@ export function* readingConfiguration(at: At, context: NativeContext): Work<Conf
     : { names: [], definitions: [], at: at.key('devices') };
   const names = new DeviceNames(devices.names);
   const start = readOption(at.key('start'), startSchema);
-  const lines = yield* readLines(at.key('lines'), compact({ devices: names, directory, start }));
+  const lines = yield* readLines(at.key('lines'), { devices: names, directory }, start);
   const copies = [
     ...copiedDevices(devices.definitions, names),
     ...(yield* readingValuedCopies(devices, names, context.devices)),
@@ -165,11 +165,15 @@ function* readDevices(file: At, { devices: reader, mostModelPoints }: NativeCont
   return { names: entries.map(([name]) => name), definitions, at };
 }
 
-function* readLines(at: At, context: LineContext): Work<LineDefinition[]> {
+/** @param start the `start` of lines that do not set it */
+function* readLines(at: At, context: LineContext, start: unknown): Work<LineDefinition[]> {
   const lines: LineDefinition[] = [];
   for (const [name, content] of at.entries('lines by name') ?? []) {
     checkName('line', name, content);
-    const line = nativeLine(name, likeEntry(content), context);
+    const entry = likeEntry(content);
+    const isComplete = start === undefined || !isMapping(entry.value) || 'start' in entry.value;
+    const whole = isComplete ? entry : entry.with({ ...(entry.value as object), start });
+    const line = nativeLine(name, whole, context);
     if (line) lines.push(line);
     yield;
   }

@@ -3,36 +3,28 @@ import { compact } from '../../common/compact.js';
 import { isMapping } from '../../common/schema/parts.js';
 import { hex } from '../../modbus/protocol/bytes.js';
 import type {
-  DeviceDefinition,
   LineDefinition,
+  LineSource,
   SerialLineDefinition,
   SocketLineDefinition,
   UnitNames,
   UnsolicitedDefinition,
 } from '../configuration.js';
-import { usualClients } from './endpoints.js';
 
-/** A complete line in the form of the native file. Reading it again gives the same definition. */
-export type LineSource = Readonly<Record<string, unknown>>;
-
-export function lineSource(definition: LineDefinition): LineSource {
-  return definition.kind === 'serial' ? serialSource(definition) : socketSource(definition);
+/** All settings that a line has, also those that its entry leaves out, in the form of an entry: for views. */
+export function lineSettings(definition: LineDefinition): LineSource {
+  return definition.kind === 'serial' ? serialSettings(definition) : socketSettings(definition);
 }
 
-/**
- * The line as `lineSource` gives it, without `maxClients` when that follows from the number of addresses:
- * other addresses have another limit.
- */
-export function sourceToChange(definition: LineDefinition): LineSource {
-  const source = lineSource(definition);
-  if (definition.kind === 'serial' || definition.maxClients !== usualClients(definition.hosts)) return source;
-  const { maxClients, ...socket } = source[definition.kind] as Readonly<Record<string, unknown>>;
-  return { ...source, [definition.kind]: socket };
+/** True for lines that have the same settings, however these are written. */
+export function isSameLine(one: LineDefinition, other: LineDefinition): boolean {
+  return isDeepStrictEqual({ ...one, source: {} }, { ...other, source: {} });
 }
 
-function serialSource({
+function serialSettings({
   kind,
   name,
+  source,
   framing,
   mode,
   timing,
@@ -49,9 +41,10 @@ function serialSource({
   });
 }
 
-function socketSource({
+function socketSettings({
   kind,
   name,
+  source,
   framing,
   files,
   start,
@@ -84,8 +77,8 @@ function unitsSource(units: UnitNames): Record<string, string> {
 
 /**
  * Changes some settings of a line. Settings that `change` leaves out stay as they are, and null restores the
- * default. Units are replaced as a whole. Another transport drops the settings of the old one, and another
- * framing drops the character format of the old one.
+ * default. Units, and what is sent unsolicited, are replaced as a whole. Another transport drops the settings
+ * of the old one, and another framing drops the character format of the old one.
  */
 export function mergedSource(source: LineSource, change: Readonly<Record<string, unknown>>): LineSource {
   const transports = ['serial', 'tcp', 'udp', 'tls'];
@@ -104,7 +97,7 @@ export function sourceChange(before: LineSource, after: LineSource): LineSource 
   const changed = Object.entries(after).flatMap(([key, value]) => {
     const old = before[key];
     if (isDeepStrictEqual(old, value)) return [];
-    return [[key, key !== 'units' && isMapping(old) && isMapping(value) ? sourceChange(old, value) : value]];
+    return [[key, hasParts(key, value) && isMapping(old) ? sourceChange(old, value) : value]];
   });
   return Object.fromEntries([...gone.map((key) => [key, null]), ...changed]);
 }
@@ -120,20 +113,12 @@ function merged(base: LineSource, change: LineSource): LineSource {
   for (const [key, value] of Object.entries(change)) {
     const before = result[key];
     if (value === null) delete result[key];
-    else
-      result[key] = key !== 'units' && isMapping(before) && isMapping(value) ? merged(before, value) : value;
+    else result[key] = hasParts(key, value) ? merged(isMapping(before) ? before : {}, value) : value;
   }
   return result;
 }
 
-/**
- * A line in the form of a file: copies of devices are written as `copyOf` with the names of their sources.
- */
-export function sourceWithCopies(devices: readonly DeviceDefinition[], line: LineDefinition): LineSource {
-  const sources = new Map(devices.map(({ name, copyOf }) => [name, copyOf]));
-  const units = Array.from(line.units, ([unitId, device]) => {
-    const source = sources.get(device);
-    return [unitId, source === undefined ? device : { copyOf: source }];
-  });
-  return { ...lineSource(line), units: Object.fromEntries(units) };
+/** True for settings that change one by one. */
+function hasParts(key: string, value: unknown): value is LineSource {
+  return key !== 'units' && key !== 'unsolicited' && isMapping(value);
 }

@@ -1,13 +1,16 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { compact } from '../../common/compact.js';
-import type { At } from '../../common/schema/at.js';
+import { At } from '../../common/schema/at.js';
+import { Findings } from '../../common/schema/findings.js';
 import { isMapping } from '../../common/schema/parts.js';
 import { describeFound } from '../../common/schema/problem.js';
 import { t35 } from '../../modbus/protocol/timing.js';
 import type { Rs485Settings } from '../../modbus/transport/settings.js';
 import type {
+  Configuration,
   LineDefinition,
+  LineSource,
   SerialLineDefinition,
   SocketLineDefinition,
   UnitNames,
@@ -22,8 +25,9 @@ import {
   udpLineSchema,
   unsolicitedSchema,
 } from './line-schema.js';
+import { mergedSource } from './line-source.js';
 import type { startSchema } from './schema.js';
-import { type DeviceNames, readEach, readUnits } from './units.js';
+import { DeviceNames, readEach, readUnits } from './units.js';
 
 /** What reading a line needs besides its entry. */
 export interface LineContext {
@@ -31,11 +35,7 @@ export interface LineContext {
   readonly devices: DeviceNames;
   /** The directory in which relative paths begin. */
   readonly directory: string;
-  /** The `start` of lines that do not set it. */
-  readonly start?: Start;
 }
-
-type Start = z.output<typeof startSchema>;
 
 /** The transports, by the keys of a line. */
 export const TRANSPORTS = ['serial', 'tcp', 'udp', 'tls'] as const;
@@ -48,7 +48,7 @@ function whatInstead(value: unknown): string {
 export function nativeLine(
   name: string,
   at: At,
-  { devices, directory, start }: LineContext,
+  { devices, directory }: LineContext,
 ): LineDefinition | undefined {
   const [transport, ...others] = TRANSPORTS.filter((key) => at.key(key).value !== undefined);
   if (transport === undefined || others.length > 0) {
@@ -62,8 +62,23 @@ export function nativeLine(
     : readUnits(at.key('units'), framing === 'socket', devices);
   const unsolicited = readUnsolicited(at.key('unsolicited'), transport, isMonitor);
   return transport === 'serial'
-    ? serialLine(name, at, { units, start, unsolicited })
-    : socketLine(name, transport, at, { units, directory, start, unsolicited, devices });
+    ? serialLine(name, at, { units, unsolicited })
+    : socketLine(name, transport, at, { units, directory, unsolicited, devices });
+}
+
+/** A line of a configuration with other settings, which are known to be right (see `mergedSource`). */
+export function lineWith(
+  change: LineSource,
+  { name, source }: LineDefinition,
+  { devices, directory }: Pick<Configuration, 'devices' | 'directory'>,
+): LineDefinition {
+  const at = new At(mergedSource(source, change), new Findings());
+  const line = nativeLine(name, at, {
+    devices: new DeviceNames(devices.map((each) => each.name)),
+    directory,
+  });
+  if (!line) throw new Error(`line ${name}: ${at.findings.listed[0]?.message}`);
+  return line;
 }
 
 /** The most things that a line sends unsolicited. */
@@ -121,19 +136,18 @@ function noUnits(at: At): UnitNames {
 /** The settings of a line that are the same for all transports. */
 interface LineParts {
   readonly units: UnitNames;
-  readonly start: Start | undefined;
   readonly unsolicited: readonly UnsolicitedDefinition[] | undefined;
 }
 
-/** The setting `start` of a line; `required` is the default. */
-function waiting(start: Start | undefined) {
-  return start === 'waiting' && ({ start } as const);
+/** What the definition of a line has of its entry as such; `required` is the default of `start`. */
+function asWritten(name: string, { value }: At, start: z.output<typeof startSchema> | undefined) {
+  return { name, source: value as LineSource, ...(start === 'waiting' && { start }) };
 }
 
 function serialLine(
   name: string,
   at: At,
-  { units, start, unsolicited }: LineParts,
+  { units, unsolicited }: LineParts,
 ): SerialLineDefinition | undefined {
   const parsed = at.check(serialLineSchema);
   if (!parsed) return undefined;
@@ -158,7 +172,7 @@ function serialLine(
   }
   return compact({
     kind: 'serial' as const,
-    name,
+    ...asWritten(name, at, parsed.start),
     framing,
     mode,
     ...port,
@@ -168,7 +182,6 @@ function serialLine(
     pacing: pacing && compact(pacing),
     unsolicited,
     units,
-    ...waiting(parsed.start ?? start),
   });
 }
 
@@ -221,7 +234,7 @@ function socketLine(
   name: string,
   kind: SocketLineDefinition['kind'],
   at: At,
-  { units, directory, start, unsolicited, devices }: LineParts & Pick<LineContext, 'directory' | 'devices'>,
+  { units, directory, unsolicited, devices }: LineParts & Pick<LineContext, 'directory' | 'devices'>,
 ): SocketLineDefinition | undefined {
   if (kind !== 'tls') {
     const parsed = kind === 'tcp' ? at.check(tcpLineSchema) : at.check(udpLineSchema);
@@ -232,8 +245,15 @@ function socketLine(
     const areBroken = several === undefined && at.key(kind).key('hosts').value !== undefined;
     const each = areBroken ? undefined : readEach(at.key('each'), units, several?.hosts, devices);
     return {
-      ...{ kind, name, framing, ...listening, ...several, units, missingUnit },
-      ...waiting(parsed.start ?? start),
+      ...{
+        kind,
+        ...asWritten(name, at, parsed.start),
+        framing,
+        ...listening,
+        ...several,
+        units,
+        missingUnit,
+      },
       ...compact({ unsolicited, each }),
     };
   }
@@ -249,8 +269,8 @@ function socketLine(
     ca: ca === undefined ? undefined : absolute(ca),
   });
   return {
-    ...{ kind, name, framing, ...compact(listening), files, units, missingUnit },
-    ...waiting(parsed.start ?? start),
+    ...{ kind, ...asWritten(name, at, parsed.start), framing, ...compact(listening), files },
+    ...{ units, missingUnit },
     ...(unsolicited && { unsolicited }),
   };
 }

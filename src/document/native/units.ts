@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { At } from '../../common/schema/at.js';
 import { unknownName } from '../../common/schema/nearest.js';
-import { hasControls, NO_CONTROLS, section, text } from '../../common/schema/parts.js';
+import { hasControls, isMapping, NO_CONTROLS, section, text } from '../../common/schema/parts.js';
 import { expectedMessage } from '../../common/schema/problem.js';
 import { HIGHEST_UNIT } from '../../modbus/protocol/limits.js';
-import type { LineDefinition, SocketLineDefinition, UnitNames } from '../configuration.js';
+import type { LineDefinition, LineSource, SocketLineDefinition, UnitNames } from '../configuration.js';
 
 /**
  * The names that units may use for devices, and the copies that units ask for: `meter-17` is a copy of
@@ -214,7 +214,27 @@ export function copiesAt(line: LineDefinition): string[] {
   return each === undefined ? [] : hosts.map((host) => nameAt(each, host));
 }
 
-/** The names of all devices that a line needs: those of its units, and the copies at each address. */
+/** The devices that the entry of a line names, itself or as the source of copies. */
+export function devicesNamedIn({ units, each }: LineSource): string[] {
+  return [...Object.values(isMapping(units) ? units : {}), each].flatMap((device) => {
+    const name = isMapping(device) ? device.copyOf : device;
+    return typeof name === 'string' ? [name] : [];
+  });
+}
+
+/** The copies that the entry of a line makes, each with the device that it is a copy of. */
+export function copiesMadeBy(line: LineDefinition): ReadonlyMap<string, string> {
+  const { units } = line.source;
+  const copies = Object.entries(isMapping(units) ? units : {}).flatMap(([key, device]) => {
+    if (!isMapping(device)) return [];
+    const { copyOf } = device as z.output<typeof unitCopySchema>;
+    return unitsOf(key, true).map((unit) => [`${copyOf}-${unit}`, copyOf] as const);
+  });
+  const each = line.kind === 'serial' ? undefined : line.each;
+  return new Map([...copies, ...copiesAt(line).map((copy) => [copy, each ?? ''] as const)]);
+}
+
+/** The names of all devices that a line needs: those of its units and its entry, and the copies at each address. */
 export function devicesOf(line: LineDefinition): string[] {
-  return [...line.units.values(), ...copiesAt(line)];
+  return [...line.units.values(), ...copiesAt(line), ...devicesNamedIn(line.source)];
 }

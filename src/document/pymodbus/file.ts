@@ -11,8 +11,9 @@ import type {
   Identity,
   LineDefinition,
   SocketLineDefinition,
-  UnitNames,
 } from '../configuration.js';
+import { nativeLine } from '../native/line.js';
+import { DeviceNames } from '../native/units.js';
 import { hasBitfields, pymodbusDevice } from './device.js';
 import {
   IGNORED_IN_SERVERS,
@@ -51,47 +52,37 @@ function pymodbusServer(name: string, device: string, server: At): PymodbusServe
 
 type SocketServer = z.output<typeof tcpServerSchema> | z.output<typeof udpServerSchema>;
 
-/** The settings of a line for which pymodbus has none. */
-const SOCKET_DEFAULTS = { maxClients: 256, idleTimeout: 300_000 };
-
 function socketServer(
   name: string,
   server: (Omit<SocketServer, 'comm'> & { comm: SocketLineDefinition['kind'] }) | undefined,
   device: string,
   at: At,
-): { readonly line: SocketLineDefinition; readonly identity: Identity } | undefined {
+  files: object = {},
+): PymodbusServer | undefined {
   if (!server) return undefined;
-  const { comm: kind, host, port, framer = 'socket', device_id } = server;
+  const { comm, host, port, framer = 'socket', device_id } = server;
   // FramerTLS of pymodbus is its FramerSocket under another name.
   const framing = framer === 'tls' ? 'socket' : framer;
-  if (framer === 'tls' && kind !== 'tls') at.key('framer').expected('socket, rtu or ascii on this comm');
+  if (framer === 'tls' && comm !== 'tls') at.key('framer').expected('socket, rtu or ascii on this comm');
   const ignores = server.ignore_missing_devices ?? server.ignore_missing_slaves ?? false;
-  const { maxClients, idleTimeout } = SOCKET_DEFAULTS;
   const [first, last] = framing === 'socket' ? [0, 255] : [1, 247];
-  const line: SocketLineDefinition = {
-    kind,
-    name,
-    framing,
-    host: host || '0.0.0.0',
-    port,
-    maxClients,
-    ...(kind !== 'udp' && { idleTimeout }),
+  const entry = {
+    [comm]: { host: host || '0.0.0.0', port, ...files },
+    ...(framing !== 'socket' && { framing }),
     units: unitsOf(device_id, first, last, device, at.key('device_id')),
-    missingUnit: ignores ? 'silence' : 'exception',
+    ...(ignores && { missingUnit: 'silence' }),
   };
-  return { line, identity: identityOf(server.identity) };
+  return pymodbusLine(name, entry, device, { at, identity: server.identity });
 }
 
 function tlsServer(name: string, device: string, at: At): PymodbusServer | undefined {
   const server = at.check(tlsServerSchema);
-  const built = socketServer(name, server, device, at);
-  if (!built) return undefined;
   const { certfile, keyfile, password } = server ?? {};
-  if (!certfile) at.key('certfile').expected('the path of a PEM file');
-  if (!keyfile) at.key('keyfile').expected('the path of a PEM file');
+  if (server && !certfile) at.key('certfile').expected('the path of a PEM file');
+  if (server && !keyfile) at.key('keyfile').expected('the path of a PEM file');
   if (password) at.key('password').wrong('keys with a password are not read, expected a key without');
   const files = { cert: resolve(certfile ?? ''), key: resolve(keyfile ?? '') };
-  return { ...built, line: { ...built.line, files } };
+  return socketServer(name, server, device, at, files);
 }
 
 const PARITY = { N: 'none', E: 'even', O: 'odd' } as const;
@@ -99,39 +90,37 @@ const PARITY = { N: 'none', E: 'even', O: 'odd' } as const;
 function serialServer(name: string, device: string, at: At): PymodbusServer | undefined {
   const server = at.check(serialServerSchema);
   if (!server) return undefined;
-  const { framer = 'rtu' } = server;
+  const { framer = 'rtu', port: path, baudrate, bytesize: dataBits, parity, stopbits } = server;
   if (framer !== 'rtu' && framer !== 'ascii') at.key('framer').expected('rtu or ascii on this comm');
-  if (framer !== 'ascii' && server.bytesize !== 8) at.key('bytesize').expected('8 (7 is for framer ascii)');
-  const line: LineDefinition = {
-    kind: 'serial',
-    name,
-    framing: framer === 'ascii' ? 'ascii' : 'rtu',
-    path: server.port,
-    baudRate: server.baudrate,
-    dataBits: server.bytesize,
-    parity: PARITY[server.parity],
-    stopBits: server.stopbits,
-    timing: { turnaround: 't3.5' },
-    mode: 'server',
-    whenBusy: 'replace',
-    echo: server.handle_local_echo === true ? 'yes' : 'auto',
+  if (framer !== 'ascii' && dataBits !== 8) at.key('bytesize').expected('8 (7 is for framer ascii)');
+  const entry = {
+    serial: { path, baudRate: baudrate, dataBits, parity: PARITY[parity], stopBits: stopbits },
+    ...(framer === 'ascii' && { framing: framer }),
+    ...(server.handle_local_echo === true && { echo: 'yes' }),
     units: unitsOf(server.device_id, 1, 247, device, at.key('device_id')),
   };
-  return { line, identity: identityOf(server.identity) };
+  return pymodbusLine(name, entry, device, { at, identity: server.identity });
+}
+
+/** The line that the entry of a native file makes, unless the server has a mistake. */
+function pymodbusLine(
+  name: string,
+  entry: object,
+  device: string,
+  { at, identity }: { readonly at: At; readonly identity: PymodbusIdentity | undefined },
+): PymodbusServer | undefined {
+  if (at.findings.count > 0) return undefined;
+  const context = { devices: new DeviceNames([device]), directory: '.' };
+  const line = nativeLine(name, at.with(entry), context);
+  return line && { line, identity: identityOf(identity) };
 }
 
 /** The units of a line. Without a device_id, the device answers every unit identifier. */
-function unitsOf(
-  id: string | number | undefined,
-  first: number,
-  last: number,
-  device: string,
-  at: At,
-): UnitNames {
-  if (id === undefined) return new Map([['*', device]]);
+function unitsOf(id: string | number | undefined, first: number, last: number, device: string, at: At) {
+  if (id === undefined) return { '*': device };
   const unit = Number(id);
   if (unit < first || unit > last) at.expected(`a unit identifier from ${first} to ${last}`);
-  return new Map([[unit, device]]);
+  return { [unit]: device };
 }
 
 type PymodbusIdentity = Readonly<Record<string, string | undefined>>;

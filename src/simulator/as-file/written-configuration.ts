@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isMapping } from '../../common/schema/parts.js';
 import { pathText, quote } from '../../common/schema/problem.js';
 import type { Device } from '../../device/device.js';
@@ -5,6 +6,7 @@ import type { FaultLine } from '../../device/faults/kind.js';
 import { type FindValue, usableRule } from '../../device/faults/rule.js';
 import type { RuleStatus } from '../../device/faults/rules.js';
 import { THEN } from '../../device/faults/then.js';
+import type { Point } from '../../device/point.js';
 import { TABLE_NAMES, type TableName } from '../../device/tables.js';
 import type {
   ApiDefinition,
@@ -13,9 +15,8 @@ import type {
   MqttDefinition,
   TrafficDefinition,
 } from '../../document/configuration.js';
-import { lineSource } from '../../document/native/line-source.js';
 import { mannersProblems, usableManners } from '../../document/native/manners-schema.js';
-import { copiesAt } from '../../document/native/units.js';
+import { copiesMadeBy, devicesNamedIn } from '../../document/native/units.js';
 import { sourceWith } from '../devices.js';
 import { flow, key } from './flow.js';
 import { nativeEntries } from './native-registers.js';
@@ -42,8 +43,9 @@ export function* configurationText(running: RunningConfiguration): Generator<str
   yield '# What was running when this file was made. Clocks, counts and the times of fault rules begin anew.\n';
   yield `# Relative paths begin in ${quote(running.directory)}: keep this file there.\n`;
   yield 'devices:\n';
-  const copies = new Set(running.lines.flatMap(({ definition }) => copiesAt(definition)));
   const lines = running.lines.map(({ definition }) => definition);
+  const copies = new Map(lines.flatMap((line) => [...copiesMadeBy(line)]));
+  const named = new Set(lines.flatMap(({ source }) => devicesNamedIn(source)));
   const untouched = new Set<string>();
   for (const written of running.devices) {
     if (isUntouched(written) && mannersLeftOut(written, lines).length === 0)
@@ -53,9 +55,10 @@ export function* configurationText(running: RunningConfiguration): Generator<str
   }
   for (const device of running.devices) {
     const { name, copyOf } = device.definition;
+    const original = copies.get(name) ?? '';
     // Its line makes it again, as its source is then.
-    const isMadeAgain = copies.has(name) && untouched.has(name) && untouched.has(copyOf ?? '');
-    if (isMadeAgain) yield '';
+    const isMadeAgain = copyOf !== undefined && untouched.has(name) && untouched.has(original);
+    if (isMadeAgain && !named.has(name)) yield '';
     else yield* deviceText(device, lines);
   }
   yield 'lines:\n';
@@ -67,9 +70,25 @@ export function* configurationText(running: RunningConfiguration): Generator<str
   if (running.keepsState) yield 'state: keep\n';
 }
 
-/** True for a device that is as it is when it starts. */
-function isUntouched({ device }: WrittenDevice): boolean {
-  return device.changes === 0 && !hasSums(device);
+/** True for a device that is as it is when it starts, whatever it was meanwhile. */
+function isUntouched({ definition, device }: WrittenDevice): boolean {
+  if (hasSums(device)) return false;
+  const { changes, points, clock, manners, defined } = device;
+  if (changes === 0) return true;
+  const clockAtFirst = { speed: 1, paused: false, ...definition.life?.clock };
+  return (
+    defined.length === 0 &&
+    isAsConfigured(device) &&
+    isDeepStrictEqual(manners, definition.extras.manners) &&
+    isDeepStrictEqual(clock.settings, clockAtFirst) &&
+    points.all.every(
+      (point) => point.placedSignal === point.definition.signal && point.isSwitchedOn === startsOn(point),
+    )
+  );
+}
+
+function startsOn({ definition: { available = true } }: Point): boolean {
+  return available;
 }
 
 function hasSums({ points }: WrittenDevice['device']): boolean {
@@ -77,7 +96,7 @@ function hasSums({ points }: WrittenDevice['device']): boolean {
 }
 
 function lineText({ definition, state }: RunningConfiguration['lines'][number]): string {
-  const settings = Object.entries(lineSource(definition)).map(
+  const settings = Object.entries(definition.source).map(
     ([name, value]) => `    ${key(name)}: ${flow(value)}\n`,
   );
   const comment = state === 'stopped' ? '    # This line was stopped.\n' : '';

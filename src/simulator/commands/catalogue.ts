@@ -5,7 +5,8 @@ import type { Device } from '../../device/device.js';
 import type { FaultRule } from '../../device/faults/rule.js';
 import type { Manners } from '../../device/manners.js';
 import { settingsAt, type Target, transportOf } from '../../document/catalogue.js';
-import { type LineSource, lineSource, sourceChange } from '../../document/native/line-source.js';
+import type { LineSource } from '../../document/configuration.js';
+import { lineSettings, sourceChange } from '../../document/native/line-source.js';
 import { mannersProblems } from '../../document/native/manners-schema.js';
 import type { Line } from '../line.js';
 import type { CommandContext } from './context.js';
@@ -36,11 +37,11 @@ export async function armMisbehaviour(context: CommandContext, arming: Arming): 
   const lines = linesFor(context, arming);
   if (!lines.ok) return lines;
   const changed: LineChange[] = [];
-  for (const { name, definition } of lines.value) {
-    const before = lineSource(definition);
+  for (const line of lines.value) {
+    const { name, definition: before } = line;
     const result = await changeLine(context, { line: name, settings: arming.line ?? {} });
     if (!result.ok) return refused(context, changed, result);
-    changed.push({ line: name, settings: sourceChange(result.value.settings, before) });
+    changed.push({ line: name, settings: sourceChange(line.definition.source, before.source) });
   }
   const armed = armDevices(context, arming);
   return armed.ok
@@ -114,7 +115,7 @@ async function disarmMisbehaviour(
   const { simulator } = context;
   const lines: string[] = [];
   for (const { name, definition } of settings ? [...simulator.lines.values()] : []) {
-    const isAsWanted = isDeepStrictEqual(settingsAt(lineSource(definition), settings ?? {}), settings);
+    const isAsWanted = isDeepStrictEqual(settingsAt(lineSettings(definition), settings ?? {}), settings);
     if (!isAsWanted) continue;
     const changed = await changeLine(context, { line: name, settings: defaultsOf(settings ?? {}) });
     if (!changed.ok) return changed;

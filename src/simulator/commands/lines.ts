@@ -1,6 +1,6 @@
 import { OK } from '../../common/result.js';
 import { quote } from '../../common/schema/problem.js';
-import { lineSource } from '../../document/native/line-source.js';
+import { lineSettings } from '../../document/native/line-source.js';
 import type { Line, LineOutcome } from '../line.js';
 import { describeLine, type LineStatus, lineStatus } from '../line-status.js';
 import type { Simulator } from '../simulator.js';
@@ -99,7 +99,7 @@ function lineView(line: Line): LineView {
     place: endpoint,
     ...(address && { address }),
     link: link ?? null,
-    settings: lineSource(line.definition),
+    settings: lineSettings(line.definition),
     units: Object.fromEntries(line.definition.units),
     uptime: uptime === undefined ? null : thousandths(uptime),
     ...(clients !== undefined && { clients }),

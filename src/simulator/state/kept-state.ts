@@ -5,7 +5,7 @@ import type { RegisterLayout } from '../../device/registers/layout.js';
 import { MAX_SPEED } from '../../device/signals/clock.js';
 import { TABLE_NAMES } from '../../device/tables.js';
 import type { Configuration, DeviceDefinition, LineDefinition } from '../../document/configuration.js';
-import { lineSource, sourceChange } from '../../document/native/line-source.js';
+import { isSameLine, lineSettings, sourceChange } from '../../document/native/line-source.js';
 import { mannersSchema } from '../../document/native/manners-schema.js';
 import { copiesAt } from '../../document/native/units.js';
 import { flow } from '../as-file/flow.js';
@@ -154,7 +154,7 @@ function fingerprintOf({ source, identity, tables, cells, life }: DeviceDefiniti
 }
 
 export function lineFingerprint(definition: LineDefinition): string {
-  return digest(flow(lineSource(definition)));
+  return digest(flow(lineSettings(definition)));
 }
 
 export function rulesFingerprint(rules: readonly FaultRule[]): string {
@@ -207,7 +207,7 @@ export function keptState(file: FileContent, running: RunningConfiguration): Kep
     lines: {
       added: Array.from(lines.values())
         .filter(({ name }) => !configuredLines.has(name))
-        .map((line) => ({ name: line.name, source: lineSource(line) })),
+        .map((line) => ({ name: line.name, source: line.source })),
       removed: file.lines
         .filter(({ name }) => !lines.has(name))
         .map((line) => ({ name: line.name, fingerprint: lineFingerprint(line) })),
@@ -230,8 +230,8 @@ function isSame(one: DeviceDefinition, other: DeviceDefinition | undefined): boo
 }
 
 function changeOf(before: LineDefinition, now: LineDefinition | undefined): KeptState['lines']['changed'] {
-  if (!now || now === before) return [];
-  const change = sourceChange(lineSource(before), lineSource(now));
+  if (!now || isSameLine(now, before)) return [];
+  const change = sourceChange(before.source, now.source);
   if (Object.keys(change).length === 0) return [];
   return [{ name: before.name, fingerprint: lineFingerprint(before), change: { ...change } }];
 }

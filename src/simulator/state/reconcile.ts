@@ -5,15 +5,14 @@ import { isMapping } from '../../common/schema/parts.js';
 import { pathText } from '../../common/schema/problem.js';
 import { inSlices, type Work } from '../../common/work.js';
 import { type FaultRule, ruleSchema } from '../../device/faults/rule.js';
-import type { Configuration, DeviceDefinition, LineDefinition } from '../../document/configuration.js';
+import type {
+  Configuration,
+  DeviceDefinition,
+  LineDefinition,
+  LineSource,
+} from '../../document/configuration.js';
 import { nativeLine } from '../../document/native/line.js';
-import {
-  type LineSource,
-  mergedSource,
-  sourceChange,
-  sourceToChange,
-  sourceWithCopies,
-} from '../../document/native/line-source.js';
+import { isSameLine, mergedSource, sourceChange } from '../../document/native/line-source.js';
 import { checkName, DeviceNames } from '../../document/native/units.js';
 import { recordingsIn } from '../../document/recording-file.js';
 import type { CommandContext } from '../commands/context.js';
@@ -67,7 +66,7 @@ export async function reload(
   const edits = [
     ...changes.goneLines.map(({ name }) => withoutLine(name)),
     ...changes.devices.map((device) => withDevice(device)),
-    ...changes.lines.map((line) => withLine(simulator, line.name, settingsOf(before, after, line))),
+    ...changes.lines.map((line) => withLine(simulator, line.name, settingsOf(before, line))),
     ...changes.goneDevices.map(({ name }) => withoutDevice(name)),
     ...changes.goneRules.map(({ name }) => withoutRule(name)),
     ...changes.rules.map((rule) => withRule(rule)),
@@ -111,10 +110,9 @@ function merged<Definition extends { readonly name: string }>(
 }
 
 /** How a line of the file was changed: a change of the line that runs, or the whole line. */
-function settingsOf(before: Configuration, after: Configuration, line: LineDefinition) {
-  const was = before.lines.find(({ name }) => name === line.name);
-  const whole = sourceWithCopies(after.devices, line);
-  return { whole, change: was && sourceChange(sourceWithCopies(before.devices, was), whole) };
+function settingsOf(before: Configuration, { name, source: whole }: LineDefinition) {
+  const was = before.lines.find((line) => line.name === name);
+  return { whole, change: was && sourceChange(was.source, whole) };
 }
 
 /**
@@ -145,7 +143,7 @@ export function* comparing(before: Configuration, after: Configuration): Work<Co
   const isSame = (now: DeviceDefinition, then: DeviceDefinition) =>
     deviceFingerprint(now) === deviceFingerprint(then);
   const devices = yield* differing(before.devices.filter(isOwn), after.devices.filter(isOwn), isSame);
-  const lines = yield* differing(before.lines, after.lines, isDeepStrictEqual);
+  const lines = yield* differing(before.lines, after.lines, isSameLine);
   const rules = yield* differing(before.faults, after.faults, isSameRule);
   const sections = (['api', 'mqtt', 'traffic'] as const).filter(
     (section) => !isDeepStrictEqual(before[section], after[section]),
@@ -315,7 +313,7 @@ function withLine(
     step: what,
     make({ devices, lines }: Outline) {
       const now = lines.get(name);
-      const at = new At(now && change ? mergedSource(sourceToChange(now), change) : whole, new Findings());
+      const at = new At(now && change ? mergedSource(now.source, change) : whole, new Findings());
       checkName('line', name, at.key('name'));
       const names = new DeviceNames([...devices.keys()]);
       const definition = nativeLine(name, at, { devices: names, directory });

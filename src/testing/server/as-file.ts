@@ -1,6 +1,6 @@
 import { THEN } from '../../device/faults/then.js';
+import type { LineSource } from '../../document/configuration.js';
 import { SHORTEST_UNSOLICITED_MS } from '../../document/native/line-schema.js';
-import type { LineSource } from '../../document/native/line-source.js';
 import { keyOf } from '../../document/native/real.js';
 import { hex, wordAt } from '../../modbus/protocol/bytes.js';
 import { FRAMINGS } from '../../modbus/protocol/framings.js';
@@ -8,11 +8,11 @@ import type { TestedWays } from '../survey/survey.js';
 import { READ_FUNCTIONS } from '../survey/table-survey.js';
 import { type Clone, writeClone } from '../survey/write.js';
 import { median } from '../times.js';
-import type { Exchange } from './asker.js';
 import { behavesAs, LIKENESSES } from './behaves-as.js';
-import { codeOf, textOf } from './check.js';
+import { textOf } from './check.js';
 import { FEWEST } from './checks/frames.js';
-import type { Oddity } from './reading.js';
+import type { Oddity } from './codes/oddities.js';
+import type { Exchange } from './exchange.js';
 import { valuesOf } from './requests.js';
 import type { ServerFinding, ServerTest } from './server-test.js';
 import { faultFor, whenOf } from './spoilt.js';
@@ -190,7 +190,7 @@ const WRITES = [5, 6, 15, 16];
 
 /** The functions that do not write, and whether holding and input registers are one table. */
 function functionsAndTables({ facts: { functions }, findings }: ServerTest): Said {
-  const isOne = findings.some((finding) => codeOf(finding) === 'one-table');
+  const isOne = findings.some(({ said }) => said.code === 'one-table');
   return {
     ...(isOne && { manners: { sharedMemory: [['holding', 'input']] } }),
     faults: WRITES.filter((code) => !functions.there.has(code)).flatMap((code) => {

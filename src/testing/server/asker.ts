@@ -1,69 +1,42 @@
 import type { Random } from '../../common/random.js';
 import { failure, type Result, success } from '../../common/result.js';
-import { type HeardSoFar, type RawChunk, RawConnection, type RawPiece } from '../../modbus/client/raw.js';
+import { type RawChunk, RawConnection, type RawPiece } from '../../modbus/client/raw.js';
 import type { ClientTarget, Wire, WireListener } from '../../modbus/client/wire.js';
-import { concatBytes, newBytes } from '../../modbus/protocol/bytes.js';
+import { newBytes } from '../../modbus/protocol/bytes.js';
 import type { Framing } from '../../modbus/protocol/framing.js';
 import { FRAMINGS } from '../../modbus/protocol/framings.js';
 import { decodeRequest } from '../../modbus/protocol/request.js';
 import { t35 } from '../../modbus/protocol/timing.js';
 import type { Clock } from '../../modbus/transport/clock.js';
-import { type Asked, type Oddity, type ReplyReading, readReply, type ServerAnswer } from './reading.js';
+import type { Oddity } from './codes/oddities.js';
+import {
+  type AskOptions,
+  cutChunks,
+  type Exchange,
+  heardIn,
+  isDecisive,
+  isReplied,
+  isTransient,
+  stateOf,
+  unreadable,
+} from './exchange.js';
+import type { Found } from './found.js';
+import { type Asked, readReply, type ServerAnswer } from './reading.js';
 import { Tally } from './tally.js';
-
-/** One exchange of a server test. Times are in ms of the clock. */
-export interface Exchange {
-  /** Counts the exchanges of a server test from 1. */
-  readonly number: number;
-  /** The check that asked. */
-  readonly check: string;
-  readonly unitId: number;
-  /** The request PDU; undefined for bytes that are no request. */
-  readonly pdu: Uint8Array | undefined;
-  readonly sent: readonly RawPiece[];
-  /** Bytes that came unsolicited since the exchange before. */
-  readonly unsolicited: readonly RawChunk[];
-  readonly chunks: readonly RawChunk[];
-  readonly startedAt: number;
-  readonly sentAt: number;
-  readonly answer: ServerAnswer;
-  readonly oddities: readonly Oddity[];
-  /** The time from the last byte out to the first byte in, in ms; undefined without a reply. */
-  readonly ms: number | undefined;
-  /** True when every conforming server would have answered, as it answered before. */
-  readonly isExpected: boolean;
-  /** True for the first exchange of a connection. */
-  readonly isFirst: boolean;
-  /** True for a well-formed request in one piece, as every client sends it. */
-  readonly isPlain: boolean;
-}
-
-export interface AskOptions {
-  readonly unitId?: number;
-  /** How often the question is asked until an answer decides; the usual number when absent. */
-  readonly tries?: number;
-  /** How long the reply may take, in ms; the usual time when absent. */
-  readonly timeout?: number;
-  readonly transactionId?: number;
-  /** Sends these bytes in place of the frame of the request. */
-  readonly pieces?: readonly RawPiece[];
-  /** The silence before the request, in ms; the usual pause when absent. */
-  readonly pauseMs?: number;
-  /** True when the server has answered this question before. */
-  readonly isExpected?: boolean;
-  /** Keeps a connection on which nothing was answered. */
-  readonly keepsOpen?: boolean;
-  /** Says when enough has come after bytes that are no request. */
-  readonly look?: (heard: Uint8Array) => HeardSoFar;
-  /** True for one of very many equal reads: only its time is kept, unless it is odd. */
-  readonly isOneOfMany?: boolean;
-}
+import { EXPECTED_TIMEOUT, ReplyWaits } from './waits.js';
 
 /**
  * Ends a check from inside, whatever loop it is in, as an aborted signal ends a request of `fetch`: the
- * server test was stopped, or the check would write where it must not. The message says why it was not run.
+ * server test was stopped, or the check would write where it must not.
  */
-export class Ended extends Error {}
+export class Ended extends Error {
+  readonly why: Found;
+
+  constructor(why: Found) {
+    super(why.code);
+    this.why = why;
+  }
+}
 
 /** Makes a value of a promise that a stop has ended; passes all other errors on. */
 export function orWhenEnded<Value>(value: Value): (error: unknown) => Value {
@@ -81,22 +54,8 @@ export interface Carrier {
   readonly wireTo?: (target: ClientTarget, listener: WireListener) => Wire;
 }
 
-/**
- * Waits in ms: for a reply that has to come (some servers take half a second for a refusal or a write), for
- * the reply to a question that was answered before, for one that must not come, and for a connection.
- */
-const REPLY_TIMEOUT = 1000;
-const EXPECTED_TIMEOUT = 2000;
-const SHORTEST_SILENCE = 250;
+/** How long a connection may take to be opened, in ms. */
 const OPEN_TIMEOUT = 3000;
-/** A reply may take this many times as long as those before. */
-const SLOWER = 6;
-/**
- * How many of the newest times of a function count, without the longest few: a machine that stalls now and
- * then would make each later silence as long.
- */
-const NEWEST = 100;
-const LEFT_OUT = 0.03;
 /** From this many echoes on, the request is expected before each reply. */
 const ECHOES = 2;
 /** How many requests a server may be behind. */
@@ -106,13 +65,8 @@ const EARLIER = 8;
  * t3.5, which other masters leave between their frames.
  */
 const LONGEST_BUSY = 1000;
-/** The most bytes, pieces and odd ones of very many equal reads that are kept as evidence. */
-const MOST_EVIDENCE = 1024;
-const MOST_PIECES = 300;
+/** How many odd ones of very many equal reads are in the log. */
 const MOST_ODD = 1000;
-
-/** Exceptions by which a server says that the question may be answered later (7, codes 05, 06, 0A, 0B). */
-const TRANSIENT = [5, 6, 10, 11];
 
 /**
  * Asks a server in the way that it needs: keeps its pause, strips what stands around its replies, and asks
@@ -128,6 +82,8 @@ export class Asker {
   usual = 0;
   /** The times of all replies. */
   readonly times = new Tally();
+  /** How long is waited for replies. */
+  readonly waits = new ReplyWaits();
   readonly target: ClientTarget;
   unitId: number;
   /** The silence before each request, in ms, beside t3.5. */
@@ -147,8 +103,6 @@ export class Asker {
   #connection: RawConnection;
   #isFirst = true;
   #turnedAt = Number.NEGATIVE_INFINITY;
-  /** The newest times of replies in ms, by function. */
-  readonly #newest = new Map<number, number[]>();
   /** How many odd ones of very many equal reads are in the log. */
   #odd = 0;
   /** True when the wire was never silent for the pause. */
@@ -180,24 +134,12 @@ export class Asker {
 
   /** How long the reply to a function may take, in ms. */
   timeout(code: number): number {
-    return this.#within(REPLY_TIMEOUT, this.#slow(code));
+    return this.waits.timeout(code);
   }
 
   /** How long is waited for a reply that must not come, in ms. */
   get silence(): number {
-    return this.#within(
-      SHORTEST_SILENCE,
-      Math.max(...[...this.#newest.keys()].map((code) => this.#slow(code))),
-    );
-  }
-
-  #within(least: number, slow: number): number {
-    return Math.min(EXPECTED_TIMEOUT, Math.max(least, SLOWER * slow + 100));
-  }
-
-  #slow(code: number): number {
-    const times = (this.#newest.get(code) ?? []).toSorted((a, b) => b - a);
-    return times[Math.floor(LEFT_OUT * times.length)] ?? 0;
+    return this.waits.silence;
   }
 
   get connection(): RawConnection {
@@ -233,13 +175,13 @@ export class Asker {
     return this.signal.aborted;
   }
 
-  /** Waits, and hears what comes unsolicited; the next exchange has it. */
+  /** ReplyWaits, and hears what comes unsolicited; the next exchange has it. */
   async wait(ms: number): Promise<void> {
     await this.pause(ms);
     this.#unlessStopped();
   }
 
-  /** Waits until the time is over, or the server test is stopped. */
+  /** ReplyWaits until the time is over, or the server test is stopped. */
   pause(ms: number): Promise<void> {
     return this.#unlessAborted((resolve) => this.clock.callAt(this.clock.now() + ms, resolve));
   }
@@ -257,7 +199,7 @@ export class Asker {
   }
 
   #unlessStopped(): void {
-    if (this.isStopped) throw new Ended('the server test was stopped');
+    if (this.isStopped) throw new Ended({ code: 'stopped' });
   }
 
   /** Opens a connection; a stop ends that. */
@@ -298,8 +240,7 @@ export class Asker {
     for (let i = 1; ; i++) {
       const exchange = await this.#onceOn(connection, pdu);
       const { answer } = exchange;
-      const isTransient = answer.kind === 'exception' && TRANSIENT.includes(answer.code);
-      if ((answer.kind !== 'silent' && !isTransient) || i >= this.tries) return exchange;
+      if ((answer.kind !== 'silent' && !isTransient(answer)) || i >= this.tries) return exchange;
       await this.wait(this.pauseMs);
     }
   }
@@ -388,7 +329,7 @@ export class Asker {
       },
       this.signal,
     );
-    const heard = concatBytes(...raw.chunks.map(({ bytes }) => bytes));
+    const heard = heardIn(raw);
     const reading = whole ? readReply(this.framing, whole, heard) : unreadable(heard);
     const isLost = reading.answer.kind === 'silent' && raw.lost !== undefined;
     const answer: ServerAnswer = isLost ? { kind: 'closed', reason: raw.lost ?? '' } : reading.answer;
@@ -449,8 +390,7 @@ export class Asker {
       isPlain: isPlain && asked !== undefined && decodeRequest(asked.pdu).ok,
     };
     if (exchange.ms !== undefined) {
-      const code = asked?.pdu[0] ?? 0;
-      this.#newest.set(code, [...(this.#newest.get(code) ?? []), exchange.ms].slice(-NEWEST));
+      this.waits.add(asked?.pdu[0] ?? 0, exchange.ms);
       this.times.add(exchange.ms);
     }
     const isUsual = isOneOfMany && answer.kind === 'data' && oddities.length + unsolicited.length === 0;
@@ -460,7 +400,7 @@ export class Asker {
   }
 
   /**
-   * Waits until the wire has been silent for the pause and, on a serial line, for t3.5. On a bus that others
+   * ReplyWaits until the wire has been silent for the pause and, on a serial line, for t3.5. On a bus that others
    * keep busy, t3.5 has to do, and at last nothing is waited for.
    */
   async #silence(pauseMs: number): Promise<void> {
@@ -479,51 +419,4 @@ export class Asker {
     this.#isBusy = true;
     await isSilent(0, until + LONGEST_BUSY);
   }
-}
-
-/** What is kept of bytes that are no reply, which may be many. */
-function cutChunks(chunks: readonly RawChunk[]): readonly RawChunk[] {
-  let room = MOST_EVIDENCE;
-  return chunks.slice(0, MOST_PIECES).flatMap(({ bytes, at }) => {
-    const kept = bytes.subarray(0, room);
-    room -= kept.length;
-    return kept.length > 0 ? { bytes: kept, at } : [];
-  });
-}
-
-/** What came after bytes that were no request. */
-function unreadable(heard: Uint8Array): Pick<Exchange, 'answer' | 'oddities'> {
-  return { answer: { kind: heard.length > 0 ? 'garbled' : 'silent' }, oddities: [] };
-}
-
-/** Whether an exchange is over, as far as a reading of what came shows. */
-function stateOf({ answer, isClean }: ReplyReading): HeardSoFar {
-  if (isClean) return 'complete';
-  return isReplied(answer) ? 'perhaps' : 'more';
-}
-
-/** True when a reply came, data or an exception. */
-function isReplied({ kind }: ServerAnswer): boolean {
-  return kind === 'data' || kind === 'exception';
-}
-
-/** True when an answer decides a question, and asking again would show nothing else. */
-export function isDecisive({ answer, oddities }: Exchange): boolean {
-  if (answer.kind === 'exception')
-    return (
-      !TRANSIENT.includes(answer.code) &&
-      !oddities.includes('exception-code') &&
-      !oddities.includes('no-exception-code')
-    );
-  return answer.kind === 'data';
-}
-
-/** True when a read gave values. Some servers answer an address that is not there with a byte count of 0. */
-export function hasValues({ answer }: Exchange): boolean {
-  return answer.kind === 'data' && answer.pdu.length > 2;
-}
-
-/** All bytes that came, in one piece. */
-export function heardIn({ chunks }: Pick<Exchange, 'chunks'>): Uint8Array {
-  return concatBytes(...chunks.map(({ bytes }) => bytes));
 }

@@ -126,7 +126,7 @@ function isShown({ shows }: Likeness, findings: readonly ServerFinding[]): boole
 
 function isOne(shown: Shown, { verdict, said }: ServerFinding): boolean {
   if (shown === verdict) return true;
-  if ((verdict !== 'violates' && verdict !== 'fact') || typeof said === 'string') return false;
+  if (verdict !== 'violates' && verdict !== 'fact') return false;
   if (typeof shown === 'function') return shown(said);
   const also = 'also' in said ? (said.also ?? []) : [];
   return [said, ...also].some(({ code }) => code === shown);

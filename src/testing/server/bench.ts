@@ -2,8 +2,10 @@ import type { Random } from '../../common/random.js';
 import { bitsAt } from '../../modbus/protocol/bytes.js';
 import type { Claims } from '../order-schemas.js';
 import type { Range } from '../survey/table-survey.js';
-import { Asker, type AskOptions, type Carrier, type Exchange, hasValues, isDecisive } from './asker.js';
-import type { Oddity } from './reading.js';
+import { Asker, type Carrier } from './asker.js';
+import type { Oddity } from './codes/oddities.js';
+import { type AskOptions, type Exchange, hasValues, isDecisive } from './exchange.js';
+import type { Found } from './found.js';
 import { type AddressSpan, readPdu, valuesOf } from './requests.js';
 import { Scratch } from './scratch.js';
 import type { ConnectionsFound } from './words.js';
@@ -103,8 +105,8 @@ export class Bench {
   readonly order: ServerTestOrder;
   readonly random: Random;
   readonly carrier: Carrier;
-  /** Why nothing else can be judged, as a part of a sentence; undefined while more can be. */
-  blocked: string | undefined;
+  /** Why nothing else can be judged; undefined while more can be. */
+  blocked: Found | undefined;
   /** The read that the server answers; undefined until one was found. */
   read: { readonly code: ReadCode; readonly address: number } | undefined;
   readonly facts: ServerFacts = {
@@ -135,10 +137,18 @@ export class Bench {
     return this.asker.ask(pdu, options);
   }
 
-  /** The request that the server has answered before. There is one after the first check. */
+  /** The read that the server has answered before. There is one after the first check. */
+  get good(): NonNullable<Bench['read']> {
+    return this.read ?? { code: 3, address: 0 };
+  }
+
   get goodRead(): Uint8Array {
-    const { code, address } = this.read ?? { code: 3, address: 0 };
-    return readPdu(code, address, 1);
+    return readPdu(this.good.code, this.good.address, 1);
+  }
+
+  /** The frame of a request, the good read when none is given. */
+  frameOf(pdu = this.goodRead, unitId = this.asker.unitId, transactionId = 0): Uint8Array {
+    return this.asker.framing.encode({ transactionId, unitId, pdu });
   }
 
   /** Asks the good read once, with a long wait, because its answer is known to come. */

@@ -1,6 +1,7 @@
 import { printableLine } from '../../common/rest-client/printable.js';
 import { behavesAs } from './behaves-as.js';
-import { codeOf, type Grade, textOf } from './check.js';
+import { type Grade, textOf } from './check.js';
+import { stoppedText } from './codes/phrases.js';
 import { seenTitle } from './found.js';
 import { lostTexts } from './scratch.js';
 import type { ServerFinding, ServerTest } from './server-test.js';
@@ -20,8 +21,7 @@ export function gradeOf({ grade, check }: ServerFinding): Grade {
 
 /** The title of a finding: what was seen where the check is violated, and otherwise what the check asks. */
 export function titleOf(finding: ServerFinding): string {
-  const code = codeOf(finding);
-  return finding.verdict === 'violates' && code !== undefined ? seenTitle(code) : finding.check.title;
+  return finding.verdict === 'violates' ? seenTitle(finding.said.code) : finding.check.title;
 }
 
 export function violationsOf({ findings }: ServerTest): ServerFinding[] {
@@ -76,6 +76,11 @@ export function conclusionOf(serverTest: ServerTest): string {
   return few === undefined
     ? 'Clients will be happy: no deviation was seen.'
     : `No deviation in ${few} that ran.`;
+}
+
+/** What became of the server, in sentences. */
+export function fateTexts({ fates }: ServerTest): string[] {
+  return fates.map(({ check, ...stopped }) => `The server ${stoppedText(stopped, check)}.`);
 }
 
 /** `43 conform · 2 violate · …`, without what is zero. */
@@ -169,7 +174,7 @@ export function dataSheet(serverTest: ServerTest): { readonly name: string; read
 
 /** The first screen of a server test, for the maker of the server. */
 export function cardText(serverTest: ServerTest): string {
-  const { requests, durationMs, order, findings, fates, lost } = serverTest;
+  const { requests, durationMs, order, findings, lost } = serverTest;
   const name = nameOf(serverTest) ?? 'A server without identification';
   const violations = violationsOf(serverTest);
   const listed = byFault(violations);
@@ -179,7 +184,7 @@ export function cardText(serverTest: ServerTest): string {
     '',
     conclusionOf(serverTest),
     countsText(serverTest),
-    ...fates,
+    ...fateTexts(serverTest),
   ];
   for (const [grade, heading] of GRADES) {
     const those = listed.filter((same) => gradeOf(same[0] as ServerFinding) === grade);
@@ -220,7 +225,7 @@ function byFault(findings: readonly ServerFinding[]): ServerFinding[][] {
   const groups = new Map<string, ServerFinding[]>();
   for (const finding of findings) {
     const { said, at } = finding;
-    const isSilence = codeOf(finding) === 'function-not-answered';
+    const isSilence = said.code === 'function-not-answered';
     const key = isSilence ? '' : JSON.stringify([gradeOf(finding), said, at]);
     groups.set(key, [...(groups.get(key) ?? []), finding]);
   }
@@ -233,9 +238,7 @@ function violationLines(same: readonly ServerFinding[]): string[] {
   const often = seen && seen.of > 0 && same.length === 1 ? ` · ${seen.times} of ${seen.of}` : '';
   const [first] = shown.filter(({ sent }) => sent.length > 0);
   const more = same.length - 1;
-  const silent = same.flatMap(({ said }) =>
-    typeof said === 'object' && said.code === 'function-not-answered' ? said.function : [],
-  );
+  const silent = same.flatMap(({ said }) => (said.code === 'function-not-answered' ? said.function : []));
   const others =
     more === 0 || silent.length > 0 ? '' : ` (and ${more} more ${more === 1 ? 'check' : 'checks'})`;
   return [

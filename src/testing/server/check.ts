@@ -1,8 +1,7 @@
-import type { AskOptions, Exchange } from './asker.js';
 import type { Bench } from './bench.js';
+import type { AskOptions, Exchange } from './exchange.js';
 import { type Code, type Found, foundText } from './found.js';
 import { didOf } from './reading.js';
-import { answerText, codeText } from './words.js';
 
 /**
  * The verdict of a check on a server. `unsupported`: the server has not what is asked for, and the
@@ -39,16 +38,16 @@ export type Provoked = 'address' | 'function' | 'value';
 /** What one trial has shown. */
 export interface Judged {
   readonly verdict: ServerVerdict;
-  /** What was found: as data. What conforms, or was not run, may be a sentence without its full stop. */
-  readonly said: Found | string;
+  /** What was found, as data. */
+  readonly said: Found;
   /** Where it was found, if one check asks several questions. */
   readonly at?: { readonly address: number } | { readonly words: readonly number[]; readonly value: string };
   /** True for what was seen once: a longer run decides. */
   readonly isOnce?: boolean;
   /** What other trials have shown; then it was seen once, and decides nothing. */
-  readonly otherwise?: string;
+  readonly otherwise?: Found;
   /** Why it does not count. */
-  readonly but?: string;
+  readonly but?: Found;
   /** The exchanges that show it. */
   readonly shown?: readonly Exchange[];
   /** How often it was seen, and how often it could have been. */
@@ -90,33 +89,72 @@ export interface ServerCheck {
   readonly run: (bench: Bench) => Judged | Promise<Judged>;
 }
 
-const judged =
-  <Said extends Found | string>(verdict: ServerVerdict) =>
-  (said: Said, ...shown: readonly Exchange[]): Judged => ({ verdict, said, shown });
+/** Makes the checks of a group: `common` is what its rows have where they say nothing else. */
+export function checksOf<const Common extends Partial<ServerCheck>>(
+  common: Common,
+  rows: readonly (Omit<ServerCheck, keyof Common> & Partial<ServerCheck>)[],
+): readonly ServerCheck[] {
+  return rows.map((row) => ({ ...common, ...row }) as unknown as ServerCheck);
+}
 
-export const conforms = judged<Found | string>('conforms');
-export const violates = judged<Found>('violates');
-export const unsupported = judged<Found>('unsupported');
-export const fact = judged<Found>('fact');
-export const inconclusive = judged<Found | string>('inconclusive');
+type Judge = (said: Found, ...shown: readonly Exchange[]) => Judged;
+const judge =
+  (verdict: ServerVerdict, more: Partial<Judged> = {}): Judge =>
+  (said, ...shown) => ({ verdict, said, shown, ...more });
+
+export const conforms = judge('conforms');
+export const violates = judge('violates');
+/** A violation that lets a wrong value or command through, or stops the server. */
+export const dangerous = judge('violates', { grade: 'dangerous' });
+export const unsupported = judge('unsupported');
+export const fact = judge('fact');
+export const inconclusive = judge('inconclusive');
 /** What would be a violation, if it had been seen twice. */
-export const once = (found: Found, ...shown: readonly Exchange[]): Judged => ({
-  ...inconclusive(found, ...shown),
-  isOnce: true,
-});
-export const notRun = judged<Found | string>('not-run');
+export const once = judge('inconclusive', { isOnce: true });
+export const notRun = judge('not-run');
 
-/** The code of what was found; undefined for what only a sentence says. */
-export function codeOf({ said }: Pick<Judged, 'said'>): Code | undefined {
-  return typeof said === 'string' ? undefined : said.code;
+/** How many exchanges show what was seen often. */
+const SHOWN = 3;
+
+/** What was seen in these exchanges, of so many. */
+export function counted(by: Judge, said: Found, those: readonly Exchange[], of: number): Judged {
+  return { ...by(said, ...those.slice(0, SHOWN)), seen: { times: those.length, of } };
+}
+
+const WORST_FIRST: readonly ServerVerdict[] = ['violates', 'inconclusive', 'unsupported', 'fact', 'conforms'];
+
+/** The worst of several judgements, of which there is one at least. */
+export function worstOf(judgements: readonly Judged[]): Judged {
+  const rankOf = ({ verdict }: Judged) => WORST_FIRST.indexOf(verdict);
+  return [...judgements].sort((a, b) => rankOf(a) - rankOf(b))[0] as Judged;
+}
+
+/** A violation, unless replies get lost by chance: then nobody knows whether this one did. */
+export function unlessLossy(bench: Bench, said: Found, ...shown: readonly Exchange[]): Judged {
+  return bench.facts.losses === undefined
+    ? violates(said, ...shown)
+    : inconclusive({ code: 'replies-lost' }, ...shown.slice(-1));
+}
+
+/** True when the server says that it does not have the function. */
+export const isAbsent = ({ answer }: Exchange) => answer.kind === 'exception' && answer.code === 1;
+
+/** The verdict on a function that the server says it does not have. @param mei the type of function 43 */
+export function absent(exchange: Exchange, mei?: number): Judged {
+  const code = exchange.pdu?.[0] ?? 0;
+  return unsupported(
+    { code: 'function-absent', function: code, ...(mei !== undefined && { mei }) },
+    exchange,
+  );
 }
 
 /** What was found, in a sentence without its full stop. Nothing decides on it. */
 export function textOf({ said, at, isOnce, otherwise, but }: Judged): string {
-  const text = `${at ? `${placeText(at)}: ` : ''}${typeof said === 'string' ? said : foundText(said)}`;
-  if (isOnce) return `once, ${text}; a longer run decides (--soak)`;
-  if (otherwise !== undefined) return `once, ${text}; the other times, ${otherwise}: a second run decides`;
-  return but === undefined ? text : `${text}; ${but}`;
+  const text = `${at ? `${placeText(at)}: ` : ''}${foundText(said)}`;
+  if (isOnce) return `once, ${text}; ${foundText({ code: 'longer-run-decides' })}`;
+  if (otherwise !== undefined)
+    return `once, ${text}; the other times, ${foundText(otherwise)}: a second run decides`;
+  return but === undefined ? text : `${text}; ${foundText(but)}`;
 }
 
 function placeText(at: NonNullable<Judged['at']>): string {
@@ -127,25 +165,18 @@ function placeText(at: NonNullable<Judged['at']>): string {
 const SERIAL_ONLY = [7, 11, 12];
 
 /** A function that is not there has to be refused with exception 01 (7, code 01): it got no answer. */
-export function notAnswered(code: number, isSerial: boolean, ...shown: readonly Exchange[]): Judged {
-  return {
-    ...violates({ code: 'function-not-answered', function: code }, ...shown),
-    grade: SERIAL_ONLY.includes(code) && !isSerial ? 'seldom' : 'met',
-  };
+export function notAnswered(exchange: Exchange, isSerial: boolean): Judged {
+  const code = exchange.pdu?.[0] ?? 0;
+  const grade = SERIAL_ONLY.includes(code) && !isSerial ? 'seldom' : 'met';
+  return { ...violates({ code: 'function-not-answered', function: code }, exchange), grade };
 }
-
-/** A violation that lets a wrong value or command through, or stops the server. */
-export const dangerous = (found: Found, ...shown: readonly Exchange[]): Judged => ({
-  ...violates(found, ...shown),
-  grade: 'dangerous',
-});
 
 /** What is expected of a refusal. */
 export interface ExpectedRefusal {
   /** The exception codes that conform. */
   readonly right: readonly number[];
   /** Exception codes that decide nothing, each with the reason. */
-  readonly open?: Readonly<Record<number, string>>;
+  readonly open?: Readonly<Record<number, Undecided>>;
   /** What silence or a closed connection means where the server lives on: `inconclusive` when absent. */
   readonly silence?: 'conforms' | 'inconclusive' | 'violates';
   /** What data in place of an exception mean, in words; a violation when absent. */
@@ -154,12 +185,15 @@ export interface ExpectedRefusal {
   readonly isOptional?: boolean;
 }
 
-/** Codes that come from a gateway or a busy server, and say nothing about the question. */
-const OTHERS: Readonly<Record<number, string>> = {
-  5: 'exception 05 (acknowledge) asks for patience',
-  6: 'exception 06 (busy) says nothing about the request',
-  10: 'exception 0A comes from a gateway',
-  11: 'exception 0B comes from a gateway',
+/** The codes of refusals that decide nothing. */
+type Undecided = Extract<Code, `refused-${string}`>;
+
+/** Exceptions of a gateway or a busy server, which say nothing about the question. */
+const OTHERS: Readonly<Record<number, Undecided>> = {
+  5: 'refused-asks-for-patience',
+  6: 'refused-as-busy',
+  10: 'refused-by-gateway',
+  11: 'refused-by-gateway',
 };
 
 /** Sends a request that has to be refused, and judges the answer. */
@@ -178,29 +212,24 @@ export function judgeRefusal(
   { right, open = {}, silence = 'inconclusive', data, isOptional = true }: ExpectedRefusal,
 ): Judged {
   const { answer } = exchange;
-  const code = exchange.pdu?.[0] ?? 0;
   const did = didOf(answer);
-  const wanted = right.map(codeText).join(' or ');
   switch (answer.kind) {
     case 'exception': {
-      if (right.includes(answer.code)) return conforms(`exception ${codeText(answer.code)}`, exchange);
-      if (answer.code === 1 && isOptional)
-        return unsupported({ code: 'function-absent', function: code }, exchange);
-      const why = open[answer.code] ?? OTHERS[answer.code];
-      if (why !== undefined)
-        return inconclusive({ code: 'refused-otherwise', exception: answer.code, because: why }, exchange);
-      return violates({ code: 'wrong-exception', exception: answer.code, right }, exchange);
+      const exception = answer.code;
+      if (right.includes(exception)) return conforms({ code: 'exception', exception }, exchange);
+      if (isAbsent(exchange) && isOptional) return absent(exchange);
+      const code = open[exception] ?? OTHERS[exception];
+      if (code !== undefined) return inconclusive({ code, exception }, exchange);
+      return violates({ code: 'wrong-exception', exception, right }, exchange);
     }
     case 'data':
       return data?.(exchange) ?? violates({ code: 'answered-not-refused', answer: did, right }, exchange);
     case 'garbled':
       return violates({ code: 'garbled-refusal', answer: did, right }, exchange);
-    default: {
+    default:
       if (silence === 'violates') return violates({ code: 'not-refused', answer: did, right }, exchange);
-      const text = `the server ${answerText(answer)}, where exception ${wanted} is expected`;
       return silence === 'conforms'
-        ? conforms(`${text}: allowed, and it lives on`, exchange)
+        ? conforms({ code: 'ignored-lives-on', answer: did, right }, exchange)
         : inconclusive({ code: 'not-refused-lives-on', answer: did, right }, exchange);
-    }
   }
 }

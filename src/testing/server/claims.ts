@@ -6,9 +6,9 @@ import { formatProblems } from '../../common/schema/problem.js';
 import { blockText } from '../../document/native-file.js';
 import { readConfigFile } from '../../document/text/read-file.js';
 import { type Claims, claimsSchema, LONGEST_MS } from '../order-schemas.js';
-import type { Exchange } from './asker.js';
 import type { ServerVerdict } from './check.js';
 import { exceptionsIn } from './checks/claims.js';
+import type { Exchange } from './exchange.js';
 import type { ServerTest } from './server-test.js';
 import { timeText } from './words.js';
 

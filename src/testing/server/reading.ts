@@ -5,6 +5,7 @@ import { COLON, MBAP_LENGTH } from '../../modbus/protocol/limits.js';
 import { decodeMbap } from '../../modbus/protocol/mbap.js';
 import { hasByteCount, hasQuantityOf } from '../../modbus/protocol/pdu.js';
 import { isRtuFrame, repeatsRequest, responseLength } from '../../modbus/protocol/rtu.js';
+import type { Oddity } from './codes/oddities.js';
 
 /** What a server did with a request. */
 export type ServerAnswer =
@@ -41,30 +42,6 @@ export function tallyOf(answers: readonly ServerAnswer[]): DidOften[] {
   }
   return [...kinds.values()];
 }
-
-/** What is wrong with the bytes around a reply, or in its header: found in any exchange. */
-export const ODDITIES = {
-  'bytes-before': 'bytes stand before the reply',
-  'bytes-after': 'bytes stand behind the reply',
-  echo: 'the request stands before the reply',
-  'frame-before': 'a whole frame stands before the reply',
-  'frame-behind': 'a second frame stands behind the reply',
-  transaction: 'the transaction identifier is not that of the request',
-  'earlier-transaction': 'the transaction identifier is that of an earlier request',
-  protocol: 'the protocol identifier is not 0',
-  length: 'the length in the header is not that of the frame',
-  unit: 'the unit identifier is not that of the request',
-  'byte-count': 'the byte count is not the number of bytes that follow',
-  'fewer-values': 'the reply has fewer values than were asked for',
-  'more-values': 'the reply has more values than were asked for',
-  crc: 'the check value is wrong',
-  'no-exception-code': 'the exception has no code',
-  'exception-code': 'the exception has a code that the specification does not have',
-  cut: 'the reply ends before its end',
-  rubbish: 'bytes come that are no reply',
-} as const;
-
-export type Oddity = keyof typeof ODDITIES;
 
 export interface ReplyReading {
   readonly answer: ServerAnswer;

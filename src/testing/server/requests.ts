@@ -1,4 +1,5 @@
 import { concatBytes, packBits, packWords, wordAt } from '../../modbus/protocol/bytes.js';
+import type { ServerAnswer } from './reading.js';
 
 /* The requests that checks send, and what they write. */
 
@@ -61,6 +62,11 @@ export function writtenBy(pdu: Uint8Array): (AddressSpan & { readonly table: Scr
     default:
       return undefined;
   }
+}
+
+/** The words that an exchange has read; none where it has read no registers. */
+export function valuesIn({ answer }: { readonly answer: ServerAnswer }): number[] {
+  return answer.kind === 'data' ? valuesOf(answer.pdu) : [];
 }
 
 /** The words of a reply to function 3, 4 or 23, as many as came. */

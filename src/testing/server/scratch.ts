@@ -2,7 +2,8 @@ import { bitsAt } from '../../modbus/protocol/bytes.js';
 import { FunctionCode } from '../../modbus/protocol/function-code.js';
 import { HIGHEST_UNIT } from '../../modbus/protocol/limits.js';
 import { BROADCAST } from '../../modbus/protocol/rtu.js';
-import { type Asker, type AskOptions, Ended, type Exchange } from './asker.js';
+import { type Asker, Ended } from './asker.js';
+import type { AskOptions, Exchange } from './exchange.js';
 import { hasOtherQuantity } from './reading.js';
 import {
   type AddressSpan,
@@ -94,10 +95,8 @@ export class Scratch {
     for (const { from, length } of runsOf(missing)) {
       const read = await this.#read(table, from, length, unitId);
       if (!read) {
-        const place = `${unitId === undefined ? '' : `of unit ${unitId}, `}${table} ${from}`;
-        throw new Ended(
-          `${place}${length > 1 ? ` to ${from + length - 1} are` : ' is'} not read, and so can not be put back`,
-        );
+        const unit = unitId === undefined ? {} : { unit: unitId };
+        throw new Ended({ code: 'not-read', ...unit, table, first: from, last: from + length - 1 });
       }
       read.forEach((value, i) => void values.set(from + i, value));
     }
@@ -149,9 +148,7 @@ export class Scratch {
     const isWithin = range && span.first >= range.first && span.last <= range.last;
     const isOwn = unitId === order.unitId || (unitId === BROADCAST && order.broadcast);
     if (isWithin && (isOwn || this.#others?.includes(unitId))) return;
-    throw new Ended(
-      `it would write ${span.table} ${span.first} to ${span.last}, which is not in the scratch range`,
-    );
+    throw new Ended({ code: 'outside-scratch', ...span });
   }
 
   /**

@@ -2,10 +2,19 @@ import { concatBytes, hex } from '../../modbus/protocol/bytes.js';
 import type { TrafficView } from '../../simulator/traffic/view-schema.js';
 import { isoTime, micros } from '../../simulator/traffic/words.js';
 import { type ServerFindingView, type ServerTestReport, type Verdict, versions } from '../report/report.js';
-import type { Exchange } from './asker.js';
 import { behavesAs } from './behaves-as.js';
-import { conclusionOf, dataSheet, gradeOf, nameOf, placeText, titleOf, violationsOf } from './card.js';
-import { codeOf, GROUPS, type ServerVerdict, textOf } from './check.js';
+import {
+  conclusionOf,
+  dataSheet,
+  fateTexts,
+  gradeOf,
+  nameOf,
+  placeText,
+  titleOf,
+  violationsOf,
+} from './card.js';
+import { GROUPS, type ServerVerdict, textOf } from './check.js';
+import type { Exchange } from './exchange.js';
 import { lostTexts } from './scratch.js';
 import { type ServerFinding, type ServerTest, verdictOfAll } from './server-test.js';
 import { answerText, timeText } from './words.js';
@@ -24,7 +33,7 @@ const MOST_SHOWN = 12;
 
 /** Makes the report. @param startedAt when the server test began, in ms since 1970 */
 export function serverTestReport(serverTest: ServerTest, startedAt: number): ServerTestReport {
-  const { findings, order, durationMs, fates, isReached, carrier } = serverTest;
+  const { findings, order, durationMs, isReached, carrier } = serverTest;
   const name = nameOf(serverTest) ?? 'the server';
   const offset = startedAt - (findings[0]?.shown?.[0]?.startedAt ?? 0);
   return {
@@ -39,7 +48,7 @@ export function serverTestReport(serverTest: ServerTest, startedAt: number): Ser
     conclusions: [
       ...lostTexts(serverTest.lost),
       conclusionOf(serverTest),
-      ...fates,
+      ...fateTexts(serverTest),
       ...violationsOf(serverTest).map((each) => `${textOf(each)}.`),
       ...behavesAs(serverTest).map(
         ({ id, title, sources }) =>
@@ -58,14 +67,13 @@ function findingView(finding: ServerFinding, offset: number): ServerFindingView 
   const { check, verdict, seen, shown = [], durationMs } = finding;
   const evidence = shown.slice(0, MOST_SHOWN);
   const text = textOf(finding);
-  const code = codeOf(finding);
   const prefix = verdict === 'unsupported' ? 'not supported: ' : '';
   return {
     id: check.id,
     title: titleOf(finding),
     asked: check.title,
     verdict: SHOWN_AS[verdict],
-    ...(code !== undefined && { code }),
+    code: finding.said.code,
     summary: prefix + text,
     ...(verdict === 'violates' && { conclusion: text }),
     ...(seen && { confidence: { agreeing: seen.times, trials: seen.of } }),
@@ -133,7 +141,7 @@ export function serverTestJson({
 
 /** The JSON report without the exchanges. */
 function serverTestSummary(serverTest: ServerTest, startedAt: number) {
-  const { findings, order, durationMs, fates, requests, facts, times } = serverTest;
+  const { findings, order, durationMs, requests, facts, times } = serverTest;
   const { functions } = facts;
   return {
     kind: 'server' as const,
@@ -143,7 +151,7 @@ function serverTestSummary(serverTest: ServerTest, startedAt: number) {
     stopped: serverTest.isStopped,
     lost: [...serverTest.lost],
     conclusion: conclusionOf(serverTest),
-    fates,
+    fates: fateTexts(serverTest),
     startedAt: new Date(startedAt).toISOString(),
     durationMs: Math.round(durationMs),
     requests,
@@ -178,9 +186,8 @@ function serverTestSummary(serverTest: ServerTest, startedAt: number) {
   };
 }
 
-/** The code and the facts of a finding; nothing where only a sentence says it. */
+/** The code and the facts of a finding. */
 function saidJson({ said, at }: ServerFinding) {
-  if (typeof said === 'string') return {};
   const { code, ...facts } = said;
   return { code, facts: { ...at, ...facts } };
 }

@@ -1,54 +1,24 @@
 import { seededRandom } from '../../common/random.js';
-import { unknownName } from '../../common/schema/nearest.js';
 import type { ClonedDevice } from '../survey/survey.js';
 import type { Range } from '../survey/table-survey.js';
-import { type Carrier, Ended, type Exchange, isDecisive, orWhenEnded } from './asker.js';
+import { type Carrier, Ended, orWhenEnded } from './asker.js';
 import { Bench, type ServerFacts, type ServerTestOrder } from './bench.js';
 import {
-  GROUPS,
   type Judged,
   notRun,
-  type Permission,
   type Provoked,
   type ServerCheck,
   type ServerVerdict,
-  textOf,
   unsupported,
 } from './check.js';
-import { BUS } from './checks/bus.js';
-import { CLAIMS } from './checks/claims.js';
-import { CONNECTIONS } from './checks/connections.js';
-import { ENDURANCE } from './checks/endurance.js';
-import { FRAMES, replyTimes } from './checks/frames.js';
-import { HAS, SUNSPEC } from './checks/has.js';
-import { IDENTIFICATION } from './checks/identification.js';
-import { LINE } from './checks/line.js';
-import { MAP } from './checks/map.js';
-import { REFUSALS } from './checks/refusals.js';
-import { THERE } from './checks/there.js';
-import { WRITES } from './checks/writes.js';
-import { stoppedText } from './found.js';
-import { hasOtherQuantity, ODDITIES } from './reading.js';
+import { inTurn, isChosen, isFor, lackOf, SERVER_CHECKS } from './checks.js';
+import type { Stopped } from './codes/phrases.js';
+import { type Exchange, isDecisive } from './exchange.js';
+import type { Found } from './found.js';
+import { hasOtherQuantity } from './reading.js';
+import { replyTimes } from './reply-times.js';
 import type { LostValue } from './scratch.js';
 import { RECOVERY_MS, surveyServer } from './survey.js';
-import { answerText } from './words.js';
-
-/** All checks of servers, in the order in which they are shown. */
-export const SERVER_CHECKS: readonly ServerCheck[] = [
-  ...THERE,
-  ...FRAMES,
-  ...HAS,
-  ...SUNSPEC,
-  ...MAP,
-  ...REFUSALS,
-  ...IDENTIFICATION,
-  ...BUS,
-  ...LINE,
-  ...CONNECTIONS,
-  ...WRITES,
-  ...ENDURANCE,
-  ...CLAIMS,
-];
 
 /** What became of a check. */
 export interface ServerFinding extends Judged {
@@ -66,8 +36,8 @@ export interface ServerTest {
   readonly times: ReturnType<typeof replyTimes>;
   readonly requests: number;
   readonly durationMs: number;
-  /** Sentences on what became of the server: it fell silent after a check, and came back or did not. */
-  readonly fates: readonly string[];
+  /** What became of the server: it fell silent after a check, and came back or did not. */
+  readonly fates: readonly Fate[];
   /** True when the server answered; otherwise nothing could be judged. */
   readonly isReached: boolean;
   /** True when it was stopped before its end: then it is no verdict. */
@@ -79,6 +49,11 @@ export interface ServerTest {
   readonly log: readonly Exchange[];
   /** What the server has, where `survey` of the order asks for it. */
   readonly device?: ClonedDevice;
+}
+
+/** How a server stopped after a check. */
+interface Fate extends Stopped {
+  readonly check: string;
 }
 
 /** A check that has silenced a server, and for how long, in ms; undefined if it stayed silent. */
@@ -95,6 +70,8 @@ export interface ServerTestAudience {
 
 /** How long a silent server may take to come back by itself before power is switched, in ms. */
 const BEFORE_POWER_MS = 1000;
+/** Checks of frames that judge values, and not the frames themselves. */
+const REPEATS = ['same-value', 'repeat-pair', 'repeat-block'];
 /** How often a violation is tried, and how often it has to be seen. */
 const TRIALS = 3;
 const SEEN_TIMES = 2;
@@ -105,7 +82,7 @@ export class ServerTestRun {
   readonly #checks: readonly ServerCheck[];
   readonly #audience: ServerTestAudience;
   readonly #findings = new Map<ServerCheck, ServerFinding>();
-  readonly #fates: string[] = [];
+  readonly #fates: Fate[] = [];
   #startedAt = 0;
   /** The checks that have silenced the server, by what they provoke. */
   readonly #silencers = new Map<Provoked, Silencing>();
@@ -200,19 +177,19 @@ export class ServerTestRun {
     this.#audience.found?.(finding);
   }
 
-  /** Why a check is not run, as a part of a sentence. */
-  #whyNot(check: ServerCheck): string | undefined {
+  /** Why a check is not run. */
+  #whyNot(check: ServerCheck): Found | undefined {
     const { order, read } = this.#bench;
-    if (this.#isStopped) return 'the server test was stopped';
-    if (check.group !== 'there' && read === undefined) return 'nothing answers';
+    if (this.#isStopped) return { code: 'stopped' };
+    if (check.group !== 'there' && read === undefined) return { code: 'nothing-answers' };
     if (this.#goneSince !== undefined && check.turn !== 'end')
-      return `the server no longer answers since ${this.#goneSince}`;
+      return { code: 'gone-since', check: this.#goneSince };
     if (this.#bench.blocked !== undefined && check.turn !== 'end') return this.#bench.blocked;
     const [silencer] = (check.provokes ?? []).flatMap((each) => this.#silencers.get(each) ?? []);
     if (silencer !== undefined && silencer.check !== check.id)
-      return `it may silence the server: see ${silencer.check}`;
+      return { code: 'may-silence', check: silencer.check };
     const isWanted = check.group === 'there' || isChosen(check, order.checks);
-    if (!isWanted) return 'it was not asked for';
+    if (!isWanted) return { code: 'not-asked-for' };
     return lackOf(check, order);
   }
 
@@ -235,11 +212,8 @@ export class ServerTestRun {
       if (this.#isStopped) break;
     }
     const [first] = blamed;
-    return {
-      ...(first as Judged),
-      verdict: 'inconclusive',
-      otherwise: other ? textOf(other) : 'it was not seen',
-    };
+    const otherwise = other?.said ?? { code: 'not-seen' };
+    return { ...(first as Judged), verdict: 'inconclusive', otherwise };
   }
 
   async #trial(check: ServerCheck): Promise<Judged> {
@@ -258,7 +232,7 @@ export class ServerTestRun {
     try {
       return await check.run(this.#bench);
     } catch (error) {
-      if (error instanceof Ended) return notRun(error.message);
+      if (error instanceof Ended) return notRun(error.why);
       throw error;
     }
   }
@@ -287,20 +261,20 @@ export class ServerTestRun {
     const shown = judged.shown?.flatMap(({ oddities }) => oddities) ?? [];
     // A server takes a request that it has just sent itself for an echo of its own.
     const odd = [...shown, 'echo' as const].find((oddity) => this.#bench.isOdd(oddity));
-    const why = odd === undefined ? this.#strayText(check, judged) : `${ODDITIES[odd]}: see frames`;
-    if (why === undefined) return judged;
-    return { ...judged, verdict: 'inconclusive', but: why, isOdd: true };
+    const but: Found | undefined =
+      odd === undefined ? this.#strayBytes(check, judged) : { code: 'frames-odd', oddity: odd };
+    return but === undefined ? judged : { ...judged, verdict: 'inconclusive', but, isOdd: true };
   }
 
   /**
    * Bytes of somebody else complete or spoil what a check of damage sends, and stand in replies, so these
    * can't blame the server.
    */
-  #strayText({ group, id }: ServerCheck, { shown = [] }: Judged): string | undefined {
+  #strayBytes({ group, id }: ServerCheck, { shown = [] }: Judged): Found | undefined {
     const isGarbled = shown.some(({ answer }) => answer.kind === 'garbled');
     if (['stray-bytes', 'rtu-collision'].includes(id) || (group !== 'bus' && !isGarbled)) return undefined;
     const isStray = this.#bench.log.some(({ unsolicited }) => unsolicited.length > 0);
-    return isStray ? 'somebody else sends on the bus: see stray-bytes and rtu-collision' : undefined;
+    return isStray ? { code: 'others-send' } : undefined;
   }
 
   /**
@@ -314,9 +288,8 @@ export class ServerTestRun {
     const last = asker.log.at(-1) as Exchange;
     // What was sent last before the silence, and the first that got no answer.
     const shown = log.slice(Math.max(0, log.findLastIndex(isDecisive))).filter(({ sent }) => sent.length > 0);
-    const what = last.answer.kind === 'exception' ? `only ${answerText(last.answer)}` : 'stopped answering';
     const only = last.answer.kind === 'exception' ? last.answer.code : undefined;
-    bench.progress(`the server ${what} after ${check.id}; waiting until it is back`);
+    bench.progress(`${check.id} has silenced the server; waiting until it is back`);
     const back = (ms: number) => bench.isBack(ms).catch(orWhenEnded(false));
     let isBack = await back(order.powerCycle ? BEFORE_POWER_MS : RECOVERY_MS);
     const isAlone = isBack;
@@ -326,7 +299,7 @@ export class ServerTestRun {
     }
     const silentMs = asker.clock.now() - since;
     const stopped = { silentMs, isBack, ...(only !== undefined && { only }) };
-    this.#fates.push(`The server ${stoppedText(stopped, check.id)}.`);
+    this.#fates.push({ check: check.id, ...stopped });
     if (!isBack) this.#goneSince = check.id;
     for (const each of check.provokes ?? [])
       this.#silencers.set(each, { check: check.id, ms: isAlone ? silentMs : undefined });
@@ -339,89 +312,6 @@ export class ServerTestRun {
     };
   }
 }
-
-function isFor({ on }: ServerCheck, { target }: Carrier): boolean {
-  if (on === undefined) return true;
-  if (on === 'tcp') return target.kind === 'tcp' && target.framing === 'socket';
-  return target.kind === 'serial' && (on === 'serial' || target.framing === on);
-}
-
-/** The permissions as options of the command line. */
-const OPTION_OF: Readonly<Record<Permission, string>> = {
-  holding: '--scratch holding:…',
-  coils: '--scratch coils:…',
-  broadcast: '--broadcast',
-  soak: '--soak',
-  map: '--map',
-  claims: '--claims',
-};
-
-/** Which permission a check lacks, as a part of a sentence. */
-function lackOf(
-  { needs = [], room = 1 }: ServerCheck,
-  { scratch, broadcast, soakMs, map, claims }: ServerTestOrder,
-): string | undefined {
-  const sizeOf = (span: { first: number; last: number } | undefined) =>
-    span ? span.last - span.first + 1 : 0;
-  const has: Readonly<Record<Permission, boolean>> = {
-    holding: sizeOf(scratch.holding) >= room,
-    coils: sizeOf(scratch.coils) >= room,
-    broadcast,
-    soak: soakMs > 0,
-    map: map !== undefined,
-    claims: claims !== undefined,
-  };
-  const lack = needs.find((each) => !has[each]);
-  return (
-    lack && `it needs ${OPTION_OF[lack]}${room > 1 && lack !== 'broadcast' ? ` with ${room} addresses` : ''}`
-  );
-}
-
-function isChosen({ id, group }: ServerCheck, names: readonly string[]): boolean {
-  return names.length === 0 || names.includes(id) || names.includes(group);
-}
-
-/** What is wrong with the names of checks and groups, as a sentence; undefined when all are known. */
-export function unknownChecks(names: readonly string[], checks = SERVER_CHECKS): string | undefined {
-  const known = [...Object.keys(GROUPS), ...checks.map(({ id }) => id)];
-  const wrong = names.find((name) => !known.includes(name));
-  return wrong === undefined ? undefined : unknownName('check', wrong, known);
-}
-
-/**
- * The order in which checks run: what everything else stands on first, what may stop a server late, what
- * judges all exchanges last. Within these the seed decides, so that nothing depends on what was asked before.
- */
-function inTurn(checks: readonly ServerCheck[], random: { below(limit: number): number }): ServerCheck[] {
-  const turnOf = ({ id, group, turn }: ServerCheck) => {
-    // Claims are judged by all that was found, and the one on exceptions by what the one on functions asks.
-    if (group === 'claims') return 91 + checks.findIndex((check) => check.id === id);
-    if (turn === 'end') return 90;
-    if (turn === 'late') return 80;
-    const first = FIRST.indexOf(id);
-    return first >= 0 ? first - FIRST.length : Object.keys(GROUPS).indexOf(group);
-  };
-  return checks
-    .map((check) => ({ check, turn: turnOf(check), draw: random.below(1_000_000) }))
-    .sort((a, b) => a.turn - b.turn || a.draw - b.draw)
-    .map(({ check }) => check);
-}
-
-/** Checks of frames that judge values, and not the frames themselves. */
-const REPEATS = ['same-value', 'repeat-pair', 'repeat-block'];
-
-/** These find out how the server has to be asked, so that each later check judges its own question alone. */
-const FIRST = [
-  'answers',
-  'back-to-back',
-  'pause-needed',
-  'connect-pause',
-  'same-value',
-  'reconnect-at-once',
-  'function-unknown',
-  'fc43-basic',
-  'address-unknown',
-];
 
 /** The worst verdict of a server test. */
 export function verdictOfAll({ findings, isReached, isStopped, lost }: ServerTest): ServerVerdict {

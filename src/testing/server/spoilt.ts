@@ -2,8 +2,8 @@ import { hex, wordAt } from '../../modbus/protocol/bytes.js';
 import type { Framing } from '../../modbus/protocol/framing.js';
 import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
 import { responseLength } from '../../modbus/protocol/rtu.js';
-import { type Exchange, heardIn } from './asker.js';
-import type { Oddity } from './reading.js';
+import type { Oddity } from './codes/oddities.js';
+import { type Exchange, heardIn } from './exchange.js';
 
 /** A fault of a rule: `{noise: "ff"}`. */
 export type Fault = Readonly<Record<string, unknown>>;

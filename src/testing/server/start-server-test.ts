@@ -14,8 +14,9 @@ import { serverOrderSchema } from '../order-schemas.js';
 import type { ServerTestReport } from '../report/report.js';
 import type { KnownRun, Runs } from '../runs.js';
 import { DEFAULT_IDLE_MS, DEFAULT_PAUSE_MS, type DeviceMap, type ServerTestOrder } from './bench.js';
+import { unknownChecks } from './checks.js';
 import { mapOf } from './device-map.js';
-import { ServerTestRun, unknownChecks } from './server-test.js';
+import { ServerTestRun } from './server-test.js';
 import { serverTestReport } from './server-test-report.js';
 
 /**

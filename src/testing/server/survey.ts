@@ -6,8 +6,10 @@ import { Asker as CloneAsker, type ReadRefusal } from '../survey/asker.js';
 import { replyTimeOf } from '../survey/reply-time.js';
 import { type ClonedDevice, type DeviceSurvey, surveyDevice } from '../survey/survey.js';
 import { BlockSize, type Range, READ_FUNCTIONS, TableSurvey } from '../survey/table-survey.js';
-import { type Exchange, orWhenEnded } from './asker.js';
+import { orWhenEnded } from './asker.js';
 import type { Bench } from './bench.js';
+import type { Exchange } from './exchange.js';
+import { foundText } from './found.js';
 import { hasOtherQuantity } from './reading.js';
 import { valuesOf } from './requests.js';
 
@@ -49,7 +51,9 @@ export async function surveyServer(bench: Bench, care: SurveyCare): Promise<Clon
   const device = { unit: unitId, map: undefined };
   if (!isAsked) {
     const why = care.isAfraid ? 'an unknown address silences it' : 'it can not be asked any more';
-    const unfinished = bench.blocked ?? `${why}, so it has what the checks have read`;
+    const unfinished = bench.blocked
+      ? foundText(bench.blocked)
+      : `${why}, so it has what the checks have read`;
     return { ...device, survey: surveySeen(seen, cloneAsker, facts), replyTime: undefined, unfinished };
   }
   const survey = await surveyDevice(

@@ -1,5 +1,5 @@
 import { hex } from '../../modbus/protocol/bytes.js';
-import type { Exchange } from './asker.js';
+import type { Exchange } from './exchange.js';
 import type { Did, ServerAnswer } from './reading.js';
 
 /** Writes a number as the specification does: 2 hexadecimal digits for a code. */
@@ -60,11 +60,6 @@ const NEXT = {
 /** How many connections a server has: `1 at a time; the next one is refused`. */
 export function connectionsText({ served, next }: ConnectionsFound): string {
   return next === 'untried' ? `at least ${served} at a time` : `${served} at a time${NEXT[next]}`;
-}
-
-/** `1 of 20 reads`, `3 of 20 reads`. */
-export function ofText(times: number, of: number, what: string): string {
-  return `${times} of ${of} ${what}`;
 }
 
 /** Joins words: `a`, `a and b`, `a, b and c`. */

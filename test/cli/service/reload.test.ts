@@ -10,7 +10,7 @@ import { Findings } from '../../../src/common/schema/findings.js';
 import type { Device } from '../../../src/device/device.js';
 import type { Point } from '../../../src/device/point.js';
 import type { Configuration } from '../../../src/document/configuration.js';
-import { lineSource } from '../../../src/document/native/line-source.js';
+import { lineSettings } from '../../../src/document/native/line-source.js';
 import { ownersContext } from '../../../src/simulator/commands/context.js';
 import { reload } from '../../../src/simulator/state/reconcile.js';
 import { nativeSetup } from '../../support/configuration.js';
@@ -87,7 +87,7 @@ describe('a configuration that is read again', () => {
     const { line, again } = await start();
     const udp = { lan: { udp: { port: 0 }, units: { 1: 'meter' } } };
     expect(await again(loaded(changed(udp)))).toEqual({ done: ['line lan'], refused: [] });
-    expect(lineSource(line('lan').definition)).toHaveProperty('udp');
+    expect(lineSettings(line('lan').definition)).toHaveProperty('udp');
     expect(line('lan').state.kind).toBe('open');
   });
 

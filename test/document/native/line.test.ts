@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { nativeLine } from '../../../src/document/native/line.js';
-import { lineSource, mergedSource } from '../../../src/document/native/line-source.js';
+import { isSameLine, lineSettings, mergedSource } from '../../../src/document/native/line-source.js';
 import { DeviceNames } from '../../../src/document/native/units.js';
 import { cursor, mistakesOf } from '../helpers.js';
 
@@ -98,7 +98,7 @@ describe('a line in the native file', () => {
 
   it('leaves direction to the adapter with rs485: {mode: auto}, as without it', () => {
     const { definition } = lineOf({ serial: { path: '/dev/x', rs485: { mode: 'auto' } } });
-    expect(definition).toEqual(lineOf({ serial: { path: '/dev/x' } }).definition);
+    expect(definition && lineSettings(definition)).not.toHaveProperty('serial.rs485');
   });
 
   it.each<[object, string]>([
@@ -172,11 +172,25 @@ const LINES: [string, object][] = [
   ['TLS', { tls: { ...TLS, ca: 'ca.pem' } }],
 ];
 
-describe('the source of a line', () => {
-  it.each(LINES)('is read again as the same definition: %s', (_, value) => {
+describe('the settings of a line', () => {
+  it.each(LINES)('are those of the same line when they are all written: %s', (_, value) => {
     const { definition } = lineOf(value);
-    if (!definition) throw new Error('no definition');
-    expect(lineOf(lineSource(definition)).definition).toEqual(definition);
+    const again = definition && lineOf(lineSettings(definition)).definition;
+    expect(definition && again && isSameLine(definition, again)).toBe(true);
+  });
+});
+
+describe('the source of a line', () => {
+  it('is what was written, from which a change begins', () => {
+    const { definition } = lineOf({ tcp: { port: 502 }, units: { '1-2': { copyOf: 'meter' } } });
+    expect(definition?.source).toEqual({ tcp: { port: 502 }, units: { '1-2': { copyOf: 'meter' } } });
+  });
+
+  it('takes a change of settings that were left out', () => {
+    expect(mergedSource({ serial: {} }, { timing: { gap: '5ms', t35: null } })).toEqual({
+      serial: {},
+      timing: { gap: '5ms' },
+    });
   });
 
   const source = { serial: { path: '/dev/x', baudRate: 9600 }, framing: 'rtu', units: { 1: 'a', 2: 'b' } };
@@ -212,8 +226,8 @@ it('what a line sends unsolicited is written as it is read', () => {
   for (const transport of [VIRTUAL, { tcp: {} }, { tls: TLS }]) {
     const { definition, mistakes } = lineOf({ ...transport, unsolicited });
     expect(mistakes).toEqual([]);
-    expect(definition && lineSource(definition)).toMatchObject({ unsolicited });
+    expect(definition && lineSettings(definition)).toMatchObject({ unsolicited });
   }
   const { definition } = lineOf({ ...VIRTUAL, unsolicited: unsolicited[0] });
-  expect(definition && lineSource(definition)).toMatchObject({ unsolicited: unsolicited.slice(0, 1) });
+  expect(definition && lineSettings(definition)).toMatchObject({ unsolicited: unsolicited.slice(0, 1) });
 });

@@ -11,6 +11,7 @@ describe('the native file', () => {
     expect(bench.lines[0]).toEqual({
       kind: 'serial',
       name: 'bench',
+      source: expect.any(Object),
       framing: 'rtu',
       mode: 'server',
       path: '/dev/ttyUSB0',
@@ -32,6 +33,7 @@ describe('the native file', () => {
     expect(bench.lines[1]).toEqual({
       kind: 'serial',
       name: 'paced',
+      source: expect.any(Object),
       framing: 'rtu',
       mode: 'server',
       path: 'virtual',
@@ -52,6 +54,7 @@ describe('the native file', () => {
     expect(bench.lines[2]).toEqual({
       kind: 'tcp',
       name: 'lan',
+      source: expect.any(Object),
       host: '127.0.0.1',
       port: 5020,
       framing: 'socket',

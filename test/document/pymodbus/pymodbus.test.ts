@@ -17,6 +17,7 @@ describe('a server of a pymodbus file', () => {
       {
         kind: 'serial',
         name: 'bus',
+        source: expect.objectContaining({ units: { '*': 'pump' } }),
         framing: 'rtu',
         mode: 'server',
         path: '/dev/ttyS7',
@@ -38,6 +39,7 @@ describe('a server of a pymodbus file', () => {
       {
         kind: 'tcp',
         name: 'server',
+        source: expect.objectContaining({ units: { 9: 'tank' } }),
         host: '127.0.0.1',
         port: 15020,
         framing: 'socket',

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { expect } from 'vitest';
 import { isMapping } from '../../../src/common/schema/parts.js';
 import type { Device } from '../../../src/device/device.js';
-import { lineSource } from '../../../src/document/native/line-source.js';
+import { lineSettings } from '../../../src/document/native/line-source.js';
 import { COMMANDS } from '../../../src/remote/rpc/declared.js';
 import { carryOut } from '../../../src/remote/rpc/line-end.js';
 import type { CallName } from '../../../src/remote/rpc/rpc.js';
@@ -174,7 +174,7 @@ function serves(simulator: Simulator, see: (seen: Seen) => object) {
       });
       return { registers, manners: device.manners, clock: device.clock.settings };
     }),
-    lines: byName(lines.values(), ({ definition }) => lineSource(definition)),
+    lines: byName(lines.values(), ({ definition }) => lineSettings(definition)),
     // Those for lines and values that are gone come back with nobody.
     rules: faults.rules
       .list()

@@ -328,6 +328,17 @@ describe('after any sequence of changes', () => {
       ],
     ],
     [
+      'counters beyond what their registers hold',
+      [
+        { name: 'device.clock', input: { device: 'meter', step: '1h' } },
+        {
+          name: 'signal.set',
+          input: { device: 'meter', value: 'voltage', signal: { counter: { perSecond: 3 } } },
+        },
+        { name: 'apply what runs' },
+      ],
+    ],
+    [
       'values with a signal that clients may write since',
       [
         {

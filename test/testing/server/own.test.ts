@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { encodeRtu } from '../../../src/modbus/protocol/rtu.js';
-import type { Exchange } from '../../../src/testing/server/asker.js';
 import { cardText } from '../../../src/testing/server/card.js';
 import { textOf } from '../../../src/testing/server/check.js';
+import type { Exchange } from '../../../src/testing/server/exchange.js';
 import { verdictOfAll } from '../../../src/testing/server/server-test.js';
 import { serverTestReport } from '../../../src/testing/server/server-test-report.js';
 import type { VirtualClock } from '../../support/virtual-clock.js';
@@ -74,9 +74,8 @@ describe('values that were written', () => {
     expect(values).toEqual(FIRST);
     const written = serverTest.log.filter(({ pdu }) => [6, 16, 22, 23].includes(pdu?.[0] ?? 0));
     expect(written).toEqual([]);
-    expect(serverTest.findings.find(({ check }) => check.id === 'fc06-echo')?.said).toBe(
-      'holding 0 is not read, and so can not be put back',
-    );
+    const finding = serverTest.findings.find(({ check }) => check.id === 'fc06-echo');
+    expect(finding && textOf(finding)).toBe('holding 0 is not read, and so can not be put back');
   });
 });
 
@@ -131,7 +130,7 @@ describe('a broadcast', () => {
   it('is not sent where another unit does not let its value be read', async () => {
     const neighbour = [7, 8, 9];
     expect(await bus(neighbour, false)).toMatchObject({
-      ...{ verdict: 'not-run', said: 'of unit 9, holding 0 is not read, and so can not be put back' },
+      ...{ verdict: 'not-run', said: { code: 'not-read', unit: 9, table: 'holding', first: 0, last: 0 } },
     });
     expect(neighbour).toEqual([7, 8, 9]);
   });
@@ -221,7 +220,7 @@ describe('a run that was stopped', () => {
     });
     expect(serverTest.durationMs).toBeLessThan(101_000);
     expect(serverTest.findings.find(({ check }) => check.id === 'idle')).toMatchObject({
-      ...{ verdict: 'not-run', said: 'the server test was stopped' },
+      ...{ verdict: 'not-run', said: { code: 'stopped' } },
     });
     expect(verdictOfAll(serverTest)).toBe('inconclusive');
     expect(cardText(serverTest)).toMatch(/\nStopped after \d of \d+ checks: no verdict\./);
@@ -231,7 +230,7 @@ describe('a run that was stopped', () => {
 
   it('before anything answered says that it was stopped, and not that nothing answers', async () => {
     const serverTest = await testModel(() => undefined, { stopAt: 100 });
-    expect(serverTest.findings[0]).toMatchObject({ verdict: 'not-run', said: 'the server test was stopped' });
+    expect(serverTest.findings[0]).toMatchObject({ verdict: 'not-run', said: { code: 'stopped' } });
     expect(cardText(serverTest)).toContain('Stopped after 0 of ');
   });
 

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
-import { type LineSource, mergedSource } from '../../../src/document/native/line-source.js';
+import type { LineSource } from '../../../src/document/configuration.js';
+import { mergedSource } from '../../../src/document/native/line-source.js';
 import type { Wire as ByteWire, ClientTarget, WireListener } from '../../../src/modbus/client/wire.js';
 import { characterTime, t35 } from '../../../src/modbus/protocol/timing.js';
 import { discardGap, ptyAdapter } from '../../../src/modbus/transport/port/adapter.js';

@@ -1,9 +1,8 @@
 import type { Claims } from '../../order-schemas.js';
-import type { Exchange } from '../asker.js';
 import { type Bench, READ_CODES, type ReadCode } from '../bench.js';
 import { conforms, inconclusive, type Judged, notRun, type ServerCheck, violates } from '../check.js';
-import { beginText, functionsText } from '../found.js';
-import { replyTimes } from './frames.js';
+import type { Exchange } from '../exchange.js';
+import { replyTimes } from '../reply-times.js';
 
 /** Judges functions, as far as the other checks have asked them. */
 async function functions(bench: Bench, claimed: readonly number[]): Promise<Judged> {
@@ -17,7 +16,7 @@ async function functions(bench: Bench, claimed: readonly number[]): Promise<Judg
   const open = claimed.filter((code) => !there.has(code));
   return open.length > 0
     ? inconclusive({ code: 'functions-not-tried', functions: open })
-    : conforms(`${functionsText(claimed)} there`);
+    : conforms({ code: 'functions-there', functions: claimed });
 }
 
 /** The exchanges with an exception code that the specification has. */
@@ -34,7 +33,7 @@ export function exceptionsIn(log: readonly Exchange[]): Map<number, Exchange> {
 function exceptions(bench: Bench, claimed: readonly number[]): Judged {
   const seen = exceptionsIn(bench.log);
   const others = [...seen].filter(([code]) => !claimed.includes(code));
-  if (others.length === 0) return conforms('no other exceptions came');
+  if (others.length === 0) return conforms({ code: 'no-other-exceptions' });
   const codes = others.map(([code]) => code);
   return violates({ code: 'exceptions-not-claimed', exceptions: codes }, ...others.map(([, shown]) => shown));
 }
@@ -46,7 +45,7 @@ async function quantity(bench: Bench, claimed: number, codes: readonly ReadCode[
   const least = Math.min(...found);
   if (found.length === 0) return inconclusive({ code: 'no-large-table' });
   return least >= claimed
-    ? conforms(`${least} in one read`)
+    ? conforms({ code: 'as-many-in-one-read', most: least, what: codes.includes(3) ? 'registers' : 'bits' })
     : violates({ code: 'fewer-than-claimed', most: least, claimed });
 }
 
@@ -62,14 +61,14 @@ function broadcast({ facts, asker }: Bench): Judged {
   if (facts.broadcast === undefined)
     return asker.isSerial ? inconclusive({ code: 'no-broadcast-sent' }) : notRun({ code: 'serial-only' });
   return facts.broadcast
-    ? conforms('a broadcast write is executed')
+    ? conforms({ code: 'broadcast-executed' })
     : violates({ code: 'broadcast-not-executed' });
 }
 
 function replyTime(bench: Bench, claimed: number): Judged {
   const times = replyTimes(bench);
   if (!times) return inconclusive({ code: 'no-reply-timed' });
-  if (times.p99 <= claimed) return conforms(beginText(times.p99));
+  if (times.p99 <= claimed) return conforms({ code: 'as-fast', p99Ms: times.p99 });
   const slow = bench.log.filter(({ ms }) => ms !== undefined && ms > claimed).slice(0, 3);
   return violates({ code: 'slower-than-claimed', p99Ms: times.p99, claimedMs: claimed }, ...slow);
 }

@@ -1,7 +1,8 @@
-import { type Exchange, isDecisive, orWhenEnded } from '../asker.js';
+import { orWhenEnded } from '../asker.js';
 import type { Bench } from '../bench.js';
-import { conforms, inconclusive, type Judged, notRun, type ServerCheck, violates } from '../check.js';
-import { type Soaked, soakText } from '../found.js';
+import { checksOf, conforms, inconclusive, type Judged, notRun, violates } from '../check.js';
+import type { Soaked } from '../codes/phrases.js';
+import { type Exchange, isDecisive } from '../exchange.js';
 import { type ServerAnswer, tallyOf } from '../reading.js';
 import { TOLD_MS } from '../survey.js';
 import { Tally } from '../tally.js';
@@ -74,23 +75,17 @@ async function soak(bench: Bench): Promise<Judged> {
   const [first, last] = [parts[0]?.at(0.5) ?? 0, parts.at(-1)?.at(0.5) ?? 0];
   if (last > DRIFT * first + DRIFT_MS)
     return violates({ code: 'soak-slower', ...soaked, firstMs: first, lastMs: last });
-  return conforms(soakText(soaked));
+  return conforms({ code: 'soaked', ...soaked });
 }
 
-export const ENDURANCE: readonly ServerCheck[] = [
+export const ENDURANCE = checksOf({ group: 'endurance' }, [
   {
-    id: 'soak',
-    group: 'endurance',
+    ...{ id: 'soak', grade: 'met', turn: 'late', needs: ['soak'], isSeveral: true, run: soak },
     title: 'Keeps answering',
     does: 'Reads for as long as --soak says, at the pace of --pause.',
     rule: 'Conforms when all reads are answered, and as fast at the end as at the beginning.',
     clause: 'robustness (no clause)',
     matters: 'alejoseb/Modbus-STM32-HAL-FreeRTOS#125, pymodbus-dev/pymodbus#274',
     mend: 'Look for what grows with each request.',
-    grade: 'met',
-    needs: ['soak'],
-    turn: 'late',
-    isSeveral: true,
-    run: soak,
   },
-];
+]);

@@ -1,12 +1,14 @@
 import { SUNSPEC_BASES } from '../../../document/native/sunspec.js';
 import { COMMON_MODEL, findSunspecModel, SUNSPEC_END } from '../../../document/sunspec/place.js';
 import { bitsAt } from '../../../modbus/protocol/bytes.js';
-import { type Exchange, hasValues } from '../asker.js';
 import type { Bench, ReadCode } from '../bench.js';
 import {
+  absent,
+  checksOf,
   conforms,
   dangerous,
   inconclusive,
+  isAbsent,
   type Judged,
   notAnswered,
   refused,
@@ -15,28 +17,28 @@ import {
   violates,
 } from '../check.js';
 import { A } from '../clauses.js';
+import { type Exchange, hasValues } from '../exchange.js';
 import type { Found } from '../found.js';
 import { didOf, hasOtherQuantity } from '../reading.js';
 import { readPdu, valuesOf } from '../requests.js';
-import { answerText, listText } from '../words.js';
+import { answerText } from '../words.js';
 
 /** Finds the table of a function, or says why there is none. */
 export async function tableOr(bench: Bench, code: ReadCode): Promise<number | Judged> {
   const address = await bench.table(code);
   if (typeof address === 'number') return address;
   const { answer } = address;
-  if (answer.kind === 'exception' && answer.code === 1)
-    return unsupported({ code: 'function-absent', function: code }, address);
+  if (isAbsent(address)) return absent(address);
   if (answer.kind === 'exception') return inconclusive({ code: 'no-address-found', function: code }, address);
   // A server that does not answer unknown addresses may have the function, and other addresses.
   if (answer.kind === 'silent' && (await refusesAddresses(bench)))
-    return notAnswered(code, bench.asker.isSerial, address);
+    return notAnswered(address, bench.asker.isSerial);
   return inconclusive({ code: 'function-unclear', function: code, answer: didOf(answer) }, address);
 }
 
 /** True when the server answers, with whatever, a read of addresses that it does not have. */
 async function refusesAddresses(bench: Bench): Promise<boolean> {
-  const { code } = bench.read ?? { code: 3 };
+  const { code } = bench.good;
   const asked = bench.log.filter(({ pdu, isPlain }) => isPlain && pdu?.[0] === code && pdu[1] === 0xff);
   const last = asked.at(-1) ?? (await bench.ask(readPdu(code, 0xffff, 1)));
   return last.answer.kind === 'exception' || last.answer.kind === 'data';
@@ -55,7 +57,7 @@ async function most(bench: Bench, code: ReadCode, limit: number): Promise<Judged
     const isShort = hasOtherQuantity(whole) || whole.oddities.includes('byte-count');
     return isShort
       ? inconclusive({ code: 'reply-of-other-size', quantity: limit, what }, whole)
-      : conforms(`${limit} ${what} in one read`, whole);
+      : conforms({ code: 'as-many-in-one-read', most: limit, what }, whole);
   }
   let [low, high] = [1, limit];
   let refusal: Exchange = whole;
@@ -75,13 +77,12 @@ async function most(bench: Bench, code: ReadCode, limit: number): Promise<Judged
   const isMapEnd = beyond.answer.kind !== 'data';
   if (isMapEnd) {
     bench.facts.lastAddress[code] = last;
-    const isRefusedAs2 = answer.kind === 'exception' && answer.code === 2;
-    const exception = answer.kind === 'exception' && !isRefusedAs2 ? { exception: answer.code } : {};
-    return inconclusive(
-      { code: 'map-too-small', address, last, most: low, what, ...exception },
-      whole,
-      refusal,
-    );
+    const small = { address, last, most: low, what };
+    const found: Found =
+      answer.kind === 'exception' && answer.code !== 2
+        ? { code: 'map-too-small-refused', ...small, exception: answer.code }
+        : { code: 'map-too-small', ...small };
+    return inconclusive(found, whole, refusal);
   }
   bench.facts.most[code] = low;
   const claimed = bench.order.claims?.[what];
@@ -95,7 +96,7 @@ async function most(bench: Bench, code: ReadCode, limit: number): Promise<Judged
 }
 
 async function mapEnd(bench: Bench): Promise<Judged> {
-  const code = bench.read?.code ?? 3;
+  const code = bench.good.code;
   const address = await tableOr(bench, code);
   if (typeof address !== 'number') return address;
   const isThere = async (at: number) => hasValues(await bench.ask(readPdu(code, at, 1)));
@@ -117,10 +118,7 @@ async function mapEnd(bench: Bench): Promise<Judged> {
   bench.facts.lastAddress[code] = there;
   return refused(bench, readPdu(code, there, 2), {
     right: [2],
-    open: {
-      3: 'the read is refused, with the code of a wrong quantity',
-      4: 'the read is refused, with another code',
-    },
+    open: { 3: 'refused-as-quantity', 4: 'refused-otherwise' },
     data: (exchange) => violates({ code: 'end-in-block', address: there + 1, before: there }, exchange),
   });
 }
@@ -145,15 +143,15 @@ async function padding(bench: Bench, code: 1 | 2): Promise<Judged> {
   neighbours = all?.slice(1).includes(true) ?? false;
   if (shown.length === 0) return inconclusive({ code: 'bits-not-read' });
   return neighbours
-    ? conforms('byte counts fit, and unused bits are 0', ...shown)
+    ? conforms({ code: 'bits-padded' }, ...shown)
     : inconclusive({ code: 'bits-all-zero' }, ...shown);
 }
 
 /** Reads four registers one by one, in a block, and one by one again: quiet ones have to agree. */
 async function blockAgrees(bench: Bench): Promise<Judged> {
-  const code = bench.read?.code ?? 3;
+  const code = bench.good.code;
   if (code < 3) return unsupported({ code: 'no-registers' });
-  const address = bench.read?.address ?? 0;
+  const address = bench.good.address;
   const singles = async () => {
     const values: string[] = [];
     for (let i = 0; i < 4; i++) {
@@ -172,31 +170,25 @@ async function blockAgrees(bench: Bench): Promise<Judged> {
   const block = valuesOf(exchange.answer.pdu).join(' ');
   const after = await singles();
   if (before !== after) return inconclusive({ code: 'registers-alive' }, exchange);
-  if (block === before)
-    return conforms(`four registers from ${address} on are the same alone and in a block`, exchange);
+  if (block === before) return conforms({ code: 'block-same', address }, exchange);
   if (hasOtherQuantity(exchange) || exchange.oddities.includes('byte-count'))
     return inconclusive({ code: 'block-of-other-size' }, exchange);
   const alone = bench.log.at(-1) as Exchange;
   return dangerous({ code: 'block-differs', address, alone: before, block }, exchange, alone);
 }
 
-export const HAS: readonly ServerCheck[] = [
+export const HAS = checksOf({ group: 'has' }, [
   {
-    id: 'map-end',
-    provokes: ['address'],
-    group: 'has',
+    ...{ id: 'map-end', grade: 'seldom', provokes: ['address'], run: mapEnd },
     title: 'Refuses a block that goes beyond the end',
     does: 'Finds the last address, and reads it together with the next one.',
     rule: 'Conforms with exception 02. Another code decides nothing; every address exists: not supported.',
     clause: `${A}, 7, code 02`,
     matters: 'A value beside the map is taken for a measurement: pail23/stiebel_eltron_isg_component#599.',
     mend: 'Check address plus quantity against the end of the map.',
-    grade: 'seldom',
-    run: mapEnd,
   },
   {
-    id: 'fc03-quantity-125',
-    group: 'has',
+    ...{ id: 'fc03-quantity-125', grade: 'met', run: (bench) => most(bench, 3, 125) },
     title: 'Answers a read of 125 registers',
     does: 'Reads 125 registers with function 3; halves the quantity until it is answered.',
     rule: 'Conforms with 250 bytes. Where the map is smaller nothing is decided; the largest found is told.',
@@ -204,37 +196,28 @@ export const HAS: readonly ServerCheck[] = [
     matters:
       'Clients that join registers into blocks fail: influxdata/telegraf#18871, alejoseb/Modbus-STM32-HAL-FreeRTOS#116.',
     mend: 'Give the transmit buffer 256 bytes.',
-    grade: 'met',
-    run: (bench) => most(bench, 3, 125),
   },
   {
-    id: 'fc01-quantity-2000',
-    group: 'has',
+    ...{ id: 'fc01-quantity-2000', grade: 'seldom', run: (bench) => most(bench, 1, 2000) },
     title: 'Answers a read of 2000 coils',
     does: 'Reads 2000 coils with function 1; halves the quantity until it is answered.',
     rule: 'Conforms with 250 bytes. Where there are fewer coils nothing is decided.',
     clause: `${A}, 6.1`,
     matters: 'As for registers: coassoftwaresystems/delphi-modbus#18.',
     mend: 'Give the transmit buffer 256 bytes.',
-    grade: 'seldom',
-    run: (bench) => most(bench, 1, 2000),
   },
   {
-    id: 'block-agrees',
-    group: 'has',
+    ...{ id: 'block-agrees', grade: 'dangerous', run: blockAgrees },
     title: 'A block has the values of its registers',
     does: 'Reads four registers one by one, in one block, and one by one again.',
     rule: 'Conforms when they agree. Where they move, quiet registers are needed.',
     clause: `${A}, 6.3`,
     matters: 'Values of 32 bits are torn, or swapped, or shifted by holes: LavermanJJ/pysolarfocus#61.',
     mend: 'Fill each word of a block from its own address.',
-    grade: 'dangerous',
-    run: blockAgrees,
   },
   ...([1, 2] as const).map(
-    (code): ServerCheck => ({
-      id: `fc0${code}-padding`,
-      group: 'has',
+    (code): Omit<ServerCheck, 'group'> => ({
+      ...{ id: `fc0${code}-padding`, grade: 'seldom', run: (bench: Bench) => padding(bench, code) },
       title: `Function ${code} pads with zeros`,
       does: `Reads 1, 3 and 9 bits with function ${code}.`,
       rule: 'Conforms when the byte counts are 1, 1 and 2 and all other bits are 0. Shows nothing where the bits beside are 0.',
@@ -242,11 +225,9 @@ export const HAS: readonly ServerCheck[] = [
       matters:
         'Clients that take the whole byte see coils that they have not asked for: stephane/libmodbus#124, Cloud-Automation/node-modbus#184.',
       mend: 'Clear the byte before bits are put into it.',
-      grade: 'seldom',
-      run: (bench) => padding(bench, code),
     }),
   ),
-];
+]);
 
 /** The marker at the start of the models. */
 const MARKER = [0x5375, 0x6e53];
@@ -277,7 +258,7 @@ async function follow(bench: Bench, first: number): Promise<Judged> {
     }
     if (id === SUNSPEC_END[0])
       return length === SUNSPEC_END[1]
-        ? conforms(`the models ${listText(models.map(String))} from ${first} on, and the end`)
+        ? conforms({ code: 'sunspec-chain', models, first })
         : blame({ code: 'sunspec-end', address: at, length });
     if (models.length === 0 && id !== COMMON_MODEL) return blame({ code: 'sunspec-first', model: id });
     const wrong = wrongLength(id, length);
@@ -310,18 +291,14 @@ function wrongLength(id: number, length: number): { readonly right?: number } | 
   return isRight ? undefined : { right: fixed };
 }
 
-export const SUNSPEC: readonly ServerCheck[] = [
+export const SUNSPEC = checksOf({ group: 'has' }, [
   {
-    id: 'sunspec-map',
-    provokes: ['address'],
-    group: 'has',
+    ...{ id: 'sunspec-map', grade: 'met', provokes: ['address'], run: chain },
     title: 'Its SunSpec models are a chain',
     does: 'Looks for the marker SunS at 40000, 0 and 50000, and follows the models to the end.',
     rule: 'Conforms when model 1 is the first, each model is as long as it has to be, its last register is there, and FFFF 0000 ends the chain. No marker: not supported.',
     clause: 'SunSpec Device Information Model Specification V1.2, 6; conformance DEV-1, DEV-2, MOD-1, MOD-2',
     matters: 'Clients find no model, or read the wrong one: hoylabs/OpenDTU-OnBattery#2635.',
     mend: 'Let each length count the registers behind it, and end the list with FFFF 0000.',
-    grade: 'met',
-    run: chain,
   },
-];
+]);

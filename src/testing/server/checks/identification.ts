@@ -1,8 +1,11 @@
 import { printableLine } from '../../../common/rest-client/printable.js';
 import type { Bench } from '../bench.js';
 import {
+  absent,
+  checksOf,
   conforms,
   inconclusive,
+  isAbsent,
   type Judged,
   notAnswered,
   refused,
@@ -10,12 +13,15 @@ import {
   unsupported,
   violates,
 } from '../check.js';
-import { A } from '../clauses.js';
+import { A, SERIAL } from '../clauses.js';
 import type { Found } from '../found.js';
 import { didOf } from '../reading.js';
-import { answerText, codeText } from '../words.js';
+import { codeText } from '../words.js';
 
-const identify = (access: number, object: number) => Uint8Array.of(0x2b, 0x0e, access, object);
+/** The MEI type of device identification (6.21). */
+const MEI = 14;
+
+const identify = (access: number, object: number) => Uint8Array.of(0x2b, MEI, access, object);
 
 /** Longest list of objects: one request may begin with each of 256. */
 const MOST_PARTS = 256;
@@ -31,13 +37,10 @@ async function readObjects(
     const exchange = await bench.ask(identify(access, next));
     bench.noteFunction(43, exchange);
     const { answer } = exchange;
-    if (answer.kind === 'exception' && answer.code === 1)
-      return unsupported({ code: 'function-absent', function: 43, mei: 14 }, exchange);
-    if (answer.kind === 'exception')
-      return violates({ code: 'not-identified', answer: didOf(answer) }, exchange);
+    if (isAbsent(exchange)) return absent(exchange, MEI);
     if (answer.kind !== 'data') return violates({ code: 'not-identified', answer: didOf(answer) }, exchange);
     const [, mei = 0, , conformity = 0, more = 0, following = 0, count = 0] = answer.pdu;
-    if (mei !== 0x0e || answer.pdu.length < 7) return violates({ code: 'no-identification' }, exchange);
+    if (mei !== MEI || answer.pdu.length < 7) return violates({ code: 'no-identification' }, exchange);
     level = conformity;
     let at = 7;
     for (let i = 0; i < count; i++) {
@@ -71,7 +74,7 @@ async function basic(bench: Bench): Promise<Judged> {
   const missing = [0, 1, 2].filter((id) => !objects.has(id));
   if (missing.length > 0)
     return violates({ code: 'objects-missing', objects: missing }, ...bench.log.slice(-1));
-  return conforms(`${names.map(printableLine).join(', ')}; level ${codeText(level)}`, ...bench.log.slice(-1));
+  return conforms({ code: 'identified', names: names.map(printableLine), level }, ...bench.log.slice(-1));
 }
 
 async function extended(bench: Bench): Promise<Judged> {
@@ -81,7 +84,7 @@ async function extended(bench: Bench): Promise<Judged> {
     const isLower = answer?.kind === 'exception' && answer.code === 3;
     return isLower ? violates({ code: 'level-refused' }, ...(read.shown ?? [])) : read;
   }
-  return conforms(`${read.objects.size} objects; level ${codeText(read.level)}`, ...bench.log.slice(-1));
+  return conforms({ code: 'objects', objects: read.objects.size, level: read.level }, ...bench.log.slice(-1));
 }
 
 const individually = (bench: Bench) => ((bench.facts.identificationLevel ?? 0x80) & 0x80) !== 0;
@@ -92,7 +95,7 @@ const with43 =
   async (bench: Bench): Promise<Judged> => {
     if (!bench.isFunctionKnown(43)) await basic(bench);
     if (bench.facts.functions.missing.has(43))
-      return unsupported({ code: 'function-absent', function: 43, mei: 14 });
+      return unsupported({ code: 'function-absent', function: 43, mei: MEI });
     if (bench.facts.functions.silent.has(43)) return inconclusive({ code: 'identification-deaf' });
     return run(bench);
   };
@@ -100,10 +103,8 @@ const with43 =
 async function restart(bench: Bench): Promise<Judged> {
   const exchange = await bench.ask(identify(1, 0x50));
   const { answer } = exchange;
-  if (answer.kind === 'exception' && answer.code === 1)
-    return unsupported({ code: 'function-absent', function: 43, mei: 14 }, exchange);
-  if (answer.kind === 'data' && answer.pdu[7] === 0)
-    return conforms('it begins again at object 00', exchange);
+  if (isAbsent(exchange)) return absent(exchange, MEI);
+  if (answer.kind === 'data' && answer.pdu[7] === 0) return conforms({ code: 'begins-again' }, exchange);
   return violates({ code: 'no-restart', answer: didOf(answer) }, exchange);
 }
 
@@ -116,48 +117,46 @@ async function unknownSubFunction(bench: Bench): Promise<Judged> {
   if (bench.facts.functions.missing.has(8)) return unsupported({ code: 'function-absent', function: 8 });
   return refused(bench, Uint8Array.of(8, 0, 0x13, 0, 0), {
     right: [1],
-    open: { 3: 'it is refused, with another code' },
+    open: { 3: 'refused-otherwise' },
     isOptional: false,
   });
 }
 
-/** A function of a serial line that a server may have: judged by the shape of its reply. */
+/** What a function may be answered with: the replies that are right, and how others are wrong. */
+type ReplyShape = readonly [right: string, judge: (pdu: Uint8Array) => Found | undefined];
+
+/** A function that a server may have: judged by the shape of its reply. */
 function shape(
   id: string,
   pdu: readonly number[],
-  text: { title: string; right: string; clause: string; matters: string },
-  judge: (pdu: Uint8Array) => Found | undefined,
+  texts: Pick<ServerCheck, 'title' | 'clause' | 'matters'>,
+  [right, judge]: ReplyShape,
 ): ServerCheck {
   const code = pdu[0] as number;
   return {
-    id,
-    group: 'identification',
-    title: text.title,
+    ...{ id, group: 'identification', grade: 'met', provokes: ['function'], ...texts },
+    clause: `${A}, ${texts.clause}`,
     does: `Sends function ${code}${pdu.length > 1 ? ` (${pdu.map(codeText).join(' ')})` : ''}.`,
-    rule: `Conforms with ${text.right}, or with exception 01: not supported. Silence costs each client a time-out.`,
-    clause: `${A}, ${text.clause}`,
-    matters: text.matters,
+    rule: `Conforms with ${right}, or with exception 01: not supported. Silence costs each client a time-out.`,
     mend: 'Answer with exception 01 what is not there.',
-    grade: 'met',
-    provokes: ['function'],
     run: async (bench) => {
       const exchange = await bench.ask(Uint8Array.from(pdu));
       bench.noteFunction(code, exchange);
       const { answer } = exchange;
       switch (answer.kind) {
         case 'exception':
-          if (answer.code === 1) return unsupported({ code: 'function-absent', function: code }, exchange);
+          if (isAbsent(exchange)) return absent(exchange);
           return code >= 20 && [2, 3, 4].includes(answer.code)
-            ? conforms(`exception ${codeText(answer.code)}`, exchange)
+            ? conforms({ code: 'exception', exception: answer.code }, exchange)
             : violates({ code: 'wrong-exception', exception: answer.code, right: [1] }, exchange);
         case 'data': {
           const wrong = judge(answer.pdu);
           return wrong === undefined
-            ? conforms(`the server ${answerText(answer)}`, exchange)
+            ? conforms({ code: 'answered', answer: didOf(answer) }, exchange)
             : violates(wrong, exchange);
         }
         case 'silent':
-          return notAnswered(code, bench.asker.isSerial, exchange);
+          return notAnswered(exchange, bench.asker.isSerial);
         default:
           return violates({ code: 'function-misanswered', answer: didOf(answer) }, exchange);
       }
@@ -173,19 +172,14 @@ async function counters(bench: Bench): Promise<Judged> {
   };
   const before = [await counter(12), await counter(13)];
   if (before.includes(undefined)) return unsupported({ code: 'no-counters' });
-  const frame = bench.asker.framing.encode({
-    transactionId: 0,
-    unitId: bench.asker.unitId,
-    pdu: bench.goodRead,
-  });
+  const frame = bench.frameOf();
   frame[frame.length - 1] = (frame.at(-1) ?? 0) ^ 0xff;
   await bench.asker.send([{ bytes: frame }], { timeout: 300 });
   const illegal = await bench.ask(Uint8Array.of(0x63, 0, 0, 0, 1), { tries: 1 });
   const after = [await counter(12), await counter(13)];
   const [errors = 0, exceptions = 0] = [0, 1].map((i) => ((after[i] ?? 0) - (before[i] ?? 0)) & 0xffff);
   if (illegal.answer.kind !== 'exception') return inconclusive({ code: 'no-exception-counted' }, illegal);
-  if (errors === 1 && exceptions === 1)
-    return conforms('one bad frame and one exception are counted', illegal);
+  if (errors === 1 && exceptions === 1) return conforms({ code: 'counted' }, illegal);
   return violates({ code: 'miscounted', errors, exceptions }, ...bench.log.slice(-6));
 }
 
@@ -195,173 +189,144 @@ function byteCount(pdu: Uint8Array): Found | undefined {
   return counted === bytes ? undefined : { code: 'byte-count-wrong', byteCount: counted, bytes };
 }
 
-const S43 = 'debevv/nanoMODBUS#126: lists that are cut, or have no end.';
 const COST = 'A client that looks for it waits for its time-out: stephane/libmodbus#813.';
 
-function of43(
-  id: string,
-  title: string,
-  does: string,
-  rule: string,
-  run: (bench: Bench) => Promise<Judged>,
-  clause = '6.21',
-): ServerCheck {
-  return {
-    ...{ id, group: 'identification', title, does, rule, clause: `${A}, ${clause}`, matters: S43 },
+const OF_43 = checksOf(
+  {
+    ...{ group: 'identification', grade: 'seldom', clause: `${A}, 6.21` },
+    matters: 'debevv/nanoMODBUS#126: lists that are cut, or have no end.',
     mend: 'Follow the table of objects and the rules of "more follows".',
-    grade: 'seldom',
-    run,
-  };
-}
-
-export const IDENTIFICATION: readonly ServerCheck[] = [
-  {
-    ...of43(
-      'fc43-basic',
-      'Identifies itself',
-      'Reads the basic objects with function 43/14 to their end.',
-      'Conforms with the objects 0, 1 and 2, and 00 as the next one at the end. Exception 01: not supported.',
-      basic,
-    ),
-    grade: 'met',
   },
-  of43(
-    'fc43-extended',
-    'Answers for a higher level',
-    'Reads the extended objects.',
-    'Conforms when the server answers at its own level.',
-    with43(extended),
-  ),
-  {
-    provokes: ['value'],
-    ...of43(
-      'fc43-code-illegal',
-      'Refuses an unknown way of reading',
-      'Sends 2B 0E 05 00.',
-      'Conforms with exception 03. Exception 02 decides nothing.',
-      with43((bench) =>
-        refused(bench, identify(5, 0), { right: [3], open: { 2: 'it is refused, with another code' } }),
+  [
+    {
+      ...{ id: 'fc43-basic', grade: 'met', run: basic },
+      title: 'Identifies itself',
+      does: 'Reads the basic objects with function 43/14 to their end.',
+      rule: 'Conforms with the objects 0, 1 and 2, and 00 as the next one at the end. Exception 01: not supported.',
+    },
+    {
+      ...{ id: 'fc43-extended', run: with43(extended) },
+      title: 'Answers for a higher level',
+      does: 'Reads the extended objects.',
+      rule: 'Conforms when the server answers at its own level.',
+    },
+    {
+      ...{ id: 'fc43-code-illegal', provokes: ['value'] },
+      title: 'Refuses an unknown way of reading',
+      does: 'Sends 2B 0E 05 00.',
+      rule: 'Conforms with exception 03. Exception 02 decides nothing.',
+      run: with43((bench) =>
+        refused(bench, identify(5, 0), { right: [3], open: { 2: 'refused-otherwise' } }),
       ),
-    ),
-  },
-  {
-    provokes: ['address'],
-    ...of43(
-      'fc43-object-unknown',
-      'Refuses an object that it does not have',
-      'Asks for object 7F alone.',
-      'Conforms with exception 02. Without individual access: not supported.',
-      with43(async (bench) =>
+    },
+    {
+      ...{ id: 'fc43-object-unknown', provokes: ['address'] },
+      title: 'Refuses an object that it does not have',
+      does: 'Asks for object 7F alone.',
+      rule: 'Conforms with exception 02. Without individual access: not supported.',
+      run: with43(async (bench) =>
         individually(bench)
           ? refused(bench, identify(4, 0x7f), { right: [2] })
           : unsupported({ code: 'objects-not-single' }),
       ),
-    ),
-  },
-  of43(
-    'fc43-restart',
-    'Begins again at an unknown object',
-    'Asks for the basic objects from 50 on.',
-    'Conforms when the list begins again at object 00.',
-    with43(restart),
-  ),
-  {
-    provokes: ['function'],
-    ...of43(
-      'fc43-mei-unknown',
-      'Refuses another MEI type',
-      'Sends 2B 0F 01 00.',
-      'Conforms with exception 01. 02 and 03 decide nothing.',
-      with43((bench) =>
+    },
+    {
+      ...{ id: 'fc43-restart', run: with43(restart) },
+      title: 'Begins again at an unknown object',
+      does: 'Asks for the basic objects from 50 on.',
+      rule: 'Conforms when the list begins again at object 00.',
+    },
+    {
+      ...{ id: 'fc43-mei-unknown', provokes: ['function'], clause: `${A}, 6.19 and figure 30` },
+      title: 'Refuses another MEI type',
+      does: 'Sends 2B 0F 01 00.',
+      rule: 'Conforms with exception 01. 02 and 03 decide nothing.',
+      run: with43((bench) =>
         refused(bench, Uint8Array.of(0x2b, 0x0f, 1, 0), {
           right: [1],
-          open: { 2: 'it is refused', 3: 'it is refused' },
+          open: { 2: 'refused-otherwise', 3: 'refused-otherwise' },
           isOptional: false,
         }),
       ),
-      '6.19 and figure 30',
-    ),
-  },
-  shape(
-    'fc08-loopback',
-    LOOPBACK,
-    {
-      title: 'Echoes a diagnostic request',
-      right: 'an echo',
-      clause: '6.8',
-      matters: 'Beckhoff FB_MBDiagnose polls it.',
     },
-    (pdu) => (Buffer.compare(pdu, Uint8Array.from(LOOPBACK)) === 0 ? undefined : { code: 'echo-differs' }),
-  ),
+  ],
+);
+
+const OF_8 = checksOf({ group: 'identification', grade: 'seldom', provokes: ['function'] }, [
   {
-    id: 'fc08-sub-unknown',
-    provokes: ['function'],
-    group: 'identification',
+    ...{ id: 'fc08-sub-unknown', run: unknownSubFunction },
     title: 'Refuses an unknown sub-function',
     does: 'Sends 08 0013 0000.',
     rule: 'Conforms with exception 01. 03 decides nothing. Without function 8: not supported.',
     clause: `${A}, figure 18`,
     matters: COST,
     mend: 'Answer with exception 01.',
-    grade: 'seldom',
-    run: unknownSubFunction,
   },
   {
-    id: 'fc08-counters',
-    provokes: ['function'],
-    group: 'identification',
+    ...{ id: 'fc08-counters', on: 'rtu', run: counters },
     title: 'Counts errors and exceptions',
     does: 'Reads the counters 8/12 and 8/13 before and after one frame with a wrong CRC and one exception.',
     rule: 'Conforms when each went up by one. Where others talk on the line nothing is decided.',
-    clause: 'Serial Line V1.02, 6.1',
+    clause: `${SERIAL}, 6.1`,
     matters: 'Whoever looks for a bad line looks at these counters.',
     mend: 'Count in the receiver, and in the place where exceptions are made.',
-    grade: 'seldom',
-    on: 'rtu',
-    run: counters,
   },
+]);
+
+const LOOPBACK_SHAPE: ReplyShape = [
+  'an echo',
+  (pdu) => (Buffer.compare(pdu, Uint8Array.from(LOOPBACK)) === 0 ? undefined : { code: 'echo-differs' }),
+];
+const STATUS_SHAPE: ReplyShape = [
+  '2 bytes',
+  (pdu) => (pdu.length === 2 ? undefined : { code: 'reply-length', bytes: pdu.length, right: 2 }),
+];
+const EVENTS_SHAPE: ReplyShape = [
+  'status 0000 or FFFF',
+  (pdu) =>
+    pdu.length === 5 && pdu[1] === pdu[2] && (pdu[1] === 0 || pdu[1] === 0xff)
+      ? undefined
+      : { code: 'status-wrong' },
+];
+const counting = (right: string): ReplyShape => [right, byteCount];
+const anything = (right: string): ReplyShape => [right, () => undefined];
+
+export const IDENTIFICATION: readonly ServerCheck[] = [
+  ...OF_43,
   shape(
-    'fc07-shape',
-    [7],
-    { title: 'Exception status', right: '2 bytes', clause: '6.7', matters: COST },
-    (pdu) => (pdu.length === 2 ? undefined : { code: 'reply-length', bytes: pdu.length, right: 2 }),
+    'fc08-loopback',
+    LOOPBACK,
+    { title: 'Echoes a diagnostic request', clause: '6.8', matters: 'Beckhoff FB_MBDiagnose polls it.' },
+    LOOPBACK_SHAPE,
   ),
-  shape(
-    'fc11-shape',
-    [11],
-    { title: 'Communication events', right: 'status 0000 or FFFF', clause: '6.9', matters: COST },
-    (pdu) =>
-      pdu.length === 5 && pdu[1] === pdu[2] && (pdu[1] === 0 || pdu[1] === 0xff)
-        ? undefined
-        : { code: 'status-wrong' },
-  ),
+  ...OF_8,
+  shape('fc07-shape', [7], { title: 'Exception status', clause: '6.7', matters: COST }, STATUS_SHAPE),
+  shape('fc11-shape', [11], { title: 'Communication events', clause: '6.9', matters: COST }, EVENTS_SHAPE),
   shape(
     'fc17-shape',
     [17],
     {
-      title: 'Server identifier',
-      right: 'byte count, identifier and run indicator',
-      clause: '6.13',
+      ...{ title: 'Server identifier', clause: '6.13' },
       matters: 'cwalter-at/freemodbus#17 (no byte count); silence costs a time-out.',
     },
-    byteCount,
+    counting('byte count, identifier and run indicator'),
   ),
   shape(
     'fc12-answered',
     [12],
-    { title: 'Communication log', right: 'the log', clause: '6.10', matters: COST },
-    byteCount,
+    { title: 'Communication log', clause: '6.10', matters: COST },
+    counting('the log'),
   ),
   shape(
     'fc20-answered',
     [20, 7, 6, 0, 1, 0, 0, 0, 1],
-    { title: 'File records', right: 'data or exception 02', clause: '6.14', matters: COST },
-    () => undefined,
+    { title: 'File records', clause: '6.14', matters: COST },
+    anything('data or exception 02'),
   ),
   shape(
     'fc24-answered',
     [24, 0, 0],
-    { title: 'FIFO queue', right: 'a queue, or exception 02 or 03', clause: '6.18', matters: COST },
-    () => undefined,
+    { title: 'FIFO queue', clause: '6.18', matters: COST },
+    anything('a queue, or exception 02 or 03'),
   ),
 ];

@@ -2,21 +2,20 @@ import { type Result, success } from '../../../common/result.js';
 import type { ClientTarget } from '../../../modbus/client/wire.js';
 import { concatBytes } from '../../../modbus/protocol/bytes.js';
 import { isRtuFrame, requestLength, responseLength } from '../../../modbus/protocol/rtu.js';
-import { type Exchange, isDecisive } from '../asker.js';
 import type { Bench } from '../bench.js';
 import {
+  checksOf,
   conforms,
   inconclusive,
   type Judged,
   notRun,
   once,
-  type ServerCheck,
   unsupported,
   violates,
 } from '../check.js';
+import { type Exchange, isDecisive } from '../exchange.js';
 import { didOf } from '../reading.js';
-import { timeText } from '../words.js';
-import { frameOf, stillAnswers, unanswered } from './bus.js';
+import { stillAnswers, unanswered } from './bus.js';
 
 const LISTEN_MS = 10_000;
 
@@ -60,7 +59,7 @@ async function otherMaster(bench: Bench): Promise<Judged> {
     return { ...violates(asked, ...found.slice(0, 3)), seen: { times: units.length, of: units.length } };
   return units.length === 1
     ? once(asked, ...found)
-    : conforms(`in ${timeText(LISTEN_MS)}, and beside ${bench.asker.requests} exchanges, nobody else asked`);
+    : conforms({ code: 'no-other-master', listenedMs: LISTEN_MS, of: bench.asker.requests });
 }
 
 /** Asks with other settings of the port, and gives it its own ones back. */
@@ -94,11 +93,11 @@ const OTHER_PARITY = { even: 'odd', odd: 'even' } as const;
 const wrongParity = onWires(async (bench, { parity }) => {
   if (parity === 'none') return unsupported({ code: 'no-parity' });
   const asked = await withSettings(bench, { parity: OTHER_PARITY[parity] });
-  if (!asked.ok) return inconclusive(asked.error);
+  if (!asked.ok) return inconclusive({ code: 'unreachable', reason: asked.error });
   const exchange = asked.value;
   return exchange.chunks.length > 0
     ? violates({ code: 'wrong-parity-answered', parity: OTHER_PARITY[parity] }, exchange)
-    : conforms(`a read with ${OTHER_PARITY[parity]} parity is not answered`, exchange);
+    : conforms({ code: 'wrong-parity-ignored', parity: OTHER_PARITY[parity] }, exchange);
 });
 
 /** The error of a speed that a receiver has to bear. */
@@ -108,7 +107,7 @@ const otherSpeed = onWires(async (bench, { baudRate }) => {
   for (const share of [1 + SPEED_ERROR, 1 - SPEED_ERROR]) {
     const speed = Math.round(share * baudRate);
     const asked = await withSettings(bench, { baudRate: speed });
-    if (!asked.ok) return inconclusive(asked.error);
+    if (!asked.ok) return inconclusive({ code: 'unreachable', reason: asked.error });
     const exchange = asked.value;
     if (!isDecisive(exchange))
       return inconclusive(
@@ -116,11 +115,11 @@ const otherSpeed = onWires(async (bench, { baudRate }) => {
         exchange,
       );
   }
-  return conforms('reads 2 % too fast and 2 % too slow are answered');
+  return conforms({ code: 'speeds-borne' });
 });
 
 async function wrongLrc(bench: Bench): Promise<Judged> {
-  const frame = frameOf(bench, bench.goodRead);
+  const frame = bench.frameOf();
   const digit = frame.length - 3;
   frame[digit] = frame[digit] === 0x30 ? 0x31 : 0x30;
   return unanswered(bench, [{ bytes: frame }], bench.asker.unitId, bench.goodRead);
@@ -128,75 +127,52 @@ async function wrongLrc(bench: Bench): Promise<Judged> {
 
 const ASCII = 'Serial Line V1.02, 2.5.2';
 
-export const LINE: readonly ServerCheck[] = [
+export const LINE = checksOf({ group: 'bus' }, [
   {
-    id: 'rtu-collision',
-    group: 'bus',
+    ...{ id: 'rtu-collision', grade: 'met', on: 'rtu', turn: 'late', isSeveral: true, run: otherMaster },
     title: 'Nobody else asks on the bus',
     does: 'Listens for 10 s, and looks at all that came unsolicited.',
     rule: 'Conforms when no request of another master comes.',
     clause: 'Serial Line V1.02, 2.1',
     matters: 'Exchanges collide, and replies go to the wrong master (catalogue: second-master).',
     mend: 'Take the other master off the bus, or ask through it.',
-    grade: 'met',
-    on: 'rtu',
-    turn: 'late',
-    isSeveral: true,
-    run: otherMaster,
   },
   {
-    id: 'rtu-parity',
-    group: 'bus',
+    ...{ id: 'rtu-parity', grade: 'seldom', on: 'rtu', turn: 'late', run: wrongParity },
     title: 'Ignores a wrong parity',
     does: 'Sends a read with the other parity. Not on a pseudo-terminal.',
     rule: 'Conforms when no reply comes. Without parity: not supported.',
     clause: 'Serial Line V1.02, 2.5.1 and 2.4.2',
     matters: 'Disturbed bits on long lines are found by the CRC alone.',
     mend: 'Let the UART check the parity, and discard the frame when it is wrong.',
-    grade: 'seldom',
-    on: 'rtu',
-    turn: 'late',
-    run: wrongParity,
   },
   {
-    id: 'rtu-baud',
-    group: 'bus',
+    ...{ id: 'rtu-baud', grade: 'seldom', on: 'rtu', turn: 'late', run: otherSpeed },
     title: 'Bears a speed that is 2 % off',
     does: 'Sends a read 2 % too fast, and one 2 % too slow. Not on a pseudo-terminal.',
     rule: 'Conforms when both are answered. Otherwise nothing is decided: the adapter may be the cause.',
     clause: 'Serial Line V1.02, 3.2',
     matters: 'Oscillators of clients differ; SunSpec RTU-2 asks for it.',
     mend: 'Sample each bit in its middle, and use an accurate oscillator.',
-    grade: 'seldom',
-    on: 'rtu',
-    turn: 'late',
-    run: otherSpeed,
   },
   {
-    id: 'ascii-restart',
-    group: 'bus',
+    ...{ id: 'ascii-restart', grade: 'met', on: 'ascii' },
     title: 'Begins anew at a colon',
     does: 'Sends ":01", and a whole frame 20 ms later.',
     rule: 'Conforms when the frame is answered.',
     clause: `${ASCII}.1`,
     matters: 'After a disturbance, the next poll is lost, too.',
     mend: 'Discard what was before each colon.',
-    grade: 'met',
-    on: 'ascii',
     run: (bench) =>
       stillAnswers(bench, [{ bytes: Uint8Array.from(Buffer.from(':01')) }], 20, { after: 'half-frame' }),
   },
   {
-    id: 'ascii-lrc',
-    group: 'bus',
+    ...{ id: 'ascii-lrc', grade: 'dangerous', on: 'ascii', run: wrongLrc },
     title: 'Ignores a frame with a wrong LRC',
     does: 'Sends a read with a wrong LRC.',
     rule: 'Conforms when no reply comes.',
     clause: `${ASCII}.2`,
     matters: 'A disturbed line becomes a wrong command.',
     mend: 'Check the LRC of every frame, and stay silent where it is wrong.',
-    grade: 'dangerous',
-    on: 'ascii',
-    run: wrongLrc,
   },
-];
+]);

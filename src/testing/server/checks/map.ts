@@ -1,21 +1,21 @@
 import { MAX_BITS_READ, MAX_REGISTERS_READ } from '../../../modbus/protocol/limits.js';
-import type { Exchange } from '../asker.js';
 import type { Bench, MappedValue } from '../bench.js';
 import {
-  codeOf,
+  absent,
+  checksOf,
   conforms,
   inconclusive,
+  isAbsent,
   type Judged,
   judgeRefusal,
-  type ServerCheck,
   unsupported,
   violates,
 } from '../check.js';
 import { A } from '../clauses.js';
-import { mapReadsText } from '../found.js';
+import type { Exchange } from '../exchange.js';
 import { didOf } from '../reading.js';
 import { type AddressSpan, readPdu, valuesOf } from '../requests.js';
-import { writePdu } from './writes.js';
+import { writePdu } from './written.js';
 
 /** The most values, and the most parts of values, that are asked for. */
 const MOST_VALUES = 500;
@@ -72,7 +72,7 @@ async function allThere(bench: Bench): Promise<Judged> {
   }
   const isCut = wanted.length < all.length;
   const [first] = missing;
-  if (!first) return conforms(`${mapReadsText(wanted.length, isCut)} are answered in full`);
+  if (!first) return conforms({ code: 'map-whole', of: wanted.length, isCut });
   const values = missing.slice(0, 5).map(valueText);
   const [exchange] = shown as [Exchange];
   return {
@@ -107,16 +107,17 @@ async function halves(bench: Bench): Promise<Judged> {
           : violates({ code: 'part-not-refused', ...part }, exchange);
       }
       if (said !== undefined && said !== isRefused)
-        return violates({ code: 'part-against-map', ...part, wholeValues: said }, exchange);
+        return violates(
+          { code: 'part-against-map', register: address, value: part.value, wholeValues: isRefused },
+          exchange,
+        );
       if (isRefused) refusals++;
       shown.push(exchange);
     }
   }
   if (shown.length === 0) return inconclusive({ code: 'no-wide-value-read' });
-  return conforms(
-    `parts of values: ${shown.length - refusals} are answered, ${refusals} refused with exception 02`,
-    ...shown.slice(0, 2),
-  );
+  const answered = shown.length - refusals;
+  return conforms({ code: 'parts', answered, refused: refusals }, ...shown.slice(0, 2));
 }
 
 /** Reads over holes of the map: blocks between two values, with addresses inside that are refused alone. */
@@ -140,7 +141,7 @@ async function holes(bench: Bench): Promise<Judged> {
       return violates({ code: 'hole-in-block', address: end, from: value.address }, hole, block);
     if (block.answer.kind === 'exception' && block.answer.code === 2) conforming = block;
   }
-  if (conforming) return conforms('a block over a hole is refused with exception 02', conforming);
+  if (conforming) return conforms({ code: 'hole-refused' }, conforming);
   return tried === 0 ? unsupported({ code: 'no-narrow-hole' }) : inconclusive({ code: 'no-hole-refused' });
 }
 
@@ -160,14 +161,13 @@ async function readOnly(bench: Bench): Promise<Judged> {
     await bench.scratch.keep('holding', value.address, 1);
     const exchange = await bench.ask(readPdu(6, value.address, now));
     const { answer } = exchange;
-    if (answer.kind === 'exception' && answer.code === 1)
-      return unsupported({ code: 'function-absent', function: 6 }, exchange);
+    if (isAbsent(exchange)) return absent(exchange);
     if (answer.kind === 'data')
       return violates({ code: 'read-only-taken', value: valueText(value) }, exchange);
     if (answer.kind === 'exception' && [2, 3, 4].includes(answer.code)) shown.push(exchange);
   }
   return shown.length > 0
-    ? conforms(`writes to ${shown.length} read-only registers are refused`, ...shown.slice(0, 2))
+    ? conforms({ code: 'read-only-refused', registers: shown.length }, ...shown.slice(0, 2))
     : inconclusive({ code: 'no-refused-write' });
 }
 
@@ -196,19 +196,16 @@ async function limits(bench: Bench): Promise<Judged> {
         return violates({ code: 'beyond-limits-taken', ...at }, exchange, bench.log.at(-1) as Exchange);
       const judged = judgeRefusal(exchange, {
         right: [3],
-        open: { 2: 'it is refused, with another code', 4: 'it is refused, with another code' },
+        open: { 2: 'refused-otherwise', 4: 'refused-otherwise' },
         data: (taken) => violates({ code: 'confirmed-not-taken', ...at }, taken),
       });
-      if (codeOf(judged) === 'confirmed-not-taken') return judged;
+      if (judged.said.code === 'confirmed-not-taken') return judged;
       if (judged.verdict === 'violates') return { ...judged, at };
       if (judged.verdict === 'conforms') shown.push(exchange);
       else other = { ...judged, at };
     }
   }
-  return (
-    other ??
-    conforms(`${shown.length} values beyond limits are refused with exception 03`, ...shown.slice(0, 2))
-  );
+  return other ?? conforms({ code: 'limits-kept', values: shown.length }, ...shown.slice(0, 2));
 }
 
 const lastOf = ({ address, cells, ...value }: MappedValue): MappedValue => ({
@@ -217,24 +214,18 @@ const lastOf = ({ address, cells, ...value }: MappedValue): MappedValue => ({
   cells: 1,
 });
 
-export const MAP: readonly ServerCheck[] = [
+export const MAP = checksOf({ group: 'map' }, [
   {
-    id: 'map-values',
-    group: 'map',
+    ...{ id: 'map-values', grade: 'met', needs: ['map'], isSeveral: true, run: allThere },
     title: 'Has every value of its map',
     does: 'Reads each value of the map whole, bits in blocks; at most 500 reads.',
     rule: 'Conforms when each read is answered with as many registers as the type of the value has.',
     clause: 'the map (--map)',
     matters: 'Clients that are made by the map poll what is not there: LavermanJJ/pysolarfocus#61.',
     mend: 'Add the value to the device, or take it out of its documents.',
-    grade: 'met',
-    needs: ['map'],
-    isSeveral: true,
-    run: allThere,
   },
   {
-    id: 'half-values',
-    group: 'map',
+    ...{ id: 'half-values', grade: 'seldom', needs: ['map'], run: halves },
     title: 'Answers or refuses parts of a value',
     does: 'Reads the first and the last register of values of several registers alone.',
     rule: 'Conforms with 16 bits or exception 02; as `manners.wholeValues` says, if the map says it.',
@@ -242,13 +233,9 @@ export const MAP: readonly ServerCheck[] = [
     matters:
       'Clients that read register by register get nothing, or parts that do not fit: rkl099/Appinventor-Modbus#1.',
     mend: 'Answer each register by itself, or refuse parts with exception 02.',
-    grade: 'seldom',
-    needs: ['map'],
-    run: halves,
   },
   {
-    id: 'holes',
-    group: 'map',
+    ...{ id: 'holes', grade: 'seldom', needs: ['map'], provokes: ['address'], run: holes },
     title: 'Refuses a block over a hole',
     does: 'Reads blocks from one value to the next over addresses that are refused alone.',
     rule: 'Conforms with exception 02 for the whole block. No hole that is refused alone decides nothing.',
@@ -256,36 +243,23 @@ export const MAP: readonly ServerCheck[] = [
     matters:
       'Filled holes are taken for measurements: LavermanJJ/pysolarfocus#61, pail23/stiebel_eltron_isg_component#599.',
     mend: 'Refuse a block with exception 02 when one of its addresses does not exist.',
-    grade: 'seldom',
-    provokes: ['address'],
-    needs: ['map'],
-    run: holes,
   },
   {
-    id: 'map-read-only',
-    group: 'map',
+    ...{ id: 'map-read-only', grade: 'seldom', needs: ['map', 'holding'], run: readOnly },
     title: 'Refuses writes to what its map has read-only',
     does: 'Writes to read-only registers of the scratch range the values that they have, with function 6.',
     rule: 'Conforms with exception 02, 03 or 04.',
     clause: `${A}, 6.6`,
     matters: 'A client believes that it has set what it can not set.',
     mend: 'Refuse writes to registers that are read-only.',
-    grade: 'seldom',
-    needs: ['map', 'holding'],
-    run: readOnly,
   },
   {
-    id: 'map-limits',
-    group: 'map',
+    ...{ id: 'map-limits', grade: 'met', needs: ['map', 'holding'], provokes: ['value'], run: limits },
     title: 'Refuses values beyond the limits of its map',
     does: 'Writes to values of the scratch range that have `limits` one below and one above; what is taken is put back.',
     rule: 'Conforms with exception 03. 02 and 04 decide nothing.',
     clause: `${A}, 7, code 03`,
     matters: 'A setpoint that no plant bears is set, or is said to be.',
     mend: 'Compare a value with its limits before it is confirmed.',
-    grade: 'met',
-    provokes: ['value'],
-    needs: ['map', 'holding'],
-    run: limits,
   },
-];
+]);

@@ -1,6 +1,6 @@
-import { type Exchange, hasValues } from '../asker.js';
 import type { Bench, ReadCode } from '../bench.js';
 import {
+  checksOf,
   conforms,
   dangerous,
   fact,
@@ -11,11 +11,12 @@ import {
   type ServerCheck,
   unsupported,
   violates,
+  worstOf,
 } from '../check.js';
 import { A } from '../clauses.js';
+import { type Exchange, hasValues } from '../exchange.js';
 import { didOf, tallyOf } from '../reading.js';
-import { readPdu, valuesOf } from '../requests.js';
-import { answerText } from '../words.js';
+import { readPdu, valuesIn } from '../requests.js';
 import { tableOr } from './has.js';
 
 /** Addresses that hardly any server has. */
@@ -26,7 +27,7 @@ async function absentAddress(
   bench: Bench,
 ): Promise<{ readonly address: number; readonly exchange: Exchange } | undefined> {
   for (const address of UNLIKELY) {
-    const exchange = await bench.ask(readPdu(bench.read?.code ?? 3, address, 1));
+    const exchange = await bench.ask(readPdu(bench.good.code, address, 1));
     if (!hasValues(exchange)) return { address, exchange };
   }
   return undefined;
@@ -50,7 +51,7 @@ const FIGURES = { 1: 11, 2: 12, 3: 13, 4: 14 } as const;
 async function orderOfChecks(bench: Bench): Promise<Judged> {
   const absent = await absentAddress(bench);
   if (!absent) return unsupported({ code: 'all-addresses-exist' });
-  const { code, address } = bench.read ?? { code: 3, address: 0 };
+  const { code, address } = bench.good;
   const ofAddress = absent.exchange.answer;
   if (ofAddress.kind !== 'exception')
     return inconclusive({ code: 'address-not-refused', answer: didOf(ofAddress) }, absent.exchange);
@@ -108,7 +109,7 @@ function quantity(
       if (typeof address !== 'number') return address;
       return refused(bench, readPdu(code, address, many), {
         right: [3],
-        ...(isOver && { open: { 2: 'the map may end before, and some servers look at the address first' } }),
+        ...(isOver && { open: { 2: 'refused-as-address' } }),
         data: (exchange) => tooMany(exchange, many, what),
       });
     },
@@ -129,26 +130,19 @@ function badFunction(pdu: Uint8Array, silence: 'conforms' | 'inconclusive' | 'vi
 }
 
 async function tooShort(bench: Bench): Promise<Judged> {
-  const address = bench.read?.address ?? 0;
-  const code = bench.read?.code ?? 3;
+  const { code, address } = bench.good;
   const results: Judged[] = [];
   for (const pdu of [Uint8Array.of(code), Uint8Array.of(code, address >> 8)]) {
     // The buffer still holds the request before, whose bytes would make this one whole.
     await bench.ask(readPdu(code, address, 2));
-    results.push(
-      await refused(bench, pdu, { right: [3], open: { 2: 'the missing bytes may read as an address' } }),
-    );
+    results.push(await refused(bench, pdu, { right: [3], open: { 2: 'refused-as-other-address' } }));
     if (results.at(-1)?.verdict === 'violates') break;
   }
-  return (
-    results.find(({ verdict }) => verdict === 'violates') ??
-    results.find(({ verdict }) => verdict !== 'conforms') ??
-    (results[0] as Judged)
-  );
+  return worstOf(results);
 }
 
 function tooLong(bench: Bench): Promise<Judged> {
-  const { code, address } = bench.read ?? { code: 3, address: 0 };
+  const { code, address } = bench.good;
   return refused(bench, Uint8Array.of(...readPdu(code, address, 1), 0xaa, 0xbb), {
     right: [3],
     silence: 'conforms',
@@ -156,11 +150,9 @@ function tooLong(bench: Bench): Promise<Judged> {
   });
 }
 
-export const REFUSALS: readonly ServerCheck[] = [
+export const REFUSALS = checksOf({ group: 'refusals' }, [
   {
-    id: 'address-unknown',
-    provokes: ['address'],
-    group: 'refusals',
+    ...{ id: 'address-unknown', grade: 'met', provokes: ['address'], run: addressUnknown },
     title: 'Refuses an address that it does not have',
     does: 'Reads one register at FFFF, or at another address that is refused.',
     rule: 'Conforms with exception 02. Every address exists: not supported.',
@@ -168,13 +160,9 @@ export const REFUSALS: readonly ServerCheck[] = [
     matters:
       'Clients wait for the time-out, or lose the connection: emelianov/modbus-esp8266#255, NModbus4/NModbus4#5, yaacov/node-modbus-serial#505.',
     mend: 'Answer with exception 02.',
-    grade: 'met',
-    run: addressUnknown,
   },
   {
-    id: 'address-wraps',
-    provokes: ['address'],
-    group: 'refusals',
+    ...{ id: 'address-wraps', grade: 'dangerous', provokes: ['address'] },
     title: 'Refuses a block beyond address FFFF',
     does: 'Reads two registers from FFFF on.',
     rule: 'Conforms with exception 02. With 03 it is refused, too.',
@@ -182,31 +170,26 @@ export const REFUSALS: readonly ServerCheck[] = [
     matters:
       'Registers from the other end of the map come back: wlcrs/tmodbus#116, CONTROLLINO-PLC/CONTROLLINO_Library#58.',
     mend: 'Add address and quantity in more than 16 bits.',
-    grade: 'dangerous',
     run: (bench) =>
-      refused(bench, readPdu(bench.read?.code ?? 3, 0xffff, 2), {
+      refused(bench, readPdu(bench.good.code, 0xffff, 2), {
         right: [2],
-        open: { 3: 'it is refused, with the code of a wrong quantity' },
-        data: (exchange) => dangerous({ code: 'address-wraps', values: valuesIn(exchange) }, exchange),
+        open: { 3: 'refused-as-quantity' },
+        data: (exchange) =>
+          dangerous({ code: 'address-wraps', values: valuesIn(exchange).slice(0, 4) }, exchange),
       }),
   },
   {
-    id: 'order-quantity-address',
-    provokes: ['address', 'value'],
-    group: 'refusals',
+    ...{ id: 'order-quantity-address', grade: 'seldom', provokes: ['address', 'value'] },
+    ...{ run: orderOfChecks },
     title: 'Looks at the quantity before the address',
     does: 'Reads no registers, or one too many, at an address that is not there.',
     rule: 'Told, never blamed: figure 13 has the quantity first, figure 9 the address. One code for both tells nothing.',
     clause: `${A}, figure 9 against figure 13`,
     matters: 'It explains why two servers give two codes for one request.',
     mend: 'Nothing: the specification has both orders.',
-    grade: 'seldom',
-    run: orderOfChecks,
   },
   {
-    id: 'function-unknown',
-    provokes: ['function'],
-    group: 'refusals',
+    ...{ id: 'function-unknown', grade: 'met', provokes: ['function'] },
     title: 'Refuses a function that it does not have',
     does: 'Sends function 99 (63) with four bytes.',
     rule: 'Conforms with exception 01 and function E3.',
@@ -214,7 +197,6 @@ export const REFUSALS: readonly ServerCheck[] = [
     matters:
       'Each question costs a time-out, or the connection: stephane/libmodbus#142, stephane/libmodbus#314, mesta1/nmodbus#74.',
     mend: 'Answer with the function code plus 80 and exception 01.',
-    grade: 'met',
     run: async (bench) => {
       const judged = await badFunction(Uint8Array.of(0x63, 0, 0, 0, 1), 'violates')(bench);
       bench.facts.isMuteToUnknown = bench.log.at(-1)?.answer.kind === 'silent';
@@ -222,36 +204,30 @@ export const REFUSALS: readonly ServerCheck[] = [
     },
   },
   {
-    id: 'function-0',
-    provokes: ['function'],
-    group: 'refusals',
+    ...{ id: 'function-0', grade: 'seldom', provokes: ['function'] },
+    ...{ run: badFunction(Uint8Array.of(0, 0, 0, 0, 1), 'conforms') },
     title: 'Survives function 0',
     does: 'Sends function 0.',
     rule: 'Conforms with exception 01, or with silence when it lives on.',
     clause: `${A}, 4.1`,
     matters: 'A parser that does not expect it may stop.',
     mend: 'Treat 0 as an unknown function.',
-    grade: 'seldom',
-    run: badFunction(Uint8Array.of(0, 0, 0, 0, 1), 'conforms'),
   },
   {
-    id: 'function-over-127',
-    provokes: ['function'],
-    group: 'refusals',
+    ...{ id: 'function-over-127', grade: 'seldom', provokes: ['function'] },
     title: 'Survives a function code above 127',
     does: 'Sends function 83, which is the exception to function 3.',
     rule: 'Conforms when it is refused or ignored.',
     clause: `${A}, 4.1`,
     matters: 'Where 83 + 80 overflows, the refusal looks like a reply to function 3.',
     mend: 'Ignore codes above 7F.',
-    grade: 'seldom',
     run: async (bench) => {
       const exchange = await bench.ask(Uint8Array.of(0x83, 0, 0, 0, 1), { tries: 1 });
       const { answer } = exchange;
       const isOverflow = answer.kind === 'data' && (answer.pdu[0] as number) < 0x80;
       return isOverflow
         ? violates({ code: 'refusal-looks-like-data' }, exchange)
-        : conforms(`the server ${answerText(answer)}`, exchange);
+        : conforms({ code: 'answered', answer: didOf(answer) }, exchange);
     },
   },
   quantity(3, 0, { matters: `${AS_READ}xiegeo/modbusone#16, ModbusScope/ModbusScope#424.` }),
@@ -271,9 +247,7 @@ export const REFUSALS: readonly ServerCheck[] = [
     turn: 'late',
   }),
   {
-    id: 'request-too-short',
-    provokes: ['value'],
-    group: 'refusals',
+    ...{ id: 'request-too-short', grade: 'seldom', turn: 'late', provokes: ['value'], run: tooShort },
     title: 'Refuses a request that is too short',
     does: 'Sends the function code alone, and with one byte, in frames whose length is right. Another read before fills the buffer.',
     rule: 'Conforms with exception 03. Closes or stays silent, and lives on: nothing is decided.',
@@ -281,26 +255,14 @@ export const REFUSALS: readonly ServerCheck[] = [
     matters:
       'Servers hang, or read bytes of the request before: emelianov/modbus-esp8266#387, pymodbus-dev/pymodbus#2698, mushorg/conpot#511.',
     mend: 'Check the length of the PDU before its fields are read.',
-    grade: 'seldom',
-    turn: 'late',
-    run: tooShort,
   },
   {
-    id: 'request-too-long',
-    provokes: ['value'],
-    group: 'refusals',
+    ...{ id: 'request-too-long', grade: 'seldom', turn: 'late', provokes: ['value'], run: tooLong },
     title: 'Refuses a request that is too long',
     does: 'Sends a good read with two bytes more, in a frame whose length is right.',
     rule: 'Conforms with exception 03, or when it is ignored and the next is answered.',
     clause: `${A}, 7, code 03`,
     matters: 'stephane/libmodbus#867',
     mend: 'Compare the length of the PDU with that of its function.',
-    grade: 'seldom',
-    turn: 'late',
-    run: tooLong,
   },
-];
-
-function valuesIn({ answer }: Exchange): string {
-  return answer.kind === 'data' ? valuesOf(answer.pdu).slice(0, 4).join(' ') : '';
-}
+]);

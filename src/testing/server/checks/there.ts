@@ -1,14 +1,7 @@
-import { hasValues } from '../asker.js';
 import { type Bench, READ_CODES } from '../bench.js';
-import { conforms, inconclusive, type Judged, type ServerCheck } from '../check.js';
+import { checksOf, conforms, inconclusive, type Judged } from '../check.js';
+import { hasValues } from '../exchange.js';
 import { readPdu } from '../requests.js';
-import { answerText } from '../words.js';
-
-/** What to look at when nothing answers, the likeliest first. */
-const SERIAL_HINT =
-  'try A and B exchanged, the unit identifier, parity and speed (--find tries them), the power, and the terminating resistor';
-const TCP_HINT =
-  'try the unit identifier (1, 255 or 0), the port, and whether another client holds the only connection';
 
 /**
  * Looks for a read that is answered. Where the first request of a connection gets lost, the next connection
@@ -17,7 +10,7 @@ const TCP_HINT =
 async function answers(bench: Bench): Promise<Judged> {
   const { asker } = bench;
   const problem = await asker.open();
-  if (problem !== undefined) return inconclusive(problem);
+  if (problem !== undefined) return inconclusive({ code: 'unreachable', reason: problem });
   let silences = 0;
   let heard = 0;
   let refused: number | undefined;
@@ -28,7 +21,7 @@ async function answers(bench: Bench): Promise<Judged> {
       if (hasValues(exchange)) {
         bench.read = { code, address };
         bench.noteFunction(code, exchange);
-        return conforms(`function ${code} answers at address ${address}`, exchange);
+        return conforms({ code: 'address-answers', function: code, address }, exchange);
       }
       if (answer.kind === 'exception') refused = answer.code;
       if (answer.kind === 'garbled') heard++;
@@ -43,8 +36,9 @@ async function answers(bench: Bench): Promise<Judged> {
       if (hasValues(exchange)) {
         bench.read = { code: 3, address: bench.candidates(3)[0] ?? 0 };
         bench.noteFunction(3, exchange);
+        const { address } = bench.read;
         return conforms(
-          `function 3 answers at address ${bench.read.address}, ${CONNECT_PAUSE_MS} ms after connecting`,
+          { code: 'address-answers', function: 3, address, pauseMs: CONNECT_PAUSE_MS },
           exchange,
         );
       }
@@ -52,30 +46,25 @@ async function answers(bench: Bench): Promise<Judged> {
     }
   }
   const shown = asker.log.slice(-4);
-  if (refused !== undefined) {
-    return inconclusive({ code: 'no-address-known', exception: refused }, ...shown);
-  }
-  const hint = asker.isSerial ? SERIAL_HINT : TCP_HINT;
-  const what =
-    heard > 0 ? 'only bytes that are no reply came' : `nothing answers: it ${answerText({ kind: 'silent' })}`;
-  return inconclusive(`${what}; ${hint}`, ...shown);
+  return inconclusive(
+    refused !== undefined
+      ? { code: 'no-address-known', exception: refused }
+      : { code: 'no-answer', isSerial: asker.isSerial, isGarbled: heard > 0 },
+    ...shown,
+  );
 }
 
 /** Some servers want this pause after a connection is opened, in ms (Huawei: 1 to 2 s). */
 export const CONNECT_PAUSE_MS = 1500;
 
-export const THERE: readonly ServerCheck[] = [
+export const THERE = checksOf({ group: 'there' }, [
   {
-    id: 'answers',
-    group: 'there',
+    ...{ id: 'answers', grade: 'met', isSeveral: true, run: answers },
     title: 'Answers a read',
     does: 'Reads one register or coil at likely addresses with functions 3, 4, 1 and 2.',
     rule: 'Conforms when one valid reply comes. Only exceptions: the check needs an address.',
     clause: 'Application Protocol V1.1b3, 4.1',
     matters: 'Nothing else means anything without an answer.',
     mend: 'Wiring, unit identifier, parity and speed first.',
-    grade: 'met',
-    isSeveral: true,
-    run: answers,
   },
-];
+]);

@@ -6,7 +6,7 @@ import { formatProblems } from '../../../../src/common/schema/problem.js';
 import type { Device } from '../../../../src/device/device.js';
 import type { Configuration } from '../../../../src/document/configuration.js';
 import { checkFile, loadConfiguration, loadNativeFile } from '../../../../src/document/load.js';
-import { lineSource } from '../../../../src/document/native/line-source.js';
+import { lineSettings } from '../../../../src/document/native/line-source.js';
 import type { Simulator } from '../../../../src/simulator/simulator.js';
 import { nativeSetup, pymodbusSetup } from '../../../support/configuration.js';
 import { tries } from '../../../support/tries.js';
@@ -68,7 +68,9 @@ function stateOf(device: Device) {
 function stateOfAll({ devices, lines, faults }: Simulator) {
   return {
     devices: Object.fromEntries(Array.from(devices, ([name, device]) => [name, stateOf(device)])),
-    lines: Object.fromEntries(Array.from(lines, ([name, { definition }]) => [name, lineSource(definition)])),
+    lines: Object.fromEntries(
+      Array.from(lines, ([name, { definition }]) => [name, lineSettings(definition)]),
+    ),
     rules: faults.rules.list().map(({ rule: { faults: all, ...rule }, seed }) => ({
       ...rule,
       seed,

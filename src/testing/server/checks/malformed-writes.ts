@@ -1,0 +1,231 @@
+import type { Bench } from '../bench.js';
+import {
+  absent,
+  checksOf,
+  conforms,
+  dangerous,
+  type ExpectedRefusal,
+  inconclusive,
+  isAbsent,
+  type Judged,
+  judgeRefusal,
+  notRun,
+  unsupported,
+} from '../check.js';
+import { A } from '../clauses.js';
+import { hasValues } from '../exchange.js';
+import { didOf } from '../reading.js';
+import { bytesOf, readPdu, readWrite, write15, write16 } from '../requests.js';
+import { coilIs, writeRegister } from './written.js';
+
+/**
+ * Sends a malformed write, which has to be refused and must not be executed. The buffer of the server is
+ * filled before with values that would be noticed.
+ */
+async function malformed(
+  bench: Bench,
+  address: number,
+  pdu: Uint8Array,
+  refusal: Partial<ExpectedRefusal> = {},
+): Promise<Judged> {
+  const primed = await writeRegister(bench, address, 0x1155);
+  if (primed.answer.kind !== 'data')
+    return inconclusive({ code: 'scratch-not-written', answer: didOf(primed.answer) }, primed);
+  const before = await bench.words(3, address, 1);
+  const exchange = await bench.ask(pdu, { tries: 1 });
+  const after = await bench.words(3, address, 1);
+  const [[was], [now]] = [before ?? [], after ?? []];
+  if (was !== undefined && now !== undefined && was !== now)
+    return dangerous({ code: 'malformed-executed', register: address, before: was, now }, exchange);
+  return judgeRefusal(exchange, { right: [3], ...refusal });
+}
+
+/** @param many how many registers a server may write that looks at the byte count alone */
+const onRegister =
+  (pdu: (address: number) => readonly number[], many = 1) =>
+  async (bench: Bench): Promise<Judged> => {
+    const address = await bench.scratch.register(many);
+    return malformed(bench, address, Uint8Array.from(pdu(address)));
+  };
+
+async function fc16TooMany(bench: Bench): Promise<Judged> {
+  const address = await bench.scratch.register(124);
+  if ((await bench.words(3, address, 124))?.length !== 124)
+    return inconclusive({ code: 'own-values-unknown' });
+  const values = bench.scratch.values('holding', address, 124);
+  const exchange = await bench.ask(write16(address, values), { tries: 1 });
+  return judgeRefusal(exchange, { right: [3], silence: 'conforms' });
+}
+
+/** Checks of function 23 are about servers that have it. */
+const with23 =
+  (run: (bench: Bench) => Promise<Judged>) =>
+  async (bench: Bench): Promise<Judged> => {
+    const address = await bench.scratch.register();
+    const tried = await bench.ask(readWrite(address, 1, address, 0x1155));
+    return isAbsent(tried) ? absent(tried) : run(bench);
+  };
+
+async function fc23AllOrNothing(bench: Bench): Promise<Judged> {
+  const address = await bench.scratch.register();
+  const absent = await bench.ask(readPdu(3, 0xffff, 1));
+  if (hasValues(absent)) return unsupported({ code: 'all-addresses-exist' });
+  return malformed(bench, address, readWrite(0xffff, 1, address, 0x4444), {
+    right: [2],
+    open: { 3: 'refused-otherwise' },
+  });
+}
+
+/** Writes the last register together with the one behind it, which is not there; both are in the range. */
+async function atTheEnd(bench: Bench): Promise<Judged> {
+  const { last } = bench.order.scratch.holding ?? { last: 0 };
+  const isThere = async (address: number) => hasValues(await bench.ask(readPdu(3, address, 1)));
+  const { answer } = await bench.ask(readPdu(3, last, 1));
+  if (answer.kind !== 'exception' || answer.code !== 2) return notRun({ code: 'needs-scratch-beyond-end' });
+  let [end, beyond] = [await bench.scratch.register(), last];
+  while (beyond - end > 1) {
+    const middle = (end + beyond) >> 1;
+    if (await isThere(middle)) end = middle;
+    else beyond = middle;
+  }
+  await bench.scratch.keep('holding', end, 1);
+  const [before = 0] = (await bench.words(3, end, 1)) ?? [];
+  const exchange = await bench.ask(write16(end, [before ^ 0x5555, 0x5555]), { tries: 1 });
+  const [after = before] = (await bench.words(3, end, 1)) ?? [];
+  // A register may take writes and refuse reads.
+  if (exchange.answer.kind !== 'exception' || after !== before) bench.scratch.lose('holding', beyond);
+  if (after !== before) return dangerous({ code: 'written-by-half', register: end, beyond }, exchange);
+  return judgeRefusal(exchange, { right: [2], open: { 3: 'refused-otherwise' } });
+}
+
+/** Clears a coil by the function that the server has. */
+async function clearCoil(bench: Bench, coil: number): Promise<void> {
+  const { answer } = await bench.ask(write15(coil, [0]));
+  if (answer.kind === 'exception') await bench.ask(readPdu(5, coil, 0));
+}
+
+/** @param many how many coils a server may write that looks at the byte count alone */
+async function coilMalformed(
+  bench: Bench,
+  pdus: (coil: number) => readonly (readonly number[])[],
+  many = 1,
+): Promise<Judged> {
+  const coil = await bench.scratch.coil(many);
+  let judged: Judged = conforms({ code: 'repeated' });
+  for (const pdu of pdus(coil)) {
+    await clearCoil(bench, coil);
+    const before = await coilIs(bench, coil);
+    const exchange = await bench.ask(Uint8Array.from(pdu), { tries: 1 });
+    if (before === false && (await coilIs(bench, coil)) === true)
+      return dangerous({ code: 'malformed-executed' }, exchange);
+    judged = judgeRefusal(exchange, { right: [3] });
+    if (judged.verdict !== 'conforms') break;
+  }
+  return judged;
+}
+
+async function fc15TooMany(bench: Bench): Promise<Judged> {
+  const coil = await bench.scratch.coil(1969);
+  const pdu = write15(coil, bench.scratch.values('coils', coil, 1969));
+  return judgeRefusal(await bench.ask(pdu, { tries: 1 }), { right: [3], silence: 'conforms' });
+}
+
+export const MALFORMED_WRITES = checksOf(
+  {
+    ...{ group: 'writes', grade: 'seldom', turn: 'late', needs: ['holding'], provokes: ['value'] },
+    rule: 'Conforms with exception 03 and nothing written. Silence decides nothing where it lives on.',
+    matters:
+      'A disturbed or wrong request becomes a command: cwalter-at/freemodbus#66, cwalter-at/freemodbus#72.',
+    mend: 'Compare quantity, byte count and length of the PDU before anything is written.',
+  },
+  [
+    {
+      ...{ id: 'fc16-quantity-0', run: onRegister((a) => [16, ...bytesOf(a), 0, 0, 0]) },
+      title: 'Refuses to write no registers',
+      does: 'Function 16 with quantity 0.',
+      clause: `${A}, figure 22`,
+    },
+    {
+      ...{ id: 'fc16-byte-count-short', run: onRegister((a) => [16, ...bytesOf(a), 0, 1, 1, 0x77]) },
+      title: 'Refuses a byte count that is too small',
+      does: 'Function 16: one register, byte count 1, one byte.',
+      clause: `${A}, figure 22`,
+    },
+    {
+      ...{ id: 'fc16-byte-count-long', room: 2 },
+      title: 'Refuses a byte count that is too large',
+      does: 'Function 16: one register, byte count 4, four bytes.',
+      clause: `${A}, figure 22`,
+      run: onRegister((a) => [16, ...bytesOf(a), 0, 1, 4, 0x77, 0x77, 0x77, 0x77], 2),
+    },
+    {
+      ...{ id: 'fc16-data-missing', run: onRegister((a) => [16, ...bytesOf(a), 0, 1, 2, 0x77]) },
+      title: 'Refuses a write without all its data',
+      does: 'Function 16: one register, byte count 2, one byte.',
+      clause: `${A}, figure 22; 7, code 03`,
+    },
+    {
+      ...{ id: 'fc16-quantity-124', room: 124, run: fc16TooMany },
+      title: 'Refuses to write 124 registers',
+      does: 'Writes 124 registers with the values that they have.',
+      clause: `${A}, figure 22 and 4.1`,
+      matters: 'A buffer overflows: stephane/libmodbus#143, stephane/libmodbus#105.',
+    },
+    {
+      ...{ id: 'write-at-the-end', room: 2, provokes: ['address'], run: atTheEnd },
+      title: 'Writes all registers or none',
+      does: 'Writes the last holding register and the one behind it with function 16, where --scratch has both.',
+      rule: 'Conforms with exception 02 and nothing written.',
+      clause: `${A}, figure 22`,
+      matters: 'A setpoint is written by half.',
+      mend: 'Check address plus quantity before anything is written.',
+    },
+    {
+      ...{ id: 'fc23-quantity-0' },
+      title: 'Reads and writes nothing by halves',
+      does: 'Function 23 with a read quantity of 0.',
+      clause: `${A}, figure 27`,
+      run: with23(onRegister((a) => [...readWrite(a, 0, a, 0x3333)])),
+    },
+    {
+      ...{ id: 'fc23-all-or-nothing', provokes: ['address'], run: with23(fc23AllOrNothing) },
+      title: 'Writes nothing where the read is refused',
+      does: 'Function 23 reads an address that is not there, and writes.',
+      rule: 'Conforms with exception 02 and nothing written.',
+      clause: `${A}, figure 27`,
+    },
+    {
+      ...{ id: 'fc05-value-illegal', needs: ['coils'] },
+      title: 'Refuses another value of a coil',
+      does: 'Function 5 with 0001 and FFFF.',
+      clause: `${A}, figure 15`,
+      matters: 'Relays switch by a wrong value: sourceperl/pyModbusTCP#8.',
+      run: (bench) =>
+        coilMalformed(bench, (c) => [
+          [5, ...bytesOf(c), 0, 1],
+          [5, ...bytesOf(c), 0xff, 0xff],
+        ]),
+    },
+    {
+      ...{ id: 'fc15-quantity-0', needs: ['coils'] },
+      title: 'Refuses to write no coils',
+      does: 'Function 15 with quantity 0.',
+      clause: `${A}, figure 21`,
+      run: (bench) => coilMalformed(bench, (c) => [[15, ...bytesOf(c), 0, 0, 0]]),
+    },
+    {
+      ...{ id: 'fc15-byte-count', needs: ['coils'], room: 16 },
+      title: 'Refuses a wrong byte count of coils',
+      does: 'Function 15: one coil, byte count 2.',
+      clause: `${A}, figure 21`,
+      run: (bench) => coilMalformed(bench, (c) => [[15, ...bytesOf(c), 0, 1, 2, 1, 1]], 16),
+    },
+    {
+      ...{ id: 'fc15-quantity-1969', needs: ['coils'], room: 1969, run: fc15TooMany },
+      title: 'Refuses to write 1969 coils',
+      does: 'Writes 1969 coils with the values that they have.',
+      clause: `${A}, figure 21`,
+      matters: 'debevv/nanoMODBUS#116',
+    },
+  ],
+);

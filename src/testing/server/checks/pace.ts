@@ -1,0 +1,185 @@
+import type { Bench } from '../bench.js';
+import {
+  checksOf,
+  conforms,
+  counted,
+  dangerous,
+  fact,
+  inconclusive,
+  type Judged,
+  violates,
+} from '../check.js';
+import { ROBUSTNESS, SERIAL, TCP } from '../clauses.js';
+import { type Exchange, isDecisive } from '../exchange.js';
+import { hasOtherQuantity, tallyOf } from '../reading.js';
+import { readPdu } from '../requests.js';
+import { CONNECT_PAUSE_MS } from './there.js';
+
+/** How many reads show whether a server keeps up, and how many more decide one loss. */
+const READS = 20;
+const MORE_READS = 50;
+/** The pauses to try in ms, the shortest first. */
+const PAUSES = [20, 50, 100, 250, 500, 1000, 1500];
+const LONGEST_PAUSE_MS = 1500;
+/** How many losses by chance a row of answered reads must rule out before a pause counts as long enough. */
+const SURE = 5;
+const FEWEST_TRIES = 6;
+/** How often each question is asked where replies get lost by chance. */
+const MOST_TRIES = 5;
+
+/** Asks the `i`-th read after a pause in ms. */
+type TimedRead = (i: number, pauseMs: number) => Promise<Exchange>;
+
+/** Reads as fast as the specification allows, one register and two in turns. */
+async function backToBack(bench: Bench): Promise<Judged> {
+  const { code, address } = bench.good;
+  const hasTwo = (await bench.ask(readPdu(code, address, 2))).answer.kind === 'data';
+  const reads: Exchange[] = [];
+  const ask: TimedRead = (i, pauseMs) =>
+    bench.asker.once(readPdu(code, address, hasTwo && i % 2 === 1 ? 2 : 1), { isExpected: true, pauseMs });
+  const read = async (many: number) => {
+    for (let i = 0; i < many; i++) reads.push(await ask(i, 0));
+  };
+  await read(READS);
+  const behind = reads.filter(isBehind);
+  if (behind.length > BEHIND * reads.length) {
+    bench.blocked = { code: 'replies-behind' };
+    return counted(dangerous, { code: 'one-behind' }, behind, reads.length);
+  }
+  const lostOf = () => reads.filter((each) => !isDecisive(each));
+  if (lostOf().length === 1) await read(MORE_READS);
+  const lost = lostOf();
+  const of = reads.length;
+  if (lost.length === 0) return conforms({ code: 'reads-answered', of });
+  if (lost.length === 1) return inconclusive({ code: 'one-read-lost', of }, ...lost);
+  const rate = lost.length / of;
+  const answers = tallyOf(lost.map(({ answer }) => answer));
+  const pauseMs = await pauseThatCures(bench, ask, Math.max(FEWEST_TRIES, Math.ceil(SURE / rate)));
+  if (pauseMs !== undefined) {
+    bench.facts.pauseMs = pauseMs;
+    bench.asker.pauseMs = Math.max(bench.asker.pauseMs, 1.5 * pauseMs);
+    return counted(violates, { code: 'needs-pause', answers, pauseMs }, lost, of);
+  }
+  bench.facts.losses = rate;
+  bench.asker.tries = MOST_TRIES;
+  return lost.every(({ oddities }) => oddities.length > 0)
+    ? counted(inconclusive, { code: 'reads-spoilt', answers }, lost, of)
+    : counted(violates, { code: 'reads-lost', answers, longestPauseMs: LONGEST_PAUSE_MS }, lost, of);
+}
+
+/** True when a reply answers the request before. */
+function isBehind(exchange: Exchange): boolean {
+  return hasOtherQuantity(exchange) || exchange.oddities.includes('earlier-transaction');
+}
+
+/** With one and two registers in turns, all reads are wrong if a server is behind, and half if it is odd. */
+const BEHIND = 0.7;
+
+/** @returns the shortest pause with which as many reads in a row are answered as `tries` says */
+async function pauseThatCures(bench: Bench, ask: TimedRead, tries: number): Promise<number | undefined> {
+  for (const pauseMs of PAUSES) {
+    let answered = 0;
+    // After a lost request the silence was long, so the first of each row does not count.
+    await ask(0, Math.max(pauseMs, bench.order.pauseMs));
+    while (answered < tries && isDecisive(await ask(answered, pauseMs))) answered++;
+    if (answered === tries) return pauseMs;
+  }
+  return undefined;
+}
+
+const LOST_FIRST = { code: 'deaf-after-connecting', pauseMs: CONNECT_PAUSE_MS } as const;
+
+async function connectPause(bench: Bench): Promise<Judged> {
+  const { asker } = bench;
+  if (asker.connectPauseMs === 0) {
+    const firsts = bench.log.filter(({ isFirst, pdu }) => isFirst && pdu);
+    const lost = firsts.filter((each) => !isDecisive(each));
+    const usual = bench.log.filter((each) => !each.isFirst && each.isExpected && !isDecisive(each));
+    if (lost.length === 0 || usual.length > 0) return conforms({ code: 'first-answered' });
+    // The first request of each connection got lost, and others did not.
+    const [again, later] = [await freshRead(bench, 0), await freshRead(bench, CONNECT_PAUSE_MS)];
+    if (isDecisive(again)) return conforms({ code: 'first-answered' });
+    if (!isDecisive(later)) return inconclusive({ code: 'first-lost' }, again, later);
+    asker.connectPauseMs = CONNECT_PAUSE_MS;
+    return counted(violates, LOST_FIRST, [...lost, again], firsts.length + 1);
+  }
+  const reads = [await freshRead(bench, 0), await freshRead(bench, 0)];
+  const later = await freshRead(bench, CONNECT_PAUSE_MS);
+  asker.connectPauseMs = CONNECT_PAUSE_MS;
+  return reads.some(isDecisive)
+    ? inconclusive({ code: 'first-lost-sometimes' }, ...reads)
+    : { ...violates(LOST_FIRST, ...reads, later), seen: { times: 2, of: 2 } };
+}
+
+async function freshRead(bench: Bench, pauseMs: number): Promise<Exchange> {
+  await bench.asker.disconnect();
+  bench.asker.connectPauseMs = pauseMs;
+  return bench.askGood();
+}
+
+/** A server that sleeps is woken by this many requests at most. */
+const MOST_LOST = 10;
+
+async function idle(bench: Bench): Promise<Judged> {
+  const { idleMs } = bench.order;
+  const after = async () => {
+    await bench.asker.wait(idleMs);
+    return bench.askGood();
+  };
+  const first = await after();
+  if (isDecisive(first)) return conforms({ code: 'answered-after-idle', idleMs });
+  if (bench.facts.losses !== undefined) return inconclusive({ code: 'replies-lost' }, first);
+  if (first.answer.kind === 'closed') return fact({ code: 'closed-when-idle', idleMs }, first);
+  let lost = 1;
+  while (lost < MOST_LOST && !isDecisive(await bench.askGood())) lost++;
+  const again = await after();
+  return lost < MOST_LOST && !isDecisive(again)
+    ? counted(violates, { code: 'deaf-after-idle', idleMs, lost }, [first, again], 2)
+    : inconclusive({ code: 'one-lost-after-idle', idleMs }, first, again);
+}
+
+export const PACE = checksOf({ group: 'frames', isSeveral: true }, [
+  {
+    ...{ id: 'back-to-back', grade: 'met', run: backToBack },
+    title: 'Keeps up with reads in a row',
+    does: 'Reads 20 times, each request as soon after the reply as it may come (t3.5 on a serial line).',
+    rule: 'Conforms when all are answered. One lost of 20: 50 more decide.',
+    clause: `${ROBUSTNESS}; ${SERIAL}, 2.5.1.1`,
+    matters:
+      'Clients poll at their own pace, and report time-outs now and then: eModbus/eModbus#223, home-assistant/core#50245.',
+    mend: 'Listen again at the latest t3.5 after the last byte of the reply.',
+  },
+  {
+    ...{ id: 'pause-needed', grade: 'met' },
+    title: 'The pause that it needs',
+    does: 'Only after back-to-back failed: pauses from 20 ms to 1.5 s between a reply and the next request.',
+    rule: 'The shortest with which 6 reads in a row are answered is told.',
+    clause: ROBUSTNESS,
+    matters:
+      'It belongs into the data sheet, and clients need a setting for it: ioBroker/ioBroker.modbus#39.',
+    mend: 'Say it in the manual until it is not needed.',
+    run: ({ facts: { pauseMs, losses } }) => {
+      if (pauseMs !== undefined) return fact({ code: 'pause', pauseMs });
+      return losses === undefined ? conforms({ code: 'no-pause' }) : inconclusive({ code: 'no-pause-helps' });
+    },
+  },
+  {
+    ...{ id: 'connect-pause', grade: 'met', on: 'tcp', run: connectPause },
+    title: 'Answers right after connecting',
+    does: 'Only when a first request was not answered: connects, and asks at once and after 1.5 s.',
+    rule: 'Conforms when the first request of a connection is answered.',
+    clause: ROBUSTNESS,
+    matters:
+      'Clients that connect anew for each poll get nothing: influxdata/telegraf#11919, evcc-io/evcc#31996.',
+    mend: 'Accept a connection only when requests on it are served.',
+  },
+  {
+    ...{ id: 'idle', grade: 'met', turn: 'late', run: idle },
+    title: 'Answers after a time without requests',
+    does: 'Waits 3 s (or --idle), and reads.',
+    rule: 'Conforms when the first read is answered. A closed connection is allowed.',
+    clause: `${TCP}, 4.2.1.1`,
+    matters: 'Each slow poll begins with a time-out: node-modbus/stream#66.',
+    mend: 'Wake up by the first byte, and keep it.',
+  },
+]);

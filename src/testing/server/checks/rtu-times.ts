@@ -1,0 +1,108 @@
+import { t15 } from '../../../modbus/protocol/timing.js';
+import type { Bench } from '../bench.js';
+import { checksOf, conforms, counted, inconclusive, type Judged, notRun, violates } from '../check.js';
+import { SERIAL } from '../clauses.js';
+import type { Exchange } from '../exchange.js';
+import { readPdu } from '../requests.js';
+import { FEWEST } from './frames.js';
+
+const EARLY_TOLERANCE_MS = 0.3;
+
+/** A reply within t3.5 of the request: the end of the request can't have been seen. */
+function replySilence(bench: Bench): Judged {
+  const { t35: t35Ms } = bench.asker;
+  const replies = bench.log.filter(({ ms, isPlain }) => ms !== undefined && isPlain);
+  // Counted from before the write, so that our own lateness can only make a reply look later.
+  const early = replies.filter((each) => timeFromEnd(each) < t35Ms - EARLY_TOLERANCE_MS);
+  const soonestMs = Math.min(...replies.map(timeFromEnd));
+  return early.length >= FEWEST
+    ? counted(violates, { code: 'reply-too-soon', ms: Math.max(0, soonestMs), t35Ms }, early, replies.length)
+    : conforms({ code: 't35-kept', t35Ms, soonestMs });
+}
+
+function timeFromEnd({ ms, sentAt, chunks }: Exchange): number {
+  return ms === undefined ? Number.POSITIVE_INFINITY : (chunks[0]?.at ?? sentAt) - sentAt;
+}
+
+const LONG_REPLIES = 8;
+/** What an adapter with a latency timer of 1 ms may add to a gap, in ms. */
+const ADAPTER_MS = 2.5;
+/** A gap this much shorter than the longest that an adapter makes may be one of an adapter, in ms. */
+const UNSURE_MS = 3;
+
+/** Reads long blocks, and looks for gaps that no adapter makes. */
+async function gaps(bench: Bench): Promise<Judged> {
+  const { target, connection } = bench.asker;
+  if (target.kind !== 'serial') return notRun({ code: 'serial-only' });
+  const { code, address } = bench.good;
+  let registers = 0;
+  for (const most of [125, 60, 30, 10, 4, 1]) {
+    registers = most;
+    if ((await bench.ask(readPdu(Math.max(code, 3), address, most))).answer.kind === 'data') break;
+  }
+  const long: Exchange[] = [];
+  for (let i = 0; i < LONG_REPLIES; i++)
+    long.push(await bench.ask(readPdu(Math.max(code, 3), address, registers)));
+  const character = (11 * 1000) / target.baudRate;
+  const t15Ms = t15(target.baudRate);
+  const gapOf = (exchange: Exchange) => longestGap(exchange, character, connection.times.character);
+  const isWide = (exchange: Exchange) => gapOf(exchange).ms > t15Ms + ADAPTER_MS;
+  // Between a reply and a frame of somebody else there is no gap of the server.
+  const replies = bench.log.filter(
+    ({ ms, chunks, oddities }) =>
+      ms !== undefined &&
+      chunks.length > 1 &&
+      !oddities.includes('frame-behind') &&
+      !oddities.includes('frame-before'),
+  );
+  const wide = replies.filter(isWide);
+  if (wide.length < FEWEST) return conforms({ code: 'no-gap', t15Ms, registers });
+  const ms = Math.max(0, ...replies.map((each) => gapOf(each).ms));
+  const found = { code: 'gap-in-reply', ms, t15Ms } as const;
+  // An adapter and a busy machine make gaps anywhere; a server that makes one after the same byte of each
+  // reply does it itself.
+  const isAlways = long.every(isWide) && new Set(long.map((each) => gapOf(each).after)).size === 1;
+  return isAlways || ms > connection.times.gap - UNSURE_MS
+    ? counted(violates, found, wide, replies.length)
+    : { ...inconclusive(found, ...wide.slice(0, 3)), but: { code: 'adapter-in-the-way' } };
+}
+
+/** The largest gap within a reply in ms, less the time of the characters, and how many bytes precede it. */
+function longestGap(
+  { chunks }: Exchange,
+  character: number,
+  wire: number,
+): { readonly ms: number; readonly after: number } {
+  let longest = { ms: 0, after: 0 };
+  let passed = 0;
+  for (let i = 1; i < chunks.length; i++) {
+    const [before, after] = [chunks[i - 1], chunks[i]];
+    if (!before || !after) continue;
+    passed += before.bytes.length;
+    const ms = after.at - before.at - (wire > 0 ? after.bytes.length * character : 0);
+    if (ms > longest.ms) longest = { ms, after: passed };
+  }
+  return longest;
+}
+
+export const RTU_TIMES = checksOf({ group: 'frames', isSeveral: true }, [
+  {
+    ...{ id: 'rtu-reply-silence', grade: 'met', on: 'rtu', turn: 'end', run: replySilence },
+    title: 'Waits t3.5 before it replies',
+    does: 'Looks at the time from the last byte of each request to the first byte of its reply.',
+    rule: 'Violates when a reply begins before t3.5. An adapter that holds bytes back can hide that, never cause it.',
+    clause: `${SERIAL}, 2.5.1.1`,
+    matters:
+      'The reply meets a client that still drives the bus, and loses its first bytes: rosenrot00/esphome_modbus_bridge#23, stephane/libmodbus#494.',
+    mend: 'Begin to send t3.5 after the last stop bit of the request.',
+  },
+  {
+    ...{ id: 'rtu-gaps', grade: 'met', on: 'rtu', turn: 'late', run: gaps },
+    title: 'Sends without gaps',
+    does: 'Reads 125 registers (or as many as there are) 8 times, and looks for the largest gap inside a reply.',
+    rule: 'Violates when a gap is longer than t1.5 and than this adapter makes by itself.',
+    clause: `${SERIAL}, 2.5.1.1`,
+    matters: 'Clients take the rest for another frame: ljean/modbus-tk#13, alerighi/modbus-sniffer#9.',
+    mend: 'Hand the whole frame to the UART, and let nothing interrupt it for longer than a character.',
+  },
+]);

@@ -1,0 +1,79 @@
+import type { Did } from '../reading.js';
+import { answerText, timeText } from '../words.js';
+
+/* Facts with phrases that several codes share. */
+
+/** What had been sent before a read. */
+const BEFORE_READ = {
+  'half-frame': 'half a frame',
+  'others-exchange': 'an exchange of another unit',
+  'unanswered-request': 'a request that nobody answers',
+  noise: 'noise',
+} as const;
+
+export interface BeforeRead {
+  readonly after: keyof typeof BEFORE_READ;
+  /** How many bytes of noise. */
+  readonly bytes?: number;
+}
+
+/** A read that got lost after something. */
+export interface ReadLost extends BeforeRead {
+  readonly ms: number;
+  readonly answer: Did;
+  readonly curedMs?: number;
+}
+
+export function beforeText({ after, bytes }: BeforeRead): string {
+  return bytes === undefined ? BEFORE_READ[after] : `${bytes} bytes of ${BEFORE_READ[after]}`;
+}
+
+const BEFORE_CONNECTION = {
+  'wrong-lengths': 'after frames of length 0, 1, 3 and 65535',
+  'client-left': 'after a client that left within a request',
+  'client-reset': 'after a client that reset its connection',
+} as const;
+
+export type BeforeConnection = keyof typeof BEFORE_CONNECTION;
+
+export const connectionBeforeText = (after: BeforeConnection): string => BEFORE_CONNECTION[after];
+
+/** The reads of a soak, and their times by powers of two: the longest in ms, and how many. */
+export interface Soaked {
+  readonly answered: number;
+  readonly of: number;
+  readonly upToMs: readonly (readonly [number, number])[];
+  readonly stoppedAfterMs?: number;
+}
+
+export function soakText({ answered, of, upToMs, stoppedAfterMs }: Soaked): string {
+  const times = upToMs.map(([bound, many]) => `≤ ${timeText(bound)}: ${many}`).join(', ');
+  const end = stoppedAfterMs === undefined ? '' : `; stopped after ${timeText(stoppedAfterMs)}`;
+  return `${answered} of ${of} reads were answered; ${times}${end}`;
+}
+
+/** How a server stopped: it is silent, or answers everything with one exception. */
+export interface Stopped {
+  readonly only?: number;
+  readonly silentMs: number;
+  readonly isBack: boolean;
+}
+
+/** How a server stopped, as a part of a sentence after "the server". @param check what it stopped after */
+export function stoppedText({ only, silentMs, isBack }: Stopped, check = 'it'): string {
+  const what =
+    only === undefined ? 'stopped answering' : `only ${answerText({ kind: 'exception', exception: only })}`;
+  const fate = isBack ? `for ${timeText(silentMs)}` : `and did not come back within ${timeText(silentMs)}`;
+  return `${what} after ${check}, ${fate}`;
+}
+
+/** Requests that came together. */
+interface Together {
+  readonly answered: number;
+  readonly of: number;
+  readonly isOneSegment: boolean;
+}
+
+export function togetherText({ answered, of, isOneSegment }: Together): string {
+  return `${answered} of ${of} requests ${isOneSegment ? 'in one segment' : 'without waiting'} are answered`;
+}
