@@ -34,7 +34,7 @@ export function inTurns(checks: readonly Check[], seed: number, most: number): C
   const waiting = checks
     .map((check) => ({
       check,
-      lastsMs: check.lastsMs ?? 0,
+      lastsMs: check.isFirst ? -1 : (check.lastsMs ?? 0),
       group: GROUPS.indexOf(check.group),
       by: random.next(),
     }))

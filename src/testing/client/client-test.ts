@@ -2,6 +2,7 @@ import { seededRandom } from '../../common/random.js';
 import type { Clock } from '../../modbus/transport/clock.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { Finding, Report } from '../report/report.js';
+import { durationText } from '../report/words.js';
 import { type ClientTestOrder, inTurns } from './client-test-order.js';
 import { clientTestReport, findingOf } from './client-test-report.js';
 import { isReading, type Question, questionsIn, targetOf } from './heard/exchange.js';
@@ -11,6 +12,12 @@ import { type Stopped, secondsSince, stoppedAfter } from './trial/gone.js';
 import { crashOf, LAST_FRAMES, runCheck, soFar } from './trial/run-check.js';
 import { type EndedCheck, sure } from './trial/verdict.js';
 import { type Audience, type End, WatchedClient } from './watched-client.js';
+
+/** A client that goes on later than this without a reply makes a test long, in ms. */
+const SLOW_MS = 10_000;
+
+/** The groups of checks that lose no reply. */
+const LOSE_NONE: readonly (Check['group'] | undefined)[] = ['exceptions', 'connections'];
 
 /** A check that runs. */
 interface Running {
@@ -101,7 +108,11 @@ export class ClientTest {
   #reason({ by, text }: End = { by: 'client', text: '' }): string {
     const { target, isWithoutRhythm } = this.#client;
     const uneven = target && unevenText(target);
-    const cause = isWithoutRhythm ? 'the client lost the rhythm that was waited for' : uneven;
+    const { waitMs = 0, neverGivesUp } = this.#client.facts;
+    const endless = neverGivesUp ? 'the client waits for each reply without end' : undefined;
+    const goesOn = `the client goes on only ${durationText(Math.round(waitMs))} after a request without a reply`;
+    const slow = endless ?? (waitMs > SLOW_MS ? goesOn : undefined);
+    const cause = isWithoutRhythm ? 'the client lost the rhythm that was waited for' : (slow ?? uneven);
     return by === 'limit' && cause !== undefined ? `${cause}, and ${text}` : text;
   }
 
@@ -121,7 +132,12 @@ export class ClientTest {
       this.#finish(running, await runCheck(check, running.exam));
     });
     const disturbing = this.order.checks.filter((check) => !isWatching(check));
-    for (const turn of inTurns(disturbing, this.order.seed, this.#targets.length)) {
+    const turns = inTurns(disturbing, this.order.seed, this.#targets.length);
+    while (turns.length > 0) {
+      const { waitMs = 0 } = client.facts;
+      // Of a client that takes a minute where a reply is lost, that is known first which loses none.
+      const quick = waitMs > SLOW_MS ? turns.findIndex(([check]) => LOSE_NONE.includes(check?.group)) : 0;
+      const [turn = []] = turns.splice(Math.max(0, quick), 1);
       const end = await this.#takeTurn(turn);
       if (end) return end;
     }
@@ -197,6 +213,11 @@ export class ClientTest {
    */
   async #stopped(over: readonly Stop[]): Promise<End | undefined> {
     const [all] = over.filter(({ stopped }) => stopped.what === 'everything');
+    const [first] = over as [Stop, ...Stop[]];
+    if (all && this.#client.facts.neverGivesUp) {
+      for (const { running, ended } of over) this.#finish(running, ended);
+      return this.#startAgain('the client waits for a reply without end, and nothing wakes it');
+    }
     const met = metLast(over, ({ running }) => running);
     for (const { running, ended, stopped } of all ? met.slice(0, 1) : met) {
       const { what } = running.check;
@@ -206,7 +227,6 @@ export class ClientTest {
       const conclusion = all ? undefined : `${stopped.blame} after ${what}`;
       this.#finish(running, sure('wrong', text, ended.evidence, conclusion));
     }
-    const [first] = over as [Stop, ...Stop[]];
     if (!all) return this.#turnTo(first);
     const [blamed] = met;
     const text = `asked nothing more ${blamed ? `after ${blamed.running.check.what}` : this.#undisturbed}`;

@@ -175,6 +175,14 @@ const CLAIMS: readonly Claim[] = [
     },
   ],
   [
+    /waited for its reply until that came, (\d+) s after the request/,
+    ({ own: [first] }, s = 0) => first?.next !== undefined && first.next.at - first.at >= 1000 * s,
+  ],
+  [
+    /goes on ([\d.]+) s after a request without a reply/,
+    ({ own: [first] }, s = 0) => near(((first?.next?.at ?? 0) - (first?.at ?? 0)) / 1000, s, 0.1),
+  ],
+  [
     /did not ask unit (\d+) read holding registers (\d+)–\d+ for (\d+) s, but unit (\d+) read holding registers (\d+)–\d+ (\d+) times/,
     ({ log }, unit, from, s = 0, other, otherFrom, times = 0) => {
       const of = (unitId?: number, address?: number) =>
@@ -184,6 +192,11 @@ const CLAIMS: readonly Claim[] = [
         of(other, otherFrom).filter(({ at }) => at > last && at <= last + 1000 * (s + 1)).length >= times
       );
     },
+  ],
+  [
+    /asked nothing more for (\d+) s, until (\d+) s after an outage of (\d+) (?:s|min)/,
+    ({ own }, s = 0, until = 0) =>
+      s >= until && (own.at(-1)?.next?.at ?? Number.POSITIVE_INFINITY) - (own.at(-1)?.at ?? 0) >= 1000 * s,
   ],
   [
     /asked nothing (?:for [\d.]+ (?:s|min)|more) after an outage of (\d+) s/,

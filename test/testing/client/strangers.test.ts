@@ -84,7 +84,7 @@ describe('on a machine that stalls for up to 400 ms again and again', () => {
   });
 });
 
-const BOTH = ['serial', 'tcp'] as const;
+const BOTH = ['tcp', 'serial'] as const;
 
 describe.each(some(BOTH, 2))(
   'on %s, a client with a mistake fails the check of its mistake, and no other',
@@ -113,6 +113,28 @@ describe.each(some(BOTH, 2))(
       expect(report.conclusions[0]).toBe(
         `The client is gone: it asked nothing more after exception ${code}.`,
       );
+      expect(untrue).toEqual([]);
+    });
+
+    it('waits for ever, which comes first, and ends nothing', async () => {
+      const { report, failed, untrue } = await testStranger(MISTAKEN['waits for ever'], on);
+      expect(failed.filter((id) => !/^(half-open|outage-\d+s|listener-gone)$/.test(id))).toEqual([
+        'time-out',
+      ]);
+      expect(report.conclusions[0]).toBe('Waits for a reply without end.');
+      expect(report.findings.filter(({ verdict }) => verdict === 'not run')).toEqual([]);
+      expect(untrue).toEqual([]);
+    });
+
+    it('sleeps for a minute where a reply is lost, which comes first and is the reason of what was not run', async () => {
+      const name = 'sleeps for a minute at each request without a reply';
+      const { report, failed, untrue } = await testStranger(MISTAKEN[name], on, { limitMs: 600_000 });
+      expect(failed).toEqual(['time-out']);
+      expect(report.conclusions).toContain('Asks nothing for more than 30 s where a reply is lost.');
+      const left = report.findings.filter(({ verdict }) => verdict === 'not run');
+      for (const { summary } of left)
+        expect(summary).toMatch(/^the client goes on only 60\.\d+ s after a request without/);
+      expect(left.length).toBeLessThanOrEqual(18);
       expect(untrue).toEqual([]);
     });
   },

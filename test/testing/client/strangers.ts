@@ -25,6 +25,8 @@ export class Hands {
   constructor({ clock, tcp, serial }: VirtualBench) {
     this.#clock = clock;
     const received = (bytes: Uint8Array) => {
+      // A frame of RTU begins after a silence.
+      if (!tcp && clock.now() > this.#quietFrom) this.#received = new Uint8Array();
       this.#received = Uint8Array.of(...this.#received, ...bytes);
       this.#quietFrom = clock.now() + T35_MS;
       this.#wake();
@@ -171,6 +173,11 @@ export const MISTAKEN = {
   'waits for ever': polls([1, 2], undefined, { timeoutMs: FOR_EVER, attempts: 1 }),
   'sleeps for a minute when nothing comes': polls([1], (got, hands) =>
     got.kind === 'none' ? hands.sleep(60_000) : undefined,
+  ),
+  'sleeps for a minute at each request without a reply': polls(
+    [1],
+    (got, hands) => (got.kind === 'none' ? hands.sleep(60_000) : undefined),
+    { attempts: 1 },
   ),
 } satisfies Record<string, Stranger>;
 

@@ -208,6 +208,7 @@ const attempts: Check = {
   source: 'Modbus over Serial Line V1.02, 2.4.1 leaves the number of retries to the client',
   needs: ['time-out'],
   async run(exam) {
+    if (exam.client.facts.neverGivesUp) return sure('unclear', 'it waits for its reply without end');
     const trials: Trial[] = [];
     let first: number | undefined;
     for (;;) {

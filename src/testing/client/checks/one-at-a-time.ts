@@ -16,6 +16,8 @@ const PART_OF_GAP = 1.5;
  * No client on a serial line gives up after less than this, in ms; the specification names a second and more.
  */
 const SHORTEST_TIMEOUT_MS = 100;
+/** No reply is delayed by more than this, in ms, or twice the time after which the next request is due. */
+const LONG_ENOUGH_MS = 1_000;
 const ALIKE_MS = 25;
 const BLAME = 'asks while a reply is pending';
 
@@ -50,7 +52,10 @@ export const oneAtATime: Check = {
     const isNear = overlap || Math.abs(silent.afterMs - usual.afterMs) < ALIKE_MS;
     const isNext = silent.question === usual.question && isNear;
     const isAlike = isPoll || isNext;
-    const delay = isAlike ? PART_OF_GAP * Math.max(silent.afterMs, dueMs) : PART_OF_WAIT * waitMs;
+    const longest = Math.max(LONG_ENOUGH_MS, 2 * dueMs);
+    const delay = isAlike
+      ? PART_OF_GAP * Math.max(silent.afterMs, dueMs)
+      : Math.min(PART_OF_WAIT * waitMs, longest);
     if (!isAlike && delay <= dueMs) {
       const text = `its next request is due up to ${numberText(dueMs)} ms after the last one, and without a reply it goes on after ${numberText(waitMs)} ms, so no reply can be pending when one is due`;
       return sure('unclear', text, exam.askedAfter(0).slice(-2));

@@ -32,7 +32,8 @@ const USUAL_WAIT_MS = 1_000;
 
 /** How long a client takes to poll this many questions when none gets a reply, in ms. */
 function roundOf({ client: { facts } }: Exam, questions: number): number {
-  const wait = facts.waitMs ?? facts.timeoutMs?.value ?? USUAL_WAIT_MS;
+  const known = facts.neverGivesUp ? undefined : (facts.waitMs ?? facts.timeoutMs?.value);
+  const wait = known ?? USUAL_WAIT_MS;
   return questions * (facts.attempts ?? USUAL_ATTEMPTS) * wait;
 }
 
@@ -76,7 +77,13 @@ function outage(seconds: number, needs?: readonly string[]): Check {
         const isAsked = exam.askedAfter(last).length > 0;
         const did = isAsked ? `took no good reply to ${exam.target.text}` : stopped(exam).text;
         const text = `${did}, until ${secondsSince(exam, endedAt)} after ${what}`;
-        return sure('wrong', text, evidence, `does not poll again after an outage of ${seconds} s`);
+        const within = durationText(Math.round(longest));
+        return sure(
+          'wrong',
+          text,
+          evidence,
+          `does not poll again within ${within} after an outage of ${seconds} s`,
+        );
       }
       const took = durationText(first.at - endedAt);
       const text = `polled again ${took} after ${what}, during which it asked ${timesText(spoilt.length)}`;

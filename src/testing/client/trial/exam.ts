@@ -25,6 +25,8 @@ export interface CheckPlace {
   readonly abilities?: readonly Ability[];
   /** Checks that have to run before this one, because it uses what they find. */
   readonly needs?: readonly string[];
+  /** True for a check that comes before all others, because they take long where it fails. */
+  readonly isFirst?: boolean;
   /** How long the disturbance lasts, in ms; 0 when absent. Checks with the longest ones come last. */
   readonly lastsMs?: number;
 }
@@ -92,6 +94,8 @@ const POLLS_AS_USUAL = 3;
  */
 const RECOVERY_MS = 30_000;
 const RECOVERY_PERIODS = 20;
+/** It may take this many of its waits for a reply more. */
+const RECOVERY_WAITS = 2;
 /**
  * How long to wait for the requests whose replies are suppressed: this many ms, and this many poll periods
  * more. It would take too long with a client whose poll period is longer than `SLOWEST_MS`.
@@ -271,7 +275,8 @@ export class Exam {
    */
   async recover(polls = POLLS_AS_USUAL, withinMs = RECOVERY_MS): Promise<boolean> {
     const { client } = this;
-    const limit = Math.max(withinMs, RECOVERY_PERIODS * this.periodMs);
+    const { waitMs = 0 } = client.facts;
+    const limit = Math.max(withinMs, RECOVERY_PERIODS * this.periodMs) + RECOVERY_WAITS * waitMs;
     const { last } = this.log;
     const polled = () =>
       this.#pollsAsUsual(client.isWithoutRhythm ? last : client.disturbedUntil, polls) || undefined;

@@ -1,5 +1,6 @@
 import { timesText } from '../../report/words.js';
-import { type Exchange, type Question, questionsIn } from '../heard/exchange.js';
+import { pduOf } from '../../tested-line.js';
+import { type Exchange, type Question, questionsIn, transactionOf, wentWell } from '../heard/exchange.js';
 import type { Exam } from './exam.js';
 
 /**
@@ -61,6 +62,45 @@ export function notAsBefore(exam: Exam): { readonly text: string; readonly blame
   return { text: `polled ${exam.target.text}, but not as before`, blame: 'does not poll as before' };
 }
 
+/** How long a client that gets its reply at last may take to go on, in ms and in poll periods. */
+const AT_LAST_MS = 5_000;
+const AT_LAST_PERIODS = 3;
+
+/** How long it takes to see that a client does not go on, in ms, when it is known to wait for a reply without end. */
+export function soonMs({ periodMs }: Exam): number {
+  return AT_LAST_MS + AT_LAST_PERIODS * periodMs;
+}
+
+/**
+ * Sends the reply to a request that got none, for a client that waits for it without end. If that does not wake a client
+ * that is known to wait so, its connection is closed.
+ * @returns true when the client goes on
+ */
+export async function answeredAtLast(exam: Exam, of: Exchange): Promise<boolean> {
+  const { log, client } = exam;
+  const reply = log.newest().findLast((each) => each.question === of.question && wentWell(each))?.reply;
+  const pdu = reply && pduOf(reply);
+  if (!pdu) return false;
+  const { framing, unitId } = of.request;
+  const giveUp = client.order.line.sendUnsolicited(
+    framing.encode({ transactionId: transactionOf(of), unitId, pdu }),
+  );
+  const next = () => log.after(of.seq)[0];
+  const isAwake = (await exam.until(next, soonMs(exam))) !== undefined;
+  giveUp?.();
+  if (isAwake) client.learn({ neverGivesUp: true });
+  const { line, outage } = client;
+  if (
+    isAwake ||
+    !client.facts.neverGivesUp ||
+    !(line.kind === 'tcp' || line.kind === 'tls') ||
+    line.hasAnyPort
+  )
+    return isAwake;
+  await outage.begin();
+  return (await outage.end()) === undefined && (await exam.until(next, soonMs(exam))) !== undefined;
+}
+
 /**
  * Waits for the client to ask the disturbed question after a check.
  * @returns what it has stopped asking; undefined when it asks that question
@@ -68,10 +108,14 @@ export function notAsBefore(exam: Exam): { readonly text: string; readonly blame
 export async function stoppedAfter(exam: Exam): Promise<Stopped | undefined> {
   const { last } = exam.log;
   const [newest] = exam.askedAfter(0).slice(-1);
-  const longest = longestSilence(exam, GONE_MS);
+  const longest = exam.client.facts.neverGivesUp ? soonMs(exam) : longestSilence(exam, GONE_MS);
   const limit = longest - (exam.clock.now() - (newest?.at ?? exam.clock.now()));
-  const next = await exam.until(() => exam.askedAfter(last)[0], Math.max(0, limit));
-  return next ? undefined : stopped(exam, newest);
+  const isAsked = () => exam.askedAfter(last)[0];
+  if (await exam.until(isAsked, Math.max(0, limit))) return undefined;
+  const silent = exam.log.newest().at(-1);
+  if (silent && (await answeredAtLast(exam, silent)) && (await exam.until(isAsked, soonMs(exam))))
+    return undefined;
+  return stopped(exam, newest);
 }
 
 /** How long a client may ask nothing, in ms. @param leastMs at least that long */

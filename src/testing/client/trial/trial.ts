@@ -2,10 +2,10 @@ import { lateText } from '../../lateness.js';
 import { median } from '../../times.js';
 import { type Exchange, repliedFrom, repliedUntil, whyNotActed } from '../heard/exchange.js';
 import { type Check, type CheckPlace, type CheckText, type Exam, LOST } from './exam.js';
-import { notAsBefore, stopped } from './gone.js';
+import { answeredAtLast, notAsBefore, secondsSince, soonMs, stopped } from './gone.js';
 import {
   ALIKE,
-  type Behaviour,
+  Behaviour,
   behaviourAfter,
   type Continuation,
   continuationOf,
@@ -28,9 +28,10 @@ export interface Chain {
 export interface BrokenChain {
   /**
    * `gone`: the client asked the question no more. `stuck`: it did not poll as usual, so nothing was tried.
-   * `between`: a request over another connection met what was meant for the next one.
+   * `between`: a request over another connection met what was meant for the next one. `waits`: it waited for its
+   * reply until that came, and then went on.
    */
-  readonly kind: 'gone' | 'stuck' | 'between' | 'other';
+  readonly kind: 'gone' | 'stuck' | 'between' | 'waits' | 'other';
   readonly why: string;
   readonly asked: readonly Exchange[];
 }
@@ -47,7 +48,9 @@ const LONG_WAIT_MS = 15_000;
  * How long to wait for the next request of the client, in ms.
  * @param waitMs how long the client waits for a reply, where that is not known
  */
-export function patienceOf({ periodMs, client }: Exam, waitMs = 0): number {
+export function patienceOf(exam: Exam, waitMs = 0): number {
+  const { periodMs, client } = exam;
+  if (client.facts.neverGivesUp) return soonMs(exam);
   return NEXT_MS + NEXT_TIMES * (periodMs + (client.facts.waitMs ?? waitMs));
 }
 
@@ -84,13 +87,16 @@ async function oneChain(
     const before = asked.at(-1);
     return before ? exam.log.nextOf(before) : exam.askedAfter(last)[0];
   };
-  const ended = () => {
+  const ended = async () => {
     const before = asked.at(-1);
     if (!before) return broken('did not poll as usual', 'stuck');
-    const isElsewhere = exam.askedAfter(before.seq).length > 0;
-    return isElsewhere
-      ? broken('went on over another connection that it had')
-      : broken(stopped(exam, before).text, 'gone');
+    if (exam.askedAfter(before.seq).length > 0) return broken('went on over another connection that it had');
+    const { text } = stopped(exam, before);
+    if (!(await answeredAtLast(exam, before))) return broken(text, 'gone');
+    return broken(
+      `waited for its reply until that came, ${secondsSince(exam, before.at)} after the request`,
+      'waits',
+    );
   };
   for (const treatment of treatments) {
     const scope = asked.length === 0 ? 'question' : 'line';
@@ -180,6 +186,8 @@ const LEARNT = 3;
 /** How often to try what a client does without a reply, because that counts for all checks. */
 const LEARNT_MISSING = 5;
 const MOST_FAILED = 2;
+/** A client that goes on later than this, in ms, is tried once: nothing else takes as long. */
+const SLOW_MS = 10_000;
 
 /**
  * Learns what the client does after some treatments, and tries them when they were not heard often enough.
@@ -199,13 +207,17 @@ export async function learn(
     const behaviour = behaviourAfter(exam, treatments, questions);
     const known = behaviour.samples.length;
     if (isLoss && known > 0) exam.client.learn({ waitMs: behaviour.longest });
-    if (known >= wanted) return behaviour;
+    const isSlow = known > 0 && behaviour.shortest > SLOW_MS;
+    if (known >= wanted || isSlow) return behaviour;
     const chain = await runChain(exam, treatments);
     const isMore = behaviourAfter(exam, treatments, questions).samples.length > known;
-    if (isBroken(chain) && (chain.kind === 'gone' || chain.kind === 'stuck')) return chain;
+    if (isBroken(chain) && chain.kind !== 'other' && chain.kind !== 'between') return chain;
     if (!isMore && ++failed > MOST_FAILED) return behaviour;
   }
 }
+
+/** What a client does without a reply that waits for one without end. */
+const NEVER = new Behaviour([]);
 
 /** Shows the client something, and says what it did, or why that came to nothing. */
 async function reactionIn(
@@ -213,15 +225,20 @@ async function reactionIn(
   contrast: Contrast,
 ): Promise<(Reaction & { asked: readonly Exchange[] }) | BrokenChain> {
   // This is learned before the client is shown anything, because what it does afterwards may come from that.
-  const missing = await learn(exam, [LOST]);
-  if (isBroken(missing)) return missing;
+  const missing = exam.client.facts.neverGivesUp ? NEVER : await learn(exam, [LOST]);
+  if (isBroken(missing) && missing.kind !== 'waits') return missing;
   const chain = await runChain(exam, contrast.shown);
+  const isWaiting = isBroken(chain) && (chain.kind === 'waits' || exam.client.facts.neverGivesUp);
+  if (isWaiting) {
+    return { kind: 'missing', text: 'waited on, as when no reply comes', asked: chain.asked };
+  }
   if (isBroken(chain)) return chain;
   const asked = [...chain.asked, chain.continuation.next];
   const why = contrast.isVoid?.(chain.asked);
   if (why !== undefined) return { kind: 'unclear', text: why, asked };
   const questions = chain.asked.map(({ question }) => question);
-  const left = await learn(exam, contrast.ifLeft, { questions });
+  const isEndless = isBroken(missing) || missing === NEVER;
+  const left = isEndless ? NEVER : await learn(exam, contrast.ifLeft, { questions });
   if (isBroken(left)) return left;
   const taken = await learn(exam, contrast.ifTaken, { questions });
   if (isBroken(taken)) return taken;
@@ -229,7 +246,13 @@ async function reactionIn(
   const laterMs = Math.max(0, sent || 0);
   const { of: first, next } = chain.continuation;
   const lateMs = exam.client.lateness.between(first.at, next.at);
-  const compared = { usual: taken, missing: left, laterMs, waitMs: missing.longest, lateMs };
+  const compared = {
+    usual: taken,
+    missing: left,
+    laterMs,
+    waitMs: isEndless ? Number.POSITIVE_INFINITY : missing.longest,
+    lateMs,
+  };
   const reaction = reactionTo(chain.continuation, compared);
   const others = contrast.alsoUsual ? behaviourAfter(exam, contrast.alsoUsual).samples : [];
   const isAlike = others.some((each) => reactionTo(each, compared).kind === 'usual');
@@ -256,7 +279,8 @@ export async function lineTrial(
   const { kind, text, wasAway = false, isAlike = false, asked: evidence } = seen;
   const shows = kind === 'unclear' ? kind : meaning[kind];
   // A client that did anything else than going on as without a reply may have kept what was sent.
-  if (kind !== 'missing' && hasSpoiltBytes(evidence)) await exam.suppressReplies(1);
+  const { neverGivesUp, waitMs = 0 } = exam.client.facts;
+  if (kind !== 'missing' && !neverGivesUp && hasSpoiltBytes(evidence)) await exam.suppressReplies(1);
   const more =
     kind === 'usual' && shows === 'unclear' ? ', so the line does not show whether it took it' : '';
   return {
@@ -264,7 +288,8 @@ export async function lineTrial(
     text: `${text}${more}`,
     evidence,
     wasAway,
-    ...(isAlike && { weight: DECIDES }),
+    // A wait of that length can't be mistaken.
+    ...((isAlike || (kind === 'missing' && (neverGivesUp || waitMs > SLOW_MS))) && { weight: DECIDES }),
     ...(shows === 'wrong' && { conclusion: blame }),
   };
 }
@@ -299,8 +324,9 @@ export async function decide(
     if (trial.shows === 'wrong') exam.suspicion = trial.text;
     judged = verdictOf(trials, trial.isLast ? LAST : DISTURBED);
   }
-  // What was not disturbed is not to blame.
-  if (judged.verdict === 'fail' || !exam.hasDisturbed || (await exam.recover())) return judged;
+  // What was not disturbed is not to blame, nor what a client does that waits for each reply without end.
+  if (judged.verdict === 'fail' || !exam.hasDisturbed || exam.client.facts.neverGivesUp) return judged;
+  if (await exam.recover()) return judged;
   const last = trials.at(-1) as Trial;
   const text = `${last.text}, and then ${notAsBefore(exam).text}`;
   const wrong: Trial = {
