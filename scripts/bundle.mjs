@@ -34,9 +34,9 @@ const { metafile } = await build({
   entryPoints: [
     'src/main.ts',
     'src/library.ts',
-    'src/cli/verbs/desk-thread.ts',
-    'src/cli/verbs/work-thread.ts',
-    'src/cli/verbs/make-at-build.ts',
+    'src/desk-thread.ts',
+    'src/work-thread.ts',
+    'src/make-at-build.ts',
   ],
   outdir: folder,
   // All in one folder, because src/common/package.ts knows from its own place where the others are.

@@ -47,6 +47,7 @@ function keepCompiledCode(): void {
 
 async function begin(): Promise<void> {
   const { main } = await import('./cli/verbs/run.js');
+  const { EXTENSIONS } = await import('./extensions/all.js');
   const { writtenOut } = await import('./cli/verbs/standard.js');
-  process.exit(await writtenOut(await main(process.argv.slice(2), process.env)));
+  process.exit(await writtenOut(await main(process.argv.slice(2), process.env, EXTENSIONS)));
 }

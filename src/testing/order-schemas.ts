@@ -4,7 +4,7 @@ import { DAY_MS } from '../common/schema/milliseconds.js';
 import { bounded, flag, section, text, wholeNumber } from '../common/schema/parts.js';
 import { duration } from '../common/schema/units.js';
 import { realTargetSchema } from '../document/native/real.js';
-import { aboutSchema, scheduleSchema } from './report/json.js';
+import { aboutSchema, scheduleSchema } from './report/shapes.js';
 
 /** The longest reply time that is claimed, in ms. */
 export const LONGEST_MS = 60_000;

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ATTACKS } from '../../scripts/hostile/attacks.mjs';
 import { LINES } from '../../scripts/hostile/plant.mjs';
-import { OPTIONS } from '../../src/cli/command-line/command-line.js';
+import { optionsOf } from '../../src/cli/command-line/command-line.js';
 import { newLocalSimulator } from '../../src/cli/library/local-simulator.js';
 import { At } from '../../src/common/schema/at.js';
 import { fileFindings } from '../../src/common/schema/findings.js';
@@ -16,6 +16,7 @@ import { conditionSchema } from '../../src/device/faults/condition.js';
 import { FAULT_KINDS } from '../../src/device/faults/kinds.js';
 import { ACTION_NAMES } from '../../src/device/registers/actions.js';
 import { checkFile, loadNativeFile } from '../../src/document/load.js';
+import { EXTENSIONS } from '../../src/extensions/all.js';
 import { FunctionCode } from '../../src/modbus/protocol/function-code.js';
 import { isConsolePath, VIEW_NAMES } from '../../src/remote/api/console/paths.js';
 import { Simulator } from '../../src/simulator/simulator.js';
@@ -24,6 +25,7 @@ import { CHECKS, linesFor } from '../../src/testing/checks.js';
 import { readScenario } from '../../src/testing/scenario/read-scenario.js';
 import { loadOwnConfiguration, loadScenarioFile } from '../../src/testing/scenario/scenario-file.js';
 import { nativeSetup } from '../support/configuration.js';
+import { COMMANDS } from '../support/extensions.js';
 
 /*
  * The documents are read here, so that a new fault, route, key or option can't be forgotten in them.
@@ -129,7 +131,7 @@ describe('docs/configuration.md', async () => {
     expect(row).toContain(`\`${action}\``);
   });
 
-  it.each(Object.keys(OPTIONS))('has a row for the option --%s', (option) => {
+  it.each(Object.keys(optionsOf(COMMANDS)))('has a row for the option --%s', (option) => {
     const has = firstCells(configuration).some((cell) => cell.includes(`\`--${option}`));
     expect(has, `add a row to docs/configuration.md that begins with | \`--${option}\` |`).toBe(true);
   });
@@ -142,7 +144,7 @@ async function routes(): Promise<string[]> {
     lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
   });
   const log = pino({ level: 'silent' });
-  const { app } = newLocalSimulator(setup, { host: '127.0.0.1' }, log);
+  const { app } = newLocalSimulator(setup, { host: '127.0.0.1' }, log, EXTENSIONS);
   await app.ready();
   const tree = app.printRoutes({ commonPrefix: false });
   await app.close();

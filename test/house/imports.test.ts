@@ -24,8 +24,7 @@ const PURE = 'it is pure, so that it is tested without I/O: clock and random sou
 
 /**
  * The wings of src from the ground up, and their rooms. A wing imports only from those before it. What lies in the folder of a wing
- * beside its rooms is the room of its name. `src/main.ts` and `src/library.ts`, where the command and the library begin, belong to the
- * rooms of their names.
+ * beside its rooms is the room of its name. What lies in src beside the wings belongs to the room `extensions`.
  */
 const WINGS: Readonly<Record<string, readonly string[]>> = {
   common: ['common', 'schema', 'rest-client', 'timeline'],
@@ -202,6 +201,7 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
       'rpc',
     ],
     knowsFiles: ['src/simulator/ports.ts'],
+    knowsTypesOf: ['mqtt'],
     why: 'it is on the side of the desk, and reaches the running simulator by commands only',
   },
   mqtt: {
@@ -327,7 +327,7 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
     external: NOTHING,
     why: 'it asks by way of a client that is handed to it, and reads and writes no file',
   },
-  extcap: { knows: [], why: 'it is a command and no more' },
+  extcap: { knows: [], why: 'it has faces alone' },
   fleet: {
     knows: ['common', 'schema', 'commands', 'testing', 'mqtt', 'verbs', 'command-line', 'extensions'],
     external: /^(node:crypto|zod)$/,
@@ -417,15 +417,19 @@ function importsOf(source: string): Import[] {
   }));
 }
 
-/** The files of an extension that put it together: they count among those beside its room. */
-const FACES = ['extension.ts', 'command.ts', 'verb.ts'];
+/** The files of an extension that put it in its place: they count among those beside its room. */
+const FACES = ['extension.ts', 'command.ts', 'verb.ts', 'desk.ts'];
 
-/** `src/simulator/bus/bus.ts` -> `bus`; `src/simulator/line.ts` -> `simulator`; `src/main.ts` -> `verbs`. */
+/** What Node starts, and what programs import. Each puts the core and the extensions together. */
+const BEGINNINGS = ['desk-thread.ts', 'library.ts', 'main.ts', 'make-at-build.ts', 'work-thread.ts'];
+
+/** `src/simulator/bus/bus.ts` -> `bus`; `src/simulator/line.ts` -> `simulator`; `src/main.ts` -> `extensions`. */
 function roomOf(path: string): string {
   const [, wing = '', room = '', file] = path.split('/');
+  if (BEGINNINGS.includes(wing)) return 'extensions';
   const isRoom = file !== undefined && room !== wing && WINGS[wing]?.includes(room);
   if (isRoom) return wing === 'extensions' && FACES.includes(file) ? wing : room;
-  return wing === 'main.ts' ? 'verbs' : wing.replace(/\.ts$/, '');
+  return wing.replace(/\.ts$/, '');
 }
 
 /** The source file a relative import means, as a path from the root; `undefined` for a package or node module. */
@@ -481,14 +485,9 @@ function loadedWith(path: string, sources: Sources, seen = new Set<string>()): s
     });
 }
 
-/** Files of the core that still name an extension. */
-const NAMES_EXTENSIONS =
-  /^src\/(cli\/command-line\/(command-line|help|commands\/test-server)|cli\/verbs\/(run|work-thread)|remote\/api\/(app|desk|v1\/(capture|routes))|remote\/mqtt\/link)\.ts$/;
-
 /** One line for each import that goes the wrong way: file, line, rule and reason. */
 function wrongImports(sources: Sources): string[] {
-  const others = Object.entries(sources).filter(([path]) => !NAMES_EXTENSIONS.test(path));
-  return others.flatMap(([path, source]) =>
+  return Object.entries(sources).flatMap(([path, source]) =>
     importsOf(source).flatMap((imported) => {
       const mistake = mistakeOf(path, imported);
       return mistake === undefined ? [] : [`${path}:${imported.line}: ${mistake}`];
@@ -548,7 +547,7 @@ const MOST_FLOORS = 6;
 
 describe('the wings of src', () => {
   it('are all that is there, beside what the command and the library begin with', () => {
-    expect(readdirSync('src').sort()).toEqual([...WING_NAMES, 'library.ts', 'main.ts'].sort());
+    expect(readdirSync('src').sort()).toEqual([...WING_NAMES, ...BEGINNINGS].sort());
   });
 
   it('have each room once', () => {
@@ -612,11 +611,7 @@ describe('the imports of src', () => {
       'src/cli/verbs/serve.ts',
       ['src/remote/rpc/line-end.ts', 'src/testing/runs.ts'],
     ],
-    [
-      'the desk',
-      'src/cli/verbs/desk-thread.ts',
-      ['src/remote/api/v1/capture.ts', 'src/remote/api/v1/reports.ts'],
-    ],
+    ['the desk', 'src/desk-thread.ts', ['src/remote/api/v1/capture.ts', 'src/remote/api/v1/reports.ts']],
     ['the desk on a broker', 'src/remote/mqtt/link.ts', ['src/remote/mqtt/commands.ts']],
   ])('load at the start of %s nothing that most starts never use', (_, path, needed) => {
     const files = new Set<string>();
@@ -625,13 +620,23 @@ describe('the imports of src', () => {
     expect(packages).not.toContain('fast-check');
     expect([...files]).toEqual(expect.arrayContaining(needed));
     const rarely =
-      /^src\/(testing\/(client|server|scenario|fuzz|report\/(html|junit))|learn|import|clone|traffic\/capture\/(capture|decoded|serial|socket)|mqtt\/sparkplug)\b/;
+      /^src\/(testing\/(client|server|scenario|fuzz|report\/(html|junit))|extensions\/[\w-]+\/(?!extension|command)|traffic\/capture\/(capture|decoded|serial|socket))\b/;
     expect([...files].filter((file) => rarely.test(file))).toEqual([]);
     const otherSide = path.includes('serve')
       ? /^src\/(remote\/(api|rpc\/declared)|simulator\/commands\/schemas\/(?!fault-preview|reply)|testing\/declared)\b/
       : /^src\/remote\/rpc\/line-end\b/;
     expect([...files].filter((file) => otherSide.test(file))).toEqual([]);
   });
+
+  it.each(['fleet', 'learn'])(
+    'load at the start of the desk of the extension %s what it shows in the document, and no more',
+    (name) => {
+      const files = new Set<string>();
+      loadedWith(`src/extensions/${name}/desk.ts`, sources, files);
+      const own = [...files].filter((file) => file.startsWith('src/extensions/'));
+      expect(own.filter((file) => !/\/(desk|benches)\.ts$/.test(file))).toEqual([]);
+    },
+  );
 
   it('form no cycle', () => {
     expect(cycles(sources)).toEqual([]);
@@ -704,11 +709,12 @@ describe('the check of the imports', () => {
     ['src/remote/api/server.ts', '../../modbus/transport/socket/line.js', 'api may not import transport'],
     ['src/document/lines.ts', '../modbus/transport/settings.js', 'document may not import transport'],
     ['src/simulator.ts', './remote/api/server.js', 'simulator may not import api'],
-    ['src/simulator.ts', './main.js', 'simulator may not import verbs'],
+    ['src/simulator.ts', './main.js', 'simulator may not import extensions'],
+    ['src/cli/verbs/run.ts', '../../extensions/all.js', 'the wing extensions is above cli'],
     ['src/main.ts', '../test/helper.js', 'leaves src'],
     ['src/remote/web/live.ts', '../api/app.js', 'web may not import api'],
     ['src/remote/web/live.ts', 'node:fs', "web may not import 'node:fs'"],
-    ['src/main.ts', './remote/web/main.js', 'verbs may not import web'],
+    ['src/main.ts', './remote/web/main.js', 'extensions may not import web'],
     ['src/attic/old.ts', './older.js', "room 'attic' is not in the table"],
   ])('finds %s importing %s', (path, specifier, message) => {
     const [mistake, ...others] = wrongImports({ [path]: `\nimport { x } from '${specifier}';\n` });

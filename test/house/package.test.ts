@@ -6,18 +6,24 @@ import { crc32, inflateRawSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { manPage } from '../../scripts/package/man-page.mjs';
 import { zipOf } from '../../scripts/package/zip.mjs';
-import { OPTIONS as ALL_OPTIONS } from '../../src/cli/command-line/command-line.js';
+import { optionsOf } from '../../src/cli/command-line/command-line.js';
 import type { OptionTable } from '../../src/cli/command-line/commands/scan.js';
-import { DESCRIBED, helpOn } from '../../src/cli/command-line/help.js';
+import { describedWith, helpOn } from '../../src/cli/command-line/help.js';
+import { COMMANDS as EXTENSION_COMMANDS } from '../support/extensions.js';
 
-const TABLE: OptionTable = Object.assign({}, ALL_OPTIONS, ...DESCRIBED.map(({ options }) => options));
+const DESCRIBED = describedWith(EXTENSION_COMMANDS);
+const TABLE: OptionTable = Object.assign(
+  {},
+  optionsOf(EXTENSION_COMMANDS),
+  ...DESCRIBED.map(({ options }) => options),
+);
 const OPTIONS = Object.entries(TABLE)
   .flatMap(([name, { help }]) => (help === undefined ? [] : `--${name}`))
   .sort();
 const COMMANDS = ['help', ...DESCRIBED.map(({ name }) => name)].sort();
 
 describe('the manual page', () => {
-  const whole = helpOn('all');
+  const whole = helpOn('all', EXTENSION_COMMANDS);
   const page = manPage('text' in whole ? whole.text : '', { version: '1.2.3', date: '2026-01-31' });
 
   it('has every command and option of --help', () => {

@@ -195,11 +195,11 @@ const WRITERS = {
   'cli/service/reload-socket.ts': 'its socket, in the runtime directory or beside the links of virtual lines',
   'cli/service/state/state-files.ts': 'the state',
   'cli/verbs/log.ts': '--log_file, which is appended to',
-  'cli/verbs/make-at-build.ts': 'dist, while it is built',
   'cli/verbs/write-files.ts': '-o, reports and scenarios',
   'extensions/extcap/verb.ts': 'the script for Wireshark, and the pipe of a capture',
   'extensions/traffic-files/traffic-files.ts': 'traffic.file',
   'library.ts': 'a folder of its own in the temporary directory, for the links of virtual lines',
+  'make-at-build.ts': 'dist, while it is built',
   'modbus/transport/port/client-link.ts': 'links of virtual lines',
   'testing/scenario/test-run.ts': 'captures',
 };

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { clientReportSchema } from '../../src/testing/report/json.js';
+import { clientReportSchema } from '../../src/testing/report/shapes.js';
 import { installNodeRed } from '../support/node-red.mjs';
 import { dist } from '../support/program.mjs';
 import { describeWithPeer } from './peer.js';

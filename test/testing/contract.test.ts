@@ -11,13 +11,13 @@ import { trafficView } from '../../src/simulator/traffic/view.js';
 import type { Question } from '../../src/testing/client/heard/exchange.js';
 import { fuzzReport } from '../../src/testing/fuzz/fuzz-report.js';
 import { fleetHtml, htmlReport } from '../../src/testing/report/html.js';
-import { clientJson, fuzzJson, scenariosJson } from '../../src/testing/report/json.js';
+import { jsonReport } from '../../src/testing/report/json.js';
 import { junitReport } from '../../src/testing/report/junit.js';
 import { type Report, viewReport } from '../../src/testing/report/report.js';
 import { readScenario } from '../../src/testing/scenario/read-scenario.js';
 import { writeTested } from '../../src/testing/server/as-file.js';
 import { claimsTemplate } from '../../src/testing/server/claims.js';
-import { serverTestJson, serverTestReport } from '../../src/testing/server/server-test-report.js';
+import { serverTestReport } from '../../src/testing/server/server-test-report.js';
 import { bytesOf, frameEvent, replyEvent } from '../simulator/traffic/events.js';
 import { nativeSetup } from '../support/configuration.js';
 import { testModelServer } from './server/virtual-server.js';
@@ -146,11 +146,11 @@ afterEach(() => {
 describe('the report that is written is as it was', () => {
   it.each<[name: string, text: () => string]>([
     ['scenario.xml', () => junitReport([TEST])],
-    ['scenario.json', () => scenariosJson([TEST])],
+    ['scenario.json', () => jsonReport([TEST])],
     ['scenario.html', () => htmlReport([TEST])],
-    ['client.json', () => clientJson(CLIENT_TEST)],
+    ['client.json', () => jsonReport([CLIENT_TEST])],
     ['client.html', () => htmlReport([CLIENT_TEST])],
-    ['fuzz.json', () => fuzzJson(viewReport(fuzzed().report, shown))],
+    ['fuzz.json', () => jsonReport([viewReport(fuzzed().report, shown)])],
     [
       'fleet.html',
       () => fleetHtml([{ bench: 'bench-1', report: CLIENT_TEST, url: 'http://bench-1/' } as const]),
@@ -181,7 +181,7 @@ it('the report, the file and the claims that a server test writes are as they we
     order: { survey: [[0, 9]], checks: CHECKS },
   });
   const report = serverTestReport(serverTest, STARTED_AT);
-  const json = JSON.parse(serverTestJson(report)) as { checks: { id: string; exchanges: unknown[] }[] };
+  const json = JSON.parse(jsonReport([report])) as { checks: { id: string; exchanges: unknown[] }[] };
   const checks = json.checks
     .filter(({ id }) => CHECKS.includes(id))
     .map((check) => ({ ...check, exchanges: check.exchanges.slice(0, 1) }));

@@ -1,13 +1,9 @@
 import { failure, type Result, success } from '../../common/result.js';
 import { quote } from '../../common/schema/problem.js';
-import { CLONE } from '../../extensions/clone/command.js';
-import { type ExtcapCommand, parseExtcap } from '../../extensions/extcap/command.js';
-import { FLEET } from '../../extensions/fleet/command.js';
-import { IMPORT } from '../../extensions/import/command.js';
-import { LEARN } from '../../extensions/learn/command.js';
 import { FUZZ } from './commands/fuzz.js';
 import { MEASURE } from './commands/measure.js';
 import { MONITOR } from './commands/monitor.js';
+import type { ExtensionCommand, ExtensionOrder } from './commands/of-extension.js';
 import { CATALOGUE, CHECK, PORTS, RELOAD, SCHEMA } from './commands/plain.js';
 import {
   type Given,
@@ -25,10 +21,10 @@ import { TEST_SERVER } from './commands/test-server.js';
 import { flag } from './commands/values.js';
 import { helpOn } from './help.js';
 
-/** The commands with a name, in the order in which messages list those that have an option. */
+/** The commands of the core with a name, in the order in which messages list those that have an option. */
 const NAMED = [
-  ...[CHECK, IMPORT, CLONE, LEARN, FLEET, CATALOGUE, SCHEMA],
-  ...[PORTS, RELOAD, MEASURE, MONITOR, TEST, TEST_CLIENT, FUZZ, TEST_SERVER],
+  ...[CHECK, CATALOGUE, SCHEMA, PORTS, RELOAD],
+  ...[MEASURE, MONITOR, TEST, TEST_CLIENT, FUZZ, TEST_SERVER],
 ] as const;
 
 type NamedParse = Extract<ReturnType<(typeof NAMED)[number]['parse']>, { ok: true }>['value'];
@@ -37,15 +33,18 @@ type NamedParse = Extract<ReturnType<(typeof NAMED)[number]['parse']>, { ok: tru
 export type Command =
   | ServeCommand
   | NamedParse
-  | ExtcapCommand
+  | ExtensionOrder
   | { readonly kind: 'help'; readonly text: string }
   | { readonly kind: 'version' }
   /** Wrong usage, in one line. */
   | { readonly kind: 'error'; readonly message: string };
 
-const COMMANDS = new Map<string, NamedCommand<OptionTable, NamedParse>>(
-  NAMED.map((each) => [each.name, each]),
-);
+type AnyCommand = NamedCommand<OptionTable, NamedParse | ExtensionOrder>;
+
+/** The commands with a name: those of the extensions first. */
+function commandsWith(extensions: readonly ExtensionCommand[]): readonly AnyCommand[] {
+  return [...extensions.filter((each) => 'parse' in each), ...NAMED];
+}
 
 /** Old names of commands, and the names that they have now. */
 const RENAMED = new Map([
@@ -55,32 +54,46 @@ const RENAMED = new Map([
   ['selftest', 'measure'],
 ]);
 
-/** The options of all commands but `extcap`. */
-export const OPTIONS: OptionTable = {
-  help: { ...flag('explain the command'), short: 'h' },
-  version: flag('print the version'),
-  ...SERVE_OPTIONS,
-  ...Object.assign({}, ...NAMED.map(({ options }) => options)),
-};
+/** The options of all commands, but of those that take their arguments as they are. */
+export function optionsOf(extensions: readonly ExtensionCommand[]): OptionTable {
+  return {
+    help: { ...flag('explain the command'), short: 'h' },
+    version: flag('print the version'),
+    ...SERVE_OPTIONS,
+    ...Object.assign({}, ...commandsWith(extensions).map(({ options }) => options)),
+  };
+}
 
 /**
  * Understands the arguments after the program's name. The token of REST comes from MODBUS_SIM_TOKEN in `env`.
  */
-export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv): Command {
-  const command = understand(args, env);
+export function parseCommandLine(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  extensions: readonly ExtensionCommand[],
+): Command {
+  const command = understand(args, env, extensions);
   return command.ok ? command.value : { kind: 'error', message: command.error };
 }
 
-function understand(args: readonly string[], env: NodeJS.ProcessEnv): Result<Command> {
-  // Wireshark's arguments for extcap are not in the table of the other commands.
-  if (args[0] === 'extcap') {
+function understand(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  extensions: readonly ExtensionCommand[],
+): Result<Command> {
+  const [first = ''] = args;
+  const help = (name: string | undefined) => helpFor(name, extensions);
+  const own = extensions.find(({ name }) => name === first);
+  if (own && 'understand' in own) {
     const isForHelp = args.includes('--help') || args.includes('-h');
-    return isForHelp ? help('extcap') : parseExtcap(args.slice(1), env);
+    return isForHelp ? help(first) : own.understand(args.slice(1), env);
   }
-  if (RENAMED.has(args[0] ?? '')) return failure(unknownCommand(args[0] ?? ''));
+  if (RENAMED.has(first)) return failure(unknownCommand(first));
+  const commands = commandsWith(extensions);
+  const find = (name: string | undefined) => commands.find((each) => each.name === name);
   // `--watch` has a value for one command and none for another: the name of the command comes first.
-  const command = COMMANDS.get(args[0] ?? '');
-  const scanned = scan(args, { ...OPTIONS, ...command?.options }, command?.name);
+  const command = find(first);
+  const scanned = scan(args, { ...optionsOf(extensions), ...command?.options }, command?.name);
   if (!scanned.ok) return scanned;
   const { options, words } = scanned.value;
   const names = options.map(([name]) => name);
@@ -90,9 +103,12 @@ function understand(args: readonly string[], env: NodeJS.ProcessEnv): Result<Com
   const token = env.MODBUS_SIM_TOKEN || undefined;
   const runtimeDirectory = firstDirectory(env.RUNTIME_DIRECTORY);
   const [name, ...rest] = words;
-  if (name !== undefined) return named(name, { options, words: rest, token, runtimeDirectory });
-  const foreign = optionBeside(SERVE_OPTIONS, options);
-  if (foreign !== undefined) return failure(`--${foreign} is for ${ownerOf(foreign)} ${seeHelp()}`);
+  if (name !== undefined) return named(name, find(name), { options, words: rest, token, runtimeDirectory });
+  const other = optionBeside(SERVE_OPTIONS, options);
+  if (other !== undefined) {
+    const owners = commands.filter((each) => Object.hasOwn(each.options, other));
+    return failure(`--${other} is for ${owners.map((each) => each.name).join(', ')} ${seeHelp()}`);
+  }
   const values = valuesOf(SERVE_OPTIONS, options);
   if (!values.ok) return values;
   return parseServe(values.value, {
@@ -113,15 +129,18 @@ function firstDirectory(directories: string | undefined): string | undefined {
   return directories?.split(/:(?=\/)/)[0] || undefined;
 }
 
-function help(name: string | undefined): Result<Command> {
-  const found = helpOn(name);
+function helpFor(name: string | undefined, extensions: readonly ExtensionCommand[]): Result<Command> {
+  const found = helpOn(name, extensions);
   return 'text' in found
     ? success({ kind: 'help', text: found.text })
     : failure(`${found.problem} ${seeHelp()}`);
 }
 
-function named(name: string, given: Omit<Given<OptionTable>, 'values'>): Result<Command> {
-  const command = COMMANDS.get(name);
+function named(
+  name: string,
+  command: AnyCommand | undefined,
+  given: Omit<Given<OptionTable>, 'values'>,
+): Result<Command> {
   if (command === undefined) return failure(unknownCommand(name));
   const foreign = optionBeside(command.options, given.options);
   if (foreign !== undefined) return failure(`${name} takes no option --${foreign} ${seeHelp(name)}`);
@@ -140,10 +159,4 @@ function unknownCommand(name: string): string {
 /** The first option of the command line that the table does not have. */
 function optionBeside(table: OptionTable, written: WrittenOptions): string | undefined {
   return written.find(([name]) => !Object.hasOwn(table, name))?.[0];
-}
-
-/** The commands that take an option, in words. */
-function ownerOf(option: string): string {
-  const owners = NAMED.filter(({ options }) => Object.hasOwn(options, option));
-  return owners.map(({ name }) => name).join(', ');
 }

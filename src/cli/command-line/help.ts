@@ -1,13 +1,9 @@
 import { nearest } from '../../common/schema/nearest.js';
 import { quote } from '../../common/schema/problem.js';
-import { CLONE } from '../../extensions/clone/command.js';
-import { EXTCAP } from '../../extensions/extcap/command.js';
-import { FLEET } from '../../extensions/fleet/command.js';
-import { IMPORT } from '../../extensions/import/command.js';
-import { LEARN } from '../../extensions/learn/command.js';
 import { FUZZ } from './commands/fuzz.js';
 import { MEASURE } from './commands/measure.js';
 import { MONITOR } from './commands/monitor.js';
+import type { ExtensionCommand } from './commands/of-extension.js';
 import { CATALOGUE, CHECK, PORTS, RELOAD, SCHEMA } from './commands/plain.js';
 import type { Described, OptionTable } from './commands/scan.js';
 import { SERVE_OPTIONS } from './commands/serve.js';
@@ -18,15 +14,22 @@ import { TEST_SERVER } from './commands/test-server.js';
 /** A row of a table: a term and its explanation. */
 type Row = readonly [term: string, text: string];
 
-/** The commands as the help lists them. */
-const GROUPS: readonly (readonly [title: string, commands: readonly Described[]])[] = [
-  ['Describe devices', [CHECK, SCHEMA, IMPORT, CLONE, LEARN, CATALOGUE]],
-  ['Prove something', [TEST, TEST_CLIENT, FUZZ, TEST_SERVER, MEASURE]],
-  ['Watch and operate', [MONITOR, PORTS, RELOAD, FLEET, EXTCAP]],
-];
+/** The commands in the parts of the list. */
+function partsWith(
+  extensions: readonly ExtensionCommand[],
+): [title: string, commands: readonly Described[]][] {
+  const added = (part: ExtensionCommand['part']) => extensions.filter((each) => each.part === part);
+  return [
+    ['Describe devices', [CHECK, SCHEMA, ...added('describe'), CATALOGUE]],
+    ['Prove something', [TEST, TEST_CLIENT, FUZZ, TEST_SERVER, MEASURE]],
+    ['Watch and operate', [MONITOR, PORTS, RELOAD, ...added('operate')]],
+  ];
+}
 
 /** Every command that the help explains. */
-export const DESCRIBED: readonly Described[] = GROUPS.flatMap(([, commands]) => commands);
+export function describedWith(extensions: readonly ExtensionCommand[]): Described[] {
+  return partsWith(extensions).flatMap(([, commands]) => commands);
+}
 
 const USAGE: readonly Row[] = [
   ['modbus-sim', 'run the built-in demo: a virtual serial line, and TCP on 127.0.0.1:5020'],
@@ -44,11 +47,11 @@ const TEXT_COLUMN = 28;
 const WIDTH = 110;
 
 /** The page that `--help` prints: all commands, and the options of serving. */
-function overview(): string {
+function overview(extensions: readonly ExtensionCommand[]): string {
   return [
     'modbus-sim: a Modbus server (slave) simulator for serial lines, TCP, UDP and TLS',
     ...table('', USAGE),
-    ...GROUPS.flatMap(([title, commands]) =>
+    ...partsWith(extensions).flatMap(([title, commands]) =>
       table(
         title,
         commands.map(({ name, words, summary }) => [`${name} ${words}`.trimEnd(), summary]),
@@ -66,12 +69,16 @@ function overview(): string {
  * @param name name of a command, or `all` for the whole help on one page, for the manual; undefined for the list of all commands
  * @returns a `problem` when there is no such command
  */
-export function helpOn(name: string | undefined): { readonly text: string } | { readonly problem: string } {
-  if (name === undefined) return { text: overview() };
-  if (name === 'all') return { text: [overview(), ...DESCRIBED.map(helpOf)].join('\n\n') };
-  const command = DESCRIBED.find((each) => each.name === name);
+export function helpOn(
+  name: string | undefined,
+  extensions: readonly ExtensionCommand[],
+): { readonly text: string } | { readonly problem: string } {
+  if (name === undefined) return { text: overview(extensions) };
+  const described = describedWith(extensions);
+  if (name === 'all') return { text: [overview(extensions), ...described.map(helpOf)].join('\n\n') };
+  const command = described.find((each) => each.name === name);
   if (command) return { text: helpOf(command) };
-  const names = DESCRIBED.map((each) => each.name);
+  const names = described.map((each) => each.name);
   const meant = nearest(name, names);
   return {
     problem: `unknown command ${quote(name)}${meant === undefined ? '' : `, did you mean ${meant}?`}`,

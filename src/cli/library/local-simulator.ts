@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Configuration } from '../../document/configuration.js';
 import { type ApiRules, buildApp } from '../../remote/api/app.js';
 import { type ApiContext, newDesk } from '../../remote/api/desk.js';
+import { type AtDesk, partsAt, startParts, stopParts } from '../../remote/api/extension.js';
 import { LocalRpc } from '../../remote/rpc/local-rpc.js';
 import { Simulator } from '../../simulator/simulator.js';
 import { newTestContext } from '../../testing/commands.js';
@@ -28,6 +29,7 @@ export function newLocalSimulator(
   configuration: Configuration,
   rules: ApiRules,
   log: Logger,
+  extensions: readonly AtDesk[],
   writesIn?: string,
 ): LocalSimulator {
   const simulator = new Simulator(configuration, log);
@@ -37,18 +39,19 @@ export function newLocalSimulator(
     log,
     now: () => performance.now(),
   });
-  const app = buildApp(desk, rules, log);
+  const parts = partsAt(desk, extensions);
+  const app = buildApp(desk, rules, log, parts);
   return {
     simulator,
     desk,
     app,
     async start() {
       const { trafficFile } = simulator;
-      const problem = trafficFile && (await desk.files.start(trafficFile));
-      if (problem !== undefined) throw new Error(`traffic: ${problem}`);
+      const problem = await startParts(await parts, { trafficFile });
+      if (problem !== undefined) throw new Error(problem);
       const started = await simulator.start();
       if (started.ok) return;
-      await desk.files.stop();
+      await stopParts(await parts);
       throw new Error(started.error);
     },
     async stop() {
@@ -56,7 +59,7 @@ export function newLocalSimulator(
       await app.close();
       await simulator.stop();
       await stopped;
-      await desk.files.stop();
+      await stopParts(await parts);
       context.lag.stop();
     },
   };

@@ -3,7 +3,7 @@ import { fileBesideCode } from '../../common/package.js';
 import { keepYoungGenerations } from '../../common/platform.js';
 import type { TrafficFileDefinition } from '../../document/configuration.js';
 import type { ApiRules } from '../../remote/api/app.js';
-import type { LinkOrder } from '../../remote/mqtt/link.js';
+import type { LinkOrder } from '../../remote/mqtt/part.js';
 
 /** Niceness of the thread of the desk, so that the lines come first when all threads share one core. */
 export const NICENESS = 10;

@@ -12,9 +12,8 @@ import { type MakeObserver, readObserver } from '../../testing/client/observer.j
 import { FuzzRun } from '../../testing/fuzz/fuzz-run.js';
 import { checkingMoves, type FuzzOrder, type Schedule } from '../../testing/fuzz/move.js';
 import { readingFuzz } from '../../testing/fuzz/start-fuzz.js';
-import { htmlReport } from '../../testing/report/html.js';
-import { fuzzJson, scheduleSchema } from '../../testing/report/json.js';
-import { aboutText, type ReportView } from '../../testing/report/report.js';
+import type { ReportView } from '../../testing/report/report.js';
+import { scheduleSchema } from '../../testing/report/shapes.js';
 import { durationText } from '../../testing/report/words.js';
 import { programOf } from '../../testing/scenario/dut.js';
 import { writeCapture } from '../../testing/scenario/test-run.js';
@@ -22,9 +21,10 @@ import type { FuzzCommand } from '../command-line/commands/fuzz.js';
 import { onOwnSimulator, orderHere, runOnClient } from './bench-here.js';
 import { runThere } from './follow-run.js';
 import { Remote } from './remote.js';
-import { complain, FAILED, OK, printFinding, say, WRONG_USAGE } from './say.js';
+import { conclude, reportsProblem } from './reports.js';
+import { complain, printFinding, say, WRONG_USAGE } from './say.js';
 import { stopOfReader } from './stop-signal.js';
-import { firstProblem, reportsProblem, save, writeReports } from './write-files.js';
+import { firstProblem, save } from './write-files.js';
 
 /** Fuzzes the client that polls a line, and prints what breaks it. */
 export async function fuzz(command: FuzzCommand): Promise<number> {
@@ -41,7 +41,11 @@ export async function fuzz(command: FuzzCommand): Promise<number> {
     ? fuzzHere(command, means)
     : fuzzThere(command, command.url, means));
   if (!report.ok) return complain(report.error, WRONG_USAGE);
-  return report.value ? conclude(command, report.value) : WRONG_USAGE;
+  if (!report.value) return WRONG_USAGE;
+  const { fuzzed } = report.value;
+  return conclude(command, report.value, () =>
+    scenario !== undefined && fuzzed ? save(scenario, fuzzed.scenario, 'scenario') : undefined,
+  );
 }
 
 /** Reads the schedule of a report; its moves are checked when the lines are known. */
@@ -140,22 +144,4 @@ function fuzzThere(command: FuzzCommand, url: string, { replay, stop }: Means): 
 /** The body of the request that starts a fuzz run, without the moves and the observer. */
 function bodyOf({ line, unitId: unit, limitMs: limit, seed, mostMoves: moves }: FuzzCommand): object {
   return compact({ line, unit, limit, seed, moves });
-}
-
-function conclude(command: FuzzCommand, found: ReportView): number {
-  const { about = found.about, scenario } = command;
-  const report = { ...found, about };
-  const said = aboutText(about);
-  if (said !== '') say(said);
-  for (const text of report.conclusions) say(text);
-  const forms = { html: htmlReport, json: () => fuzzJson(report) };
-  const problem =
-    writeReports(command, [report], forms) ??
-    (scenario !== undefined && report.fuzzed
-      ? save(scenario, report.fuzzed.scenario, 'scenario')
-      : undefined);
-  if (problem !== undefined) return complain(problem, WRONG_USAGE);
-  if (report.isStopped || report.verdict === 'error') return WRONG_USAGE;
-  if (report.verdict === 'fail') return FAILED;
-  return report.verdict === 'inconclusive' && command.inconclusive === 'failure' ? FAILED : OK;
 }

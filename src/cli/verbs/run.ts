@@ -2,12 +2,19 @@ import { version } from '../../common/package.js';
 import { type Command, parseCommandLine } from '../command-line/command-line.js';
 import { withCredentials } from '../service/credential.js';
 import { startDeskThread } from './desk-messages.js';
+import type { Extension } from './extension.js';
 import { complain, say, WRONG_USAGE } from './say.js';
 
 /** Runs the command on the command line; resolves with the exit code. */
-export async function main(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
+export async function main(
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  extensions: readonly Extension[],
+): Promise<number> {
   const withToken = await withCredentials(environment);
-  return !withToken.ok ? complain(withToken.error) : run(parseCommandLine([...args], withToken.value));
+  if (!withToken.ok) return complain(withToken.error);
+  const commands = extensions.flatMap(({ command }) => command ?? []);
+  return run(parseCommandLine(args, withToken.value, commands));
 }
 
 /**
@@ -28,14 +35,6 @@ async function run(command: Command): Promise<number> {
       return (await import('./catalogue.js')).catalogue(command);
     case 'schema':
       return (await import('./schema.js')).schema(command);
-    case 'clone':
-      return (await import('../../extensions/clone/verb.js')).clone(command);
-    case 'fleet':
-      return (await import('../../extensions/fleet/verb.js')).fleet(command);
-    case 'learn':
-      return (await import('../../extensions/learn/verb.js')).learn(command);
-    case 'import':
-      return (await import('../../extensions/import/verb.js')).importFile(command);
     case 'ports':
       return (await import('./ports.js')).ports();
     case 'reload':
@@ -52,8 +51,8 @@ async function run(command: Command): Promise<number> {
       return (await import('./test-server.js')).testServer(command.request);
     case 'monitor':
       return (await import('./monitor.js')).monitor(command);
-    case 'extcap':
-      return (await import('../../extensions/extcap/verb.js')).extcap(command.request, version());
+    case 'extension':
+      return command.carryOut();
     case 'serve': {
       // Both threads load their modules at the same time.
       const thread = startDeskThread();

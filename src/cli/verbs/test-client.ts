@@ -6,9 +6,7 @@ import { REAL_WORLD, realWorldChecks } from '../../testing/client/checks/real-wo
 import { ClientTest } from '../../testing/client/client-test.js';
 import { type ClientTestOrder, DEFAULT_LIMIT_MS } from '../../testing/client/client-test-order.js';
 import { type MakeObserver, readObserver } from '../../testing/client/observer.js';
-import { htmlReport } from '../../testing/report/html.js';
-import { clientJson } from '../../testing/report/json.js';
-import { aboutText, type ReportView } from '../../testing/report/report.js';
+import type { ReportView } from '../../testing/report/report.js';
 import { durationText } from '../../testing/report/words.js';
 import { programOf } from '../../testing/scenario/dut.js';
 import { readClientTest } from '../../testing/start-client-test.js';
@@ -16,9 +14,9 @@ import type { TestClientRequest, TestClientWanted } from '../command-line/comman
 import { onOwnSimulator, orderHere, runOnClient } from './bench-here.js';
 import { clientTestOrder, type RemoteAudience, type RemoteClientTest, runThere } from './follow-run.js';
 import { Remote } from './remote.js';
-import { complain, FAILED, OK, printFinding, say, WRONG_USAGE } from './say.js';
+import { conclude, reportsProblem } from './reports.js';
+import { complain, OK, printFinding, say, WRONG_USAGE } from './say.js';
 import { stopOfReader } from './stop-signal.js';
-import { reportsProblem, writeReports } from './write-files.js';
 
 /** Tests the client that polls a line, and prints how it behaves. */
 export async function testClient(request: TestClientRequest): Promise<number> {
@@ -97,18 +95,4 @@ export function testClientRemotely(
   const dut = wanted.dut === undefined ? undefined : programOf(wanted.dut);
   const run = { body: { kind: 'client', ...clientTestOrder(wanted) }, dut };
   return runThere(new Remote(url, token), run, audience);
-}
-
-function conclude(wanted: TestClientWanted, found: ReportView): number {
-  const { about = found.about } = wanted;
-  const report = { ...found, about };
-  const said = aboutText(about);
-  if (said !== '') say(said);
-  for (const text of report.conclusions) say(text);
-  const forms = { html: htmlReport, json: () => clientJson(report) };
-  const problem = writeReports(wanted, [report], forms);
-  if (problem !== undefined) return complain(problem, WRONG_USAGE);
-  if (report.isStopped || report.verdict === 'error') return WRONG_USAGE;
-  const isFailure = report.verdict === 'inconclusive' && wanted.inconclusive === 'failure';
-  return report.verdict === 'fail' || isFailure ? FAILED : OK;
 }

@@ -4,7 +4,6 @@ import { newSeed, seededRandom } from '../../common/random.js';
 import { failure, type Result, success } from '../../common/result.js';
 import { unknownName } from '../../common/schema/nearest.js';
 import { systemClock } from '../../modbus/transport/clock.js';
-import { htmlReport } from '../../testing/report/html.js';
 import { aboutText } from '../../testing/report/report.js';
 import { writeTested } from '../../testing/server/as-file.js';
 import {
@@ -20,13 +19,14 @@ import { claimsTemplate, readClaims } from '../../testing/server/claims.js';
 import { deviceForMap, mapOf } from '../../testing/server/device-map.js';
 import { type FoundServer, findServer, settingText } from '../../testing/server/find.js';
 import { type ServerFinding, ServerTestRun, verdictOfAll } from '../../testing/server/server-test.js';
-import { serverTestJson, serverTestReport } from '../../testing/server/server-test-report.js';
+import { serverTestReport } from '../../testing/server/server-test-report.js';
 import type { TestServerRequest, TestServerWanted } from '../command-line/commands/test-server.js';
 import { load } from './load.js';
+import { reportsProblem, writeReports } from './reports.js';
 import { complain, FAILED, note, OK, say, WRONG_USAGE } from './say.js';
 import { standardOutput } from './standard.js';
 import { STOP_SIGNALS } from './stop-signal.js';
-import { fileProblem, reportsProblem, save, writeNativeFile, writeReports } from './write-files.js';
+import { fileProblem, save, writeNativeFile } from './write-files.js';
 
 /** The name of a file that stands for standard output. */
 const STDOUT = '-';
@@ -89,8 +89,7 @@ export async function testServer(request: TestServerRequest): Promise<number> {
   const said = aboutText(request.about);
   if (said !== '') tell(said);
   const report = { ...serverTestReport(serverTest, startedAt), about: request.about };
-  const forms = { html: htmlReport, json: () => serverTestJson(report) };
-  const problem = writeReports(request, [report], forms);
+  const problem = writeReports(request, [report]);
   if (problem !== undefined) return complain(problem, WRONG_USAGE);
   const file = write === undefined ? undefined : writeTested(serverTest);
   if (file !== undefined && writeNativeFile(file, { ...(write && { output: write }), force, tell }) !== OK)

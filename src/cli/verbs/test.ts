@@ -1,6 +1,4 @@
 import { failure, type Result, success } from '../../common/result.js';
-import { htmlReport } from '../../testing/report/html.js';
-import { scenariosJson } from '../../testing/report/json.js';
 import { aboutText, overallVerdict, type ReportView } from '../../testing/report/report.js';
 import type { DutDefinition } from '../../testing/scenario/dut.js';
 import { runScenario } from '../../testing/scenario/run-scenario.js';
@@ -15,9 +13,9 @@ import { shownReport } from './bench-here.js';
 import { runThere } from './follow-run.js';
 import { warningLog } from './log.js';
 import { Remote } from './remote.js';
+import { reportsProblem, writeReports } from './reports.js';
 import { complain, FAILED, OK, printFinding, say, WRONG_USAGE } from './say.js';
 import { stopOfReader } from './stop-signal.js';
-import { reportsProblem, writeReports } from './write-files.js';
 
 /** Runs scenarios one after the other, and writes the reports on all of them. */
 export async function test(command: TestCommand): Promise<number> {
@@ -40,7 +38,7 @@ export async function test(command: TestCommand): Promise<number> {
   }
   const said = aboutText(command.about);
   if (said !== '') say(said);
-  const problem = writeReports(command, reports, { html: htmlReport, json: scenariosJson });
+  const problem = writeReports(command, reports);
   if (problem !== undefined) return complain(problem, WRONG_USAGE);
   const verdict = overallVerdict(reports.map((report) => report.verdict));
   const isStopped = stop.isStopped || reports.some((report) => report.isStopped);

@@ -15,7 +15,7 @@ export interface ParseOrder {
 }
 
 /** The order for a thread that does long work (`work-thread.ts`). */
-export type WorkOrder = ParseOrder | { readonly kind: 'learn' };
+export type WorkOrder = ParseOrder | { readonly kind: 'extension'; readonly name: string };
 
 /** The number by which the system knows this thread; undefined where there is no /proc. */
 export function thisThread(): number | undefined {
@@ -71,7 +71,9 @@ export function startWork<Question, Answer>(
     settle.resolve(answer);
   });
   thread.on('error', fail);
-  thread.once('exit', () => fail(new Error(`the thread that was to ${order.kind} has ended`)));
+  thread.once('exit', () =>
+    fail(new Error(`the thread for ${'name' in order ? order.name : order.kind} has ended`)),
+  );
   return {
     ask: (question) =>
       new Promise((resolve, reject) => {

@@ -5,10 +5,7 @@ import { type Replaceable, whyNotReplaced } from '../../common/replace.js';
 import { editorLine } from '../../common/schema/editor-schema.js';
 import { formatProblems } from '../../common/schema/problem.js';
 import { loadNative } from '../../document/load.js';
-import { junitReport } from '../../testing/report/junit.js';
-import type { ReportView } from '../../testing/report/report.js';
 import type { SchemaCommand } from '../command-line/commands/plain.js';
-import type { Reports } from '../command-line/commands/values.js';
 import { complain, OK, say } from './say.js';
 import { standardOutput } from './standard.js';
 
@@ -62,15 +59,6 @@ export function writeNativeFile(
   return OK;
 }
 
-/**
- * Checks before a run whether its reports can be written: a run takes minutes, and a slip in a name should
- * not lose its findings.
- * @returns which file can't be written, and why; undefined if no obstacle is found
- */
-export function reportsProblem({ junit, html, json }: Reports): string | undefined {
-  return firstProblem([junit, 'JUnit report'], [html, 'HTML report'], [json, 'JSON report']);
-}
-
 /** The first problem of files that may be wanted. */
 export function firstProblem(
   ...files: readonly (readonly [file: string | undefined, kind: Replaceable])[]
@@ -103,28 +91,4 @@ function taken(file: string): string {
 
 function unwritable(file: string, reason: string): string {
   return `${file}: can't be written: ${reason}`;
-}
-
-type Form = (reports: readonly ReportView[]) => string;
-
-/**
- * Writes the reports that are wanted. Writes none if there is nothing to report.
- * @param forms how the page and the JSON are made
- * @returns what could not be written
- */
-export function writeReports(
-  { junit, html, json, inconclusive }: Reports,
-  reports: readonly ReportView[],
-  forms: { readonly html: Form; readonly json: Form },
-): string | undefined {
-  const asJunit: Form = (all) => junitReport(all, inconclusive);
-  for (const [file, form, kind] of [
-    [junit, asJunit, 'JUnit report'],
-    [html, forms.html, 'HTML report'],
-    [json, forms.json, 'JSON report'],
-  ] as const) {
-    const failure = file === undefined || reports.length === 0 ? undefined : save(file, form(reports), kind);
-    if (failure !== undefined) return failure;
-  }
-  return undefined;
 }

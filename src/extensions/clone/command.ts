@@ -1,9 +1,11 @@
 import { command } from '../../cli/command-line/commands/scan.js';
 import {
+  DEFAULT_RANGES,
   flag,
   OUTPUT_OPTIONS,
   type Output,
   option,
+  type Ranges,
   TARGET_OPTIONS,
   targetOf,
   text,
@@ -17,16 +19,10 @@ import type { CloneOrder } from './clone.js';
 
 /** Read real devices, and write a native file that answers as they do. */
 export interface CloneCommand extends CloneOrder, Output {
-  readonly kind: 'clone';
   /** Path of a file that `import` understands; it gives the registers names and types. */
   readonly map?: string;
 }
 
-/** The addresses that are searched when nobody says which. */
-export const DEFAULT_RANGES: Ranges = [
-  [0, 9999],
-  [40000, 40999],
-];
 const MOST_RANGES = 64;
 
 const OPTIONS = {
@@ -57,7 +53,6 @@ export const CLONE = command({
     const { watch = 0, pause = 10, timeout = 1000, thorough = false, map, output, force = false } = values;
     return success({
       ...{
-        kind: 'clone' as const,
         target: target.value,
         units: numbersIn(units),
         ranges,
@@ -67,8 +62,6 @@ export const CLONE = command({
     });
   },
 });
-
-type Ranges = readonly (readonly [first: number, last: number])[];
 
 /** An option whose value is a list of ranges, such as `1-10,20`. */
 function rangesTo(max: number, help: string) {

@@ -27,12 +27,6 @@ export type ExtcapRequest =
   /** @property directory where the program is installed; undefined: ask Wireshark for its own directory */
   | { readonly what: 'install'; readonly directory: string | undefined };
 
-/** Serve Wireshark. */
-export interface ExtcapCommand {
-  readonly kind: 'extcap';
-  readonly request: ExtcapRequest;
-}
-
 /**
  * The arguments that Wireshark passes (Wireshark Developer's Guide, 8.2), and those of its dialog
  * (`verbs/extcap.ts`).
@@ -54,6 +48,7 @@ const OWN = {
   ...REMOTE_OPTIONS,
 };
 
+/** The text of the help, which is for the user who installs it. */
 export const EXTCAP: Described = {
   name: 'extcap',
   words: '--install [DIR]',
@@ -65,14 +60,9 @@ export const EXTCAP: Described = {
 /**
  * Understands the arguments after `extcap`. `MODBUS_SIM_URL` and `MODBUS_SIM_TOKEN` in `env` say where the
  * simulator is, unless the arguments do.
- * @returns the command, or what is wrong, as a sentence
+ * @returns the request, or what is wrong, as a sentence
  */
-export function parseExtcap(args: readonly string[], env: NodeJS.ProcessEnv): Result<ExtcapCommand> {
-  const request = parseRequest(args, env);
-  return !request.ok ? request : success({ kind: 'extcap', request: request.value });
-}
-
-function parseRequest(args: readonly string[], env: NodeJS.ProcessEnv): Result<ExtcapRequest> {
+export function parseExtcap(args: readonly string[], env: NodeJS.ProcessEnv): Result<ExtcapRequest> {
   const parsed = parse(args);
   if (!parsed.ok) return parsed;
   const { values, positionals } = parsed.value;

@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Remote } from '../../cli/verbs/remote.js';
 import { complain, OK, say } from '../../cli/verbs/say.js';
+import { version } from '../../common/package.js';
 import { HERE } from '../../common/platform.js';
 import { whyNotReplaced } from '../../common/replace.js';
 import { makeDirectory } from '../../document/make-directory.js';
@@ -18,12 +19,12 @@ import type { ExtcapRequest, RunningAt } from './command.js';
 const LIST_LIMIT_MS = 3000;
 
 /** Answers Wireshark as an extcap program whose interfaces are the lines of a running simulator. */
-export async function extcap(request: ExtcapRequest, version: string): Promise<number> {
+export async function extcap(request: ExtcapRequest): Promise<number> {
   switch (request.what) {
     case 'install':
       return installExtcap(request.directory);
     case 'interfaces':
-      return say(interfacesText(version, await linesOf(request.at)));
+      return say(interfacesText(version(), await linesOf(request.at)));
     case 'dlts':
       return say(DLTS_TEXT);
     case 'options':

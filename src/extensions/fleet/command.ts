@@ -19,7 +19,6 @@ import { quote } from '../../common/schema/problem.js';
 
 /** Ask or command the benches on an MQTT broker. */
 export interface FleetCommand {
-  readonly kind: 'fleet';
   readonly broker: string;
   readonly username?: string;
   /** Path of a PEM file with the certificates of the authorities that are trusted. */

@@ -6,11 +6,12 @@ import {
   type RunCarrier,
   type RunFollower,
 } from '../../cli/verbs/follow-run.js';
+import { reportsProblem, writeReports } from '../../cli/verbs/reports.js';
 import { complain, FAILED, OK, say, WRONG_USAGE } from '../../cli/verbs/say.js';
 import { stopOfReader } from '../../cli/verbs/stop-signal.js';
-import { reportsProblem, writeReports } from '../../cli/verbs/write-files.js';
 import { failure, type Result, success } from '../../common/result.js';
 import { fleetHtml } from '../../testing/report/html.js';
+import { jsonText, reportJson } from '../../testing/report/json.js';
 import type { Run } from '../../testing/report/report.js';
 import { overallVerdict, type ReportView } from '../../testing/report/report.js';
 import { forRunningSimulator, loadScenarioFile } from '../../testing/scenario/scenario-file.js';
@@ -120,10 +121,9 @@ export async function runOnAll(
       url,
     }));
   const views = inOrder.map(({ report }) => report);
-  const results = inOrder.map(({ bench, report, url }) => ({ bench, ...report, url }));
   const problem = writeReports(wanted, views, {
     html: () => fleetHtml(inOrder),
-    json: () => `${JSON.stringify(results, null, 2)}\n`,
+    json: () => jsonText(inOrder.map(({ bench, report, url }) => ({ bench, url, ...reportJson(report) }))),
   });
   if (problem !== undefined) return complain(problem, WRONG_USAGE);
   const passed = views.filter(({ verdict }) => verdict === 'pass').length;

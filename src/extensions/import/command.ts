@@ -11,7 +11,6 @@ import { failure, type Result, success } from '../../common/result.js';
 
 /** Write a native file from a file of another program. */
 export interface ImportCommand extends Output {
-  readonly kind: 'import';
   readonly file: string;
   /** Paths of packages of ESPHome. */
   readonly packages: readonly string[];
@@ -60,7 +59,7 @@ export const IMPORT = command({
     const wrong = substitutions.find((each) => !/^\w+=/.test(each));
     if (wrong !== undefined) return failure(`--set: expected NAME=VALUE, got "${wrong}"`);
     return success({
-      ...{ kind: 'import', file, packages, substitutions, defaults, place: compact({ serial, port, unit }) },
+      ...{ file, packages, substitutions, defaults, place: compact({ serial, port, unit }) },
       ...compact({ output, from }),
       force,
     });

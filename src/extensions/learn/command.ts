@@ -12,7 +12,6 @@ import { failure, type Result, success } from '../../common/result.js';
 
 /** Write a native file from the logs of clients and servers. */
 export interface LearnCommand extends Output {
-  readonly kind: 'learn';
   readonly files: readonly string[];
   /** The running simulator and its line whose traffic is read; undefined when only files are read. */
   readonly from?: { readonly url: string; readonly token?: string; readonly line: string };
@@ -52,6 +51,6 @@ export const LEARN = command({
       line === undefined
         ? undefined
         : { url: url ?? DEFAULT_URL, line, ...compact({ token: token ?? tokenInEnvironment }) };
-    return success({ kind: 'learn', files, ...compact({ output, scenario, from, verify }), force });
+    return success({ files, ...compact({ output, scenario, from, verify }), force });
   },
 });

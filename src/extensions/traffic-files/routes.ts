@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { trafficFile, trafficFileSchema } from '../../document/native/schema.js';
 import { refuse } from '../../remote/api/answers.js';
-import type { ApiContext } from '../../remote/api/desk.js';
 import type { Routes } from '../../remote/api/v1/route.js';
 import { refusal } from '../../simulator/commands/refusal.js';
 import { whyNotIn } from '../../simulator/commands/remote-files.js';
 import { failures } from '../../simulator/commands/schemas/problem.js';
+import type { TrafficFiles } from './traffic-files.js';
 
 const viewSchema = z
   .object({
@@ -33,7 +33,7 @@ const viewSchema = z
 const fileBody = trafficFileSchema.meta({ examples: [{ file: 'traffic', format: 'ndjson' }] });
 
 /** `/api/v1/traffic/file`: starts and stops writing traffic to disk. */
-export function trafficFileRoutes({ files, writesIn }: ApiContext): Routes {
+export function trafficFileRoutes(files: TrafficFiles, writesIn: string): Routes {
   return {
     'GET /traffic/file': {
       summary: 'Get whether traffic is written to disk',
@@ -69,7 +69,7 @@ export function trafficFileRoutes({ files, writesIn }: ApiContext): Routes {
   };
 }
 
-function view({ status }: ApiContext['files']): z.infer<typeof viewSchema> {
+function view({ status }: TrafficFiles): z.infer<typeof viewSchema> {
   if (!status) return { writing: false };
   const { definition, path = null, problem = null, missed } = status;
   const { directory, format, size, files } = definition;

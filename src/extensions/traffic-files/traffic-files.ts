@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
-import type { Logger } from 'pino';
+import type { FastifyBaseLogger } from 'fastify';
 import type { TrafficFileDefinition } from '../../document/configuration.js';
 import { NO_BYTES } from '../../modbus/protocol/bytes.js';
 import type { LineMap } from '../../remote/api/line-map.js';
@@ -181,7 +181,7 @@ export class TrafficFile {
   readonly #stream: KeptEvents;
   readonly #newEncoding: () => Encoding;
   readonly #files: NumberedFiles;
-  readonly #log: Logger;
+  readonly #log: FastifyBaseLogger;
   readonly #refresh: () => Promise<void>;
   readonly #cursor: TrafficCursor;
   readonly #stopping = new AbortController();
@@ -203,7 +203,7 @@ export class TrafficFile {
     definition: TrafficFileDefinition,
     stream: KeptEvents,
     newEncoding: () => Encoding,
-    log: Logger,
+    log: FastifyBaseLogger,
     refresh: () => Promise<void>,
     files = new NumberedFiles(definition.directory, definition.format, definition.files),
   ) {
@@ -343,12 +343,12 @@ export class TrafficFile {
 export class TrafficFiles {
   readonly #stream: KeptEvents;
   readonly #lines: LineMap;
-  readonly #log: Logger;
+  readonly #log: FastifyBaseLogger;
   #current: TrafficFile | undefined;
   /** Resolves when the last request has been carried out. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(stream: KeptEvents, lines: LineMap, log: Logger) {
+  constructor(stream: KeptEvents, lines: LineMap, log: FastifyBaseLogger) {
     this.#stream = stream;
     this.#lines = lines;
     this.#log = log;

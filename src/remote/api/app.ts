@@ -4,6 +4,7 @@ import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
   type FastifyInstance,
+  type FastifyPluginAsync,
   type FastifyPluginCallback,
   type FastifyReply,
   type FastifyRequest,
@@ -11,7 +12,6 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import { z } from 'zod';
-import { restapiRoutes } from '../../extensions/restapi/routes.js';
 import { CODES, type Code, refusal } from '../../simulator/commands/refusal.js';
 import { Access, type AccessRules, accessGuard } from './access/access.js';
 import { targetOf } from './access/clients.js';
@@ -21,6 +21,7 @@ import { NO_PAGE } from './console/paths.js';
 import { consoleRoutes } from './console/routes.js';
 import type { ApiContext } from './desk.js';
 import { asSent, errorAnswer, failure } from './error-answer.js';
+import type { DeskPart } from './extension.js';
 import { metricsRoutes } from './metrics.js';
 import { collectOperations } from './openapi/operation.js';
 import { openApiRoutes } from './openapi/routes.js';
@@ -135,8 +136,16 @@ function readInJavaScript(server: Server, isTls: boolean): void {
   server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => socket.on('data', () => {}));
 }
 
-/** Builds the REST application without listening, so that tests can inject requests. */
-export function buildApp(desk: ApiContext, rules: ApiRules, log: FastifyBaseLogger): FastifyInstance {
+/**
+ * Builds the REST application without listening, so that tests can inject requests.
+ * @param extensions what the extensions add, once it is loaded
+ */
+export function buildApp(
+  desk: ApiContext,
+  rules: ApiRules,
+  log: FastifyBaseLogger,
+  extensions: Promise<readonly DeskPart[]>,
+): FastifyInstance {
   const { credentials } = rules;
   const access = new Access(rules, {
     now: () => performance.now(),
@@ -176,6 +185,10 @@ export function buildApp(desk: ApiContext, rules: ApiRules, log: FastifyBaseLogg
   app.addHook('preClose', async () => endConnections());
   const methods = new Methods(app);
   const operations = collectOperations(app);
+  // Where people have no page, only programs have something to read.
+  const forPrograms = ['/api'];
+  const isForPrograms = (url: string) =>
+    forPrograms.some((path) => url.startsWith(path) && !/^\w/.test(url.slice(path.length)));
 
   app.addHook('preSerialization', ({ url }, reply, body, done) => done(null, asSent(url, reply, body)));
   takeRequests(app, guard);
@@ -185,7 +198,7 @@ export function buildApp(desk: ApiContext, rules: ApiRules, log: FastifyBaseLogg
     const { method, url } = request;
     const allowed = methods.of(url);
     if (allowed.length === 0) {
-      if (request.headers.accept?.includes('text/html') && !/^\/(api|restapi)\b/.test(url))
+      if (request.headers.accept?.includes('text/html') && !isForPrograms(url))
         return reply.code(404).type('text/html; charset=utf-8').send(NO_PAGE);
       return refuse(request, reply, refusal('path.unknown', '', `${method} ${url}: no such path`));
     }
@@ -199,11 +212,21 @@ export function buildApp(desk: ApiContext, rules: ApiRules, log: FastifyBaseLogg
 
   app.register(healthRoutes(desk));
   app.register(metricsRoutes(desk));
-  app.register(restapiRoutes(desk), { prefix: '/restapi' });
-  app.register(v1Routes(desk, access), { prefix: '/api/v1' });
+  app.register(pluginsOf(extensions, forPrograms));
+  app.register(v1Routes(desk, access, extensions), { prefix: '/api/v1' });
   app.register(openApiRoutes(operations), { prefix: '/api/v1' });
   app.register(consoleRoutes);
   return app;
+}
+
+/** The plugins of the extensions. @param paths gets the paths at which they are */
+function pluginsOf(extensions: Promise<readonly DeskPart[]>, paths: string[]): FastifyPluginAsync {
+  return async (scope) => {
+    for (const { plugins = {} } of await extensions) {
+      for (const [prefix, plugin] of Object.entries(plugins)) scope.register(plugin, { prefix });
+      paths.push(...Object.keys(plugins));
+    }
+  };
 }
 
 /** Answers with what the client must change about its request. Our own failures are logged. */

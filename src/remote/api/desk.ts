@@ -1,8 +1,6 @@
-import type { Logger } from 'pino';
+import type { FastifyBaseLogger } from 'fastify';
 import type { Asked } from '../../common/work.js';
-import type { LearnedPiece, ToLearner } from '../../extensions/learn/learn.js';
-import { TrafficFiles } from '../../extensions/traffic-files/traffic-files.js';
-import type { MqttStatus, SeenBench } from '../../simulator/commands/schemas/mqtt.js';
+import type { MqttStatus } from '../../simulator/commands/schemas/mqtt.js';
 import type { KeptEvents } from '../../simulator/traffic/kept-events.js';
 import type { Rpc } from '../rpc/rpc.js';
 import { LineMap } from './line-map.js';
@@ -12,7 +10,6 @@ export interface ApiContext {
   readonly rpc: Rpc;
   readonly traffic: KeptEvents;
   readonly map: LineMap;
-  readonly files: TrafficFiles;
   /** Directory in which clients may have files written. */
   readonly writesIn: string;
   /**
@@ -22,24 +19,22 @@ export interface ApiContext {
   readonly caughtUp: () => Promise<void>;
   /** The present moment by the clock of the events, in ms. */
   readonly now: () => number;
-  /** Begins to learn devices from a capture in a thread of its own; absent if this one learns them. */
-  readonly beginLearning?: () => Asked<ToLearner, LearnedPiece>;
+  readonly log: FastifyBaseLogger;
+  /** Begins the long work of an extension in a thread of its own; absent if this thread does it. */
+  readonly beginWork?: <Question, Answer>(extension: string) => Asked<Question, Answer>;
   /** The connection to the MQTT broker; undefined if there is none. */
   mqtt?:
     | {
         readonly status: MqttStatus;
-        /** The other benches on the broker that are known so far. */
-        readonly benches: readonly SeenBench[];
         stop(): Promise<void>;
       }
     | undefined;
 }
 
 /** What a desk is made of beside its way to the simulator. */
-type DeskParts = Pick<ApiContext, 'writesIn' | 'now' | 'beginLearning'> & { readonly log: Logger };
+type DeskParts = Pick<ApiContext, 'writesIn' | 'now' | 'beginWork' | 'log'>;
 
-export function newDesk(rpc: Rpc, traffic: KeptEvents, { log, ...parts }: DeskParts): ApiContext {
-  const map = new LineMap(rpc, traffic);
+export function newDesk(rpc: Rpc, traffic: KeptEvents, parts: DeskParts): ApiContext {
   const caughtUp = async () => void (await rpc.call('program.ping', undefined));
-  return { rpc, traffic, map, files: new TrafficFiles(traffic, map, log), caughtUp, ...parts };
+  return { rpc, traffic, map: new LineMap(rpc, traffic), caughtUp, ...parts };
 }

@@ -2,31 +2,23 @@ import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import { isMapping } from '../../common/schema/parts.js';
-import type { MqttDefinition } from '../../document/configuration.js';
-import { BenchesSeen } from '../../extensions/fleet/benches.js';
-import type { SparkplugNode, WrittenMetric } from '../../extensions/sparkplug/node.js';
 import type { Outcome } from '../../simulator/commands/refusal.js';
-import type { MqttStatus, SeenBench } from '../../simulator/commands/schemas/mqtt.js';
+import type { MqttStatus } from '../../simulator/commands/schemas/mqtt.js';
 import type { Summary } from '../../simulator/commands/schemas/program.js';
 import type { ValueView } from '../../simulator/commands/schemas/value.js';
 import type { WrittenValue } from '../../simulator/commands/shown-values.js';
 import type { TrafficView } from '../../simulator/traffic/view-schema.js';
 import type { ApiContext } from '../api/desk.js';
 import { errorBody } from '../api/error-answer.js';
+import type { DeskPart } from '../api/extension.js';
 import { allParts } from '../rpc/rpc.js';
-import { type Arrived, Broker, type BrokerCredentials, type BrokerEvents } from './broker.js';
+import { type Arrived, Broker, type BrokerEvents } from './broker.js';
 import { Commands, jsonOf } from './commands.js';
 import { Findings } from './findings.js';
 import { discoveries } from './home-assistant.js';
 import type { Publication } from './outbox.js';
+import type { LinkOrder, LinkPart } from './part.js';
 import { Inlets, level, nameIn, ValuesOut } from './values.js';
-
-/** The settings with which a simulator joins a broker. */
-export interface LinkOrder {
-  readonly definition: MqttDefinition;
-  readonly credentials: BrokerCredentials;
-  readonly rest: readonly string[];
-}
 
 /** Interval in ms in which everything but the traffic is looked at. */
 const SUMMARY_MS = 1000;
@@ -49,13 +41,12 @@ export class MqttLink {
   readonly #since = new Date(Date.now() - 1000 * process.uptime()).toISOString();
   readonly #broker: Broker;
   readonly #values: ValuesOut | undefined;
-  #sparkplug: SparkplugNode | undefined;
-  /** Resolves when the Sparkplug node exists, if one is configured. */
+  #parts: readonly LinkPart[] = [];
+  /** Resolves when the extensions have joined. */
   readonly #begun: Promise<void>;
   readonly #inlets: Inlets;
   readonly #commands: Commands;
   readonly #findings: Findings;
-  readonly #seen: BenchesSeen;
   readonly #stopping = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
   #devices: readonly string[] = [];
@@ -68,7 +59,7 @@ export class MqttLink {
   /** Runs that are running. */
   #running: readonly { readonly id: number; readonly name: string }[] = [];
 
-  constructor(desk: ApiContext, order: LinkOrder, log: FastifyBaseLogger) {
+  constructor(desk: ApiContext, order: LinkOrder, log: FastifyBaseLogger, extensions: readonly DeskPart[]) {
     this.#desk = desk;
     this.#log = log;
     this.#order = order;
@@ -106,11 +97,10 @@ export class MqttLink {
     this.#values = publish.values
       ? new ValuesOut({ topic: `${topic}/devices`, every: publish.every }, this.#broker)
       : undefined;
-    this.#begun = this.#do(() => this.#beginSparkplug());
-    this.#seen = new BenchesSeen(this.#broker, topic);
+    this.#begun = this.#do(() => this.#join(extensions));
     void this.#findings.follow(this.#stopping.signal, (turn) => this.#do(turn));
     this.#every(SUMMARY_MS, () => this.#look());
-    if (this.#values || definition.sparkplug) this.#every(publish.every, () => this.#reportValues());
+    this.#every(publish.every, () => this.#reportValues());
   }
 
   get status(): MqttStatus {
@@ -119,13 +109,8 @@ export class MqttLink {
       topic: this.#topic,
       unreadable: this.#inlets.unreadable,
       missed: this.#findings.missed,
-      ...(this.#sparkplug && { sparkplug: this.#sparkplug.status }),
+      ...Object.assign({}, ...this.#parts.map(({ status }) => status)),
     };
-  }
-
-  /** The other benches on the broker. */
-  get benches(): readonly SeenBench[] {
-    return this.#seen.list();
   }
 
   /** Reports that the simulator is gone, and disconnects. */
@@ -140,7 +125,7 @@ export class MqttLink {
     await this.#begun;
     await Promise.all([
       this.#broker.end({ topic: `${this.#topic}/state`, payload, retain: true }),
-      this.#sparkplug?.stop(),
+      ...this.#parts.map((part) => part.stop?.()),
     ]);
   }
 
@@ -154,34 +139,17 @@ export class MqttLink {
     };
   }
 
-  async #beginSparkplug(): Promise<void> {
-    const { definition, credentials } = this.#order;
-    const { sparkplug, client, commands, publish } = definition;
-    if (!sparkplug) return;
-    const { SparkplugNode } = await import('../../extensions/sparkplug/node.js');
-    this.#sparkplug = new SparkplugNode({
-      ...sparkplug,
-      mayWrite: commands === 'all',
-      every: publish.every,
-      connect: (events) => {
-        // Commands are subscribed to with QoS 1, whatever QoS the simulator uses (Sparkplug 3.0, 5.4). The
-        // node needs another client identifier, because an identifier is for one connection.
-        const settings = {
-          ...definition,
-          credentials,
-          qos: 1,
-          ...(client && { client: `${client}-sparkplug` }),
-        } as const;
-        return new Broker(settings, { ...events, log: this.#logOf('MQTT, Sparkplug') });
-      },
-      valuesOf: async (device) => {
-        const values = await allParts(await this.#desk.rpc.list('value.named', { device }));
-        return 'ok' in values ? undefined : values;
-      },
-      write: (written) => this.#write(written),
-      attempt: (work) => this.#do(work),
-      refused: (topic, why) => this.#report('refused', { topic, ...errorBody(why) }),
-    });
+  async #join(extensions: readonly DeskPart[]): Promise<void> {
+    const side = {
+      order: this.#order,
+      broker: this.#broker,
+      logOf: (name: string) => this.#logOf(name),
+      attempt: (work: () => Promise<void>) => this.#do(work),
+      write: (input: { readonly device: string }) => this.#write(input),
+      report: (kind: string, content: object) => this.#report(kind, content),
+    };
+    const parts = await Promise.all(extensions.map((extension) => extension.joinLink?.(side)));
+    this.#parts = parts.filter((part) => part !== undefined);
   }
 
   /** Does work and logs its failure, so that later work goes on. */
@@ -214,7 +182,8 @@ export class MqttLink {
       ...(commands === 'all' ? [`${this.#topic}/devices/+/set/+`] : []),
       ...this.#inlets.topics,
     ]);
-    this.#seen.turn(true);
+    await this.#begun;
+    for (const part of this.#parts) part.connected?.();
     await this.#look();
     await this.#reportValues();
     if (this.#order.definition.homeAssistant) await this.#announceAll(this.#broker.status.since);
@@ -259,7 +228,6 @@ export class MqttLink {
     const before = this.#summary;
     const now = outcome.value;
     this.#summary = now;
-    this.#seen.turn();
     this.#reportRates(now);
     if (before?.devices.edition !== now.devices.edition) {
       const devices = await allParts(await rpc.list('device.list', undefined));
@@ -278,7 +246,7 @@ export class MqttLink {
     if (before?.faults.hits !== now.faults.hits || before?.faults.changes !== now.faults.changes)
       await this.#reportHits();
     this.#reportState(now);
-    this.#sparkplug?.look(now, this.#devices);
+    for (const part of this.#parts) part.look?.(now, this.#devices);
   }
 
   #reportState({ program, lines }: Summary): void {
@@ -340,21 +308,21 @@ export class MqttLink {
 
   async #reportValues(): Promise<void> {
     const isReady = this.#values !== undefined && this.#broker.status.connected;
-    const sparkplug = this.#sparkplug?.isReady ? this.#sparkplug : undefined;
-    if (!isReady && !sparkplug) return;
+    const parts = this.#parts.filter((part) => part.isReady);
+    if (!isReady && parts.length === 0) return;
     for (const device of this.#devices) {
       const outcome = await this.#desk.rpc.list('value.named', { device });
       if (!outcome.ok) continue;
       for await (const values of outcome.value) {
         if (isReady) this.#values?.report(device, values);
-        sparkplug?.report(device, values);
+        for (const part of parts) part.report?.(device, values);
       }
     }
   }
 
   #reportNow(device: string, values: readonly ValueView[]): void {
     this.#values?.report(device, values);
-    this.#sparkplug?.report(device, values);
+    for (const part of this.#parts) part.report?.(device, values);
   }
 
   async #written(
@@ -383,7 +351,7 @@ export class MqttLink {
 
   async #arrived(message: Arrived): Promise<void> {
     const { topic, isRetained } = message;
-    this.#seen.take(topic, message.payload);
+    for (const part of this.#parts) part.arrived?.(topic, message.payload);
     await this.#inlets.arrived(topic, message.payload);
     if (!topic.startsWith(`${this.#topic}/`) || isRetained) return;
     const [kind, first = '', verb, last = '', ...more] = topic.slice(this.#topic.length + 1).split('/');
@@ -407,7 +375,7 @@ export class MqttLink {
     if (!outcome.ok) this.#report('refused', { topic: message.topic, ...errorBody(outcome) });
   }
 
-  async #write(input: Pick<WrittenMetric, 'device'>): Promise<Outcome<unknown>> {
+  async #write(input: { readonly device: string }): Promise<Outcome<unknown>> {
     const outcome = await this.#commands.carryOut('value.set', input);
     if (outcome.ok) this.#reportNow(input.device, [outcome.value as ValueView]);
     return outcome;

@@ -233,8 +233,11 @@ function onDemand(finding: Finding, show: ShowEvent): FindingView {
   };
 }
 
+/** The report on a run, with what programs get of a server test. */
+export type RunView = ReportView & Pick<RunReport, 'json'>;
+
 /** The report on a run, without frames and configuration. */
-interface RunReport extends Omit<Report, 'kind' | 'findings' | 'configuration'> {
+export interface RunReport extends Omit<Report, 'kind' | 'findings' | 'configuration'> {
   readonly kind: RunKind;
   readonly findings: readonly FindingHead[];
   /** What programs get; server tests only. */

@@ -59,7 +59,7 @@ export function serverTestReport(serverTest: ServerTest, startedAt: number): Ser
     findings: findings.map((finding) => findingView(finding, offset)),
     configuration: `${JSON.stringify({ devices: { device: { real: carrier.target } } }, null, 2)}\n`,
     versions: versions(),
-    json: serverTestSummary(serverTest, startedAt),
+    json: serverTestSummary(serverTest),
   };
 }
 
@@ -129,31 +129,15 @@ function exchangeViews(
   return [request, reply];
 }
 
-/** The JSON report on a server: identifiers and verdicts are those of the table of checks. */
-export function serverTestJson({
-  json,
-  findings,
-  about,
-}: Pick<ServerTestReport, 'json' | 'findings' | 'about'>): string {
-  const checks = json.checks.map((check, i) => ({ ...check, exchanges: findings[i]?.exchanges ?? [] }));
-  return `${JSON.stringify({ ...json, ...(about && { about }), checks }, null, 2)}\n`;
-}
-
-/** The JSON report without the exchanges. */
-function serverTestSummary(serverTest: ServerTest, startedAt: number) {
-  const { findings, order, durationMs, requests, facts, times } = serverTest;
+/** What the JSON of a server test has beside that of every run, without the exchanges. */
+function serverTestSummary(serverTest: ServerTest) {
+  const { findings, order, requests, facts, times } = serverTest;
   const { functions } = facts;
   return {
-    kind: 'server' as const,
     server: { place: placeText(serverTest), unit: order.unitId, identification: facts.vendor },
-    seed: order.seed,
     verdict: verdictOfAll(serverTest),
-    stopped: serverTest.isStopped,
     lost: [...serverTest.lost],
-    conclusion: conclusionOf(serverTest),
     fates: fateTexts(serverTest),
-    startedAt: new Date(startedAt).toISOString(),
-    durationMs: Math.round(durationMs),
     requests,
     dataSheet: {
       functions: {
@@ -182,7 +166,6 @@ function serverTestSummary(serverTest: ServerTest, startedAt: number) {
       ...(finding.seen && { seen: finding.seen }),
       clause: finding.check.clause,
     })),
-    versions: versions(),
   };
 }
 

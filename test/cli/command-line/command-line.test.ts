@@ -1,15 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { type Command, parseCommandLine } from '../../../src/cli/command-line/command-line.js';
 import { SERVE_OPTIONS } from '../../../src/cli/command-line/commands/serve.js';
-import { DESCRIBED, helpOn } from '../../../src/cli/command-line/help.js';
+import { describedWith, helpOn } from '../../../src/cli/command-line/help.js';
+import { COMMANDS } from '../../support/extensions.js';
 
 const parse = (line: string, env: Record<string, string> = {}): Command =>
-  parseCommandLine(line === '' ? [] : line.split(' '), env);
+  parseCommandLine(line === '' ? [] : line.split(' '), env, COMMANDS);
 const error = (line: string) => {
   const command = parse(line);
   return command.kind === 'error' ? command.message : command;
 };
 
+const DESCRIBED = describedWith(COMMANDS);
 const info = {};
 
 describe('the command line', () => {
@@ -133,7 +135,7 @@ describe('the command line', () => {
   });
 
   it('fits on a screen of 50 lines of 110 characters', () => {
-    const page = helpOn(undefined);
+    const page = helpOn(undefined, COMMANDS);
     const lines = 'text' in page ? page.text.split('\n') : [];
     expect(lines.length).toBeGreaterThan(20);
     expect(lines.length).toBeLessThanOrEqual(50);

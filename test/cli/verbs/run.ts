@@ -7,6 +7,7 @@ import type { Outlet } from '../../../src/cli/verbs/outlet.js';
 import { main } from '../../../src/cli/verbs/run.js';
 import { standardError, standardOutput } from '../../../src/cli/verbs/standard.js';
 import { STOP_SIGNALS } from '../../../src/cli/verbs/stop-signal.js';
+import { EXTENSIONS } from '../../../src/extensions/all.js';
 import { dist } from '../../support/program.mjs';
 
 /** A net for a program that hangs, below that of the tests; its exit code is null then. */
@@ -54,7 +55,7 @@ export async function runHere(
   const spies = [spyOn('stdout', standardOutput()), spyOn('stderr', standardError())];
   const heard = STOP_SIGNALS.map((signal) => [signal, process.listeners(signal)] as const);
   try {
-    return { code: await main(args, environment), ...printed };
+    return { code: await main(args, environment, EXTENSIONS), ...printed };
   } finally {
     for (const spy of spies) spy.mockRestore();
     // A command goes on hearing signals until its process ends, which here goes on.

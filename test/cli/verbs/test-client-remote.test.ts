@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { testClientRemotely } from '../../../src/cli/verbs/test-client.js';
-import { clientReportSchema } from '../../../src/testing/report/json.js';
+import { clientReportSchema } from '../../../src/testing/report/shapes.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
 import { BENCH } from '../../testing/scenario/read.js';

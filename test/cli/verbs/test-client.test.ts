@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CHECKS } from '../../../src/testing/checks.js';
 import { realWorldChecks } from '../../../src/testing/client/checks/real-world.js';
-import { clientReportSchema } from '../../../src/testing/report/json.js';
+import { clientReportSchema } from '../../../src/testing/report/shapes.js';
 import { dist } from '../../support/program.mjs';
 import { run, scratchSpace } from './run.js';
 

@@ -408,7 +408,9 @@ describe('a mistake in a device of a pymodbus file', () => {
     ],
     [
       small({ float32: [{ addr: [2, 3], action: 'random', parameters: { minval: 0, maxval: 1e39 } }] }),
-      ['float32[0].parameters.maxval: expected a number from -3.4028235e38 to 3.4028235e38 (float32), got 1e+39'],
+      [
+        'float32[0].parameters.maxval: expected a number from -3.4028235e38 to 3.4028235e38 (float32), got 1e+39',
+      ],
     ],
     [
       small({ float64: [{ addr: [14, 18], value: 1 }] }),

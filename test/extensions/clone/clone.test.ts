@@ -15,7 +15,6 @@ import { answerAtOnce } from '../../simulator/bus/answer-at-once.js';
 /* Clones of devices of our own, asked without a wire: a clone answers each read as its original does. */
 
 const ORDER: CloneCommand = {
-  kind: 'clone',
   target: { kind: 'tcp', host: 'meter', port: 502, framing: 'socket' },
   units: [1],
   ranges: [[0, 300]],

@@ -220,7 +220,10 @@ describe('a Set that can not be done says why and changes nothing', () => {
       'value: expected a whole number from 0 to 4294967295 (uint32), got 4294967296',
     ],
     [{ register: 8, value: '1,5' }, 'value: expected a number with a decimal point (float32), got "1,5"'],
-    [{ register: 8, value: 1e39 }, 'value: expected a number from -3.4028235e38 to 3.4028235e38 (float32), got 1e+39'],
+    [
+      { register: 8, value: 1e39 },
+      'value: expected a number from -3.4028235e38 to 3.4028235e38 (float32), got 1e+39',
+    ],
     [{ register: 8, value: true }, 'value: expected a number (float32), got true'],
     [{ register: 24, value: 5 }, 'value: expected text, got 5'],
     [

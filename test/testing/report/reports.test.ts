@@ -5,12 +5,7 @@ import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../../src/simulato
 import { trafficView } from '../../../src/simulator/traffic/view.js';
 import { htmlPieces, htmlReport } from '../../../src/testing/report/html.js';
 import { stripSvg } from '../../../src/testing/report/html-page.js';
-import {
-  clientJson,
-  clientReportSchema,
-  scenarioJsonByStep,
-  scenariosJson,
-} from '../../../src/testing/report/json.js';
+import { jsonReport, reportJson } from '../../../src/testing/report/json.js';
 import { junitPieces, junitReport } from '../../../src/testing/report/junit.js';
 import {
   aboutText,
@@ -20,6 +15,7 @@ import {
   viewOnDemand,
   viewReport,
 } from '../../../src/testing/report/report.js';
+import { clientReportSchema } from '../../../src/testing/report/shapes.js';
 import { escaped } from '../../../src/testing/report/words.js';
 import { bytesOf } from '../../modbus/protocol/hex.js';
 
@@ -129,7 +125,7 @@ describe('the report in JUnit XML', () => {
 
 describe('the report in JSON', () => {
   it('is an object for one test and a list for several', () => {
-    const one = JSON.parse(scenariosJson([viewReport(REPORT, shown)])) as Record<string, unknown>;
+    const one = JSON.parse(jsonReport([viewReport(REPORT, shown)])) as Record<string, unknown>;
     expect(one).toMatchObject({
       name: REPORT.name,
       verdict: 'fail',
@@ -142,7 +138,7 @@ describe('the report in JSON', () => {
         {},
       ],
     });
-    expect(JSON.parse(scenariosJson([viewReport(REPORT, shown), viewReport(REPORT, shown)]))).toEqual([
+    expect(JSON.parse(jsonReport([viewReport(REPORT, shown), viewReport(REPORT, shown)]))).toEqual([
       one,
       one,
     ]);
@@ -176,7 +172,7 @@ const CLIENT_TEST = viewReport(
 
 describe('the JSON of a client test', () => {
   it('fits its schema, and has what was found in numbers', () => {
-    const json: unknown = JSON.parse(clientJson(CLIENT_TEST));
+    const json: unknown = JSON.parse(jsonReport([CLIENT_TEST]));
     const { found, checks, line, seed } = clientReportSchema.parse(json);
     expect({ line, seed }).toEqual({ line: 'bus', seed: 4711 });
     expect(found).toEqual({
@@ -315,10 +311,10 @@ it('says what was tested, by whom, and a remark in every form', () => {
   expect(htmlReport([test])).toContain('<p>gateway &lt;2.1&gt;, tested by A. Bee: new firmware</p>');
   expect(junitReport([test])).toContain('<property name="client" value="gateway &lt;2.1&gt;"/>');
   expect(junitReport([test])).toContain('<property name="remark" value="new firmware"/>');
-  expect(JSON.parse(scenariosJson([test]))).toMatchObject({ about });
-  expect(clientReportSchema.parse(JSON.parse(clientJson(clientTest)))).toMatchObject({ about });
+  expect(JSON.parse(jsonReport([test]))).toMatchObject({ about });
+  expect(clientReportSchema.parse(JSON.parse(jsonReport([clientTest])))).toMatchObject({ about });
   expect(aboutText({ remark: 'new firmware' })).toBe('new firmware');
-  expect(scenariosJson([viewReport(REPORT, shown)])).not.toContain('"about"');
+  expect(jsonReport([viewReport(REPORT, shown)])).not.toContain('"about"');
 });
 
 describe('the verdict on all of it', () => {
@@ -353,7 +349,7 @@ it('makes what a finding shows when its piece of a document is made, and not bef
     }
     return longest;
   };
-  const once = most(scenarioJsonByStep(report).steps);
+  const once = most(reportJson(report).steps as Iterable<unknown>);
   expect(once).toBeGreaterThan(0);
   // The strip looks, too.
   expect(most(htmlPieces([report]))).toBeLessThan(4 * once);

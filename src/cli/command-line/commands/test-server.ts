@@ -4,10 +4,10 @@ import { failure, type Result, success } from '../../../common/result.js';
 import { quote } from '../../../common/schema/problem.js';
 import type { RealTarget } from '../../../document/configuration.js';
 import type { ConfigurationSource } from '../../../document/load.js';
-import { DEFAULT_RANGES } from '../../../extensions/clone/command.js';
 import type { ServerTestOrder } from '../../../testing/server/bench.js';
 import { command, type Given, type Values } from './scan.js';
 import {
+  DEFAULT_RANGES,
   flag,
   numberFrom,
   option,

@@ -234,6 +234,14 @@ export function targetOf(values: Values<typeof TARGET_OPTIONS>, name: string): R
   });
 }
 
+export type Ranges = readonly (readonly [first: number, last: number])[];
+
+/** The addresses of a device that are searched when nobody says which. */
+export const DEFAULT_RANGES: Ranges = [
+  [0, 9999],
+  [40000, 40999],
+];
+
 /** Splits an address such as `10.0.0.7:502`, `bench` or `[::1]:502`. */
 function hostPort(text: string): { readonly host: string; readonly port: number } | undefined {
   const [, bracketed, plain, digits = '502'] = /^(?:\[(.+)\]|([^:]+))(?::(\d+))?$/.exec(text) ?? [];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { editorLine } from '../../../common/schema/editor-schema.js';
-import { seenSchema, statusSchema } from '../../../simulator/commands/schemas/mqtt.js';
+import { statusSchema } from '../../../simulator/commands/schemas/mqtt.js';
 import type { PortView } from '../../../simulator/commands/schemas/program.js';
 import { type PortStatus, portStatuses } from '../../../simulator/ports.js';
 import { refuse, sendText } from '../answers.js';
@@ -33,15 +33,6 @@ export function mqttRoutes(desk: ApiContext): Routes {
         'Whether the MQTT broker of the configuration is there, and what was lost. Null without one.',
       handle: async () => ({ mqtt: desk.mqtt?.status ?? null }),
       response: { 200: z.object({ mqtt: statusSchema.nullable() }).describe('The broker, or null.') },
-    },
-    'GET /mqtt/benches': {
-      summary: 'List the benches on the broker',
-      description:
-        'Those whose topics are beside that of this bench, as far as the broker lets it read them. They are listened to while somebody asks, so the first answer may be empty; ask again after a second. Null without a broker.',
-      handle: async () => ({ benches: desk.mqtt?.benches ?? null }),
-      response: {
-        200: z.object({ benches: z.array(seenSchema).nullable() }).describe('The benches, or null.'),
-      },
     },
   };
 }

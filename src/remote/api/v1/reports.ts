@@ -3,13 +3,16 @@ import { z } from 'zod';
 import type { Outcome } from '../../../simulator/commands/refusal.js';
 import { failures } from '../../../simulator/commands/schemas/problem.js';
 import { unpackEvents } from '../../../simulator/traffic/kept-events.js';
-import { OF_RUN, RUNS, type RunView } from '../../../testing/declared.js';
+import { OF_RUN } from '../../../testing/declared.js';
+import { RUNS } from '../../../testing/declared-runs.js';
+import { reportJson } from '../../../testing/report/json.js';
 import type { Inconclusive } from '../../../testing/report/junit.js';
 import type { PackedFinding, Run } from '../../../testing/report/report.js';
 import {
   type FindingView,
   framesOf,
   type ReportView,
+  type RunView,
   type ServerFindingView,
   viewOnDemand,
 } from '../../../testing/report/report.js';
@@ -25,7 +28,7 @@ export type {
   FuzzSummary,
   ScenarioSummary,
   ServerSummary,
-} from '../../../testing/declared.js';
+} from '../../../testing/declared-runs.js';
 /** A finding as the `report` of a run has it. */
 export type { FindingView } from '../../../testing/report/report.js';
 
@@ -115,14 +118,14 @@ export function reportRoutes(desk: ApiContext, places: Places): Routes {
       description: 'As `modbus-sim` writes it with `--json`.',
       params,
       handle: answered('json', (view, reply) => {
-        const parts = Object.entries(RUNS[view.kind].json.of(view)).map(([key, member]) => [
+        const parts = Object.entries(reportJson(view)).map(([key, member]) => [
           key,
           isGenerator(member) ? oneByOne(member) : member,
         ]);
         return sendJson(reply, Object.fromEntries(parts));
       }),
       response: {
-        200: z.union(Object.values(RUNS).map(({ json }) => json.schema)).meta({ description: 'A report.' }),
+        200: z.union(Object.values(RUNS).map(({ json }) => json)).meta({ description: 'A report.' }),
         ...failures(404),
       },
     },

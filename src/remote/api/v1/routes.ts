@@ -1,6 +1,5 @@
-import type { FastifyPluginCallback } from 'fastify';
+import type { FastifyPluginAsync } from 'fastify';
 import { isMapping } from '../../../common/schema/parts.js';
-import { trafficFileRoutes } from '../../../extensions/traffic-files/routes.js';
 import { done, refusal } from '../../../simulator/commands/refusal.js';
 import { CATALOGUE_COMMANDS, catalogueSchema } from '../../../simulator/commands/schemas/catalogue.js';
 import { DEVICE_COMMANDS } from '../../../simulator/commands/schemas/device.js';
@@ -11,6 +10,7 @@ import { SIGNAL_COMMANDS, VALUE_COMMANDS } from '../../../simulator/commands/sch
 import type { Access } from '../access/access.js';
 import { sendJson } from '../answers.js';
 import type { ApiContext } from '../desk.js';
+import type { DeskPart as ExtensionPart } from '../extension.js';
 import { captureRoutes } from './capture.js';
 import { eventRoutes } from './events.js';
 import { configurationPart, mqttRoutes, PORTS_PART } from './program.js';
@@ -23,9 +23,16 @@ import { sessionRoutes } from './session.js';
 import { trafficRoutes } from './traffic.js';
 
 /** `/api/v1`: our own interface. Every error has the same body: a text, and the paths of the mistakes. */
-export function v1Routes(desk: ApiContext, access: Access): FastifyPluginCallback {
+export function v1Routes(
+  desk: ApiContext,
+  access: Access,
+  extensions: Promise<readonly ExtensionPart[]>,
+): FastifyPluginAsync {
   const reports = reportPlaces();
-  return (app, _, done) => {
+  return async (app) => {
+    const added = await extensions;
+    const addedTo = (tag: 'program' | 'traffic'): Routes =>
+      Object.assign({}, ...added.map(({ routes }) => routes?.[tag]));
     addRoutes(app, 'devices', {
       ...routesOf(desk, DEVICE_COMMANDS),
       ...routesOf(desk, VALUE_COMMANDS),
@@ -38,6 +45,7 @@ export function v1Routes(desk: ApiContext, access: Access): FastifyPluginCallbac
     addRoutes(app, 'program', {
       ...routesOf(desk, PROGRAM_COMMANDS, { 'program.configuration': configurationPart(desk) }),
       ...mqttRoutes(desk),
+      ...addedTo('program'),
       ...routesOf(desk, PORT_COMMANDS, { 'program.ports': PORTS_PART }),
       ...SCHEMA_ROUTES,
     });
@@ -49,11 +57,10 @@ export function v1Routes(desk: ApiContext, access: Access): FastifyPluginCallbac
       ready();
     });
     app.register((scope, _, ready) => {
-      const traffic = { ...captureRoutes(desk), ...trafficFileRoutes(desk), ...trafficRoutes(desk) };
+      const traffic = { ...captureRoutes(desk), ...addedTo('traffic'), ...trafficRoutes(desk) };
       addRoutes(scope, 'traffic', { ...traffic, ...eventRoutes(desk) });
       ready();
     });
-    done();
   };
 }
 

@@ -2,7 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { refusal } from '../../../simulator/commands/refusal.js';
 import { failures } from '../../../simulator/commands/schemas/problem.js';
-import { type detailQuery, OF_RUN, RUN_COMMANDS, RUNS } from '../../../testing/declared.js';
+import { type detailQuery, OF_RUN, RUN_COMMANDS } from '../../../testing/declared.js';
+import { summaryJson } from '../../../testing/report/json.js';
 import type { Run } from '../../../testing/report/report.js';
 import { refuse, sendJson } from '../answers.js';
 import type { Places } from '../connection-limit.js';
@@ -11,7 +12,13 @@ import { asFile, oneByOne, reportRoutes, reportView } from './reports.js';
 import { type DeskPart, type Route, type Routes, routesOf } from './route.js';
 import { startPart } from './run-body.js';
 
-const summaryOf = (run: Run): object => RUNS[run.report.kind].summary(run);
+/** A run as REST shows it without its report. */
+const summaryOf = ({ id, isOver, lines, report }: Run): object => ({
+  id,
+  state: isOver ? 'over' : 'running',
+  ...summaryJson(report),
+  ...(report.kind === 'scenario' && { lines }),
+});
 
 /**
  * `/api/v1/runs`: scenarios, tests of clients and of servers, and fuzz runs. `/api/v1/checks`: what is checked.

@@ -114,15 +114,15 @@ function contentOf(run: ListedRun): RunContent {
       return { name, verdict, lines: [line], steps, conclusions, tried, ...(schedule && { schedule }) };
     }
     case 'server': {
-      const { verdict, server, checks, conclusion, fates } = run;
+      const { name, verdict, server, checks, conclusions } = run;
       return {
-        name: server.identification?.join(' ') ?? 'a server',
+        name,
         verdict,
         lines: [server.place],
         steps: checks.map(({ title, group, verdict, text }) => {
           return { name: title, group, verdict, message: text };
         }),
-        conclusions: [conclusion, ...fates],
+        conclusions,
       };
     }
   }

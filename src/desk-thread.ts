@@ -2,21 +2,23 @@ import { lookup } from 'node:dns/promises';
 import { parentPort } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import { hostPort } from '../../modbus/transport/socket/listen.js';
-import { buildApp } from '../../remote/api/app.js';
-import { BACKLOG } from '../../remote/api/connection-limit.js';
-import { newDesk } from '../../remote/api/desk.js';
-import { DeskEnd } from '../../remote/rpc/desk-end.js';
-import { type DeskOrder, type FromDesk, NICENESS, type ToDesk } from './desk-messages.js';
-import { setNiceness, startWork, thisThread } from './work.js';
+import { type DeskOrder, type FromDesk, NICENESS, type ToDesk } from './cli/verbs/desk-messages.js';
+import { setNiceness, startWork, thisThread } from './cli/verbs/work.js';
+import { EXTENSIONS } from './extensions/all.js';
+import { hostPort } from './modbus/transport/socket/listen.js';
+import { buildApp } from './remote/api/app.js';
+import { BACKLOG } from './remote/api/connection-limit.js';
+import { newDesk } from './remote/api/desk.js';
+import { partsAt, startParts, stopParts } from './remote/api/extension.js';
+import { DeskEnd } from './remote/rpc/desk-end.js';
 
 /*
  * The thread of the desk: HTTP, the console, reports, captures and files of the traffic. It has a heap of its
  * own, so its garbage collections do not stop the lines.
  */
 
-/** Limits of the heap of a thread that learns. Exceeding them ends that thread, and the client is refused. */
-const LEARNING_LIMITS = { maxOldGenerationSizeMb: 192 };
+/** Limits of the heap of a thread for long work. Exceeding them ends that thread, and the client is refused. */
+const WORK_LIMITS = { maxOldGenerationSizeMb: 192 };
 
 function post(message: FromDesk): void {
   parentPort?.postMessage(message);
@@ -29,16 +31,19 @@ async function begin(order: DeskOrder): Promise<() => Promise<void>> {
   const now = () => Number(process.hrtime.bigint() - zero) / 1e6;
   const desk = newDesk(end, end.traffic, {
     ...{ writesIn, log, now },
-    beginLearning: () => startWork({ kind: 'learn' }, LEARNING_LIMITS),
+    beginWork: (name) => startWork({ kind: 'extension', name }, WORK_LIMITS),
   });
-  const problem = trafficFile && (await desk.files.start(trafficFile));
-  if (problem !== undefined) post({ kind: 'refused', error: `traffic: ${problem}` });
-  const addresses = problem === undefined ? await listen(buildApp(desk, rules, log), rules, port) : undefined;
+  const loading = partsAt(desk, EXTENSIONS);
+  const app = buildApp(desk, rules, log, loading);
+  const parts = await loading;
+  const problem = await startParts(parts, { trafficFile });
+  if (problem !== undefined) post({ kind: 'refused', error: problem });
+  const addresses = problem === undefined ? await listen(app, rules, port) : undefined;
   if (mqtt && addresses) {
-    const { MqttLink } = await import('../../remote/mqtt/link.js');
-    desk.mqtt = new MqttLink(desk, { ...mqtt, rest: addresses }, log);
+    const { MqttLink } = await import('./remote/mqtt/link.js');
+    desk.mqtt = new MqttLink(desk, { ...mqtt, rest: addresses }, log, parts);
   }
-  return async () => void (await Promise.all([desk.files.stop(), desk.mqtt?.stop()]));
+  return async () => void (await Promise.all([stopParts(parts), desk.mqtt?.stop()]));
 }
 
 /**

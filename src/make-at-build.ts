@@ -4,15 +4,16 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { pino } from 'pino';
-import { loadConfiguration } from '../../document/load.js';
-import { MADE_AT_BUILD, MADE_DIRECTORY } from '../../remote/api/made.js';
-import { newLocalSimulator } from '../library/local-simulator.js';
+import { newLocalSimulator } from './cli/library/local-simulator.js';
+import { loadConfiguration } from './document/load.js';
+import { EXTENSIONS } from './extensions/all.js';
+import { MADE_AT_BUILD, MADE_DIRECTORY } from './remote/api/made.js';
 
 async function make(): Promise<void> {
   const loaded = loadConfiguration({ kind: 'demo' });
   if (!loaded.ok) throw new Error('the demo is wrong');
   const log = pino({ level: 'silent' });
-  const { app } = newLocalSimulator(loaded.configuration, loaded.configuration.api, log);
+  const { app } = newLocalSimulator(loaded.configuration, loaded.configuration.api, log, EXTENSIONS);
   mkdirSync(MADE_DIRECTORY, { recursive: true });
   for (const [file, path] of Object.entries(MADE_AT_BUILD)) {
     const { statusCode, body } = await app.inject({ url: `/api/v1${path}`, headers: { host: 'localhost' } });

@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
-import { parseText } from '../../document/text/parse-text.js';
-import { piecesOf } from '../../document/text/pieces.js';
-import { readText } from '../../document/text/read-file.js';
-import { learning } from '../../extensions/learn/learn.js';
-import type { Parsed, ToParser } from './configuration-file.js';
-import { END, type ParseOrder, setNiceness, thisThread, type WorkOrder } from './work.js';
+import type { Parsed, ToParser } from './cli/verbs/configuration-file.js';
+import { END, type ParseOrder, setNiceness, thisThread, type WorkOrder } from './cli/verbs/work.js';
+import { parseText } from './document/text/parse-text.js';
+import { piecesOf } from './document/text/pieces.js';
+import { readText } from './document/text/read-file.js';
 
 /*
- * Does one piece of long work beside the lines and the desk: parses a configuration file, or learns from
- * traffic. It sends what comes of it in pieces, each on request. In one message, all of it would stop the
+ * Does one piece of long work beside the lines and the desk: parses a configuration file, or what an
+ * extension takes long for. It sends what comes of it in pieces, each on request. In one message, all of it would stop the
  * other thread while that unpacks it.
  */
 
@@ -41,13 +40,16 @@ function* parsing({ file, most, digest }: ParseOrder): Generator<Parsed, Parsed,
 /** Number of small pieces, such as the entries of a table, that go in one message. */
 const PIECES = 32;
 
-function begin(order: WorkOrder): Generator<unknown, unknown, never> {
+async function begin(order: WorkOrder): Promise<Generator<unknown, unknown, never>> {
   if (order.kind === 'parse') return parsing(order);
   setNiceness(thisThread(), NICENESS);
-  return learning();
+  const { EXTENSIONS } = await import('./extensions/all.js');
+  const work = await EXTENSIONS.find(({ name }) => name === order.name)?.work?.();
+  if (!work) throw new Error(`${order.name} has no long work`);
+  return work;
 }
 
-const answers = begin(workerData as WorkOrder);
+const answers = await begin(workerData as WorkOrder);
 parentPort?.on('message', (asked: unknown) => {
   if (asked === END) process.exit();
   const { value } = answers.next(asked as never);

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import type { ApiContext } from '../../remote/api/desk.js';
+import type { DeskPart } from '../../remote/api/extension.js';
+import { seenSchema } from '../../simulator/commands/schemas/mqtt.js';
+import { BenchesSeen } from './benches.js';
+
+/** The other benches on the broker: listened to by the link, and listed at `/api/v1/mqtt/benches`. */
+export function fleetAtDesk(desk: ApiContext): DeskPart {
+  let seen: BenchesSeen | undefined;
+  const list = () => seen?.list() ?? [];
+  return {
+    routes: {
+      program: {
+        'GET /mqtt/benches': {
+          summary: 'List the benches on the broker',
+          description:
+            'Those whose topics are beside that of this bench, as far as the broker lets it read them. They are listened to while somebody asks, so the first answer may be empty; ask again after a second. Null without a broker.',
+          handle: async () => ({ benches: desk.mqtt ? list() : null }),
+          response: {
+            200: z.object({ benches: z.array(seenSchema).nullable() }).describe('The benches, or null.'),
+          },
+        },
+      },
+    },
+    joinLink({ broker, order }) {
+      const benches = new BenchesSeen(broker, order.definition.topic);
+      seen = benches;
+      return {
+        connected: () => benches.turn(true),
+        look: () => benches.turn(),
+        arrived: (topic, payload) => benches.take(topic, payload),
+      };
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { failure, type Result, success } from '../../common/result.js';
+import { type Asked, askedHere } from '../../common/work.js';
+import { refuse, sendText } from '../../remote/api/answers.js';
+import { Places } from '../../remote/api/connection-limit.js';
+import type { ApiContext } from '../../remote/api/desk.js';
+import type { DeskPart } from '../../remote/api/extension.js';
+import { type CaptureQuery, captured } from '../../remote/api/v1/capture.js';
+import { YAML } from '../../remote/api/v1/run-body.js';
+import { learnedQuery } from '../../remote/api/v1/traffic-query.js';
+import { refusal } from '../../simulator/commands/refusal.js';
+import { failures } from '../../simulator/commands/schemas/problem.js';
+import type { LearnedPiece, ToLearner } from './learn.js';
+
+/**
+ * Longest time in ms before what was learned comes, and in which a client reads some of it: a busy machine
+ * learns from 60,000 requests for more than the half minute that other answers have.
+ */
+const LEARNING_MS = 300_000;
+
+const learnedAnswer = {
+  description: 'A native file.',
+  content: { [YAML]: { schema: z.string() } },
+};
+
+/** `/api/v1/learned.yaml`: devices that would answer as those in the traffic. */
+export function learnAtDesk(desk: ApiContext): DeskPart {
+  const learners = new Places('client that learns from the traffic', '', 1);
+  return {
+    routes: {
+      traffic: {
+        'GET /learned.yaml': {
+          summary: 'Make devices from the traffic',
+          description:
+            'A native file with devices that answer as those in the traffic did: on a line in monitor mode, the real ones. See docs/learn.md.',
+          exposeHeadRoute: false,
+          schema: { querystring: learnedQuery(desk.traffic.lineNames) },
+          handle: async (request, reply) => {
+            const query = request.query as Omit<CaptureQuery, 'form' | 'follow'>;
+            let learner: Asked<ToLearner, LearnedPiece> | undefined;
+            const learn = async () => {
+              // In this thread, it is one turn.
+              if (desk.beginWork) reply.raw.setTimeout(LEARNING_MS);
+              learner = desk.beginWork?.('learn') ?? (await learningHere());
+              const isGone = () => reply.raw.destroyed;
+              const capture = captured(desk, { ...query, form: 'wire', follow: 'false' });
+              const learned = await learnedOf(capture, learner, isGone);
+              if (!learned.ok) return refuse(request, reply, refusal('traffic.unusable', '', learned.error));
+              reply.header('content-disposition', 'attachment; filename="learned.yaml"');
+              return sendText(reply, YAML, learned.value);
+            };
+            return learners.answer(request, reply, learn, () => learner?.end());
+          },
+          response: { 200: learnedAnswer, ...failures(400, 409) },
+        },
+      },
+    },
+  };
+}
+
+/**
+ * The native file of the devices in a capture, in pieces that are made as fast as they are read, or a
+ * sentence that says why there is none.
+ */
+async function learnedOf(
+  capture: AsyncIterable<Uint8Array>,
+  learner: Asked<ToLearner, LearnedPiece>,
+  isGone: () => boolean,
+): Promise<Result<AsyncIterable<string>>> {
+  try {
+    await learner.ask({ kind: 'next' });
+    for await (const piece of capture) {
+      const asked = await learner.ask({ kind: 'capture', piece });
+      if (asked.kind === 'unusable') return failure(asked.message);
+    }
+    const first = await learner.ask({ kind: 'next' });
+    return first.kind === 'unusable' ? failure(first.message) : success(textFrom(first, learner));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY')
+      return failure('there is more traffic than there is memory for: ask for one line, or since when');
+    // The work ends with the client that asked for it.
+    if (isGone()) return failure('the client has left');
+    throw error;
+  }
+}
+
+async function learningHere(): Promise<Asked<ToLearner, LearnedPiece>> {
+  const { learning } = await import('./learn.js');
+  return askedHere(learning());
+}
+
+async function* textFrom(
+  first: LearnedPiece,
+  learner: Asked<ToLearner, LearnedPiece>,
+): AsyncGenerator<string> {
+  for (let piece = first; piece.kind === 'text' && piece.text !== ''; ) {
+    yield piece.text;
+    piece = await learner.ask({ kind: 'next' });
+  }
+}
