@@ -7,14 +7,11 @@ import { type ClientTestOrder, inTurns } from './client-test-order.js';
 import { clientTestReport, findingOf } from './client-test-report.js';
 import { isReading, type Question, questionsIn, targetOf } from './heard/exchange.js';
 import { unevenText, watchClient } from './heard/watching.js';
-import { type Check, Exam } from './trial/exam.js';
-import { type Stopped, secondsSince, stoppedAfter } from './trial/gone.js';
-import { crashOf, LAST_FRAMES, runCheck, soFar } from './trial/run-check.js';
-import { type EndedCheck, sure } from './trial/verdict.js';
+import { type Check, Exam, SLOWEST_MS } from './trial/exam.js';
+import { type StoppedAsking, secondsSince, soFar, stoppedAfter } from './trial/gone.js';
+import { crashOf, runCheck } from './trial/run-check.js';
+import { type EndedCheck, LAST_FRAMES, sure } from './trial/verdict.js';
 import { type Audience, type End, WatchedClient } from './watched-client.js';
-
-/** A client that goes on later than this without a reply makes a test long, in ms. */
-const SLOW_MS = 10_000;
 
 /** The groups of checks that lose no reply. */
 const LOSE_NONE: readonly (Check['group'] | undefined)[] = ['exceptions', 'connections'];
@@ -34,7 +31,7 @@ interface Outcome {
 
 /** A check whose question the client has stopped asking. */
 interface Stop extends Outcome {
-  readonly stopped: Stopped;
+  readonly stopped: StoppedAsking;
 }
 
 /**
@@ -111,7 +108,7 @@ export class ClientTest {
     const { waitMs = 0, neverGivesUp } = this.#client.facts;
     const endless = neverGivesUp ? 'the client waits for each reply without end' : undefined;
     const goesOn = `the client goes on only ${durationText(Math.round(waitMs))} after a request without a reply`;
-    const slow = endless ?? (waitMs > SLOW_MS ? goesOn : undefined);
+    const slow = endless ?? (waitMs > SLOWEST_MS ? goesOn : undefined);
     const cause = isWithoutRhythm ? 'the client lost the rhythm that was waited for' : (slow ?? uneven);
     return by === 'limit' && cause !== undefined ? `${cause}, and ${text}` : text;
   }
@@ -136,7 +133,7 @@ export class ClientTest {
     while (turns.length > 0) {
       const { waitMs = 0 } = client.facts;
       // Of a client that takes a minute where a reply is lost, that is known first which loses none.
-      const quick = waitMs > SLOW_MS ? turns.findIndex(([check]) => LOSE_NONE.includes(check?.group)) : 0;
+      const quick = waitMs > SLOWEST_MS ? turns.findIndex(([check]) => LOSE_NONE.includes(check?.group)) : 0;
       const [turn = []] = turns.splice(Math.max(0, quick), 1);
       const end = await this.#takeTurn(turn);
       if (end) return end;
@@ -221,8 +218,7 @@ export class ClientTest {
     const met = metLast(over, ({ running }) => running);
     for (const { running, ended, stopped } of all ? met.slice(0, 1) : met) {
       const { what } = running.check;
-      const isSaid = ended.summary.includes('asked nothing more');
-      const text = isSaid ? ended.summary : `${ended.summary}; then the client ${stopped.text}`;
+      const text = `${ended.summary}; then the client ${stopped.text}`;
       // The first line says of a client that is gone what it met.
       const conclusion = all ? undefined : `${stopped.blame} after ${what}`;
       this.#finish(running, sure('wrong', text, ended.evidence, conclusion));

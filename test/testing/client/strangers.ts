@@ -100,21 +100,15 @@ function isWhole(asked: Uint8Array, pdu: Uint8Array): boolean {
 }
 
 /** Reads two holding registers. */
-export const READ = [3, 0, 0, 0, 2];
-export const OTHER = [3, 0, 10, 0, 4];
+const READ = [3, 0, 0, 0, 2];
+const OTHER = [3, 0, 10, 0, 4];
 const FOR_EVER = Number.POSITIVE_INFINITY;
 
 /** Polls until its hands are over. A second pair is another connection. */
 export type Stranger = (hands: Hands, second: () => Hands) => Promise<void>;
 
 /** Asks up to `attempts` times while nothing comes. */
-export async function patient(
-  hands: Hands,
-  unitId: number,
-  pdu: readonly number[],
-  attempts = 3,
-  timeoutMs = 300,
-) {
+async function patient(hands: Hands, unitId: number, pdu: readonly number[], attempts = 3, timeoutMs = 300) {
   let got: Got = { kind: 'none' };
   for (let i = 0; i < attempts && !hands.isOver; i++) {
     got = await hands.ask(unitId, pdu, timeoutMs);

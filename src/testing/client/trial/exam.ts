@@ -98,11 +98,12 @@ const RECOVERY_PERIODS = 20;
 const RECOVERY_WAITS = 2;
 /**
  * How long to wait for the requests whose replies are suppressed: this many ms, and this many poll periods
- * more. It would take too long with a client whose poll period is longer than `SLOWEST_MS`.
+ * more. It would take too long with a client whose poll period is longer than `SLOWEST_MS`. One
+ * whose wait for a reply is longer makes every trial long.
  */
 const QUIET_MS = 30_000;
 const QUIET_PERIODS = 5;
-const SLOWEST_MS = 10_000;
+export const SLOWEST_MS = 10_000;
 /**
  * An interval is as usual up to this many times the longest one that was seen, or up to this many ms more.
  */

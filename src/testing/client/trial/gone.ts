@@ -1,7 +1,33 @@
+import type { Clock } from '../../../modbus/transport/clock.js';
+import type { Line } from '../../../simulator/line.js';
 import { timesText } from '../../report/words.js';
-import { pduOf } from '../../tested-line.js';
+import { type Outage, type PolledLine, pduOf } from '../../tested-line.js';
 import { type Exchange, type Question, questionsIn, transactionOf, wentWell } from '../heard/exchange.js';
-import type { Exam } from './exam.js';
+import type { ClientFacts } from '../heard/found.js';
+import type { ExchangeLog } from '../heard/log.js';
+import { type Judged, LAST_FRAMES, sure } from './verdict.js';
+
+/** The part of the `Exam` of a check that is needed here. */
+interface Asking {
+  readonly clock: Clock;
+  readonly periodMs: number;
+  readonly target: Question;
+  readonly lastMet: Exchange | undefined;
+  readonly hasDisturbed: boolean;
+  readonly suspicion: string | undefined;
+  readonly log: Pick<ExchangeLog, 'after' | 'newest' | 'last'>;
+  readonly client: {
+    readonly facts: ClientFacts;
+    readonly questions: readonly Question[];
+    readonly disturbedUntil: number;
+    readonly line: PolledLine;
+    readonly order: { readonly line: Pick<Line, 'sendUnsolicited'> };
+    readonly outage: Pick<Outage, 'begin' | 'end'>;
+    learn(facts: ClientFacts): void;
+  };
+  askedAfter(seq: number): readonly Exchange[];
+  until<Result>(find: () => Result | undefined, limitMs: number): Promise<Result | undefined>;
+}
 
 /**
  * A client asks a question no more when it has not come for this long: this many ms, or this many poll periods or
@@ -10,13 +36,15 @@ import type { Exam } from './exam.js';
 const GONE_MS = 75_000;
 const GONE_TIMES = 5;
 /** Other questions are asked no more when they have not come for this many ms, and this many of their periods. */
-const QUIET_MS = 10_000;
-const QUIET_PERIODS = 3;
+const OVERDUE_MS = 10_000;
+const OVERDUE_PERIODS = 3;
+/** How long a client has to be silent, in ms, to fail a check that is ended from outside. */
+const SILENT_MS = 30_000;
 /** How many questions a sentence names. */
 const MOST_NAMED = 2;
 
 /** What a client has stopped asking: everything, or one question, while it asks others. */
-export interface Stopped {
+export interface StoppedAsking {
   readonly what: 'everything' | 'question';
   /** The same as a part of a sentence, with how long that is so. */
   readonly text: string;
@@ -25,21 +53,24 @@ export interface Stopped {
 }
 
 /** How long ago that was, in whole seconds, and never more than it was. */
-export function secondsSince({ clock }: Pick<Exam, 'clock'>, at: number): string {
+export function secondsSince({ clock }: Pick<Asking, 'clock'>, at: number): string {
   return `${Math.floor(Math.max(0, clock.now() - at) / 1000)} s`;
 }
 
 /** True when a question should have come again by now, as often as it usually does. */
-function isOver({ clock, client }: Exam, { key, asked, periodMs: late = 0 }: Question): boolean {
+function isOver({ clock, client }: Asking, { key, asked, periodMs: late = 0 }: Question): boolean {
   const { periodMs = late } = client.questions.find((each) => each.key === key) ?? {};
-  return clock.now() - (asked.at(-1)?.at ?? 0) > Math.max(QUIET_MS, QUIET_PERIODS * periodMs);
+  return clock.now() - (asked.at(-1)?.at ?? 0) > Math.max(OVERDUE_MS, OVERDUE_PERIODS * periodMs);
 }
 
 /**
  * Says what the client asks no more since an exchange: everything, or the disturbed question.
  * @param since the last exchange of that question; absent for the last one that was heard
  */
-export function stopped(exam: Exam, since: Exchange | undefined = exam.askedAfter(0).at(-1)): Stopped {
+export function stopped(
+  exam: Asking,
+  since: Exchange | undefined = exam.askedAfter(0).at(-1),
+): StoppedAsking {
   const { log, target } = exam;
   const others = log.after(since?.seq ?? 0);
   const newest = others.at(-1) ?? since;
@@ -56,7 +87,7 @@ export function stopped(exam: Exam, since: Exchange | undefined = exam.askedAfte
 }
 
 /** Says that the client did not poll as before after what this check has done, and what it asked no more. */
-export function notAsBefore(exam: Exam): { readonly text: string; readonly blame: string } {
+export function notAsBefore(exam: Asking): { readonly text: string; readonly blame: string } {
   const { lastMet, client } = exam;
   if (exam.askedAfter(lastMet?.seq ?? client.disturbedUntil).length === 0) return stopped(exam);
   return { text: `polled ${exam.target.text}, but not as before`, blame: 'does not poll as before' };
@@ -67,7 +98,7 @@ const AT_LAST_MS = 5_000;
 const AT_LAST_PERIODS = 3;
 
 /** How long it takes to see that a client does not go on, in ms, when it is known to wait for a reply without end. */
-export function soonMs({ periodMs }: Exam): number {
+export function soonMs({ periodMs }: Asking): number {
   return AT_LAST_MS + AT_LAST_PERIODS * periodMs;
 }
 
@@ -76,7 +107,7 @@ export function soonMs({ periodMs }: Exam): number {
  * that is known to wait so, its connection is closed.
  * @returns true when the client goes on
  */
-export async function answeredAtLast(exam: Exam, of: Exchange): Promise<boolean> {
+export async function answeredAtLast(exam: Asking, of: Exchange): Promise<boolean> {
   const { log, client } = exam;
   const reply = log.newest().findLast((each) => each.question === of.question && wentWell(each))?.reply;
   const pdu = reply && pduOf(reply);
@@ -105,7 +136,7 @@ export async function answeredAtLast(exam: Exam, of: Exchange): Promise<boolean>
  * Waits for the client to ask the disturbed question after a check.
  * @returns what it has stopped asking; undefined when it asks that question
  */
-export async function stoppedAfter(exam: Exam): Promise<Stopped | undefined> {
+export async function stoppedAfter(exam: Asking): Promise<StoppedAsking | undefined> {
   const { last } = exam.log;
   const [newest] = exam.askedAfter(0).slice(-1);
   const longest = exam.client.facts.neverGivesUp ? soonMs(exam) : longestSilence(exam, GONE_MS);
@@ -119,6 +150,35 @@ export async function stoppedAfter(exam: Exam): Promise<Stopped | undefined> {
 }
 
 /** How long a client may ask nothing, in ms. @param leastMs at least that long */
-export function longestSilence({ periodMs, client: { facts } }: Exam, leastMs: number): number {
+function longestSilence({ periodMs, client: { facts } }: Asking, leastMs: number): number {
   return Math.max(leastMs, GONE_TIMES * Math.max(periodMs, facts.waitMs ?? 0));
+}
+
+/** How long the client has asked nothing, in ms. */
+function silenceOf({ clock, log }: Asking): number {
+  return clock.now() - (log.newest().at(-1)?.at ?? clock.now());
+}
+
+/**
+ * The verdict on a check that is ended from outside, from what is known by then; undefined when nothing is.
+ */
+export function soFar<Of extends Asking>(
+  check: { readonly what: string; readonly soFar?: (exam: Of) => Judged },
+  exam: Of,
+  why: string,
+): Judged | undefined {
+  if (check.soFar) return check.soFar(exam);
+  const silence = silenceOf(exam);
+  if (exam.hasDisturbed && silence > longestSilence(exam, SILENT_MS)) {
+    const { text, blame } = stopped(exam);
+    const evidence = exam.log.newest().slice(-LAST_FRAMES);
+    return sure(
+      'wrong',
+      `${text} after ${check.what}, until ${why}`,
+      evidence,
+      `${blame} after ${check.what}`,
+    );
+  }
+  if (exam.suspicion === undefined) return undefined;
+  return sure('unclear', `${why}; until then a trial has shown that it ${exam.suspicion}`);
 }

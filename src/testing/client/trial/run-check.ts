@@ -1,18 +1,13 @@
 import { durationText } from '../../report/words.js';
 import type { Check, Exam } from './exam.js';
-import { longestSilence, stopped } from './gone.js';
-import { type EndedCheck, type Judged, sure } from './verdict.js';
+import { type EndedCheck, LAST_FRAMES, sure } from './verdict.js';
 
-/** How long a client has to be silent, in ms, to fail a check that is ended from outside. */
-const SILENT_MS = 30_000;
 /**
  * How long to wait for a poll after which the connection is closed, in ms and in poll periods; the longer
  * time counts.
  */
 const HELP_MS = 10_000;
 const HELP_PERIODS = 5;
-/** How many exchanges show what a client did instead of polling. */
-export const LAST_FRAMES = 4;
 
 /** Runs one check, and disturbs the client only while it polls as usual. */
 export async function runCheck(check: Check, exam: Exam): Promise<EndedCheck> {
@@ -90,31 +85,6 @@ export async function helpedByNewConnection(exam: Exam): Promise<boolean> {
     Math.max(HELP_MS, HELP_PERIODS * exam.periodMs),
   );
   return exam.recover();
-}
-
-/** How long the client has asked nothing, in ms. */
-function silenceOf({ clock, log }: Exam): number {
-  return clock.now() - (log.newest().at(-1)?.at ?? clock.now());
-}
-
-/**
- * The verdict on a check that is ended from outside, from what is known by then; undefined when nothing is.
- */
-export function soFar(check: Check, exam: Exam, why: string): Judged | undefined {
-  if (check.soFar) return check.soFar(exam);
-  const silence = silenceOf(exam);
-  if (exam.hasDisturbed && silence > longestSilence(exam, SILENT_MS)) {
-    const { text, blame } = stopped(exam);
-    const evidence = exam.log.newest().slice(-LAST_FRAMES);
-    return sure(
-      'wrong',
-      `${text} after ${check.what}, until ${why}`,
-      evidence,
-      `${blame} after ${check.what}`,
-    );
-  }
-  if (exam.suspicion === undefined) return undefined;
-  return sure('unclear', `${why}; until then a trial has shown that it ${exam.suspicion}`);
 }
 
 /**

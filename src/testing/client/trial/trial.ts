@@ -1,7 +1,7 @@
 import { lateText } from '../../lateness.js';
 import { median } from '../../times.js';
 import { type Exchange, repliedFrom, repliedUntil, whyNotActed } from '../heard/exchange.js';
-import { type Check, type CheckPlace, type CheckText, type Exam, LOST } from './exam.js';
+import { type Check, type CheckPlace, type CheckText, type Exam, LOST, SLOWEST_MS } from './exam.js';
 import { answeredAtLast, notAsBefore, secondsSince, soonMs, stopped } from './gone.js';
 import {
   ALIKE,
@@ -186,8 +186,6 @@ const LEARNT = 3;
 /** How often to try what a client does without a reply, because that counts for all checks. */
 const LEARNT_MISSING = 5;
 const MOST_FAILED = 2;
-/** A client that goes on later than this, in ms, is tried once: nothing else takes as long. */
-const SLOW_MS = 10_000;
 
 /**
  * Learns what the client does after some treatments, and tries them when they were not heard often enough.
@@ -207,7 +205,8 @@ export async function learn(
     const behaviour = behaviourAfter(exam, treatments, questions);
     const known = behaviour.samples.length;
     if (isLoss && known > 0) exam.client.learn({ waitMs: behaviour.longest });
-    const isSlow = known > 0 && behaviour.shortest > SLOW_MS;
+    // Nothing else takes as long, so once is enough.
+    const isSlow = known > 0 && behaviour.shortest > SLOWEST_MS;
     if (known >= wanted || isSlow) return behaviour;
     const chain = await runChain(exam, treatments);
     const isMore = behaviourAfter(exam, treatments, questions).samples.length > known;
@@ -289,7 +288,7 @@ export async function lineTrial(
     evidence,
     wasAway,
     // A wait of that length can't be mistaken.
-    ...((isAlike || (kind === 'missing' && (neverGivesUp || waitMs > SLOW_MS))) && { weight: DECIDES }),
+    ...((isAlike || (kind === 'missing' && (neverGivesUp || waitMs > SLOWEST_MS))) && { weight: DECIDES }),
     ...(shows === 'wrong' && { conclusion: blame }),
   };
 }
