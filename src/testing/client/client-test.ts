@@ -3,7 +3,7 @@ import type { Clock } from '../../modbus/transport/clock.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { Finding, Report } from '../report/report.js';
 import { durationText } from '../report/words.js';
-import { type ClientTestOrder, inTurns } from './client-test-order.js';
+import { type ClientTestOrder, inTurns, runnable } from './client-test-order.js';
 import { clientTestReport, findingOf } from './client-test-report.js';
 import { isReading, type Question, questionsIn, targetOf } from './heard/exchange.js';
 import { unevenText, watchClient } from './heard/watching.js';
@@ -52,7 +52,7 @@ export class ClientTest {
   #isGone = false;
 
   constructor(bench: Simulator, order: ClientTestOrder, audience?: Audience, clock?: Clock) {
-    this.order = order;
+    this.order = { ...order, checks: runnable(order) };
     this.#bench = bench;
     this.#client = new WatchedClient(bench, order, { audience, clock });
   }

@@ -307,6 +307,10 @@ const CLAIMS: readonly Claim[] = [
     /up to ([\d.]+) times as slowly as usual/,
     ({ own }, times = 0) => times >= 1.2 && own.some((each) => !isSilent(each)),
   ],
+  [
+    /the observer shows "[^"]*"(?: for [-\d.e+]+ of \w+ \d+: |, as \w+ \d+ is meant|, which is no value)/,
+    ({ own }) => own.length > 0,
+  ],
   [/the observer then showed "[^"]*"/, ({ own }) => own.length > 0],
 ];
 

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { ExchangeLog } from '../../../src/testing/client/heard/log.js';
+import type { Observer } from '../../../src/testing/client/observer.js';
 import type { Report } from '../../../src/testing/report/report.js';
 import { some } from '../../support/tries.js';
 import { untrueIn } from './sentences.js';
-import { Hands, MISTAKEN, type Stranger, UNUSUAL } from './strangers.js';
+import { Hands, MISTAKEN, SHOWING, type Stranger, UNUSUAL } from './strangers.js';
 import {
   inVirtualTime,
   newClientTest,
@@ -27,6 +28,7 @@ async function testStranger(
   poll: Stranger,
   on: 'serial' | 'tcp',
   order: Parameters<typeof newClientTest>[1] = {},
+  isObserved = false,
 ): Promise<Tested> {
   const bench: VirtualBench = await virtualBench(on);
   const all: Hands[] = [];
@@ -37,8 +39,15 @@ async function testStranger(
   };
   const log = new ExchangeLog(() => undefined);
   bench.simulator.traffic.subscribe((event) => log.add(event));
-  const { clientTest } = newClientTest(bench, order);
-  void poll(hands(), hands);
+  const first = hands();
+  const page: Observer = {
+    name: 'http://localhost/value',
+    paceMs: 200,
+    read: async () =>
+      first.shown ? { ok: true, text: first.shown } : { ok: false, error: 'showed nothing' },
+  };
+  const { clientTest } = newClientTest(bench, order, isObserved ? page : undefined);
+  void poll(first, hands);
   const report = await untilOver(bench.clock, clientTest.run());
   for (const pair of all) pair.isOver = true;
   log.usualUntil = log.after(0).find(({ reply }) => (reply?.acted.length ?? 0) > 0)?.seq ?? log.last;
@@ -139,3 +148,18 @@ describe.each(some(BOTH, 2))(
     });
   },
 );
+
+describe('the value that a client shows is compared with what was sent', () => {
+  it.each(Object.entries(SHOWING))('%s', async (says, poll) => {
+    const { report, failed } = await testStranger(poll, 'tcp', { checks: ['shown-value'] }, true);
+    expect(report.findings[0]?.summary).toMatch(new RegExp(says));
+    expect(failed).toEqual(says.includes('swapped') ? ['shown-value'] : []);
+  });
+
+  it('which needs an observer', async () => {
+    const { report } = await testStranger(UNUSUAL['polls once in ten seconds'], 'tcp', {
+      checks: ['shown-value'],
+    });
+    expect(report.findings[0]?.summary).toBe('there is no observer of its values');
+  });
+});

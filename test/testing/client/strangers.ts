@@ -21,6 +21,8 @@ export class Hands {
   #transaction = 0;
   #quietFrom = 0;
   isOver = false;
+  /** What its page shows. */
+  shown = '';
 
   constructor({ clock, tcp, serial }: VirtualBench) {
     this.#clock = clock;
@@ -151,6 +153,30 @@ function polls(
 }
 
 const isException = (got: Got, ...codes: number[]) => got.kind === 'exception' && codes.includes(got.code);
+
+/** Shows a float32 of two registers. @param bytes the order in which it takes the bytes of the reply */
+function shows(...bytes: number[]): Stranger {
+  return async (hands) => {
+    while (!hands.isOver) {
+      const got = await patient(hands, 1, [3, 0, 30, 0, 2]);
+      if (got.kind === 'data') {
+        const float = new DataView(Uint8Array.from(bytes, (i) => got.pdu[2 + i] as number).buffer).getFloat32(
+          0,
+        );
+        hands.shown = String(Math.abs(float) < 1e-3 ? float : Number(float.toFixed(3)));
+      }
+      await hands.sleep(250);
+    }
+  };
+}
+
+/** Clients that show a float32, by what a test says of them. */
+export const SHOWING = {
+  '^the observer shows "23\\d\\.\\d+", as holding 30 is meant$': shows(0, 1, 2, 3),
+  'for 23\\d\\.\\d+ of holding 30: its words are swapped$': shows(2, 3, 0, 1),
+  'for 23\\d\\.\\d+ of holding 30: the bytes of its words are swapped$': shows(1, 0, 3, 2),
+  'for 23\\d\\.\\d+ of holding 30: its words, and their bytes, are swapped$': shows(3, 2, 1, 0),
+} satisfies Record<string, Stranger>;
 
 /** Clients with a mistake that the reports of users tell of. */
 export const MISTAKEN = {

@@ -22,6 +22,7 @@ export const SEEN = 100;
 const REGISTERS = {
   holding: [
     { address: 0, value: Array.from({ length: 20 }, (_, i) => 1000 + i), write: true },
+    { address: 30, type: 'float32', value: 230.1 },
     { address: SEEN, name: 'seen', write: true },
   ],
 };

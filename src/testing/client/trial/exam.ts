@@ -25,6 +25,8 @@ export interface CheckPlace {
   readonly abilities?: readonly Ability[];
   /** Checks that have to run before this one, because it uses what they find. */
   readonly needs?: readonly string[];
+  /** True for a check that is left out where there is no observer, unless it is the only one. */
+  readonly needsObserver?: boolean;
   /** True for a check that comes before all others, because they take long where it fails. */
   readonly isFirst?: boolean;
   /** How long the disturbance lasts, in ms; 0 when absent. Checks with the longest ones come last. */
