@@ -43,7 +43,7 @@ export function clientTestReport(
   { course, facts: found }: Pick<WatchedClient, 'course' | 'facts'>,
   { fates, findings, isGone }: KnownByNow,
 ): Report {
-  const { startedAt, durationMs, refusal, isOver, isStopped } = course;
+  const { startedAt, durationMs, refusal, isOver, isStopped, suspended = '' } = course;
   const verdicts = findings.map(({ verdict }) => verdict);
   const [notRun, open] = ['not run', 'inconclusive'].map(
     (wanted) => verdicts.filter((verdict) => verdict === wanted).length,
@@ -80,6 +80,7 @@ export function clientTestReport(
       ...(refusal === undefined ? [first, ...others] : [refusal, undecided ?? '', ...fates]),
       ...new Set(conclusions),
       ...(refusal === undefined ? [foundText(found) || 'No time was measured'] : []),
+      suspended,
     ].flatMap((text) => (text === '' ? [] : sentence(text))),
     parameters: parametersOf(found),
     found: measurementsOf(found),

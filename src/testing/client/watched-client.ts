@@ -1,3 +1,4 @@
+import type { FaultRules } from '../../device/faults/rules.js';
 import { type Clock, systemClock } from '../../modbus/transport/clock.js';
 import type { Line } from '../../simulator/line.js';
 import type { Simulator } from '../../simulator/simulator.js';
@@ -87,6 +88,9 @@ export class WatchedClient {
   #crash: (how: string) => void = () => {};
   #endedAt: number | undefined;
   #isStopped = false;
+  readonly #rulesOfBench: FaultRules;
+  /** The fault rules that did not act meanwhile. */
+  #suspended: readonly string[] = [];
   #refusal: string | undefined;
   #target: Question | undefined;
   #questions: readonly Question[] = [];
@@ -99,7 +103,8 @@ export class WatchedClient {
     this.order = order;
     this.clock = clock ?? systemClock;
     this.line = polledLine(order.line);
-    this.rules = new OwnRules(bench.faults.rules);
+    this.#rulesOfBench = bench.faults.rules;
+    this.rules = new OwnRules(this.#rulesOfBench);
     this.log = new ExchangeLog(() => this.rules.acted());
     this.outage = new Outage(order.line, bench, (text) => this.end({ by: 'bench', text }));
     this.lateness = new Lateness(this.clock);
@@ -133,6 +138,7 @@ export class WatchedClient {
       isStopped: this.#isStopped,
       refusal: this.#refusal,
       whyEnded: this.#whyEnded?.text,
+      suspended: this.#suspended.length > 0 ? suspendedText(this.#suspended) : undefined,
     };
   }
 
@@ -257,7 +263,11 @@ export class WatchedClient {
     const text = `the limit of ${durationText(limitMs)} was reached`;
     const callOff = this.clock.callAfter(limitMs, () => this.end({ by: 'limit', text }));
     this.lateness.begin();
+    const { names, resume } = this.#rulesOfBench.suspendOn(this.line.name);
+    this.#suspended = names;
+    if (names.length > 0) this.note(suspendedText(names));
     const end = await Promise.race([this.#ended, work]);
+    resume();
     callOff();
     this.lateness.end();
     this.#waits.end();
@@ -286,4 +296,14 @@ export class WatchedClient {
       this.#crash = resolve;
     });
   }
+}
+
+/** How many fault rules a sentence names. */
+const MOST_NAMED = 4;
+
+/** Says which fault rules do not act while a run works on the line, as a sentence. */
+function suspendedText(names: readonly string[]): string {
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+  const rules = names.length === 1 ? 'the fault rule' : 'the fault rules';
+  return `suspended meanwhile: ${rules} ${names.slice(0, MOST_NAMED).join(', ')}${more}`;
 }
