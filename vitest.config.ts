@@ -40,7 +40,7 @@ const FULL = [
   'test/modbus/transport/socket/{hostile,udp-hostile}.test.ts',
   'test/remote/api/{hostile-document,openapi-lint}.test.ts',
   'test/device/hostile-requests.test.ts',
-  'test/testing/client/{attempts,error-rates,error-rates-real,real-world-faultless,time-out}.test.ts',
+  'test/testing/client/{retries,error-rates,error-rates-real,real-world-faultless,time-out}.test.ts',
   'test/testing/fuzz/fuzzed.test.ts',
   ...(withPeers ? ['test/peers/**/*.test.ts'] : []),
 ];

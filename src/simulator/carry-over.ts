@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isMapping } from '../common/schema/parts.js';
+import { isMapping, isSameData } from '../common/schema/parts.js';
 import type { Work } from '../common/work.js';
 import type { Device } from '../device/device.js';
 import type { Point } from '../device/point.js';
@@ -25,11 +25,11 @@ export function* carryingOver(
   const { device, definition } = now;
   for (const image of device.images) image.reset();
   const { time, settings } = before.clock;
-  const sameClock = isDeepStrictEqual(was.life?.clock, definition.life?.clock);
+  const sameClock = isSameData(was.life?.clock, definition.life?.clock);
   device.clock.resume(time, sameClock ? settings : device.clock.settings);
   device.power.adopt(before.power);
-  const sameManners = isDeepStrictEqual(was.extras.manners, definition.extras.manners);
-  if (sameManners && !isDeepStrictEqual(before.manners, device.manners)) device.manners = before.manners;
+  const sameManners = isSameData(was.extras.manners, definition.extras.manners);
+  if (sameManners && !isSameData(before.manners, device.manners)) device.manners = before.manners;
   if (!device.cells && !before.cells)
     for (const { table, write, ...range } of before.defined)
       device.define(table, openIn(device.tables[table].window, range), write);
@@ -179,6 +179,6 @@ function isSameSignal(one: Point['placedSignal'], other: Point['placedSignal']):
   if (!one || !other) return one === other;
   return (
     one.definition.kind === other.definition.kind &&
-    isDeepStrictEqual(one.definition.written, other.definition.written)
+    isSameData(one.definition.written, other.definition.written)
   );
 }

@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import { OK } from '../common/result.js';
+import { isSameData } from '../common/schema/parts.js';
 import { atOnce, inSlices, type Work } from '../common/work.js';
 import type { DeviceDefinition, LineDefinition } from '../document/configuration.js';
 import { isSameLine } from '../document/native/line-source.js';
@@ -64,7 +64,7 @@ export function* comparing({ devices, lines }: Running, wanted: WantedSetup): Wo
     if (!devices.byName.has(name)) return false;
     const now = devices.definitionOf(name);
     if (now === device) return true;
-    const isAsBefore = isDeepStrictEqual(devices.entryOf(name), source);
+    const isAsBefore = isSameData(devices.entryOf(name), source);
     return sourcesNow.get(now.tables) === sources.get(tables) && isAsBefore;
   };
   // A copy shares the tables of its source: those of the running one, when that stays.

@@ -1,5 +1,6 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
+import { isSameData } from '../common/schema/parts.js';
+import { atOnce } from '../common/work.js';
 import type { DependencyGraph } from '../device/dependency-graph.js';
 import type { Device } from '../device/device.js';
 import type { FaultLine } from '../device/faults/kind.js';
@@ -16,6 +17,7 @@ import { Devices } from './devices.js';
 import type { Line, LineTools } from './line.js';
 import { describeLine } from './line-status.js';
 import { Lines } from './lines.js';
+import { type Differing, differing } from './plan.js';
 import { RealLines } from './proxy/bridge.js';
 import { TrafficStream } from './traffic/stream.js';
 
@@ -40,6 +42,16 @@ export class FaultControl {
     for (const rule of this.#configured) this.rules.set(resolved(rule, find));
   }
 
+  /** How these rules would differ from those in force, but for those of tests. */
+  difference(wanted: readonly FaultRule[], find: FindValue): Differing<FaultRule> {
+    const all = wanted.map((rule) => resolved(rule, find));
+    return atOnce(differing(this.#lasting, all, isSameRule));
+  }
+
+  get #lasting(): FaultRule[] {
+    return this.rules.list().flatMap(({ rule, temporary }) => (temporary ? [] : [rule]));
+  }
+
   /**
    * Puts these rules in force, in this order, in place of all others but those of tests. Rules that are in force already
    * keep their counts. A name means the value that has it now.
@@ -49,10 +61,9 @@ export class FaultControl {
     this.#configured = configured;
     const all = wanted.map((rule) => resolved(rule, find));
     const names = all.map(({ name }) => name);
-    const lasting = () => this.rules.list().flatMap(({ rule, temporary }) => (temporary ? [] : [rule]));
-    for (const { name } of lasting()) if (!names.includes(name)) this.rules.remove(name);
-    const now = new Map(lasting().map((rule) => [rule.name, rule]));
-    const staysInOrder = isDeepStrictEqual([...now.keys()], names.slice(0, now.size));
+    for (const { name } of this.#lasting) if (!names.includes(name)) this.rules.remove(name);
+    const now = new Map(this.#lasting.map((rule) => [rule.name, rule]));
+    const staysInOrder = isSameData([...now.keys()], names.slice(0, now.size));
     for (const rule of staysInOrder ? [] : now.values()) this.rules.remove(rule.name);
     for (const rule of all) if (!staysInOrder || !isSameRule(now.get(rule.name), rule)) this.rules.set(rule);
   }
@@ -65,7 +76,7 @@ function resolved(rule: FaultRule, find: FindValue): FaultRule {
 }
 
 export function isSameRule(one: FaultRule | undefined, other: FaultRule): boolean {
-  return one !== undefined && isDeepStrictEqual(asWritten(one), asWritten(other));
+  return one !== undefined && isSameData(asWritten(one), asWritten(other));
 }
 
 function asWritten({ faults, ...rule }: FaultRule) {

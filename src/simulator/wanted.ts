@@ -37,7 +37,7 @@ export interface Edit {
   make(wanted: Outline): string | undefined;
 }
 
-function outlineNow(simulator: Simulator): Outline {
+export function outlineNow(simulator: Simulator): Outline {
   const { devices, lines, faults } = simulator;
   return {
     devices: new Map(Array.from(devices.keys(), (name) => [name, simulator.definitionOf(name)])),
@@ -94,7 +94,7 @@ export async function makeEdits(
  * out: an edit counts with those before it.
  * @returns what is wanted, and why edits were left out
  */
-async function edited(
+export async function edited(
   simulator: Simulator,
   edits: readonly Edit[],
   inFile: ReadonlySet<string>,

@@ -2,13 +2,13 @@ import { failure, type Result, success } from '../common/result.js';
 import { unknownName } from '../common/schema/nearest.js';
 import { type Ability, lackOf } from '../device/faults/kind.js';
 import type { Line } from '../simulator/line.js';
-import { silentRuns } from './client/checks/attempts.js';
 import { connections } from './client/checks/connections.js';
 import { damaged } from './client/checks/damaged.js';
 import { exceptions } from './client/checks/exceptions.js';
 import { lateReply } from './client/checks/late-reply.js';
 import { oneAtATime } from './client/checks/one-at-a-time.js';
 import { REAL_WORLD, realWorldChecks } from './client/checks/real-world.js';
+import { silentRuns } from './client/checks/retries.js';
 import { shownValue } from './client/checks/shown-value.js';
 import { outages, slowness } from './client/checks/time.js';
 import { timeOuts } from './client/checks/time-out.js';
@@ -78,6 +78,7 @@ export function chosenChecks(names: readonly string[], line: Line, usual = CHECK
   for (const name of names) {
     const named = ({ id, group }: Check) => id === name || group === name;
     const known = checks.filter(named);
+    if (name === 'attempts') return failure('check attempts is called retries');
     if (known.length === 0) {
       const ids = checks.flatMap(({ id, group }) => [id, group]);
       return failure(unknownName('check', name, [...new Set([...ids, REAL_WORLD])]));

@@ -80,7 +80,7 @@ const CLIENT_EXAMPLE = {
   conclusions: ['Gives up after 487 ± 3 ms, asks 3 times, waits 100, 200 ms.'],
   found: {
     timeoutMs: { value: 487, plusMinus: 3 },
-    attempts: 3,
+    retries: 2,
     pausesMs: [100, 200],
     pollPeriodMs: 1000,
   },

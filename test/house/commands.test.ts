@@ -84,6 +84,8 @@ const ASKED: Readonly<Record<string, (client: SimulatorClient) => unknown>> = {
   'rule.replace': ({ faults }) => faults.set({ name: 'slow', do: { delay: 250 } }),
   'rule.remove': ({ faults }) => faults.remove('slow'),
   'rule.reset': ({ faults }) => faults.reset(),
+  'configuration.apply': (client) => client.apply({}),
+  'configuration.undo': (client) => client.undo(),
 };
 
 /** Why the library has no method for a command that has a route. */

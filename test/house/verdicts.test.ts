@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ODDITIES } from '../../src/testing/server/codes/oddities.js';
 import { CODES, seenTitle } from '../../src/testing/server/found.js';
 
 /*
@@ -78,6 +79,12 @@ describe('a verdict is data', () => {
   it('what was found is worded in one folder, and its codes have the form of identifiers', () => {
     for (const code of CODES) expect(code).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
     expect(CODES.length).toBeGreaterThan(100);
+    const text = files
+      .filter((path) => path.startsWith('server') && !path.startsWith('server/codes'))
+      .map((path) => readFileSync(join('src/testing', path), 'utf8'))
+      .join('\n');
+    const isUsed = (code: string) => new RegExp(`['\`]${code}['\`]|\\b${code}:`).test(text);
+    expect(CODES.filter((code) => !isUsed(code) && !(code in ODDITIES))).toEqual([]);
   });
 });
 

@@ -8,7 +8,7 @@ import { loadNative } from '../../src/document/load.js';
 import { Simulator } from '../../src/simulator/simulator.js';
 import type { TrafficEvent } from '../../src/simulator/traffic/event.js';
 import { trafficView } from '../../src/simulator/traffic/view.js';
-import type { Question } from '../../src/testing/client/heard/exchange.js';
+import type { Poll } from '../../src/testing/client/heard/exchange.js';
 import { fuzzReport } from '../../src/testing/fuzz/fuzz-report.js';
 import { fleetHtml, htmlReport } from '../../src/testing/report/html.js';
 import { jsonReport } from '../../src/testing/report/json.js';
@@ -81,7 +81,7 @@ const CLIENT_TEST = viewReport(
     conclusions: ['Gives up after 487 ± 3 ms.'],
     found: {
       timeoutMs: { value: 487.123, plusMinus: 2.999 },
-      attempts: 3,
+      retries: 2,
       pausesMs: [100],
       pollPeriodMs: 1000,
     },
@@ -101,7 +101,7 @@ function fuzzed(): { readonly report: Report; readonly simulator: Simulator } {
   );
   const line = simulator.lines.get('bench');
   if (!line) throw new Error('no line');
-  const target: Question = {
+  const target: Poll = {
     key: '17 03 0000 0001',
     unitId: 17,
     functionCode: 3,
@@ -121,7 +121,7 @@ function fuzzed(): { readonly report: Report; readonly simulator: Simulator } {
     suspended: undefined,
     refusal: undefined,
   };
-  const client = { course, target, questions: [target] };
+  const client = { course, target, polls: [target] };
   const report = fuzzReport({ line, unitId: undefined, limitMs: 60_000, seed: 4711 }, simulator, client, {
     moves: 12,
     plays: 5,

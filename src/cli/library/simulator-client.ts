@@ -13,6 +13,7 @@ import type {
 } from '../../simulator/commands/schemas/device.js';
 import type { RuleView } from '../../simulator/commands/schemas/fault.js';
 import type { LineView } from '../../simulator/commands/schemas/line.js';
+import type { ConfigurationChange } from '../../simulator/commands/schemas/program.js';
 import type {
   ChangeRequest,
   RegisterQuery,
@@ -377,6 +378,15 @@ export interface SimulatorClient {
    */
   misbehave(id: string, target: { readonly device: string } | { readonly line: string }): Promise<Armed>;
   behave(id: string): Promise<Armed>;
+  /**
+   * Makes devices, lines and fault rules those of a configuration, all of it or nothing. What is equal goes on. `lines` and
+   * `line` of this client stay those of its beginning.
+   * @param how with `preview`, nothing is changed
+   * @returns what was changed, in this order
+   */
+  apply(configuration: object, how?: { readonly preview?: boolean }): Promise<ConfigurationChange['steps']>;
+  /** Takes back what the last command has changed of devices, lines and rules. */
+  undo(): Promise<ConfigurationChange['steps']>;
 }
 
 /** Makes a client of a simulator that is asked by `call`. */
@@ -390,6 +400,11 @@ export async function simulatorClient(call: Call): Promise<SimulatorClient> {
     device: (name) => new DeviceClient(call, name),
     misbehave: (id, target) => call('POST', pathOf('catalogue', id), target) as Promise<Armed>,
     behave: (id) => call('DELETE', pathOf('catalogue', id)) as Promise<Armed>,
+    async apply(configuration, { preview = false } = {}) {
+      const path = `/configuration${preview ? '?preview=true' : ''}`;
+      return ((await call('PUT', path, configuration)) as ConfigurationChange).steps;
+    },
+    undo: async () => ((await call('POST', '/configuration/undo')) as ConfigurationChange).steps,
     line(name) {
       const found = lines.get(name);
       if (!found) throw new Error(unknownName('line', name, [...lines.keys()]));

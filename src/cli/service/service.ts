@@ -37,7 +37,7 @@ export async function findServiceManager(env: NodeJS.ProcessEnv): Promise<Servic
   const passed = passedDescriptor(env);
   const socket = passed === undefined ? await connectTo(env.NOTIFY_SOCKET) : success(passed);
   if (!socket.ok) {
-    const error = `the service manager can't be told that this program is ready, and may end it: ${socket.error}`;
+    const error = `the service manager can't learn that this program is ready, and may end it: ${socket.error}`;
     return failure(error);
   }
   return {
@@ -120,7 +120,7 @@ const UPDATE_MS = 1000;
 export function supervise(simulator: Simulator, { manager, log, rest }: Supervised): Supervision {
   const stuckLines = new StuckLines();
   let noted: string | undefined;
-  let told = '';
+  let sent = '';
   let fedAt = Number.NEGATIVE_INFINITY;
 
   const status = (): string => {
@@ -129,8 +129,8 @@ export function supervise(simulator: Simulator, { manager, log, rest }: Supervis
   };
   const reportStatus = (more: Readonly<Record<string, string | number>> = {}): void => {
     const text = status();
-    if (text === told && Object.keys(more).length === 0) return;
-    told = text;
+    if (text === sent && Object.keys(more).length === 0) return;
+    sent = text;
     manager.notify({ ...more, STATUS: text });
   };
   const feed = (now: number): void => {

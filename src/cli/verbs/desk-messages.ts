@@ -16,7 +16,7 @@ export interface DeskThread {
   readonly worker: Worker;
   /** Why the thread failed before it had its order. */
   failure: Error | undefined;
-  /** The number of the thread in the system, once the thread has told it. */
+  /** The number of the thread in the system, once the thread has sent it. */
   id: number | undefined;
 }
 

@@ -45,14 +45,14 @@ export class Remote {
     shape: z.ZodType = z.unknown(),
   ): Promise<Result<Body>> {
     const send: Send = (at, init) => this.#send(at, { ...init, signal: AbortSignal.timeout(this.#limitMs) });
-    const answer = this.#told(await ask<Body>(send, method, path, body));
+    const answer = this.#known(await ask<Body>(send, method, path, body));
     const isOurs = !answer.ok || shape.safeParse(answer.value).success;
     return isOurs ? answer : failure(this.anotherProgram);
   }
 
   /** Requests a body that is not JSON. There is no limit of time. */
   async download(path: string): Promise<Result<ReadableStream<Uint8Array>>> {
-    const answer = this.#told(await open(this.#send, path, {}));
+    const answer = this.#known(await open(this.#send, path, {}));
     return answer.ok ? success(answer.value.body as ReadableStream<Uint8Array>) : answer;
   }
 
@@ -68,7 +68,7 @@ export class Remote {
     return success(new Map(open.map(({ name, place }) => [name, place])));
   }
 
-  #told<Body>(answer: Answer<Body>): Result<Body> {
+  #known<Body>(answer: Answer<Body>): Result<Body> {
     if (answer.ok) return answer;
     const { status, problem, cause } = answer;
     if (status === 0) return failure(this.noAnswer(cause as Error));

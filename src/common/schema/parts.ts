@@ -151,6 +151,19 @@ export function isMapping(value: unknown): value is Readonly<Record<string, unkn
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** True for data that says the same, wherever it comes from: a mapping of YAML has another prototype than one of JSON. */
+export function isSameData(one: unknown, other: unknown): boolean {
+  if (Object.is(one, other)) return true;
+  if (Array.isArray(one) && Array.isArray(other))
+    return one.length === other.length && one.every((each, i) => isSameData(each, other[i]));
+  if (!isMapping(one) || !isMapping(other)) return false;
+  const keys = Object.keys(one);
+  return (
+    keys.length === Object.keys(other).length &&
+    keys.every((key) => Object.hasOwn(other, key) && isSameData(one[key], other[key]))
+  );
+}
+
 /**
  * Returns the value at a path into plain data, by names of members and indexes; undefined when there is none.
  * Only own members count.

@@ -240,7 +240,7 @@ export class RegisterImage implements ActiveCells {
     this.changes++;
   }
 
-  /** Restores a cell of an earlier snapshot. Signals are not told, because they are restored, too. */
+  /** Restores a cell of an earlier snapshot. Signals get no notice, because they are restored, too. */
   restore(address: number, word: number, writable: boolean): void {
     this.#store(address, word);
     if (this.isWritable(address) !== writable) this.setWritable(address, writable);

@@ -149,7 +149,7 @@ interface Accumulator {
 }
 
 /**
- * The part of a signal that is told when the value that it follows changes. Times are in ms of the device's
+ * The part of a signal that learns when the value that it follows changes. Times are in ms of the device's
  * clock.
  */
 export interface Follower {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { compact } from '../../common/compact.js';
-import { isMapping } from '../../common/schema/parts.js';
+import { isMapping, isSameData } from '../../common/schema/parts.js';
 import { hex } from '../../modbus/protocol/bytes.js';
 import type {
   LineDefinition,
@@ -96,7 +96,7 @@ export function sourceChange(before: LineSource, after: LineSource): LineSource 
   const gone = Object.keys(before).filter((key) => !(key in after));
   const changed = Object.entries(after).flatMap(([key, value]) => {
     const old = before[key];
-    if (isDeepStrictEqual(old, value)) return [];
+    if (isSameData(old, value)) return [];
     return [[key, hasParts(key, value) && isMapping(old) ? sourceChange(old, value) : value]];
   });
   return Object.fromEntries([...gone.map((key) => [key, null]), ...changed]);

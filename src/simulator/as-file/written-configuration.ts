@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
-import { isMapping } from '../../common/schema/parts.js';
+import { compact } from '../../common/compact.js';
+import { isMapping, isSameData } from '../../common/schema/parts.js';
 import { pathText, quote } from '../../common/schema/problem.js';
 import type { Device } from '../../device/device.js';
 import type { FaultLine } from '../../device/faults/kind.js';
@@ -64,10 +64,7 @@ export function* configurationText(running: RunningConfiguration): Generator<str
   yield 'lines:\n';
   for (const line of running.lines) yield lineText(line);
   yield* rulesText(running);
-  yield* apiText(running.api);
-  if (running.mqtt) yield* mqttText(running.mqtt);
-  if (running.traffic) yield trafficText(running.traffic);
-  if (running.keepsState) yield 'state: keep\n';
+  yield* sectionsText(running);
 }
 
 /** True for a device that is as it is when it starts, whatever it was meanwhile. */
@@ -79,8 +76,8 @@ function isUntouched({ definition, device }: WrittenDevice): boolean {
   return (
     defined.length === 0 &&
     isAsConfigured(device) &&
-    isDeepStrictEqual(manners, definition.extras.manners) &&
-    isDeepStrictEqual(clock.settings, clockAtFirst) &&
+    isSameData(manners, definition.extras.manners) &&
+    isSameData(clock.settings, clockAtFirst) &&
     points.all.every(
       (point) => point.placedSignal === point.definition.signal && point.isSwitchedOn === startsOn(point),
     )
@@ -143,32 +140,50 @@ export function ruleSource({
   };
 }
 
-function* apiText({ token, readTokens, files, ...api }: ApiDefinition): Generator<string> {
-  yield 'api:\n';
-  if (token !== undefined) {
-    yield '  # The token is left out: set it here as `token`, or in the environment as MODBUS_SIM_TOKEN.\n';
-  }
-  if (readTokens !== undefined)
-    yield '  # The tokens for reading are left out: set them here as `readTokens`.\n';
-  const written = Object.entries({ ...api, ...(files && { tls: files }) });
-  for (const [name, value] of written) yield `  ${key(name)}: ${flow(value)}\n`;
+/** The sections about the program, without what is secret, as a file has them. */
+export function sectionsOf({
+  api: { token, readTokens, files: tls, ...api },
+  mqtt,
+  traffic,
+  keepsState,
+}: Pick<RunningConfiguration, 'api' | 'mqtt' | 'traffic' | 'keepsState'>) {
+  return compact({
+    api: compact({ ...api, tls }),
+    mqtt: mqtt && mqttSection(mqtt),
+    traffic: traffic && trafficSection(traffic),
+    state: keepsState ? 'keep' : undefined,
+  });
 }
 
-function* mqttText({ password, files, publish, ...mqtt }: MqttDefinition): Generator<string> {
-  yield 'mqtt:\n';
-  if (password !== undefined || mqtt.username !== undefined)
-    yield '  # The password is left out: set it here as `password`, or in the environment as MODBUS_SIM_MQTT_PASSWORD.\n';
-  for (const [name, value] of Object.entries({ ...mqtt, ...files, publish }))
-    yield `  ${key(name)}: ${flow(value)}\n`;
+function mqttSection({ password, files, publish, ...mqtt }: MqttDefinition) {
+  return { ...mqtt, ...files, publish };
 }
 
-function trafficText({ events, bytes, file }: TrafficDefinition): string {
+function trafficSection({ events, bytes, file }: TrafficDefinition) {
   const toFile = file && {
     file: file.directory,
     format: file.format,
     rotate: { size: file.size, files: file.files },
   };
-  return `traffic: ${flow({ events, bytes, ...toFile })}\n`;
+  return { events, bytes, ...toFile };
+}
+
+function* sectionsText(running: RunningConfiguration): Generator<string> {
+  const { api, mqtt, ...others } = sectionsOf(running);
+  const members = (section: object) =>
+    Object.entries(section).map(([name, value]) => `  ${key(name)}: ${flow(value)}\n`);
+  yield 'api:\n';
+  if (running.api.token !== undefined) {
+    yield '  # The token is left out: set it here as `token`, or in the environment as MODBUS_SIM_TOKEN.\n';
+  }
+  if (running.api.readTokens !== undefined)
+    yield '  # The tokens for reading are left out: set them here as `readTokens`.\n';
+  yield* members(api);
+  if (mqtt) yield 'mqtt:\n';
+  if (running.mqtt?.password !== undefined || mqtt?.username !== undefined)
+    yield '  # The password is left out: set it here as `password`, or in the environment as MODBUS_SIM_MQTT_PASSWORD.\n';
+  yield* members(mqtt ?? {});
+  for (const [name, value] of Object.entries(others)) yield `${name}: ${flow(value)}\n`;
 }
 
 interface WrittenDevice {

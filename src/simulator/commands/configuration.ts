@@ -1,43 +1,32 @@
-import { isDeepStrictEqual } from 'node:util';
 import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
-import { isMapping } from '../../common/schema/parts.js';
+import { isMapping, isSameData } from '../../common/schema/parts.js';
 import { quote } from '../../common/schema/problem.js';
 import { inSlices } from '../../common/work.js';
+import type { FaultRule } from '../../device/faults/rule.js';
 import type { Configuration } from '../../document/configuration.js';
 import { MAX_HOSTS, readHosts } from '../../document/native/endpoints.js';
 import { readingConfiguration } from '../../document/native/file.js';
 import { MOST_ENTRIES_OVER_REST } from '../../document/native/sunspec.js';
 import { recordingsIn } from '../../document/recording-file.js';
+import { sectionsOf } from '../as-file/written-configuration.js';
 import { MAX_DEVICES, MAX_LINES } from '../changes.js';
 import { costOf, whyTooDear } from '../memory-budget.js';
 import { deviceReader } from '../new-device.js';
-import type { Difference } from '../plan.js';
+import type { Difference, Differing } from '../plan.js';
+import { lastChangeOf, undoable, without } from '../undo.js';
 import type { CommandContext } from './context.js';
 import type { DeclaredInput, FunctionsOf } from './declared.js';
 import { openRecordings } from './recordings.js';
 import { done, notDone, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
 import { wrongFiles, wrongReal } from './remote-files.js';
-import type { CONFIGURATION_COMMANDS } from './schemas/program.js';
+import type { CONFIGURATION_COMMANDS, ConfigurationChange } from './schemas/program.js';
 
 /** A configuration in the form of a native file. */
 type OfConfiguration = DeclaredInput<(typeof CONFIGURATION_COMMANDS)['configuration.check']>;
 
-interface ChangedNames {
-  readonly added: readonly string[];
-  readonly changed: readonly string[];
-  readonly removed: readonly string[];
-}
-
-export interface ConfigurationChange {
-  readonly devices: ChangedNames;
-  readonly lines: ChangedNames;
-  /** The number of fault rules in force under the configuration. */
-  readonly faults: number;
-}
-
 /**
- * The sections that a client may send. The others belong to the owner of the machine: they say who may do
+ * The sections that a client may change. The others belong to the owner of the machine: they say who may do
  * what, and where that is reported.
  */
 const SECTIONS = ['devices', 'lines', 'faults', 'start'];
@@ -52,8 +41,10 @@ export async function checkConfiguration(
 ): Promise<Outcome<ConfigurationChange>> {
   const read = await readConfiguration(context, input);
   if (!read.ok) return read;
-  const difference = await inSlices(context.simulator.changes.comparing(read.value));
-  return 'devices' in difference ? done(changeOf(difference, read.value)) : notDone(difference);
+  const { changes, faults, findValue } = context.simulator;
+  const difference = await inSlices(changes.comparing(read.value));
+  if (!('devices' in difference)) return notDone(difference);
+  return done({ steps: stepsOf(difference, faults.difference(read.value.faults, findValue)) });
 }
 
 /**
@@ -61,42 +52,70 @@ export async function checkConfiguration(
  * when a line can't be opened. What is equal is not interrupted and keeps its registers. Memory, paths, ports
  * and hosts have the limits of what REST adds.
  */
-async function applyConfiguration(
+function applyConfiguration(
   context: CommandContext,
   input: OfConfiguration,
 ): Promise<Outcome<ConfigurationChange>> {
+  return alone(context, async () => {
+    const read = await readConfiguration(context, input);
+    return read.ok ? become(context, read.value, read.value.faults) : read;
+  });
+}
+
+/** Takes back what the last command has changed of devices, lines and rules; the second time, takes that back. */
+function undoChange(context: CommandContext): Promise<Outcome<ConfigurationChange>> {
   const { simulator } = context;
+  return alone(context, async () => {
+    const change = lastChangeOf(simulator);
+    if (!change) return refusal('configuration.not_undone', '', 'nothing has been changed');
+    const read = await without(simulator, change);
+    if (!read.ok) return refusal('configuration.not_undone', '', read.error);
+    const { devices, lines, rules } = read.value;
+    return become(context, { devices: [...devices.values()], lines: [...lines.values()], faults: rules });
+  });
+}
+
+async function alone<Value>(
+  { simulator }: CommandContext,
+  work: () => Promise<Outcome<Value>>,
+): Promise<Outcome<Value>> {
   if (applying.has(simulator)) return refusal('configuration.busy', '', 'another one is being applied');
   applying.add(simulator);
-  try {
-    const read = await readConfiguration(context, input);
-    if (!read.ok) return read;
-    const { faults } = read.value;
-    const outcome = await simulator.changes.become(read.value);
-    if (!outcome.ok) return notDone(outcome);
-    simulator.faults.become(faults, simulator.findValue, faults);
-    for (const { name, when, faults: acts } of faults)
-      simulator.changes.budget.countRule(name, costOf([when, acts.map(({ written }) => written)]).bytes);
-    const change = changeOf(outcome.changed, read.value);
-    context.log.info(change, 'configuration applied');
-    return done(change);
-  } finally {
-    applying.delete(simulator);
-  }
+  return work().finally(() => applying.delete(simulator));
+}
+
+/** @param configured the rules that a reset restores from now on; without them, those of before */
+async function become(
+  { simulator, log }: CommandContext,
+  wanted: Pick<Configuration, 'devices' | 'lines' | 'faults'>,
+  configured?: Configuration['faults'],
+): Promise<Outcome<ConfigurationChange>> {
+  const outcome = await simulator.changes.become(wanted);
+  if (!outcome.ok) return notDone(outcome);
+  const rules = simulator.faults.difference(wanted.faults, simulator.findValue);
+  simulator.faults.become(wanted.faults, simulator.findValue, configured);
+  for (const { name, when, faults } of wanted.faults)
+    simulator.changes.budget.countRule(name, costOf([when, faults.map(({ written }) => written)]).bytes);
+  const steps = stepsOf(outcome.changed, rules);
+  for (const { change, of, name } of steps) log.info({ change, of, name }, 'configuration changed');
+  return done({ steps });
 }
 
 async function readConfiguration(
   context: CommandContext,
-  { configuration: written }: OfConfiguration,
+  { configuration: sent }: OfConfiguration,
 ): Promise<Outcome<Configuration>> {
   const { simulator } = context;
-  const other = Object.keys(written).find((key) => !SECTIONS.includes(key));
+  const here: Readonly<Record<string, unknown>> = sectionsOf(simulator.running);
+  const others = Object.keys(sent).filter((key) => !SECTIONS.includes(key));
+  const other = others.find((key) => !isSameData(sent[key], here[key]));
   if (other !== undefined)
     return refusal(
       'configuration.invalid',
       other,
-      `expected ${SECTIONS.join(', ')} only, got ${quote(other)}`,
+      `expected ${SECTIONS.join(', ')} only, or what it is already, got ${quote(other)}`,
     );
+  const written = Object.fromEntries(Object.entries(sent).filter(([key]) => SECTIONS.includes(key)));
   const tooLarge = whyTooLarge(written);
   if (tooLarge) return tooLarge;
   const outside = await whyNotHere(context, written);
@@ -154,7 +173,7 @@ async function whyNotHere(
     if (wrong) return below(wrong, `lines.${name}`);
   }
   for (const [name, device] of Object.entries(isMapping(devices) ? devices : {})) {
-    if (!isMapping(device) || isDeepStrictEqual(device.real, presentReal(context, name))) continue;
+    if (!isMapping(device) || isSameData(device.real, presentReal(context, name))) continue;
     const wrong = await wrongReal(context, device);
     if (wrong) return below(wrong, `devices.${name}`);
   }
@@ -171,16 +190,27 @@ function below(wrong: Refusal, path: string): Refusal {
   return { ...wrong, problems: wrong.problems.map((each) => ({ ...each, path: `${path}.${each.path}` })) };
 }
 
-function changeOf({ devices, lines }: Difference, { faults }: Configuration): ConfigurationChange {
-  return { devices: namesOf(devices), lines: namesOf(lines), faults: faults.length };
+/** What is done, in this order. */
+function stepsOf({ devices, lines }: Difference, rules: Differing<FaultRule>): ConfigurationChange['steps'] {
+  const step = (change: StepView['change'], of: StepView['of'], all: readonly { readonly name: string }[]) =>
+    all.map(({ name }): StepView => ({ change, of, name }));
+  return [
+    ...step('removed', 'line', lines.gone),
+    ...step('changed', 'device', devices.changed),
+    ...step('added', 'device', devices.added),
+    ...step('changed', 'line', lines.changed),
+    ...step('added', 'line', lines.added),
+    ...step('removed', 'device', devices.gone),
+    ...step('removed', 'rule', rules.gone),
+    ...step('changed', 'rule', rules.changed),
+    ...step('added', 'rule', rules.added),
+  ];
 }
 
-function namesOf({ added, changed, gone }: Difference['devices' | 'lines']): ChangedNames {
-  const names = (all: readonly { readonly name: string }[]) => all.map(({ name }) => name);
-  return { added: names(added), changed: names(changed), removed: names(gone) };
-}
+type StepView = ConfigurationChange['steps'][number];
 
 export const CONFIGURATION_FUNCTIONS = {
   'configuration.check': checkConfiguration,
-  'configuration.apply': applyConfiguration,
+  'configuration.apply': undoable(applyConfiguration),
+  'configuration.undo': undoable(undoChange),
 } satisfies FunctionsOf<typeof CONFIGURATION_COMMANDS>;

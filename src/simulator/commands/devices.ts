@@ -4,6 +4,7 @@ import { findMisbehaviour, rulesOf } from '../../document/catalogue.js';
 import { mannersProblems } from '../../document/native/manners-schema.js';
 import type { Simulator } from '../simulator.js';
 import { thousandths } from '../traffic/words.js';
+import { undoable } from '../undo.js';
 import { armMisbehaviour } from './catalogue.js';
 import type { CommandContext } from './context.js';
 import type { DeclaredInput, FunctionsOf } from './declared.js';
@@ -166,8 +167,8 @@ function deviceView(simulator: Simulator, device: Device): DeviceView {
 export const DEVICE_FUNCTIONS = {
   'device.list': listDevices,
   'device.get': getDevice,
-  'device.add': addDevice,
-  'device.remove': removeDevice,
+  'device.add': undoable(addDevice),
+  'device.remove': undoable(removeDevice),
   'device.power': switchDevice,
   'device.clock': setDeviceClock,
   'device.manners': setManners,

@@ -21,6 +21,7 @@ import { costOf } from '../memory-budget.js';
 import type { Simulator } from '../simulator.js';
 import { replyView } from '../traffic/reply-view.js';
 import { micros } from '../traffic/words.js';
+import { undoable } from '../undo.js';
 import type { CommandContext } from './context.js';
 import type { DeclaredInput, FunctionsOf } from './declared.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf, refusalOfIssues } from './refusal.js';
@@ -220,11 +221,11 @@ function previewView(
 
 export const RULE_FUNCTIONS = {
   'rule.list': listRules,
-  'rule.add': addRule,
-  'rule.reset': resetRules,
+  'rule.add': undoable(addRule),
+  'rule.reset': undoable(resetRules),
   'rule.preview': previewRule,
   'rule.get': getRule,
-  'rule.replace': replaceRule,
-  'rule.switch': switchRule,
-  'rule.remove': removeRule,
+  'rule.replace': undoable(replaceRule),
+  'rule.switch': undoable(switchRule),
+  'rule.remove': undoable(removeRule),
 } satisfies FunctionsOf<typeof RULE_COMMANDS>;

@@ -5,6 +5,7 @@ import type { Line, LineOutcome } from '../line.js';
 import { describeLine, type LineStatus, lineStatus } from '../line-status.js';
 import type { Simulator } from '../simulator.js';
 import { thousandths } from '../traffic/words.js';
+import { undoable } from '../undo.js';
 import type { CommandContext } from './context.js';
 import type { DeclaredInput, FunctionsOf } from './declared.js';
 import { done, notDone, type Outcome, type Refusal, refusal } from './refusal.js';
@@ -144,9 +145,9 @@ export function lineNames({ lines }: Simulator): string[] {
 export const LINE_FUNCTIONS = {
   'line.list': listLines,
   'line.get': getLine,
-  'line.add': addLine,
-  'line.change': changeLine,
-  'line.remove': removeLine,
+  'line.add': undoable(addLine),
+  'line.change': undoable(changeLine),
+  'line.remove': undoable(removeLine),
   'line.start': startLine,
   'line.restart': restartLine,
   'line.stop': stopLine,

@@ -99,6 +99,10 @@ export const CODES = {
     status: 400,
     means: 'The configuration has a mistake, or a section that stays as it is.',
   },
+  'configuration.not_undone': {
+    status: 409,
+    means: 'There is no change to take back, or what it changed was changed again since.',
+  },
   'configuration.busy': { status: 409, means: 'Another configuration is being applied.' },
   'file.outside': { status: 400, means: 'The path is not in the directory that remote clients may use.' },
   'file.refused': { status: 409, means: 'The system refused the file.' },

@@ -136,7 +136,7 @@ export class EventBlock {
     return Atomics.load(this.#head, 2) === 1 && Atomics.exchange(this.#head, 2, 0) === 1;
   }
 
-  /** Asks to be told of the next event. */
+  /** Asks for a call at the next event. */
   wait(): void {
     Atomics.store(this.#head, 2, 1);
   }

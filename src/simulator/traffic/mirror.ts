@@ -20,7 +20,7 @@ export class TrafficMirror extends KeptEvents {
     const { blocks } = this;
     let gone = 0;
     while (gone < blocks.length && !blocks[gone]?.isKept) gone++;
-    // The stream may have dropped blocks of which this thread has not been told yet.
+    // The stream may have dropped blocks of which this thread does not know yet.
     const kept = gone === 0 ? this.#floor : (blocks[gone]?.first ?? this.last + 1);
     return Math.max(this.#floor, kept, this.last - this.#events + 1);
   }

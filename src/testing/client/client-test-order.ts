@@ -31,7 +31,7 @@ const GROUPS: readonly Check['group'][] = [
 /**
  * Orders checks in turns. Checks with the longest disturbances come last; before that, the most decisive
  * groups come first, and the seed decides within a group. A check comes after those that it needs. Checks
- * that disturb only one question share a turn.
+ * that disturb only one poll share a turn.
  * @param most how many checks share a turn at most
  */
 export function inTurns(checks: readonly Check[], seed: number, most: number): Check[][] {
@@ -55,7 +55,7 @@ export function inTurns(checks: readonly Check[], seed: number, most: number): C
     if (!next) break;
     done.add(next.id);
     const turn = turns.at(-1);
-    const isShared = next.beside === 'one question' && turn?.[0]?.beside === next.beside;
+    const isShared = next.beside === 'one poll' && turn?.[0]?.beside === next.beside;
     if (turn && isShared && turn.length < most) turn.push(next);
     else turns.push([next]);
   }

@@ -131,7 +131,7 @@ const MOST_FRAMES = 60;
 export function framesOf(evidence: Evidence): TrafficEvent[] {
   const events = new Map<number, TrafficEvent>();
   for (const each of evidence) {
-    for (const event of 'question' in each ? [each.request, each.reply] : [each]) {
+    for (const event of 'poll' in each ? [each.request, each.reply] : [each]) {
       if (event) events.set(event.seq, event);
     }
   }

@@ -5,10 +5,10 @@ import type { Finding, Report } from '../report/report.js';
 import { durationText } from '../report/words.js';
 import { type ClientTestOrder, inTurns, runnable } from './client-test-order.js';
 import { clientTestReport, findingOf } from './client-test-report.js';
-import { isReading, type Question, questionsIn, targetOf } from './heard/exchange.js';
+import { isReading, type Poll, pollsIn, targetOf } from './heard/exchange.js';
 import { unevenText, watchClient } from './heard/watching.js';
 import { type Check, Exam, SLOWEST_MS } from './trial/exam.js';
-import { type StoppedAsking, secondsSince, soFar, stoppedAfter } from './trial/gone.js';
+import { type StoppedPolls, secondsSince, soFar, stoppedAfter } from './trial/gone.js';
 import { crashOf, runCheck } from './trial/run-check.js';
 import { type EndedCheck, LAST_FRAMES, sure } from './trial/verdict.js';
 import { type Audience, type End, WatchedClient } from './watched-client.js';
@@ -29,9 +29,9 @@ interface Outcome {
   readonly ended: EndedCheck;
 }
 
-/** A check whose question the client has stopped asking. */
+/** A check whose poll the client has stopped asking. */
 interface Stop extends Outcome {
-  readonly stopped: StoppedAsking;
+  readonly stopped: StoppedPolls;
 }
 
 /**
@@ -142,15 +142,15 @@ export class ClientTest {
     return undefined;
   }
 
-  /** The questions that can be disturbed, the one for a single check first. */
-  get #targets(): readonly Question[] {
+  /** The polls that can be disturbed, the one for a single check first. */
+  get #targets(): readonly Poll[] {
     const { values, target } = this.#client;
     if (!target) return [];
     return values ? [target] : sideBySide(this.#client, target);
   }
 
   /**
-   * Runs one check, or several beside each other, each on a question of its own. Of several checks only a
+   * Runs one check, or several beside each other, each on a poll of its own. Of several checks only a
    * pass counts: a check that has not passed is run again alone, unless the client has stopped.
    * @returns why the remaining checks are not run; undefined when they may be
    */
@@ -158,7 +158,7 @@ export class ClientTest {
     const targets = this.#targets;
     const together = turn.slice(0, targets.length);
     const isBeside = together.length > 1;
-    const runs = together.map((check, i) => this.#begin(check, targets[i] as Question, isBeside));
+    const runs = together.map((check, i) => this.#begin(check, targets[i] as Poll, isBeside));
     const outcomes = await Promise.race([
       Promise.all(
         runs.map(async (running) => ({ running, ended: await runCheck(running.check, running.exam) })),
@@ -178,7 +178,7 @@ export class ClientTest {
 
   /**
    * Reports a failure of a check that was run alone at once. Any other verdict counts only when the client still asks the
-   * question of the check.
+   * poll of the check.
    */
   async #judge(outcomes: readonly Outcome[], isBeside: boolean): Promise<End | undefined> {
     const open: Outcome[] = [];
@@ -204,8 +204,8 @@ export class ClientTest {
   }
 
   /**
-   * The client has stopped asking the questions of some checks. If it asks nothing more, the check whose fault it met
-   * last fails; else each check fails whose question it no longer asks. What was not disturbed is not to blame.
+   * The client has stopped asking the polls of some checks. If it asks nothing more, the check whose fault it met
+   * last fails; else each check fails whose poll it no longer asks. What was not disturbed is not to blame.
    * @returns why the remaining checks are not run
    */
   async #stopped(over: readonly Stop[]): Promise<End | undefined> {
@@ -232,15 +232,15 @@ export class ClientTest {
     return { by: 'client', text: `the client ${text}` };
   }
 
-  /** Goes on with another question that the client still asks. @returns why that is not possible */
+  /** Goes on with another poll that the client still asks. @returns why that is not possible */
   #turnTo({ running: { exam }, stopped }: Stop): End | undefined {
     const { log, values, order } = this.#client;
     const last = exam.askedAfter(0).at(-1)?.seq ?? 0;
-    const questions = questionsIn(log.after(last));
-    const target = targetOf(questions, order.unitId);
+    const polls = pollsIn(log.after(last));
+    const target = targetOf(polls, order.unitId);
     if (!target || values) return { by: 'client', text: `the client ${stopped.text}` };
     this.#client.note(`the client ${stopped.text}; from now on ${target.text} is disturbed`);
-    this.#client.watched(questions, target);
+    this.#client.watched(polls, target);
     return undefined;
   }
 
@@ -282,7 +282,7 @@ export class ClientTest {
     return { by: 'client', text };
   }
 
-  #begin(check: Check, target: Question, isBeside: boolean): Running {
+  #begin(check: Check, target: Poll, isBeside: boolean): Running {
     const random = seededRandom(this.order.seed, this.order.checks.indexOf(check) + 1);
     const exam = new Exam(this.#client, { name: check.id, random, target, isBeside });
     const running = { check, exam, startedAt: exam.clock.now() };
@@ -347,11 +347,11 @@ function awayText([first, ...others]: readonly string[]): string[] {
 }
 
 /**
- * The questions that can be disturbed beside each other: the target, and reading questions that are answered
+ * The polls that can be disturbed beside each other: the target, and reading polls that are answered
  * and asked at least half as often.
  */
-function sideBySide({ questions, order: { unitId } }: WatchedClient, target: Question): Question[] {
-  const others = questions.filter(
+function sideBySide({ polls, order: { unitId } }: WatchedClient, target: Poll): Poll[] {
+  const others = polls.filter(
     (each) =>
       each.key !== target.key &&
       each.isAnswered &&

@@ -7,7 +7,7 @@ import { Lateness } from '../lateness.js';
 import type { Finding, RunAbout } from '../report/report.js';
 import { durationText } from '../report/words.js';
 import { closedText, lastReplies, Outage, type PolledLine, polledLine } from '../tested-line.js';
-import type { Question } from './heard/exchange.js';
+import type { Poll } from './heard/exchange.js';
 import type { ClientFacts } from './heard/found.js';
 import { ExchangeLog, Waits } from './heard/log.js';
 import type { Observer } from './observer.js';
@@ -92,8 +92,8 @@ export class WatchedClient {
   /** The fault rules that did not act meanwhile. */
   #suspended: readonly string[] = [];
   #refusal: string | undefined;
-  #target: Question | undefined;
-  #questions: readonly Question[] = [];
+  #target: Poll | undefined;
+  #polls: readonly Poll[] = [];
   #facts: ClientFacts = {};
   #isDisturbed = false;
   #disturbedUntil = 0;
@@ -142,14 +142,14 @@ export class WatchedClient {
     };
   }
 
-  /** The question that is disturbed; undefined until the client was watched. */
-  get target(): Question | undefined {
+  /** The poll that is disturbed; undefined until the client was watched. */
+  get target(): Poll | undefined {
     return this.#target;
   }
 
-  /** All questions that the client asks, as watching has shown them. */
-  get questions(): readonly Question[] {
-    return this.#questions;
+  /** All polls that the client asks, as watching has shown them. */
+  get polls(): readonly Poll[] {
+    return this.#polls;
   }
 
   /** What is known of the client by now. */
@@ -244,10 +244,10 @@ export class WatchedClient {
     return this.#waits.until(find, limitMs);
   }
 
-  /** The client was watched: its questions are known, and which one is disturbed. */
-  watched(questions: readonly Question[], target: Question): void {
+  /** The client was watched: its polls are known, and which one is disturbed. */
+  watched(polls: readonly Poll[], target: Poll): void {
     this.log.usualUntil = this.log.last;
-    this.#questions = questions;
+    this.#polls = polls;
     this.#target = target;
   }
 

@@ -12,7 +12,7 @@ import { mannersSchema } from '../../document/native/manners-schema.js';
 import { MAX_WORD } from '../../modbus/protocol/limits.js';
 import type { Line } from '../../simulator/line.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import { conditionsOf, type Question, wentWell } from '../client/heard/exchange.js';
+import { conditionsOf, type Poll, wentWell } from '../client/heard/exchange.js';
 import { EntryPlayer } from '../client/trial/entry-player.js';
 import { type PolledLine, pduOf } from '../tested-line.js';
 import { type Move, type Schedule, stepOf, type WrittenActions } from './move.js';
@@ -107,9 +107,9 @@ interface Played {
   readonly about: PolledLine;
   /** The unit whose requests are disturbed; any unit when undefined. */
   readonly unitId: number | undefined;
-  readonly questions: readonly Question[];
-  /** The question that is asked most often. */
-  readonly target: Question;
+  readonly polls: readonly Poll[];
+  /** The poll that comes most often. */
+  readonly target: Poll;
   /** The device whose register shows what the client has read. It would forget that without its power. */
   readonly showing: string | undefined;
 }
@@ -244,8 +244,8 @@ function pausesIn(parameters: unknown): number {
 }
 
 /** The devices that a client asks. */
-function devicesOf({ line, unitId, questions }: Played): string[] {
-  const units = unitId === undefined ? questions.map((each) => each.unitId) : [unitId];
+function devicesOf({ line, unitId, polls }: Played): string[] {
+  const units = unitId === undefined ? polls.map((each) => each.unitId) : [unitId];
   return [...new Set(units.flatMap((unit) => line.bus.deviceAt(unit)?.name ?? []))];
 }
 

@@ -4,7 +4,7 @@ import { flow } from '../../simulator/as-file/flow.js';
 import { configurationText } from '../../simulator/as-file/written-configuration.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
-import type { Question } from '../client/heard/exchange.js';
+import type { Poll } from '../client/heard/exchange.js';
 import { unevenText } from '../client/heard/watching.js';
 import type { WatchedClient } from '../client/watched-client.js';
 import { type Finding, type Report, STOPPED, type Verdict, versions } from '../report/report.js';
@@ -62,8 +62,8 @@ interface Shown {
   readonly seed: number;
   /** `configuration` and `dut` of the scenario. */
   readonly bench?: object | undefined;
-  readonly target: Question;
-  readonly questions: readonly Question[];
+  readonly target: Poll;
+  readonly polls: readonly Poll[];
 }
 
 /** Steps as a scenario writes them. */
@@ -87,11 +87,11 @@ const LEAST_REQUESTS = 20;
  * on one that comes back to its usual round.
  */
 function scenarioText(schedule: Schedule, { kind, text }: ClientFailure, shown: Shown): string {
-  const { line, seed, bench, target, questions } = shown;
+  const { line, seed, bench, target, polls } = shown;
   const periodMs = Math.max(1, Math.round(target.periodMs ?? 0));
   const within = Math.max(BACK_MS, BACK_PERIODS * periodMs);
   const watched = Math.max(WATCHED_MS, WATCHED_PERIODS * periodMs);
-  const regular = questions.filter((each) => each.asked.length * 2 >= target.asked.length);
+  const regular = polls.filter((each) => each.asked.length * 2 >= target.asked.length);
   const isEndless = kind === 'endless';
   const tooOften = Math.ceil((ENDLESS * watched * regular.length) / periodMs);
   const calm = { never: { times: Math.max(LEAST_REQUESTS, tooOften) } };
@@ -135,7 +135,7 @@ function stepsOf({ after, requests, does }: Move, goal: object): WrittenSteps {
 }
 
 /** The steps that fail on a client that polls in another rhythm; none for one that never had a rhythm. */
-function rhythm(target: Question, watched: number, within: number): WrittenSteps {
+function rhythm(target: Poll, watched: number, within: number): WrittenSteps {
   if (unevenText(target) !== undefined) return [];
   const every = Math.round(target.periodMs ?? 0);
   const spread = spanOf(usualTimes(target.intervals));
@@ -146,8 +146,8 @@ function rhythm(target: Question, watched: number, within: number): WrittenSteps
   ];
 }
 
-/** The conditions that a question fulfils. */
-function askedFor({ unitId, functionCode, pdu }: Question): object {
+/** The conditions that the requests of a poll fulfil. */
+function askedFor({ unitId, functionCode, pdu }: Poll): object {
   const [range] = addressRanges(pdu);
   return { unit: unitId, function: functionCode, ...(range && { address: range.address }) };
 }
@@ -193,7 +193,7 @@ no reply carried, or does not come back to its usual round, in ${NEEDED} of 3 pl
 export function fuzzReport(
   order: FuzzOrder,
   bench: Simulator,
-  { course, target, questions }: Pick<WatchedClient, 'course' | 'target' | 'questions'>,
+  { course, target, polls }: Pick<WatchedClient, 'course' | 'target' | 'polls'>,
   known: KnownByNow,
 ): Report {
   const { line, seed, about } = order;
@@ -236,7 +236,7 @@ export function fuzzReport(
             ...order,
             line: line.name,
             target,
-            questions,
+            polls,
           }),
           first: best.since + 1,
           last: best.last,

@@ -3,7 +3,7 @@ import { inSlices } from '../../common/work.js';
 import type { Clock } from '../../modbus/transport/clock.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { framesOf } from '../client/client-test-report.js';
-import type { Question } from '../client/heard/exchange.js';
+import type { Poll } from '../client/heard/exchange.js';
 import { watchClient } from '../client/heard/watching.js';
 import { Exam } from '../client/trial/exam.js';
 import { crashOf, helpedByNewConnection } from '../client/trial/run-check.js';
@@ -12,7 +12,7 @@ import type { Report } from '../report/report.js';
 import { makingDeck, simplestOf } from './deck.js';
 import { findingOf, fuzzReport, type KnownByNow, type SeenFailure } from './fuzz-report.js';
 import { afterRest, type FuzzOrder, type Move, type Schedule, stepOf } from './move.js';
-import { AskingPace } from './pace.js';
+import { RequestPace } from './pace.js';
 import { type ClientFailure, Player } from './play.js';
 import { NEEDED, type Plays, playsOf, shrunk } from './shrink.js';
 
@@ -43,7 +43,7 @@ export class FuzzRun {
   readonly #bench: Simulator;
   readonly #client: WatchedClient;
   #onEndless: (failure: ClientFailure) => void = () => {};
-  #pace: AskingPace | undefined;
+  #pace: RequestPace | undefined;
   #player: Player | undefined;
   #exam: Exam | undefined;
   readonly #known: KnownByNow = { moves: 0, plays: 0, seen: [] };
@@ -91,7 +91,7 @@ export class FuzzRun {
     const watched = await watchClient(client);
     if ('crash' in watched) client.refuse(`the client ended before anything was done: ${watched.crash}`);
     if (!('target' in watched)) return undefined;
-    this.#pace = AskingPace.of(client, watched.target, (text) => this.#onEndless({ kind: 'endless', text }));
+    this.#pace = RequestPace.of(client, watched.target, (text) => this.#onEndless({ kind: 'endless', text }));
     this.#player = new Player(this.#bench, client, this.#pace);
     const unusable = await client.values?.ready(this.#newExam());
     if (unusable !== undefined) client.note(`Values are not looked at: ${unusable}.`);
@@ -100,10 +100,10 @@ export class FuzzRun {
   }
 
   /** Plays drawn schedules until the client fails, or until there is no more time or are no more moves. */
-  async #walk(target: Question): Promise<End | undefined> {
+  async #walk(target: Poll): Promise<End | undefined> {
     const { line, seed, unitId, observer, mostMoves = Number.POSITIVE_INFINITY } = this.order;
-    const { line: about, questions } = this.#client;
-    const played = { simulator: this.#bench, line, about, unitId, questions, target };
+    const { line: about, polls } = this.#client;
+    const played = { simulator: this.#bench, line, about, unitId, polls, target };
     const deck = await inSlices(makingDeck({ ...played, showing: observer?.device }, seed));
     if (this.#client.course.whyEnded !== undefined) return undefined;
     let history: Schedule = [];
@@ -275,7 +275,7 @@ export class FuzzRun {
 
   #newExam(): Exam {
     const random = seededRandom(this.order.seed, this.#known.plays);
-    const target = this.#client.target as Question;
+    const target = this.#client.target as Poll;
     this.#exam = new Exam(this.#client, { name: 'fuzz', random, target });
     return this.#exam;
   }

@@ -1,49 +1,49 @@
-import { type Question, timesBetween } from '../client/heard/exchange.js';
+import { type Poll, timesBetween } from '../client/heard/exchange.js';
 import type { WatchedClient } from '../client/watched-client.js';
 import { durationText } from '../report/words.js';
 import { isRequest } from '../tested-line.js';
 
 /** How often a client asks, while nothing disturbs it. */
 interface Usual {
-  /** The time from one asking of its most frequent question to the next, in ms. */
+  /** The time from one request of its most frequent poll to the next, in ms. */
   readonly periodMs: number;
   readonly requestsPerMs: number;
 }
 
-/** Asking this many times as often as usual, for this many ms and poll periods, is asking without end. */
+/** Requests this many times as often as usual, for this many ms and poll periods, are requests without end. */
 export const ENDLESS = 5;
 const ENDLESS_MS = 2_000;
 const ENDLESS_PERIODS = 5;
 /** How long a client that repeats each request pauses after that: half a poll period, or this many ms. */
 const PAUSE_MS = 50;
 const PAUSE_PERIODS = 0.5;
-/** After how many requests without a pause, and repetitions of one question, a client may ask without end. */
+/** After how many requests without a pause, and repetitions of one request, a client may ask without end. */
 const RACING = 20;
 const REPEATING = 3;
 
 /** Listens to the pace of a client: whether it asks without end, and how long it was silent at most. */
-export class AskingPace {
+export class RequestPace {
   readonly #usual: Usual;
   readonly #onEndless: (text: string) => void;
   #streak = { since: 0, count: 0 };
-  /** The question that was asked last, and how often in a row. */
-  #same = { question: '', count: 0 };
+  /** The request that came last, and how often in a row. */
+  #same = { poll: '', count: 0 };
   #last: number | undefined;
   #longest: number;
 
   /**
    * Listens to a client whose pace was watched before.
-   * @param target the question that is disturbed
+   * @param target the poll that is disturbed
    * @param onEndless called with a part of a sentence when the client asks without end
    */
-  static of({ log }: WatchedClient, target: Question, onEndless: (text: string) => void): AskingPace {
+  static of({ log }: WatchedClient, target: Poll, onEndless: (text: string) => void): RequestPace {
     const heard = log.newest();
     const ms = (heard.at(-1)?.at ?? 0) - (heard[0]?.at ?? 0);
     const requestsPerMs = (heard.length - 1) / Math.max(1, ms);
     const usual = { periodMs: target.periodMs ?? 0, requestsPerMs };
-    const pace = new AskingPace(usual, Math.max(0, ...timesBetween(heard)), onEndless);
+    const pace = new RequestPace(usual, Math.max(0, ...timesBetween(heard)), onEndless);
     log.onEvent((event) => {
-      if (isRequest(event)) pace.add(event.at, log.after(event.seq - 1)[0]?.question ?? '');
+      if (isRequest(event)) pace.add(event.at, log.after(event.seq - 1)[0]?.poll ?? '');
     });
     return pace;
   }
@@ -56,13 +56,13 @@ export class AskingPace {
   }
 
   /** A request has come. */
-  add(at: number, question: string): void {
+  add(at: number, poll: string): void {
     const gap = at - (this.#last ?? at);
     this.#last = at;
     this.#longest = Math.max(this.#longest, gap);
     const isAfterPause = this.#streak.count === 0 || gap >= this.#pauseMs;
     if (isAfterPause) this.#streak = { since: at, count: 0 };
-    if (isAfterPause || question !== this.#same.question) this.#same = { question, count: 0 };
+    if (isAfterPause || poll !== this.#same.poll) this.#same = { poll, count: 0 };
     this.#same.count++;
     this.#streak.count++;
     const ms = at - this.#streak.since;

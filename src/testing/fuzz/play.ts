@@ -12,7 +12,7 @@ import type { ScenarioStep } from '../scenario/scenario.js';
 import { pduOf } from '../tested-line.js';
 import { median } from '../times.js';
 import { type Move, type Schedule, stepOf } from './move.js';
-import type { AskingPace } from './pace.js';
+import type { RequestPace } from './pace.js';
 
 /**
  * What a client did that no device may bring it to. `ended`: its program ended. `gone`: it asks nothing more.
@@ -48,13 +48,13 @@ export class Player {
   readonly #simulator: Simulator;
   readonly #client: WatchedClient;
   readonly #actions: Actions;
-  readonly #pace: AskingPace;
+  readonly #pace: RequestPace;
   /** The step of the move that is played. */
   #step: ScenarioStep | undefined;
   /** How long this client has to be silent, or astray. */
   #limits = FIRST;
 
-  constructor(simulator: Simulator, client: WatchedClient, pace: AskingPace) {
+  constructor(simulator: Simulator, client: WatchedClient, pace: RequestPace) {
     this.#simulator = simulator;
     this.#client = client;
     this.#actions = new Actions(simulator);
@@ -169,17 +169,16 @@ export class Player {
 /** Says how a client asks when it does not come back to its usual round. */
 function astrayText({ log, client, target }: Exam, since: number): string {
   const asked = log.after(since);
-  const missing = client.questions.filter(
-    (each) =>
-      each.asked.length * 2 >= target.asked.length && !asked.some(({ question }) => question === each.key),
+  const missing = client.polls.filter(
+    (each) => each.asked.length * 2 >= target.asked.length && !asked.some(({ poll }) => poll === each.key),
   );
   if (missing.length > 0) return `never asked ${missing.map(({ text }) => text).join(', ')} again`;
-  const times = asked.filter(({ question }) => question === target.key).map(({ at }) => at);
+  const times = asked.filter(({ poll }) => poll === target.key).map(({ at }) => at);
   const interval = Math.round(median(times.slice(1).map((at, i) => at - (times[i] ?? at))));
   const before = Math.round(target.periodMs ?? 0);
   return Number.isNaN(interval)
     ? `did not come back to its usual round`
-    : `did not come back to its usual rhythm: it asks every ${durationText(interval)}, ${durationText(before)} before`;
+    : `did not come back to its usual rhythm: it polls every ${durationText(interval)} in place of ${durationText(before)}`;
 }
 
 /** Tells whether the observer shows a new value that good replies carry; it has two chances. */
@@ -204,24 +203,24 @@ function isNoRequest(event: TrafficEvent): boolean {
 }
 
 /**
- * True when a reply carried another value than the last good one to the same question, in a frame that any
+ * True when a reply carried another value than the last good one to the same request, in a frame that any
  * client may take. Without a check value, a client takes what stands where a frame is expected, in damaged
  * replies as well. Bytes that nobody asked for may be any reply.
  */
 function isOtherValue({ log, client }: Exam, since: number): boolean {
   if (log.othersAfter(since).some(({ kind }) => kind === 'unsolicited')) return true;
-  const replies = log.after(since).flatMap(({ question, reply }) => (reply ? [{ question, reply }] : []));
+  const replies = log.after(since).flatMap(({ poll, reply }) => (reply ? [{ poll, reply }] : []));
   const good = new Map(
-    replies.flatMap(({ question, reply }) => {
+    replies.flatMap(({ poll, reply }) => {
       const pdu = pduOf(reply);
-      return pdu ? [[question, pdu]] : [];
+      return pdu ? [[poll, pdu]] : [];
     }),
   );
-  return replies.some(({ question, reply: { plan, report, framing } }) =>
+  return replies.some(({ poll, reply: { plan, report, framing } }) =>
     sentFrames(plan, report).some((frame) => {
       const pdu = framing.decode(frame)?.pdu;
       if (!pdu) return client.line.framing === 'socket';
-      const marked = good.get(question);
+      const marked = good.get(poll);
       const isData = ((pdu[0] as number) & EXCEPTION_FLAG) === 0;
       return isData && marked !== undefined && Buffer.compare(pdu, marked) !== 0;
     }),

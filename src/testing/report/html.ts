@@ -218,8 +218,8 @@ const TELLING: readonly Verdict[] = ['error', 'fail', 'inconclusive'];
 function benchHtml({ report, url }: RowOfBench): string {
   const { name, verdict, durationMs, findings, conclusions } = report;
   const telling = findings.filter((each) => TELLING.includes(each.verdict));
-  const told = telling.map((each) => `${each.title}: ${each.summary}`);
-  const lines = (told.length > 0 ? told : verdict === 'pass' ? [] : conclusions).map(
+  const said = telling.map((each) => `${each.title}: ${each.summary}`);
+  const lines = (said.length > 0 ? said : verdict === 'pass' ? [] : conclusions).map(
     (text) => `<br><span class="soft">${escaped(text)}</span>`,
   );
   const passed = findings.filter((each) => each.verdict === 'pass').length;

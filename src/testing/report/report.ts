@@ -76,11 +76,11 @@ export interface Measured {
 export interface Measurements {
   /** How long the client waits for a reply, counted from its request. */
   readonly timeoutMs?: Measured;
-  /** How often the client asks a question before giving it up. */
-  readonly attempts?: number;
-  /** The pauses from giving up an attempt to the next one: one pause for each attempt but the first. */
+  /** How often the client repeats a request that gets no reply, before giving it up. */
+  readonly retries?: number;
+  /** The pauses from giving up a request to its retry: one for each retry. */
   readonly pausesMs?: readonly number[];
-  /** The time from one asking of the disturbed question to the next. */
+  /** The time from one request of the disturbed poll to the next. */
   readonly pollPeriodMs?: number;
 }
 

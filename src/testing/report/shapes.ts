@@ -67,14 +67,15 @@ const found = z
       .object({ value: ms, plusMinus: ms })
       .optional()
       .describe('How long after its request a reply is waited for, in ms.'),
-    attempts: z.number().optional().describe('How often a question is asked before it is given up.'),
+    retries: z
+      .number()
+      .optional()
+      .describe('How often a request without a reply is repeated before it is given up; 0: not at all.'),
     pausesMs: z
       .array(ms)
       .optional()
-      .describe(
-        'From giving up an attempt to the next one, in ms: one pause for each attempt but the first.',
-      ),
-    pollPeriodMs: ms.optional().describe('How often the disturbed question is asked, in ms.'),
+      .describe('From giving up a request to its retry, in ms: one pause for each retry.'),
+    pollPeriodMs: ms.optional().describe('How often the disturbed poll comes, in ms.'),
   })
   .describe('What was measured. What is absent is not known.');
 
@@ -172,7 +173,7 @@ const serverCheckShape = {
   group: z.string(),
   title: z.string().describe('What the check asks; of a violation, what was seen.'),
   verdict: serverVerdict.describe(
-    '`unsupported`: the server has it not, and may do so. `fact`: told, not judged. `inconclusive`: the text says what would decide it.',
+    '`unsupported`: the server has it not, and may do so. `fact`: reported, not judged. `inconclusive`: the text says what would decide it.',
   ),
   grade: z
     .enum(['dangerous', 'met', 'seldom'])

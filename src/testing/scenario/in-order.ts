@@ -3,7 +3,7 @@ import { median } from '../times.js';
 import type { GoalEnd, GoalWatch } from './goal.js';
 import { matches, NearestMiss } from './matcher.js';
 import type { Expected } from './scenario.js';
-import { questionOf, type Seen } from './seen.js';
+import { pollOf, type Seen } from './seen.js';
 
 /** When a client will send the same poll again if nothing disturbs it, in ms after a request. */
 export interface NextPoll {
@@ -17,10 +17,10 @@ export interface NextPoll {
   readonly usual: number;
 }
 
-/** How many intervals of a question are kept (the newest ones), and how many have to be known. */
+/** How many intervals of a poll are kept (the newest ones), and how many have to be known. */
 const MOST_INTERVALS = 16;
 const FEWEST_INTERVALS = 3;
-/** How many questions are remembered, because a client may ask something else each time. */
+/** How many polls are remembered, because a client may ask something else each time. */
 const MOST_QUESTIONS = 512;
 /** How far a busy client on a busy machine strays from its interval, in ms and as a fraction of it. */
 const LEAST_MARGIN_MS = 50;
@@ -35,19 +35,19 @@ interface Interval {
   readonly isAlone: boolean;
 }
 
-interface Question {
-  /** How often the line was disturbed before the newest asking; -1 when that asking was disturbed itself. */
+interface Poll {
+  /** How often the line was disturbed before the newest request; -1 when that one was disturbed itself. */
   readonly disturbances: number;
-  /** When the newest asking came; undefined when it may have been a retry. */
+  /** When the newest request came; undefined when it may have been a retry. */
   readonly at: number | undefined;
   /** How many requests had come on the line by then. */
   readonly count: number;
   readonly intervals: Interval[];
 }
 
-/** Learns how often a client polls each question, from the requests that no fault has disturbed. */
+/** Learns how often a client sends each poll, from the requests that no fault has disturbed. */
 export class PollIntervals {
-  readonly #questions = new Map<string, Question>();
+  readonly #polls = new Map<string, Poll>();
   /** How many requests have come, by line. */
   readonly #counts = new Map<string, number>();
   #disturbances = 0;
@@ -55,15 +55,15 @@ export class PollIntervals {
   /**
    * Takes the next request.
    * @param spoilt true when a fault acted on it: no interval reaches across it, and none begins with the
-   *   first asking after it, which may be a retry
+   *   first request after it, which may be a retry
    */
   see(seen: Seen, spoilt: boolean): void {
     if (seen.reply !== undefined) return;
     if (spoilt) this.#disturbances++;
     const count = (this.#counts.get(seen.line) ?? 0) + 1;
     this.#counts.set(seen.line, count);
-    const key = questionOf(seen);
-    const known = this.#questions.get(key);
+    const key = pollOf(seen);
+    const known = this.#polls.get(key);
     const { intervals = [] } = known ?? {};
     const isUndisturbed = (known?.disturbances ?? 0) === this.#disturbances;
     if (isUndisturbed && known?.at !== undefined) {
@@ -71,21 +71,21 @@ export class PollIntervals {
     }
     if (intervals.length > MOST_INTERVALS) intervals.shift();
     const at = isUndisturbed ? seen.at : undefined;
-    this.#questions.delete(key);
-    this.#questions.set(key, { disturbances: spoilt ? -1 : this.#disturbances, at, count, intervals });
-    const [oldest] = this.#questions.keys();
-    if (this.#questions.size > MOST_QUESTIONS && oldest !== undefined) this.#questions.delete(oldest);
+    this.#polls.delete(key);
+    this.#polls.set(key, { disturbances: spoilt ? -1 : this.#disturbances, at, count, intervals });
+    const [oldest] = this.#polls.keys();
+    if (this.#polls.size > MOST_QUESTIONS && oldest !== undefined) this.#polls.delete(oldest);
   }
 
-  /** The longest interval between two polls of any question, in ms; undefined while none is known. */
+  /** The longest interval between two requests of any poll, in ms; undefined while none is known. */
   get longest(): number | undefined {
-    const all = Array.from(this.#questions.values(), ({ intervals }) => intervals.map(({ ms }) => ms)).flat();
+    const all = Array.from(this.#polls.values(), ({ intervals }) => intervals.map(({ ms }) => ms)).flat();
     return all.length > 0 ? Math.max(...all) : undefined;
   }
 
   /** Says when the next poll after a request is due; undefined while too little is known. */
   after(seen: Seen): NextPoll | undefined {
-    const { intervals = [] } = this.#questions.get(questionOf(seen)) ?? {};
+    const { intervals = [] } = this.#polls.get(pollOf(seen)) ?? {};
     const sorted = intervals.map(({ ms }) => ms).sort((a, b) => a - b);
     const [shortest = 0, longest = 0] = [sorted[0], sorted.at(-1)];
     if (sorted.length < FEWEST_INTERVALS) return undefined;
@@ -123,12 +123,12 @@ export class InOrder implements GoalWatch {
   /** The request from which bounds count: the spoilt one, or the last one that matched. */
   #before: Seen | undefined;
   /**
-   * The newest request of each question that the current entry has taken; a client may ask several in turn.
+   * The newest request of each poll that the current entry has taken; a client may ask several in turn.
    */
   readonly #taken = new Map<string, Seen>();
   #spoilt: Spoilt | undefined;
   #isTimeUp = false;
-  /** True when another question was asked on the line of the spoilt request since then. */
+  /** True when another request came on the line of the spoilt request since then. */
   #isInterrupted = false;
   /** The nearest miss among the requests since the last one that matched. */
   #nearest: NearestMiss;
@@ -156,12 +156,12 @@ export class InOrder implements GoalWatch {
     if (polls && this.#spoilt === undefined) return undefined;
     if (isFirstSpoilt && this.#current.same) {
       this.#before = seen;
-      this.#taken.set(questionOf(seen), seen);
+      this.#taken.set(pollOf(seen), seen);
       this.matched.push(seen);
       return undefined;
     }
     const { seen: first } = this.#spoilt ?? {};
-    const isOther = first?.line === seen.line && questionOf(first) !== questionOf(seen);
+    const isOther = first?.line === seen.line && pollOf(first) !== pollOf(seen);
     if (isOther && seen.reply === undefined) this.#isInterrupted = true;
     return this.#look(seen);
   }
@@ -222,21 +222,21 @@ export class InOrder implements GoalWatch {
 
   #isMeant({ matcher, same }: Expected, seen: Seen): boolean {
     if (!matches(matcher, seen)) return false;
-    const before = same ? this.#taken.get(questionOf(seen)) : undefined;
+    const before = same ? this.#taken.get(pollOf(seen)) : undefined;
     return !same || (before !== undefined && isSame(before, seen));
   }
 
   #take(seen: Seen): GoalEnd | undefined {
     const { after, within, max, min, same } = this.#current;
-    const question = questionOf(seen);
-    if (same) this.#before = this.#taken.get(question);
+    const poll = pollOf(seen);
+    if (same) this.#before = this.#taken.get(poll);
     const since = this.#before?.at ?? this.#start.at;
     // A request may have come before this step began, right after the request that ended the step before.
     const gap = Math.max(0, seen.at - since);
     this.matched.push(seen);
     this.#count++;
     if (this.#count === 1) this.#taken.clear();
-    this.#taken.set(question, seen);
+    this.#taken.set(poll, seen);
     const isBounded = this.#count === 1 || same;
     const arrival = `it came ${durationText(gap)} after ${this.#beforeText()}`;
     if (isBounded && gap < after) return this.#failed(`${arrival}, sooner than ${durationText(after)}`);
@@ -261,7 +261,7 @@ export class InOrder implements GoalWatch {
     const last = this.matched.at(-2);
     if (!spoilt || !last || this.#count > this.#current.min) return false;
     const isItsReply = seen.event.kind === 'reply' && seen.event.request === spoilt.event.seq;
-    return !isItsReply && questionOf(last) === questionOf(spoilt);
+    return !isItsReply && pollOf(last) === pollOf(spoilt);
   }
 
   /**
@@ -278,7 +278,7 @@ export class InOrder implements GoalWatch {
       return `${arrival}, and how often the client polls this is not known, so it may be the next poll; let a step before this one see it polled five times, or give a bound, as in {retry: {within: 500ms}}`;
     }
     const { earliest, latest, soonest, isInTurn } = nextPoll;
-    // A client that asks all its questions in turn would have asked another one before its next poll.
+    // A client that sends all its polls in turn would have sent another one before its next poll.
     const isOutOfTurn = isInTurn && !this.#isInterrupted && gap < soonest;
     const isLeftOut = within + (this.#before ?? spoilt).at - spoilt.at <= soonest;
     if (isOutOfTurn || isLeftOut || gap < earliest || (this.#count === 1 && after >= latest))
@@ -348,5 +348,5 @@ function shownBy({ earliest }: NextPoll): string {
 
 /** True for the same request on the same line; its transaction identifier may differ. */
 function isSame(before: Seen, seen: Seen): boolean {
-  return before.event.seq !== seen.event.seq && questionOf(before) === questionOf(seen);
+  return before.event.seq !== seen.event.seq && pollOf(before) === pollOf(seen);
 }

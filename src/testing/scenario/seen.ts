@@ -83,7 +83,7 @@ export interface Seen {
  * A text that is the same for all requests that ask the same on a line; their transaction identifiers and
  * connections may differ.
  */
-export function questionOf({ line, unitId, pdu }: Seen): string {
+export function pollOf({ line, unitId, pdu }: Seen): string {
   return `${unitId} ${Buffer.from(pdu).toString('hex')} ${line}`;
 }
 

@@ -100,7 +100,7 @@ export interface StepSurroundings {
   readonly counts: Map<Forbidden, number[]>;
   /** Stops and starts the program under test; undefined when there is none. */
   readonly dut: DutControl | undefined;
-  /** How often the client polls each question, as the steps so far have shown. */
+  /** How often the client sends each poll, as the steps so far have shown. */
   readonly polls: PollIntervals;
 }
 

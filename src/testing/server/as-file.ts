@@ -15,7 +15,7 @@ import type { Oddity } from './codes/oddities.js';
 import type { Exchange } from './exchange.js';
 import { valuesOf } from './requests.js';
 import type { ServerFinding, ServerTest } from './server-test.js';
-import { faultFor, whenOf } from './spoilt.js';
+import { addressOf, faultFor, whenOf } from './spoilt.js';
 
 type Rule = Readonly<Record<string, unknown>>;
 
@@ -233,10 +233,10 @@ function otherValues(_: ServerTest, { shown: [exchange] = [], seen }: ServerFind
 /** How long reads get the old value after a write, in ms: a read at once did, one a second later did not. */
 const LATE_MS = 2000;
 
-function lateWrite({ order: { scratch } }: ServerTest, { shown = [] }: ServerFinding): Said | undefined {
+function lateWrite(_: ServerTest, { said, shown = [] }: ServerFinding): Said | undefined {
   const old = shown.find(({ pdu, answer }) => pdu?.[0] === 3 && answer.kind === 'data');
-  if (old?.answer.kind !== 'data' || !scratch.holding) return undefined;
-  const address = scratch.holding.first;
+  if (said.code !== 'stored-late' || old?.answer.kind !== 'data') return undefined;
+  const address = addressOf(old);
   const state = 'settling';
   return {
     faults: [

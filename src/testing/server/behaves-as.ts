@@ -64,7 +64,7 @@ export const LIKENESSES: Readonly<Record<string, Likeness>> = {
     on: 'tcp',
     shows: { connections: (found) => found.code === 'connections' && found.next === 'evicts' },
   },
-  'old-value-after-write': { shows: { 'write-read-back': 'violates' } },
+  'old-value-after-write': { shows: { 'write-read-back': 'stored-late' } },
   'one-behind-for-ever': { shows: { 'back-to-back': 'one-behind' }, too: ['frames'] },
   'one-bit-too-many': { shows: { 'fc01-padding': 'violates' } },
   'one-client': { on: 'tcp', shows: { connections: isOnlyOne } },

@@ -1,12 +1,14 @@
 import type { Random } from '../../common/random.js';
 import { bitsAt } from '../../modbus/protocol/bytes.js';
+import { MAX_BITS_READ, MAX_REGISTERS_READ } from '../../modbus/protocol/limits.js';
 import type { Claims } from '../order-schemas.js';
 import type { Range } from '../survey/table-survey.js';
 import { Asker, type Carrier } from './asker.js';
 import type { Oddity } from './codes/oddities.js';
 import { type AskOptions, type Exchange, hasValues, isDecisive } from './exchange.js';
 import type { Found } from './found.js';
-import { type AddressSpan, readPdu, valuesOf } from './requests.js';
+import { hasOtherQuantity } from './reading.js';
+import { type AddressSpan, readPdu, type ScratchTable, valuesOf } from './requests.js';
 import { Scratch } from './scratch.js';
 import type { ConnectionsFound } from './words.js';
 
@@ -119,6 +121,7 @@ export class Bench {
   /** Tells what goes on. */
   readonly progress: (text: string) => void;
   readonly #tables = new Map<ReadCode, number | Exchange>();
+  readonly #starts = new Map<ReadCode, number>();
 
   constructor(carrier: Carrier, order: ServerTestOrder, random: Random, progress: (text: string) => void) {
     this.carrier = carrier;
@@ -188,6 +191,34 @@ export class Bench {
     return refusal;
   }
 
+  /**
+   * Where the longest block of a table begins that reaches to a known address: a block of the largest size is
+   * answered, or the address before is not there.
+   */
+  async start(code: ReadCode): Promise<number | Exchange> {
+    const address = this.#starts.get(code) ?? (await this.table(code));
+    if (typeof address !== 'number' || this.#starts.has(code)) return address;
+    let start = address;
+    const many = code <= 2 ? MAX_BITS_READ : MAX_REGISTERS_READ;
+    if (start > 0 && (await this.ask(readPdu(code, start, many))).answer.kind !== 'data') {
+      const isThere = async (at: number) => hasValues(await this.ask(readPdu(code, at, 1)));
+      let absent = -1;
+      // Steps grow until an address is not there; then the beginning is between the last two.
+      for (let step = 1; start > 0 && absent < 0; step *= 2) {
+        const at = Math.max(0, start - step);
+        if (await isThere(at)) start = at;
+        else absent = at;
+      }
+      while (absent >= 0 && start - absent > 1) {
+        const middle = (start + absent) >> 1;
+        if (await isThere(middle)) start = middle;
+        else absent = middle;
+      }
+    }
+    this.#starts.set(code, start);
+    return start;
+  }
+
   #found(code: ReadCode, address: number): number {
     this.#tables.set(code, address);
     this.facts.functions.there.add(code);
@@ -217,6 +248,25 @@ export class Bench {
   async bits(code: 1 | 2, address: number, quantity: number): Promise<boolean[] | undefined> {
     const { answer } = await this.ask(readPdu(code, address, quantity));
     return answer.kind === 'data' ? bitsAt(answer.pdu, 2, quantity) : undefined;
+  }
+
+  /** Reads registers or coils that can be written. @param isSure reads until the values are certain */
+  async cells(
+    table: ScratchTable,
+    first: number,
+    many: number,
+    isSure = false,
+  ): Promise<number[] | undefined> {
+    if (isSure) return this.scratch.read(table, first, many);
+    if (many > 1 && table === 'holding' && this.scratch.isSingle) {
+      const before = await this.cells(table, first, many - 1);
+      const last = before && (await this.cells(table, first + many - 1, 1));
+      return before && last && [...before, ...last];
+    }
+    const exchange = await this.ask(readPdu(table === 'holding' ? 3 : 1, first, many));
+    const { answer } = exchange;
+    if (answer.kind !== 'data' || hasOtherQuantity(exchange)) return undefined;
+    return table === 'holding' ? valuesOf(answer.pdu) : bitsAt(answer.pdu, 2, many).map(Number);
   }
 
   /** True when several replies were odd in this way, so that the frames are to blame. */

@@ -1,6 +1,7 @@
 import { printableLine } from '../../common/rest-client/printable.js';
 import { behavesAs } from './behaves-as.js';
-import { type Grade, textOf } from './check.js';
+import { type Grade, type ServerCheck, textOf } from './check.js';
+import { EFFECTS } from './codes/effects.js';
 import { stoppedText } from './codes/phrases.js';
 import { seenTitle } from './found.js';
 import { lostTexts } from './scratch.js';
@@ -14,9 +15,14 @@ const GRADES: readonly (readonly [Grade, string])[] = [
   ['seldom', 'WRONG, SELDOM MET'],
 ];
 
-/** The grade of a violation. */
-export function gradeOf({ grade, check }: ServerFinding): Grade {
-  return grade ?? check.grade;
+/** The grade of a violation: that of what was seen, and otherwise that of its check. */
+export function gradeOf({ grade, said, check }: ServerFinding): Grade {
+  return grade ?? EFFECTS[said.code]?.grade ?? check.grade;
+}
+
+/** What a violation does to clients, and what mends it: by what was seen, and otherwise by its check. */
+export function effectOf({ verdict, said, check }: ServerFinding): Pick<ServerCheck, 'matters' | 'mend'> {
+  return (verdict === 'violates' ? EFFECTS[said.code] : undefined) ?? check;
 }
 
 /** The title of a finding: what was seen where the check is violated, and otherwise what the check asks. */
@@ -47,7 +53,7 @@ export function placeText({ carrier: { target }, order }: Pick<ServerTest, 'carr
 }
 
 /**
- * One sentence that says whether clients will be happy. It counts what the card lists, and speaks only of the
+ * One sentence that says whether clients will be happy, and a second one if something is open. It counts what the card lists, and speaks only of the
  * checks that ran where half of them or more did not.
  */
 export function conclusionOf(serverTest: ServerTest): string {
@@ -65,17 +71,18 @@ export function conclusionOf(serverTest: ServerTest): string {
     return 'Wrong values or commands can get through, or it stops: not fit for the field as it is.';
   const few = 2 * ran > findings.length ? undefined : ran === 1 ? 'the one check' : `the ${ran} checks`;
   const deviations = met === 1 ? 'one deviation' : `${met} deviations`;
+  const open = findings.filter(({ verdict }) => verdict === 'inconclusive').length;
+  const but = open === 0 ? '' : ` ${open === 1 ? 'One check is' : `${open} checks are`} not decided.`;
   if (met > 0)
     return few === undefined
       ? `Many clients will be happy; ${deviations} will be met in the field.`
       : `In ${few} that ran, ${deviations} will be met in the field.`;
   if (violations.length > 0)
     return few === undefined
-      ? 'Clients will be happy; it deviates where few of them will notice.'
-      : `In ${few} that ran, it deviates where few clients will notice.`;
-  return few === undefined
-    ? 'Clients will be happy: no deviation was seen.'
-    : `No deviation in ${few} that ran.`;
+      ? `It deviates where few clients will notice.${but}`
+      : `In ${few} that ran, it deviates where few clients will notice.${but}`;
+  if (few !== undefined) return `No deviation in ${few} that ran.${but}`;
+  return open === 0 ? 'Clients will be happy: no deviation was seen.' : `No deviation was seen.${but}`;
 }
 
 /** What became of the server, in sentences. */
@@ -90,7 +97,7 @@ function countsText({ findings }: ServerTest): string {
     violates: 'violate',
     inconclusive: 'not decided',
     unsupported: 'not there',
-    fact: 'told',
+    fact: 'informational',
     'not-run': 'not run',
   } as const;
   const counts = Object.entries(words).flatMap(([verdict, word]) => {
@@ -209,8 +216,8 @@ export function cardText(serverTest: ServerTest): string {
     'FOR THE DATA SHEET',
     ...dataSheet(serverTest).map((row) => `  ${row.name.padEnd(16)}${row.value}`),
   );
-  const told = findings.filter(({ verdict }) => verdict === 'fact');
-  lines.push(...told.map((each) => `  ${each.check.id}: ${textOf(each)}`));
+  const facts = findings.filter(({ verdict }) => verdict === 'fact');
+  lines.push(...facts.map((each) => `  ${each.check.id}: ${textOf(each)}`));
   const notRun = notRunText(findings);
   if (notRun.length > 0) lines.push('', 'NOT RUN', ...notRun);
   return lines.join('\n');
@@ -246,7 +253,7 @@ function violationLines(same: readonly ServerFinding[]): string[] {
     `     ${same.map((each) => each.check.id).join(', ')}${often} · ${check.clause}`,
     `     ${check.does}`,
     ...(first ? [`     ${exchangeText(first)}`] : []),
-    `     ${check.matters}`,
+    `     ${effectOf(worst).matters}`,
   ];
 }
 

@@ -5,7 +5,7 @@ import { didOf } from './reading.js';
 
 /**
  * The verdict of a check on a server. `unsupported`: the server has not what is asked for, and the
- * specification allows that. `fact`: told, not judged. `inconclusive`: the text says what would decide it.
+ * specification allows that. `fact`: reported, not judged. `inconclusive`: the text says what would decide it.
  */
 export type ServerVerdict = 'conforms' | 'violates' | 'unsupported' | 'fact' | 'inconclusive' | 'not-run';
 
@@ -54,6 +54,8 @@ export interface Judged {
   readonly seen?: { readonly times: number; readonly of: number };
   /** True when the replies are odd in a way for which frames are blamed: trying again shows the same. */
   readonly isOdd?: boolean;
+  /** True when it was tried again already, or must not be. */
+  readonly isFinal?: boolean;
   /** Where a violation is worse than those of its check usually are. */
   readonly grade?: Grade;
 }
@@ -74,7 +76,8 @@ export interface ServerCheck {
   /** What a violation does to which clients, with public reports. */
   readonly matters: string;
   readonly mend: string;
-  readonly grade: Grade;
+  /** The grade of a violation whose code does not say it: a check by itself is never dangerous. */
+  readonly grade: Exclude<Grade, 'dangerous'>;
   /** The carrier that the check is about; any when absent. */
   readonly on?: 'tcp' | 'serial' | 'rtu' | 'ascii';
   readonly needs?: readonly Permission[];

@@ -25,7 +25,7 @@ export interface FoundServer {
 /**
  * Looks for a server: the usual units at all speeds and parities first, then the other units. Every reply
  * counts, exceptions too.
- * @param progress is told what is tried
+ * @param progress called with what is tried
  * Fails when nothing answers, and when the port can't be opened.
  */
 export async function findServer(

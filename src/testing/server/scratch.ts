@@ -1,8 +1,8 @@
 import { bitsAt } from '../../modbus/protocol/bytes.js';
 import { FunctionCode } from '../../modbus/protocol/function-code.js';
-import { HIGHEST_UNIT } from '../../modbus/protocol/limits.js';
+import { HIGHEST_UNIT, MAX_BITS_READ, MAX_REGISTERS_READ } from '../../modbus/protocol/limits.js';
 import { BROADCAST } from '../../modbus/protocol/rtu.js';
-import { type Asker, Ended } from './asker.js';
+import { type Asker, Ended, orWhenEnded } from './asker.js';
 import type { AskOptions, Exchange } from './exchange.js';
 import { hasOtherQuantity } from './reading.js';
 import {
@@ -39,6 +39,8 @@ interface ScratchBench {
   readonly goodRead: Uint8Array;
   readonly progress: (text: string) => void;
   ask(pdu: Uint8Array, options?: AskOptions): Promise<Exchange>;
+  cells(table: ScratchTable, first: number, many: number): Promise<number[] | undefined>;
+  words(code: 3, address: number, quantity: number): Promise<number[] | undefined>;
   isBack(limit: number): Promise<boolean>;
 }
 
@@ -57,6 +59,12 @@ const NEIGHBOURS = 8;
 const MOST_READS = 5;
 /** When a value that was put back may be read, in ms after the write. */
 export const READ_BACK_MS = [0, 1000, 2000];
+/** How often, and how far apart in ms, the range is read before anything is written. */
+const WATCHED = 3;
+const MOST_WATCHED = 6;
+const WATCH_MS = 300;
+/** What can't be read in blocks of this many is not watched. */
+const FEWEST_WATCHED = 8;
 /** How long a server that does not answer is waited for before values are lost, in ms. */
 const RETURN_MS = 10_000;
 
@@ -66,6 +74,12 @@ export class Scratch {
   readonly #kept = new Map<string, Kept>();
   readonly #lost: LostValue[] = [];
   #others: readonly number[] | undefined;
+  /** True when blocks have other values than their registers, or these change: then each is read alone. */
+  isSingle = false;
+  /** What changes by itself, once that was looked for. */
+  readonly #moving: { [Table in ScratchTable]?: Set<number> } = {};
+  /** The cells that requests may have changed, as `unit table address`. */
+  readonly #touched = new Set<string>();
   /** True when the server was waited for in vain. */
   #isGone = false;
 
@@ -73,7 +87,10 @@ export class Scratch {
     this.#bench = bench;
   }
 
-  /** The first register of the range, after it and those behind it were kept. Otherwise the check ends. */
+  /**
+   * The first registers of the range that do not change by themselves, after they were kept; the first of all
+   * if every one does. Otherwise the check ends.
+   */
   register(many = 1): Promise<number> {
     return this.#first('holding', many);
   }
@@ -83,9 +100,98 @@ export class Scratch {
   }
 
   async #first(table: ScratchTable, many: number): Promise<number> {
-    const { first } = this.#bench.order.scratch[table] ?? { first: 0 };
-    await this.keep(table, first, many);
-    return first;
+    const { first, last } = this.#rangeOf(table);
+    await this.keep(table, first, 1);
+    await this.#watch(table);
+    let at = first;
+    while (at + many - 1 < last && !this.#isQuiet(table, at, many)) at++;
+    const address = this.#isQuiet(table, at, many) ? at : first;
+    await this.keep(table, address, many);
+    return address;
+  }
+
+  #rangeOf(table: ScratchTable): AddressSpan {
+    return this.#bench.order.scratch[table] ?? { first: 0, last: 0 };
+  }
+
+  /**
+   * Where to write: the first, the last, a middle and an odd address of the range, with room for as many cells
+   * as there are, all of them kept. Those that change by themselves or are not read are left out.
+   */
+  async places(table: ScratchTable, many: number): Promise<{ places: readonly number[]; size: number }> {
+    const { first, last } = this.#rangeOf(table);
+    await this.keep(table, first, 1);
+    await this.#watch(table);
+    const size = Math.min(many, last - first + 1);
+    const end = last - size + 1;
+    const middle = (first + end) >> 1;
+    const odd = middle % 2 === first % 2 ? middle + 1 : middle;
+    const quiet = (at: number) => this.#isQuiet(table, at, size);
+    const start = Array.from({ length: end - first + 1 }, (_, i) => first + i).find(quiet);
+    if (start === undefined) return { places: [], size };
+    await this.keep(table, start, size);
+    const places = [start];
+    for (const at of new Set([end, middle, odd])) {
+      if (at <= start || at > end || !quiet(at)) continue;
+      const isKept = await this.keep(table, at, size)
+        .then(() => true)
+        .catch(orWhenEnded(false));
+      if (isKept) places.push(at);
+    }
+    return { places, size };
+  }
+
+  #isQuiet(table: ScratchTable, first: number, many: number): boolean {
+    return !Array.from({ length: many }, (_, i) => first + i).some((each) => this.isMoving(table, each));
+  }
+
+  /** True for what changed by itself before anything was written. */
+  isMoving(table: ScratchTable, address: number): boolean {
+    return this.#moving[table]?.has(address) === true;
+  }
+
+  /** Notes that a cell changes by itself. */
+  moves(table: ScratchTable, address: number): void {
+    this.#moving[table]?.add(address);
+  }
+
+  /** Reads the range and what is beside it some times, before anything is written: what changes moves by itself. */
+  async #watch(table: ScratchTable): Promise<void> {
+    if (this.#moving[table]) return;
+    this.#moving[table] = new Set();
+    const range = this.#rangeOf(table);
+    const most = table === 'holding' ? MAX_REGISTERS_READ : MAX_BITS_READ;
+    const [first, last] = [Math.max(0, range.first - NEIGHBOURS), range.last + NEIGHBOURS];
+    for (let at = first; at <= last; at += most)
+      await this.#watchBlock(table, at, Math.min(most, last - at + 1));
+  }
+
+  /** True when the first registers of a block have the values that they have alone. */
+  async #agrees(from: number, values: readonly number[]): Promise<boolean> {
+    for (const [i, value] of values.slice(0, 2).entries())
+      if ((await this.#bench.words(3, from + i, 1))?.[0] !== value) return false;
+    return true;
+  }
+
+  async #watchBlock(table: ScratchTable, from: number, many: number): Promise<void> {
+    const reads: string[][] = [];
+    // A server that gives other values now and then differs in one read alone.
+    for (let most = WATCHED; reads.length < most; ) {
+      if (reads.length > 0) await this.#bench.asker.wait(WATCH_MS);
+      const values = await this.#bench.cells(table, from, many);
+      if (!values) {
+        const half = many >> 1;
+        if (reads.length > 0 || half < FEWEST_WATCHED) return;
+        await this.#watchBlock(table, from, half);
+        return this.#watchBlock(table, from + half, many - half);
+      }
+      if (reads.length === 0 && table === 'holding') this.isSingle ||= !(await this.#agrees(from, values));
+      reads.push(values.map(String));
+      if (differing(reads.map((each) => each.join())) > 0) most = MOST_WATCHED;
+    }
+    if (differing(reads.map((each) => each.join())) < 2) return;
+    for (let i = 0; i < many; i++)
+      if (new Set(reads.map((each) => each[i])).size > 1) this.moves(table, from + i);
   }
 
   /** Reads values that a check will change. Ends the check if one of them is not read. */
@@ -93,7 +199,7 @@ export class Scratch {
     const { values } = this.#of(table, unitId);
     const missing = Array.from({ length: many }, (_, i) => first + i).filter((each) => !values.has(each));
     for (const { from, length } of runsOf(missing)) {
-      const read = await this.#read(table, from, length, unitId);
+      const read = await this.read(table, from, length, unitId);
       if (!read) {
         const unit = unitId === undefined ? {} : { unit: unitId };
         throw new Ended({ code: 'not-read', ...unit, table, first: from, last: from + length - 1 });
@@ -132,10 +238,37 @@ export class Scratch {
     return others;
   }
 
+  /** Keeps those of the cells that lie in the range, as far as they are read. */
+  async keepWithin(table: ScratchTable, first: number, many: number): Promise<void> {
+    const range = this.#rangeOf(table);
+    const from = Math.max(first, range.first);
+    const last = Math.min(first + many - 1, range.last);
+    if (last >= from) await this.keep(table, from, last - from + 1).catch(orWhenEnded(undefined));
+  }
+
+  /**
+   * Notes that a write has changed a cell beside its own ones.
+   * @returns false for one outside of the range, which nobody puts back
+   */
+  changed(table: ScratchTable, address: number, had: number): boolean {
+    const { unitId } = this.#bench.order;
+    const { first, last } = this.#rangeOf(table);
+    if (address >= first && address <= last) {
+      this.#touched.add(`${unitId} ${table} ${address}`);
+      return true;
+    }
+    if (!this.#isLost(table, address)) this.#lost.push({ unitId, table, address, had, has: undefined });
+    return false;
+  }
+
+  #isLost(table: ScratchTable, address: number): boolean {
+    return this.#lost.some((each) => each.table === table && each.address === address);
+  }
+
   /** Notes that a register which is not read was written: nobody knows what it had. */
   lose(table: ScratchTable, address: number): void {
     const { unitId } = this.#bench.asker;
-    if (!this.#lost.some((each) => each.table === table && each.address === address))
+    if (!this.#isLost(table, address))
       this.#lost.push({ unitId, table, address, had: undefined, has: undefined });
   }
 
@@ -147,7 +280,12 @@ export class Scratch {
     const range = order.scratch[span.table];
     const isWithin = range && span.first >= range.first && span.last <= range.last;
     const isOwn = unitId === order.unitId || (unitId === BROADCAST && order.broadcast);
-    if (isWithin && (isOwn || this.#others?.includes(unitId))) return;
+    if (isWithin && (isOwn || this.#others?.includes(unitId))) {
+      const units = unitId === BROADCAST ? [order.unitId, ...(this.#others ?? [])] : [unitId];
+      for (let at = span.first; at <= span.last; at++)
+        for (const unit of units) this.#touched.add(`${unit} ${span.table} ${at}`);
+      return;
+    }
     throw new Ended({ code: 'outside-scratch', ...span });
   }
 
@@ -163,7 +301,8 @@ export class Scratch {
     if (asker.isSerial) await asker.pause(asker.silence);
     else await asker.disconnect();
     for (const kept of [...this.#kept.values()].reverse()) {
-      const addresses = [...kept.values.keys()].sort((a, b) => a - b);
+      const isOurs = (address: number) => this.#isOurs(kept.unitId, kept.table, address);
+      const addresses = [...kept.values.keys()].filter(isOurs).sort((a, b) => a - b);
       for (const { from, length } of runsOf(addresses)) {
         for (let at = from; at < from + length; at += AT_ONCE)
           await this.#putBackRun(kept, at, Math.min(AT_ONCE, from + length - at));
@@ -174,7 +313,7 @@ export class Scratch {
 
   async #putBackRun({ unitId, table, values }: Kept, first: number, many: number): Promise<void> {
     const bench = this.#bench;
-    const read = () => this.#read(table, first, many, unitId);
+    const read = () => this.read(table, first, many, unitId);
     const had = Array.from({ length: many }, (_, i) => values.get(first + i) ?? 0);
     let has = await read();
     if (!has && !this.#isGone && unitId === bench.order.unitId) {
@@ -197,6 +336,11 @@ export class Scratch {
       this.#lost.push({ unitId, table, address: first + i, had: had[i], has: has?.[i] });
   }
 
+  /** False for what moves by itself, or was never written: it is not ours to put back. */
+  #isOurs(unitId: number, table: ScratchTable, address: number): boolean {
+    return this.#touched.has(`${unitId} ${table} ${address}`) && !this.isMoving(table, address);
+  }
+
   #of(table: ScratchTable, unitId = this.#bench.order.unitId): Kept {
     const key = `${unitId} ${table}`;
     const kept = this.#kept.get(key) ?? { unitId, table, values: new Map() };
@@ -208,18 +352,19 @@ export class Scratch {
    * Reads values: in blocks, or in smaller ones where blocks are too large for the server, or have other values
    * than their registers.
    */
-  async #read(
+  async read(
     table: ScratchTable,
     first: number,
     many: number,
     unitId?: number,
   ): Promise<number[] | undefined> {
-    const block = many <= AT_ONCE ? await this.#steady(table, first, many, unitId) : undefined;
+    const isBlock = many <= AT_ONCE && !(this.isSingle && table === 'holding' && many > 1);
+    const block = isBlock ? await this.#steady(table, first, many, unitId) : undefined;
     if (many === 1 || (block && table === 'coils')) return block;
     if (block && (await this.#steady(table, first + 1, 1, unitId))?.[0] === block[1]) return block;
     const half = many > AT_ONCE ? AT_ONCE : many >> 1;
-    const before = await this.#read(table, first, half, unitId);
-    const after = before && (await this.#read(table, first + half, many - half, unitId));
+    const before = await this.read(table, first, half, unitId);
+    const after = before && (await this.read(table, first + half, many - half, unitId));
     return before && after && [...before, ...after];
   }
 
@@ -248,6 +393,12 @@ export class Scratch {
     }
     return before;
   }
+}
+
+/** How many of some texts are not the one that most are. */
+export function differing(texts: readonly string[]): number {
+  const most = Math.max(0, ...texts.map((text) => texts.filter((each) => each === text).length));
+  return texts.length - most;
 }
 
 /** Addresses that follow each other, as runs. */
@@ -328,4 +479,5 @@ export function lostTexts(lost: readonly LostValue[]): string[] {
   });
 }
 
-const MOST_NAMED = 8;
+/** How many values a sentence names. */
+export const MOST_NAMED = 8;

@@ -6,6 +6,7 @@ import { behavesAs } from './behaves-as.js';
 import {
   conclusionOf,
   dataSheet,
+  effectOf,
   fateTexts,
   gradeOf,
   nameOf,
@@ -81,9 +82,9 @@ function findingView(finding: ServerFinding, offset: number): ServerFindingView 
     about: {
       group: GROUPS[check.group],
       does: check.does,
-      matters: check.matters,
+      matters: effectOf(finding).matters,
       rule: check.rule,
-      fix: check.mend,
+      fix: effectOf(finding).mend,
       source: check.clause,
     },
     get frames() {

@@ -154,7 +154,8 @@ function codeOf({ pdu }: Exchange): number {
   return pdu?.[0] ?? 0;
 }
 
-function addressOf({ pdu }: Exchange): number {
+/** The address of a request; 0 if it has none. */
+export function addressOf({ pdu }: Exchange): number {
   return pdu && pdu.length >= 3 ? wordAt(pdu, 1) : 0;
 }
 

@@ -24,7 +24,7 @@ export interface SurveyCare {
 
 /** How long a silent server may take to come back, in ms. */
 export const RECOVERY_MS = 90_000;
-/** How often progress is told, in ms. */
+/** How often progress is reported, in ms. */
 export const TOLD_MS = 10_000;
 
 /**

@@ -51,7 +51,7 @@ function tableRemarks(survey: TableSurvey): string[] {
   ];
 }
 
-/** Addresses that were not all asked for are told together unless this many asked ones lie between them. */
+/** Merges unprobed ranges in the remarks if fewer than this many probed addresses separate them. */
 const APART = 16;
 
 /** What a search at a distance may have missed, in numbers. */

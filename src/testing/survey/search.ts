@@ -56,11 +56,11 @@ type Steps = readonly (readonly [step: number, distance: number])[];
 /** The quantities that are tried at an address: values of two or four registers can be refused in part. */
 const QUANTITIES = { registers: [1, 2, 4], bits: [1] };
 
-/** What the search is told. */
+/** What the search starts from. */
 export interface SearchOrder {
   /** True to ask for every address. */
   readonly isThorough: boolean;
-  /** Is told which address the search has reached. */
+  /** Called with the address that the search has reached. */
   readonly progress: (table: TableSurvey, address: number) => void;
 }
 

@@ -17,7 +17,7 @@ interface SurveyOrder {
   /** How long values are watched for changes, in ms; 0 to skip that. */
   readonly watch: number;
   readonly sleep: (ms: number) => Promise<void>;
-  /** Is told which address the survey has reached. */
+  /** Called with the address that the survey has reached. */
   readonly progress: (table: TableSurvey, address: number) => void;
 }
 

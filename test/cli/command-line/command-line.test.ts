@@ -77,11 +77,11 @@ describe('the command line', () => {
       line: 'bus',
       source: { kind: 'native', file: 'a.yaml' },
       unitId: 9,
-      checks: ['time-out', 'attempts'],
+      checks: ['time-out', 'retries'],
       limitMs: 90_000,
       observer: { register: 'relay.seen' },
     };
-    const options = '--unit 9 --checks time-out,attempts --limit 1.5m --observer-register relay.seen';
+    const options = '--unit 9 --checks time-out,retries --limit 1.5m --observer-register relay.seen';
     for (const line of [
       `test-client bus --config a.yaml ${options}`,
       `--config a.yaml test-client bus ${options}`,

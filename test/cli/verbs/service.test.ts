@@ -80,7 +80,7 @@ describe('a service manager', () => {
     const program = await startProgram({ config, env: { NOTIFY_SOCKET: '/nowhere/notify' } });
     expect(await program.stop()).toBe(0);
     expect(program.output.stderr).toContain(
-      "the service manager can't be told that this program is ready, and may end it: /nowhere/notify: ENOENT",
+      "the service manager can't learn that this program is ready, and may end it: /nowhere/notify: ENOENT",
     );
   });
 

@@ -43,7 +43,7 @@ describe.concurrent('modbus-sim test-client', () => {
       string,
       string,
     ];
-    const checks = 'attempts,exception-2';
+    const checks = 'retries,exception-2';
     const { code, stdout, stderr } = await testClient(
       ...['bus', '--config', config(), '--dut', POLLER, '--checks', checks, '--seed', '7'],
       ...['--junit', junit, '--html', html, '--json', json],
@@ -59,7 +59,7 @@ describe.concurrent('modbus-sim test-client', () => {
     expect(readFileSync(html, 'utf8')).toContain('<svg');
     const report = clientReportSchema.parse(JSON.parse(readFileSync(json, 'utf8')));
     expect(report).toMatchObject({ line: 'bus', seed: 7, found: { attempts: 3 } });
-    expect(report.checks.map(({ id }) => id).sort()).toEqual(['attempts', 'exception-2', 'time-out']);
+    expect(report.checks.map(({ id }) => id).sort()).toEqual(['retries', 'exception-2', 'time-out']);
   });
 
   it('asks a register that the client writes as observer', async () => {

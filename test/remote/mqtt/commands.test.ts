@@ -50,6 +50,7 @@ describe('commands that come as messages', () => {
     expect(changing.toSorted()).toEqual(
       [
         'configuration.apply',
+        'configuration.undo',
         'traffic.clear',
         ...['add', 'change', 'remove', 'start', 'restart', 'stop'].map((each) => `line.${each}`),
         ...['add', 'remove', 'power', 'clock', 'manners', 'reset'].map((each) => `device.${each}`),

@@ -37,17 +37,12 @@ async function busyPort(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-const NOTHING = { added: [], changed: [], removed: [] };
-
 describe('a configuration that is sent', () => {
   it('changes nothing when it is what runs: values and counts stay', async () => {
     const { rpc, simulator, apply, value } = await bench();
     await rpc.call('value.set', { device: 'meter', name: 'power', value: 9, raw: false });
     const line = simulator.lines.get('lan');
-    expect(await apply(FILE)).toEqual({
-      ok: true,
-      value: { devices: NOTHING, lines: NOTHING, faults: 1 },
-    });
+    expect(await apply(FILE)).toEqual({ ok: true, value: { steps: [] } });
     expect(await value('meter')).toBe(9);
     expect(simulator.lines.get('lan')).toBe(line);
   });
@@ -65,9 +60,15 @@ describe('a configuration that is sent', () => {
       faults: [{ name: 'busy', do: [{ exception: 6 }] }],
     };
     const change = {
-      devices: { added: ['valve', 'pump-4'], changed: ['meter'], removed: [] },
-      lines: { added: ['second'], changed: [], removed: [] },
-      faults: 1,
+      steps: [
+        { change: 'changed', of: 'device', name: 'meter' },
+        { change: 'added', of: 'device', name: 'valve' },
+        { change: 'added', of: 'device', name: 'pump-4' },
+        { change: 'added', of: 'line', name: 'second' },
+        { change: 'removed', of: 'rule', name: 'slow' },
+        { change: 'removed', of: 'rule', name: 'own' },
+        { change: 'added', of: 'rule', name: 'busy' },
+      ],
     };
     expect(await check(wanted)).toEqual({ ok: true, value: change });
     expect([await value('meter'), simulator.lines.size]).toEqual([7, 1]);
@@ -88,7 +89,14 @@ describe('a configuration that is sent', () => {
       lines: { other: { tcp: { port }, units: { 1: 'meter' } } },
     });
     expect(came).toMatchObject({
-      value: { devices: { removed: ['pump'] }, lines: { added: ['other'], removed: ['lan'] } },
+      value: {
+        steps: [
+          { change: 'removed', of: 'line', name: 'lan' },
+          { change: 'added', of: 'line', name: 'other' },
+          { change: 'removed', of: 'device', name: 'pump' },
+          { change: 'removed', of: 'rule', name: 'slow' },
+        ],
+      },
     });
     expect([...simulator.lines.keys(), ...simulator.devices.keys()]).toEqual(['other', 'meter']);
     expect(simulator.lines.get('other')?.state).toMatchObject({ kind: 'open', port });
@@ -148,7 +156,7 @@ describe('a configuration that is sent', () => {
     expect(line?.state.kind).toBe(before?.kind);
     expect(line?.bus.devices.has(simulator.devices.get('meter') as never)).toBe(true);
     expect(simulator.faults.rules.list().map(({ rule }) => rule.name)).toEqual(['slow']);
-    expect(await apply(FILE)).toMatchObject({ value: { devices: NOTHING, lines: NOTHING } });
+    expect(await apply(FILE)).toEqual({ ok: true, value: { steps: [] } });
   });
 
   it.each(['api', 'mqtt', 'traffic', 'state', 'sections'])('has no section %s', async (section) => {

@@ -109,6 +109,28 @@ describeInBrowser('the view of the lines', () => {
     expect(served.simulator.lines.has('second')).toBe(false);
   });
 
+  test('edits everything as a file: shows what that would do, does it, and takes it back', async () => {
+    const served = await serve();
+    const page = await openPage(served, '/lines');
+    await page.getByRole('button', { name: 'Edit as file' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Edit as file' });
+    const file = dialog.getByLabel('devices, lines and fault rules as they are now');
+    await expect.poll(() => file.inputValue()).toContain('lines:\n');
+    const text = await file.inputValue();
+    await file.fill(text.replace(/^lines:$/m, 'lines:\n  more: {udp: {port: 0}, units: {1: nobody}}'));
+    await dialog.getByRole('button', { name: 'Preview' }).click();
+    await dialog.getByText(/^Refused, line \d+: .*nobody/).waitFor();
+    await file.fill(text.replace(/^lines:$/m, 'lines:\n  more: {udp: {port: 0}, units: {1: meter}}'));
+    await dialog.getByRole('button', { name: 'Preview' }).click();
+    await dialog.getByText('Would do: added line more.').waitFor();
+    expect(served.simulator.lines.has('more')).toBe(false);
+    await dialog.getByRole('button', { name: 'Apply' }).click();
+    await page.getByRole('article', { name: 'Line more' }).waitFor();
+    await page.getByRole('button', { name: 'Take the last change back' }).click();
+    await page.getByText('Taken back: removed line more.').waitFor();
+    expect(served.simulator.lines.has('more')).toBe(false);
+  });
+
   test('shows 64 lines with hostile names as they are', async () => {
     const names = [HOSTILE, 'ü'.repeat(64), ...Array.from({ length: 62 }, (_, i) => `line-${i}`)];
     const units = { 1: 'meter' };

@@ -70,6 +70,10 @@ const ROWS: Readonly<Record<string, readonly Change[]>> = {
     ['cells.set', { device: 'meter', table: 'input', from: 0, to: 5, register: 0, value: 7, writable: true }],
   ],
   'a new rule': [['rule.add', { rule: MINE }]],
+  'a change taken back': [
+    ['line.change', { line: 'lan', settings: { units: { 1: 'other' } } }],
+    ['configuration.undo', {}],
+  ],
   'a rule in place of another': [['rule.replace', { rule: { ...MINE, name: 'slow' } }]],
   'a rule switched off': [['rule.switch', { name: 'slow', enabled: false }]],
   'a rule that is gone': [['rule.remove', { name: 'slow' }]],

@@ -217,6 +217,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   ),
   command('misbehaviour.disarm', fc.record({ id: pick('few-registers', 'gap-in-frame') })),
   command('configuration.apply', fc.record({ configuration: pick<object>(...CONFIGURATIONS) })),
+  command('configuration.undo', fc.constant({})),
   pick<Step>({ name: 'wait', ms: 1 }, { name: 'wait', ms: 5000 }, { name: 'wait', ms: 3_600_000 }),
   fc.constant<Step>({ name: 'restart' }),
   fc.constant<Step>({ name: 'apply what runs' }),

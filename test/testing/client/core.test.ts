@@ -84,7 +84,7 @@ describe('a client test', () => {
     const questions = [{ unitId: 1, pdu: Uint8Array.of(3, 0x20, 0, 0, 1) }];
     const { clientTest } = await testModelClient({ habits: { questions, periodMs: 20 }, limitMs: 600_000 });
     expect(clientTest.report.conclusions[0]).toMatch(
-      /^The client asked \d{4} times in 150 s, but no question came 3 times and was answered; /,
+      /^The client asked \d{4} times in 150 s, but no poll came 3 times and was answered; /,
     );
     expect(looks.mock.calls.length).toBeLessThan(150);
     looks.mockRestore();

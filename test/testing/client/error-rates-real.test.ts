@@ -30,7 +30,7 @@ const SHORT = [
 ];
 /** Subjects, and the checks that are run where not all of their own are. */
 const CHOSEN: Readonly<Record<string, readonly string[] | undefined>> = {
-  'serial faultless, three questions': ['time-out', 'attempts', 'outage-5s', 'damaged', 'exceptions'],
+  'serial faultless, three questions': ['time-out', 'retries', 'outage-5s', 'damaged', 'exceptions'],
   'serial faultless, two units, asked once': ['wrong-crc', 'truncated-reply', 'wrong-unit', 'exception-2'],
   'serial no CRC check, two units, asked once': ['wrong-crc', 'truncated-reply'],
   'serial no CRC check, three questions, observed': undefined,

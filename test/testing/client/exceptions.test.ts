@@ -67,11 +67,11 @@ describe.each(some(['tcp', 'serial'] as const, 2))('exceptions on %s', (on) => {
 });
 
 describe('a client that repeats each poll at once after an exception, and not without end', () => {
-  it('passes, because that is no loop; how soon and how often it asks again is told', async () => {
+  it('passes, because that is no loop; how soon and how often it asks again is a fact', async () => {
     const habits = { periodMs: 1000, busyPauseMs: 4, attempts: 3 };
     const { finding } = await testModelClient({ habits, checks: ['exception-6'] });
     const { verdict, title, summary } = finding('exception-6');
-    expect([verdict, title]).toEqual(['pass', 'Polls on after exception 6, without asking in a loop']);
+    expect([verdict, title]).toEqual(['pass', 'Polls on after exception 6, without a loop of requests']);
     expect(summary).toMatch(
       /^asked \d+ times in 4\.\d+ s, usually 4 times; asks again [45](\.\d)?.* ms after an exception, \d times$/,
     );

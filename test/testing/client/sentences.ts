@@ -31,9 +31,9 @@ const gapsOf = (asked: readonly Exchange[]) => asked.slice(1).map(({ at }, i) =>
 const sentUntil = ({ reply }: Exchange) =>
   reply?.report.steps.findLast(({ outcome }) => outcome === 'achieved')?.endedAt;
 const isSilent = (each: Exchange) => each.reply !== undefined && sentUntil(each) === undefined;
-const ask = (which: Exchange | undefined) => which?.question;
+const ask = (which: Exchange | undefined) => which?.poll;
 const sameAs = (which: Exchange | undefined, all: readonly Exchange[]) =>
-  all.filter(({ question }) => question === ask(which));
+  all.filter(({ poll }) => poll === ask(which));
 
 /** The times from each of these exchanges to the next request, rounded as in a sentence. */
 const goingOn = (shown: readonly Exchange[]) =>
@@ -42,7 +42,7 @@ const goingOn = (shown: readonly Exchange[]) =>
 const has = (times: readonly number[], ...wanted: number[]) =>
   wanted.every((ms) => times.some((time) => near(time, ms)));
 
-/** Askings of a question that come early after an exception, and how long after its last byte. */
+/** Requests of a poll that come early after an exception, and how long after its last byte. */
 function earlyAfterExceptions(asked: readonly Exchange[], periodMs: number): number[] {
   return asked.slice(1).flatMap(({ at }, i) => {
     const before = asked[i] as Exchange;
@@ -186,7 +186,7 @@ const CLAIMS: readonly Claim[] = [
     /did not ask unit (\d+) read holding registers (\d+)–\d+ for (\d+) s, but unit (\d+) read holding registers (\d+)–\d+ (\d+) times/,
     ({ log }, unit, from, s = 0, other, otherFrom, times = 0) => {
       const of = (unitId?: number, address?: number) =>
-        log.after(0).filter((each) => each.question.startsWith(`${unitId}/3/${address}+`));
+        log.after(0).filter((each) => each.poll.startsWith(`${unitId}/3/${address}+`));
       const last = of(unit, from).at(-1)?.at ?? 0;
       return (
         of(other, otherFrom).filter(({ at }) => at > last && at <= last + 1000 * (s + 1)).length >= times
@@ -294,7 +294,7 @@ const CLAIMS: readonly Claim[] = [
       return (watched ?? 0) <= all.length && has(goingOn(all), Math.round(ms));
     },
   ],
-  [/its (\d+) questions are legal/, ({ log }, count) => new Set(log.after(0).map(ask)).size === count],
+  [/its (\d+) polls are legal/, ({ log }, count) => new Set(log.after(0).map(ask)).size === count],
   [
     /while unit (\d+) was dead for ([\d.]+) s/,
     ({ within }, unit, s = 0) => {
@@ -316,7 +316,7 @@ const CLAIMS: readonly Claim[] = [
 
 /** Numbers that name something, and the exceptions of the titles. */
 const NAMES =
-  /unit \d+|read holding registers \d+–\d+|write single register \d+: \d+|function \d+|t3\.5|attempts come [\d., ]+ ms apart|growing pauses of [\d., ]+ ms|within \d+ s/g;
+  /unit \d+|read holding registers \d+–\d+|write single register \d+: \d+|function \d+|t3\.5|its requests come [\d., ]+ ms apart|growing pauses of [\d., ]+ ms|within \d+ s/g;
 
 /** Says which parts of the sentence of a finding are not so, and which numbers nobody has compared. */
 export function untrueIn(finding: Finding, heard: Heard): string[] {

@@ -61,7 +61,7 @@ const FAULTLESS: Readonly<Record<string, Partial<Habits>>> = {
   'polls fast': { questions: SEVERAL, periodMs: 20, timeoutMs: 1000, attempts: 2 },
 };
 
-const never = (habits: Partial<Habits>) => (habits.attempts === 1 ? ['attempts'] : []);
+const never = (habits: Partial<Habits>) => (habits.attempts === 1 ? ['retries'] : []);
 
 function faultless(): Subject[] {
   return BOTH.flatMap((on) =>
@@ -254,12 +254,12 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     wrong: ['connections-reused'],
     open: ['poll-period'],
   },
-  'asks once': { habits: { attempts: 1 }, checks: ['attempts', 'pauses'], wrong: ['attempts'] },
+  'asks once': { habits: { attempts: 1 }, checks: ['retries', 'pauses'], wrong: ['retries'] },
   'asks without end': {
     habits: { attempts: 100_000, timeoutMs: 200, reconnectsOnGivingUp: false },
     rhythms: ['three questions'],
-    checks: ['attempts', 'dead-unit'],
-    wrong: ['attempts', 'dead-unit'],
+    checks: ['retries', 'dead-unit'],
+    wrong: ['retries', 'dead-unit'],
   },
   'waits for 31 s': {
     habits: { timeoutMs: 31_000 },

@@ -32,7 +32,7 @@ describe('the group time passes a client that connects anew', () => {
     const { report, clientTest } = await testModelClient({ on: 'tcp', habits, checks: ['time'] });
     expect(report.findings.filter(({ verdict }) => verdict !== 'pass').map(({ id }) => id)).toEqual([]);
     expect(Math.abs((clientTest.report.found?.timeoutMs?.value ?? 0) - 500)).toBeLessThanOrEqual(10);
-    expect(clientTest.report.found?.attempts).toBe(3);
+    expect(clientTest.report.found?.retries).toBe(2);
   });
 });
 
@@ -73,14 +73,14 @@ it('is found of a client that was stuck before: what it did then is not what it 
 
 it('does not take repetitions for polls where they would come as far apart', async () => {
   const habits = { rhythm: 'grid', periodMs: 500, timeoutMs: 500, attempts: 3 } as const;
-  const { finding } = await testModelClient({ habits: { ...habits, jitterMs: 1 }, checks: ['attempts'] });
-  expect(finding('attempts')).toMatchObject({ verdict: 'inconclusive' });
+  const { finding } = await testModelClient({ habits: { ...habits, jitterMs: 1 }, checks: ['retries'] });
+  expect(finding('retries')).toMatchObject({ verdict: 'inconclusive' });
 });
 
 it('says what would tell repetitions from polls where they look alike', async () => {
   const habits = { rhythm: 'grid', periodMs: 500, timeoutMs: 500, attempts: 3 } as const;
-  const { finding } = await testModelClient({ habits, checks: ['attempts'] });
-  expect(finding('attempts').summary).toMatch(
+  const { finding } = await testModelClient({ habits, checks: ['retries'] });
+  expect(finding('retries').summary).toMatch(
     /another poll period or time-out of the client would tell them apart$/,
   );
 });
@@ -101,8 +101,8 @@ it('names the outage that was, where the silence of another check counts as one'
 describe('the group time finds', () => {
   it('a client that does not ask again', async () => {
     const habits = { questions: SEVERAL, attempts: 1 };
-    const { finding } = await testModelClient({ habits, checks: ['attempts'] });
-    expect(finding('attempts')).toMatchObject({
+    const { finding } = await testModelClient({ habits, checks: ['retries'] });
+    expect(finding('retries')).toMatchObject({
       verdict: 'fail',
       summary: 'asked once and gave up (2 of 2 trials)',
     });
@@ -112,10 +112,10 @@ describe('the group time finds', () => {
     const habits = { questions: SEVERAL, attempts: 100_000, timeoutMs: 200 };
     const { finding } = await testModelClient({
       habits,
-      checks: ['attempts', 'dead-unit'],
+      checks: ['retries', 'dead-unit'],
       limitMs: 1_200_000,
     });
-    expect(finding('attempts').verdict).toBe('fail');
+    expect(finding('retries').verdict).toBe('fail');
     expect(finding('dead-unit').verdict).toBe('fail');
   });
 

@@ -17,7 +17,7 @@ describe('the check of legal requests', () => {
     const questions = [READ, ask(2, 3, 0, 0, 0, 20), ask(1, 6, 0, 3, 0, 7)];
     expect(await verdictOn('legal-requests', { questions })).toMatchObject({
       verdict: 'pass',
-      summary: 'its 3 questions are legal',
+      summary: 'its 3 polls are legal',
     });
   });
 

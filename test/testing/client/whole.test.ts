@@ -109,9 +109,9 @@ const JUDGED_WRONGLY = [
     3039,
     'pass',
   ],
-  ['attempts', 'faultless, shows nothing', 'serial', true, 3054, 'pass'],
-  ['attempts', 'faultless, asks again at once, one question', 'tcp', true, 3071, 'fail'],
-  ['attempts', 'faultless, one question', 'tcp', true, 3079, 'fail'],
+  ['retries', 'faultless, shows nothing', 'serial', true, 3054, 'pass'],
+  ['retries', 'faultless, asks again at once, one question', 'tcp', true, 3071, 'fail'],
+  ['retries', 'faultless, one question', 'tcp', true, 3079, 'fail'],
   ['duplicate-reply', 'faultless, queue', 'serial', false, 3077, 'fail'],
   ['split-reply', 'faultless, queue', 'tcp', false, 3173, 'fail'],
 ] as const;

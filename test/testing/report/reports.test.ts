@@ -161,7 +161,7 @@ const CLIENT_TEST = viewReport(
     conclusions: ['Gives up after 487 ± 3 ms.', 'Takes a late reply for the next one: dangerous.'],
     found: {
       timeoutMs: { value: 487.123, plusMinus: 2.999 },
-      attempts: 3,
+      retries: 2,
       pausesMs: [100.04, 200],
       pollPeriodMs: 1000,
     },
@@ -177,7 +177,7 @@ describe('the JSON of a client test', () => {
     expect({ line, seed }).toEqual({ line: 'bus', seed: 4711 });
     expect(found).toEqual({
       timeoutMs: { value: 487.1, plusMinus: 3 },
-      attempts: 3,
+      retries: 2,
       pausesMs: [100, 200],
       pollPeriodMs: 1000,
     });

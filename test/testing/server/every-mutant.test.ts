@@ -84,7 +84,7 @@ it('only one of the functions 6 and 16 is no violation', async () => {
 });
 
 it('values that a server does not take back are named', async () => {
-  const dead = [{ name: 'dead', when: { after: 8 }, do: { silence: true } }];
+  const dead = [{ name: 'dead', when: { after: 24 }, do: { silence: true } }];
   const order = { scratch: { holding: { first: 0, last: 129 } }, checks: ['fc06-echo'] };
   const { serverTest } = await testModelServer({ on: 'serial', faults: dead, order });
   expect(serverTest.lost).toMatchObject([{ table: 'holding', address: 0, had: 1000, has: undefined }]);

@@ -11,7 +11,7 @@ import { ORDER } from './virtual-server.js';
 
 /* Servers on real sockets that simulators are not: written for one mistake each. */
 
-type Answer = (pdu: Uint8Array) => readonly number[] | undefined;
+export type Answer = (pdu: Uint8Array) => readonly number[] | undefined;
 const refuse = (code: number, exception: number) => [code | 0x80, exception];
 const word = (pdu: Uint8Array, at: number) => ((pdu[at] ?? 0) << 8) | (pdu[at + 1] ?? 0);
 

@@ -131,7 +131,7 @@ interface EventsWanted {
 
 /**
  * Sends server-sent events until the reader disconnects. The next message is made only when the reader has
- * read the one before. So nothing is kept for a slow reader; it is told how many events it has missed.
+ * read the one before. So nothing is kept for a slow reader; it learns how many events it has missed.
  */
 async function sendEvents(
   response: ServerResponse,

@@ -5,8 +5,14 @@ import { CATALOGUE_COMMANDS, catalogueSchema } from '../../../simulator/commands
 import { DEVICE_COMMANDS } from '../../../simulator/commands/schemas/device.js';
 import { RULE_COMMANDS } from '../../../simulator/commands/schemas/fault.js';
 import { LINE_COMMANDS } from '../../../simulator/commands/schemas/line.js';
-import { PORT_COMMANDS, PROGRAM_COMMANDS } from '../../../simulator/commands/schemas/program.js';
+import {
+  CONFIGURATION_COMMANDS,
+  MAX_CONFIGURATION_BYTES,
+  PORT_COMMANDS,
+  PROGRAM_COMMANDS,
+} from '../../../simulator/commands/schemas/program.js';
 import { SIGNAL_COMMANDS, VALUE_COMMANDS } from '../../../simulator/commands/schemas/value.js';
+import { MAX_YAML_BYTES } from '../../../testing/declared.js';
 import type { Access } from '../access/access.js';
 import { sendJson } from '../answers.js';
 import type { ApiContext } from '../desk.js';
@@ -16,11 +22,11 @@ import { eventRoutes } from './events.js';
 import { configurationPart, mqttRoutes, PORTS_PART } from './program.js';
 import { oneByOne, reportPlaces } from './reports.js';
 import { addRoutes, type DeskPart, type Routes, routesOf } from './route.js';
-import { acceptYaml } from './run-body.js';
 import { runRoutes } from './runs.js';
 import { SCHEMA_ROUTES, SIGNAL_KIND_ROUTES } from './schemas.js';
 import { sessionRoutes } from './session.js';
 import { trafficRoutes } from './traffic.js';
+import { acceptYaml, applyPart } from './yaml-body.js';
 
 /** `/api/v1`: our own interface. Every error has the same body: a text, and the paths of the mistakes. */
 export function v1Routes(
@@ -50,9 +56,15 @@ export function v1Routes(
       ...SCHEMA_ROUTES,
     });
     addRoutes(app, 'access', sessionRoutes(access));
-    // Scopes are filled in their order, after the routes above. Only the scope of runs accepts YAML.
+    // Scopes are filled in their order, after the routes above. Only the first two accept YAML.
     app.register((scope, _, ready) => {
-      acceptYaml(scope);
+      acceptYaml(scope, MAX_CONFIGURATION_BYTES);
+      const parts = { 'configuration.apply': applyPart(desk) };
+      addRoutes(scope, 'program', routesOf(desk, CONFIGURATION_COMMANDS, parts));
+      ready();
+    });
+    app.register((scope, _, ready) => {
+      acceptYaml(scope, MAX_YAML_BYTES);
       addRoutes(scope, 'runs', runRoutes(desk, reports));
       ready();
     });

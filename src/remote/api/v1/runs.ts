@@ -10,7 +10,7 @@ import type { Places } from '../connection-limit.js';
 import type { ApiContext } from '../desk.js';
 import { asFile, oneByOne, reportRoutes, reportView } from './reports.js';
 import { type DeskPart, type Route, type Routes, routesOf } from './route.js';
-import { startPart } from './run-body.js';
+import { startPart } from './yaml-body.js';
 
 /** A run as REST shows it without its report. */
 const summaryOf = ({ id, isOver, lines, report }: Run): object => ({

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { DeclaredCommands } from '../declared.js';
 import { lineViewSchema } from './line.js';
+import { failures } from './problem.js';
 
 const turnaroundView = z.object({
   count: z.number().describe('Replies that were sent since the start.'),
@@ -131,10 +132,36 @@ export const TRAFFIC_COMMANDS = {
   },
 } as const satisfies DeclaredCommands;
 
-const sent = {
-  sent: z.record(z.string(), z.unknown(), { error: 'a configuration' }),
-  as: 'configuration',
-} as const;
+const content = z.record(z.string(), z.unknown(), { error: 'a configuration' });
+const sent = { sent: content, as: 'configuration' } as const;
+
+/** Longest YAML of a configuration in bytes. More names and values than a body may have take less. */
+export const MAX_CONFIGURATION_BYTES = 64 * 1024;
+
+const EXAMPLE = {
+  devices: { meter: { registers: { holding: [{ address: 0, value: 7 }] } } },
+  lines: { lan: { tcp: { port: 5020 }, units: { 1: 'meter' } } },
+};
+
+const stepView = z
+  .object({
+    change: z.enum(['added', 'changed', 'removed']).describe('What becomes of it.'),
+    of: z.enum(['line', 'device', 'rule']).describe('What it is.'),
+    name: z.string().meta({ examples: ['meter'] }),
+  })
+  .meta({ id: 'ConfigurationStep', description: 'A step of a change of the configuration.' });
+
+const changeView = z
+  .object({
+    steps: z.array(stepView).describe('What was changed, in this order; with `preview`, what would be.'),
+  })
+  .describe('What has changed.');
+
+export type ConfigurationChange = z.output<typeof changeView>;
+
+const PREVIEW = z.strictObject({
+  preview: z.enum(['true', 'false']).optional().describe('`true` only says what would be changed.'),
+});
 
 /** The commands that compare a configuration with what runs. `../configuration.ts` carries them out. */
 export const CONFIGURATION_COMMANDS = {
@@ -143,5 +170,29 @@ export const CONFIGURATION_COMMANDS = {
     ...sent,
     summary: 'Tell what a configuration would change',
   },
-  'configuration.apply': { ...sent, summary: 'Apply a configuration, all of it or nothing' },
+  'configuration.apply': {
+    rest: 'PUT /configuration',
+    ...sent,
+    summary: 'Apply a configuration, all of it or nothing',
+    description:
+      'A native file in YAML or JSON, such as `GET` answers with: its devices, lines and fault rules become those that run. What is equal goes on; a device that changes keeps each value that both definitions begin with alike. If a line can’t be opened, everything is as it was. `api`, `mqtt`, `traffic` and `state` may be there if they are as they are.',
+    schema: {
+      querystring: PREVIEW,
+      describedBody: content.meta({ examples: [EXAMPLE] }),
+      yamlBody: z.string().meta({
+        description: `A native file, of at most ${MAX_CONFIGURATION_BYTES} bytes.`,
+        examples: [
+          'devices:\n  meter: {registers: {holding: [{address: 0, value: 7}]}}\nlines:\n  lan: {tcp: {port: 5020}, units: {1: meter}}\n',
+        ],
+      }),
+    },
+    response: { 200: changeView, ...failures(400, 409) },
+  },
+  'configuration.undo': {
+    rest: 'POST /configuration/undo',
+    summary: 'Take the last change back',
+    description:
+      'Gives devices, lines and fault rules the definitions that they had before the last command changed any of them. What was changed by others since stays. The second time, it takes that back. A device that comes back has the values of its definition.',
+    response: { 200: changeView, ...failures(409) },
+  },
 } as const satisfies DeclaredCommands;

@@ -83,18 +83,18 @@ function lossCheck({ faults, since, blame, ...described }: LossRow): Check {
       const again =
         afterMs === undefined ? 'connected again' : `connected again ${afterMs} ms after ${since}`;
       const how = connected ? again : 'went on over another connection that it had';
-      const what = next.question === first.question ? 'asked the same question' : 'asked another question';
+      const what = next.poll === first.poll ? 'sent the same request' : 'sent another request';
       return comeBack(exam, `${how} and ${what}`, evidence, blame);
     },
   };
 }
 
 /**
- * The first request of the client that came after an exchange over another connection. Other clients are told
- * by their questions.
+ * The first request of the client that came after an exchange over another connection. Other clients are distinguished
+ * by their requests.
  */
-function elsewhere({ log, client: { questions } }: Exam, { seq, request }: Exchange): Exchange | undefined {
-  const isOfIt = ({ question }: Exchange) => questions.some(({ key }) => key === question);
+function elsewhere({ log, client: { polls } }: Exam, { seq, request }: Exchange): Exchange | undefined {
+  const isOfIt = ({ poll }: Exchange) => polls.some(({ key }) => key === poll);
   return log.after(seq).find((each) => each.request.clientId !== request.clientId && isOfIt(each));
 }
 
@@ -114,7 +114,7 @@ const listenerGone: Check = {
   matters:
     'A device that restarts refuses connections for some seconds, and values are missing until the client tries again.',
   fix: 'Try again to connect, with a pause, for as long as the client runs.',
-  rule: `Passes when the client connects and polls as before, fails when it does not within ${WITHIN}. Attempts while nobody listens can not be seen, so the pause between them is known by its upper bound only. Inconclusive for a line with port 0.`,
+  rule: `Passes when the client connects and polls as before, fails when it does not within ${WITHIN}. Connections that nobody accepts can not be seen, so the pause between them is known by its upper bound only. Inconclusive for a line with port 0.`,
   source:
     'Common practice; the Messaging on TCP/IP Implementation Guide V1.0b, 4.2.1 leaves it to the client.',
   transports: ON_TCP,

@@ -25,7 +25,7 @@ interface Damage extends Omit<ContrastRow, 'rule' | 'meaning' | 'contrast' | 'va
   readonly isHarmless?: boolean;
   /**
    * Makes the faults for this client.
-   * @returns the faults, or why its question can't be damaged like this
+   * @returns the faults, or why its poll can't be damaged like this
    */
   readonly faults: (exam: Exam) => readonly object[] | string;
 }
@@ -124,7 +124,7 @@ const DAMAGE: readonly Damage[] = [
     title: 'Throws away a reply of another function',
     what: 'a reply of another function',
     does: 'Sends replies with the function code of a like function that was not asked for; the frame is valid.',
-    matters: 'The late reply to another question looks like this, and its value belongs elsewhere.',
+    matters: 'The late reply to another request looks like this, and its value belongs elsewhere.',
     fix: 'Compare the function code of every reply with that of the request.',
     source: 'Application Protocol V1.1b3, 4.1: a normal response echoes the function code',
     faults: ({ target: { functionCode } }) => {
@@ -153,7 +153,7 @@ const DAMAGE: readonly Damage[] = [
     what: 'a reply with too few values',
     does: 'Sends replies that are valid in themselves, with one register (eight bits) less than was asked for.',
     matters:
-      'The late reply to a shorter question looks like this; a client that does not count fills up with what was there before.',
+      'The late reply to a shorter request looks like this; a client that does not count fills up with what was there before.',
     fix: 'Compare the number of values in every reply with the quantity that was asked for.',
     source: 'Application Protocol V1.1b3, 6.1 to 6.4',
     faults: ({ target, client }) => {
@@ -176,7 +176,7 @@ const DAMAGE: readonly Damage[] = [
     source: 'Modbus Messaging on TCP/IP V1.0b, 4.4.1.3: a response to no pending transaction is discarded',
     abilities: ['transaction'],
     faults: ({ log, target }) => {
-      const newest = log.newest().findLast(({ question }) => question === target.key);
+      const newest = log.newest().findLast(({ poll }) => poll === target.key);
       return [{ transaction: ((newest ? transactionOf(newest) : 0) + AWAY) & 0xffff }];
     },
   },
@@ -210,7 +210,7 @@ function damageCheck(damage: Damage): Check {
 /** The length of a reply with one register on RTU, in bytes, for a client of which no reply was kept. */
 const SHORTEST = 7;
 
-/** The length of the reply to the disturbed question, in bytes, or in characters on an ASCII line. */
+/** The length of the reply to the disturbed poll, in bytes, or in characters on an ASCII line. */
 function replyLength({ target }: Exam): number {
   const reply = target.asked.findLast(wentWell)?.reply;
   if (!reply) return SHORTEST;
@@ -230,7 +230,7 @@ const duplicate = contrastCheck('damaged', {
   what: 'a duplicate reply',
   does: 'Sends a reply twice, and leaves the request after it without a reply.',
   matters:
-    'A client that takes the copy for the next reply is one reply behind from then on: every value belongs to another question.',
+    'A client that takes the copy for the next reply is one reply behind from then on: every value belongs to another request.',
   fix: 'Empty the receive buffer before each request; on TCP, compare the transaction identifier.',
   rule: 'Passes when the client waits for a reply to the next request as it does without the copy, in three trials that agree; fails when it goes on as if that request had been answered, or stops; inconclusive when both look the same for this client.',
   source: 'libmodbus issue 255, goburrow/modbus issue 64, NModbus issue 88',

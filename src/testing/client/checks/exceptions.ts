@@ -11,17 +11,17 @@ import { DECIDES, type Judged, sure, verdictOf } from '../trial/verdict.js';
 const PERIODS = 4;
 const SHORTEST_TRIAL_MS = 2_000;
 /**
- * Asking this many times as often as usual is asking without end, unless the client repeats more after
+ * Requests this many times as often as usual are requests without end, unless the client repeats more after
  * silence.
  */
 const MOST_PER_POLL = 5;
 /**
- * Asking early this many times on end is asking without end. Early is before this fraction of the poll
+ * Requests that come early this many times on end are requests without end. Early is before this fraction of the poll
  * period.
  */
 const MOST_ON_END = 8;
 const BEFORE_ITS_TIME = 0.5;
-/** Asking this many times as often as usual, and once more, is more than polling. */
+/** Requests this many times as often as usual, and one more, are more than polling. */
 const FASTER = 1.5;
 
 interface ExceptionRow extends Pick<CheckText, 'matters'> {
@@ -29,7 +29,7 @@ interface ExceptionRow extends Pick<CheckText, 'matters'> {
   /** The name in the specification, in lower case. */
   readonly name: string;
   readonly source?: string;
-  /** True when the server may have a value soon, so that asking again after a pause is right. */
+  /** True when the server may have a value soon, so that a new request after a pause is right. */
   readonly isTemporary?: boolean;
 }
 
@@ -44,13 +44,13 @@ const EXCEPTIONS: readonly ExceptionRow[] = [
     code: 2,
     name: 'illegal data address',
     matters:
-      'The address does not become legal by asking again, and a client that tries without end takes the line from all others.',
+      'The address does not become legal by being requested again, and a client that tries without end takes the line from all others.',
   },
   {
     code: 3,
     name: 'illegal data value',
     matters:
-      'The question does not become right by asking it again, and a client that tries without end takes the line from all others.',
+      'The request does not become right by being repeated, and a client that tries without end takes the line from all others.',
   },
   {
     code: 4,
@@ -90,24 +90,24 @@ const EXCEPTIONS: readonly ExceptionRow[] = [
 const ENDLESS =
   'more than five times as often as usual, or more than eight times within one poll period (or more often than without a reply, where that is more)';
 const UNCLEAR =
-  'inconclusive when endless retries can not be told from the retries of each poll, when not every poll is repeated that often, or when it comes back as a program that was started again';
+  'inconclusive when endless retries look like the retries of each poll, when not every poll is repeated that often, or when it comes back as a program that was started again';
 const FAILS = `fails when it asks ${ENDLESS}, or no longer polls afterwards, or when the observer shows a value that no reply carried`;
 
-/** Checks of what a client does when every asking of a question gets an exception. */
+/** Checks of what a client does when every request of a poll gets an exception. */
 export const exceptions: readonly Check[] = EXCEPTIONS.map(
   ({ code, name, matters, source = 'Application Protocol V1.1b3, 7', isTemporary = false }) => ({
     id: `exception-${code}`,
     group: 'exceptions',
-    title: `Polls on after exception ${code}, without asking in a loop`,
+    title: `Polls on after exception ${code}, without a loop of requests`,
     what: `exception ${code}`,
-    does: `Answers every asking of one question with exception ${code} (${name}) for some poll periods.`,
+    does: `Answers every request of one poll with exception ${code} (${name}) for some poll periods.`,
     matters,
     fix: isTemporary
-      ? 'Wait for at least a poll period before asking again, and keep the last value, marked as old.'
+      ? 'Wait for at least a poll period before the next request, and keep the last value, marked as old.'
       : 'Ask again at the next poll, never in a loop, and show that there is no value.',
-    rule: `Passes when the client ${isTemporary ? 'asks again after a pause or at its next poll' : 'polls on at about its usual pace'}, or repeats each poll as often, ${FAILS}; ${UNCLEAR}. How soon it asks again is told, and not judged.`,
+    rule: `Passes when the client ${isTemporary ? 'asks again after a pause or at its next poll' : 'polls on at about its usual pace'}, or repeats each poll as often, ${FAILS}; ${UNCLEAR}. How soon it asks again is a fact, and not judged.`,
     source,
-    beside: 'one question',
+    beside: 'one poll',
     run: (exam) => run(exam, code, isTemporary),
   }),
 );
@@ -136,8 +136,8 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
     }
   }
   const early = earlyIn(exam, spoilt);
-  const most = usual * Math.max(MOST_PER_POLL, exam.client.facts.attempts ?? 0) + 1;
-  const mostOnEnd = Math.max(MOST_ON_END, exam.client.facts.attempts ?? 0);
+  const most = usual * Math.max(MOST_PER_POLL, 1 + (exam.client.facts.retries ?? 0)) + 1;
+  const mostOnEnd = Math.max(MOST_ON_END, 1 + (exam.client.facts.retries ?? 0));
   if (spoilt.length > most || isWithin(exam.periodMs, spoilt, mostOnEnd + 1)) {
     return sure('wrong', asked, spoilt, `asks again and again after exception ${code}`);
   }
@@ -148,7 +148,7 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
     return sure('unclear', `${asked}, ${either}`, spoilt);
   }
   const text = `${asked}${againText(exam, spoilt)}`;
-  // When other checks run at the same time, a question that is asked without end keeps the client from this
+  // When other checks run at the same time, a request that is repeated without end keeps the client from this
   // one.
   const isAsUsual = spoilt.length >= usual / 2 && !isFaster && !early.includes(true);
   if (exam.isBeside && !isAsUsual) return sure('unclear', text, spoilt);
@@ -173,13 +173,13 @@ function mean(times: readonly number[]): number {
   return times.reduce((sum, ms) => sum + ms, 0) / times.length;
 }
 
-/** True when this many askings came within one poll period. Those of different polls are further apart. */
+/** True when this many requests came within one poll period. Those of different polls are further apart. */
 function isWithin(periodMs: number, asked: readonly Exchange[], many: number): boolean {
   return asked.slice(many - 1).some(({ at }, i) => at - (asked[i] as Exchange).at < periodMs);
 }
 
 /**
- * Says for each asking but the first whether it came before the time of the next poll, and after the exception:
+ * Says for each request but the first whether it came before the time of the next poll, and after the exception:
  * a client that asked on before had given the request up.
  */
 function earlyIn({ periodMs }: Exam, asked: readonly Exchange[]): boolean[] {
@@ -190,7 +190,7 @@ function earlyIn({ periodMs }: Exam, asked: readonly Exchange[]): boolean[] {
 }
 
 /**
- * How many askings came early on end: before the first one that came in time, between two of these, and after
+ * How many requests came early on end: before the first one that came in time, between two of these, and after
  * the last one.
  */
 function runsOf(early: readonly boolean[]): number[] {

@@ -25,7 +25,7 @@ export const lateReply: Check = {
   what: BLAME.what,
   does: 'Holds a reply back until the client has given up and sends its next request, and sends it then. If nothing on the line tells the two replies apart, both are sent, and the request after that gets none.',
   matters:
-    'A client that takes it is one reply behind from then on: every value belongs to another question, and nothing shows it. One that gives its request up because of it loses a value.',
+    'A client that takes it is one reply behind from then on: every value belongs to another request, and nothing shows it. One that gives its request up because of it loses a value.',
   fix: 'Empty the receive buffer before each request; on TCP, compare the transaction identifier and wait on for the right one.',
   rule: 'Passes when the client goes on waiting for its own reply or is not behind afterwards, in three trials that agree, or connects anew after a time-out; fails when it goes on as if its request had been answered, or stops, or when the observer shows the late value; inconclusive when both look the same for this client.',
   source:
@@ -78,7 +78,7 @@ async function taken(exam: Exam): Promise<Judged> {
     ifTaken: [LOST, 'good'],
     ifLeft: [LOST, LOST],
     isVoid: ([, second]) =>
-      second && fits(exam, second) ? 'the same question came next, which the late reply fits' : undefined,
+      second && fits(exam, second) ? 'the same request came next, which the late reply fits' : undefined,
   };
   const onLine = await decide(exam, BLAME, () => lineTrial(exam, contrast, TAKES_NONE, BLAME));
   const { values } = exam.client;

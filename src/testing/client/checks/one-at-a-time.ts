@@ -47,10 +47,10 @@ export const oneAtATime: Check = {
     if (!usual || !silent) return sure('unclear', 'what usually comes after a poll is not known');
     const [dueMs, waitMs] = [Math.max(...usual.times), Math.min(...silent.times)];
     // A client that goes on without a reply as with one, or with its next poll, perhaps does not wait at all.
-    const isPoll = silent.question === exam.target.key && Math.abs(silent.afterMs - exam.periodMs) < ALIKE_MS;
+    const isPoll = silent.poll === exam.target.key && Math.abs(silent.afterMs - exam.periodMs) < ALIKE_MS;
     const overlap = dueMs >= waitMs && Math.max(...silent.times) >= Math.min(...usual.times);
     const isNear = overlap || Math.abs(silent.afterMs - usual.afterMs) < ALIKE_MS;
-    const isNext = silent.question === usual.question && isNear;
+    const isNext = silent.poll === usual.poll && isNear;
     const isAlike = isPoll || isNext;
     const longest = Math.max(LONG_ENOUGH_MS, 2 * dueMs);
     const delay = isAlike

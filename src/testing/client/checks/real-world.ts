@@ -85,20 +85,19 @@ async function run(exam: Exam, entry: Misbehaviour): Promise<Judged> {
 }
 
 /**
- * Says why this client can't meet a misbehaviour, as far as its questions show that; undefined when it may.
+ * Says why this client can't meet a misbehaviour, as far as its polls show that; undefined when it may.
  */
 function whyNever(
-  { log, client: { questions } }: Exam,
+  { log, client: { polls } }: Exam,
   entry: Misbehaviour,
   { rules }: EntryPlayer,
 ): string | undefined {
   const { writes, sleeps } = entry.manners ?? {};
-  const functions = [...new Set(questions.map(({ functionCode }) => functionCode))].sort((a, b) => a - b);
+  const functions = [...new Set(polls.map(({ functionCode }) => functionCode))].sort((a, b) => a - b);
   const isMet = rules.some(({ when }) => functions.some((code) => includesNumber(when.function, code)));
   if (rules.length > 0 && !isMet)
     return `it is not about function ${functions.join(', ')}, which the client uses`;
-  if (writes !== undefined && questions.every(isReading))
-    return 'it is about writing, and the client only reads';
+  if (writes !== undefined && polls.every(isReading)) return 'it is about writing, and the client only reads';
   const times = log.newest().map(({ at }) => at);
   const longest = Math.max(0, ...times.slice(1).map((at, i) => at - (times[i] as number)));
   if (sleeps && longest < sleeps.after) {
@@ -201,7 +200,7 @@ async function trialOf(exam: Exam, acted: readonly Exchange[], outcome: EntryOut
     const conclusion = `takes a wrong value after ${entry.id}`;
     return { shows: 'wrong', text, evidence, weight: SEEN, isOfValues: true, conclusion };
   }
-  const open = await openQuestion(exam, acted, outcome);
+  const open = await openPoll(exam, acted, outcome);
   if (open !== undefined) {
     return { shows: 'unclear', text: `${got}: ${open}`, evidence, weight: isWatched ? 1 : DECIDES };
   }
@@ -259,17 +258,17 @@ export function watchValues(
  * Says why it is not known whether the client took what it got for a value; undefined when it is known that
  * it did not.
  */
-async function openQuestion(
+async function openPoll(
   exam: Exam,
   acted: readonly Exchange[],
   { isWatched, ...played }: EntryOutcome,
 ): Promise<string | undefined> {
   const { log, target } = exam;
-  const isOfTarget = ({ question }: Exchange) => question === target.key;
-  // The observer shows the value of one question. It shows a late reply to another one that looks alike and
+  const isOfTarget = ({ poll }: Exchange) => poll === target.key;
+  // The observer shows the value of one poll. It shows a late reply to another one that looks alike and
   // is taken for the reply to the target.
   const isForTarget = (each: Exchange) =>
-    !isOfTarget(each) && isAlike(each, target) && log.nextOf(each)?.question === target.key;
+    !isOfTarget(each) && isAlike(each, target) && log.nextOf(each)?.poll === target.key;
   if (acted.some((each) => isForeign(each, played)))
     return 'the replies were valid, with values of other registers, which no client can see in them';
   const late = acted.filter((each) => isLate(exam, each));
@@ -295,11 +294,11 @@ async function openQuestion(
   return `${text}, so the line does not show whether it took them${isWatched ? '' : ', and no observer did'}`;
 }
 
-/** True when the client repeated the question, or came back over another connection. */
+/** True when the client repeated the request, or came back over another connection. */
 function isAskedAgain(exam: Exam, exchange: Exchange): boolean {
   const continuation = continuationOf(exam, exchange);
   if (!continuation) return false;
   const { isAnew, next, afterMs } = continuation;
-  const isEarly = exam.client.questions.length > 1 || afterMs < BEFORE_ITS_TIME * exam.periodMs;
-  return isAnew || (next.question === exchange.question && isEarly);
+  const isEarly = exam.client.polls.length > 1 || afterMs < BEFORE_ITS_TIME * exam.periodMs;
+  return isAnew || (next.poll === exchange.poll && isEarly);
 }

@@ -1,40 +1,22 @@
 import { failure, type Result, success } from '../../../common/result.js';
-import type { Measured } from '../../report/report.js';
 import { median, spanOf, usualTimes } from '../../times.js';
 import { repliedFrom } from '../heard/exchange.js';
 import { measuredText, numberText } from '../heard/found.js';
 import { type Check, type Exam, LOST } from '../trial/exam.js';
-import { behaviourAfter, type Frequent } from '../trial/observation.js';
+import { behaviourAfter } from '../trial/observation.js';
 import { decide, isBroken, learn, runChain } from '../trial/trial.js';
-import { type Evidence, type Judged, sure, type Trial } from '../trial/verdict.js';
+import { type Judged, sure, type Trial } from '../trial/verdict.js';
+import {
+  FINEST_MS,
+  goneAfter,
+  LATE,
+  Limits,
+  MOST_UNCLEAR,
+  type Pace,
+  type Probe,
+  promised,
+} from './time-out-limits.js';
 
-/** How a client goes on after a poll with a reply, and after one without. Times in ms. */
-interface Pace {
-  readonly usual: Frequent;
-  readonly silent: Frequent;
-  /**
-   * How long after a request without a reply the client closes its connection; undefined when it does not.
-   */
-  readonly closedAfterMs: number | undefined;
-  /** The usual time from a request to its reply. */
-  readonly replyMs: number;
-  /**
-   * Two times are the same when they differ by no more than this: by the rhythm of the client, and by what
-   * the machine adds.
-   */
-  readonly tolerance: number;
-  /**
-   * The range of the times from a request without a reply to what comes next: how late requests are read and
-   * timers are.
-   */
-  readonly spread: number;
-  readonly isSteady: boolean;
-  /** The polls without replies, and the requests that came next. */
-  readonly evidence: Evidence;
-}
-
-/** Times differ by at least this, in ms, besides what was measured. */
-const FINEST_MS = 0.5;
 /** How often the silence is tried, and how often at most when its times are not steady. */
 const SILENCES = 8;
 const MOST_SILENCES = 15;
@@ -64,8 +46,8 @@ async function paceOf(exam: Exam): Promise<Result<Pace>> {
     const isLong = times >= MOST_SILENCES || exam.clock.now() - began > LONGEST_SILENCES_MS;
     if (spread > STEADY_MS.spread && !isLong) continue;
     if (!next) return failure('what usually comes after a poll is not known');
-    if (missing.samples.some((each) => each.next.question !== silent.question)) {
-      return failure('not the same question comes each time after a poll without a reply');
+    if (missing.samples.some((each) => each.next.poll !== silent.poll)) {
+      return failure('not the same request comes each time after a poll without a reply');
     }
     const jitter = Math.max(spanOf(next.expected), spanOf(silent.expected)) / 2;
     return success({
@@ -79,26 +61,6 @@ async function paceOf(exam: Exam): Promise<Result<Pace>> {
       evidence: missing.samples.slice(-SILENCES).flatMap((each) => [each.of, each.next]),
     });
   }
-}
-
-/** A reply that came late by a known time, and what the client did. */
-interface Probe {
-  /**
-   * `taken`: the client went on as after a reply. `given up`: it went on as after none. `unclear`: it would
-   * have done the same in both cases.
-   */
-  readonly answer: 'taken' | 'given up' | 'unclear';
-  /**
-   * The time from the request to the first byte of the reply, in ms; to what the client did, when that came
-   * before.
-   */
-  readonly lateMs: number;
-  /**
-   * True when the next request came at no multiple of the poll period, so that the client keeps to no fixed
-   * grid.
-   */
-  readonly isOffGrid: boolean;
-  readonly evidence: Evidence;
 }
 
 /**
@@ -123,7 +85,7 @@ async function probe(exam: Exam, pace: Pace, wantedMs: number): Promise<Probe | 
   const closed = pace.closedAfterMs === undefined ? undefined : closedAfterMs;
   const goneMs = closed ?? (afterMs < lateMs ? afterMs : undefined);
   const answer =
-    goneMs !== undefined ? 'given up' : answerOf(exam, pace, { question: next.question, afterMs, lateMs });
+    goneMs !== undefined ? 'given up' : answerOf(exam, pace, { poll: next.poll, afterMs, lateMs });
   // The reply came too late, and the client may have kept it for its next request.
   if (answer !== 'taken' && sentAt !== undefined && closedAfterMs === undefined)
     await exam.suppressReplies(1);
@@ -140,14 +102,14 @@ async function probe(exam: Exam, pace: Pace, wantedMs: number): Promise<Probe | 
 function answerOf(
   { client: { line } }: Exam,
   { usual, silent, closedAfterMs, replyMs, tolerance }: Pace,
-  { question, afterMs, lateMs }: { question: string; afterMs: number; lateMs: number },
+  { poll, afterMs, lateMs }: { poll: string; afterMs: number; lateMs: number },
 ): Probe['answer'] {
   if (closedAfterMs !== undefined) return 'taken';
-  if (usual.question !== silent.question) {
-    if (question === usual.question) return 'taken';
-    return question === silent.question ? 'given up' : 'unclear';
+  if (usual.poll !== silent.poll) {
+    if (poll === usual.poll) return 'taken';
+    return poll === silent.poll ? 'given up' : 'unclear';
   }
-  if (question !== usual.question) return 'unclear';
+  if (poll !== usual.poll) return 'unclear';
   const fromSilent = Math.abs(afterMs - silent.afterMs);
   // A client that rests after a reply asks later by as much as the reply was late. A client that is behind
   // its rhythm asks at once.
@@ -159,40 +121,10 @@ function answerOf(
   return isAsTaken || fromSilent > FAR * tolerance ? 'taken' : 'unclear';
 }
 
-/** The promised precision of the time-out: this many ms, or this fraction of it, whichever is more. */
-const PROMISED_MS = 3;
-const PROMISED_PART = 0.02;
 /** Target precision, as a fraction of the promised one; tighter for jittery clients. */
 const AIM = { steady: 0.5, unsteady: 0.25 } as const;
-/**
- * How many replies have to agree on a bound, none further from it than this fraction of the promised
- * precision.
- */
+/** How many replies have to agree on a bound. */
 const AGREEING = { steady: 3, unsteady: 6 } as const;
-const NEAR = 0.3;
-/**
- * Where to try when the middle shows nothing: beside it, by these fractions of the distance between the
- * limits.
- */
-const ASIDE = [0, -0.25, 0.25, -0.4] as const;
-/** After this many replies on end that show nothing, nothing more is looked for there. */
-const MOST_UNCLEAR = ASIDE.length;
-/**
- * How much further off a reply is tried again that showed nothing, as a fraction of the promised precision.
- */
-const FURTHER = 0.1;
-/**
- * The least error that is claimed, as a fraction of the promised precision: it is not known how late the
- * machine reads a request.
- */
-const LEAST_ERROR = 0.5;
-/**
- * How much later than known bytes may be, in units of the spread: on each of two ways by about as much as the
- * times of a client differ, and some more by chance.
- */
-const LATE = 2.5;
-/** The fraction of the replies near the time-out that may contradict. */
-const AGAINST = 0.25;
 const MOST_PROBES = 60;
 /**
  * How long to search for the time-out, in ms and in polls without a reply; the longer time counts. A client
@@ -208,127 +140,8 @@ const SLOW_MS = 3_000;
  * Fractions of a poll period by which a delay is shortened, so that it ends between the moments of a grid.
  */
 const OFF_GRID = [0.37, 0.21];
-/** How many replies that were taken have to be followed by a request beside the grid. */
-const ENOUGH_OFF_GRID = 2;
 /** A client that waits longer than this for a reply keeps its user waiting. */
 const KEPT_WAITING_MS = 30_000;
-
-/**
- * How exactly a time-out has to be known, in ms.
- * @param ms the time-out
- */
-function promised(ms: number): number {
-  return Math.max(PROMISED_MS, PROMISED_PART * ms);
-}
-
-/**
- * What late replies have shown of the time-out: between which delays it lies, with the fewest replies against
- * that.
- */
-class Limits {
-  readonly #pace: Pace;
-  readonly #agreeing: number;
-  /** The late replies, sorted by their delays. */
-  #probes: readonly Probe[] = [];
-  /** How many of the probes were late by less than the time-out. */
-  #below = 0;
-  #against = 0;
-
-  /** @param agreeing how many replies have to agree on a bound */
-  constructor(pace: Pace, agreeing: number) {
-    this.#pace = pace;
-    this.#agreeing = agreeing;
-  }
-
-  add(seen: Probe): void {
-    if (seen.answer === 'unclear') return;
-    const probes = [...this.#probes, seen].sort((a, b) => a.lateMs - b.lateMs);
-    const against = [...probes, undefined].map(
-      (_, i) => count(probes.slice(0, i), 'given up') + count(probes.slice(i), 'taken'),
-    );
-    this.#against = Math.min(...against);
-    this.#below = against.indexOf(this.#against);
-    this.#probes = probes;
-  }
-
-  get probes(): number {
-    return this.#probes.length;
-  }
-
-  /**
-   * The latest reply that was taken, in ms.
-   * @param agreeing how many replies were taken that came as late or later
-   */
-  low(agreeing = 1): number {
-    const taken = this.#probes.slice(0, this.#below).filter(({ answer }) => answer === 'taken');
-    return taken.at(-agreeing)?.lateMs ?? this.#pace.replyMs;
-  }
-
-  /**
-   * The first reply that was not taken, in ms; without one, the time after which the client goes on without a
-   * reply, which was seen often enough.
-   * @param agreeing how many replies were not taken that came as soon or sooner
-   */
-  high(agreeing = 1): number {
-    const missed = this.#probes.slice(this.#below).filter(({ answer }) => answer === 'given up');
-    return Math.max(this.low(), missed[agreeing - 1]?.lateMs ?? goneAfter(this.#pace));
-  }
-
-  /**
-   * Next delay to try, in ms; undefined when no delay tells more.
-   * @param aim target precision, as a fraction of the promised one
-   * @param unclear how many replies on end have shown nothing
-   */
-  next(aim: number, unclear: number): number | undefined {
-    const [low, high] = [this.low(), this.high()];
-    const promise = promised(high);
-    if ((high - low) / 2 > aim * promise) {
-      return (low + high) / 2 + (high - low) * (ASIDE[unclear] ?? 0);
-    }
-    const further = unclear * FURTHER * promise;
-    if (low - this.low(this.#agreeing) > NEAR * promise) return low - further;
-    return this.high(this.#agreeing) - high > NEAR * promise ? high + further : undefined;
-  }
-
-  /** True when a late reply was taken, and few enough of the replies near the time-out contradict. */
-  get isSure(): boolean {
-    const [low, high] = [this.low(this.#agreeing), this.high(this.#agreeing)];
-    const reach = 3 * promised(high);
-    const near = this.#probes.filter(({ lateMs }) => lateMs >= low - reach && lateMs <= high + reach);
-    return low > this.#pace.replyMs + this.#pace.tolerance && this.#against <= AGAINST * near.length;
-  }
-
-  get isOffGrid(): boolean {
-    const off = this.#probes.filter(({ answer, isOffGrid }) => answer === 'taken' && isOffGrid);
-    return off.length >= ENOUGH_OFF_GRID;
-  }
-
-  get evidence(): Evidence {
-    const shown = this.#probes.slice(Math.max(0, this.#below - 1), this.#below + 1);
-    return [...shown.flatMap(({ evidence }) => evidence), ...this.#pace.evidence];
-  }
-
-  /**
-   * The time-out, from the limits and what the machine adds to them. A reply that was taken came later than
-   * we know, so only a late timer of the client can make the lower limit too high. A reply that was not taken
-   * may have been read, and have come, later than we know.
-   */
-  get measured(): Measured {
-    const { spread } = this.#pace;
-    const low = this.low(this.#agreeing) - FINEST_MS - spread / 4;
-    const high = this.high(this.#agreeing) + FINEST_MS + LATE * spread;
-    return { value: (low + high) / 2, plusMinus: Math.max((high - low) / 2, LEAST_ERROR * promised(high)) };
-  }
-}
-
-/** When a client that gets no reply has given up at the latest, in ms. */
-function goneAfter({ closedAfterMs, silent }: Pace): number {
-  return closedAfterMs ?? silent.afterMs;
-}
-
-function count(probes: readonly Probe[], wanted: Probe['answer']): number {
-  return probes.filter(({ answer }) => answer === wanted).length;
-}
 
 /**
  * Delays replies by more and by less, until the time-out is between two delays that are close to each other.
@@ -340,9 +153,9 @@ async function searchTimeOut(exam: Exam, pace: Pace): Promise<Limits> {
   const isHopeless = FINEST_MS + (LATE * spread) / 2 > promised(gone);
   const kind = isSteady || isHopeless || silent.afterMs > SLOW_MS ? 'steady' : 'unsteady';
   const limits = new Limits(pace, AGREEING[kind]);
-  const polls = LONGEST_SEARCH_POLLS * (exam.periodMs + gone);
-  const end = exam.clock.now() + Math.max(LONGEST_SEARCH_MS, polls);
-  // Most clients ask again, or ask the next question, as soon as they give up. Others rest as long as after a
+  const longest = LONGEST_SEARCH_POLLS * (exam.periodMs + gone);
+  const end = exam.clock.now() + Math.max(LONGEST_SEARCH_MS, longest);
+  // Most clients repeat the request, or send the next one, as soon as they give up. Others rest as long as after a
   // reply.
   const guesses = [gone, silent.afterMs - usual.afterMs + replyMs].flatMap((guess) =>
     [0, 2 * tolerance].flatMap((more) => {
@@ -380,7 +193,7 @@ async function searchTimeOut(exam: Exam, pace: Pace): Promise<Limits> {
  * show when that was.
  */
 function isOnGrid({ periodMs }: Exam, { usual, silent, closedAfterMs, tolerance }: Pace): boolean {
-  if (closedAfterMs !== undefined || usual.question !== silent.question) return false;
+  if (closedAfterMs !== undefined || usual.poll !== silent.poll) return false;
   const off = silent.afterMs % periodMs;
   return Math.min(off, periodMs - off) <= tolerance;
 }
@@ -414,7 +227,7 @@ const timeOut: Check = {
     if (!learned.ok) return sure('unclear', learned.error);
     const pace = learned.value;
     const { usual, silent, closedAfterMs, tolerance } = pace;
-    const isOtherwise = closedAfterMs !== undefined || usual.question !== silent.question;
+    const isOtherwise = closedAfterMs !== undefined || usual.poll !== silent.poll;
     if (!isOtherwise && Math.abs(usual.afterMs - silent.afterMs) <= tolerance) {
       const text =
         'the client polls on in the same rhythm when there is no reply, so the line does not show when it gives up';

@@ -1,6 +1,6 @@
 import { durationText, timesText } from '../../report/words.js';
 import { median } from '../../times.js';
-import { isReading, longestPauseIn, type Question, questionsIn, wentWell } from '../heard/exchange.js';
+import { isReading, longestPauseIn, type Poll, pollsIn, wentWell } from '../heard/exchange.js';
 import type { Silence } from '../heard/found.js';
 import { type Check, type Exam, LOST } from '../trial/exam.js';
 import { secondsSince, stopped } from '../trial/gone.js';
@@ -14,7 +14,7 @@ import {
   TAKES_IT,
   TOO_LONG,
 } from '../trial/trial.js';
-import { USUAL_ATTEMPTS } from '../trial/values.js';
+import { USUAL_RETRIES } from '../trial/values.js';
 import { sure } from '../trial/verdict.js';
 
 /**
@@ -30,11 +30,11 @@ const LONGEST_BACK_MS = 120_000;
 /** How long a client waits for a reply, in ms, and how often it asks, when that is not known. */
 const USUAL_WAIT_MS = 1_000;
 
-/** How long a client takes to poll this many questions when none gets a reply, in ms. */
-function roundOf({ client: { facts } }: Exam, questions: number): number {
+/** How long a client takes for this many polls when none gets a reply, in ms. */
+function roundOf({ client: { facts } }: Exam, polls: number): number {
   const known = facts.neverGivesUp ? undefined : (facts.waitMs ?? facts.timeoutMs?.value);
   const wait = known ?? USUAL_WAIT_MS;
-  return questions * (facts.attempts ?? USUAL_ATTEMPTS) * wait;
+  return polls * (1 + (facts.retries ?? USUAL_RETRIES)) * wait;
 }
 
 async function silent(exam: Exam, ms: number): Promise<Silence> {
@@ -67,7 +67,7 @@ function outage(seconds: number, needs?: readonly string[]): Check {
       const most = Math.max(
         BACK_MS,
         endedAt - at,
-        BACK_ROUNDS * (exam.periodMs + roundOf(exam, exam.client.questions.length)),
+        BACK_ROUNDS * (exam.periodMs + roundOf(exam, exam.client.polls.length)),
       );
       const longest = Math.max(most, Math.min(LONGEST_BACK_MS, 2 * most));
       const what = `an outage of ${durationText(Math.round((endedAt - at) / 1000) * 1000)}`;
@@ -94,14 +94,14 @@ function outage(seconds: number, needs?: readonly string[]): Check {
 }
 
 /**
- * How long the unit is dead: this many of its poll periods, or this many rounds of attempts, and at least
+ * How long the unit is dead: this many of its poll periods, or this many rounds with all retries, and at least
  * this many ms.
  */
 const DEAD_PERIODS = 10;
 const DEAD_ROUNDS = 4;
 const SHORTEST_DEAD_MS = 5_000;
 const LONGEST_DEAD_MS = 180_000;
-/** How often each other question has to be asked before the check is over early. */
+/** How often each other poll has to come before the check is over early. */
 const ENOUGH_ASKED = 4;
 
 /** The check in which one unit is silent, and the others should be asked meanwhile. */
@@ -112,17 +112,17 @@ const deadUnit: Check = {
   what: 'a dead unit',
   does: 'Leaves one unit without any reply, and measures how often the others are read meanwhile.',
   matters: 'One dead device must not take all others with it.',
-  fix: 'After the last attempt go on with the other units, and ask a dead one less often.',
-  rule: 'Passes when every reading question to another unit is asked at least twice meanwhile, and says how much slower; fails when one is not; inconclusive when the client reads from one unit only.',
+  fix: 'After the last retry go on with the other units, and ask a dead one less often.',
+  rule: 'Passes when every poll that reads another unit comes at least twice meanwhile, and says how much slower; fails when one does not; inconclusive when the client reads from one unit only.',
   source: 'node-red-contrib-modbus issue 446: one dead unit stalls all',
-  needs: ['time-out', 'attempts'],
+  needs: ['time-out', 'retries'],
   lastsMs: SHORTEST_DEAD_MS,
   async run(exam) {
     // Writes are left out: one may pass on what was read from the dead unit, and then there is nothing to
     // write meanwhile.
-    const others = exam.client.questions.filter((question) => {
-      const { unitId, periodMs, isAnswered } = question;
-      return unitId !== exam.target.unitId && periodMs !== undefined && isAnswered && isReading(question);
+    const others = exam.client.polls.filter((poll) => {
+      const { unitId, periodMs, isAnswered } = poll;
+      return unitId !== exam.target.unitId && periodMs !== undefined && isAnswered && isReading(poll);
     });
     if (others.length === 0) return sure('unclear', 'the client reads from one unit only');
     const missing = await learn(exam, [LOST]);
@@ -134,7 +134,7 @@ const deadUnit: Check = {
       ({ since }) => {
         if (exam.clock.now() - begin < SHORTEST_DEAD_MS) return undefined;
         const asked = exam.log.after(since);
-        const times = (question: Question) => asked.filter((each) => each.question === question.key).length;
+        const times = (poll: Poll) => asked.filter((each) => each.poll === poll.key).length;
         return others.every((each) => times(each) >= ENOUGH_ASKED) || undefined;
       },
       longest,
@@ -143,12 +143,12 @@ const deadUnit: Check = {
     const { unitId } = exam.target;
     const meanwhile = exam.log.after(since);
     const evidence = meanwhile.slice(0, 24);
-    const asked = new Map(questionsIn(meanwhile).map((question) => [question.key, question]));
-    const slower = others.map((question) => ({
-      question,
-      times: slowdown(question, asked.get(question.key)),
+    const asked = new Map(pollsIn(meanwhile).map((poll) => [poll.key, poll]));
+    const slower = others.map((poll) => ({
+      poll,
+      times: slowdown(poll, asked.get(poll.key)),
     }));
-    const left = slower.find(({ times }) => times === undefined)?.question;
+    const left = slower.find(({ times }) => times === undefined)?.poll;
     if (left) {
       const took = durationText(Math.round(exam.clock.now() - begin));
       const text = `while unit ${unitId} was dead for ${took}, ${left.text} was not asked twice`;
@@ -161,16 +161,16 @@ const deadUnit: Check = {
 };
 
 /** The longest time that the unit is dead, in ms. */
-function deadFor(exam: Exam, others: readonly Question[]): number {
+function deadFor(exam: Exam, others: readonly Poll[]): number {
   const { client, target } = exam;
-  const asked = client.questions.filter(({ unitId }) => unitId === target.unitId).length;
+  const asked = client.polls.filter(({ unitId }) => unitId === target.unitId).length;
   const longest = Math.max(...[target, ...others].map(({ periodMs = 0 }) => periodMs));
   const rounds = DEAD_ROUNDS * (longest + roundOf(exam, asked));
   return Math.min(LONGEST_DEAD_MS, Math.max(SHORTEST_DEAD_MS, DEAD_PERIODS * exam.periodMs, rounds));
 }
 
-/** How many times as long as usual the intervals are; undefined when the question was not asked twice. */
-function slowdown({ periodMs = 0 }: Question, meanwhile: Question | undefined): number | undefined {
+/** How many times as long as usual the intervals are; undefined when the poll did not come twice. */
+function slowdown({ periodMs = 0 }: Poll, meanwhile: Poll | undefined): number | undefined {
   if (!meanwhile || meanwhile.intervals.length === 0) return undefined;
   return median(meanwhile.intervals) / periodMs;
 }

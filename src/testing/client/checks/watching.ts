@@ -20,7 +20,7 @@ interface WatchRow extends Omit<Check, 'group' | 'beside' | 'run'> {
 
 const LONGEST_MS = 30_000;
 /**
- * The longest watch for a rhythm, in ms: while other checks disturb the same question, few of its intervals
+ * The longest watch for a rhythm, in ms: while other checks disturb the same poll, few of its intervals
  * count.
  */
 const LONGEST_RHYTHM_MS = 120_000;
@@ -74,9 +74,9 @@ const WATCHED: readonly WatchRow[] = [
     id: 'poll-period',
     title: 'Polls in a regular rhythm',
     what: 'no disturbance',
-    does: 'Watches the requests and measures the time from one asking of a question to the next.',
+    does: 'Watches the requests and measures the time from one request of a poll to the next.',
     matters: 'Whoever reads a value has to know how old it may be.',
-    fix: 'Poll by a clock that does not wait for replies, and give each question its own period.',
+    fix: 'Poll by a clock that does not wait for replies, and give each value its own period.',
     rule: 'Passes when nine of ten intervals are within 25 % or 25 ms of the median. With fewer than 24 intervals these limits shrink in proportion. Fails when there are at least 24 intervals and two of five are off by 40 % and 100 ms. Inconclusive between the two, and below four intervals.',
     source: 'Common practice; no specification sets a period.',
     isEnough: (exam) => intervalsOf(exam).length >= ENOUGH_POLLS && rhythm(exam).verdict !== 'inconclusive',
@@ -158,20 +158,20 @@ function watchCheck({ isEnough, longestMs, judge, ...described }: WatchRow): Che
   };
 }
 
-/** How many askings after a fault may be repetitions, or polls that make up for lost time. */
+/** How many requests after a fault may be retries, or polls that make up for lost time. */
 const UNSETTLED = 2;
 
-/** The time from one asking of a question to the next, in ms. */
+/** The time from one request of a poll to the next, in ms. */
 interface Interval {
   readonly ms: number;
   readonly shown: readonly [Exchange, Exchange];
 }
 
 /**
- * The times from one asking of a question to the next, when nothing was disturbed between them or shortly
+ * The times from one request of a poll to the next, when nothing was disturbed between them or shortly
  * before.
  */
-function intervalsOf(exam: Exam, question = exam.target.key) {
+function intervalsOf(exam: Exam, poll = exam.target.key) {
   const asked = exam.log.newest();
   const intervals: Interval[] = [];
   let before: Exchange | undefined;
@@ -183,7 +183,7 @@ function intervalsOf(exam: Exam, question = exam.target.key) {
       before = undefined;
     }
     if (each.rule) [before, unsettled] = [undefined, UNSETTLED];
-    else if (each.question === question && --unsettled < 0) {
+    else if (each.poll === poll && --unsettled < 0) {
       if (before) intervals.push({ ms: each.at - before.at, shown: [before, each] });
       before = each;
     }
@@ -197,7 +197,7 @@ function rhythm(exam: Exam): Judged {
     return sure('unclear', 'too few polls came to know their rhythm', exam.target.asked);
   }
   exam.client.learn({ pollPeriodMs: median(own.map(({ ms }) => ms)) });
-  const judged = exam.client.questions
+  const judged = exam.client.polls
     .map(({ key, text }) => ({ text, intervals: intervalsOf(exam, key) }))
     .filter(({ intervals }) => intervals.length >= FEWEST_INTERVALS)
     .map(({ text, intervals }) => evenness(exam, text, intervals));
@@ -250,9 +250,9 @@ const MISTAKES: ReadonlyMap<number | undefined, string> = new Map([
 
 function legality({ log }: Exam): Judged {
   const asked = log.after(0);
-  // The newest answer to each question shows what its device has, unless we have spoilt it.
+  // The newest answer to each poll shows what its device has, unless we have spoilt it.
   const answered = asked.filter(({ rule, reply }) => reply && !rule);
-  const first = new Map([...asked, ...answered].map((each) => [each.question, each]));
+  const first = new Map([...asked, ...answered].map((each) => [each.poll, each]));
   const read = [...first.values()].map((exchange) => ({ exchange, why: mistakeIn(exchange) }));
   const illegal = read.filter(({ why }) => why !== undefined);
   if (illegal.length > 0) {
@@ -270,7 +270,7 @@ function legality({ log }: Exam): Judged {
     const text = `${times} came with a wrong check value; the line does not show who spoilt them`;
     return sure('unclear', text, damaged.slice(0, MOST_SHOWN));
   }
-  const count = first.size === 1 ? 'its one question is' : `its ${first.size} questions are`;
+  const count = first.size === 1 ? 'its one poll is' : `its ${first.size} polls are`;
   return sure('right', `${count} legal`, [...first.values()].slice(0, MOST_SHOWN));
 }
 

@@ -26,7 +26,7 @@ export interface Exchange {
    * Identifies what was asked: unit, function and addresses. All repetitions have the same text; the values
    * of a write do not matter.
    */
-  readonly question: string;
+  readonly poll: string;
   /** What was sent as reply, or that nothing was; absent until that is decided. */
   reply?: ReplyEvent | undefined;
   /** The fault rule of the client test that spoilt the reply. */
@@ -51,10 +51,10 @@ export function exchangeOf(event: TrafficEvent): Exchange | undefined {
   const pdu = event.framing.fields(event.bytes)?.pdu;
   if (pdu === undefined) return undefined;
   const { seq, at, unitId } = event;
-  return { seq, at, request: event, pdu, question: questionOf(unitId, pdu) };
+  return { seq, at, request: event, pdu, poll: pollOf(unitId, pdu) };
 }
 
-function questionOf(unitId: number, pdu: Uint8Array): string {
+function pollOf(unitId: number, pdu: Uint8Array): string {
   const ranges = addressRanges(pdu).map(({ address, quantity }) => `${address}+${quantity}`);
   const rest = ranges.length > 0 ? ranges.join(',') : Buffer.from(pdu.subarray(1)).toString('hex');
   return `${unitId}/${pdu[0]}/${rest}`;
@@ -113,42 +113,42 @@ export function transactionOf({ request: { framing, bytes } }: Exchange): number
   return framing.fields(bytes)?.transactionId ?? 0;
 }
 
-/** A question that the client asks again and again, as watching has shown it. Times in ms. */
-export interface Question {
-  /** Identifies the question, as `Exchange.question` does. */
+/** A request that the client sends again and again, as watching has shown it. Times in ms. */
+export interface Poll {
+  /** Identifies the poll, as `Exchange.poll` does. */
   readonly key: string;
   readonly unitId: number;
   readonly functionCode: number;
   readonly pdu: Uint8Array;
-  /** The question in words: `unit 1 read holding registers 0–9`. */
+  /** The poll in words: `unit 1 read holding registers 0–9`. */
   readonly text: string;
   readonly asked: readonly Exchange[];
-  /** The times between one asking and the next. */
+  /** The times between one request and the next. */
   readonly intervals: readonly number[];
-  /** The median of the intervals; undefined when the question was asked once. */
+  /** The median of the intervals; undefined when it was sent once. */
   readonly periodMs: number | undefined;
-  /** True when nearly every asking was answered as it should be: one reply may come too late on a busy machine. */
+  /** True when nearly every request was answered as it should be: one reply may come too late on a busy machine. */
   readonly isAnswered: boolean;
 }
 
-/** Groups exchanges by their questions, in the order of the first asking. */
-export function questionsIn(exchanges: readonly Exchange[]): Question[] {
+/** Groups exchanges by their polls, in the order of the first request. */
+export function pollsIn(exchanges: readonly Exchange[]): Poll[] {
   const byKey = new Map<string, Exchange[]>();
   for (const exchange of exchanges) {
-    const asked = byKey.get(exchange.question);
+    const asked = byKey.get(exchange.poll);
     if (asked) asked.push(exchange);
-    else byKey.set(exchange.question, [exchange]);
+    else byKey.set(exchange.poll, [exchange]);
   }
-  return Array.from(byKey, ([key, asked]) => question(key, asked));
+  return Array.from(byKey, ([key, asked]) => poll(key, asked));
 }
 
-/** The fraction of its askings that a question needs answered. */
+/** The fraction of its requests that a poll needs answered. */
 const ANSWERED = 0.8;
 
-function question(key: string, asked: readonly Exchange[]): Question {
+function poll(key: string, asked: readonly Exchange[]): Poll {
   const [{ request, pdu }] = asked as [Exchange];
   const intervals = timesBetween(asked);
-  // The newest asking may still wait for its reply.
+  // The newest request may still wait for its reply.
   const decided = asked.filter(({ reply }, i) => reply !== undefined || i < asked.length - 1);
   return {
     key,
@@ -177,7 +177,7 @@ export function timesBetween(asked: readonly Exchange[]): number[] {
 const LAST_BITS = 2;
 const LAST_READING = 4;
 
-export function isReading({ functionCode }: Pick<Question, 'functionCode'>): boolean {
+export function isReading({ functionCode }: Pick<Poll, 'functionCode'>): boolean {
   return functionCode <= LAST_READING;
 }
 
@@ -185,15 +185,15 @@ export function isReading({ functionCode }: Pick<Question, 'functionCode'>): boo
  * True when a reply does not tell whether it belongs to the exchange or to the target: both read as much from
  * one unit.
  */
-export function isAlike({ request, pdu }: Exchange, target: Question): boolean {
+export function isAlike({ request, pdu }: Exchange, target: Poll): boolean {
   if (request.unitId !== target.unitId || pdu[0] !== target.functionCode) return false;
   const [asked, other] = [addressRanges(target.pdu)[0], addressRanges(pdu)[0]];
   // A reply to a reading function does not name the addresses that were read.
   return asked?.quantity === other?.quantity && (isReading(target) || asked?.address === other?.address);
 }
 
-/** How much a question reads, and how many data bytes its reply has; undefined when it reads nothing. */
-export function readingOf({ functionCode, pdu }: Pick<Question, 'functionCode' | 'pdu'>) {
+/** How much a poll reads, and how many data bytes its reply has; undefined when it reads nothing. */
+export function readingOf({ functionCode, pdu }: Pick<Poll, 'functionCode' | 'pdu'>) {
   const quantity = addressRanges(pdu)[0]?.quantity;
   if (functionCode > LAST_READING || quantity === undefined) return undefined;
   const isBits = functionCode <= LAST_BITS;
@@ -201,12 +201,12 @@ export function readingOf({ functionCode, pdu }: Pick<Question, 'functionCode' |
 }
 
 /**
- * Chooses the question to disturb: one that is answered, the most frequent one, and a reading one if there is
+ * Chooses the poll to disturb: one that is answered, the most frequent one, and a reading one if there is
  * any.
- * @param unitId only questions to this unit count; those to any unit when undefined
+ * @param unitId only polls to this unit count; those to any unit when undefined
  */
-export function targetOf(questions: readonly Question[], unitId: number | undefined): Question | undefined {
-  const fit = questions.filter(
+export function targetOf(polls: readonly Poll[], unitId: number | undefined): Poll | undefined {
+  const fit = polls.filter(
     (each) => each.isAnswered && (unitId === undefined || each.unitId === unitId) && each.asked.length > 1,
   );
   const reading = fit.filter(isReading);
@@ -214,8 +214,8 @@ export function targetOf(questions: readonly Question[], unitId: number | undefi
   return others.reduce((best, each) => (each.asked.length > (best?.asked.length ?? 0) ? each : best), first);
 }
 
-/** The conditions of a fault rule that acts on one question alone. */
-export function conditionsOf({ unitId, functionCode, pdu }: Question): object {
+/** The conditions of a fault rule that acts on one poll alone. */
+export function conditionsOf({ unitId, functionCode, pdu }: Poll): object {
   const [range] = addressRanges(pdu);
   return {
     unit: unitId,

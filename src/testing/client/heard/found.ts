@@ -12,13 +12,13 @@ export interface Silence {
   readonly last: number;
 }
 
-/** How a client asks one question while it gets no reply to it. */
-export interface AskingRun {
-  /** The askings without a reply, beginning with a poll. */
+/** How a client repeats a request while it gets no reply to it. */
+export interface UnansweredRun {
+  /** The requests without a reply, beginning with a poll. */
   readonly asked: readonly Exchange[];
-  /** The request with another question that came after them; undefined while only this question comes. */
+  /** The other request that came after them; undefined while only this one comes. */
   readonly after: Exchange | undefined;
-  /** The times from each asking to the next one, in ms. */
+  /** The times from each of these requests to the next one, in ms. */
   readonly intervals: readonly number[];
 }
 
@@ -28,16 +28,16 @@ export interface ClientFacts extends Measurements {
   readonly silence?: Silence;
   /** How long the client waits for a reply at most before it goes on, in ms; absent until that was tried. */
   readonly waitMs?: number;
-  readonly run?: AskingRun;
+  readonly run?: UnansweredRun;
   /** True when the client has waited on for a reply until it came, for longer than any other. */
   readonly neverGivesUp?: boolean;
 }
 
 /** The measurements among the facts. */
-export function measurementsOf({ timeoutMs, attempts, pausesMs, pollPeriodMs }: ClientFacts): Measurements {
+export function measurementsOf({ timeoutMs, retries, pausesMs, pollPeriodMs }: ClientFacts): Measurements {
   return {
     ...(timeoutMs && { timeoutMs }),
-    ...(attempts !== undefined && { attempts }),
+    ...(retries !== undefined && { retries }),
     ...(pausesMs && { pausesMs }),
     ...(pollPeriodMs !== undefined && { pollPeriodMs }),
   };
@@ -49,12 +49,12 @@ export function measuredText({ value, plusMinus }: Measured): string {
 }
 
 /** The measurements by name, for reports. */
-export function parametersOf({ pollPeriodMs, timeoutMs, attempts, pausesMs }: ClientFacts) {
+export function parametersOf({ pollPeriodMs, timeoutMs, retries, pausesMs }: ClientFacts) {
   const rows: [string, string | undefined][] = [
     ['poll period', pollPeriodMs === undefined ? undefined : `${numberText(pollPeriodMs)} ms`],
     ['response time-out', timeoutMs && measuredText(timeoutMs)],
-    ['attempts', attempts === undefined ? undefined : String(attempts)],
-    ['pauses between attempts', pausesMs && (pausesMs.length > 0 ? pausesText(pausesMs) : undefined)],
+    ['retries', retries === undefined ? undefined : String(retries)],
+    ['pauses before retries', pausesMs && (pausesMs.length > 0 ? pausesText(pausesMs) : undefined)],
   ];
   return rows.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
 }
@@ -63,11 +63,11 @@ export function parametersOf({ pollPeriodMs, timeoutMs, attempts, pausesMs }: Cl
  * Puts the measurements into words: `gives up after 487 ± 3 ms, asks 3 times, waits 100, 200 ms`. Empty when
  * nothing was measured.
  */
-export function foundText({ timeoutMs, attempts, pausesMs = [] }: ClientFacts): string {
+export function foundText({ timeoutMs, retries, pausesMs = [] }: ClientFacts): string {
   const waits = pausesMs.some((ms) => Math.round(ms) > 0);
   return [
     ...(timeoutMs ? [`gives up after ${measuredText(timeoutMs)}`] : []),
-    ...(attempts === undefined ? [] : [attempts === 1 ? 'asks once' : `asks ${attempts} times`]),
+    ...(retries === undefined ? [] : [retries === 0 ? 'asks once' : `asks ${retries + 1} times`]),
     ...(waits ? [`waits ${pausesText(pausesMs)}`] : []),
   ].join(', ');
 }

@@ -2,12 +2,12 @@ import { failure, type Result, success } from '../../../common/result.js';
 import { durationText, timesText } from '../../report/words.js';
 import { spanOf, usualTimes } from '../../times.js';
 import type { WatchedClient } from '../watched-client.js';
-import { type Question, questionsIn, targetOf } from './exchange.js';
+import { type Poll, pollsIn, targetOf } from './exchange.js';
 
 /** How long to wait for the first request, in ms. */
 const PATIENCE_MS = 30_000;
 /**
- * The client is watched for at least this long, and for this many polls of the question that will be
+ * The client is watched for at least this long, and for this many requests of the poll that will be
  * disturbed.
  */
 const SHORTEST_MS = 2_000;
@@ -24,10 +24,10 @@ const ENOUGH_MS = 30_000;
 /** Watching takes at most this fraction of the limit. */
 const MOST_OF_LIMIT = 0.25;
 
-/** The questions of the client, and the one to disturb. */
+/** The polls of the client, and the one to disturb. */
 interface Watched {
-  readonly questions: readonly Question[];
-  readonly target: Question;
+  readonly polls: readonly Poll[];
+  readonly target: Poll;
 }
 
 /**
@@ -38,7 +38,7 @@ const UNEVEN = 0.5;
 const UNEVEN_MS = 100;
 
 /** Says that polls come in no rhythm, as a part of a sentence; undefined when they do. */
-export function unevenText({ text, intervals, periodMs = 0 }: Question): string | undefined {
+export function unevenText({ text, intervals, periodMs = 0 }: Poll): string | undefined {
   const times = usualTimes(intervals);
   if (spanOf(times) <= Math.max(UNEVEN * periodMs, UNEVEN_MS)) return undefined;
   const [low, high] = [times.low, times.high].map((ms) => durationText(Math.round(ms)));
@@ -47,20 +47,20 @@ export function unevenText({ text, intervals, periodMs = 0 }: Question): string 
 
 /**
  * Watches the client until its rhythm is known.
- * @returns the question to disturb; or sentences on how the client has ended meanwhile, or why it can't be
+ * @returns the poll to disturb; or sentences on how the client has ended meanwhile, or why it can't be
  *   tested
  */
 export async function watchClient(
   client: WatchedClient,
-): Promise<{ readonly target: Question } | { readonly crash: string } | { readonly refused: string }> {
+): Promise<{ readonly target: Poll } | { readonly crash: string } | { readonly refused: string }> {
   const watched = await Promise.race([rhythmOf(client), client.crashed.then((crash) => ({ crash }))]);
   if ('crash' in watched) {
     if (client.log.after(0).length > 0) return watched;
     return client.refuse('the client ended before it asked anything', `: ${watched.crash}`);
   }
   if (!watched.ok) return client.refuse(watched.error);
-  const { questions, target } = watched.value;
-  client.watched(questions, target);
+  const { polls, target } = watched.value;
+  client.watched(polls, target);
   return { target };
 }
 
@@ -80,29 +80,29 @@ async function rhythmOf(client: WatchedClient): Promise<Result<Watched>> {
   const startedAt = clock.now();
   const longest = Math.max(limitMs * MOST_OF_LIMIT, SHORTEST_MS);
   let lookAt = startedAt + SHORTEST_MS;
-  const polls = () => targetOf(questionsIn(log.newest()), unitId)?.asked.length ?? 0;
+  const timesAsked = () => targetOf(pollsIn(log.newest()), unitId)?.asked.length ?? 0;
   const isKnown = (least: number) => () => {
     if (clock.now() < lookAt) return undefined;
     lookAt = clock.now() + Math.max(LOOK_EVERY_MS, LOOK_AGAIN * (clock.now() - startedAt));
-    return polls() >= least || undefined;
+    return timesAsked() >= least || undefined;
   };
   const to = unitId === undefined ? '' : ` to unit ${unitId}`;
   const asked = () => {
-    const each = questionsIn(log.newest()).map(({ text, asked }) => `${text} (${asked.length})`);
+    const each = pollsIn(log.newest()).map(({ text, asked }) => `${text} (${asked.length})`);
     return each.slice(0, 4).join(', ');
   };
   await client.until(isKnown(POLLS + 1), Math.min(longest, ENOUGH_MS));
-  if (polls() < FEWEST_POLLS && longest > ENOUGH_MS) {
-    const wanted = `a question${to} that comes ${FEWEST_POLLS} times and is answered`;
+  if (timesAsked() < FEWEST_POLLS && longest > ENOUGH_MS) {
+    const wanted = `a poll${to} that comes ${FEWEST_POLLS} times and is answered`;
     client.note(`waiting for ${wanted}, ${durationText(ENOUGH_MS)} so far; the last were ${asked()}`);
     await client.until(isKnown(FEWEST_POLLS), longest - ENOUGH_MS);
   }
-  const questions = questionsIn(log.newest());
-  const chosen = targetOf(questions, unitId);
-  if (chosen && chosen.asked.length >= FEWEST_POLLS) return success({ questions, target: chosen });
+  const polls = pollsIn(log.newest());
+  const chosen = targetOf(polls, unitId);
+  if (chosen && chosen.asked.length >= FEWEST_POLLS) return success({ polls, target: chosen });
   const within = durationText(Math.round(clock.now() - startedAt));
   const times = timesText(log.after(0).length);
   return failure(
-    `the client asked ${times} in ${within}, but no question${to} came ${FEWEST_POLLS} times and was answered; the last were ${asked()}`,
+    `the client asked ${times} in ${within}, but no poll${to} came ${FEWEST_POLLS} times and was answered; the last were ${asked()}`,
   );
 }

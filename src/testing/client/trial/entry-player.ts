@@ -35,20 +35,20 @@ const ECHOED: readonly number[] = [FunctionCode.writeSingleCoil, FunctionCode.wr
 export interface Played {
   readonly entry: Misbehaviour;
   readonly rules: readonly OwnRule[];
-  /** What the client got from the device before, by question: a PDU, or nothing. */
+  /** What the client got from the device before, by poll: a PDU, or nothing. */
   readonly before: ReadonlyMap<string, Uint8Array | undefined>;
 }
 
 /** True when the misbehaviour changed the answer to this request. */
 export function isMet(exchange: Exchange, played: Played): boolean {
-  const { rule, reply, question, request, at } = exchange;
+  const { rule, reply, poll, request, at } = exchange;
   if (isDropped(exchange)) return false;
   if (rule) {
     return played.rules.includes(rule) && rule.faults.length > 0 && whyNotActed(exchange) === undefined;
   }
   const { manners } = played.entry;
-  if (!manners || !reply || !played.before.has(question)) return false;
-  const [was, is] = [played.before.get(question), pduOf(reply)];
+  if (!manners || !reply || !played.before.has(poll)) return false;
+  const [was, is] = [played.before.get(poll), pduOf(reply)];
   if (is === undefined && reply.plan.kind !== 'silence') return false;
   if (kindOf(was) !== kindOf(is)) return true;
   if (kindOf(is) !== 'data') return false;
@@ -73,7 +73,7 @@ function hasOtherRegisters(
   return (manners?.addresses !== undefined && table !== undefined) || isShared === true;
 }
 
-/** True when the reply ended after the client had asked the next question. */
+/** True when the reply ended after the client had sent the next request. */
 export function isLate({ log }: Exam, exchange: Exchange): boolean {
   const next = log.nextOf(exchange);
   return next !== undefined && (repliedUntil(exchange) ?? 0) > next.at;
@@ -84,12 +84,12 @@ export function isLate({ log }: Exam, exchange: Exchange): boolean {
  * device sends from the unit identifier on.
  */
 export function isTrue(exchange: Exchange, { before }: Played): boolean {
-  const { reply, request, pdu: asked, question, rule } = exchange;
+  const { reply, request, pdu: asked, poll, rule } = exchange;
   if (!reply) return false;
   const { framing, plan, report } = reply;
   const bytes = concatBytes(...sentFrames(plan, report));
   if (bytes.length === 0 || kindOf(pduOf(reply)).startsWith('exception')) return true;
-  const pdu = ECHOED.includes(request.functionCode) ? asked : before.get(question);
+  const pdu = ECHOED.includes(request.functionCode) ? asked : before.get(poll);
   if (!pdu || rule?.faults.some((fault) => 'stale' in fault)) return false;
   const good = framing.encode({ transactionId: transactionOf(exchange), unitId: request.unitId, pdu });
   const from = BEFORE_UNIT[framing.name];
@@ -119,10 +119,10 @@ export function isForeign({ request, reply }: Exchange, played: Played): boolean
   return hasOtherRegisters(played, request) && reply !== undefined && kindOf(pduOf(reply)) === 'data';
 }
 
-/** The latest undisturbed reply to each question. */
+/** The latest undisturbed reply to each poll. */
 export function latestReplies({ log }: Exam): Played['before'] {
   const undisturbed = log.newest().filter(({ reply, rule }) => reply && !rule);
-  return new Map(undisturbed.map(({ question, reply }) => [question, reply && pduOf(reply)]));
+  return new Map(undisturbed.map(({ poll, reply }) => [poll, reply && pduOf(reply)]));
 }
 
 /** How late after it was armed an entry may begin, in ms. */

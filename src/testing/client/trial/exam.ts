@@ -2,7 +2,7 @@ import type { Random } from '../../../common/random.js';
 import type { Ability } from '../../../device/faults/kind.js';
 import type { Clock } from '../../../modbus/transport/clock.js';
 import type { CheckAbout } from '../../report/report.js';
-import { conditionsOf, type Exchange, type OwnRule, type Question, wentWell } from '../heard/exchange.js';
+import { conditionsOf, type Exchange, type OwnRule, type Poll, wentWell } from '../heard/exchange.js';
 import { type ExchangeLog, Waits } from '../heard/log.js';
 import type { WatchedClient } from '../watched-client.js';
 import type { Judged } from './verdict.js';
@@ -39,10 +39,10 @@ export interface Check extends CheckText, CheckPlace, CheckAbout {
   /** What the client is shown, as a part of a sentence: `a reply with a wrong CRC`. */
   readonly what: string;
   /**
-   * `watches`: the check disturbs nobody, and runs beside all others. `one question`: it disturbs nothing but
-   * its question, and runs beside others of its kind. Absent: it runs alone.
+   * `watches`: the check disturbs nobody, and runs beside all others. `one poll`: it disturbs nothing but
+   * its poll, and runs beside others of its kind. Absent: it runs alone.
    */
-  readonly beside?: 'watches' | 'one question';
+  readonly beside?: 'watches' | 'one poll';
   readonly run: (exam: Exam) => Promise<Judged>;
   /** The verdict on what is known before the check is over. Absent when nothing is known before its end. */
   readonly soFar?: (exam: Exam) => Judged;
@@ -58,10 +58,10 @@ export interface Disturbance {
   /** How many requests are spoilt at most; all of them when absent. */
   readonly count?: number;
   /**
-   * Which requests are spoilt: those of the disturbed question (also when absent), of its unit, or all that
+   * Which requests are spoilt: those of the disturbed poll (also when absent), of its unit, or all that
    * the line answers.
    */
-  readonly scope?: 'question' | 'unit' | 'line';
+  readonly scope?: 'poll' | 'unit' | 'line';
   /** True for what helps the client, so that it is not blamed on the check. */
   readonly isHelp?: boolean;
 }
@@ -82,9 +82,9 @@ interface Own {
   readonly name: string;
   /** Random numbers; the same seed gives the same numbers. */
   readonly random: Random;
-  /** The question that is disturbed. */
-  readonly target: Question;
-  /** True when another check disturbs another question at the same time. */
+  /** The poll that is disturbed. */
+  readonly target: Poll;
+  /** True when another check disturbs another poll at the same time. */
   readonly isBeside?: boolean;
 }
 
@@ -121,7 +121,7 @@ export class Exam {
   readonly client: WatchedClient;
   readonly clock: Clock;
   readonly log: ExchangeLog;
-  readonly target: Question;
+  readonly target: Poll;
   readonly random: Random;
   readonly isBeside: boolean;
   /** Everything with a higher sequence number came after the check began. */
@@ -148,7 +148,7 @@ export class Exam {
     this.#waits = new Waits(client.clock, client.log);
   }
 
-  /** The usual time from one asking of the disturbed question to the next, in ms. */
+  /** The usual time from one request of the disturbed poll to the next, in ms. */
   get periodMs(): number {
     return this.target.periodMs ?? 0;
   }
@@ -184,7 +184,7 @@ export class Exam {
    * @param find called as by `until`
    */
   async disturb<Result>(
-    { faults, count, scope = 'question', isHelp = false }: Disturbance,
+    { faults, count, scope = 'poll', isHelp = false }: Disturbance,
     find: (disturbed: Disturbed) => Result | undefined,
     limitMs: number,
   ): Promise<Disturbed & { readonly result: Result | undefined }> {
@@ -264,14 +264,14 @@ export class Exam {
     );
   }
 
-  /** The exchanges of the disturbed question after this sequence number. */
+  /** The exchanges of the disturbed poll after this sequence number. */
   askedAfter(seq: number): readonly Exchange[] {
-    return this.log.after(seq).filter(({ question }) => question === this.target.key);
+    return this.log.after(seq).filter(({ poll }) => poll === this.target.key);
   }
 
   /**
-   * Waits until the client polls as it did before anything was disturbed: the disturbed question in its usual
-   * rhythm with good replies, and each of the other regular questions at least once.
+   * Waits until the client polls as it did before anything was disturbed: the disturbed poll in its usual
+   * rhythm with good replies, and each of the other regular polls at least once.
    * @param polls how many polls as usual are enough
    * @param withinMs how long the client may take, in ms, unless twenty poll periods are longer
    * @returns false when the client takes longer
@@ -301,9 +301,9 @@ export class Exam {
     const most = Math.max(longest * LONGER, longest + LATER_MS) + late;
     const times = [...asked.map(({ at }) => at), this.clock.now()];
     if (times.some((at, i) => i > 0 && at - (times[i - 1] as number) > most)) return false;
-    const heard = new Set(this.log.after(since).map(({ question }) => question));
-    // A regular question is asked at least half as often as the disturbed one.
-    const regular = this.client.questions.filter((each) => each.asked.length * 2 >= this.target.asked.length);
+    const heard = new Set(this.log.after(since).map(({ poll }) => poll));
+    // A regular poll is asked at least half as often as the disturbed one.
+    const regular = this.client.polls.filter((each) => each.asked.length * 2 >= this.target.asked.length);
     return regular.every(({ key }) => heard.has(key));
   }
 

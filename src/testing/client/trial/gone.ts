@@ -2,7 +2,7 @@ import type { Clock } from '../../../modbus/transport/clock.js';
 import type { Line } from '../../../simulator/line.js';
 import { timesText } from '../../report/words.js';
 import { type Outage, type PolledLine, pduOf } from '../../tested-line.js';
-import { type Exchange, type Question, questionsIn, transactionOf, wentWell } from '../heard/exchange.js';
+import { type Exchange, type Poll, pollsIn, transactionOf, wentWell } from '../heard/exchange.js';
 import type { ClientFacts } from '../heard/found.js';
 import type { ExchangeLog } from '../heard/log.js';
 import { type Judged, LAST_FRAMES, sure } from './verdict.js';
@@ -11,14 +11,14 @@ import { type Judged, LAST_FRAMES, sure } from './verdict.js';
 interface Asking {
   readonly clock: Clock;
   readonly periodMs: number;
-  readonly target: Question;
+  readonly target: Poll;
   readonly lastMet: Exchange | undefined;
   readonly hasDisturbed: boolean;
   readonly suspicion: string | undefined;
   readonly log: Pick<ExchangeLog, 'after' | 'newest' | 'last'>;
   readonly client: {
     readonly facts: ClientFacts;
-    readonly questions: readonly Question[];
+    readonly polls: readonly Poll[];
     readonly disturbedUntil: number;
     readonly line: PolledLine;
     readonly order: { readonly line: Pick<Line, 'sendUnsolicited'> };
@@ -30,22 +30,22 @@ interface Asking {
 }
 
 /**
- * A client asks a question no more when it has not come for this long: this many ms, or this many poll periods or
+ * A client asks a poll no more when it has not come for this long: this many ms, or this many poll periods or
  * waits for a reply, whichever is longest. Some clients try again after a minute.
  */
 const GONE_MS = 75_000;
 const GONE_TIMES = 5;
-/** Other questions are asked no more when they have not come for this many ms, and this many of their periods. */
+/** Other polls are asked no more when they have not come for this many ms, and this many of their periods. */
 const OVERDUE_MS = 10_000;
 const OVERDUE_PERIODS = 3;
 /** How long a client has to be silent, in ms, to fail a check that is ended from outside. */
 const SILENT_MS = 30_000;
-/** How many questions a sentence names. */
+/** How many polls a sentence names. */
 const MOST_NAMED = 2;
 
-/** What a client has stopped asking: everything, or one question, while it asks others. */
-export interface StoppedAsking {
-  readonly what: 'everything' | 'question';
+/** What a client has stopped asking: everything, or one poll, while it asks others. */
+export interface StoppedPolls {
+  readonly what: 'everything' | 'poll';
   /** The same as a part of a sentence, with how long that is so. */
   readonly text: string;
   /** Says in short what is wrong, before `after exception 4`. */
@@ -57,33 +57,30 @@ export function secondsSince({ clock }: Pick<Asking, 'clock'>, at: number): stri
   return `${Math.floor(Math.max(0, clock.now() - at) / 1000)} s`;
 }
 
-/** True when a question should have come again by now, as often as it usually does. */
-function isOver({ clock, client }: Asking, { key, asked, periodMs: late = 0 }: Question): boolean {
-  const { periodMs = late } = client.questions.find((each) => each.key === key) ?? {};
+/** True when a poll should have come again by now, as often as it usually does. */
+function isOver({ clock, client }: Asking, { key, asked, periodMs: late = 0 }: Poll): boolean {
+  const { periodMs = late } = client.polls.find((each) => each.key === key) ?? {};
   return clock.now() - (asked.at(-1)?.at ?? 0) > Math.max(OVERDUE_MS, OVERDUE_PERIODS * periodMs);
 }
 
 /**
- * Says what the client asks no more since an exchange: everything, or the disturbed question.
- * @param since the last exchange of that question; absent for the last one that was heard
+ * Says what the client asks no more since an exchange: everything, or the disturbed poll.
+ * @param since the last exchange of that poll; absent for the last one that was heard
  */
-export function stopped(
-  exam: Asking,
-  since: Exchange | undefined = exam.askedAfter(0).at(-1),
-): StoppedAsking {
+export function stopped(exam: Asking, since: Exchange | undefined = exam.askedAfter(0).at(-1)): StoppedPolls {
   const { log, target } = exam;
   const others = log.after(since?.seq ?? 0);
   const newest = others.at(-1) ?? since;
-  const asked = questionsIn(others);
-  if (asked.every((question) => isOver(exam, question))) {
+  const asked = pollsIn(others);
+  if (asked.every((poll) => isOver(exam, poll))) {
     const text = `asked nothing more for ${secondsSince(exam, newest?.at ?? exam.clock.now())}`;
     return { what: 'everything', text, blame: 'asks nothing more' };
   }
   const named = asked.map(({ text, asked }) => `${text} ${timesText(asked.length)}`);
-  const more = named.length > MOST_NAMED ? ` and ${named.length - MOST_NAMED} other questions` : '';
+  const more = named.length > MOST_NAMED ? ` and ${named.length - MOST_NAMED} other polls` : '';
   const instead = `${named.slice(0, MOST_NAMED).join(', ')}${more}`;
   const text = `did not ask ${target.text} for ${secondsSince(exam, since?.at ?? 0)}, but ${instead}`;
-  return { what: 'question', text, blame: `no longer asks ${target.text}` };
+  return { what: 'poll', text, blame: `no longer asks ${target.text}` };
 }
 
 /** Says that the client did not poll as before after what this check has done, and what it asked no more. */
@@ -109,7 +106,7 @@ export function soonMs({ periodMs }: Asking): number {
  */
 export async function answeredAtLast(exam: Asking, of: Exchange): Promise<boolean> {
   const { log, client } = exam;
-  const reply = log.newest().findLast((each) => each.question === of.question && wentWell(each))?.reply;
+  const reply = log.newest().findLast((each) => each.poll === of.poll && wentWell(each))?.reply;
   const pdu = reply && pduOf(reply);
   if (!pdu) return false;
   const { framing, unitId } = of.request;
@@ -133,10 +130,10 @@ export async function answeredAtLast(exam: Asking, of: Exchange): Promise<boolea
 }
 
 /**
- * Waits for the client to ask the disturbed question after a check.
- * @returns what it has stopped asking; undefined when it asks that question
+ * Waits for the client to ask the disturbed poll after a check.
+ * @returns what it has stopped asking; undefined when it asks that poll
  */
-export async function stoppedAfter(exam: Asking): Promise<StoppedAsking | undefined> {
+export async function stoppedAfter(exam: Asking): Promise<StoppedPolls | undefined> {
   const { last } = exam.log;
   const [newest] = exam.askedAfter(0).slice(-1);
   const longest = exam.client.facts.neverGivesUp ? soonMs(exam) : longestSilence(exam, GONE_MS);

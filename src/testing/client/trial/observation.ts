@@ -1,15 +1,15 @@
 import { expectedTimes, median, spanOf, type Times } from '../../times.js';
-import { type Exchange, type Question, repliedFrom, transactionOf, wentWell } from '../heard/exchange.js';
+import { type Exchange, type Poll, repliedFrom, transactionOf, wentWell } from '../heard/exchange.js';
 import type { ExchangeLog } from '../heard/log.js';
 
 /** How the reply to a request is treated: it comes as it should, or faults act on it. */
 export type Treatment = 'good' | readonly object[];
 
-/** What was heard of a client, and the question to look at. */
+/** What was heard of a client, and the poll to look at. */
 export interface Heard {
   readonly log: ExchangeLog;
-  /** The question that is disturbed. */
-  readonly target: Question;
+  /** The poll that is disturbed. */
+  readonly target: Poll;
 }
 
 /** How a client went on after a request. */
@@ -34,12 +34,12 @@ export function continuationOf({ log }: Pick<Heard, 'log'>, of: Exchange): Conti
 
 /** Names what came next, without its time. */
 function orderOf({ next, isAnew }: Continuation): string {
-  return isAnew ? `anew ${next.question}` : next.question;
+  return isAnew ? `anew ${next.poll}` : next.poll;
 }
 
-/** The question that comes next most often, and when. */
+/** The request that comes next most often, and when. */
 export interface Frequent {
-  readonly question: string;
+  readonly poll: string;
   /** The median of `times`, in ms. */
   readonly afterMs: number;
   readonly times: readonly number[];
@@ -80,14 +80,14 @@ export class Behaviour {
     return times.length > 0 && times.length === this.samples.length ? expectedTimes(times) : undefined;
   }
 
-  /** The question that comes next most often, and when; undefined without samples. */
+  /** The request that comes next most often, and when; undefined without samples. */
   get frequent(): Frequent | undefined {
-    const questions = this.samples.map(({ next }) => next.question);
-    const count = (question: string) => questions.filter((each) => each === question).length;
-    const [question] = [...new Set(questions)].sort((a, b) => count(b) - count(a));
-    if (question === undefined) return undefined;
-    const times = this.samples.flatMap(({ next, afterMs }) => (next.question === question ? afterMs : []));
-    return { question, afterMs: median(times), times, expected: expectedTimes(times) };
+    const polls = this.samples.map(({ next }) => next.poll);
+    const count = (poll: string) => polls.filter((each) => each === poll).length;
+    const [poll] = [...new Set(polls)].sort((a, b) => count(b) - count(a));
+    if (poll === undefined) return undefined;
+    const times = this.samples.flatMap(({ next, afterMs }) => (next.poll === poll ? afterMs : []));
+    return { poll, afterMs: median(times), times, expected: expectedTimes(times) };
   }
 
   /** The median time from the requests to their replies, in ms. */
@@ -99,12 +99,12 @@ export class Behaviour {
 /**
  * Finds how the client went on each time its requests were treated like this, beginning with a poll of the
  * target that came after a good reply.
- * @param questions what the requests must have asked; anything when absent
+ * @param polls what the requests must have been; anything when absent
  */
 export function behaviourAfter(
   { log, target }: Heard,
   treatments: readonly Treatment[],
-  questions?: readonly string[],
+  polls?: readonly string[],
 ): Behaviour {
   const spoilt = treatments.findIndex((each) => each !== 'good');
   const isUndisturbed = spoilt < 0;
@@ -112,12 +112,12 @@ export function behaviourAfter(
   const samples = firsts.flatMap((first): Continuation[] => {
     if (!first) return [];
     const { before, request } = first;
-    if (first.question !== target.key || !before || !wentWell(before)) return [];
+    if (first.poll !== target.key || !before || !wentWell(before)) return [];
     // A client that has just connected, perhaps after a time-out, may have polls to catch up with.
     if (before.request.clientId !== request.clientId && !log.isAnewEachTime) return [];
     // What the client has done since may come from a fault that it has not got over.
     if (isUndisturbed && (first.seq > log.usualUntil || first.isStuck)) return [];
-    const last = lastOf(first, treatments, questions);
+    const last = lastOf(first, treatments, polls);
     const continuation = last?.next && continuationOf({ log }, last);
     return continuation ? [continuation] : [];
   });
@@ -133,12 +133,12 @@ function backFrom(exchange: Exchange, steps: number): Exchange | undefined {
 function lastOf(
   first: Exchange,
   treatments: readonly Treatment[],
-  questions: readonly string[] | undefined,
+  polls: readonly string[] | undefined,
 ): Exchange | undefined {
   let exchange: Exchange | undefined = first;
   for (const [i, treatment] of treatments.entries()) {
     if (i > 0) exchange = exchange?.next;
-    if (!exchange || (questions && exchange.question !== questions[i])) return undefined;
+    if (!exchange || (polls && exchange.poll !== polls[i])) return undefined;
     if (!wasTreated(exchange, treatment)) return undefined;
   }
   return exchange;
@@ -156,7 +156,7 @@ function wasTreated(exchange: Exchange, treatment: Treatment): boolean {
 /**
  * What a client did about a reply, compared with what it does after a good reply and without one. `usual`: it
  * went on as after a good reply. `missing`: it went on as it does only without a reply. `again`: it asked the
- * same question before its time. `unclear`: none of these, or the two behaviours look alike.
+ * same request before its time. `unclear`: none of these, or the two behaviours look alike.
  */
 export interface Reaction {
   readonly kind: 'usual' | 'missing' | 'again' | 'unclear';
@@ -208,7 +208,7 @@ export function reactionTo(continuation: Continuation, compared: Compared): Reac
     const reconnected = reconnection(continuation, compared, apart);
     if (reconnected) return reconnected;
   }
-  const isSame = next.question === of.question && !isAnew;
+  const isSame = next.poll === of.poll && !isAnew;
   const isEarly = good !== undefined && afterMs < Math.min(good.low - apart, BEFORE_ITS_TIME * good.low);
   if (isEarly && isSame && !(lost && lost.low < good.low)) return again(afterMs);
   if (good && lost) return byTime(continuation, { good, lost, laterMs, apart });
@@ -218,14 +218,14 @@ export function reactionTo(continuation: Continuation, compared: Compared): Reac
     return unclear(
       `went on after ${Math.round(afterMs)} ms: neither as after a good reply nor as without one`,
     );
-  return isSame ? again(afterMs) : unclear('went on with another question than usual');
+  return isSame ? again(afterMs) : unclear('went on with another request than usual');
 }
 
 const AS_USUAL: Reaction = { kind: 'usual', text: 'went on as after a good reply' };
 
 /** Says that a client went on with what it asks only without a reply, and whether in the time for that. */
 function asMissing({ of, next, afterMs }: Continuation, lost: Times, apart: number): Reaction {
-  const what = next.question === of.question ? 'asked again' : 'went on';
+  const what = next.poll === of.poll ? 'asked again' : 'went on';
   const isSooner = afterMs < lost.low - apart;
   const than = isSooner ? 'sooner than' : 'later than';
   const isInTime = !isSooner && afterMs <= lost.high + apart;
@@ -247,7 +247,7 @@ function away(text: string): Reaction {
   return { kind: 'unclear', text: `${text}, as a program that was started again`, wasAway: true };
 }
 
-/** Decides by the times, when both behaviours go on with the same question. */
+/** Decides by the times, when both behaviours go on with the same request. */
 function byTime(
   continuation: Continuation,
   { good, lost, laterMs, apart }: { good: Times; lost: Times; laterMs: number; apart: number },
@@ -287,7 +287,7 @@ function reconnection(
     return undefined;
   const ms = `${Math.round(afterMs)} ms`;
   if (!goesOn) return away(`came back over another connection after ${ms}`);
-  const what = next.question === of.question ? 'asked again' : 'went on';
+  const what = next.poll === of.poll ? 'asked again' : 'went on';
   return { kind: 'again', text: `closed its connection, and ${what} over another after ${ms}` };
 }
 

@@ -27,7 +27,7 @@ export interface Chain {
 /** Says why a chain did not come about. */
 export interface BrokenChain {
   /**
-   * `gone`: the client asked the question no more. `stuck`: it did not poll as usual, so nothing was tried.
+   * `gone`: the client sent the poll no more. `stuck`: it did not poll as usual, so nothing was tried.
    * `between`: a request over another connection met what was meant for the next one. `waits`: it waited for its
    * reply until that came, and then went on.
    */
@@ -99,7 +99,7 @@ async function oneChain(
     );
   };
   for (const treatment of treatments) {
-    const scope = asked.length === 0 ? 'question' : 'line';
+    const scope = asked.length === 0 ? 'poll' : 'line';
     const done =
       treatment === 'good'
         ? undefined
@@ -193,23 +193,20 @@ const MOST_FAILED = 2;
 export async function learn(
   exam: Exam,
   treatments: readonly Treatment[],
-  {
-    times = LEARNT,
-    questions,
-  }: { readonly times?: number; readonly questions?: readonly string[] | undefined } = {},
+  { times = LEARNT, polls }: { readonly times?: number; readonly polls?: readonly string[] | undefined } = {},
 ): Promise<Behaviour | BrokenChain> {
   const isLoss = treatments.length === 1 && treatments[0] === LOST;
   const wanted = isLoss ? Math.max(times, LEARNT_MISSING) : times;
   let failed = 0;
   for (;;) {
-    const behaviour = behaviourAfter(exam, treatments, questions);
+    const behaviour = behaviourAfter(exam, treatments, polls);
     const known = behaviour.samples.length;
     if (isLoss && known > 0) exam.client.learn({ waitMs: behaviour.longest });
     // Nothing else takes as long, so once is enough.
     const isSlow = known > 0 && behaviour.shortest > SLOWEST_MS;
     if (known >= wanted || isSlow) return behaviour;
     const chain = await runChain(exam, treatments);
-    const isMore = behaviourAfter(exam, treatments, questions).samples.length > known;
+    const isMore = behaviourAfter(exam, treatments, polls).samples.length > known;
     if (isBroken(chain) && chain.kind !== 'other' && chain.kind !== 'between') return chain;
     if (!isMore && ++failed > MOST_FAILED) return behaviour;
   }
@@ -235,11 +232,11 @@ async function reactionIn(
   const asked = [...chain.asked, chain.continuation.next];
   const why = contrast.isVoid?.(chain.asked);
   if (why !== undefined) return { kind: 'unclear', text: why, asked };
-  const questions = chain.asked.map(({ question }) => question);
+  const polls = chain.asked.map(({ poll }) => poll);
   const isEndless = isBroken(missing) || missing === NEVER;
-  const left = isEndless ? NEVER : await learn(exam, contrast.ifLeft, { questions });
+  const left = isEndless ? NEVER : await learn(exam, contrast.ifLeft, { polls });
   if (isBroken(left)) return left;
-  const taken = await learn(exam, contrast.ifTaken, { questions });
+  const taken = await learn(exam, contrast.ifTaken, { polls });
   if (isBroken(taken)) return taken;
   const sent = sentFor(chain.continuation.of) - median(taken.samples.map(({ of }) => sentFor(of)));
   const laterMs = Math.max(0, sent || 0);

@@ -4,7 +4,7 @@ import { dataOffset } from '../../../modbus/protocol/pdu.js';
 import type { Clock } from '../../../modbus/transport/clock.js';
 import type { Measurements } from '../../report/report.js';
 import { pduOf } from '../../tested-line.js';
-import { type Exchange, isReading, type Question, readingOf, wentWell } from '../heard/exchange.js';
+import { type Exchange, isReading, type Poll, readingOf, wentWell } from '../heard/exchange.js';
 import type { Observer } from '../observer.js';
 import { DECIDES, type Trial } from './verdict.js';
 
@@ -12,7 +12,7 @@ import { DECIDES, type Trial } from './verdict.js';
 interface Watching {
   readonly clock: Clock;
   readonly periodMs: number;
-  readonly target: Question;
+  readonly target: Poll;
   readonly client: { readonly facts: Measurements & { readonly waitMs?: number } };
   readonly log: { readonly last: number };
   askedAfter(seq: number): readonly Exchange[];
@@ -44,7 +44,7 @@ export interface SeenByObserver {
 export type ValueMeaning = Readonly<Record<SeenByObserver['kind'], Trial['shows']>>;
 
 /**
- * A trial that spoils the replies to a question for a while, and what it means when the client takes their
+ * A trial that spoils the replies to a poll for a while, and what it means when the client takes their
  * values.
  */
 export interface ValueTrial {
@@ -83,9 +83,9 @@ const SHORTEST_MS = 500;
 /** How long to wait for a poll with a new value, in ms and in poll periods; the longer time counts. */
 const POLL_MS = 30_000;
 const POLL_PERIODS = 20;
-/** The time-out and the attempts of a client for which these are not known yet. */
+/** The time-out and the retries of a client for which these are not known yet. */
 const USUAL_TIMEOUT_MS = 1_000;
-export const USUAL_ATTEMPTS = 3;
+export const USUAL_RETRIES = 2;
 /** How many trials on the line a value that was seen counts as. */
 export const SEEN = 2;
 
@@ -187,7 +187,7 @@ export class ValueOracle {
   }
 
   /**
-   * Makes one trial that looks at the values. All replies to the question are spoilt for a while, and carry a
+   * Makes one trial that looks at the values. All replies to the poll are spoilt for a while, and carry a
    * value of their own: an observer that is slow to follow would miss a single one.
    * @returns `kind`: what the observer showed; undefined when that is not known, and the trial is unclear
    */
@@ -208,8 +208,8 @@ export class ValueOracle {
     exam.mark([mark(sent)]);
     const { facts } = exam.client;
     const wait = facts.waitMs ?? facts.timeoutMs?.value ?? USUAL_TIMEOUT_MS;
-    // The limit has time for one poll with all its attempts.
-    const limit = this.patienceMs + exam.periodMs + (facts.attempts ?? USUAL_ATTEMPTS) * wait;
+    // The limit has time for one poll with all its retries.
+    const limit = this.patienceMs + exam.periodMs + (1 + (facts.retries ?? USUAL_RETRIES)) * wait;
     let seen: SeenByObserver | undefined;
     void this.watch(exam, { before, sent }, limit).then((result) => {
       seen = result;
@@ -355,24 +355,23 @@ function textOf(seen: SeenByObserver | undefined): SeenByObserver {
 }
 
 /**
- * Makes marks for the replies to a question: values that differ from each other and from the true one, and
+ * Makes marks for the replies to a poll: values that differ from each other and from the true one, and
  * are near it, because a client may refuse what is out of range. Every word is changed, so that values of
  * each type and order change.
  * @returns the words of each mark, for the fault `values`
  */
-function marksFor(question: Question, step: number): Result<readonly number[][]> {
-  if (!isReading(question)) return failure('the client asks nothing that reads registers or bits');
-  const reply = question.asked.findLast(wentWell)?.reply;
+function marksFor(poll: Poll, step: number): Result<readonly number[][]> {
+  if (!isReading(poll)) return failure('the client asks nothing that reads registers or bits');
+  const reply = poll.asked.findLast(wentWell)?.reply;
   const pdu = reply && pduOf(reply);
-  if (!pdu) return failure('no reply to the question is known');
+  if (!pdu) return failure('no reply to the poll is known');
   const data = pdu.slice(dataOffset(pdu));
   const numbers = Array.from({ length: MARKS }, (_, i) => i + 1);
-  if (readingOf(question)?.isBits !== true) {
+  if (readingOf(poll)?.isBits !== true) {
     const words = wordsOf(data);
     return success(numbers.map((number) => words.map((word) => (word + number * step) & 0xffff)));
   }
-  if (wordAt(question.pdu, 3) < FEWEST_BITS)
-    return failure(`the client asks for fewer than ${FEWEST_BITS} bits`);
+  if (wordAt(poll.pdu, 3) < FEWEST_BITS) return failure(`the client asks for fewer than ${FEWEST_BITS} bits`);
   return success(numbers.map((number) => wordsOf(data.with(0, (data[0] as number) ^ number))));
 }
 

@@ -1,20 +1,20 @@
 import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../../simulator/traffic/event.js';
 import type { Verdict } from '../../report/report.js';
 
-/** A question that was asked, and its reply. */
-interface AskedQuestion {
-  readonly question: string;
+/** A request, and its reply. */
+interface AskedPoll {
+  readonly poll: string;
   readonly request: FrameEvent;
   readonly reply?: ReplyEvent | undefined;
 }
 
 /** The exchanges and events that show why a verdict is what it is. */
-export type Evidence = readonly (AskedQuestion | TrafficEvent)[];
+export type Evidence = readonly (AskedPoll | TrafficEvent)[];
 
 /** How many exchanges show what a client did instead of polling. */
 export const LAST_FRAMES = 4;
 
-/** One disturbance of one question, or one thing that was watched, and what it showed. */
+/** One disturbance of one poll, or one thing that was watched, and what it showed. */
 export interface Trial {
   /** `unclear`: the trial showed neither of the two behaviours that the check distinguishes. */
   readonly shows: 'right' | 'wrong' | 'unclear';

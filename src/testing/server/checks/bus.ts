@@ -245,7 +245,7 @@ export const BUS = checksOf(
   },
   [
     {
-      ...{ id: 'rtu-crc', grade: 'dangerous', run: wrongCrc },
+      ...{ id: 'rtu-crc', grade: 'met', run: wrongCrc },
       title: 'Ignores a frame with a wrong CRC',
       does: 'Sends a read with a wrong CRC.',
       clause: `${SERIAL}, 2.4.2; ${A}, 7`,
@@ -253,7 +253,7 @@ export const BUS = checksOf(
       mend: 'Check the CRC of every frame, and stay silent where it is wrong.',
     },
     {
-      ...{ id: 'rtu-other-unit', grade: 'dangerous', run: otherUnitAnswers },
+      ...{ id: 'rtu-other-unit', grade: 'met', run: otherUnitAnswers },
       title: 'Leaves other units alone',
       does: 'Reads from units that nobody has, and then from its own.',
       rule: 'Conforms when only its own unit is answered. Where all units are answered by others, nothing is decided.',
@@ -339,7 +339,7 @@ export const BUS = checksOf(
       ...{ id: 'rtu-request-t15', grade: 'seldom', run: shortPauseInside },
       title: 'A short pause inside a request',
       does: 'Sends a read as 4 bytes, a pause of 2.5 characters, 4 bytes.',
-      rule: 'Told, not judged: the clause says "should".',
+      rule: 'Reported, not judged: the clause says "should".',
       matters: 'Real adapters make such pauses; servers that bear them serve more clients.',
       mend: 'Nothing.',
     },
@@ -363,7 +363,7 @@ export const BUS = checksOf(
       ...{ id: 'rtu-neighbour-answers', run: beside(neighbourAnswers) },
       title: 'Answers soon after others',
       does: 'Plays request and reply of a unit that nobody has, waits t3.5 and 6 ms, and reads.',
-      rule: `${answered} The pause that cures it is told.`,
+      rule: `${answered} The pause that cures it is reported.`,
       clause: `${ADDRESS} and 2.5.1.1`,
       matters:
         'On a bus with several devices, polls get lost: eModbus/eModbus#337, arduino-libraries/ArduinoModbus#43, NModbus4/NModbus4#88.',
@@ -384,7 +384,7 @@ export const BUS = checksOf(
       ),
     },
     {
-      ...{ id: 'rtu-frame-in-frame', grade: 'dangerous', needs: ['holding'], run: beside(frameInFrame) },
+      ...{ id: 'rtu-frame-in-frame', grade: 'met', needs: ['holding'], run: beside(frameInFrame) },
       title: 'Finds no request inside a frame',
       does: 'Sends the reply of another unit, with a write of the scratch register among its data.',
       rule: 'Conforms when the write is neither answered nor executed.',

@@ -227,7 +227,7 @@ export const CONNECTIONS = checksOf({ group: 'connections', grade: 'met', on: 't
     ...{ id: 'connections', run: connections },
     title: 'How many connections it has',
     does: 'Opens up to 6 connections, reads on each, and on all again.',
-    rule: 'Told. Violates when a connection is accepted and never answered.',
+    rule: 'Reported. Violates when a connection is accepted and never answered.',
     clause: `${TCP}, 4.2.1.2`,
     matters: 'A second client waits for ever: brainelectronics/micropython-modbus#11, NModbus4/NModbus4#152.',
     mend: 'Refuse what is not served, or close the oldest.',

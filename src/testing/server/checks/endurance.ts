@@ -40,7 +40,7 @@ class Reads {
 }
 
 const MOST_SHOWN = 3;
-/** How many lost reads are told apart. */
+/** How many lost reads are listed one by one. */
 const MOST_TOLD = 1000;
 
 /** Reads for a while at the usual pace: all have to be answered, and the times stay as they are. */
@@ -50,13 +50,13 @@ async function soak(bench: Bench): Promise<Judged> {
   const from = clock.now();
   const reads = new Reads();
   let isStopped = false;
-  for (let told = from; !isStopped && clock.now() < from + order.soakMs; ) {
+  for (let noted = from; !isStopped && clock.now() < from + order.soakMs; ) {
     const read = await bench.askGood({ isOneOfMany: true }).catch(orWhenEnded(undefined));
     if (read) reads.add(read, (clock.now() - from) / order.soakMs);
     else isStopped = true;
-    if (clock.now() - told < TOLD_MS) continue;
-    told = clock.now();
-    bench.progress(`soak: ${reads.count} reads, ${timeText(from + order.soakMs - told)} left`);
+    if (clock.now() - noted < TOLD_MS) continue;
+    noted = clock.now();
+    bench.progress(`soak: ${reads.count} reads, ${timeText(from + order.soakMs - noted)} left`);
   }
   const { lost, count, times, parts, shown, answers } = reads;
   if (count === 0) return notRun({ code: 'stopped' });

@@ -6,6 +6,7 @@ import type { Bench } from '../bench.js';
 import {
   checksOf,
   conforms,
+  dangerous,
   inconclusive,
   type Judged,
   notRun,
@@ -122,7 +123,7 @@ async function wrongLrc(bench: Bench): Promise<Judged> {
   const frame = bench.frameOf();
   const digit = frame.length - 3;
   frame[digit] = frame[digit] === 0x30 ? 0x31 : 0x30;
-  return unanswered(bench, [{ bytes: frame }], bench.asker.unitId, bench.goodRead);
+  return unanswered(bench, [{ bytes: frame }], bench.asker.unitId, bench.goodRead, dangerous);
 }
 
 const ASCII = 'Serial Line V1.02, 2.5.2';
@@ -167,7 +168,7 @@ export const LINE = checksOf({ group: 'bus' }, [
       stillAnswers(bench, [{ bytes: Uint8Array.from(Buffer.from(':01')) }], 20, { after: 'half-frame' }),
   },
   {
-    ...{ id: 'ascii-lrc', grade: 'dangerous', on: 'ascii', run: wrongLrc },
+    ...{ id: 'ascii-lrc', grade: 'met', on: 'ascii', run: wrongLrc },
     title: 'Ignores a frame with a wrong LRC',
     does: 'Sends a read with a wrong LRC.',
     rule: 'Conforms when no reply comes.',

@@ -70,7 +70,7 @@ function lengthIsTheFrame(bench: Bench): Promise<Judged> {
   });
 }
 
-/** Asks another unit identifier: open for a gateway, told for others. */
+/** Asks another unit identifier: open for a gateway, a fact for others. */
 async function unit(bench: Bench, unitId: number): Promise<Judged> {
   // Silence decides nothing, so the question is asked once.
   const exchange = await bench.ask(bench.goodRead, { unitId, tries: 1 });
@@ -114,7 +114,7 @@ export const MBAP = checksOf({ group: 'connections', grade: 'met', on: 'tcp' }, 
     mend: 'Close a connection whose length is not 2 to 254.',
   },
   {
-    ...{ id: 'mbap-length-is-the-frame', grade: 'dangerous', needs: ['holding'], provokes: ['value'] },
+    ...{ id: 'mbap-length-is-the-frame', grade: 'met', needs: ['holding'], provokes: ['value'] },
     ...{ run: lengthIsTheFrame },
     title: 'Believes the length of the header',
     does: 'Sends a read whose header covers a whole write of the scratch register behind it.',
@@ -145,7 +145,7 @@ export const MBAP = checksOf({ group: 'connections', grade: 'met', on: 'tcp' }, 
     ...{ id: 'unit-other', grade: 'seldom', run: unitOther },
     title: 'What it does with another unit',
     does: 'Reads with unit identifier 77.',
-    rule: 'Told, not judged.',
+    rule: 'Reported, not judged.',
     clause: `${TCP}, 4.4.1.2`,
     matters: 'Clients with a wrong unit identifier find out, or not: pymodbus-dev/pymodbus#2762.',
     mend: 'Nothing.',

@@ -153,7 +153,7 @@ export const PACE = checksOf({ group: 'frames', isSeveral: true }, [
     ...{ id: 'pause-needed', grade: 'met' },
     title: 'The pause that it needs',
     does: 'Only after back-to-back failed: pauses from 20 ms to 1.5 s between a reply and the next request.',
-    rule: 'The shortest with which 6 reads in a row are answered is told.',
+    rule: 'The shortest with which 6 reads in a row are answered is reported.',
     clause: ROBUSTNESS,
     matters:
       'It belongs into the data sheet, and clients need a setting for it: ioBroker/ioBroker.modbus#39.',

@@ -17,7 +17,7 @@ import { A } from '../clauses.js';
 import { type Exchange, hasValues } from '../exchange.js';
 import { didOf, tallyOf } from '../reading.js';
 import { readPdu, valuesIn } from '../requests.js';
-import { tableOr } from './has.js';
+import { startOr } from './has.js';
 
 /** Addresses that hardly any server has. */
 const UNLIKELY = [0xffff, 0xfffe, 0xff00, 0xeeee, 0x7fff, 50_000, 20_000];
@@ -105,7 +105,7 @@ function quantity(
     provokes: ['value'],
     ...(text.turn && { turn: text.turn }),
     run: async (bench) => {
-      const address = await tableOr(bench, code);
+      const address = await startOr(bench, code);
       if (typeof address !== 'number') return address;
       return refused(bench, readPdu(code, address, many), {
         right: [3],
@@ -123,7 +123,7 @@ function tooMany(exchange: Exchange, many: number, what: string): Judged {
 }
 
 const asFunction3 = 'As with function 3: xiegeo/modbusone#16.';
-const AS_READ = 'A client of a wrong quantity is not told so: ';
+const AS_READ = 'A client does not learn that its quantity is wrong: ';
 
 function badFunction(pdu: Uint8Array, silence: 'conforms' | 'inconclusive' | 'violates', right = [1]) {
   return (bench: Bench) => refused(bench, pdu, { right, silence, isOptional: false });
@@ -162,7 +162,7 @@ export const REFUSALS = checksOf({ group: 'refusals' }, [
     mend: 'Answer with exception 02.',
   },
   {
-    ...{ id: 'address-wraps', grade: 'dangerous', provokes: ['address'] },
+    ...{ id: 'address-wraps', grade: 'met', provokes: ['address'] },
     title: 'Refuses a block beyond address FFFF',
     does: 'Reads two registers from FFFF on.',
     rule: 'Conforms with exception 02. With 03 it is refused, too.',
@@ -183,7 +183,7 @@ export const REFUSALS = checksOf({ group: 'refusals' }, [
     ...{ run: orderOfChecks },
     title: 'Looks at the quantity before the address',
     does: 'Reads no registers, or one too many, at an address that is not there.',
-    rule: 'Told, never blamed: figure 13 has the quantity first, figure 9 the address. One code for both tells nothing.',
+    rule: 'Reported, never blamed: figure 13 has the quantity first, figure 9 the address. One code for both tells nothing.',
     clause: `${A}, figure 9 against figure 13`,
     matters: 'It explains why two servers give two codes for one request.',
     mend: 'Nothing: the specification has both orders.',

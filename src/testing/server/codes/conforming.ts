@@ -71,7 +71,6 @@ export const CONFORMING = {
 
   repeated: 'the reply repeats the request',
   'read-at-once': 'the value can be read at once',
-  masked: '12 with the masks F2 and 25 becomes 17',
   'writes-before-it-reads': 'it writes first, and reads then',
   'not-torn': '{of:n} reads while it was written: both registers were of one value',
 

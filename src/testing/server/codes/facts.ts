@@ -1,6 +1,7 @@
 import type { Did, DidOften } from '../reading.js';
 import { answerText, codeText, listText, timeText } from '../words.js';
 import { type Oddity, oddityText } from './oddities.js';
+import { HOWS, type How } from './phrases.js';
 
 const often = (did: DidOften) =>
   `${did.kind === 'silent' ? 'gave no answer' : answerText(did)} (${did.times} times)`;
@@ -27,6 +28,7 @@ const KINDS = {
   /** `functions 5 and 6 are`. */
   functions: functionsText,
   registers: (fact: number) => `${fact} ${fact === 1 ? 'register' : 'registers'}`,
+  how: (fact: How) => HOWS[fact],
   /** `the first values of `, if a map is too large to be read whole. */
   cut: (fact: boolean) => (fact ? 'the first values of ' : ''),
 } as const;

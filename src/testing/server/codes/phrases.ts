@@ -77,3 +77,17 @@ interface Together {
 export function togetherText({ answered, of, isOneSegment }: Together): string {
   return `${answered} of ${of} requests ${isOneSegment ? 'in one segment' : 'without waiting'} are answered`;
 }
+
+/** How values that are read differ from those that were written. */
+export const HOWS = {
+  nothing: '',
+  otherwise: '',
+  zeros: ': zeros',
+  'first-everywhere': ': the first value everywhere',
+  further: ': the values are one address further',
+  reversed: ': the values in reverse order',
+  'only-first': ': the first value alone',
+  'bytes-swapped': ': the bytes of each value are swapped',
+} as const;
+
+export type How = keyof typeof HOWS;

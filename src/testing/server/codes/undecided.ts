@@ -118,7 +118,7 @@ export const UNDECIDED = {
     'at {baudRate:n} baud, the server {answer:did}: it, or this adapter, does not bear 2 %; another adapter decides',
   'closes-and-serves-next': 'the server closes the connection, and serves the next',
   'transactions-not-copied':
-    'transaction identifiers are not copied, so replies can not be told apart: see mbap-echo',
+    'transaction identifiers are not copied, so replies can not be distinguished: see mbap-echo',
   'one-reconnect-lost': 'one read after reconnecting was not answered; a second run decides',
   'one-connection': 'it has one connection',
   'second-connection-deaf': 'a second connection is not answered: see connections',
@@ -126,7 +126,8 @@ export const UNDECIDED = {
 
   // Writes
   'holding-not-read': 'holding registers are not read',
-  'scratch-not-read': 'function 3 does not read the scratch register',
+  'scratch-not-read': 'the scratch addresses are not read',
+  'scratch-moves': '{table:s} of the scratch range change by themselves; name quiet ones with --scratch',
   'scratch-refuses':
     'the scratch address refuses function {function:n} with exception {exception:hex}; name one that takes writes',
   'scratch-not-written': 'the scratch register is not written: the server {answer:did}',

@@ -246,12 +246,15 @@ export const VIOLATED = {
   'write-misanswered': 'Answers a write in another way: the server {answer:did}',
   'not-repeated': 'Confirms a write with another reply: the reply does not repeat the request',
   'never-stored':
-    'Confirms a write and stores nothing: {value:n} was written [with function {function?:n} ]and confirmed, and is never read',
+    'Confirms a write and stores nothing: {wrote:words} was written from {address:n} on with function {function:n} and confirmed, and {reads:words} is read',
+  'stored-otherwise':
+    'Confirms a write and stores other values: {wrote:words} was written from {address:n} on with function {function:n} and confirmed, and {reads:words} is read{how:how}',
+  'neighbour-written':
+    'Changes what it is not asked to write: {wrote:words} was written from {address:n} on with function {function:n}, and {table:s} {beside:n} went from {before:n} to {now:n}',
   'stored-late':
     'Gives the old value after a write was confirmed: the old value is read at once, and the new one {ms:ms} later',
   'malformed-executed':
     'Executes a malformed write: [register {register?:n} read {before?:n}, now {now?:n}: ]the malformed request is executed',
-  'mask-wrong': 'Masks a register wrongly: 12 with the masks F2 and 25 becomes {value:hex}, not 17',
   'reads-before-it-writes': 'Reads before it writes: it reads first, and writes then',
   'reads-something-else': 'Reads another value than it has just written: it reads {value:words}',
   'written-by-half':
@@ -259,8 +262,6 @@ export const VIOLATED = {
   torn: 'Answers with halves of two values: reads while it is written have one register of the old value and one of the new',
   'one-table': 'Has one table for both: holding and input registers are one table',
   'two-tables': 'Has two tables: holding and input registers are separate',
-  'coil-not-stored':
-    'Confirms a write of a coil and does not store it: the coil reads {reads:n} after {wrote:s} was confirmed',
 
   // Endurance
   'soak-lost': [

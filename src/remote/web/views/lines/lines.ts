@@ -28,6 +28,7 @@ import {
 } from '../../ui/schema-form/draft.js';
 import { problemAt, SchemaPart } from '../../ui/schema-form/schema-form.js';
 import { say, sayAnswer } from '../../ui/toast.js';
+import { ConfigurationButtons } from './configuration.js';
 import { details, formatText, lineNamed, unitsLine } from './details.js';
 
 type LineSummary = Summary['lines'][number];
@@ -223,7 +224,8 @@ export function LinesView() {
   const [device = ''] = [...(known?.values() ?? [])].flatMap(({ units }) => Object.values(units));
   return html`<div class="stack"><div class="flow apart">
       <span>${overview}</span>
-      <${Button} kind="main" disabled=${!mayWrite() || !known} onClick=${put(isAdding, true)}>Add a line<//>
+      <span class="flow end"><${ConfigurationButtons} />
+        <${Button} kind="main" disabled=${!mayWrite() || !known} onClick=${put(isAdding, true)}>Add a line<//></span>
     </div>
     <div class="stack">
       ${names.value.split(SEPARATOR).map((name) => html`<${LinePanel} key=${name} name=${name} />`)}

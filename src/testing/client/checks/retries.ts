@@ -2,31 +2,31 @@ import { lateText } from '../../lateness.js';
 import { durationText, timesText } from '../../report/words.js';
 import { expectedTimes, spanOf } from '../../times.js';
 import { type Exchange, isReading, timesBetween, transactionOf } from '../heard/exchange.js';
-import { type AskingRun, numberText } from '../heard/found.js';
+import { numberText, type UnansweredRun } from '../heard/found.js';
 import { type Check, type Exam, LOST } from '../trial/exam.js';
 import { type Behaviour, behaviourAfter } from '../trial/observation.js';
 import { sure, type Trial, verdictOf } from '../trial/verdict.js';
 
-/** A run of askings without a reply, and what it shows. */
-interface SilentRun extends AskingRun {
-  /** The attempts of one poll; undefined when repetitions and polls look alike. */
-  readonly attempts: number | undefined;
+/** Requests without a reply, one after the other, and what they show. */
+interface SilentRun extends UnansweredRun {
+  /** How many requests one poll makes, with its retries; undefined when retries and polls look alike. */
+  readonly tries: number | undefined;
   /**
-   * Why a repetition, which came no sooner than the next poll, may be that poll: it came over another
+   * Why a retry, which came no sooner than the next poll, may be that poll: it came over another
    * connection, or this client does not always ask in the same order.
    */
   readonly doubt: 'another connection' | 'like a poll' | undefined;
   /**
-   * True when each asking came over a connection of its own, no sooner than a poll, and so may have been one.
+   * True when each request came over a connection of its own, no sooner than a poll, and so may have been one.
    */
   readonly isEachAnew: boolean;
 }
 
-/** How many askings, without another question or a pause as between polls, are without end. */
+/** How many requests, with no other between them and no pause as between polls, are without end. */
 const WITHOUT_END = 16;
-/** The most attempts of any client that does not ask without end. */
-const MOST_ATTEMPTS = 7;
-/** After this many askings that all look like polls over new connections, the next one would show no more. */
+/** The most requests for one poll of any client that does not ask without end. */
+const MOST_TRIES = 7;
+/** After this many requests that all look like polls over new connections, the next one would show no more. */
 const ENOUGH_ANEW = 4;
 const LONGEST_MS = 300_000;
 /** Two times are the same when they differ by at most this fraction and this many ms. */
@@ -56,7 +56,7 @@ interface Habit {
   readonly isSame: (one: number, other: number) => boolean;
 }
 
-/** Leaves one question without replies until it is known how often the client asks it for one poll. */
+/** Leaves one poll without replies until it is known how often the client repeats its request. */
 async function silentRun(exam: Exam): Promise<SilentRun> {
   const usual = behaviourAfter(exam, ['good']);
   const habit = {
@@ -70,7 +70,7 @@ async function silentRun(exam: Exam): Promise<SilentRun> {
     ({ spoilt }) => {
       const run = runOf(exam, spoilt, habit);
       const isEnough = run.isEachAnew || spoilt.length > WITHOUT_END;
-      return run.after || run.attempts !== undefined || isEnough ? run : undefined;
+      return run.after || run.tries !== undefined || isEnough ? run : undefined;
     },
     LONGEST_MS,
   );
@@ -78,21 +78,21 @@ async function silentRun(exam: Exam): Promise<SilentRun> {
 }
 
 /**
- * A question that is asked at least this many times as often as the target has to come between two of its
- * polls.
+ * A poll that comes at least this many times as often as the target has to come between two requests of the
+ * target.
  */
 const AS_OFTEN = 0.7;
 
-function isInOrder({ log, target, client: { questions } }: Exam): boolean {
+function isInOrder({ log, target, client: { polls } }: Exam): boolean {
   const heard = log.newest();
-  const times = (key: string) => heard.filter(({ question }) => question === key).length;
-  const others = questions.filter(
+  const times = (key: string) => heard.filter(({ poll }) => poll === key).length;
+  const others = polls.filter(
     (each) => each.key !== target.key && isReading(each) && times(each.key) >= AS_OFTEN * times(target.key),
   );
   let between: Set<string> | undefined;
   for (const each of heard) {
     if (each.rule) between = undefined;
-    else if (each.question !== target.key) between?.add(each.question);
+    else if (each.poll !== target.key) between?.add(each.poll);
     else {
       if (between && others.some(({ key }) => !between?.has(key))) return false;
       between = new Set();
@@ -107,7 +107,7 @@ function runOf(exam: Exam, spoilt: readonly Exchange[], habit: Habit): SilentRun
   for (const each of spoilt) {
     asked.push(each);
     const next = exam.log.nextOf(each);
-    if (next && next.question !== each.question) {
+    if (next && next.poll !== each.poll) {
       after = next;
       break;
     }
@@ -117,19 +117,17 @@ function runOf(exam: Exam, spoilt: readonly Exchange[], habit: Habit): SilentRun
   const anew = late.filter((each) => each.request.clientId !== each.before?.request.clientId);
   const isLike = after !== undefined && !habit.isInOrder && late.length > 0;
   const doubt = isLike ? 'like a poll' : anew.length > 0 ? 'another connection' : undefined;
-  const attempts = after
-    ? asked.length
-    : (attemptsByTransaction(exam, asked) ?? attemptsIn(exam, intervals, habit));
+  const tries = after ? asked.length : (triesByTransaction(exam, asked) ?? triesIn(exam, intervals, habit));
   const isEachAnew = !after && anew.length >= Math.max(ENOUGH_ANEW, asked.length - 1);
   const isKnown = doubt !== 'like a poll' && !isEachAnew;
-  return { asked, after, intervals, attempts: isKnown ? attempts : undefined, doubt, isEachAnew };
+  return { asked, after, intervals, tries: isKnown ? tries : undefined, doubt, isEachAnew };
 }
 
 /**
- * The attempts of a client that repeats a request with its transaction identifier, and uses another one for
- * the next poll; undefined for other clients.
+ * The requests for one poll of a client that repeats its transaction identifier, and uses another one for the
+ * next poll; undefined for other clients.
  */
-function attemptsByTransaction({ client: { line } }: Exam, asked: readonly Exchange[]): number | undefined {
+function triesByTransaction({ client: { line } }: Exam, asked: readonly Exchange[]): number | undefined {
   const [first, second] = asked.map(transactionOf);
   if (line.framing !== 'socket' || second === undefined || second !== first) return undefined;
   const other = asked.findIndex((each) => transactionOf(each) !== first);
@@ -137,17 +135,17 @@ function attemptsByTransaction({ client: { line } }: Exam, asked: readonly Excha
 }
 
 /**
- * The attempts of a client that asks one question only. Its intervals come again and again: those between the
- * attempts of one poll, and then the one until the next poll.
+ * The requests for one poll of a client that has no other poll. Its intervals come again and again: those
+ * before the retries, and then the one until the next poll.
  */
-function attemptsIn(exam: Exam, intervals: readonly number[], habit: Habit): number | undefined {
+function triesIn(exam: Exam, intervals: readonly number[], habit: Habit): number | undefined {
   const { isSame } = habit;
   const [first] = intervals;
   if (first === undefined) return undefined;
   if (intervals.every((ms) => isSame(ms, first))) {
     return isOnlyPolls(exam, first, intervals.length, habit) ? 1 : undefined;
   }
-  for (let size = 2; size <= MOST_ATTEMPTS && 2 * size <= intervals.length; size++) {
+  for (let size = 2; size <= MOST_TRIES && 2 * size <= intervals.length; size++) {
     const comesAgain = intervals.every((ms, i) => i < size || isSame(ms, intervals[i - size] as number));
     if (comesAgain && isDistinct(intervals, size, isSame)) return size;
   }
@@ -165,7 +163,7 @@ function isDistinct(intervals: readonly number[], size: number, isSame: Habit['i
   );
 }
 
-/** True when equal intervals are those between polls without a reply, and none is one between attempts. */
+/** True when equal intervals are those between polls without a reply, and none is one before a retry. */
 function isOnlyPolls(
   { client: { facts } }: Exam,
   ms: number,
@@ -174,11 +172,11 @@ function isOnlyPolls(
 ): boolean {
   const { value: timeout = 0, plusMinus = 0 } = facts.timeoutMs ?? {};
   if (usualMs === undefined || Math.abs(ms - timeout) <= plusMinus + SAME_MS) return false;
-  // Without a time-out these may as well be attempts that come as far apart as the polls of the client.
+  // Without a time-out these may as well be retries that come as far apart as the polls of the client.
   if (isSame(ms, usualMs)) return timeout > 0 && count >= FEWEST_LIKE_POLLS;
-  // After any number of attempts an interval of another length would have come by now.
+  // After any number of retries an interval of another length would have come by now.
   const isRested = Math.abs(ms - timeout - usualMs) <= plusMinus + SAME_MS;
-  return timeout > 0 && isRested && count > MOST_ATTEMPTS;
+  return timeout > 0 && isRested && count > MOST_TRIES;
 }
 
 /**
@@ -186,25 +184,25 @@ function isOnlyPolls(
  * requests and of its polls shows.
  */
 function sameness({ target }: Exam, usual: Behaviour): (one: number, other: number) => boolean {
-  const polls = spanOf(expectedTimes(target.intervals));
-  const most = Math.max(SAME_MS, polls, SAME_SPANS * spanOf(usual.frequent?.expected));
+  const span = spanOf(expectedTimes(target.intervals));
+  const most = Math.max(SAME_MS, span, SAME_SPANS * spanOf(usual.frequent?.expected));
   return (one, other) => Math.abs(one - other) <= most + SAME_PART * Math.max(one, other);
 }
 
 const LOOK_ALIKE =
-  'its repetitions look like its polls, and another poll period or time-out of the client would tell them apart';
+  'its retries look like its polls, and another poll period or time-out of the client would tell them apart';
 
-/** The check that counts the attempts of one poll. */
-const attempts: Check = {
-  id: 'attempts',
+/** The check that counts the retries of one poll. */
+const retries: Check = {
+  id: 'retries',
   group: 'time',
   title: 'Asks again when no reply comes',
   what: 'requests without a reply',
-  does: 'Leaves one question without any reply, until the client turns to another one or to the next poll.',
+  does: 'Leaves one poll without any reply, until the client turns to another one or to the next poll.',
   matters:
     'On a serial line single frames get lost. A client that asks once loses a value each time; one that asks without end never comes to the other devices.',
-  fix: 'Ask two or three times where no reply comes, and then go on with the next question.',
-  rule: 'Passes from two attempts on, fails when the client asks once or goes on without end, in two runs that agree; inconclusive where a repetition looks like the next poll.',
+  fix: 'Repeat the request once or twice where no reply comes, and then go on with the next poll.',
+  rule: 'Passes from one retry on, fails when the client asks once or goes on without end, in two runs that agree; inconclusive where a retry looks like the next poll.',
   source: 'Modbus over Serial Line V1.02, 2.4.1 leaves the number of retries to the client',
   needs: ['time-out'],
   async run(exam) {
@@ -214,8 +212,8 @@ const attempts: Check = {
     for (;;) {
       const run = await silentRun(exam);
       if (run.asked.length === 0) return sure('unclear', 'no request came that could be disturbed');
-      const trial = attemptsTrial(exam, run);
-      const { attempts: count } = run;
+      const trial = retriesTrial(exam, run);
+      const { tries: count } = run;
       first ??= count;
       if (count !== undefined && count !== first) {
         const text = `asked ${timesText(first ?? 0)}, and ${timesText(count)} the next time: ${LOOK_ALIKE}`;
@@ -227,20 +225,20 @@ const attempts: Check = {
         return judged ?? sure(trial.shows, trial.text, trial.evidence, trial.conclusion);
       }
       if (!judged) continue;
-      exam.client.learn({ attempts: count, run });
+      exam.client.learn({ retries: count - 1, run });
       return judged;
     }
   },
 };
 
-function attemptsTrial(exam: Exam, { asked, after, attempts: count, doubt }: SilentRun): Trial {
+function retriesTrial(exam: Exam, { asked, after, tries: count, doubt }: SilentRun): Trial {
   const evidence = after ? [...asked, after] : asked;
   if (count === undefined) {
     const text = `asked ${timesText(asked.length)} in ${durationText(exam.clock.now() - (asked[0]?.at ?? 0))}`;
-    // The client may write what it has read, so without a reply it has nothing to write. A question that it seldom
+    // The client may write what it has read, so without a reply it has nothing to write. A poll that it seldom
     // asks may not be due.
     const { target } = exam;
-    const isAlone = exam.client.questions.every(
+    const isAlone = exam.client.polls.every(
       (each) => each.key === target.key || !isReading(each) || each.asked.length * 2 < target.asked.length,
     );
     const isEndless = !isAlone && asked.length > WITHOUT_END;
@@ -251,7 +249,7 @@ function attemptsTrial(exam: Exam, { asked, after, attempts: count, doubt }: Sil
   const weight = doubt ? 1 : RUN;
   const lateMs = exam.client.lateness.between((asked[0]?.at ?? 0) - exam.periodMs);
   if (count === 1 && lateMs > SAME_MS) {
-    const text = `${lateText(lateMs)}, so this may have been its last attempt`;
+    const text = `${lateText(lateMs)}, so this may have been its last try`;
     return { shows: 'unclear', text, evidence };
   }
   if (count > 1) return { shows: 'right', text: `asked ${timesText(count)}`, evidence, weight };
@@ -259,30 +257,30 @@ function attemptsTrial(exam: Exam, { asked, after, attempts: count, doubt }: Sil
   return { shows: 'wrong', text: 'asked once and gave up', evidence, weight, conclusion };
 }
 
-/** The check that measures the pauses between attempts, and whether they grow. */
+/** The check that measures the pauses before retries, and whether they grow. */
 const pauses: Check = {
   id: 'pauses',
   group: 'time',
-  title: 'Shows whether it pauses between attempts',
+  title: 'Shows whether it pauses before a retry',
   what: 'requests without a reply',
-  does: 'Looks at the times from one attempt to the next where one question gets no reply.',
+  does: 'Looks at the times before each retry where one poll gets no reply.',
   matters:
-    'The intervals tell how long a question holds up the others, and whether a device that starts gets time for it.',
-  fix: 'Pause between attempts, longer from one to the next.',
-  rule: 'Passes when the pauses are measured, also where there are none; inconclusive when the client asks once, and where its time-out or the attempts of one poll are not known.',
+    'The intervals tell how long a poll holds up the others, and whether a device that starts gets time for it.',
+  fix: 'Pause before a retry, longer from one to the next.',
+  rule: 'Passes when the pauses are measured, also where there are none; inconclusive when the client asks once, and where its time-out or its retries are not known.',
   source: 'Modbus over Serial Line V1.02, 2.4.1; common practice is a fixed or a growing pause',
-  needs: ['time-out', 'attempts'],
+  needs: ['time-out', 'retries'],
   async run(exam) {
-    const { run, attempts: count, timeoutMs } = exam.client.facts;
-    if (!run || count === undefined) return sure('unclear', 'the attempts of one poll are not known');
+    const { run, retries: count, timeoutMs } = exam.client.facts;
+    if (!run || count === undefined) return sure('unclear', 'the retries of one poll are not known');
     const { asked, after, intervals } = run;
     const evidence = after ? [...asked, after] : asked;
-    if (count === 1) return sure('unclear', 'the client asks once', evidence);
-    const between = intervals.slice(0, count - 1);
-    const times = `attempts come ${between.map(numberText).join(', ')} ms apart`;
+    if (count === 0) return sure('unclear', 'the client asks once', evidence);
+    const between = intervals.slice(0, count);
+    const times = `its requests come ${between.map(numberText).join(', ')} ms apart`;
     if (!timeoutMs)
       return sure('unclear', `${times}; without a time-out the pauses in them are not known`, evidence);
-    // An attempt comes no sooner than the time-out after the one before, so the error of the time-out is in
+    // A retry comes no sooner than the time-out after the request before, so the error of the time-out is in
     // the pause.
     const pausesMs = between
       .map((ms) => Math.max(0, ms - timeoutMs.value))
@@ -302,4 +300,4 @@ function kindOf(pausesMs: readonly number[], isSame: ReturnType<typeof sameness>
   return `${grows ? 'growing pauses' : 'pauses'} of ${pausesMs.map(numberText).join(', ')} ms after the time-outs`;
 }
 
-export const silentRuns: readonly Check[] = [attempts, pauses];
+export const silentRuns: readonly Check[] = [retries, pauses];

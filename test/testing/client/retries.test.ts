@@ -6,20 +6,20 @@ inVirtualTime();
 
 async function mistakesOf({ name, habits }: Shape, on: 'serial' | 'tcp'): Promise<string[]> {
   const { clientTest, finding } = await testModelClient({ on, habits, checks: ['pauses'] });
-  const { attempts, pausesMs, timeoutMs } = clientTest.report.found ?? {};
-  const told = `${name}: ${finding('attempts').summary}; ${finding('pauses').summary}`;
-  // The rest after a reply as a pause between attempts: nobody could tell one from the other.
-  if (attempts === undefined) return habits.questions.length === 1 ? [] : [told];
-  if (attempts !== habits.attempts) return [told];
+  const { retries, pausesMs, timeoutMs } = clientTest.report.found ?? {};
+  const said = `${name}: ${finding('retries').summary}; ${finding('pauses').summary}`;
+  // The rest after a reply as a pause before a retry: nobody could tell one from the other.
+  if (retries === undefined) return habits.questions.length === 1 ? [] : [said];
+  if (retries !== habits.attempts - 1) return [said];
   const error = (timeoutMs?.plusMinus ?? 0) + 4;
   const isRight =
     pausesMs === undefined ||
-    (pausesMs.length === attempts - 1 &&
+    (pausesMs.length === retries &&
       pausesMs.every((ms, i) => Math.abs(ms - (habits.pausesMs[i] ?? 0)) <= error));
-  return isRight ? [] : [told];
+  return isRight ? [] : [said];
 }
 
-describe('the attempts and the pauses between them', () => {
+describe('the retries and the pauses before them', () => {
   for (const on of ['serial', 'tcp'] as const) {
     for (const timeoutMs of [50, 5000]) {
       it(`are found for every shape of client with a time-out of ${timeoutMs} ms on ${on}, or not at all`, {
@@ -37,7 +37,7 @@ describe('the attempts and the pauses between them', () => {
     for (const attempts of [1, 2, 3, 5]) {
       const habits = { attempts, timeoutMs: 100, periodMs: 1000 };
       const { clientTest, report } = await testModelClient({ habits, checks: ['pauses'] });
-      expect(clientTest.report.found?.attempts).toBe(attempts);
+      expect(clientTest.report.found?.retries).toBe(attempts - 1);
       const asks = attempts === 1 ? 'asks once' : `asks ${attempts} times`;
       expect(report.conclusions).toContainEqual(
         expect.stringMatching(new RegExp(`^Gives up after [\\d.]+ ± [\\d.]+ ms, ${asks}\\.$`)),
@@ -45,7 +45,7 @@ describe('the attempts and the pauses between them', () => {
     }
   });
 
-  it('are told from polls by the transaction identifier', async () => {
+  it('are distinguished from polls by the transaction identifier', async () => {
     const onOneConnection = { reconnectsOnGivingUp: false };
     const habits = {
       attempts: 3,
@@ -58,11 +58,11 @@ describe('the attempts and the pauses between them', () => {
       const { clientTest } = await testModelClient({
         on: 'tcp',
         habits: { ...habits, repeatsTransaction },
-        checks: ['attempts'],
+        checks: ['retries'],
       });
-      return clientTest.report.found?.attempts;
+      return clientTest.report.found?.retries;
     };
-    expect([await tell(true), await tell(false)]).toEqual([3, undefined]);
+    expect([await tell(true), await tell(false)]).toEqual([2, undefined]);
   });
 
   it('tells growing pauses', async () => {

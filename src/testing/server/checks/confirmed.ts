@@ -1,0 +1,225 @@
+import type { Bench } from '../bench.js';
+import {
+  absent,
+  conforms,
+  dangerous,
+  inconclusive,
+  isAbsent,
+  type Judged,
+  notAnswered,
+  violates,
+} from '../check.js';
+import type { How } from '../codes/phrases.js';
+import type { Exchange } from '../exchange.js';
+import type { Found } from '../found.js';
+import { didOf } from '../reading.js';
+import { readPdu, type ScratchTable } from '../requests.js';
+import { MOST_NAMED, READ_BACK_MS } from '../scratch.js';
+import { writeRegister } from './written.js';
+
+/* What a write has done that a server has confirmed: the values are read, and those beside them. */
+
+/** How many cells are looked at on each side of those that are written: a byte of coils has eight. */
+const BESIDE = { holding: 2, coils: 8 } as const;
+/** The most cells of one read. */
+const MOST = { holding: 125, coils: 2000 } as const;
+
+/** A write of cells that follow each other. */
+export interface CellWrite {
+  readonly table: ScratchTable;
+  readonly first: number;
+  readonly many: number;
+  /** The values to write, by those that are there. */
+  readonly values: (before: readonly number[]) => readonly number[];
+  readonly pdu: (values: readonly number[]) => Uint8Array;
+  /** How many bytes of the request its reply repeats; 0 if it has something else. */
+  readonly echo: number;
+}
+
+/** The cells that a write is judged by: those that it writes and those beside them, as far as they are read. */
+interface Cells {
+  readonly from: number;
+  readonly values: readonly number[];
+}
+
+/** Judges a reply that has to repeat the beginning of its request. */
+function echoOf(exchange: Exchange, length: number): Judged {
+  const { answer, pdu = new Uint8Array() } = exchange;
+  const code = pdu[0] ?? 0;
+  if (isAbsent(exchange)) return absent(exchange);
+  if (answer.kind === 'exception')
+    return inconclusive({ code: 'scratch-refuses', function: code, exception: answer.code }, exchange);
+  if (answer.kind === 'silent') return notAnswered(exchange, false);
+  if (answer.kind !== 'data') return violates({ code: 'write-misanswered', answer: didOf(answer) }, exchange);
+  const isEcho = Buffer.compare(answer.pdu.subarray(0, length || 1), pdu.subarray(0, length || 1)) === 0;
+  return isEcho && (length === 0 || answer.pdu.length === length)
+    ? conforms({ code: 'repeated' }, exchange)
+    : violates({ code: 'not-repeated' }, exchange);
+}
+
+/**
+ * Writes, and reads what is there then, until it is as it should be or to the end of the time in which others
+ * show a new value. What is not as it should be is tried again with reads that are sure: some servers give
+ * other values now and then, or in blocks.
+ */
+export async function confirmed(bench: Bench, write: CellWrite): Promise<Judged> {
+  const quick = await tried(bench, write, false);
+  if (quick.verdict !== 'violates' || quick.grade !== 'dangerous') return quick;
+  const { said } = quick;
+  if (said.code === 'neighbour-written' && !(await restored(bench, write.table, said.beside, said.before)))
+    return { ...quick, isFinal: true, seen: { times: 1, of: 1 } };
+  const sure = await tried(bench, write, true);
+  return sure.grade === 'dangerous' ? { ...sure, isFinal: true, seen: { times: 2, of: 2 } } : sure;
+}
+
+/** Gives a cell beside those that were written its value back. False for one outside of the range. */
+async function restored(bench: Bench, table: ScratchTable, at: number, value: number): Promise<boolean> {
+  if (!bench.scratch.changed(table, at, value)) return false;
+  if (table === 'coils') await bench.ask(readPdu(5, at, value ? 0xff00 : 0));
+  else await writeRegister(bench, at, value);
+  return true;
+}
+
+async function tried(bench: Bench, write: CellWrite, isSure: boolean): Promise<Judged> {
+  const { table, first, many, pdu, echo } = write;
+  const before = await around(bench, write, isSure);
+  if (before === undefined) return inconclusive({ code: 'scratch-not-read' });
+  const at = first - before.from;
+  const values = write.values(before.values.slice(at, at + many));
+  const exchange = await bench.ask(pdu(values));
+  bench.noteFunction(exchange.pdu?.[0] ?? 0, exchange);
+  const judged = echoOf(exchange, echo);
+  if (judged.verdict !== 'conforms') return judged;
+  const wanted = [...before.values];
+  wanted.splice(at, many, ...values);
+  let now: readonly number[] | undefined;
+  const isTargetMoving = () => values.some((_, target) => bench.scratch.isMoving(table, first + target));
+  for (const [i, ms] of READ_BACK_MS.entries()) {
+    await bench.asker.wait(ms - (READ_BACK_MS[i - 1] ?? 0));
+    const last = now;
+    now = await bench.cells(table, before.from, wanted.length, isSure);
+    // Nobody has written between two reads.
+    now?.forEach((value, at) => {
+      if (last && last[at] !== value) bench.scratch.moves(table, before.from + at);
+    });
+    if (isTargetMoving()) return inconclusive({ code: 'scratch-moves', table }, exchange);
+    const found = now && differenceOf(bench, write, { before, wanted, now });
+    if (now && found === undefined) return judged;
+  }
+  if (now === undefined) return inconclusive({ code: 'scratch-not-read' }, exchange);
+  const found = differenceOf(bench, write, { before, wanted, now }) as Found;
+  return dangerous(found, exchange, bench.log.at(-1) as Exchange);
+}
+
+/** Reads the cells of a write and those beside them, as many of these as there are. */
+async function around(
+  bench: Bench,
+  { table, first, many }: CellWrite,
+  isSure: boolean,
+): Promise<Cells | undefined> {
+  const beside = Math.min(BESIDE[table], (MOST[table] - many) >> 1);
+  for (const [before, after] of [
+    [beside, beside],
+    [beside, 0],
+    [0, beside],
+    [0, 0],
+  ] as const) {
+    const from = Math.max(0, first - before);
+    const values = await bench.cells(table, from, first - from + many + after, isSure);
+    if (values) {
+      await bench.scratch.keepWithin(table, from, values.length);
+      return { from, values };
+    }
+  }
+  return undefined;
+}
+
+interface Difference {
+  readonly before: Cells;
+  readonly wanted: readonly number[];
+  readonly now: readonly number[];
+}
+
+/** What is there that should not be, or is not there; undefined where all is as it should be. */
+function differenceOf(
+  { scratch, log }: Bench,
+  { table, first, many }: CellWrite,
+  { before, wanted, now }: Difference,
+): Found | undefined {
+  const { from } = before;
+  const isOther = (i: number) => now[i] !== wanted[i] && !scratch.isMoving(table, from + i);
+  const wrong = wanted.flatMap((_, i) => (isOther(i) ? [i] : []));
+  const [at] = wrong;
+  if (at === undefined) return undefined;
+  const code = log.findLast(({ pdu }) => (pdu?.[0] ?? 0) > 4)?.pdu?.[0] ?? 0;
+  const isTarget = (i: number) => from + i >= first && from + i < first + many;
+  const missed = wrong.find(isTarget);
+  if (missed === undefined)
+    return {
+      code: 'neighbour-written',
+      ...{ function: code, address: first, table, beside: from + at },
+      ...{ wrote: wanted.slice(first - from).slice(0, Math.min(many, MOST_NAMED)) },
+      ...{ before: before.values[at] ?? 0, now: now[at] ?? 0 },
+    };
+  const target = first - from;
+  const part = (of: readonly number[]) => of.slice(target, target + many);
+  const how = howOf(part(wanted), part(now), part(before.values), now[target + many]);
+  const named = (of: readonly number[]) => of.slice(missed, Math.min(missed + MOST_NAMED, target + many));
+  const facts = {
+    ...{ function: code, address: from + missed, wrote: named(wanted), reads: named(now) },
+  };
+  return how === 'nothing' ? { code: 'never-stored', ...facts } : { code: 'stored-otherwise', ...facts, how };
+}
+
+/** How values differ from those that were written. */
+function howOf(
+  wrote: readonly number[],
+  reads: readonly number[],
+  before: readonly number[],
+  behind: number | undefined,
+): How {
+  const are = (those: readonly (number | undefined)[]) => those.every((each, i) => each === reads[i]);
+  if (are(before)) return 'nothing';
+  if (wrote.length > 1 && are(wrote.map(() => wrote[0]))) return 'first-everywhere';
+  if (are(wrote.map(() => 0))) return 'zeros';
+  if (wrote.every((each, i) => each === (i + 1 < reads.length ? reads[i + 1] : behind))) return 'further';
+  if (are(wrote.toReversed())) return 'reversed';
+  if (wrote.length > 1 && reads[0] === wrote[0] && before.slice(1).every((each, i) => each === reads[i + 1]))
+    return 'only-first';
+  if (are(wrote.map((each) => ((each & 0xff) << 8) | (each >> 8)))) return 'bytes-swapped';
+  return 'otherwise';
+}
+
+/** Writes at the first, the last, a middle and an odd address of the range, each once. */
+export async function atEachPlace(
+  bench: Bench,
+  table: ScratchTable,
+  many: number,
+  writeAt: (first: number, turn: number, many: number) => CellWrite,
+): Promise<Judged> {
+  const judgements: Judged[] = [];
+  const { places, size } = await bench.scratch.places(table, many);
+  if (places.length === 0) return inconclusive({ code: 'scratch-moves', table });
+  for (const [turn, first] of places.entries()) {
+    const judged = await confirmed(bench, writeAt(first, turn, size));
+    judgements.push(judged);
+    if (judged.verdict === 'violates' || judged.verdict === 'unsupported') return judged;
+  }
+  return judgements.find(({ verdict }) => verdict !== 'conforms') ?? (judgements[0] as Judged);
+}
+
+/** Values from the whole range, all different from each other and from those that are there. */
+export function otherWords(turn: number): (before: readonly number[]) => readonly number[] {
+  return (before) =>
+    before.map((was, i) => {
+      const value = (WORDS[(turn + i) % WORDS.length] ?? 0) ^ (Math.floor(i / WORDS.length) * 0x0501);
+      return value === was ? value ^ 0x0101 : value;
+    });
+}
+
+/** Values of both signs, with both bytes, and the ends of the range. */
+const WORDS = [0xa5c3, 0x2711, 0xfffe, 0x7fff, 0x8000, 0x00ff, 0xe3a1, 0x0102] as const;
+
+/** Each coil the other way round, the last as it was: a pattern that is no other one reversed. */
+export const otherBits = (before: readonly number[]): readonly number[] =>
+  before.map((was, i) => (i % 5 === 3 ? was : 1 - was));
