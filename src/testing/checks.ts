@@ -9,6 +9,7 @@ import { lateReply } from './client/checks/late-reply.js';
 import { oneAtATime } from './client/checks/one-at-a-time.js';
 import { REAL_WORLD, realWorldChecks } from './client/checks/real-world.js';
 import { silentRuns } from './client/checks/retries.js';
+import { shownValue } from './client/checks/shown-value.js';
 import { outages, slowness } from './client/checks/time.js';
 import { timeOuts } from './client/checks/time-out.js';
 import { watched } from './client/checks/watching.js';
@@ -21,6 +22,7 @@ import type { Check } from './client/trial/exam.js';
 export const CHECKS: readonly Check[] = [
   ...watched,
   oneAtATime,
+  shownValue,
   ...timeOuts,
   ...outages,
   ...silentRuns,

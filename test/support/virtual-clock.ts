@@ -10,6 +10,8 @@ interface Timer {
 export class VirtualClock implements Clock {
   #now = 0;
   #timers: Timer[] = [];
+  /** How late a call that is due at this time is, as on a machine that stalls. */
+  lateBy: (at: number) => number = () => 0;
 
   now(): number {
     return this.#now;
@@ -21,7 +23,8 @@ export class VirtualClock implements Clock {
   }
 
   callAt(at: number, callback: () => void): () => void {
-    const timer = { at: Math.max(at, this.#now), callback };
+    const due = Math.max(at, this.#now);
+    const timer = { at: due + this.lateBy(due), callback };
     this.#timers.push(timer);
     return () => {
       this.#timers = this.#timers.filter((other) => other !== timer);

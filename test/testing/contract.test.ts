@@ -119,6 +119,7 @@ function fuzzed(): { readonly report: Report; readonly simulator: Simulator } {
     isOver: true,
     isStopped: false,
     whyEnded: undefined,
+    suspended: undefined,
     refusal: undefined,
   };
   const client = { course, target, polls: [target] };

@@ -4,7 +4,7 @@ import type { Simulator } from '../../simulator/simulator.js';
 import { CHECKS, linesFor } from '../../testing/checks.js';
 import { REAL_WORLD, realWorldChecks } from '../../testing/client/checks/real-world.js';
 import { ClientTest } from '../../testing/client/client-test.js';
-import { type ClientTestOrder, DEFAULT_LIMIT_MS } from '../../testing/client/client-test-order.js';
+import { type ClientTestOrder, DEFAULT_LIMIT_MS, runnable } from '../../testing/client/client-test-order.js';
 import { type MakeObserver, readObserver } from '../../testing/client/observer.js';
 import type { ReportView } from '../../testing/report/report.js';
 import { durationText } from '../../testing/report/words.js';
@@ -63,8 +63,8 @@ function testLine(
   order: ClientTestOrder,
   stop: Promise<unknown>,
 ): Promise<Result<ReportView>> {
-  const { line, checks, limitMs, seed } = order;
-  const many = counted(checks.length, 'check');
+  const { line, limitMs, seed } = order;
+  const many = counted(runnable(order).length, 'check');
   say(`line ${line.name}: watching the client, then ${many}, ${durationText(limitMs)} at most, seed ${seed}`);
   return runOnClient(simulator, dut, stop, (restart) => {
     const audience = { found: printFinding, note: say };

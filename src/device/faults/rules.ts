@@ -76,6 +76,8 @@ export class FaultRules {
   readonly #entries = new Map<string, RuleEntry>();
   readonly #source: RuleSource;
   readonly #states = new DeviceStates();
+  /** The lines of runs that bring faults of their own. */
+  readonly #suspendedOn = new Set<string>();
   /** Finds the rules for a request; undefined after a change, until the next request. */
   #matcher: RuleMatcher<RuleEntry> | undefined;
 
@@ -148,6 +150,19 @@ export class FaultRules {
     this.#states.keep(new Set(states));
   }
 
+  /**
+   * Lets only temporary rules act on a line, for a run that tests its client. The others keep their counts, and nothing
+   * of them is changed.
+   * @returns the names of the rules in force that might have acted there, and `resume`, which ends that
+   */
+  suspendOn(line: string): { readonly names: readonly string[]; readonly resume: () => void } {
+    const names = this.#enabled().flatMap(({ rule: { name, when }, temporary }) =>
+      !temporary && (when.line === undefined || [when.line].flat().includes(line)) ? [name] : [],
+    );
+    this.#suspendedOn.add(line);
+    return { names, resume: () => void this.#suspendedOn.delete(line) };
+  }
+
   /** Tells whether a rule is for a request, whatever its times and counts say. Counts nothing. */
   concern(facts: RequestFacts): boolean {
     return this.#inForce.matching(facts).length > 0;
@@ -162,7 +177,8 @@ export class FaultRules {
   match(facts: RequestFacts): ActingRule[] {
     const acting: ActingRule[] = [];
     for (const entry of this.#inForce.matching(facts)) {
-      const random = this.#turn(entry, facts);
+      const isSuspended = !entry.temporary && this.#suspendedOn.has(facts.line.name);
+      const random = isSuspended ? undefined : this.#turn(entry, facts);
       if (!random) continue;
       acting.push({ rule: entry.rule, random });
       if (!entry.temporary) continue;

@@ -10,6 +10,11 @@ export interface ClientTestOrder extends ClientOrder {
   readonly checks: readonly Check[];
 }
 
+/** The checks of an order that can be run: some need an observer. */
+export function runnable({ checks, observer }: ClientTestOrder): readonly Check[] {
+  return observer || checks.length === 1 ? checks : checks.filter(({ needsObserver }) => !needsObserver);
+}
+
 /**
  * The order of the groups: the most decisive checks come first, and last those that some clients do not
  * survive.
@@ -34,7 +39,7 @@ export function inTurns(checks: readonly Check[], seed: number, most: number): C
   const waiting = checks
     .map((check) => ({
       check,
-      lastsMs: check.lastsMs ?? 0,
+      lastsMs: check.isFirst ? -1 : (check.lastsMs ?? 0),
       group: GROUPS.indexOf(check.group),
       by: random.next(),
     }))

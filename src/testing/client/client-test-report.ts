@@ -10,6 +10,8 @@ import type { ClientOrder, WatchedClient } from './watched-client.js';
 interface KnownByNow extends Pick<Report, 'findings'> {
   /** What became of the client, as sentences: it has crashed, is gone, or was away. */
   readonly fates: readonly string[];
+  /** True when the client has ended or asks nothing more, and no check is to blame. */
+  readonly isGone: boolean;
 }
 
 /**
@@ -22,14 +24,14 @@ const TOO_MANY = 0.5;
 export function clientTestReport(
   { line, seed, about, checks }: ClientOrder & { readonly checks: readonly Check[] },
   { course, facts: found }: Pick<WatchedClient, 'course' | 'facts'>,
-  { fates, findings }: KnownByNow,
+  { fates, findings, isGone }: KnownByNow,
 ): Report {
-  const { startedAt, durationMs, refusal, isOver, isStopped } = course;
+  const { startedAt, durationMs, refusal, isOver, isStopped, suspended = '' } = course;
   const verdicts = findings.map(({ verdict }) => verdict);
   const [notRun, open] = ['not run', 'inconclusive'].map(
     (wanted) => verdicts.filter((verdict) => verdict === wanted).length,
   ) as [number, number];
-  const overall = refusal === undefined ? overallVerdict(verdicts) : 'error';
+  const overall = refusal !== undefined ? 'error' : isGone ? 'fail' : overallVerdict(verdicts);
   const tooMany = TOO_MANY * Math.max(1, checks.length);
   const isTooLittle = isOver && overall !== 'fail' && notRun >= tooMany;
   const counts = [
@@ -61,6 +63,7 @@ export function clientTestReport(
       ...(refusal === undefined ? [first, ...others] : [refusal, undecided ?? '', ...fates]),
       ...new Set(conclusions),
       ...(refusal === undefined ? [foundText(found) || 'No time was measured'] : []),
+      suspended,
     ].flatMap((text) => (text === '' ? [] : sentence(text))),
     parameters: parametersOf(found),
     found: measurementsOf(found),

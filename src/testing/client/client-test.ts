@@ -2,19 +2,35 @@ import { seededRandom } from '../../common/random.js';
 import type { Clock } from '../../modbus/transport/clock.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { Finding, Report } from '../report/report.js';
-import { type ClientTestOrder, inTurns } from './client-test-order.js';
+import { durationText } from '../report/words.js';
+import { type ClientTestOrder, inTurns, runnable } from './client-test-order.js';
 import { clientTestReport, findingOf } from './client-test-report.js';
-import { isReading, type Poll } from './heard/exchange.js';
+import { isReading, type Poll, pollsIn, targetOf } from './heard/exchange.js';
 import { unevenText, watchClient } from './heard/watching.js';
-import { type Check, Exam } from './trial/exam.js';
-import { crashOf, isGone, LAST_FRAMES, runCheck, soFar } from './trial/run-check.js';
-import { type EndedCheck, sure } from './trial/verdict.js';
+import { type Check, Exam, SLOWEST_MS } from './trial/exam.js';
+import { type StoppedPolls, secondsSince, soFar, stoppedAfter } from './trial/gone.js';
+import { crashOf, runCheck } from './trial/run-check.js';
+import { type EndedCheck, LAST_FRAMES, sure } from './trial/verdict.js';
 import { type Audience, type End, WatchedClient } from './watched-client.js';
+
+/** The groups of checks that lose no reply. */
+const LOSE_NONE: readonly (Check['group'] | undefined)[] = ['exceptions', 'connections'];
 
 interface Running {
   readonly check: Check;
   readonly exam: Exam;
   readonly startedAt: number;
+}
+
+/** A check that has come to its end. */
+interface Outcome {
+  readonly running: Running;
+  readonly ended: EndedCheck;
+}
+
+/** A check whose poll the client has stopped asking. */
+interface Stop extends Outcome {
+  readonly stopped: StoppedPolls;
 }
 
 /**
@@ -30,9 +46,11 @@ export class ClientTest {
   /** After which checks the client was away as if restarted, and how that was seen; parts of a sentence. */
   readonly #away: string[] = [];
   readonly #running = new Set<Running>();
+  /** True when the client has ended or asks nothing more, and no check is to blame. */
+  #isGone = false;
 
   constructor(bench: Simulator, order: ClientTestOrder, audience?: Audience, clock?: Clock) {
-    this.order = order;
+    this.order = { ...order, checks: runnable(order) };
     this.#client = new WatchedClient(bench, order, { audience, clock });
   }
 
@@ -73,14 +91,22 @@ export class ClientTest {
   /** The report on what the client test has found by now. */
   get report(): Report {
     const fates = [...this.#fates, ...awayText(this.#away)];
-    return clientTestReport(this.order, this.#client, { fates, findings: this.#findings });
+    return clientTestReport(this.order, this.#client, {
+      fates,
+      findings: this.#findings,
+      isGone: this.#isGone,
+    });
   }
 
   /** Why the client test has ended, with what made it slow where its time was over; a sentence. */
   #reason({ by, text }: End = { by: 'client', text: '' }): string {
     const { target, isWithoutRhythm } = this.#client;
     const uneven = target && unevenText(target);
-    const cause = isWithoutRhythm ? 'the client lost the rhythm that was waited for' : uneven;
+    const { waitMs = 0, neverGivesUp } = this.#client.facts;
+    const endless = neverGivesUp ? 'the client waits for each reply without end' : undefined;
+    const goesOn = `the client goes on only ${durationText(Math.round(waitMs))} after a request without a reply`;
+    const slow = endless ?? (waitMs > SLOWEST_MS ? goesOn : undefined);
+    const cause = isWithoutRhythm ? 'the client lost the rhythm that was waited for' : (slow ?? uneven);
     return by === 'limit' && cause !== undefined ? `${cause}, and ${text}` : text;
   }
 
@@ -99,89 +125,145 @@ export class ClientTest {
       const running = this.#begin(check, target, false);
       this.#finish(running, await runCheck(check, running.exam));
     });
-    const targets = client.values ? [target] : sideBySide(client, target);
     const disturbing = this.order.checks.filter((check) => !isWatching(check));
-    for (const turn of inTurns(disturbing, this.order.seed, targets.length)) {
-      const end = await this.#takeTurn(turn, targets);
+    const turns = inTurns(disturbing, this.order.seed, this.#targets.length);
+    while (turns.length > 0) {
+      const { waitMs = 0 } = client.facts;
+      // Of a client that takes a minute where a reply is lost, that is known first which loses none.
+      const quick = waitMs > SLOWEST_MS ? turns.findIndex(([check]) => LOSE_NONE.includes(check?.group)) : 0;
+      const [turn = []] = turns.splice(Math.max(0, quick), 1);
+      const end = await this.#takeTurn(turn);
       if (end) return end;
     }
     await Promise.all(watching);
     return undefined;
   }
 
+  /** The polls that can be disturbed, the one for a single check first. */
+  get #targets(): readonly Poll[] {
+    const { values, target } = this.#client;
+    if (!target) return [];
+    return values ? [target] : sideBySide(this.#client, target);
+  }
+
   /**
    * Runs one check, or several beside each other, each on a poll of its own. Of several checks only a
-   * pass counts: a check that has not passed is run again alone.
+   * pass counts: a check that has not passed is run again alone, unless the client has stopped.
    * @returns why the remaining checks are not run; undefined when they may be
    */
-  async #takeTurn(turn: readonly Check[], targets: readonly Poll[]): Promise<End | undefined> {
-    const runs = turn.map((check, i) => this.#begin(check, targets[i] as Poll, turn.length > 1));
+  async #takeTurn(turn: readonly Check[]): Promise<End | undefined> {
+    const targets = this.#targets;
+    const together = turn.slice(0, targets.length);
+    const isBeside = together.length > 1;
+    const runs = together.map((check, i) => this.#begin(check, targets[i] as Poll, isBeside));
     const outcomes = await Promise.race([
-      Promise.all(runs.map(({ check, exam }) => runCheck(check, exam))),
+      Promise.all(
+        runs.map(async (running) => ({ running, ended: await runCheck(running.check, running.exam) })),
+      ),
       this.#client.crashed,
     ]);
-    const [first] = runs;
-    const [only] = outcomes;
-    if (typeof outcomes === 'string') {
-      const end = await this.#clientHasCrashed(runs, outcomes);
-      if (end) return end;
-    } else if (runs.length === 1 && first && typeof only === 'object') {
-      return this.#judge(first, only);
-    } else {
-      for (const [i, running] of runs.entries()) {
-        const ended = outcomes[i] as EndedCheck;
-        if (ended.verdict === 'pass') this.#finish(running, ended);
-        else this.#drop(running);
-      }
-    }
+    const end = await (typeof outcomes === 'string'
+      ? this.#clientHasCrashed(runs, outcomes)
+      : this.#judge(outcomes, isBeside));
+    if (end) return end;
     for (const check of this.#left().filter((each) => turn.includes(each))) {
-      const end = await this.#takeTurn([check], targets.slice(0, 1));
+      const end = await this.#takeTurn([check]);
       if (end) return end;
     }
     return undefined;
   }
 
-  /** Reports a failure at once. Any other verdict counts only when the client is still there. */
-  async #judge(running: Running, ended: EndedCheck): Promise<End | undefined> {
-    const { check, exam } = running;
-    if (ended.verdict === 'pass' && !this.#client.isDisturbed) {
-      this.#finish(running, ended);
-      return undefined;
+  /**
+   * Reports a failure of a check that was run alone at once. Any other verdict counts only when the client still asks the
+   * poll of the check.
+   */
+  async #judge(outcomes: readonly Outcome[], isBeside: boolean): Promise<End | undefined> {
+    const open: Outcome[] = [];
+    for (const outcome of outcomes) {
+      const { running, ended } = outcome;
+      const isPassed = ended.verdict === 'pass' && (isBeside || !this.#client.isDisturbed);
+      if (isPassed) this.#finish(running, ended);
+      else open.push(outcome);
+      if (ended.verdict === 'fail' && !isBeside) this.#finish(running, ended, true);
     }
-    if (ended.verdict === 'fail') this.#finish(running, ended, true);
-    const gone = await Promise.race([isGone(exam), this.#client.crashed]);
-    if (typeof gone === 'string') return this.#clientHasCrashed([running], gone);
-    if (!gone) {
-      this.#finish(running, ended);
-      return undefined;
-    }
-    const since = exam.hasDisturbed ? `after ${check.what}` : 'although nothing was disturbed';
-    const text = `asked nothing more ${since}`;
-    this.#finish(running, sure('wrong', `${ended.summary}; afterwards the client ${text}`, ended.evidence));
-    this.#fates.push(`the client is gone: it ${text}`);
-    return this.#startAgain(`the client ${text}`);
+    const looked = await Promise.race([
+      Promise.all(open.map(async (each) => ({ ...each, stopped: await stoppedAfter(each.running.exam) }))),
+      this.#client.crashed,
+    ]);
+    const runs = open.map(({ running }) => running);
+    if (typeof looked === 'string') return this.#clientHasCrashed(runs, looked);
+    const over = looked.flatMap(({ stopped, ...rest }) => (stopped ? [{ ...rest, stopped }] : []));
+    if (over.length === 0 && !isBeside) for (const { running, ended } of open) this.#finish(running, ended);
+    const end = over.length > 0 ? await this.#stopped(over) : undefined;
+    for (const running of runs) this.#drop(running);
+    this.#client.rules.removeAll();
+    return end;
   }
 
   /**
-   * Ends checks because the program of the client has ended. The first check that has disturbed the client
-   * fails; without one, the first that runs, or the one that would have come next.
+   * The client has stopped asking the polls of some checks. If it asks nothing more, the check whose fault it met
+   * last fails; else each check fails whose poll it no longer asks. What was not disturbed is not to blame.
+   * @returns why the remaining checks are not run
+   */
+  async #stopped(over: readonly Stop[]): Promise<End | undefined> {
+    const [all] = over.filter(({ stopped }) => stopped.what === 'everything');
+    const [first] = over as [Stop, ...Stop[]];
+    if (all && this.#client.facts.neverGivesUp) {
+      for (const { running, ended } of over) this.#finish(running, ended);
+      return this.#startAgain('the client waits for a reply without end, and nothing wakes it');
+    }
+    const met = metLast(over, ({ running }) => running);
+    for (const { running, ended, stopped } of all ? met.slice(0, 1) : met) {
+      const { what } = running.check;
+      const text = `${ended.summary}; then the client ${stopped.text}`;
+      // The first line says of a client that is gone what it met.
+      const conclusion = all ? undefined : `${stopped.blame} after ${what}`;
+      this.#finish(running, sure('wrong', text, ended.evidence, conclusion));
+    }
+    if (!all) return this.#turnTo(first);
+    const [blamed] = met;
+    const text = `asked nothing more ${blamed ? `after ${blamed.running.check.what}` : this.#undisturbed}`;
+    this.#fates.push(`the client is gone: it ${text}`);
+    if (blamed) return this.#startAgain(`the client ${text}`);
+    this.#isGone = true;
+    return { by: 'client', text: `the client ${text}` };
+  }
+
+  /** Goes on with another poll that the client still asks. @returns why that is not possible */
+  #turnTo({ running: { exam }, stopped }: Stop): End | undefined {
+    const { log, values, order } = this.#client;
+    const last = exam.askedAfter(0).at(-1)?.seq ?? 0;
+    const polls = pollsIn(log.after(last));
+    const target = targetOf(polls, order.unitId);
+    if (!target || values) return { by: 'client', text: `the client ${stopped.text}` };
+    this.#client.note(`the client ${stopped.text}; from now on ${target.text} is disturbed`);
+    this.#client.watched(polls, target);
+    return undefined;
+  }
+
+  /** Says what the client met last, where nothing was disturbed since. */
+  get #undisturbed(): string {
+    const { log, clock } = this.#client;
+    const last = log.spoilt.at(-1);
+    const check = this.order.checks.find(({ id }) => last?.rule?.name.startsWith(`test-${id}-`));
+    if (!last || !check) return 'although nothing was disturbed';
+    return `although nothing was disturbed since ${check.what}, ${secondsSince({ clock }, last.at)} before`;
+  }
+
+  /**
+   * Ends checks because the program of the client has ended. The check whose fault it met last fails; none does if
+   * nothing was disturbed.
    */
   async #clientHasCrashed(runs: readonly Running[], how: string): Promise<End | undefined> {
-    const disturbing = runs.filter(({ exam }) => exam.hasDisturbed);
-    const blamed = disturbing[0] ?? runs[0];
-    const [first] = this.#left();
-    const { headline, text } = crashOf(
-      how,
-      disturbing.map(({ check }) => check.what),
-    );
+    const [blamed] = metLast(runs, (running) => running);
+    const { headline, text } = crashOf(how, blamed ? `after ${blamed.check.what}` : this.#undisturbed);
     this.#fates.push(headline);
-    const ended = sure('wrong', text, this.#client.log.newest().slice(-LAST_FRAMES));
-    if (blamed) this.#finish(blamed, ended);
-    else if (first) this.#add(first, ended, 0);
+    if (blamed) this.#finish(blamed, sure('wrong', text, this.#client.log.newest().slice(-LAST_FRAMES)));
     for (const running of runs) this.#drop(running);
-    return disturbing.length > 0
-      ? this.#startAgain('the client had ended')
-      : { by: 'client', text: 'the client had ended' };
+    this.#client.rules.removeAll();
+    if (blamed) return this.#startAgain('the client had ended');
+    this.#isGone = true;
+    return { by: 'client', text: 'the client had ended' };
   }
 
   /**
@@ -245,6 +327,12 @@ export class ClientTest {
     this.#findings.push(finding);
     this.#client.found(finding, this.#findings.length);
   }
+}
+
+/** The checks that have disturbed the client, the one whose fault it met last first. */
+function metLast<Item>(items: readonly Item[], runningOf: (item: Item) => Running): Item[] {
+  const seq = (item: Item) => runningOf(item).exam.lastMet?.seq ?? 0;
+  return items.filter((item) => runningOf(item).exam.hasDisturbed).sort((a, b) => seq(b) - seq(a));
 }
 
 /** Says in one sentence for all checks that the client was away; no sentence when it never was. */

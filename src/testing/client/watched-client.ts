@@ -1,7 +1,9 @@
+import type { FaultRules } from '../../device/faults/rules.js';
 import { type Clock, systemClock } from '../../modbus/transport/clock.js';
 import type { Line } from '../../simulator/line.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
+import { Lateness } from '../lateness.js';
 import type { Finding, RunAbout } from '../report/report.js';
 import { durationText } from '../report/words.js';
 import { closedText, lastReplies, Outage, type PolledLine, polledLine } from '../tested-line.js';
@@ -67,6 +69,8 @@ export class WatchedClient {
   readonly log: ExchangeLog;
   readonly rules: OwnRules;
   readonly outage: Outage;
+  /** How late this machine is. */
+  readonly lateness: Lateness;
   /** Knows which values the client has read; undefined without an observer. */
   readonly values: ValueOracle | undefined;
   readonly startedAt = Date.now();
@@ -81,6 +85,9 @@ export class WatchedClient {
   #crash: (how: string) => void = () => {};
   #endedAt: number | undefined;
   #isStopped = false;
+  readonly #rulesOfBench: FaultRules;
+  /** The fault rules that did not act meanwhile. */
+  #suspended: readonly string[] = [];
   #refusal: string | undefined;
   #target: Poll | undefined;
   #polls: readonly Poll[] = [];
@@ -93,9 +100,11 @@ export class WatchedClient {
     this.order = order;
     this.clock = clock ?? systemClock;
     this.line = polledLine(order.line);
-    this.rules = new OwnRules(bench.faults.rules);
+    this.#rulesOfBench = bench.faults.rules;
+    this.rules = new OwnRules(this.#rulesOfBench);
     this.log = new ExchangeLog(() => this.rules.acted());
     this.outage = new Outage(order.line, bench, (text) => this.end({ by: 'bench', text }));
+    this.lateness = new Lateness(this.clock);
     this.values = order.observer && new ValueOracle(order.observer);
     this.#audience = audience;
     this.#waits = new Waits(this.clock, this.log);
@@ -126,6 +135,7 @@ export class WatchedClient {
       isStopped: this.#isStopped,
       refusal: this.#refusal,
       whyEnded: this.#whyEnded?.text,
+      suspended: this.#suspended.length > 0 ? suspendedText(this.#suspended) : undefined,
     };
   }
 
@@ -245,8 +255,14 @@ export class WatchedClient {
     const { limitMs } = this.order;
     const text = `the limit of ${durationText(limitMs)} was reached`;
     const callOff = this.clock.callAfter(limitMs, () => this.end({ by: 'limit', text }));
+    this.lateness.begin();
+    const { names, resume } = this.#rulesOfBench.suspendOn(this.line.name);
+    this.#suspended = names;
+    if (names.length > 0) this.note(suspendedText(names));
     const end = await Promise.race([this.#ended, work]);
+    resume();
     callOff();
+    this.lateness.end();
     this.#waits.end();
     return end;
   }
@@ -272,4 +288,14 @@ export class WatchedClient {
       this.#crash = resolve;
     });
   }
+}
+
+/** How many fault rules a sentence names. */
+const MOST_NAMED = 4;
+
+/** Says which fault rules do not act while a run works on the line, as a sentence. */
+function suspendedText(names: readonly string[]): string {
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+  const rules = names.length === 1 ? 'the fault rule' : 'the fault rules';
+  return `suspended meanwhile: ${rules} ${names.slice(0, MOST_NAMED).join(', ')}${more}`;
 }

@@ -189,6 +189,7 @@ export function fuzzReport(
     refusal ?? conclusionOf(known, course.isOver, best),
     fate,
     refusal === undefined && best ? whyEnded : undefined,
+    course.suspended,
   ];
   const entry = best && nearestEntry(best.schedule);
   return {

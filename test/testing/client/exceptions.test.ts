@@ -52,7 +52,7 @@ describe.each(some(['tcp', 'serial'] as const, 2))('exceptions on %s', (on) => {
   it.each(CODES)('show a client that stops after exception %d', async (code) => {
     const habits = { mistakes: ['stops after an exception'] as const };
     const { report } = await testModelClient({ on, habits, checks: [`exception-${code}`] });
-    expect(report.conclusions).toContain(`No longer polls after exception ${code}.`);
+    expect(report.conclusions).toContain(`Asks nothing more after exception ${code}.`);
   });
 
   it.each([4, 6])('show to an observer a client that takes exception %d for 0', async (code) => {

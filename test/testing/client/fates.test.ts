@@ -215,6 +215,30 @@ describe('the rules of a client test', () => {
   });
 });
 
+it('suspends rules that were in force before, on its line and for its time, and says so in the report', async () => {
+  const bench = await virtualBench();
+  const { rules } = bench.simulator.faults;
+  const armed = { name: 'armed', when: { unit: 1 }, do: [{ silence: true }] };
+  const status = rules.set(ruleSchema.parse(armed));
+  rules.set(ruleSchema.parse({ ...armed, name: 'elsewhere', when: { line: 'other' } }));
+  const notes: string[] = [];
+  const { clientTest } = newClientTest(bench, {
+    checks: ['wrong-crc'],
+    onNote: (text) => void notes.push(text),
+  });
+  const client = bench.client();
+  void client.poll();
+  const report = await untilOver(bench.clock, clientTest.run());
+  expect(report.verdict).toBe('pass');
+  expect(report.conclusions).toContain('Suspended meanwhile: the fault rule armed.');
+  expect(notes[0]).toBe('suspended meanwhile: the fault rule armed');
+  expect(rules.get('armed')?.rule).toEqual(status.rule);
+  expect(rules.get('elsewhere')?.rule.enabled).toBeUndefined();
+  await bench.clock.advanceAsync(2000);
+  client.stop();
+  expect(rules.get('armed')?.hits).toBeGreaterThan(0);
+});
+
 describe('a client with a queue', () => {
   const QUEUE: Partial<Habits> = {
     questions: SEVERAL,

@@ -2,7 +2,6 @@ import type { Exchange } from '../../../src/testing/client/heard/exchange.js';
 import type { ExchangeLog } from '../../../src/testing/client/heard/log.js';
 import type { Finding, Report } from '../../../src/testing/report/report.js';
 import { pduOf } from '../../../src/testing/tested-line.js';
-import { median } from '../../../src/testing/times.js';
 
 /** What was on the line in a client test, for a test that compares sentences with it. */
 export interface Heard {
@@ -55,7 +54,8 @@ function earlyAfterExceptions(asked: readonly Exchange[], periodMs: number): num
 
 function periodOf({ log }: Heard, which: Exchange | undefined): number {
   const usual = sameAs(which, log.after(0)).filter((each) => each.seq <= log.usualUntil);
-  return median(gapsOf(usual.slice(0, 8)));
+  const gaps = gapsOf(usual);
+  return gaps.reduce((sum, ms) => sum + ms, 0) / gaps.length;
 }
 
 const events = ({ finding }: Shown, kind: string) => finding.frames.filter((each) => each.kind === kind);
@@ -79,17 +79,18 @@ const CLAIMS: readonly Claim[] = [
     },
   ],
   [
-    /asked (\d+) times in ([\d.]+) s/,
-    ({ own: [first], within }, times, s = 0) => {
+    /asked (\d+) times in ([\d.]+) m?s/,
+    ({ own: [first], within, finding: { summary } }, times, s = 0) => {
       const asked = sameAs(first, within);
-      return asked.length === times && (asked.at(-1)?.at ?? 0) - (first?.at ?? 0) <= 1000 * s;
+      const long = (asked.at(-1)?.at ?? 0) - (first?.at ?? 0);
+      return asked.length === times && long <= (/\bin [\d.]+ ms/.test(summary) ? s : 1000 * s) + ROUNDED_MS;
     },
   ],
   [
     /usually (\d+) times/,
     (shown, times) => {
       const s = Number(/in ([\d.]+) s/.exec(shown.finding.summary)?.[1]);
-      return near((1000 * s) / periodOf(shown, shown.own[0]), times ?? 0, 0.6);
+      return near((1000 * s) / periodOf(shown, shown.own[0]), times ?? 0, 0.6 + 0.01 * (times ?? 0));
     },
   ],
   [
@@ -174,6 +175,30 @@ const CLAIMS: readonly Claim[] = [
     },
   ],
   [
+    /waited for its reply until that came, (\d+) s after the request/,
+    ({ own: [first] }, s = 0) => first?.next !== undefined && first.next.at - first.at >= 1000 * s,
+  ],
+  [
+    /goes on ([\d.]+) s after a request without a reply/,
+    ({ own: [first] }, s = 0) => near(((first?.next?.at ?? 0) - (first?.at ?? 0)) / 1000, s, 0.1),
+  ],
+  [
+    /did not ask unit (\d+) read holding registers (\d+)–\d+ for (\d+) s, but unit (\d+) read holding registers (\d+)–\d+ (\d+) times/,
+    ({ log }, unit, from, s = 0, other, otherFrom, times = 0) => {
+      const of = (unitId?: number, address?: number) =>
+        log.after(0).filter((each) => each.poll.startsWith(`${unitId}/3/${address}+`));
+      const last = of(unit, from).at(-1)?.at ?? 0;
+      return (
+        of(other, otherFrom).filter(({ at }) => at > last && at <= last + 1000 * (s + 1)).length >= times
+      );
+    },
+  ],
+  [
+    /asked nothing more for (\d+) s, until (\d+) s after an outage of (\d+) (?:s|min)/,
+    ({ own }, s = 0, until = 0) =>
+      s >= until && (own.at(-1)?.next?.at ?? Number.POSITIVE_INFINITY) - (own.at(-1)?.at ?? 0) >= 1000 * s,
+  ],
+  [
     /asked nothing (?:for [\d.]+ (?:s|min)|more) after an outage of (\d+) s/,
     ({ log, own }) => log.nextOf(own.at(-1) as Exchange) === undefined,
   ],
@@ -237,6 +262,12 @@ const CLAIMS: readonly Claim[] = [
       ).size === 1,
   ],
   [
+    /, (\d+) of them opened after a disturbance/,
+    ({ log }, times) =>
+      log.after(0).filter(({ before, request }) => before && before.request.clientId !== request.clientId)
+        .length >= (times ?? 0),
+  ],
+  [
     /(\d+) requests came over (\d+) connections/,
     ({ log }, times, over) =>
       new Set(
@@ -275,6 +306,10 @@ const CLAIMS: readonly Claim[] = [
   [
     /up to ([\d.]+) times as slowly as usual/,
     ({ own }, times = 0) => times >= 1.2 && own.some((each) => !isSilent(each)),
+  ],
+  [
+    /the observer shows "[^"]*"(?: for [-\d.e+]+ of \w+ \d+: |, as \w+ \d+ is meant|, which is no value)/,
+    ({ own }) => own.length > 0,
   ],
   [/the observer then showed "[^"]*"/, ({ own }) => own.length > 0],
 ];

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, vi } from 'vitest';
+import { seededRandom } from '../../../src/common/random.js';
 import { SerialLine } from '../../../src/modbus/transport/serial/serial-line.js';
 import { Simulator } from '../../../src/simulator/simulator.js';
 import { CHECKS, chosenChecks } from '../../../src/testing/checks.js';
@@ -21,6 +22,7 @@ export const SEEN = 100;
 const REGISTERS = {
   holding: [
     { address: 0, value: Array.from({ length: 20 }, (_, i) => 1000 + i), write: true },
+    { address: 30, type: 'float32', value: 230.1 },
     { address: SEEN, name: 'seen', write: true },
   ],
 };
@@ -47,6 +49,20 @@ export function inVirtualTime(): void {
   afterEach(() => {
     vi.unstubAllGlobals();
   });
+}
+
+/** Lets everything on the machine stand still again and again, for up to `mostMs`, at random. */
+export function stalling(mostMs: number, seed: number): void {
+  const random = seededRandom(seed, 5);
+  const stalls: { readonly from: number; readonly to: number }[] = [];
+  clock.lateBy = (at) => {
+    for (let last = stalls.at(-1)?.to ?? 0; last <= at; last = stalls.at(-1)?.to ?? 0) {
+      const from = last + mostMs * (0.1 + random.next());
+      stalls.push({ from, to: from + mostMs * random.next() });
+    }
+    const stall = stalls.findLast(({ from, to }) => from <= at && at < to);
+    return stall ? stall.to - at : 0;
+  };
 }
 
 let clock = new VirtualClock();

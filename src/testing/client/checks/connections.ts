@@ -3,6 +3,7 @@ import { timesText } from '../../report/words.js';
 import { type Exchange, whyNotActed } from '../heard/exchange.js';
 import { numberText } from '../heard/found.js';
 import type { Check, CheckText, Exam } from '../trial/exam.js';
+import { notAsBefore, secondsSince, stopped } from '../trial/gone.js';
 import { patienceOf } from '../trial/trial.js';
 import { type Evidence, type Judged, sure } from '../trial/verdict.js';
 
@@ -64,21 +65,19 @@ function lossCheck({ faults, since, blame, ...described }: LossRow): Check {
     transports: ON_TCP,
     async run(exam) {
       const limit = patienceOf(exam);
-      const { spoilt } = await exam.disturb(
+      const { result: first } = await exam.disturb(
         { faults, count: 1 },
-        ({ spoilt: [first] }) => first && elsewhere(exam, first),
-        limit + 2 * exam.periodMs,
+        ({ spoilt: [first] }) => (first?.reply ? first : undefined),
+        limit,
       );
-      const [first] = spoilt;
       if (!first) return sure('unclear', 'no request came that could be disturbed');
       const why = whyNotActed(first);
       if (why !== undefined) return sure('unclear', `the fault could not act: ${why}`);
-      const next = elsewhere(exam, first);
+      const next = await exam.until(() => elsewhere(exam, first), limit);
       const gone = exam.log.clientEvent(first.seq, 'client gone', first.request.clientId);
       const connected = next && exam.log.clientEvent(first.seq, 'client', next.request.clientId);
       const evidence = [first, gone, connected, next].filter((each) => each !== undefined);
-      if (!next)
-        return sure('wrong', `asked nothing more for ${Math.round(limit / 1000)} s`, evidence, blame);
+      if (!next) return sure('wrong', stopped(exam, first).text, evidence, blame);
       const afterMs = gone && connected && numberText(Math.max(0, connected.at - gone.at));
       const again =
         afterMs === undefined ? 'connected again' : `connected again ${afterMs} ms after ${since}`;
@@ -102,7 +101,7 @@ function elsewhere({ log, client: { polls } }: Exam, { seq, request }: Exchange)
 async function comeBack(exam: Exam, text: string, evidence: Evidence, blame: string): Promise<Judged> {
   if (await exam.recover()) return sure('right', `${text}, and polled as before`, evidence);
   const shown = [...evidence, ...exam.log.after(exam.since).slice(-2)];
-  return sure('wrong', `${text}, but did not poll as before`, shown, blame);
+  return sure('wrong', `${text}, but then ${notAsBefore(exam).text}`, shown, blame);
 }
 
 const listenerGone: Check = {
@@ -129,14 +128,10 @@ const listenerGone: Check = {
     const reopened = exam.log.last;
     const limit = patienceOf(exam);
     const next = await exam.until(() => exam.log.after(reopened)[0], limit);
-    const seconds = Math.round(limit / 1000);
-    if (!next)
-      return sure(
-        'wrong',
-        `asked nothing more for ${seconds} s after the line was open again`,
-        before,
-        blame,
-      );
+    if (!next) {
+      const text = `asked nothing more for ${secondsSince(exam, openedAt)} after the line was open again`;
+      return sure('wrong', text, before, blame);
+    }
     const connected = exam.log.clientEvent(0, 'client', next.request.clientId);
     const evidence = [...before, ...(connected ? [connected] : []), next];
     if (!connected) return sure('unclear', 'the connection of its next request was not seen', evidence);
@@ -158,6 +153,9 @@ const halfOpen: Check = {
   source: 'RFC 9293, 3.5.1: half-open connections; Messaging on TCP/IP Implementation Guide V1.0b, 4.2.2',
   transports: ON_TCP,
   async run(exam) {
+    if (exam.log.isAnewEachTime) {
+      return sure('right', 'opens a connection for each request, so it asks nothing over a dead one');
+    }
     const limit = Math.max(DEAD_MS, patienceOf(exam));
     const { at, spoilt, result } = await exam.disturb(
       { faults: [{ silence: true }], scope: 'line' },
@@ -170,7 +168,7 @@ const halfOpen: Check = {
     if (!result) {
       // The checks with outages use this silence, so that nobody waits for another long one.
       exam.client.learn({ silence: { at, spoilt, endedAt: exam.clock.now(), last: exam.log.last } });
-      const text = `asked ${timesText(spoilt.length)} on the dead connection within ${Math.round(limit / 1000)} s, and opened no new one`;
+      const text = `asked ${timesText(spoilt.length)} on the dead connection within ${secondsSince(exam, at)}, and opened no new one`;
       return sure('wrong', text, dead, blame);
     }
     const asked = spoilt.filter(({ seq }) => seq < result.seq).length;

@@ -1,7 +1,8 @@
 import { durationText, timesText } from '../../report/words.js';
-import { type Exchange, repliedUntil, timesBetween } from '../heard/exchange.js';
+import { askedAfterReply, type Exchange } from '../heard/exchange.js';
 import { spanText } from '../heard/found.js';
 import type { Check, CheckText, Exam } from '../trial/exam.js';
+import { notAsBefore } from '../trial/gone.js';
 import { awayLongerThan, behaviourAfter, continuationOf, startedAgain } from '../trial/observation.js';
 import { patienceOf } from '../trial/trial.js';
 import { DECIDES, type Judged, sure, verdictOf } from '../trial/verdict.js';
@@ -117,16 +118,18 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
   if (spoilt.length === 0) return sure('unclear', 'no request came that could be disturbed');
   const last = spoilt.at(-1) as Exchange;
   const next = await exam.until(() => continuationOf(exam, last), patienceOf(exam));
-  const usual = Math.max(1, ms / exam.periodMs);
+  const usual = Math.max(1, ms / mean(exam.target.intervals));
   const asked = `asked ${timesText(spoilt.length)} in ${durationText(ms)}, usually ${timesText(Math.round(usual))}`;
   const usually = behaviourAfter(exam, ['good']);
-  const longest = Math.max(exam.periodMs, usually.longest, exam.client.facts.waitMs ?? 0);
+  const late = exam.client.lateness.between(spoilt[0]?.at ?? 0);
+  const longest = Math.max(exam.periodMs, usually.longest, exam.client.facts.waitMs ?? 0) + late;
   for (const each of spoilt) {
     const continuation = continuationOf(exam, each);
     if (!continuation) continue;
     // A pause is right when the server may have a value soon.
-    const late = isTemporary ? undefined : awayLongerThan(longest, continuation);
-    const again = startedAgain(continuation, usually) ?? late;
+    const again =
+      startedAgain(continuation, usually) ??
+      (isTemporary ? undefined : awayLongerThan(longest, continuation));
     if (again) {
       return verdictOf([{ ...again, shows: 'unclear', evidence: spoilt, weight: DECIDES }]) as Judged;
     }
@@ -150,12 +153,8 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
   if (exam.isBeside && !isAsUsual) return sure('unclear', text, spoilt);
   const what = `exception ${code}`;
   if (!next || !(await exam.recover())) {
-    return sure(
-      'wrong',
-      `${text}, and did not poll as before afterwards`,
-      spoilt,
-      `no longer polls after ${what}`,
-    );
+    const then = notAsBefore(exam);
+    return sure('wrong', `${text}, and then ${then.text}`, spoilt, `${then.blame} after ${what}`);
   }
   if (!exam.client.values) return sure('right', text, spoilt);
   const seen = await exam.client.values.trial(exam, {
@@ -169,14 +168,24 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
   return sure('right', seen.shows === 'right' ? `${text}; ${seen.text}` : text, evidence);
 }
 
+function mean(times: readonly number[]): number {
+  return times.reduce((sum, ms) => sum + ms, 0) / times.length;
+}
+
 /** True when this many requests came within one poll period. Those of different polls are further apart. */
 function isWithin(periodMs: number, asked: readonly Exchange[], many: number): boolean {
   return asked.slice(many - 1).some(({ at }, i) => at - (asked[i] as Exchange).at < periodMs);
 }
 
-/** Says for each request but the first whether it came before the time of the next poll. */
+/**
+ * Says for each request but the first whether it came before the time of the next poll, and after the exception:
+ * a client that asked on before had given the request up.
+ */
 function earlyIn({ periodMs }: Exam, asked: readonly Exchange[]): boolean[] {
-  return timesBetween(asked).map((ms) => ms < BEFORE_ITS_TIME * periodMs);
+  return asked.slice(1).map((next, i) => {
+    const before = asked[i] as Exchange;
+    return next.at - before.at < BEFORE_ITS_TIME * periodMs && askedAfterReply(before, next) !== undefined;
+  });
 }
 
 /**
@@ -200,8 +209,7 @@ function isSteady(runs: readonly number[], usual: number): boolean {
 function againText(exam: Exam, asked: readonly Exchange[]): string {
   const times = earlyIn(exam, asked).flatMap((isEarly, i) => {
     const [before, next] = asked.slice(i) as [Exchange, Exchange];
-    const from = repliedUntil(before);
-    return isEarly && from !== undefined ? [next.at - from] : [];
+    return isEarly ? (askedAfterReply(before, next) ?? []) : [];
   });
   if (times.length === 0) return '';
   return `; asks again ${spanText(times)} ms after an exception, ${timesText(times.length)}`;

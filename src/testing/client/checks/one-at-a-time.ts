@@ -16,6 +16,8 @@ const PART_OF_GAP = 1.5;
  * No client on a serial line gives up after less than this, in ms; the specification names a second and more.
  */
 const SHORTEST_TIMEOUT_MS = 100;
+/** No reply is delayed by more than this, in ms, or twice the time after which the next request is due. */
+const LONG_ENOUGH_MS = 1_000;
 const ALIKE_MS = 25;
 const BLAME = 'asks while a reply is pending';
 
@@ -31,9 +33,11 @@ export const oneAtATime: Check = {
   source: 'Modbus over Serial Line V1.02, 2.1 and 2.4.1',
   transports: ['serial'],
   async run(exam) {
-    const asked = overlapping(exam.log.newest().filter(({ rule }) => !rule));
+    const asked = overlapping(exam.log.newest().filter(({ rule }) => !rule)).filter(
+      ([before, next]) => next.request.startedAt - before.at < SHORTEST_TIMEOUT_MS,
+    );
     if (asked.length > 2) {
-      const text = `asked while its device was answering at its usual pace, ${asked.length} times`;
+      const text = `asked within ${SHORTEST_TIMEOUT_MS} ms of its last request, while its device was answering, ${asked.length} times`;
       return sure('wrong', text, asked.flat().slice(0, 4), BLAME);
     }
     const missing = await learn(exam, [LOST]);
@@ -47,7 +51,10 @@ export const oneAtATime: Check = {
     const isNear = overlap || Math.abs(silent.afterMs - usual.afterMs) < ALIKE_MS;
     const isNext = silent.poll === usual.poll && isNear;
     const isAlike = isPoll || isNext;
-    const delay = isAlike ? PART_OF_GAP * Math.max(silent.afterMs, dueMs) : PART_OF_WAIT * waitMs;
+    const longest = Math.max(LONG_ENOUGH_MS, 2 * dueMs);
+    const delay = isAlike
+      ? PART_OF_GAP * Math.max(silent.afterMs, dueMs)
+      : Math.min(PART_OF_WAIT * waitMs, longest);
     if (!isAlike && delay <= dueMs) {
       const text = `its next request is due up to ${numberText(dueMs)} ms after the last one, and without a reply it goes on after ${numberText(waitMs)} ms, so no reply can be pending when one is due`;
       return sure('unclear', text, exam.askedAfter(0).slice(-2));

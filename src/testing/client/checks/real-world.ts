@@ -14,6 +14,7 @@ import {
   type Played,
 } from '../trial/entry-player.js';
 import { type Check, type Exam, LOST } from '../trial/exam.js';
+import { notAsBefore } from '../trial/gone.js';
 import {
   BEFORE_ITS_TIME,
   behaviourAfter,
@@ -187,7 +188,7 @@ async function trialOf(exam: Exam, acted: readonly Exchange[], outcome: EntryOut
     const after = exam.log.after(last);
     const text = isBack
       ? `stopped: after ${got} the observer did not follow the good replies`
-      : `stopped: after ${got}, ${after.length === 0 ? 'it asked nothing more' : 'it asked, but did not poll as before'}`;
+      : `stopped: after ${got}, it ${notAsBefore(exam).text}`;
     const shown = [...evidence, ...after.slice(-2)];
     const conclusion = `does not recover from ${entry.id}`;
     return { shows: 'wrong', text, evidence: shown, weight: DECIDES, conclusion };
@@ -282,7 +283,8 @@ async function openPoll(
     const continuation = continuationOf(exam, each);
     if (!continuation || !missing || isBroken(missing)) return [];
     const laterMs = Math.max(0, (repliedUntil(each) ?? each.at) - each.at - usual.replyMs);
-    return [reactionTo(continuation, { usual, missing, laterMs, waitMs: missing.longest })];
+    const lateMs = exam.client.lateness.between(each.at, continuation.next.at);
+    return [reactionTo(continuation, { usual, missing, laterMs, waitMs: missing.longest, lateMs })];
   });
   const isThrownAway = ({ kind }: Reaction) => kind === 'again' || kind === 'missing';
   if (reactions.length >= DECIDES && reactions.every(isThrownAway)) return undefined;

@@ -1,3 +1,4 @@
+import { lateText } from '../../lateness.js';
 import { durationText, timesText } from '../../report/words.js';
 import { expectedTimes, spanOf } from '../../times.js';
 import { type Exchange, isReading, timesBetween, transactionOf } from '../heard/exchange.js';
@@ -204,6 +205,7 @@ const retries: Check = {
   source: 'Modbus over Serial Line V1.02, 2.4.1 leaves the number of retries to the client',
   needs: ['time-out'],
   async run(exam) {
+    if (exam.client.facts.neverGivesUp) return sure('unclear', 'it waits for its reply without end');
     const trials: Trial[] = [];
     let first: number | undefined;
     for (;;) {
@@ -232,14 +234,23 @@ function retriesTrial(exam: Exam, { asked, after, tries: count, doubt }: SilentR
   const evidence = after ? [...asked, after] : asked;
   if (count === undefined) {
     const text = `asked ${timesText(asked.length)} in ${durationText(exam.clock.now() - (asked[0]?.at ?? 0))}`;
-    // The client may write what it has read, so without a reply it has nothing to write.
-    const isAlone = exam.client.polls.every((each) => each.key === exam.target.key || !isReading(each));
+    // The client may write what it has read, so without a reply it has nothing to write. A poll that it seldom
+    // asks may not be due.
+    const { target } = exam;
+    const isAlone = exam.client.polls.every(
+      (each) => each.key === target.key || !isReading(each) || each.asked.length * 2 < target.asked.length,
+    );
     const isEndless = !isAlone && asked.length > WITHOUT_END;
     if (!isEndless) return { shows: 'unclear', text: `${text}; ${LOOK_ALIKE}`, evidence };
     const conclusion = 'asks without end where there is no reply';
     return { shows: 'wrong', text: `${text} and nothing else`, evidence, conclusion };
   }
   const weight = doubt ? 1 : RUN;
+  const lateMs = exam.client.lateness.between((asked[0]?.at ?? 0) - exam.periodMs);
+  if (count === 1 && lateMs > SAME_MS) {
+    const text = `${lateText(lateMs)}, so this may have been its last try`;
+    return { shows: 'unclear', text, evidence };
+  }
   if (count > 1) return { shows: 'right', text: `asked ${timesText(count)}`, evidence, weight };
   const conclusion = 'does not ask again where a reply is lost';
   return { shows: 'wrong', text: 'asked once and gave up', evidence, weight, conclusion };

@@ -201,13 +201,26 @@ const timeOut: Check = {
   id: 'time-out',
   group: 'time',
   title: 'Gives up waiting for a reply',
+  isFirst: true,
   what: 'a reply that is missing or late',
   does: 'Leaves out replies and delays others, by a delay that is halved again and again between one that is taken and one that is not.',
   matters: 'The time-out decides which devices can be used, and how long a dead one holds up all others.',
   fix: 'Set a time-out of one to a few seconds, longer than the slowest device takes.',
-  rule: 'Passes when the time-out is found to 3 ms or 2 %, fails when it is over 30 s or the client never asks again; inconclusive when its requests do not show when it gives up.',
+  rule: 'Passes when the time-out is found to 3 ms or 2 %, fails when it is over 30 s, when the client asks nothing for 30 s after a missing reply, or never asks again; inconclusive when its requests do not show when it gives up.',
   source: 'Modbus over Serial Line V1.02, 2.4.1: 1 s to several s at 9600 baud',
   async run(exam) {
+    const first = await learn(exam, [LOST]);
+    if (isBroken(first)) {
+      if (first.kind !== 'gone' && first.kind !== 'waits') return sure('unclear', first.why, first.asked);
+      const blame =
+        first.kind === 'waits' ? 'waits for a reply without end' : 'stops after a request without a reply';
+      return sure('wrong', first.why, first.asked, blame);
+    }
+    if (first.shortest > KEPT_WAITING_MS && first.samples[0]) {
+      const { of, next } = first.samples[0];
+      const text = `goes on ${numberText(first.shortest / 1000)} s after a request without a reply`;
+      return sure('wrong', text, [of, next], 'asks nothing for more than 30 s where a reply is lost');
+    }
     const learned = await paceOf(exam);
     if (!learned.ok) return sure('unclear', learned.error);
     const pace = learned.value;

@@ -3,6 +3,7 @@ import { median } from '../../times.js';
 import { isReading, longestPauseIn, type Poll, pollsIn, wentWell } from '../heard/exchange.js';
 import type { Silence } from '../heard/found.js';
 import { type Check, type Exam, LOST } from '../trial/exam.js';
+import { secondsSince, stopped } from '../trial/gone.js';
 import {
   type ContrastRow,
   contrastCheck,
@@ -31,7 +32,8 @@ const USUAL_WAIT_MS = 1_000;
 
 /** How long a client takes for this many polls when none gets a reply, in ms. */
 function roundOf({ client: { facts } }: Exam, polls: number): number {
-  const wait = facts.waitMs ?? facts.timeoutMs?.value ?? USUAL_WAIT_MS;
+  const known = facts.neverGivesUp ? undefined : (facts.waitMs ?? facts.timeoutMs?.value);
+  const wait = known ?? USUAL_WAIT_MS;
   return polls * (1 + (facts.retries ?? USUAL_RETRIES)) * wait;
 }
 
@@ -71,10 +73,16 @@ function outage(seconds: number, needs?: readonly string[]): Check {
       const first = await exam.until(() => exam.askedAfter(last).find(wentWell), longest);
       const evidence = [...spoilt.slice(0, 4), ...spoilt.slice(4).slice(-4), ...(first ? [first] : [])];
       if (!first) {
-        const asked = exam.log.after(last).length;
-        const did = asked === 0 ? 'asked nothing' : `asked ${timesText(asked)}, but did not poll as before,`;
-        const text = `${did} for ${durationText(Math.round(longest))} after ${what}`;
-        return sure('wrong', text, evidence, `does not poll again after an outage of ${seconds} s`);
+        const isAsked = exam.askedAfter(last).length > 0;
+        const did = isAsked ? `took no good reply to ${exam.target.text}` : stopped(exam).text;
+        const text = `${did}, until ${secondsSince(exam, endedAt)} after ${what}`;
+        const within = durationText(Math.round(longest));
+        return sure(
+          'wrong',
+          text,
+          evidence,
+          `does not poll again within ${within} after an outage of ${seconds} s`,
+        );
       }
       const took = durationText(first.at - endedAt);
       const text = `polled again ${took} after ${what}, during which it asked ${timesText(spoilt.length)}`;

@@ -2,6 +2,7 @@ import { EXCEPTION_FLAG, ExceptionCode } from '../../../modbus/protocol/function
 import { ADDRESS_SPACE } from '../../../modbus/protocol/limits.js';
 import { addressRanges } from '../../../modbus/protocol/pdu.js';
 import { decodeRequest } from '../../../modbus/protocol/request.js';
+import { lateText } from '../../lateness.js';
 import { pduOf } from '../../tested-line.js';
 import { median } from '../../times.js';
 import { type Exchange, wentWell } from '../heard/exchange.js';
@@ -134,7 +135,7 @@ const WATCHED: readonly WatchRow[] = [
     matters:
       'Many devices take few connections and are slow to forget old ones; a new one for each poll uses them up.',
     fix: 'Keep one connection open, and send all requests to a device over it.',
-    rule: 'Passes when a connection carries five requests or more on average, or there is only one; fails otherwise; inconclusive below six requests.',
+    rule: 'Passes when a connection carries five requests or more on average, or there is only one; fails otherwise; inconclusive below six requests. Connections that it opens after a disturbance do not count.',
     source: 'Messaging on TCP/IP Implementation Guide V1.0b, 4.2.1',
     transports: ['tcp', 'tls'],
     isEnough: ({ log }) => log.after(0).length >= ENOUGH_REQUESTS,
@@ -160,16 +161,27 @@ function watchCheck({ isEnough, longestMs, judge, ...described }: WatchRow): Che
 /** How many requests after a fault may be retries, or polls that make up for lost time. */
 const UNSETTLED = 2;
 
+/** The time from one request of a poll to the next, in ms. */
+interface Interval {
+  readonly ms: number;
+  readonly shown: readonly [Exchange, Exchange];
+}
+
 /**
  * The times from one request of a poll to the next, when nothing was disturbed between them or shortly
  * before.
  */
 function intervalsOf(exam: Exam, poll = exam.target.key) {
   const asked = exam.log.newest();
-  const intervals: { readonly ms: number; readonly shown: readonly [Exchange, Exchange] }[] = [];
+  const intervals: Interval[] = [];
   let before: Exchange | undefined;
   let unsettled = 0;
+  const closed = exam.log.othersAfter(0).filter(({ kind }) => kind === 'line');
   for (const each of asked) {
+    if (closed[0] && closed[0].seq < each.seq) {
+      while (closed[0] && closed[0].seq < each.seq) closed.shift();
+      before = undefined;
+    }
     if (each.rule) [before, unsettled] = [undefined, UNSETTLED];
     else if (each.poll === poll && --unsettled < 0) {
       if (before) intervals.push({ ms: each.at - before.at, shown: [before, each] });
@@ -188,7 +200,7 @@ function rhythm(exam: Exam): Judged {
   const judged = exam.client.polls
     .map(({ key, text }) => ({ text, intervals: intervalsOf(exam, key) }))
     .filter(({ intervals }) => intervals.length >= FEWEST_INTERVALS)
-    .map(({ text, intervals }) => evenness(text, intervals));
+    .map(({ text, intervals }) => evenness(exam, text, intervals));
   const worst = (verdict: Judged['verdict']) => judged.filter((each) => each.verdict === verdict);
   const shown = [worst('fail'), worst('inconclusive'), judged].find(({ length }) => length > 0) ?? [];
   const [first] = shown;
@@ -196,7 +208,15 @@ function rhythm(exam: Exam): Judged {
   return { ...(first as Judged), summary: summary.join('; ') };
 }
 
-function evenness(text: string, intervals: ReturnType<typeof intervalsOf>): Judged {
+/** How long before and after an interval this machine has to be on time, in ms. */
+const ON_TIME_AROUND_MS = 1_000;
+
+/** By how much this machine was late around an interval, in ms. */
+function lateAround({ client: { lateness } }: Exam, { shown: [from, to] }: Interval): number {
+  return lateness.between(from.at - ON_TIME_AROUND_MS, to.at + ON_TIME_AROUND_MS);
+}
+
+function evenness(exam: Exam, text: string, intervals: readonly Interval[]): Judged {
   const times = intervals.map(({ ms }) => ms);
   const period = median(times);
   const many = Math.min(1, times.length / MANY_INTERVALS);
@@ -207,13 +227,19 @@ function evenness(text: string, intervals: ReturnType<typeof intervalsOf>): Judg
     return { shows, text: '', evidence: shown, conclusion: 'polls in an uneven rhythm' };
   });
   const judged = verdictOf(trials, RHYTHM) as Judged;
-  const farOff = times.filter((ms) => Math.abs(ms - period) > Math.max(FAR_OFF * period, FAR_OFF_MS)).length;
-  const isFar = farOff >= RHYTHM.wrong * times.length && times.length >= MANY_INTERVALS;
-  const isSure = judged.verdict !== 'fail' || isFar;
   const summary = `${text} every ${numberText(period)} ms (${spread})`;
-  if (isSure) return { ...judged, summary };
+  if (judged.verdict === 'pass') return { ...judged, summary };
+  const isFar = (ms: number) => Math.abs(ms - period) > Math.max(FAR_OFF * period, FAR_OFF_MS);
+  const isUneven = (some: readonly Interval[]) =>
+    some.length >= MANY_INTERVALS && some.filter(({ ms }) => isFar(ms)).length >= RHYTHM.wrong * some.length;
+  // What this machine may have done to an interval says nothing of the client.
+  const late = intervals.map((each) => lateAround(exam, each));
+  const mostLate = Math.max(...late);
+  if (judged.verdict === 'fail' && isUneven(intervals.filter((_, i) => (late[i] ?? 0) <= UNEVEN_MS)))
+    return { ...judged, summary };
   const { conclusion: _, ...unsure } = judged;
-  return { ...unsure, verdict: 'inconclusive', summary };
+  const cause = mostLate > UNEVEN_MS ? `; ${lateText(mostLate)} meanwhile` : '';
+  return { ...unsure, verdict: 'inconclusive', summary: `${summary}${cause}` };
 }
 
 const MISTAKES: ReadonlyMap<number | undefined, string> = new Map([
@@ -319,14 +345,21 @@ function broadcasts(exam: Exam): Judged {
   return sure('unclear', `${text}: enough for fast devices only`, evidence);
 }
 
+/** True when a client connected anew after something that we had done: it has a reason. */
+function isProvoked({ before, request }: Exchange): boolean {
+  return before !== undefined && before.request.clientId !== request.clientId && !wentWell(before);
+}
+
 function reuse({ log }: Exam): Judged {
   const requests = log.after(0);
   if (requests.length < FEWEST_REQUESTS) return sure('unclear', 'too few requests came to count connections');
-  const connections = new Set(requests.map(({ request }) => request.clientId)).size;
-  const isOne = connections === 1;
-  const over = isOne ? 'one connection' : `${connections} connections`;
-  const text = `${isOne ? 'all ' : ''}${requests.length} requests came over ${over}`;
-  if (isOne || requests.length >= REUSED * connections) return sure('right', text, requests.slice(-2));
+  const all = new Set(requests.map(({ request }) => request.clientId)).size;
+  const provoked = requests.filter(isProvoked).length;
+  const isOne = all === 1;
+  const over = isOne ? 'one connection' : `${all} connections`;
+  const because = provoked > 0 ? `, ${provoked} of them opened after a disturbance` : '';
+  const text = `${isOne ? 'all ' : ''}${requests.length} requests came over ${over}${because}`;
+  if (isOne || requests.length >= REUSED * (all - provoked)) return sure('right', text, requests.slice(-2));
   const opened = log.othersAfter(0).filter(({ kind }) => kind === 'client');
   const evidence = [...requests.slice(-6), ...opened.slice(-6)];
   return sure('wrong', text, evidence, 'opens a new connection again and again');

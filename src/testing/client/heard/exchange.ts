@@ -69,6 +69,15 @@ export function repliedUntil({ reply }: Exchange): number | undefined {
   return reply?.report.steps.findLast(({ outcome }) => outcome === 'achieved')?.endedAt;
 }
 
+/**
+ * How long after the end of a reply the next request began, in ms; undefined without a reply, and when the
+ * client asked on before the reply left: then it did not answer that.
+ */
+export function askedAfterReply(exchange: Exchange, { request }: Exchange): number | undefined {
+  const until = repliedUntil(exchange);
+  return until === undefined || request.startedAt < until ? undefined : request.startedAt - until;
+}
+
 /** The longest pause that was really made between two pieces of the reply, in ms. */
 export function longestPauseIn(exchange: Exchange | undefined): number {
   const steps = exchange?.reply?.report.steps ?? [];
@@ -117,7 +126,7 @@ export interface Poll {
   readonly intervals: readonly number[];
   /** The median of the intervals; undefined when it was sent once. */
   readonly periodMs: number | undefined;
-  /** True when every request was answered as it should be. */
+  /** True when nearly every request was answered as it should be: one reply may come too late on a busy machine. */
   readonly isAnswered: boolean;
 }
 
@@ -131,6 +140,9 @@ export function pollsIn(exchanges: readonly Exchange[]): Poll[] {
   }
   return Array.from(byKey, ([key, asked]) => poll(key, asked));
 }
+
+/** The fraction of its requests that a poll needs answered. */
+const ANSWERED = 0.8;
 
 function poll(key: string, asked: readonly Exchange[]): Poll {
   const [{ request, pdu }] = asked as [Exchange];
@@ -146,7 +158,10 @@ function poll(key: string, asked: readonly Exchange[]): Poll {
     asked,
     intervals,
     periodMs: intervals.length > 0 ? median(intervals) : undefined,
-    isAnswered: request.kind === 'request' && decided.length > 0 && decided.every(wentWell),
+    isAnswered:
+      request.kind === 'request' &&
+      decided.length > 0 &&
+      decided.filter(wentWell).length >= ANSWERED * decided.length,
   };
 }
 

@@ -27,11 +27,18 @@ export interface ClientFacts extends Measurements {
   /** How long the client waits for a reply at most before it goes on, in ms; absent until that was tried. */
   readonly waitMs?: number;
   readonly run?: UnansweredRun;
+  /** True when the client has waited on for a reply until it came, for longer than any other. */
+  readonly neverGivesUp?: boolean;
 }
 
 /** The measurements among the facts. */
-export function measurementsOf({ silence: _, waitMs: __, run: ___, ...measured }: ClientFacts): Measurements {
-  return measured;
+export function measurementsOf({ timeoutMs, retries, pausesMs, pollPeriodMs }: ClientFacts): Measurements {
+  return {
+    ...(timeoutMs && { timeoutMs }),
+    ...(retries !== undefined && { retries }),
+    ...(pausesMs && { pausesMs }),
+    ...(pollPeriodMs !== undefined && { pollPeriodMs }),
+  };
 }
 
 /** Puts a measured time into words: `487 ± 3 ms`. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../modbus/transport/clock.js';
 import type { TrafficEvent } from '../../../simulator/traffic/event.js';
-import { type Exchange, exchangeOf, type OwnRule } from './exchange.js';
+import { type Exchange, exchangeOf, type OwnRule, wentWell } from './exchange.js';
 
 /**
  * How many items of each kind are kept, the newest ones: a client may flood the line for the whole
@@ -9,6 +9,9 @@ import { type Exchange, exchangeOf, type OwnRule } from './exchange.js';
 const MOST_KEPT = 20_000;
 const DROPPED_AT_ONCE = 5_000;
 const MOST_NEWEST = 2_000;
+
+/** A client that opens a new connection for this fraction of its requests does so for each that finds no open one. */
+const ANEW_EACH_TIME = 0.5;
 
 /** Everything that was heard of the client, in its order. */
 export class ExchangeLog {
@@ -21,6 +24,8 @@ export class ExchangeLog {
   readonly #acted: () => OwnRule | undefined;
   readonly #listeners = new Set<(event: TrafficEvent) => void>();
   #last = 0;
+  /** How many requests came, and how many of them over a new connection although the reply before was good. */
+  readonly #counts = { all: 0, anew: 0 };
   /** Sequence number up to which the client polled as usual, apart from what the faults did. */
   usualUntil = 0;
 
@@ -35,6 +40,11 @@ export class ExchangeLog {
   /** Sequence number of the newest event. */
   get last(): number {
     return this.#last;
+  }
+
+  /** True for a client that opens a connection for each request, or nearly so. */
+  get isAnewEachTime(): boolean {
+    return this.#counts.anew >= ANEW_EACH_TIME * this.#counts.all && this.#counts.anew > 1;
   }
 
   /**
@@ -110,10 +120,12 @@ export class ExchangeLog {
 
   #asked(exchange: Exchange): void {
     const { clientId } = exchange.request;
+    this.#counts.all++;
     exchange.rule = this.#acted();
     const before = this.#latest.get(clientId) ?? this.#closed();
     if (before) {
       exchange.before = before;
+      if (before.request.clientId !== clientId && wentWell(before)) this.#counts.anew++;
       before.next = exchange;
       this.#latest.delete(before.request.clientId);
     }

@@ -1,5 +1,5 @@
 import { failure, type Result, success } from '../../../common/result.js';
-import { durationText } from '../../report/words.js';
+import { durationText, timesText } from '../../report/words.js';
 import { spanOf, usualTimes } from '../../times.js';
 import type { WatchedClient } from '../watched-client.js';
 import { type Poll, pollsIn, targetOf } from './exchange.js';
@@ -68,14 +68,13 @@ async function rhythmOf(client: WatchedClient): Promise<Result<Watched>> {
   const { clock, log, line, order } = client;
   const { unitId, limitMs } = order;
   const patience = Math.min(PATIENCE_MS, limitMs * MOST_OF_LIMIT);
-  const nobody = `nobody polls line ${line.name}`;
   if (!(await client.until(() => log.after(0)[0], patience))) {
     const damaged = log
       .othersAfter(0)
       .filter(({ kind }) => kind === 'damaged' || kind === 'discarded').length;
     const only =
       damaged > 0 ? `, only bytes that are no frame, ${damaged} times (another baud rate or parity?)` : '';
-    return failure(`${nobody}: no request came within ${durationText(patience)}${only}`);
+    return failure(`nobody polls line ${line.name}: no request came within ${durationText(patience)}${only}`);
   }
   const startedAt = clock.now();
   const longest = Math.max(limitMs * MOST_OF_LIMIT, SHORTEST_MS);
@@ -86,21 +85,23 @@ async function rhythmOf(client: WatchedClient): Promise<Result<Watched>> {
     lookAt = clock.now() + Math.max(LOOK_EVERY_MS, LOOK_AGAIN * (clock.now() - startedAt));
     return timesAsked() >= least || undefined;
   };
-  const wanted = `${unitId === undefined ? 'a poll' : `a poll of unit ${unitId}`} that comes ${FEWEST_POLLS} times and is answered`;
+  const to = unitId === undefined ? '' : ` to unit ${unitId}`;
   const asked = () => {
     const each = pollsIn(log.newest()).map(({ text, asked }) => `${text} (${asked.length})`);
     return each.slice(0, 4).join(', ');
   };
   await client.until(isKnown(POLLS + 1), Math.min(longest, ENOUGH_MS));
   if (timesAsked() < FEWEST_POLLS && longest > ENOUGH_MS) {
-    client.note(`waiting for ${wanted}, ${durationText(ENOUGH_MS)} so far; asked were ${asked()}`);
+    const wanted = `a poll${to} that comes ${FEWEST_POLLS} times and is answered`;
+    client.note(`waiting for ${wanted}, ${durationText(ENOUGH_MS)} so far; the last were ${asked()}`);
     await client.until(isKnown(FEWEST_POLLS), longest - ENOUGH_MS);
   }
   const polls = pollsIn(log.newest());
   const chosen = targetOf(polls, unitId);
   if (chosen && chosen.asked.length >= FEWEST_POLLS) return success({ polls, target: chosen });
   const within = durationText(Math.round(clock.now() - startedAt));
+  const times = timesText(log.after(0).length);
   return failure(
-    `${nobody} as a client test needs it: ${wanted} was waited for, for ${within}; asked were ${asked()}`,
+    `the client asked ${times} in ${within}, but no poll${to} came ${FEWEST_POLLS} times and was answered; the last were ${asked()}`,
   );
 }

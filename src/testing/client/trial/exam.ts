@@ -23,6 +23,10 @@ export interface CheckPlace {
   readonly abilities?: readonly Ability[];
   /** Checks that have to run before this one, because it uses what they find. */
   readonly needs?: readonly string[];
+  /** True for a check that is left out where there is no observer, unless it is the only one. */
+  readonly needsObserver?: boolean;
+  /** True for a check that comes before all others, because they take long where it fails. */
+  readonly isFirst?: boolean;
   /** How long the disturbance lasts, in ms; 0 when absent. Checks with the longest ones come last. */
   readonly lastsMs?: number;
 }
@@ -56,6 +60,8 @@ export interface Disturbance {
    * the line answers.
    */
   readonly scope?: 'poll' | 'unit' | 'line';
+  /** True for what helps the client, so that it is not blamed on the check. */
+  readonly isHelp?: boolean;
 }
 
 /** A disturbance while it goes on. */
@@ -83,13 +89,16 @@ const POLLS_AS_USUAL = 3;
  */
 const RECOVERY_MS = 30_000;
 const RECOVERY_PERIODS = 20;
+/** It may take this many of its waits for a reply more. */
+const RECOVERY_WAITS = 2;
 /**
  * How long to wait for the requests whose replies are suppressed: this many ms, and this many poll periods
- * more. It would take too long with a client whose poll period is longer than `SLOWEST_MS`.
+ * more. It would take too long with a client whose poll period is longer than `SLOWEST_MS`. One
+ * whose wait for a reply is longer makes every trial long.
  */
 const QUIET_MS = 30_000;
 const QUIET_PERIODS = 5;
-const SLOWEST_MS = 10_000;
+export const SLOWEST_MS = 10_000;
 /**
  * An interval is as usual up to this many times the longest one that was seen, or up to this many ms more.
  */
@@ -115,6 +124,8 @@ export class Exam {
   readonly #name: string;
   readonly #waits: Waits;
   #hasMisbehaved = false;
+  /** The rules that this check has put in force. */
+  readonly #put = new Set<OwnRule>();
   #mark: OwnRule | undefined;
   #undo = () => {};
 
@@ -137,7 +148,12 @@ export class Exam {
 
   /** True when the client has met a fault of this check. */
   get hasDisturbed(): boolean {
-    return this.#hasMisbehaved || (this.log.spoilt.at(-1)?.seq ?? 0) > this.since;
+    return this.#hasMisbehaved || this.lastMet !== undefined;
+  }
+
+  /** The last exchange that a fault of this check has spoilt. */
+  get lastMet(): Exchange | undefined {
+    return this.log.spoilt.findLast(({ rule }) => rule !== undefined && this.#put.has(rule));
   }
 
   /** Ends all waits of the check, and takes back what `change` has begun. */
@@ -160,7 +176,7 @@ export class Exam {
    * @param find called as by `until`
    */
   async disturb<Result>(
-    { faults, count, scope = 'poll' }: Disturbance,
+    { faults, count, scope = 'poll', isHelp = false }: Disturbance,
     find: (disturbed: Disturbed) => Result | undefined,
     limitMs: number,
   ): Promise<Disturbed & { readonly result: Result | undefined }> {
@@ -172,6 +188,7 @@ export class Exam {
       ...(count !== undefined && { count }),
     };
     const rule = client.rules.put(this.#name, { when, do: faults, seed: this.random.below(2 ** 31) });
+    if (!isHelp) this.#put.add(rule);
     const since = log.last;
     const disturbed: Disturbed = {
       at: this.clock.now(),
@@ -253,7 +270,8 @@ export class Exam {
    */
   async recover(polls = POLLS_AS_USUAL, withinMs = RECOVERY_MS): Promise<boolean> {
     const { client } = this;
-    const limit = Math.max(withinMs, RECOVERY_PERIODS * this.periodMs);
+    const { waitMs = 0 } = client.facts;
+    const limit = Math.max(withinMs, RECOVERY_PERIODS * this.periodMs) + RECOVERY_WAITS * waitMs;
     const { last } = this.log;
     const polled = () =>
       this.#pollsAsUsual(client.isWithoutRhythm ? last : client.disturbedUntil, polls) || undefined;
@@ -271,7 +289,8 @@ export class Exam {
     if (asked.length < polls || !asked.every(wentWell)) return false;
     if (this.client.isWithoutRhythm) return true;
     const longest = Math.max(...this.target.intervals);
-    const most = Math.max(longest * LONGER, longest + LATER_MS);
+    const late = this.client.lateness.between(asked[0]?.at ?? 0);
+    const most = Math.max(longest * LONGER, longest + LATER_MS) + late;
     const times = [...asked.map(({ at }) => at), this.clock.now()];
     if (times.some((at, i) => i > 0 && at - (times[i - 1] as number) > most)) return false;
     const heard = new Set(this.log.after(since).map(({ poll }) => poll));

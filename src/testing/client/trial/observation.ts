@@ -112,7 +112,7 @@ export function behaviourAfter(
     const { before, request } = first;
     if (first.poll !== target.key || !before || !wentWell(before)) return [];
     // A client that has just connected, perhaps after a time-out, may have polls to catch up with.
-    if (before.request.clientId !== request.clientId) return [];
+    if (before.request.clientId !== request.clientId && !log.isAnewEachTime) return [];
     // What the client has done since may come from a fault that it has not got over.
     if (isUndisturbed && (first.seq > log.usualUntil || first.isStuck)) return [];
     const last = lastOf(first, treatments, polls);
@@ -173,6 +173,8 @@ export interface Compared {
   readonly laterMs: number;
   /** The longest time that the client takes to go on without a reply, whatever came before, in ms. */
   readonly waitMs: number;
+  /** By how much this machine was late meanwhile, in ms: times that differ by less do not differ. */
+  readonly lateMs: number;
 }
 
 /** Two behaviours differ by their times only when these are at least this far from each other, in ms. */
@@ -191,11 +193,13 @@ export const ALIKE = 'this client goes on alike with and without a reply, so the
 /** Decides what a client did about a reply. */
 export function reactionTo(continuation: Continuation, compared: Compared): Reaction {
   const { of, next, afterMs, isAnew } = continuation;
-  const { usual, missing, laterMs, waitMs } = compared;
+  const { usual, missing, laterMs, waitMs, lateMs } = compared;
   const [good, lost] = [usual.timesLike(continuation), missing.timesLike(continuation)];
-  const apart = Math.max(LEAST_APART_MS, spanOf(good), spanOf(lost));
+  const apart = Math.max(LEAST_APART_MS, spanOf(good), spanOf(lost), lateMs);
   const isInTime = good !== undefined && afterMs <= good.high + laterMs + apart;
-  const late = isInTime ? undefined : awayLongerThan(Math.max(waitMs, missing.longest), continuation);
+  const late = isInTime
+    ? undefined
+    : awayLongerThan(Math.max(waitMs, missing.longest) + lateMs, continuation);
   if (late) return late;
   if (isAnew && good === undefined) {
     const reconnected = reconnection(continuation, compared, apart);
@@ -267,6 +271,8 @@ function reconnection(
 ): Reaction | undefined {
   const { of, next, afterMs, closedAfterMs } = continuation;
   const { closing } = missing;
+  if (missing.samples.length === 0 || usual.samples.length === 0)
+    return unclear('came over another connection, and what it does then is not known');
   const isAsMissing =
     closing &&
     closedAfterMs !== undefined &&

@@ -1,23 +1,13 @@
 import { durationText } from '../../report/words.js';
 import type { Check, Exam } from './exam.js';
-import { type EndedCheck, type Judged, sure } from './verdict.js';
+import { type EndedCheck, LAST_FRAMES, sure } from './verdict.js';
 
-/**
- * A client is gone when it asks nothing for this long: this many ms, or this many poll periods or waits for a
- * reply, whichever is longest.
- */
-const GONE_MS = 60_000;
-const GONE_TIMES = 5;
-/** How long a client has to be silent, in ms, to fail a check that is ended from outside. */
-const SILENT_MS = 10_000;
 /**
  * How long to wait for a poll after which the connection is closed, in ms and in poll periods; the longer
  * time counts.
  */
 const HELP_MS = 10_000;
 const HELP_PERIODS = 5;
-/** How many exchanges show what a client did instead of polling. */
-export const LAST_FRAMES = 4;
 
 /** Runs one check, and disturbs the client only while it polls as usual. */
 export async function runCheck(check: Check, exam: Exam): Promise<EndedCheck> {
@@ -90,7 +80,7 @@ export async function helpedByNewConnection(exam: Exam): Promise<boolean> {
   const { kind } = exam.client.line;
   if (kind !== 'tcp' && kind !== 'tls') return false;
   await exam.disturb(
-    { faults: [{ close: 'end' }], count: 1, scope: 'line' },
+    { faults: [{ close: 'end' }], count: 1, scope: 'line', isHelp: true },
     ({ spoilt: [first] }) => first?.reply,
     Math.max(HELP_MS, HELP_PERIODS * exam.periodMs),
   );
@@ -98,56 +88,15 @@ export async function helpedByNewConnection(exam: Exam): Promise<boolean> {
 }
 
 /**
- * Waits for the client to ask anything after a check.
- * @returns true when it did not
- */
-export async function isGone(exam: Exam): Promise<boolean> {
-  const { last } = exam.log;
-  const limit = longestSilence(exam, GONE_MS) - silenceOf(exam);
-  return (await exam.until(() => exam.askedAfter(last)[0], Math.max(0, limit))) === undefined;
-}
-
-/** How long the client has asked nothing, in ms. */
-function silenceOf({ clock, log }: Exam): number {
-  return clock.now() - (log.newest().at(-1)?.at ?? clock.now());
-}
-
-function longestSilence({ periodMs, client: { facts } }: Exam, leastMs: number): number {
-  return Math.max(leastMs, GONE_TIMES * Math.max(periodMs, facts.waitMs ?? 0));
-}
-
-/**
- * The verdict on a check that is ended from outside, from what is known by then; undefined when nothing is.
- */
-export function soFar(check: Check, exam: Exam, why: string): Judged | undefined {
-  if (check.soFar) return check.soFar(exam);
-  const silence = silenceOf(exam);
-  if (exam.hasDisturbed && silence > longestSilence(exam, SILENT_MS)) {
-    const text = `asked nothing more for ${Math.round(silence / 1000)} s after ${check.what}, until ${why}`;
-    return sure(
-      'wrong',
-      text,
-      exam.log.newest().slice(-LAST_FRAMES),
-      `asks nothing more after ${check.what}`,
-    );
-  }
-  if (exam.suspicion === undefined) return undefined;
-  return sure('unclear', `${why}; until then a trial has shown that it ${exam.suspicion}`);
-}
-
-/**
  * Says how a client has ended: in a headline with its exit code and last line, and in a text with all that is
  * known.
+ * @param after what the client met last: `after exception 4`
  */
-export function crashOf(
-  how: string,
-  whats?: readonly string[],
-): { readonly headline: string; readonly text: string } {
+export function crashOf(how: string, after?: string): { readonly headline: string; readonly text: string } {
   const lines = how.split('\n').map((line) => line.trim());
   const [exit = how] = /exit code \d+|ended by \w+|could not be started.*/.exec(how) ?? [];
   const verb = exit === 'exit code 0' ? 'ended' : 'crashed';
-  const disturbed = whats?.length === 0 ? 'while nothing was disturbed' : `after ${whats?.join(' or ')}`;
-  const when = whats ? ` ${disturbed}` : '';
+  const when = after === undefined ? '' : ` ${after}`;
   // Node ends its traces with its version.
   const last = lines.slice(1).findLast((line) => line !== '' && !/^Node\.js v/.test(line));
   return {

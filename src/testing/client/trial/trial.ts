@@ -1,9 +1,11 @@
+import { lateText } from '../../lateness.js';
 import { median } from '../../times.js';
 import { type Exchange, repliedFrom, repliedUntil, whyNotActed } from '../heard/exchange.js';
-import { type Check, type CheckPlace, type CheckText, type Exam, LOST } from './exam.js';
+import { type Check, type CheckPlace, type CheckText, type Exam, LOST, SLOWEST_MS } from './exam.js';
+import { answeredAtLast, notAsBefore, secondsSince, soonMs, stopped } from './gone.js';
 import {
   ALIKE,
-  type Behaviour,
+  Behaviour,
   behaviourAfter,
   type Continuation,
   continuationOf,
@@ -24,8 +26,12 @@ export interface Chain {
 
 /** Says why a chain did not come about. */
 export interface BrokenChain {
-  /** `gone`: the client asked nothing more. `stuck`: it did not poll as usual, so nothing was tried. */
-  readonly kind: 'gone' | 'stuck' | 'other';
+  /**
+   * `gone`: the client sent the poll no more. `stuck`: it did not poll as usual, so nothing was tried.
+   * `between`: a request over another connection met what was meant for the next one. `waits`: it waited for its
+   * reply until that came, and then went on.
+   */
+  readonly kind: 'gone' | 'stuck' | 'between' | 'waits' | 'other';
   readonly why: string;
   readonly asked: readonly Exchange[];
 }
@@ -33,6 +39,8 @@ export interface BrokenChain {
 /** How long to wait for each request: this many ms, and this many poll periods and waits for a reply more. */
 const NEXT_MS = 30_000;
 const NEXT_TIMES = 3;
+/** A machine that is late by this may be why a trial shows nothing, in ms. */
+const LATE_MS = 25;
 /** How long a client may wait for a reply while that is not known, in ms. */
 const LONG_WAIT_MS = 15_000;
 
@@ -40,9 +48,14 @@ const LONG_WAIT_MS = 15_000;
  * How long to wait for the next request of the client, in ms.
  * @param waitMs how long the client waits for a reply, where that is not known
  */
-export function patienceOf({ periodMs, client }: Exam, waitMs = 0): number {
+export function patienceOf(exam: Exam, waitMs = 0): number {
+  const { periodMs, client } = exam;
+  if (client.facts.neverGivesUp) return soonMs(exam);
   return NEXT_MS + NEXT_TIMES * (periodMs + (client.facts.waitMs ?? waitMs));
 }
+
+/** How often a chain is tried that a request over another connection has broken. */
+const MOST_BETWEEN = 8;
 
 /**
  * Treats requests that follow each other, beginning with a poll of the target while the client polls as
@@ -54,6 +67,17 @@ export async function runChain(
   treatments: readonly Treatment[],
   moreMs = 0,
 ): Promise<Chain | BrokenChain> {
+  for (let tried = 1; ; tried++) {
+    const chain = await oneChain(exam, treatments, moreMs);
+    if (!isBroken(chain) || chain.kind !== 'between' || tried === MOST_BETWEEN) return chain;
+  }
+}
+
+async function oneChain(
+  exam: Exam,
+  treatments: readonly Treatment[],
+  moreMs: number,
+): Promise<Chain | BrokenChain> {
   const broken = (why: string, kind: BrokenChain['kind'] = 'other'): BrokenChain => ({ kind, why, asked });
   const asked: Exchange[] = [];
   if (!(await exam.recover(1))) return broken('did not poll as usual', 'stuck');
@@ -63,6 +87,17 @@ export async function runChain(
     const before = asked.at(-1);
     return before ? exam.log.nextOf(before) : exam.askedAfter(last)[0];
   };
+  const ended = async () => {
+    const before = asked.at(-1);
+    if (!before) return broken('did not poll as usual', 'stuck');
+    if (exam.askedAfter(before.seq).length > 0) return broken('went on over another connection that it had');
+    const { text } = stopped(exam, before);
+    if (!(await answeredAtLast(exam, before))) return broken(text, 'gone');
+    return broken(
+      `waited for its reply until that came, ${secondsSince(exam, before.at)} after the request`,
+      'waits',
+    );
+  };
   for (const treatment of treatments) {
     const scope = asked.length === 0 ? 'poll' : 'line';
     const done =
@@ -70,12 +105,10 @@ export async function runChain(
         ? undefined
         : await exam.disturb({ faults: treatment, count: 1, scope }, ({ spoilt: [first] }) => first, limit);
     const request = await exam.until(find, done ? 0 : limit);
-    if (!request)
-      return broken(
-        `asked nothing more for ${Math.round(limit / 1000)} s`,
-        asked.length > 0 ? 'gone' : 'stuck',
-      );
-    if (done && done.result !== request) return broken('another client asked in between');
+    if (done?.result && done.result !== request) {
+      return broken('it asked over another connection in between', 'between');
+    }
+    if (!request) return ended();
     asked.push(request);
   }
   const of = asked.at(-1) as Exchange;
@@ -84,9 +117,7 @@ export async function runChain(
   const continuation = await exam.until(isOver, limit);
   const failed = asked.flatMap((each) => whyNotActed(each) ?? []);
   if (failed[0] !== undefined) return broken(`the fault could not act: ${failed[0]}`);
-  return continuation
-    ? { asked, continuation }
-    : broken(`asked nothing more for ${Math.round(limit / 1000)} s`, 'gone');
+  return continuation ? { asked, continuation } : ended();
 }
 
 export function isBroken<Whole extends object>(chain: Whole | BrokenChain): chain is BrokenChain {
@@ -125,8 +156,10 @@ export const TOO_LONG = 'this computer made a pause longer than t1.5, and then t
 
 /** Says why a reply that was to come twice shows nothing; undefined when it came twice. */
 export function whyNotTwice(exchange: Exchange | undefined): string | undefined {
-  if (exchange?.reply?.report.ended === 'complete') return undefined;
-  return 'the client asked on before the reply could be sent twice';
+  const ended = exchange?.reply?.report.ended;
+  if (ended === 'complete') return undefined;
+  const did = ended === 'disconnected' ? 'closed its connection' : 'asked on';
+  return `the client ${did} before the reply could be sent twice`;
 }
 
 /** What each reaction to `shown` says of a client. */
@@ -168,13 +201,18 @@ export async function learn(
     const behaviour = behaviourAfter(exam, treatments, polls);
     const known = behaviour.samples.length;
     if (isLoss && known > 0) exam.client.learn({ waitMs: behaviour.longest });
-    if (known >= wanted) return behaviour;
+    // Nothing else takes as long, so once is enough.
+    const isSlow = known > 0 && behaviour.shortest > SLOWEST_MS;
+    if (known >= wanted || isSlow) return behaviour;
     const chain = await runChain(exam, treatments);
     const isMore = behaviourAfter(exam, treatments, polls).samples.length > known;
-    if (isBroken(chain) && chain.kind !== 'other') return chain;
+    if (isBroken(chain) && chain.kind !== 'other' && chain.kind !== 'between') return chain;
     if (!isMore && ++failed > MOST_FAILED) return behaviour;
   }
 }
+
+/** What a client does without a reply that waits for one without end. */
+const NEVER = new Behaviour([]);
 
 /** Shows the client something, and says what it did, or why that came to nothing. */
 async function reactionIn(
@@ -182,26 +220,40 @@ async function reactionIn(
   contrast: Contrast,
 ): Promise<(Reaction & { asked: readonly Exchange[] }) | BrokenChain> {
   // This is learned before the client is shown anything, because what it does afterwards may come from that.
-  const missing = await learn(exam, [LOST]);
-  if (isBroken(missing)) return missing;
+  const missing = exam.client.facts.neverGivesUp ? NEVER : await learn(exam, [LOST]);
+  if (isBroken(missing) && missing.kind !== 'waits') return missing;
   const chain = await runChain(exam, contrast.shown);
+  const isWaiting = isBroken(chain) && (chain.kind === 'waits' || exam.client.facts.neverGivesUp);
+  if (isWaiting) {
+    return { kind: 'missing', text: 'waited on, as when no reply comes', asked: chain.asked };
+  }
   if (isBroken(chain)) return chain;
   const asked = [...chain.asked, chain.continuation.next];
   const why = contrast.isVoid?.(chain.asked);
   if (why !== undefined) return { kind: 'unclear', text: why, asked };
   const polls = chain.asked.map(({ poll }) => poll);
-  const left = await learn(exam, contrast.ifLeft, { polls });
+  const isEndless = isBroken(missing) || missing === NEVER;
+  const left = isEndless ? NEVER : await learn(exam, contrast.ifLeft, { polls });
   if (isBroken(left)) return left;
   const taken = await learn(exam, contrast.ifTaken, { polls });
   if (isBroken(taken)) return taken;
   const sent = sentFor(chain.continuation.of) - median(taken.samples.map(({ of }) => sentFor(of)));
   const laterMs = Math.max(0, sent || 0);
-  const compared = { usual: taken, missing: left, laterMs, waitMs: missing.longest };
+  const { of: first, next } = chain.continuation;
+  const lateMs = exam.client.lateness.between(first.at, next.at);
+  const compared = {
+    usual: taken,
+    missing: left,
+    laterMs,
+    waitMs: isEndless ? Number.POSITIVE_INFINITY : missing.longest,
+    lateMs,
+  };
   const reaction = reactionTo(chain.continuation, compared);
   const others = contrast.alsoUsual ? behaviourAfter(exam, contrast.alsoUsual).samples : [];
   const isAlike = others.some((each) => reactionTo(each, compared).kind === 'usual');
   if (reaction.kind === 'usual' && isAlike) return { kind: 'unclear', text: ALIKE, asked };
-  return { ...reaction, asked };
+  if (reaction.kind !== 'unclear' || lateMs < LATE_MS) return { ...reaction, asked };
+  return { kind: 'unclear', text: `${lateText(lateMs)}: ${reaction.text}`, asked };
 }
 
 /** Makes one trial on the line. */
@@ -222,7 +274,8 @@ export async function lineTrial(
   const { kind, text, wasAway = false, isAlike = false, asked: evidence } = seen;
   const shows = kind === 'unclear' ? kind : meaning[kind];
   // A client that did anything else than going on as without a reply may have kept what was sent.
-  if (kind !== 'missing' && hasSpoiltBytes(evidence)) await exam.suppressReplies(1);
+  const { neverGivesUp, waitMs = 0 } = exam.client.facts;
+  if (kind !== 'missing' && !neverGivesUp && hasSpoiltBytes(evidence)) await exam.suppressReplies(1);
   const more =
     kind === 'usual' && shows === 'unclear' ? ', so the line does not show whether it took it' : '';
   return {
@@ -230,7 +283,8 @@ export async function lineTrial(
     text: `${text}${more}`,
     evidence,
     wasAway,
-    ...(isAlike && { weight: DECIDES }),
+    // A wait of that length can't be mistaken.
+    ...((isAlike || (kind === 'missing' && (neverGivesUp || waitMs > SLOWEST_MS))) && { weight: DECIDES }),
     ...(shows === 'wrong' && { conclusion: blame }),
   };
 }
@@ -265,9 +319,11 @@ export async function decide(
     if (trial.shows === 'wrong') exam.suspicion = trial.text;
     judged = verdictOf(trials, trial.isLast ? LAST : DISTURBED);
   }
-  if (judged.verdict === 'fail' || (await exam.recover())) return judged;
+  // What was not disturbed is not to blame, nor what a client does that waits for each reply without end.
+  if (judged.verdict === 'fail' || !exam.hasDisturbed || exam.client.facts.neverGivesUp) return judged;
+  if (await exam.recover()) return judged;
   const last = trials.at(-1) as Trial;
-  const text = `${last.text}, and did not poll as before afterwards`;
+  const text = `${last.text}, and then ${notAsBefore(exam).text}`;
   const wrong: Trial = {
     ...last,
     shows: 'wrong',

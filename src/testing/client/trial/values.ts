@@ -57,6 +57,12 @@ export interface ValueTrial {
   readonly isVoid?: (spoilt: Exchange) => boolean;
 }
 
+/** A text that an observer showed, and the words of the reply that it stands for. */
+export interface LearntText {
+  readonly shown: string;
+  readonly words: readonly number[];
+}
+
 /** How many different marks there are. */
 const MARKS = 4;
 /** How many bits are needed to count to `MARKS`. */
@@ -111,6 +117,11 @@ export class ValueOracle {
       exam.mark();
     }
     return this.#unusable;
+  }
+
+  /** What the observer shows for each reply with a mark; empty unless `ready` has found that it can be used. */
+  get learnt(): readonly LearntText[] {
+    return this.#texts.map((shown, i) => ({ shown, words: this.#marks[i] ?? [] }));
   }
 
   /** True when `ready` has found that the observer can be used. */

@@ -10,6 +10,9 @@ interface AskedPoll {
 /** The exchanges and events that show why a verdict is what it is. */
 export type Evidence = readonly (AskedPoll | TrafficEvent)[];
 
+/** How many exchanges show what a client did instead of polling. */
+export const LAST_FRAMES = 4;
+
 /** One disturbance of one poll, or one thing that was watched, and what it showed. */
 export interface Trial {
   /** `unclear`: the trial showed neither of the two behaviours that the check distinguishes. */

@@ -1,0 +1,153 @@
+import type { Order, ValueOrder, ValueType } from '../../../device/registers/cell-type.js';
+import { type Value, valueOfWords } from '../../../device/registers/value.js';
+import type { TableName } from '../../../device/tables.js';
+import { functionOf } from '../../../modbus/protocol/function-table.js';
+import { addressRanges } from '../../../modbus/protocol/pdu.js';
+import { valueAtAddress } from '../../../simulator/commands/device-value.js';
+import type { Check, Exam } from '../trial/exam.js';
+import type { LearntText } from '../trial/values.js';
+import { type Judged, sure } from '../trial/verdict.js';
+
+/** A value that the device has among those that are read: where it is, and how its words are meant. */
+interface Meant {
+  /** Its place, for people: `holding 30`. */
+  readonly text: string;
+  /** The index of its first word among those that are read. */
+  readonly first: number;
+  readonly cells: number;
+  readonly type: ValueType;
+  readonly order: ValueOrder;
+}
+
+/** A way to read the words of a value otherwise than they are meant. */
+interface Misreading {
+  readonly says: string;
+  readonly as: (meant: Meant) => Meant;
+}
+
+const flip = (order: Order): Order => (order === 'big' ? 'little' : 'big');
+const words = ({ order, ...meant }: Meant): Meant => ({
+  ...meant,
+  order: { ...order, wordOrder: flip(order.wordOrder) },
+});
+const bytes = ({ order, ...meant }: Meant): Meant => ({
+  ...meant,
+  order: { ...order, byteOrder: flip(order.byteOrder) },
+});
+
+const OTHER_SIGN: Readonly<Partial<Record<ValueType, ValueType>>> = {
+  uint16: 'int16',
+  int16: 'uint16',
+  uint32: 'int32',
+  int32: 'uint32',
+  uint64: 'int64',
+  int64: 'uint64',
+};
+
+const MISREADINGS: readonly Misreading[] = [
+  { says: 'its words are swapped', as: words },
+  { says: 'the bytes of its words are swapped', as: bytes },
+  { says: 'its words, and their bytes, are swapped', as: (meant) => bytes(words(meant)) },
+  {
+    says: 'it is read with a sign, or without one',
+    as: ({ type, ...meant }) => ({ ...meant, type: OTHER_SIGN[type] ?? type }),
+  },
+];
+
+/** A client may show a value in another unit: the powers of ten between the two. */
+const SCALES = [0, -1, 1, -2, 2, -3, 3].map((power) => 10 ** power);
+/** A client may round what it shows, to this fraction of it, or to this much. */
+const ROUNDED = 1e-4;
+const ROUNDED_BY = 0.5001;
+
+/** The values of the device that lie whole in what the target reads. */
+function meantBy({ target, client }: Exam): Meant[] {
+  const [range] = addressRanges(target.pdu);
+  const table = functionOf(target.functionCode)?.table as TableName | undefined;
+  const device = client.order.line.bus.deviceAt(target.unitId);
+  if (!range || !table || !device) return [];
+  const found: Meant[] = [];
+  for (let address = range.address; address < range.address + range.quantity; ) {
+    const value = valueAtAddress(device, table, address);
+    const { cells = 1, type = 'bit' } = value?.location ?? {};
+    const isWhole = value?.address === address && address + cells <= range.address + range.quantity;
+    if (value && isWhole && type !== 'string' && type !== 'bit') {
+      const { image, location } = value;
+      const text = `${table} ${address}`;
+      found.push({
+        text,
+        first: address - range.address,
+        cells,
+        type,
+        order: image.orderAt(location.address),
+      });
+    }
+    address = (value?.address ?? address) + cells;
+  }
+  return found;
+}
+
+function sentValue({ words }: LearntText, { first, cells, type, order }: Meant): Value {
+  return valueOfWords(type, words, order, first, cells);
+}
+
+/** A number with six digits at most: `3.9e-40`. */
+function shortText(value: Value): string {
+  return String(Number(Number(value).toPrecision(6)));
+}
+
+/** True when every text is this value of its reply, in one unit. */
+function isShown(learnt: readonly LearntText[], meant: Meant): boolean {
+  return SCALES.some((scale) =>
+    learnt.every((each) => {
+      const [shown, sent] = [Number(each.shown), Number(sentValue(each, meant)) * scale];
+      const decimals = /\.(\d+)$/.exec(each.shown)?.[1]?.length ?? 0;
+      const isRounded = sent !== 0 && shown !== 0 && Math.abs(shown - sent) <= ROUNDED_BY * 10 ** -decimals;
+      return Math.abs(shown - sent) <= ROUNDED * Math.abs(sent) || (isRounded && Math.abs(sent) >= 1);
+    }),
+  );
+}
+
+/** The check that what the client shows is what was sent. */
+export const shownValue: Check = {
+  id: 'shown-value',
+  group: 'watching',
+  title: 'Shows the value that was sent',
+  what: 'a value that it shows',
+  does: 'Sends four good values, and compares what the observer shows with what the device means by its registers: with other orders of words and bytes, and with or without a sign, too.',
+  matters:
+    'Swapped words make 3.9e-40 of 230.1, or a number that looks right: nothing else shows that it is wrong.',
+  fix: 'Set the order of words and bytes, and the type, that the manual of the device names.',
+  rule: 'Passes when a value is shown as the device means it, in any unit of ten; fails when one is shown in another order, or with another sign; inconclusive when neither is so, and when the observer does not follow. Runs only with an observer.',
+  source: 'Common practice: the specification has no values of more than 16 bits',
+  needsObserver: true,
+  async run(exam) {
+    const { values } = exam.client;
+    if (!values) return sure('unclear', 'there is no observer of its values');
+    const unusable = await values.ready(exam);
+    return unusable === undefined ? judged(exam, values.learnt) : sure('unclear', unusable);
+  },
+};
+
+function judged(exam: Exam, learnt: readonly LearntText[]): Judged {
+  const [first] = learnt;
+  const meant = meantBy(exam);
+  const evidence = exam.target.asked.slice(-1);
+  if (!first || meant.length === 0)
+    return sure('unclear', 'what the client reads has no type here', evidence);
+  const quoted = JSON.stringify(first.shown);
+  const right = meant.find((each) => isShown(learnt, each));
+  if (right) return sure('right', `the observer shows ${quoted}, as ${right.text} is meant`, evidence);
+  for (const { says, as } of MISREADINGS) {
+    const wrong = meant.find((each) => isShown(learnt, as(each)));
+    if (!wrong) continue;
+    const sent = shortText(sentValue(first, wrong));
+    const text = `the observer shows ${quoted} for ${sent} of ${wrong.text}: ${says}`;
+    return sure('wrong', text, evidence, `shows ${shortText(first.shown)} for ${sent}: ${says}`);
+  }
+  return sure(
+    'unclear',
+    `the observer shows ${quoted}, which is no value that was sent, in any order`,
+    evidence,
+  );
+}

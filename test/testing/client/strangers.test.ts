@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import { ExchangeLog } from '../../../src/testing/client/heard/log.js';
+import type { Observer } from '../../../src/testing/client/observer.js';
+import type { Report } from '../../../src/testing/report/report.js';
+import { some } from '../../support/tries.js';
+import { untrueIn } from './sentences.js';
+import { Hands, MISTAKEN, SHOWING, type Stranger, UNUSUAL } from './strangers.js';
+import {
+  inVirtualTime,
+  newClientTest,
+  stalling,
+  untilOver,
+  type VirtualBench,
+  virtualBench,
+} from './virtual-bench.js';
+
+inVirtualTime();
+
+interface Tested {
+  readonly report: Report;
+  /** What is not so in its sentences. */
+  readonly untrue: readonly string[];
+  readonly failed: readonly string[];
+}
+
+/** Tests a client that somebody else wrote, from its first request to the report. */
+async function testStranger(
+  poll: Stranger,
+  on: 'serial' | 'tcp',
+  order: Parameters<typeof newClientTest>[1] = {},
+  isObserved = false,
+): Promise<Tested> {
+  const bench: VirtualBench = await virtualBench(on);
+  const all: Hands[] = [];
+  const hands = () => {
+    const pair = new Hands(bench);
+    all.push(pair);
+    return pair;
+  };
+  const log = new ExchangeLog(() => undefined);
+  bench.simulator.traffic.subscribe((event) => log.add(event));
+  const first = hands();
+  const page: Observer = {
+    name: 'http://localhost/value',
+    paceMs: 200,
+    read: async () =>
+      first.shown ? { ok: true, text: first.shown } : { ok: false, error: 'showed nothing' },
+  };
+  const { clientTest } = newClientTest(bench, order, isObserved ? page : undefined);
+  void poll(first, hands);
+  const report = await untilOver(bench.clock, clientTest.run());
+  for (const pair of all) pair.isOver = true;
+  log.usualUntil = log.after(0).find(({ reply }) => (reply?.acted.length ?? 0) > 0)?.seq ?? log.last;
+  const untrue = report.findings
+    .filter(({ verdict }) => verdict !== 'not run')
+    .flatMap((finding) =>
+      untrueIn(finding, { log, report }).map((text) => `${finding.id}, "${finding.summary}": ${text}`),
+    );
+  const failed = report.findings.flatMap(({ id, verdict }) => (verdict === 'fail' ? id : []));
+  return { report, untrue, failed };
+}
+
+/** What clients without a mistake fail by the rule of a check. */
+const BY_RULE: Readonly<Record<string, readonly string[]>> = {
+  'opens a connection for each request': ['connections-reused'],
+};
+const ON = (name: string) =>
+  name.includes('connection') ? (['tcp'] as const) : (['serial', 'tcp'] as const);
+const ROWS = Object.entries(UNUSUAL).flatMap(([name, poll]) =>
+  ON(name).map((on) => [name, on, poll] as const),
+);
+
+describe('an unusual client is accused of nothing', () => {
+  it.each(some(ROWS, 5))('that %s on %s', { timeout: 60_000 }, async (name, on, poll) => {
+    const { report, untrue, failed } = await testStranger(poll, on);
+    expect(failed).toEqual(BY_RULE[name] && on === 'tcp' ? BY_RULE[name] : []);
+    expect(report.conclusions.filter((text) => /gone|away|crashed/i.test(text))).toEqual([]);
+    expect(untrue).toEqual([]);
+  });
+});
+
+describe('on a machine that stalls for up to 400 ms again and again', () => {
+  it.each(
+    some(
+      ROWS.filter(([name]) => !name.includes('fast')),
+      3,
+    ),
+  )('a client that %s on %s is accused of nothing', { timeout: 60_000 }, async (name, on, poll) => {
+    stalling(400, 1);
+    const { report, failed } = await testStranger(poll, on);
+    expect(failed).toEqual(BY_RULE[name] && on === 'tcp' ? BY_RULE[name] : []);
+    expect(report.findings.map(({ summary }) => summary).filter((text) => /-\d/.test(text))).toEqual([]);
+  });
+});
+
+const BOTH = ['tcp', 'serial'] as const;
+
+describe.each(some(BOTH, 2))(
+  'on %s, a client with a mistake fails the check of its mistake, and no other',
+  (on) => {
+    it('drops one of two units, is not gone, and is tested with the other', async () => {
+      for (const name of [
+        'drops a unit at any exception',
+        'drops a unit after three polls without a value',
+      ] as const) {
+        const { report, failed, untrue } = await testStranger(MISTAKEN[name], on);
+        expect(failed).toEqual([expect.stringMatching(/^exception-/)]);
+        expect(report.conclusions[0]).toMatch(
+          /^No longer asks unit 1 read holding registers 0–1 after exception \d+\.$/,
+        );
+        expect(report.findings.filter(({ verdict }) => verdict === 'not run')).toEqual([]);
+        expect(untrue).toEqual([]);
+      }
+    });
+
+    it.each([
+      ['ends at exception 4 only', 4],
+      ['hangs at exception 0B', 11],
+    ] as const)('%s', async (name, code) => {
+      const { report, failed, untrue } = await testStranger(MISTAKEN[name], on);
+      expect(failed).toEqual([`exception-${code}`]);
+      expect(report.conclusions[0]).toBe(
+        `The client is gone: it asked nothing more after exception ${code}.`,
+      );
+      expect(untrue).toEqual([]);
+    });
+
+    it('waits for ever, which comes first, and ends nothing', async () => {
+      const { report, failed, untrue } = await testStranger(MISTAKEN['waits for ever'], on);
+      expect(failed.filter((id) => !/^(half-open|outage-\d+s|listener-gone)$/.test(id))).toEqual([
+        'time-out',
+      ]);
+      expect(report.conclusions[0]).toBe('Waits for a reply without end.');
+      expect(report.findings.filter(({ verdict }) => verdict === 'not run')).toEqual([]);
+      expect(untrue).toEqual([]);
+    });
+
+    it('sleeps for a minute where a reply is lost, which comes first and is the reason of what was not run', async () => {
+      const name = 'sleeps for a minute at each request without a reply';
+      const { report, failed, untrue } = await testStranger(MISTAKEN[name], on, { limitMs: 600_000 });
+      expect(failed).toEqual(['time-out']);
+      expect(report.conclusions).toContain('Asks nothing for more than 30 s where a reply is lost.');
+      const left = report.findings.filter(({ verdict }) => verdict === 'not run');
+      for (const { summary } of left)
+        expect(summary).toMatch(/^the client goes on only 60\.\d+ s after a request without/);
+      expect(left.length).toBeLessThanOrEqual(18);
+      expect(untrue).toEqual([]);
+    });
+  },
+);
+
+describe('the value that a client shows is compared with what was sent', () => {
+  it.each(Object.entries(SHOWING))('%s', async (says, poll) => {
+    const { report, failed } = await testStranger(poll, 'tcp', { checks: ['shown-value'] }, true);
+    expect(report.findings[0]?.summary).toMatch(new RegExp(says));
+    expect(failed).toEqual(says.includes('swapped') ? ['shown-value'] : []);
+  });
+
+  it('which needs an observer', async () => {
+    const { report } = await testStranger(UNUSUAL['polls once in ten seconds'], 'tcp', {
+      checks: ['shown-value'],
+    });
+    expect(report.findings[0]?.summary).toBe('there is no observer of its values');
+  });
+});
