@@ -1,34 +1,48 @@
 import type { Logger } from 'pino';
 import { OK } from '../common/result.js';
 import { At } from '../common/schema/at.js';
-import { Findings, type Mistakes } from '../common/schema/findings.js';
-import { atOnce, inSlices, type Work } from '../common/work.js';
+import { Findings } from '../common/schema/findings.js';
+import { inSlices, type Work } from '../common/work.js';
 import type { Device } from '../device/device.js';
 import type { FaultRule } from '../device/faults/rule.js';
 import type { FaultRules } from '../device/faults/rules.js';
-import type { Point } from '../device/point.js';
-import { TABLE_NAMES, type TableName } from '../device/tables.js';
+import type { TableName } from '../device/tables.js';
 import type {
   ApiDefinition,
   DeviceDefinition,
   LineDefinition,
   LineSource,
 } from '../document/configuration.js';
-import { type DependentPoint, findingProblems } from '../document/native/dependencies.js';
-import { MAX_HOSTS, reportSharedEndpoint } from '../document/native/endpoints.js';
+import { reportSharedEndpoint, reportTooManyHosts } from '../document/native/endpoints.js';
 import { nativeLine } from '../document/native/line.js';
 import { mergedSource } from '../document/native/line-source.js';
-import { readSignal, reportStale } from '../document/native/points.js';
 import { realProblems } from '../document/native/real.js';
 import { checkName, DeviceNames, devicesOf } from '../document/native/units.js';
 import { type OpenRecording, recordingsIn } from '../document/recording-file.js';
 import type { AddressRange } from '../modbus/protocol/pdu.js';
+import {
+  type Addition,
+  BUSY,
+  CHANGED,
+  type ChangeRefusal,
+  type LineChange,
+  type Removal,
+  refused,
+} from './change-outcome.js';
 import type { DeviceApart, Devices } from './devices.js';
 import type { Line, WantedLine } from './line.js';
 import { type Lines, linesWith, ruleForLine, unitsWithout, whyNeeded } from './lines.js';
-import { costOf, costOfDevice, costOfRegisters, MemoryBudget, whyTooDear } from './memory-budget.js';
-import { dependentNow, dependentPoint, networkNow, readingNewDevice } from './new-device.js';
+import {
+  costOf,
+  costOfCopy,
+  costOfDevice,
+  costOfRegisters,
+  MemoryBudget,
+  whyTooDear,
+} from './memory-budget.js';
+import { networkNow, readingNewDevice } from './new-device.js';
 import { carryOut, comparing, type Difference, type Policy, type WantedSetup } from './plan.js';
+import { SignalChanges } from './signal-changes.js';
 
 /**
  * The most devices and lines. More are taken for a mistake: a device can take 800 KB, and each line takes a
@@ -39,55 +53,6 @@ export const MAX_LINES = 64;
 
 const TOO_MANY_DEVICES = `expected at most ${MAX_DEVICES} devices`;
 const TOO_MANY_LINES = `expected at most ${MAX_LINES} lines`;
-
-/** What is wanted has mistakes. */
-interface Invalid {
-  readonly ok: false;
-  readonly error: Mistakes;
-}
-
-/** What is wanted has no mistake, and can't be done now. */
-interface ChangeRefusal {
-  readonly ok: false;
-  readonly error: string;
-  /** The code of the reason; absent when a port or the system refused. */
-  readonly code?: RefusalCode;
-  /** True when another program uses the port or the address. */
-  readonly inUse?: boolean;
-}
-
-type RefusalCode =
-  | 'line.name_taken'
-  | 'line.too_many'
-  | 'line.in_use'
-  | 'device.name_taken'
-  | 'device.too_many'
-  | 'device.in_use'
-  | 'device.changed'
-  | 'request.too_dear'
-  | 'configuration.busy'
-  | 'memory.spent';
-
-/** The result of changing a line or several. */
-type LineChange = { readonly ok: true } | Invalid | ChangeRefusal;
-
-/** The result of removing something: the error names what still needs it. */
-type Removal = { readonly ok: true } | ChangeRefusal;
-
-/** The result of adding something. */
-export type Addition<Added> = { readonly ok: true; readonly added: Added } | Invalid | ChangeRefusal;
-
-const BUSY = {
-  ok: false,
-  code: 'configuration.busy',
-  error: 'a whole configuration is being applied; try again',
-} as const;
-
-const CHANGED = {
-  ok: false,
-  code: 'device.changed',
-  error: 'a device came or went while this was read; try again',
-} as const;
 
 /** How a simulator becomes another one. */
 interface Become {
@@ -126,6 +91,7 @@ export class Changes {
   isStarted = false;
   /** The memory that REST may use for what it adds. */
   readonly budget: MemoryBudget;
+  readonly signals: SignalChanges;
   /** How often a line was added, removed or defined anew. */
   lineRevision = 0;
   /** The definitions of line changes that are in progress. */
@@ -135,53 +101,13 @@ export class Changes {
    * meanwhile.
    */
   #isBecoming = false;
-  #signalChanges = 0;
   /** The names of devices that are being made. */
   readonly #coming = new Set<string>();
 
   constructor(plant: Plant) {
     this.#plant = plant;
     this.budget = new MemoryBudget(plant.devices.byName, plant.rules);
-  }
-
-  /**
-   * Sets the signal of a value to the definition at `at`; undefined after reporting its mistakes.
-   * @param recordings opens the file that the signal plays; without it, the file is read at once
-   */
-  changeSignal(device: Device, point: Point, at: At, recordings?: OpenRecording): true | undefined {
-    return atOnce(this.changingSignal(device, point, at, recordings));
-  }
-
-  /** Does what `changeSignal` does, as work that can pause. Reports when the device was removed meanwhile. */
-  *changingSignal(device: Device, point: Point, at: At, recordings?: OpenRecording): Work<true | undefined> {
-    const cost = costOf(at.value).bytes;
-    const spent = this.budget.whyNot(cost, this.budget.ofSignal(device, point));
-    if (spent !== undefined) return at.wrong(spent, 'memory.spent');
-    const signal = readSignal(at, point.definition.type, recordings ?? recordingsIn(this.#plant.directory));
-    if (!signal) return undefined;
-    const mistakes = at.findings.count;
-    reportStale(signal, at, point.definition);
-    if (at.findings.count > mistakes) return undefined;
-    const devices = this.#plant.devices.byName;
-    const changed = { point, signal };
-    const own = dependentPoint(device.name, point, changed);
-    const all = function* () {
-      yield own;
-      yield* dependentNow(devices.values(), changed);
-    };
-    let problem: (DependentPoint & { readonly message: string }) | undefined;
-    let seen: number;
-    do {
-      // Another request may have made a change meanwhile that forms a circle with this one.
-      seen = this.#dependencyChanges;
-      [problem] = yield* findingProblems(all(), networkNow(devices, changed));
-    } while (this.#dependencyChanges !== seen);
-    if (devices.get(device.name) !== device) return at.wrong(CHANGED.error, CHANGED.code);
-    if (problem) return at.key(signal.definition.kind).wrong(problem.message);
-    device.points.setSignal(point, signal);
-    this.#signalChanges++;
-    this.budget.countSignal(device, point, signal, cost);
-    return true;
+    this.signals = new SignalChanges(plant.devices, this.budget, plant.directory);
   }
 
   /**
@@ -465,7 +391,7 @@ export class Changes {
       const staying = this.#definitions.filter((line) => line.name !== name);
       const coming = Array.from(this.#wanted).filter((line) => line.name !== name);
       reportSharedEndpoint(definition, [...staying, ...coming], this.#plant.api, at);
-      this.#reportTooManyHosts(definition, at);
+      reportTooManyHosts(definition, staying, at);
     }
     if (definition === undefined || at.findings.count > 0) return undefined;
     if (!(await this.#copy(devices.copies, definition, at))) return undefined;
@@ -484,7 +410,7 @@ export class Changes {
     const { devices } = this.#plant;
     const units = at.key('units');
     const added = Array.from(copies).filter(([copy]) => !devices.byName.has(copy));
-    const costs = added.map(([, source]) => this.#costOfCopy(source));
+    const costs = added.map(([, source]) => costOfCopy(devices.get(source), devices.definitionOf(source)));
     const spent = this.budget.whyNot(costs.reduce((sum, cost) => sum + cost, 0));
     if (spent !== undefined) {
       units.wrong(spent, 'memory.spent');
@@ -509,37 +435,6 @@ export class Changes {
       if (this.budget.ofDevice(device) === 0) this.budget.countDevice(device, costs[i] as number);
     }
     return true;
-  }
-
-  /**
-   * The memory of a copy of a device, in bytes. A copy also has the registers that were defined in its source
-   * at run time.
-   */
-  #costOfCopy(source: string): number {
-    const { devices } = this.#plant;
-    const definition = devices.definitionOf(source);
-    const { defined, tables } = devices.get(source);
-    const registers = defined.reduce((sum, { quantity }) => sum + quantity, 0);
-    const growth = TABLE_NAMES.reduce(
-      (sum, table) => sum + tables[table].window.size - definition.tables[table].size,
-      0,
-    );
-    return costOfDevice(definition) + costOfRegisters(registers, growth);
-  }
-
-  /** How often something changed that may close a circle of signals. */
-  get #dependencyChanges(): number {
-    return this.#plant.devices.changes + this.#signalChanges;
-  }
-
-  /** Reports more addresses than the process may have sockets: each address takes one. */
-  #reportTooManyHosts(definition: LineDefinition, at: At): void {
-    const hostsOf = (line: LineDefinition) => (line.kind === 'serial' ? 0 : (line.hosts?.length ?? 0));
-    const others = this.#definitions.filter(({ name }) => name !== definition.name);
-    const there = others.reduce((sum, line) => sum + hostsOf(line), 0);
-    if (hostsOf(definition) === 0 || there + hostsOf(definition) <= MAX_HOSTS) return;
-    const hosts = at.key(definition.kind).key('hosts');
-    hosts.wrong(`expected at most ${MAX_HOSTS} addresses on all lines; the other lines have ${there}`);
   }
 
   get #definitions(): LineDefinition[] {
@@ -571,8 +466,4 @@ function* building(devices: Devices, definitions: readonly DeviceDefinition[]): 
     yield;
   }
   return built;
-}
-
-function refused<Code extends RefusalCode>(code: Code, error: string) {
-  return { ok: false, error, code } as const;
 }

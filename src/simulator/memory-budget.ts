@@ -2,6 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { Device } from '../device/device.js';
 import type { FaultRules } from '../device/faults/rules.js';
 import type { PlacedSignal, Point } from '../device/point.js';
+import { TABLE_NAMES } from '../device/tables.js';
 import type { DeviceDefinition } from '../document/configuration.js';
 import { POINT_KEYS } from '../document/native/points.js';
 import { ADDRESS_SPACE } from '../modbus/protocol/limits.js';
@@ -242,4 +243,17 @@ export class MemoryBudget {
   countRule(name: string, bytes: number): void {
     this.#ofRules.set(name, bytes);
   }
+}
+
+/**
+ * The memory of a copy of a device, in bytes. A copy also has the registers that were defined in its source
+ * at run time.
+ */
+export function costOfCopy({ defined, tables }: Device, definition: DeviceDefinition): number {
+  const registers = defined.reduce((sum, { quantity }) => sum + quantity, 0);
+  const growth = TABLE_NAMES.reduce(
+    (sum, table) => sum + tables[table].window.size - definition.tables[table].size,
+    0,
+  );
+  return costOfDevice(definition) + costOfRegisters(registers, growth);
 }

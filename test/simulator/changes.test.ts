@@ -50,7 +50,7 @@ test('a device that comes, changes and goes lets the values of other devices be'
   const change = (expression: string) => {
     const findings = new Findings();
     const at = new At({ expression }, findings);
-    changes.changeSignal(devices.get('new') as Device, points.named.get('voltage') as Point, at);
+    changes.signals.change(devices.get('new') as Device, points.named.get('voltage') as Point, at);
     return findings.listed.map(({ message }) => message);
   };
   expect(change('meter.voltage * 3')).toEqual([]);
@@ -72,7 +72,7 @@ test('a device that was removed over REST, and signals that its values were give
     });
     const guest = devices.get('guest') as Device;
     const at = new At({ sine: { amplitude: 9, period: '1s' } }, new Findings());
-    expect(changes.changeSignal(guest, guest.points.named.get('level') as Point, at)).toBe(true);
+    expect(changes.signals.change(guest, guest.points.named.get('level') as Point, at)).toBe(true);
     expect(changes.budget.used).toBeGreaterThan(changes.budget.ofDevice(guest));
     expect(await changes.removeDevice('guest')).toEqual({ ok: true });
     return new WeakRef(guest);

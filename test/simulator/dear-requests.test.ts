@@ -225,7 +225,7 @@ describe('the lines are served', () => {
     const device = simulator.devices.get('q') as Device;
     const point = device.points.named.get('n0');
     let pieces = 0;
-    const changing = changes.changingSignal(
+    const changing = changes.signals.changing(
       device,
       point as NonNullable<typeof point>,
       new At({ expression: 'n1 + 1' }, new Findings()),

@@ -116,3 +116,12 @@ export function reportSharedEndpoint(
   if (endpoint)
     at.below(endpoint.path).wrong(`${endpoint.what} is used by ${users.get(endpoint.key)} already`);
 }
+
+/** Reports more addresses than the process may have sockets: each address takes one. */
+export function reportTooManyHosts(line: LineDefinition, others: readonly LineDefinition[], at: At): void {
+  const hostsOf = (each: LineDefinition) => (each.kind === 'serial' ? 0 : (each.hosts?.length ?? 0));
+  const there = others.reduce((sum, each) => sum + hostsOf(each), 0);
+  if (hostsOf(line) === 0 || there + hostsOf(line) <= MAX_HOSTS) return;
+  const hosts = at.key(line.kind).key('hosts');
+  hosts.wrong(`expected at most ${MAX_HOSTS} addresses on all lines; the other lines have ${there}`);
+}

@@ -228,7 +228,7 @@ async function setSignal(
   const { point } = found;
   const device = simulator.devices.get(of.device) as Device;
   const at = new At(signal, new Findings());
-  if (!point || !(await inSlices(simulator.changes.changingSignal(device, point, at, recordings))))
+  if (!point || !(await inSlices(simulator.changes.signals.changing(device, point, at, recordings))))
     return refusalOf(at.findings, 'signal.invalid');
   return done(viewRegister(found));
 }
@@ -242,7 +242,7 @@ export function restoreSignal(
 ): Outcome<null> {
   const at = new At(signal, new Findings());
   if (signal === null) device.points.setSignal(point, undefined);
-  else if (!simulator.changes.changeSignal(device, point, at))
+  else if (!simulator.changes.signals.change(device, point, at))
     return refusalOf(at.findings, 'signal.invalid');
   return done(null);
 }

@@ -251,7 +251,7 @@ describe('a configuration that is read again', () => {
     const reached = meter().points.valueAtMoment(sum, meter().clock.time, meter().clock);
     expect(reached).toBeGreaterThanOrEqual(600);
     const at = new At({ ramp: { from: 7, to: 7, over: 1000 } }, new Findings());
-    expect(simulator.changes.changeSignal(meter(), first, at)).toBe(true);
+    expect(simulator.changes.signals.change(meter(), first, at)).toBe(true);
     simulator.changes.defineRegisters(meter(), 'holding', [{ address: 20, quantity: 2 }], true);
     meter().tables.holding.window.image.setWord(21, 99);
     meter().manners = { writes: 'single' };

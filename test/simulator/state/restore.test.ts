@@ -224,7 +224,7 @@ describe('after a restart', () => {
     const [power, sum] = points.all;
     if (!power || !sum) throw new Error('no values');
     const at = new At({ ramp: { from: 7, to: 7, over: 1000 } }, fileFindings());
-    expect(before.simulator.changes.changeSignal(device(before.simulator), power, at)).toBe(true);
+    expect(before.simulator.changes.signals.change(device(before.simulator), power, at)).toBe(true);
     points.setSignal(sum, undefined);
     before.simulator.devices.get('meter')?.setClock({ speed: 10, paused: true }, 5000);
     await before.keeper.end();

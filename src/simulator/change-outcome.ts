@@ -1,0 +1,55 @@
+import type { Mistakes } from '../common/schema/findings.js';
+
+/** What is wanted has mistakes. */
+interface Invalid {
+  readonly ok: false;
+  readonly error: Mistakes;
+}
+
+/** What is wanted has no mistake, and can't be done now. */
+export interface ChangeRefusal {
+  readonly ok: false;
+  readonly error: string;
+  /** The code of the reason; absent when a port or the system refused. */
+  readonly code?: RefusalCode;
+  /** True when another program uses the port or the address. */
+  readonly inUse?: boolean;
+}
+
+export type RefusalCode =
+  | 'line.name_taken'
+  | 'line.too_many'
+  | 'line.in_use'
+  | 'device.name_taken'
+  | 'device.too_many'
+  | 'device.in_use'
+  | 'device.changed'
+  | 'request.too_dear'
+  | 'configuration.busy'
+  | 'memory.spent';
+
+/** The result of changing a line or several. */
+export type LineChange = { readonly ok: true } | Invalid | ChangeRefusal;
+
+/** The result of removing something: the error names what still needs it. */
+export type Removal = { readonly ok: true } | ChangeRefusal;
+
+/** The result of adding something. */
+export type Addition<Added> = { readonly ok: true; readonly added: Added } | Invalid | ChangeRefusal;
+
+export const BUSY = {
+  ok: false,
+  code: 'configuration.busy',
+  error: 'a whole configuration is being applied; try again',
+} as const;
+
+export const CHANGED = {
+  ok: false,
+  code: 'device.changed',
+  error: 'a device came or went while this was read; try again',
+} as const;
+
+/** A change that can't be done. */
+export function refused<Code extends RefusalCode>(code: Code, error: string) {
+  return { ok: false, error, code } as const;
+}
