@@ -49,7 +49,6 @@ const serverOrder = serverOrderSchema.extend({ kind: z.literal('server') }).meta
   ],
 });
 
-/** What the example of every run has. */
 const FRAME = {
   state: 'running',
   seed: 4711,
@@ -187,12 +186,9 @@ const report = z
 
 /** What is published of the runs of one kind. */
 interface DeclaredRun {
-  /** The order that starts one. */
   readonly order: z.ZodObject;
-  /** A run without its report, and with it. */
   readonly view: z.ZodObject;
   readonly withReport: z.ZodObject;
-  /** `report.json`. */
   readonly json: z.ZodType;
 }
 

@@ -11,7 +11,6 @@ import { crashOf, isGone, LAST_FRAMES, runCheck, soFar } from './trial/run-check
 import { type EndedCheck, sure } from './trial/verdict.js';
 import { type Audience, type End, WatchedClient } from './watched-client.js';
 
-/** A check that runs. */
 interface Running {
   readonly check: Check;
   readonly exam: Exam;
@@ -24,7 +23,6 @@ interface Running {
  */
 export class ClientTest {
   readonly order: ClientTestOrder;
-  readonly #bench: Simulator;
   readonly #client: WatchedClient;
   readonly #findings: Finding[] = [];
   /** What became of the client, as sentences: it has crashed, or is gone. */
@@ -35,7 +33,6 @@ export class ClientTest {
 
   constructor(bench: Simulator, order: ClientTestOrder, audience?: Audience, clock?: Clock) {
     this.order = order;
-    this.#bench = bench;
     this.#client = new WatchedClient(bench, order, { audience, clock });
   }
 
@@ -76,7 +73,7 @@ export class ClientTest {
   /** The report on what the client test has found by now. */
   get report(): Report {
     const fates = [...this.#fates, ...awayText(this.#away)];
-    return clientTestReport(this.order, this.#bench, this.#client, { fates, findings: this.#findings });
+    return clientTestReport(this.order, this.#client, { fates, findings: this.#findings });
   }
 
   /** Why the client test has ended, with what made it slow where its time was over; a sentence. */

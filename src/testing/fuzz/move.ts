@@ -1,7 +1,7 @@
 import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
 import { atOnce, type Work } from '../../common/work.js';
-import { flow } from '../../simulator/as-file/flow.js';
+import { flow } from '../../document/print.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { ClientOrder } from '../client/watched-client.js';
 import { readingSteps } from '../scenario/read-scenario.js';
@@ -17,7 +17,6 @@ export type WrittenActions = Readonly<Record<string, unknown>>;
 export interface Move {
   /** How many requests come before the move begins. */
   readonly after: number;
-  /** How many requests the move lasts. */
   readonly requests: number;
   readonly does: WrittenActions;
 }
@@ -63,7 +62,6 @@ export function moveText({ after, requests, does }: Move): string {
   return `${begins}${actionsText(does)} for ${count(requests)}`;
 }
 
-/** Says what moves do, one after the other. */
 export function movesText(schedule: Schedule): string {
   return schedule.map(moveText).join('; ');
 }

@@ -6,7 +6,6 @@ import type { Check, CheckText, Exam } from '../trial/exam.js';
 import { patienceOf } from '../trial/trial.js';
 import { type Evidence, type Judged, sure } from '../trial/verdict.js';
 
-/** A way to end a connection. */
 interface LossRow extends CheckText {
   readonly what: string;
   readonly faults: readonly object[];
@@ -182,5 +181,4 @@ const halfOpen: Check = {
   },
 };
 
-/** Checks of what a client does about a connection that ends. */
 export const connections: readonly Check[] = [...LOSSES.map(lossCheck), listenerGone, halfOpen];

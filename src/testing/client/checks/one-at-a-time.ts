@@ -19,7 +19,6 @@ const SHORTEST_TIMEOUT_MS = 100;
 const ALIKE_MS = 25;
 const BLAME = 'asks while a reply is pending';
 
-/** The check that nothing is asked while a reply is pending. */
 export const oneAtATime: Check = {
   id: 'one-at-a-time',
   group: 'watching',
