@@ -51,7 +51,7 @@ export function answer(server: Server, diagnostics: Diagnostics, pdu: Uint8Array
 }
 
 /** The reference type in the parts of files (6.14). */
-const REFERENCE_TYPE = 6;
+export const REFERENCE_TYPE = 6;
 
 /** Executes a request. An exception code means that nothing was changed. */
 function execute(

@@ -269,9 +269,11 @@ export class Bench {
     return table === 'holding' ? valuesOf(answer.pdu) : bitsAt(answer.pdu, 2, many).map(Number);
   }
 
-  /** True when several replies were odd in this way, so that the frames are to blame. */
+  /** True when several replies of its own unit were odd in this way, so that the frames are to blame. */
   isOdd(oddity: Oddity): boolean {
-    return this.log.filter(({ isPlain, oddities }) => isPlain && oddities.includes(oddity)).length >= 2;
+    const { unitId } = this.asker;
+    const those = this.log.filter((each) => each.isPlain && each.unitId === unitId);
+    return those.filter(({ oddities }) => oddities.includes(oddity)).length >= 2;
   }
 
   /** True when the server answers its good read; asks several times where replies get lost. */

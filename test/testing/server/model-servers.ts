@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { ClientTarget, Wire } from '../../../src/modbus/client/wire.js';
+import type { AduContent } from '../../../src/modbus/protocol/framing.js';
 import { FRAMINGS } from '../../../src/modbus/protocol/framings.js';
 import { systemClock } from '../../../src/modbus/transport/clock.js';
 import type { ServerTestOrder } from '../../../src/testing/server/bench.js';
@@ -117,6 +118,7 @@ export function testModel(
     beside,
     stopAt,
     delayMs = 5,
+    decode,
     neighbours = [],
     ...order
   }: Partial<ServerTestOrder> & ModelWanted = {},
@@ -158,7 +160,7 @@ export function testModel(
       write: (bytes) => {
         const units = new Map([[1, answer], ...neighbours]);
         for (const frame of framesIn(bytes)) {
-          const asked = framing.decode(frame);
+          const asked = decode?.(frame) ?? framing.decode(frame);
           if (asked?.unitId === 0) for (const each of units.values()) each(asked.pdu);
           const pdu = asked && units.get(asked.unitId)?.(asked.pdu);
           if (pdu)
@@ -186,4 +188,6 @@ interface ModelWanted {
   readonly stopAt?: number;
   /** How long the server takes, in ms. */
   readonly delayMs?: number;
+  /** Takes what is no frame for one. */
+  readonly decode?: (bytes: Uint8Array) => AduContent | undefined;
 }

@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { ClientTarget } from '../../../src/modbus/client/wire.js';
+import type { AduContent } from '../../../src/modbus/protocol/framing.js';
+import { FRAMINGS } from '../../../src/modbus/protocol/framings.js';
 import { cardText, conclusionOf, gradeOf } from '../../../src/testing/server/card.js';
 import { textOf } from '../../../src/testing/server/check.js';
 import type { ServerTest } from '../../../src/testing/server/server-test.js';
@@ -102,4 +105,116 @@ describe('a slow server', () => {
     expect(violations(serverTest)).toEqual([]);
     expect(serverTest.durationMs).toBeLessThan(300_000);
   });
+});
+
+describe('blocks have the values of their registers', () => {
+  it.each<[string, (pdu: Uint8Array) => boolean, (bytes: number[]) => number[]]>([
+    [
+      'shifted by one at odd addresses',
+      (pdu) => word(pdu, 1) % 2 === 1 && word(pdu, 3) > 1,
+      (all) => [...all.slice(2), 0, 0],
+    ],
+    [
+      'byte-swapped beyond 100 registers',
+      (pdu) => word(pdu, 3) > 100,
+      (all) => all.map((_, i) => all[i ^ 1] ?? 0),
+    ],
+  ])('%s', async (_, isWrong, wrong) => {
+    const answer = otherwise((pdu, right) => {
+      const reply = right(pdu) ?? [];
+      return pdu[0] === 3 && isWrong(pdu) && (reply[0] ?? 0) < 0x80
+        ? [...reply.slice(0, 2), ...wrong(reply.slice(2))]
+        : reply;
+    });
+    const serverTest = await testModel(answer, { checks: ['block-agrees'] });
+    expect(violations(serverTest).join()).toContain('block-agrees: dangerous: ');
+  });
+});
+
+describe('a server on a serial line', () => {
+  const target = {
+    ...{ kind: 'serial', path: '/dev/pts/1', framing: 'rtu', baudRate: 19200 },
+    ...{ dataBits: 8, parity: 'even', stopBits: 1 },
+  } as const satisfies ClientTarget;
+  const right = FRAMINGS.rtu;
+  /** The content of a frame whose CRC is not looked at. */
+  const content = (bytes: Uint8Array) => ({
+    transactionId: 0,
+    unitId: bytes[0] ?? 0,
+    pdu: bytes.slice(1, -2),
+  });
+  const crcIs = (bytes: Uint8Array, fromEnd: number) =>
+    right.encode(content(bytes)).at(-fromEnd) === bytes.at(-fromEnd) &&
+    bytes.length === right.encode(content(bytes)).length;
+  const scratch = { holding: { first: 0, last: 40 } };
+
+  it.each<[string, string, (bytes: Uint8Array) => AduContent | undefined]>([
+    [
+      'that compares the first byte of the CRC alone',
+      'rtu-crc',
+      (bytes) => (crcIs(bytes, 2) ? content(bytes) : undefined),
+    ],
+    [
+      'that compares the second byte of the CRC alone',
+      'rtu-crc',
+      (bytes) => (crcIs(bytes, 1) ? content(bytes) : undefined),
+    ],
+    [
+      'that writes whatever the CRC is',
+      'rtu-crc-write',
+      (bytes) => (bytes[1] === 6 && bytes.length === 8 ? content(bytes) : undefined),
+    ],
+    [
+      'that compares seven bits of the unit',
+      'rtu-other-unit',
+      (bytes) => {
+        const frame = right.decode(bytes);
+        return frame && { ...frame, transactionId: 0, unitId: frame.unitId & 0x7f };
+      },
+    ],
+  ])('%s', async (_, check, decode) => {
+    const serverTest = await testModel(answering(modelDevice()), {
+      target,
+      decode,
+      scratch,
+      checks: [check],
+    });
+    expect(violations(serverTest).join()).toContain(`${check}: dangerous: `);
+  });
+});
+
+it('replies that always have unit 1 are found by the check that asks another unit', async () => {
+  const decode = (bytes: Uint8Array) => {
+    const frame = FRAMINGS.socket.decode(bytes);
+    return frame && { ...frame, unitId: 1 };
+  };
+  const checks = ['unit-255', 'unit-0', 'unit-other', 'frames'];
+  const serverTest = await testModel(answering(modelDevice()), { decode, checks });
+  expect(violations(serverTest).join()).toContain('unit-255: seldom: unit 255 is answered with another unit');
+  for (const each of serverTest.findings) expect(textOf(each)).not.toContain('see frames');
+});
+
+describe('what an identification, a queue and a file record have', () => {
+  it.each<[string, string, readonly number[], string]>([
+    [
+      'a conformity level that does not exist',
+      'fc43-basic',
+      [43, 14, 1, 4, 0, 0, 3, 0, 1, 65, 1, 1, 65, 2, 1, 65],
+      'level 04',
+    ],
+    ['more than 31 values in a queue', 'fc24-answered', [24, 0, 82, 0, 40, ...numbers(80)], '40 values'],
+    ['another reference type than 6', 'fc20-answered', [20, 4, 3, 5, 0, 7], 'reference type is 5'],
+  ])('%s', async (_, check, reply, said) => {
+    const answer = otherwise((pdu) => (pdu[0] === reply[0] ? reply : 'right'));
+    const serverTest = await testModel(answer, { checks: [check] });
+    expect(violations(serverTest).join()).toContain(said);
+  });
+});
+
+it('coils that take no writes decide nothing, as registers do', async () => {
+  const answer = otherwise((pdu) => ([5, 15].includes(pdu[0] ?? 0) ? [(pdu[0] ?? 0) | 0x80, 2] : 'right'));
+  const scratch = { coils: { first: 0, last: 40 } };
+  const checks = ['fc05-value-illegal', 'fc15-quantity-0', 'fc15-byte-count', 'fc05-echo', 'fc15-echo'];
+  const serverTest = await testModel(answer, { scratch, checks });
+  expect(violations(serverTest)).toEqual([]);
 });

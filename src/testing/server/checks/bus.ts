@@ -1,5 +1,6 @@
 import type { RawPiece } from '../../../modbus/client/raw.js';
 import { concatBytes, hex } from '../../../modbus/protocol/bytes.js';
+import { HIGHEST_UNIT } from '../../../modbus/protocol/limits.js';
 import { BROADCAST } from '../../../modbus/protocol/rtu.js';
 import type { Bench } from '../bench.js';
 import {
@@ -18,7 +19,7 @@ import { A, SERIAL } from '../clauses.js';
 import type { BeforeRead } from '../codes/phrases.js';
 import { type Exchange, heardIn, isDecisive } from '../exchange.js';
 import { didOf } from '../reading.js';
-import { readPdu } from '../requests.js';
+import { readPdu, valuesIn } from '../requests.js';
 import { hiddenWrite, readsAfter, writePdu, writeRegister } from './written.js';
 
 const ADDRESS = `${SERIAL}, 2.4.2`;
@@ -93,10 +94,31 @@ async function otherUnitAnswers(bench: Bench): Promise<Judged> {
   const exchange = await bench.asker.once(bench.goodRead, { unitId: unit, timeout: bench.asker.silence });
   if (exchange.chunks.length > 0)
     return dangerous({ code: 'other-unit-answered', unit, answer: didOf(exchange.answer) }, exchange);
+  // A server may compare seven bits of eight.
+  const alike = bench.asker.unitId ^ 0x80;
+  if (alike > 0 && alike <= HIGHEST_UNIT) {
+    const other = await bench.asker.once(bench.goodRead, { unitId: alike, timeout: bench.asker.silence });
+    if (other.chunks.length > 0) {
+      const isSame = other.oddities.includes('unit') || (await isSameServer(bench, alike));
+      if (isSame === undefined) return inconclusive({ code: 'alike-unit-answered', unit: alike }, other);
+      if (isSame)
+        return dangerous({ code: 'other-unit-answered', unit: alike, answer: didOf(other.answer) }, other);
+    }
+  }
   const next = await bench.askGood();
   if (!isDecisive(next) && bench.facts.losses === undefined)
     return violates({ code: 'deaf-after-other-unit', unit }, exchange, next);
   return conforms({ code: 'other-unit-ignored', unit }, exchange);
+}
+
+/** True when a value that is written to the own unit is read of the other one; undefined without a range. */
+async function isSameServer(bench: Bench, unitId: number): Promise<boolean | undefined> {
+  if (!bench.order.scratch.holding) return undefined;
+  const address = await bench.scratch.register();
+  const [before = 0] = (await bench.words(3, address, 1)) ?? [];
+  const value = before ^ (1 + bench.random.below(0x7ffe));
+  await writeRegister(bench, address, value);
+  return valuesIn(await bench.ask(readPdu(3, address, 1), { unitId }))[0] === value;
 }
 
 /** Runs with a unit that nobody has. */
@@ -175,10 +197,36 @@ async function shortPauseInside(bench: Bench): Promise<Judged> {
   return fact({ code: 'short-pause', isAnswered: isDecisive(exchange) }, exchange);
 }
 
+/** Spoils one byte of a frame, counted from its end. */
+function spoilt(frame: Uint8Array, fromEnd: number): Uint8Array {
+  const at = frame.length - fromEnd;
+  frame[at] = (frame[at] ?? 0) ^ 0x5a;
+  return frame;
+}
+
+/** Each byte of the CRC, and one that it covers: a server may compare one byte of two. */
 async function wrongCrc(bench: Bench): Promise<Judged> {
-  const frame = bench.frameOf();
-  frame[frame.length - 1] = (frame.at(-1) ?? 0) ^ 0x5a;
-  return unanswered(bench, [{ bytes: frame }], bench.asker.unitId, bench.goodRead, dangerous);
+  let judged: Judged = conforms({ code: 'no-reply' });
+  for (const fromEnd of [1, 2, 4]) {
+    const bytes = spoilt(bench.frameOf(), fromEnd);
+    judged = await unanswered(bench, [{ bytes }], bench.asker.unitId, bench.goodRead, dangerous);
+    if (judged.verdict !== 'conforms') break;
+  }
+  return judged;
+}
+
+/** A write with a wrong CRC: a server may look at the CRC of reads alone. */
+function wrongCrcOfWrite(bench: Bench): Promise<Judged> {
+  return hiddenWrite(bench, 0x2bad, async (write) => {
+    const bytes = spoilt(bench.frameOf(write), 1);
+    const exchange = await bench.asker.send([{ bytes }], { timeout: bench.asker.silence });
+    return (isExecuted) => {
+      if (isExecuted) return dangerous({ code: 'spoilt-write-executed' }, exchange);
+      return exchange.chunks.length > 0
+        ? dangerous({ code: 'spoilt-write-answered' }, exchange)
+        : conforms({ code: 'no-reply' }, exchange);
+    };
+  });
 }
 
 async function frameInFrame(bench: Bench, unit: number): Promise<Judged> {
@@ -247,10 +295,19 @@ export const BUS = checksOf(
     {
       ...{ id: 'rtu-crc', grade: 'met', run: wrongCrc },
       title: 'Ignores a frame with a wrong CRC',
-      does: 'Sends a read with a wrong CRC.',
+      does: 'Sends reads with a wrong first byte of the CRC, a wrong second one, and a wrong byte before it.',
       clause: `${SERIAL}, 2.4.2; ${A}, 7`,
       matters: 'A disturbed line becomes a wrong command: mesta1/nmodbus#21, ljean/modbus-tk#85.',
       mend: 'Check the CRC of every frame, and stay silent where it is wrong.',
+    },
+    {
+      ...{ id: 'rtu-crc-write', grade: 'met', needs: ['holding'], run: wrongCrcOfWrite },
+      title: 'Executes no write with a wrong CRC',
+      does: 'Sends a write of the scratch register with a wrong CRC, and reads the register.',
+      rule: 'Conforms when no reply comes, and nothing is written.',
+      clause: `${SERIAL}, 2.4.2; ${A}, 7`,
+      matters: 'A disturbed line becomes a wrong command: mesta1/nmodbus#21.',
+      mend: 'Check the CRC of every frame before anything is executed, and stay silent where it is wrong.',
     },
     {
       ...{ id: 'rtu-other-unit', grade: 'met', run: otherUnitAnswers },

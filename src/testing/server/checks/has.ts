@@ -1,6 +1,7 @@
 import { SUNSPEC_BASES } from '../../../document/native/sunspec.js';
 import { COMMON_MODEL, findSunspecModel, SUNSPEC_END } from '../../../document/sunspec/place.js';
 import { bitsAt } from '../../../modbus/protocol/bytes.js';
+import { MAX_REGISTERS_READ } from '../../../modbus/protocol/limits.js';
 import type { Bench, ReadCode } from '../bench.js';
 import {
   absent,
@@ -153,11 +154,25 @@ async function padding(bench: Bench, code: 1 | 2): Promise<Judged> {
     : inconclusive({ code: 'bits-all-zero' }, ...shown);
 }
 
-/** Reads four registers one by one, in a block, and one by one again: quiet ones have to agree. */
+/**
+ * Blocks have the values that their registers have alone: four registers from the first address on and from the
+ * next one, and the last four of the largest block. A server may treat even addresses, or small blocks, alone.
+ */
 async function blockAgrees(bench: Bench): Promise<Judged> {
-  const code = bench.good.code;
+  const { code } = bench.good;
   if (code < 3) return unsupported({ code: 'no-registers' });
   const address = (await bench.start(code)) as number;
+  const first = await partAgrees(bench, code, address, 4);
+  if (first.verdict !== 'conforms') return first;
+  const odd = await partAgrees(bench, code, address + 1, 4);
+  if (odd.verdict === 'violates') return odd;
+  const large = await partAgrees(bench, code, address, MAX_REGISTERS_READ);
+  return large.verdict === 'violates' ? large : first;
+}
+
+/** Reads the last four registers of a block one by one, in the block, and one by one again: quiet ones have to agree. */
+async function partAgrees(bench: Bench, code: number, from: number, many: number): Promise<Judged> {
+  const address = from + many - 4;
   const singles = async () => {
     const values: string[] = [];
     for (let i = 0; i < 4; i++) {
@@ -167,13 +182,15 @@ async function blockAgrees(bench: Bench): Promise<Judged> {
     return values.join(' ');
   };
   const before = await singles();
-  const exchange = await bench.ask(readPdu(code, address, 4));
+  const exchange = await bench.ask(readPdu(code, from, many));
   if (exchange.answer.kind !== 'data')
     return inconclusive(
-      { code: 'registers-not-read', quantity: 4, address, answer: didOf(exchange.answer) },
+      { code: 'registers-not-read', quantity: many, address: from, answer: didOf(exchange.answer) },
       exchange,
     );
-  const block = valuesOf(exchange.answer.pdu).join(' ');
+  const block = valuesOf(exchange.answer.pdu)
+    .slice(many - 4, many)
+    .join(' ');
   const after = await singles();
   if (before !== after) return inconclusive({ code: 'registers-alive' }, exchange);
   if (block === before) return conforms({ code: 'block-same', address }, exchange);
@@ -215,7 +232,7 @@ export const HAS = checksOf({ group: 'has' }, [
   {
     ...{ id: 'block-agrees', grade: 'met', run: blockAgrees },
     title: 'A block has the values of its registers',
-    does: 'Reads four registers one by one, in one block, and one by one again.',
+    does: 'Reads four registers one by one, in one block, and one by one again: from the first address on, from the next one, and at the end of the largest block.',
     rule: 'Conforms when they agree. Where they move, quiet registers are needed.',
     clause: `${A}, 6.3`,
     matters: 'Values of 32 bits are torn, or swapped, or shifted by holes: LavermanJJ/pysolarfocus#61.',

@@ -1,4 +1,6 @@
 import { printableLine } from '../../../common/rest-client/printable.js';
+import { REFERENCE_TYPE } from '../../../device/functions.js';
+import { wordAt } from '../../../modbus/protocol/bytes.js';
 import type { Bench } from '../bench.js';
 import {
   absent,
@@ -23,6 +25,9 @@ const MEI = 14;
 
 const identify = (access: number, object: number) => Uint8Array.of(0x2b, MEI, access, object);
 
+/** The conformity levels of device identification (6.21). */
+const LEVELS = [1, 2, 3, 0x81, 0x82, 0x83];
+
 /** Longest list of objects: one request may begin with each of 256. */
 const MOST_PARTS = 256;
 
@@ -41,6 +46,7 @@ async function readObjects(
     if (answer.kind !== 'data') return violates({ code: 'not-identified', answer: didOf(answer) }, exchange);
     const [, mei = 0, , conformity = 0, more = 0, following = 0, count = 0] = answer.pdu;
     if (mei !== MEI || answer.pdu.length < 7) return violates({ code: 'no-identification' }, exchange);
+    if (!LEVELS.includes(conformity)) return violates({ code: 'level-unknown', level: conformity }, exchange);
     level = conformity;
     let at = 7;
     for (let i = 0; i < count; i++) {
@@ -289,7 +295,20 @@ const EVENTS_SHAPE: ReplyShape = [
       : { code: 'status-wrong' },
 ];
 const counting = (right: string): ReplyShape => [right, byteCount];
-const anything = (right: string): ReplyShape => [right, () => undefined];
+/** The most values of a FIFO queue (6.18). */
+const MOST_IN_QUEUE = 31;
+const QUEUE_SHAPE: ReplyShape = [
+  'a queue, or exception 02 or 03',
+  (pdu) => {
+    const many = wordAt(pdu, 3);
+    return pdu.length >= 5 && many > MOST_IN_QUEUE ? { code: 'queue-too-long', values: many } : undefined;
+  },
+];
+const RECORD_SHAPE: ReplyShape = [
+  'data or exception 02',
+  (pdu) =>
+    pdu.length > 3 && pdu[3] !== REFERENCE_TYPE ? { code: 'reference-type', type: pdu[3] ?? 0 } : undefined,
+];
 
 export const IDENTIFICATION: readonly ServerCheck[] = [
   ...OF_43,
@@ -321,12 +340,7 @@ export const IDENTIFICATION: readonly ServerCheck[] = [
     'fc20-answered',
     [20, 7, 6, 0, 1, 0, 0, 0, 1],
     { title: 'File records', clause: '6.14', matters: COST },
-    anything('data or exception 02'),
+    RECORD_SHAPE,
   ),
-  shape(
-    'fc24-answered',
-    [24, 0, 0],
-    { title: 'FIFO queue', clause: '6.18', matters: COST },
-    anything('a queue, or exception 02 or 03'),
-  ),
+  shape('fc24-answered', [24, 0, 0], { title: 'FIFO queue', clause: '6.18', matters: COST }, QUEUE_SHAPE),
 ];

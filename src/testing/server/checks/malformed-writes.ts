@@ -13,7 +13,7 @@ import {
   unsupported,
 } from '../check.js';
 import { A } from '../clauses.js';
-import { hasValues } from '../exchange.js';
+import { type Exchange, hasValues } from '../exchange.js';
 import { didOf } from '../reading.js';
 import { bytesOf, readPdu, readWrite, write15, write16 } from '../requests.js';
 import { coilIs, writeRegister } from './written.js';
@@ -107,9 +107,9 @@ async function atTheEnd(bench: Bench): Promise<Judged> {
 }
 
 /** Clears a coil by the function that the server has. */
-async function clearCoil(bench: Bench, coil: number): Promise<void> {
-  const { answer } = await bench.ask(write15(coil, [0]));
-  if (answer.kind === 'exception') await bench.ask(readPdu(5, coil, 0));
+async function clearCoil(bench: Bench, coil: number): Promise<Exchange> {
+  const cleared = await bench.ask(write15(coil, [0]));
+  return cleared.answer.kind === 'exception' ? bench.ask(readPdu(5, coil, 0)) : cleared;
 }
 
 /** @param many how many coils a server may write that looks at the byte count alone */
@@ -121,7 +121,9 @@ async function coilMalformed(
   const coil = await bench.scratch.coil(many);
   let judged: Judged = conforms({ code: 'repeated' });
   for (const pdu of pdus(coil)) {
-    await clearCoil(bench, coil);
+    const cleared = await clearCoil(bench, coil);
+    if (cleared.answer.kind !== 'data')
+      return inconclusive({ code: 'scratch-not-written', answer: didOf(cleared.answer) }, cleared);
     const before = await coilIs(bench, coil);
     const exchange = await bench.ask(Uint8Array.from(pdu), { tries: 1 });
     const isSet = before === false && (await coilIs(bench, coil)) === true;

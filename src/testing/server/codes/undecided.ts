@@ -113,6 +113,8 @@ export const UNDECIDED = {
 
   // Bus and connections
   'no-free-unit': 'no unit was found that nobody has: see rtu-other-unit',
+  'alike-unit-answered':
+    'unit {unit:n} is answered, which differs from its own in the highest bit alone: by this server or another one; --scratch holding:… decides',
   'no-parity': 'the line has no parity',
   'speed-not-borne':
     'at {baudRate:n} baud, the server {answer:did}: it, or this adapter, does not bear 2 %; another adapter decides',
@@ -130,7 +132,7 @@ export const UNDECIDED = {
   'scratch-moves': '{table:s} of the scratch range change by themselves; name quiet ones with --scratch',
   'scratch-refuses':
     'the scratch address refuses function {function:n} with exception {exception:hex}; name one that takes writes',
-  'scratch-not-written': 'the scratch register is not written: the server {answer:did}',
+  'scratch-not-written': 'the scratch address is not written: the server {answer:did}',
   'too-few-in-one-read': '123 registers in one read are refused',
   'own-values-unknown': '124 registers are not read, so they are not written with their own values',
   'torn-once': 'once, half of a value was old; a longer run decides (--soak)',

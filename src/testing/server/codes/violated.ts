@@ -150,6 +150,11 @@ export const VIOLATED = {
   'not-identified':
     'Neither identifies itself nor refuses that with exception 01: the server {answer:did}, where objects or exception 01 are expected',
   'no-identification': 'Sends a reply that is no identification: the reply is no identification',
+  'level-unknown': 'Has a conformity level that does not exist: level {level:hex}',
+  'queue-too-long':
+    'Has more values in a queue than the specification allows: {values:n} values, and 31 are allowed',
+  'reference-type':
+    'Replies with another reference type of a file record: the reference type is {type:n}, not 6',
   'objects-cut': 'Cuts its list of objects off: the list ends before its {objects:n} objects',
   'bytes-after-objects': 'Sends bytes behind its list of objects: {bytes:n} bytes follow the last object',
   'object-never-follows':
@@ -193,6 +198,8 @@ export const VIOLATED = {
     ({ isAnswered }: { readonly isAnswered: boolean }) =>
       `a request with a pause of 2.5 characters in it is ${isAnswered ? 'answered' : 'discarded'} (the clause says "should" be discarded)`,
   ],
+  'spoilt-write-executed': 'Executes a write with a wrong CRC: a write with a wrong CRC is executed',
+  'spoilt-write-answered': 'Answers a write with a wrong CRC: a write with a wrong CRC is answered',
   'inner-frame-executed':
     'Executes a write inside the reply of another unit: a write inside the reply of another unit is executed',
   'inner-frame-answered':
