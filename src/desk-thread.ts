@@ -4,12 +4,12 @@ import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { type DeskOrder, type FromDesk, NICENESS, type ToDesk } from './cli/verbs/desk-messages.js';
 import { setNiceness, startWork, thisThread } from './cli/verbs/work.js';
-import { EXTENSIONS } from './extensions/all.js';
+import { AT_DESK } from './extensions/at-desk.js';
 import { hostPort } from './modbus/transport/socket/listen.js';
 import { buildApp } from './remote/api/app.js';
 import { BACKLOG } from './remote/api/connection-limit.js';
 import { newDesk } from './remote/api/desk.js';
-import { partsAt, startParts, stopParts } from './remote/api/extension.js';
+import { startParts, stopParts } from './remote/api/extension.js';
 import { DeskEnd } from './remote/rpc/desk-end.js';
 
 /*
@@ -33,9 +33,8 @@ async function begin(order: DeskOrder): Promise<() => Promise<void>> {
     ...{ writesIn, log, now },
     beginWork: (name) => startWork({ kind: 'extension', name }, WORK_LIMITS),
   });
-  const loading = partsAt(desk, EXTENSIONS);
-  const app = buildApp(desk, rules, log, loading);
-  const parts = await loading;
+  const parts = AT_DESK.map((begin) => begin(desk));
+  const app = buildApp(desk, rules, log, parts);
   const problem = await startParts(parts, { trafficFile });
   if (problem !== undefined) post({ kind: 'refused', error: problem });
   const addresses = problem === undefined ? await listen(app, rules, port) : undefined;

@@ -8,7 +8,7 @@ import { type Method, type Send, sendTo } from './common/rest-client/client.js';
 import { formatProblems } from './common/schema/problem.js';
 import { onFreePorts } from './document/free-ports.js';
 import { type LoadResult, loadConfiguration, loadNative } from './document/load.js';
-import { EXTENSIONS } from './extensions/all.js';
+import { AT_DESK } from './extensions/at-desk.js';
 import { newClient as clientFor, type ModbusClient } from './modbus/client/client.js';
 import type { ClientTarget } from './modbus/client/wire.js';
 
@@ -79,7 +79,7 @@ export async function startSimulator(configuration: Configuration | string): Pro
     onFreePorts(loaded.configuration, (line) => join(directory, line)),
     ANYBODY,
     pino({ level: 'silent' }),
-    EXTENSIONS,
+    AT_DESK,
   );
   const stop = async () => {
     await local.stop();

@@ -6,14 +6,14 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { newLocalSimulator } from './cli/library/local-simulator.js';
 import { loadConfiguration } from './document/load.js';
-import { EXTENSIONS } from './extensions/all.js';
+import { AT_DESK } from './extensions/at-desk.js';
 import { MADE_AT_BUILD, MADE_DIRECTORY } from './remote/api/made.js';
 
 async function make(): Promise<void> {
   const loaded = loadConfiguration({ kind: 'demo' });
   if (!loaded.ok) throw new Error('the demo is wrong');
   const log = pino({ level: 'silent' });
-  const { app } = newLocalSimulator(loaded.configuration, loaded.configuration.api, log, EXTENSIONS);
+  const { app } = newLocalSimulator(loaded.configuration, loaded.configuration.api, log, AT_DESK);
   mkdirSync(MADE_DIRECTORY, { recursive: true });
   for (const [file, path] of Object.entries(MADE_AT_BUILD)) {
     const { statusCode, body } = await app.inject({ url: `/api/v1${path}`, headers: { host: 'localhost' } });

@@ -6,3 +6,8 @@ export const TABLE_NAMES = ['coils', 'discrete', 'input', 'holding'] as const;
 export type TableName = (typeof TABLE_NAMES)[number];
 
 export type Tables = Readonly<Record<TableName, Table>>;
+
+/** Whether the cells of a table are bits, not registers. */
+export function isOfBits(table: TableName): boolean {
+  return table === 'coils' || table === 'discrete';
+}

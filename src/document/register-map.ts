@@ -51,8 +51,3 @@ export function cellsOf({
 }): number {
   return type === 'string' ? length : CELLS_PER_VALUE[type];
 }
-
-/** True when a table has bits instead of registers. */
-export function isOfBits(table: TableName): boolean {
-  return table === 'coils' || table === 'discrete';
-}

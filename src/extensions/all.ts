@@ -1,15 +1,23 @@
-import type { Extension } from '../cli/verbs/extension.js';
-import { CLONE_EXTENSION } from './clone/extension.js';
-import { EXTCAP_EXTENSION } from './extcap/extension.js';
-import { FLEET_EXTENSION } from './fleet/extension.js';
-import { IMPORT_EXTENSION } from './import/extension.js';
-import { LEARN_EXTENSION } from './learn/extension.js';
-import { RESTAPI_EXTENSION } from './restapi/extension.js';
-import { SPARKPLUG_EXTENSION } from './sparkplug/extension.js';
-import { TRAFFIC_FILES_EXTENSION } from './traffic-files/extension.js';
+import { type Extension, extension, ordered } from '../cli/command-line/extension.js';
+import { CLONE } from './clone/command.js';
+import { EXTCAP, parseExtcap } from './extcap/command.js';
+import { FLEET } from './fleet/command.js';
+import { IMPORT } from './import/command.js';
+import { LEARN } from './learn/command.js';
 
-/** The extensions, in the order in which lists have what they add. */
+/** The extensions on the command line, in the order in which lists have them. */
 export const EXTENSIONS: readonly Extension[] = [
-  ...[IMPORT_EXTENSION, CLONE_EXTENSION, LEARN_EXTENSION, FLEET_EXTENSION, EXTCAP_EXTENSION],
-  ...[TRAFFIC_FILES_EXTENSION, RESTAPI_EXTENSION, SPARKPLUG_EXTENSION],
+  extension('describe', IMPORT, async (order) => (await import('./import/verb.js')).importFile(order)),
+  extension('describe', CLONE, async (order) => (await import('./clone/verb.js')).clone(order)),
+  {
+    ...extension('describe', LEARN, async (order) => (await import('./learn/verb.js')).learn(order)),
+    work: async () => (await import('./learn/learn.js')).learning(),
+  },
+  extension('operate', FLEET, async (order) => (await import('./fleet/verb.js')).fleet(order)),
+  {
+    ...EXTCAP,
+    part: 'operate',
+    understand: (args, env) =>
+      ordered(parseExtcap(args, env), async (request) => (await import('./extcap/verb.js')).extcap(request)),
+  },
 ];

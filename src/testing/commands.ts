@@ -6,6 +6,7 @@ import { type CommandContext, newContext } from '../simulator/commands/context.j
 import type { FunctionsOf } from '../simulator/commands/declared.js';
 import { lineNames } from '../simulator/commands/lines.js';
 import { done, type Outcome, refusal } from '../simulator/commands/refusal.js';
+import type { Line } from '../simulator/line.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { packEvents } from '../simulator/traffic/kept-events.js';
 import type { CheckView, RUN_COMMANDS } from './declared.js';
@@ -13,7 +14,6 @@ import { headOf, type PackedFinding, type Run, type ServerFindingView } from './
 import { isRunKind, KIND_NAMES, type RunKind } from './run-kinds.js';
 import { type AnyReport, type KnownRun, Runs } from './runs.js';
 
-/** The context of commands that work on runs. */
 export interface TestContext extends CommandContext {
   readonly runs: Runs;
 }
@@ -98,21 +98,27 @@ async function possibleChecks(
   if (name !== undefined && !line) {
     return refusal('request.invalid', 'line', unknownName('line', name, lineNames(simulator)));
   }
-  if (kind === 'server') {
-    const { SERVER_CHECKS } = await import('./server/checks.js');
-    return done(
-      SERVER_CHECKS.map(({ id, group, title, does, matters, rule, clause: source }) => {
-        return { id, group, title, does, matters, rule, source };
-      }),
-    );
-  }
-  const { CHECKS, checksFor } = await import('./checks.js');
-  const checks = line ? checksFor(line) : CHECKS;
+  const checks =
+    kind === 'server' ? (await import('./server/checks.js')).SERVER_CHECKS : await clientChecks(line);
   return done(
-    checks.map(({ id, group, title, does, matters, rule, source }) => {
-      return { id, group, title, does, matters, rule, source };
+    checks.map(({ id, group, title, does, matters, rule, ...others }) => {
+      return {
+        id,
+        group,
+        title,
+        does,
+        matters,
+        rule,
+        source: 'clause' in others ? others.clause : others.source,
+      };
     }),
   );
+}
+
+/** The checks of clients: all, or those that a line can carry. */
+async function clientChecks(line: Line | undefined) {
+  const { CHECKS, checksFor } = await import('./checks.js');
+  return line ? checksFor(line) : CHECKS;
 }
 
 /** The findings of a run with their evidence, one at a time. */
@@ -127,47 +133,9 @@ function* withEvidence(report: AnyReport): Generator<PackedFinding | ServerFindi
 }
 
 function runOf({ id, isOver, report, lines }: KnownRun): Run {
-  const {
-    kind,
-    name,
-    startedAt,
-    durationMs,
-    verdict,
-    isStopped,
-    line,
-    seed,
-    about,
-    conclusions,
-    parameters,
-    found,
-    tried,
-    fuzzed,
-    versions,
-  } = report;
-  return {
-    id,
-    isOver,
-    lines,
-    report: {
-      kind,
-      name,
-      startedAt,
-      durationMs,
-      verdict,
-      isStopped,
-      line,
-      seed,
-      ...(about && { about }),
-      conclusions,
-      parameters,
-      ...(found && { found }),
-      ...(tried && { tried }),
-      ...(fuzzed && { fuzzed }),
-      findings: report.findings.map(headOf),
-      versions,
-      ...(report.kind === 'server' && { json: report.json }),
-    },
-  };
+  const { findings, ...others } = report;
+  // The findings of a server test make their frames on each read.
+  return { id, isOver, lines, report: { ...others, findings: findings.map(headOf) } };
 }
 
 export const RUN_FUNCTIONS = {

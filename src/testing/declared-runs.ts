@@ -49,7 +49,6 @@ const serverOrder = serverOrderSchema.extend({ kind: z.literal('server') }).meta
   ],
 });
 
-/** What the example of every run has. */
 const FRAME = {
   state: 'running',
   seed: 4711,
@@ -138,6 +137,7 @@ const SERVER_EXAMPLE = {
   conclusions: ['Many clients will be happy; one deviation will be met in the field.'],
   fates: [],
   lost: [],
+  counts: { conforms: 33, violates: 1 },
   requests: 412,
   dataSheet: {
     functions: { there: [3, 4, 6, 16], missing: [1, 2, 5, 15], silent: [] },
@@ -186,12 +186,9 @@ const report = z
 
 /** What is published of the runs of one kind. */
 interface DeclaredRun {
-  /** The order that starts one. */
   readonly order: z.ZodObject;
-  /** A run without its report, and with it. */
   readonly view: z.ZodObject;
   readonly withReport: z.ZodObject;
-  /** `report.json`. */
   readonly json: z.ZodType;
 }
 

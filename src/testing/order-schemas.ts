@@ -34,7 +34,6 @@ export type Claims = z.output<typeof claimsSchema>;
 const MOST_NAMED = 100;
 const LAST_UNIT = 255;
 
-/** The body of a request for a client test. */
 export const clientOrderSchema = section({
   line: text('the name of a line').describe('The line whose client is tested.'),
   unit: wholeNumber(0, LAST_UNIT, 'a unit identifier')

@@ -3,7 +3,6 @@ import type { Simulator } from '../simulator/simulator.js';
 import type { Finding, Report, ServerTestReport } from './report/report.js';
 import type { RunKind } from './run-kinds.js';
 
-/** Tells how far a run has come. */
 type Progress = ReturnType<typeof progressOn>;
 
 /**
@@ -40,7 +39,6 @@ const MOST_KEPT = 20;
 
 export type AnyReport = Report | ServerTestReport;
 
-/** What `Runs` needs of a run of any kind. */
 interface Runnable {
   readonly isOver: boolean;
   readonly report: AnyReport;

@@ -114,7 +114,6 @@ export interface PolledLine {
   readonly t15: number;
 }
 
-/** Takes from a line what checks need. */
 export function polledLine(line: Line): PolledLine {
   const { name, definition } = line;
   const { kind, framing } = definition;

@@ -13,7 +13,7 @@ import { checkPymodbus, pymodbusConfiguration } from '../../src/document/pymodbu
 import { PYMODBUS_TYPES } from '../../src/document/pymodbus/schema.js';
 import { recordingsIn } from '../../src/document/recording-file.js';
 import { parseText } from '../../src/document/text/parse-text.js';
-import { COMMANDS } from '../support/extensions.js';
+import { EXTENSIONS } from '../../src/extensions/all.js';
 import { tries } from '../support/tries.js';
 import { cursor, fixture, mistakesOf, warningsOf } from './helpers.js';
 
@@ -225,7 +225,9 @@ describe('whatever is in a file', () => {
     );
     fc.assert(
       fc.property(fc.array(word, { maxLength: 5 }), (args) => {
-        expect(parseCommandLine(args, {}, COMMANDS).kind).toMatch(/^(serve|check|ports|help|version|error)$/);
+        expect(parseCommandLine(args, {}, EXTENSIONS).kind).toMatch(
+          /^(serve|check|ports|help|version|error)$/,
+        );
       }),
       { numRuns: tries(500) },
     );

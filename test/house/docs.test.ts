@@ -17,6 +17,7 @@ import { FAULT_KINDS } from '../../src/device/faults/kinds.js';
 import { ACTION_NAMES } from '../../src/device/registers/actions.js';
 import { checkFile, loadNativeFile } from '../../src/document/load.js';
 import { EXTENSIONS } from '../../src/extensions/all.js';
+import { AT_DESK } from '../../src/extensions/at-desk.js';
 import { FunctionCode } from '../../src/modbus/protocol/function-code.js';
 import { isConsolePath, VIEW_NAMES } from '../../src/remote/api/console/paths.js';
 import { Simulator } from '../../src/simulator/simulator.js';
@@ -25,7 +26,6 @@ import { CHECKS, linesFor } from '../../src/testing/checks.js';
 import { readScenario } from '../../src/testing/scenario/read-scenario.js';
 import { loadOwnConfiguration, loadScenarioFile } from '../../src/testing/scenario/scenario-file.js';
 import { nativeSetup } from '../support/configuration.js';
-import { COMMANDS } from '../support/extensions.js';
 
 /*
  * The documents are read here, so that a new fault, route, key or option can't be forgotten in them.
@@ -131,7 +131,7 @@ describe('docs/configuration.md', async () => {
     expect(row).toContain(`\`${action}\``);
   });
 
-  it.each(Object.keys(optionsOf(COMMANDS)))('has a row for the option --%s', (option) => {
+  it.each(Object.keys(optionsOf(EXTENSIONS)))('has a row for the option --%s', (option) => {
     const has = firstCells(configuration).some((cell) => cell.includes(`\`--${option}`));
     expect(has, `add a row to docs/configuration.md that begins with | \`--${option}\` |`).toBe(true);
   });
@@ -144,7 +144,7 @@ async function routes(): Promise<string[]> {
     lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
   });
   const log = pino({ level: 'silent' });
-  const { app } = newLocalSimulator(setup, { host: '127.0.0.1' }, log, EXTENSIONS);
+  const { app } = newLocalSimulator(setup, { host: '127.0.0.1' }, log, AT_DESK);
   await app.ready();
   const tree = app.printRoutes({ commonPrefix: false });
   await app.close();

@@ -334,7 +334,7 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
     why: 'it commands simulators by way of a broker',
   },
   sparkplug: {
-    knows: ['common', 'schema', 'protocol', 'device', 'document', 'commands', 'mqtt'],
+    knows: ['common', 'schema', 'protocol', 'device', 'document', 'commands', 'rpc', 'api', 'mqtt'],
     external: /^(node:.+|pbf|zod)$/,
     why: 'it is loaded where the bench is an edge node of Sparkplug B',
   },
@@ -418,7 +418,7 @@ function importsOf(source: string): Import[] {
 }
 
 /** The files of an extension that put it in its place: they count among those beside its room. */
-const FACES = ['extension.ts', 'command.ts', 'verb.ts', 'desk.ts'];
+const FACES = ['command.ts', 'verb.ts', 'desk.ts'];
 
 /** What Node starts, and what programs import. Each puts the core and the extensions together. */
 const BEGINNINGS = ['desk-thread.ts', 'library.ts', 'main.ts', 'make-at-build.ts', 'work-thread.ts'];
@@ -618,25 +618,16 @@ describe('the imports of src', () => {
     const packages = loadedWith(path, sources, files);
     expect(packages).toContain('zod');
     expect(packages).not.toContain('fast-check');
+    if (!path.includes('mqtt')) expect(packages).not.toContain('mqtt');
     expect([...files]).toEqual(expect.arrayContaining(needed));
     const rarely =
-      /^src\/(testing\/(client|server|scenario|fuzz|report\/(html|junit))|extensions\/[\w-]+\/(?!extension|command)|traffic\/capture\/(capture|decoded|serial|socket))\b/;
+      /^src\/(testing\/(client|server|scenario|fuzz|report\/(html|junit))|extensions\/(?!restapi)[\w-]+\/(?!desk\b|routes|benches-seen|known-benches|traffic-files)|traffic\/capture\/(capture|decoded|serial|socket))\b/;
     expect([...files].filter((file) => rarely.test(file))).toEqual([]);
     const otherSide = path.includes('serve')
       ? /^src\/(remote\/(api|rpc\/declared)|simulator\/commands\/schemas\/(?!fault-preview|reply)|testing\/declared)\b/
       : /^src\/remote\/rpc\/line-end\b/;
     expect([...files].filter((file) => otherSide.test(file))).toEqual([]);
   });
-
-  it.each(['fleet', 'learn'])(
-    'load at the start of the desk of the extension %s what it shows in the document, and no more',
-    (name) => {
-      const files = new Set<string>();
-      loadedWith(`src/extensions/${name}/desk.ts`, sources, files);
-      const own = [...files].filter((file) => file.startsWith('src/extensions/'));
-      expect(own.filter((file) => !/\/(desk|benches)\.ts$/.test(file))).toEqual([]);
-    },
-  );
 
   it('form no cycle', () => {
     expect(cycles(sources)).toEqual([]);

@@ -9,12 +9,12 @@ import { zipOf } from '../../scripts/package/zip.mjs';
 import { optionsOf } from '../../src/cli/command-line/command-line.js';
 import type { OptionTable } from '../../src/cli/command-line/commands/scan.js';
 import { describedWith, helpOn } from '../../src/cli/command-line/help.js';
-import { COMMANDS as EXTENSION_COMMANDS } from '../support/extensions.js';
+import { EXTENSIONS } from '../../src/extensions/all.js';
 
-const DESCRIBED = describedWith(EXTENSION_COMMANDS);
+const DESCRIBED = describedWith(EXTENSIONS);
 const TABLE: OptionTable = Object.assign(
   {},
-  optionsOf(EXTENSION_COMMANDS),
+  optionsOf(EXTENSIONS),
   ...DESCRIBED.map(({ options }) => options),
 );
 const OPTIONS = Object.entries(TABLE)
@@ -23,7 +23,7 @@ const OPTIONS = Object.entries(TABLE)
 const COMMANDS = ['help', ...DESCRIBED.map(({ name }) => name)].sort();
 
 describe('the manual page', () => {
-  const whole = helpOn('all', EXTENSION_COMMANDS);
+  const whole = helpOn('all', EXTENSIONS);
   const page = manPage('text' in whole ? whole.text : '', { version: '1.2.3', date: '2026-01-31' });
 
   it('has every command and option of --help', () => {

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { pino } from 'pino';
 import { newLocalSimulator } from '../../src/cli/library/local-simulator.js';
-import { EXTENSIONS } from '../../src/extensions/all.js';
+import { AT_DESK } from '../../src/extensions/at-desk.js';
 import type { DescribedOperation, OpenApiDocument } from '../../src/remote/api/openapi/document.js';
 import type { Response } from '../../src/remote/api/openapi/responses.js';
 import { nativeSetup } from './configuration.js';
@@ -21,7 +21,7 @@ async function readDocument(): Promise<OpenApiDocument> {
     devices: { meter: { registers: { holding: [{ address: 0 }] } } },
     lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
   });
-  const { app } = newLocalSimulator(setup, { host: '127.0.0.1' }, pino({ level: 'silent' }), EXTENSIONS);
+  const { app } = newLocalSimulator(setup, { host: '127.0.0.1' }, pino({ level: 'silent' }), AT_DESK);
   const answer = await app.inject({ url: '/api/v1/openapi.json', headers: { host: 'localhost' } });
   await app.close();
   return answer.json();

@@ -31,6 +31,7 @@ const golden = (name: string) => resolve('test/goldens/written', name);
 
 /** Without what differs from machine to machine, and without the style of a page. */
 const kept = (text: string) => text.replace(/<style>[^<]*<\/style>/g, '<style>STYLE</style>');
+const CONFIGURATION = 'devices: {}\n';
 const VERSIONS = [{ name: 'modbus-sim', version: 'VERSION' }];
 const STARTED_AT = Date.UTC(2026, 0, 2, 3, 4, 5);
 
@@ -69,10 +70,9 @@ const RUN: Report = {
     },
     { id: '3', title: 'writes', verdict: 'not run', summary: '', frames: [], durationMs: 0 },
   ],
-  configuration: 'devices: {}\n',
   versions: VERSIONS,
 };
-const TEST = viewReport(RUN, shown);
+const TEST = viewReport(RUN, CONFIGURATION, shown);
 const CLIENT_TEST = viewReport(
   {
     ...RUN,
@@ -87,6 +87,7 @@ const CLIENT_TEST = viewReport(
     },
     findings: RUN.findings.map((each) => ({ ...each, about: ABOUT })),
   },
+  CONFIGURATION,
   shown,
 );
 
@@ -122,7 +123,7 @@ function fuzzed(): { readonly report: Report; readonly simulator: Simulator } {
     refusal: undefined,
   };
   const client = { course, target, polls: [target] };
-  const report = fuzzReport({ line, unitId: undefined, limitMs: 60_000, seed: 4711 }, simulator, client, {
+  const report = fuzzReport({ line, unitId: undefined, limitMs: 60_000, seed: 4711 }, client, {
     moves: 12,
     plays: 5,
     seen: [
@@ -137,7 +138,7 @@ function fuzzed(): { readonly report: Report; readonly simulator: Simulator } {
       },
     ],
   });
-  return { report: { ...report, configuration: 'devices: {}\n', versions: VERSIONS }, simulator };
+  return { report: { ...report, versions: VERSIONS }, simulator };
 }
 
 afterEach(() => {
@@ -151,7 +152,7 @@ describe('the report that is written is as it was', () => {
     ['scenario.html', () => htmlReport([TEST])],
     ['client.json', () => jsonReport([CLIENT_TEST])],
     ['client.html', () => htmlReport([CLIENT_TEST])],
-    ['fuzz.json', () => jsonReport([viewReport(fuzzed().report, shown)])],
+    ['fuzz.json', () => jsonReport([viewReport(fuzzed().report, CONFIGURATION, shown)])],
     [
       'fleet.html',
       () => fleetHtml([{ bench: 'bench-1', report: CLIENT_TEST, url: 'http://bench-1/' } as const]),

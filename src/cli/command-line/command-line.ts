@@ -3,7 +3,6 @@ import { quote } from '../../common/schema/problem.js';
 import { FUZZ } from './commands/fuzz.js';
 import { MEASURE } from './commands/measure.js';
 import { MONITOR } from './commands/monitor.js';
-import type { ExtensionCommand, ExtensionOrder } from './commands/of-extension.js';
 import { CATALOGUE, CHECK, PORTS, RELOAD, SCHEMA } from './commands/plain.js';
 import {
   type Given,
@@ -19,6 +18,7 @@ import { TEST } from './commands/test.js';
 import { TEST_CLIENT } from './commands/test-client.js';
 import { TEST_SERVER } from './commands/test-server.js';
 import { flag } from './commands/values.js';
+import type { Extension, ExtensionOrder } from './extension.js';
 import { helpOn } from './help.js';
 
 /** The commands of the core with a name, in the order in which messages list those that have an option. */
@@ -42,7 +42,7 @@ export type Command =
 type AnyCommand = NamedCommand<OptionTable, NamedParse | ExtensionOrder>;
 
 /** The commands with a name: those of the extensions first. */
-function commandsWith(extensions: readonly ExtensionCommand[]): readonly AnyCommand[] {
+function commandsWith(extensions: readonly Extension[]): readonly AnyCommand[] {
   return [...extensions.filter((each) => 'parse' in each), ...NAMED];
 }
 
@@ -55,7 +55,7 @@ const RENAMED = new Map([
 ]);
 
 /** The options of all commands, but of those that take their arguments as they are. */
-export function optionsOf(extensions: readonly ExtensionCommand[]): OptionTable {
+export function optionsOf(extensions: readonly Extension[]): OptionTable {
   return {
     help: { ...flag('explain the command'), short: 'h' },
     version: flag('print the version'),
@@ -70,7 +70,7 @@ export function optionsOf(extensions: readonly ExtensionCommand[]): OptionTable 
 export function parseCommandLine(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
-  extensions: readonly ExtensionCommand[],
+  extensions: readonly Extension[],
 ): Command {
   const command = understand(args, env, extensions);
   return command.ok ? command.value : { kind: 'error', message: command.error };
@@ -79,7 +79,7 @@ export function parseCommandLine(
 function understand(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
-  extensions: readonly ExtensionCommand[],
+  extensions: readonly Extension[],
 ): Result<Command> {
   const [first = ''] = args;
   const help = (name: string | undefined) => helpFor(name, extensions);
@@ -129,7 +129,7 @@ function firstDirectory(directories: string | undefined): string | undefined {
   return directories?.split(/:(?=\/)/)[0] || undefined;
 }
 
-function helpFor(name: string | undefined, extensions: readonly ExtensionCommand[]): Result<Command> {
+function helpFor(name: string | undefined, extensions: readonly Extension[]): Result<Command> {
   const found = helpOn(name, extensions);
   return 'text' in found
     ? success({ kind: 'help', text: found.text })

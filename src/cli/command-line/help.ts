@@ -3,22 +3,20 @@ import { quote } from '../../common/schema/problem.js';
 import { FUZZ } from './commands/fuzz.js';
 import { MEASURE } from './commands/measure.js';
 import { MONITOR } from './commands/monitor.js';
-import type { ExtensionCommand } from './commands/of-extension.js';
 import { CATALOGUE, CHECK, PORTS, RELOAD, SCHEMA } from './commands/plain.js';
 import type { Described, OptionTable } from './commands/scan.js';
 import { SERVE_OPTIONS } from './commands/serve.js';
 import { TEST } from './commands/test.js';
 import { TEST_CLIENT } from './commands/test-client.js';
 import { TEST_SERVER } from './commands/test-server.js';
+import type { Extension } from './extension.js';
 
 /** A row of a table: a term and its explanation. */
 type Row = readonly [term: string, text: string];
 
 /** The commands in the parts of the list. */
-function partsWith(
-  extensions: readonly ExtensionCommand[],
-): [title: string, commands: readonly Described[]][] {
-  const added = (part: ExtensionCommand['part']) => extensions.filter((each) => each.part === part);
+function partsWith(extensions: readonly Extension[]): [title: string, commands: readonly Described[]][] {
+  const added = (part: Extension['part']) => extensions.filter((each) => each.part === part);
   return [
     ['Describe devices', [CHECK, SCHEMA, ...added('describe'), CATALOGUE]],
     ['Prove something', [TEST, TEST_CLIENT, FUZZ, TEST_SERVER, MEASURE]],
@@ -27,7 +25,7 @@ function partsWith(
 }
 
 /** Every command that the help explains. */
-export function describedWith(extensions: readonly ExtensionCommand[]): Described[] {
+export function describedWith(extensions: readonly Extension[]): Described[] {
   return partsWith(extensions).flatMap(([, commands]) => commands);
 }
 
@@ -47,7 +45,7 @@ const TEXT_COLUMN = 28;
 const WIDTH = 110;
 
 /** The page that `--help` prints: all commands, and the options of serving. */
-function overview(extensions: readonly ExtensionCommand[]): string {
+function overview(extensions: readonly Extension[]): string {
   return [
     'modbus-sim: a Modbus server (slave) simulator for serial lines, TCP, UDP and TLS',
     ...table('', USAGE),
@@ -71,7 +69,7 @@ function overview(extensions: readonly ExtensionCommand[]): string {
  */
 export function helpOn(
   name: string | undefined,
-  extensions: readonly ExtensionCommand[],
+  extensions: readonly Extension[],
 ): { readonly text: string } | { readonly problem: string } {
   if (name === undefined) return { text: overview(extensions) };
   const described = describedWith(extensions);

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Configuration } from '../../document/configuration.js';
 import { type ApiRules, buildApp } from '../../remote/api/app.js';
 import { type ApiContext, newDesk } from '../../remote/api/desk.js';
-import { type AtDesk, partsAt, startParts, stopParts } from '../../remote/api/extension.js';
+import { type AtDesk, startParts, stopParts } from '../../remote/api/extension.js';
 import { LocalRpc } from '../../remote/rpc/local-rpc.js';
 import { Simulator } from '../../simulator/simulator.js';
 import { newTestContext } from '../../testing/commands.js';
@@ -39,7 +39,7 @@ export function newLocalSimulator(
     log,
     now: () => performance.now(),
   });
-  const parts = partsAt(desk, extensions);
+  const parts = extensions.map((begin) => begin(desk));
   const app = buildApp(desk, rules, log, parts);
   return {
     simulator,
@@ -47,11 +47,11 @@ export function newLocalSimulator(
     app,
     async start() {
       const { trafficFile } = simulator;
-      const problem = await startParts(await parts, { trafficFile });
+      const problem = await startParts(parts, { trafficFile });
       if (problem !== undefined) throw new Error(problem);
       const started = await simulator.start();
       if (started.ok) return;
-      await stopParts(await parts);
+      await stopParts(parts);
       throw new Error(started.error);
     },
     async stop() {
@@ -59,7 +59,7 @@ export function newLocalSimulator(
       await app.close();
       await simulator.stop();
       await stopped;
-      await stopParts(await parts);
+      await stopParts(parts);
       context.lag.stop();
     },
   };

@@ -5,6 +5,7 @@ import { withFreePortsHint } from '../../document/free-ports.js';
 import type { ConfigurationSource } from '../../document/load.js';
 import { LineMap } from '../../remote/api/line-map.js';
 import { LocalRpc } from '../../remote/rpc/local-rpc.js';
+import { configurationText } from '../../simulator/as-file/written-configuration.js';
 import type { Line } from '../../simulator/line.js';
 import { Simulator } from '../../simulator/simulator.js';
 import type { MakeObserver, Observer } from '../../testing/client/observer.js';
@@ -139,5 +140,6 @@ export async function runOnClient(
 /** A report as plain data, with the names and values of registers. Works after the simulator has stopped. */
 export async function shownReport(report: Report, simulator: Simulator): Promise<ReportView> {
   const map = new LineMap(new LocalRpc(newTestContext(simulator, await warningLog())), simulator.traffic);
-  return viewReport(report, await map.viewer(framesOf(report)));
+  const configuration = [...configurationText(simulator.running)].join('');
+  return viewReport(report, configuration, await map.viewer(framesOf(report)));
 }

@@ -1,8 +1,8 @@
 import { version } from '../../common/package.js';
 import { type Command, parseCommandLine } from '../command-line/command-line.js';
+import type { Extension } from '../command-line/extension.js';
 import { withCredentials } from '../service/credential.js';
 import { startDeskThread } from './desk-messages.js';
-import type { Extension } from './extension.js';
 import { complain, say, WRONG_USAGE } from './say.js';
 
 /** Runs the command on the command line; resolves with the exit code. */
@@ -13,8 +13,7 @@ export async function main(
 ): Promise<number> {
   const withToken = await withCredentials(environment);
   if (!withToken.ok) return complain(withToken.error);
-  const commands = extensions.flatMap(({ command }) => command ?? []);
-  return run(parseCommandLine(args, withToken.value, commands));
+  return run(parseCommandLine(args, withToken.value, extensions));
 }
 
 /**

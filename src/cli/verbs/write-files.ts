@@ -6,6 +6,7 @@ import { editorLine } from '../../common/schema/editor-schema.js';
 import { formatProblems } from '../../common/schema/problem.js';
 import { loadNative } from '../../document/load.js';
 import type { SchemaCommand } from '../command-line/commands/plain.js';
+import type { Output } from '../command-line/commands/values.js';
 import { complain, OK, say } from './say.js';
 import { standardOutput } from './standard.js';
 
@@ -39,11 +40,7 @@ export function editorLineFor(kind: SchemaCommand['of']): string {
  */
 export function writeNativeFile(
   text: string,
-  {
-    output,
-    force,
-    tell = say,
-  }: { readonly output?: string; readonly force: boolean; readonly tell?: (text: string) => unknown },
+  { output, force = false, tell = say }: Output & { readonly tell?: (text: string) => unknown },
   what = '',
 ): number {
   const loaded = loadNative(text, output === undefined ? '.' : dirname(resolve(output)));

@@ -1,9 +1,8 @@
-import { command } from '../../cli/command-line/commands/scan.js';
+import { command, type Values } from '../../cli/command-line/commands/scan.js';
 import {
   DEFAULT_RANGES,
   flag,
   OUTPUT_OPTIONS,
-  type Output,
   option,
   type Ranges,
   TARGET_OPTIONS,
@@ -12,16 +11,9 @@ import {
   time,
   wholeNumber,
 } from '../../cli/command-line/commands/values.js';
-import { compact } from '../../common/compact.js';
 import { failure, type Result, success } from '../../common/result.js';
 import { quote } from '../../common/schema/problem.js';
 import type { CloneOrder } from './clone.js';
-
-/** Read real devices, and write a native file that answers as they do. */
-export interface CloneCommand extends CloneOrder, Output {
-  /** Path of a file that `import` understands; it gives the registers names and types. */
-  readonly map?: string;
-}
 
 const MOST_RANGES = 64;
 
@@ -38,6 +30,9 @@ const OPTIONS = {
   ...OUTPUT_OPTIONS,
 };
 
+/** Read real devices, and write a native file that answers as they do. */
+export interface CloneCommand extends CloneOrder, Pick<Values<typeof OPTIONS>, 'map' | 'output' | 'force'> {}
+
 export const CLONE = command({
   name: 'clone',
   words: '',
@@ -49,16 +44,11 @@ export const CLONE = command({
     if (word !== undefined) return failure(`clone takes options only, got ${quote(word)}`);
     const target = targetOf(values, 'clone');
     if (!target.ok) return target;
-    const { units = [[1, 1]], ranges = DEFAULT_RANGES, 'probe-functions': functions = [] } = values;
-    const { watch = 0, pause = 10, timeout = 1000, thorough = false, map, output, force = false } = values;
+    const { units = [[1, 1]], 'probe-functions': functions = [] } = values;
+    const usual = { ranges: DEFAULT_RANGES, watch: 0, pause: 10, timeout: 1000, thorough: false };
     return success({
-      ...{
-        target: target.value,
-        units: numbersIn(units),
-        ranges,
-        functions: numbersIn(functions),
-      },
-      ...{ watch, pause, timeout, thorough, ...compact({ map, output }), force },
+      ...{ ...usual, ...values, target: target.value },
+      ...{ units: numbersIn(units), functions: numbersIn(functions) },
     });
   },
 });

@@ -18,7 +18,7 @@ const PROGRESS_MS = { terminal: 100, file: 5000 };
 
 /** Reads real devices, and writes a native file that answers as they do. */
 export async function clone(command: CloneCommand): Promise<number> {
-  const { target, output, force } = command;
+  const { target, output, force = false } = command;
   const unwritable = output === undefined ? undefined : fileProblem(output, force);
   if (unwritable !== undefined) return complain(unwritable);
   const map = command.map === undefined ? undefined : readMap(command.map);

@@ -1,4 +1,4 @@
-import { allOf, command, type Given } from '../../cli/command-line/commands/scan.js';
+import { allOf, command, type Given, pairsOf } from '../../cli/command-line/commands/scan.js';
 import {
   type ClientTestOrder,
   clientTestOrder,
@@ -100,14 +100,8 @@ export const FLEET = command({
     const action = actionOf(given);
     if (!action.ok) return action;
     const { timeout = DEFAULT_WAIT_MS } = given.values;
-    const labels = new Map(
-      allOf(given.options, 'label').map((text) => {
-        const [name = ''] = text.split('=', 1);
-        return [name, text.slice(name.length + 1)];
-      }),
-    );
+    const labels = pairsOf(given.options, 'label');
     return success({
-      kind: 'fleet',
       ...{ broker, topic, labels, timeout, action: action.value },
       ...compact({ username, ca, on, json }),
     });

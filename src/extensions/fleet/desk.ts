@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { ApiContext } from '../../remote/api/desk.js';
-import type { DeskPart } from '../../remote/api/extension.js';
+import type { ExtensionPart } from '../../remote/api/extension.js';
 import { seenSchema } from '../../simulator/commands/schemas/mqtt.js';
-import { BenchesSeen } from './benches.js';
+import { BenchesSeen } from './benches-seen.js';
 
 /** The other benches on the broker: listened to by the link, and listed at `/api/v1/mqtt/benches`. */
-export function fleetAtDesk(desk: ApiContext): DeskPart {
+export function fleetAtDesk(desk: ApiContext): ExtensionPart {
   let seen: BenchesSeen | undefined;
   const list = () => seen?.list() ?? [];
   return {

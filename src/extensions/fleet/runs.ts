@@ -15,8 +15,9 @@ import { jsonText, reportJson } from '../../testing/report/json.js';
 import type { Run } from '../../testing/report/report.js';
 import { overallVerdict, type ReportView } from '../../testing/report/report.js';
 import { forRunningSimulator, loadScenarioFile } from '../../testing/scenario/scenario-file.js';
-import type { Fleet, FleetAnswer, FleetBench } from './benches.js';
+import type { Fleet, FleetAnswer } from './benches.js';
 import type { FleetCommand } from './command.js';
+import type { FleetBench } from './known-benches.js';
 
 /**
  * Interval in ms in which each bench is asked for its progress. It is at least 5 ms per bench, so that the

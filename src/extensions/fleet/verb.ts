@@ -10,8 +10,9 @@ import { counted } from '../../common/words.js';
 import { readConfigFile } from '../../document/text/read-file.js';
 import { readBrokerFiles } from '../../remote/mqtt/credentials.js';
 import type { Code } from '../../simulator/commands/refusal.js';
-import { Fleet, type FleetAnswer, type FleetBench } from './benches.js';
+import { Fleet, type FleetAnswer } from './benches.js';
 import type { FleetCommand } from './command.js';
+import type { FleetBench } from './known-benches.js';
 import { clientTestWork, readScenarios, runOnAll } from './runs.js';
 
 /** Interval in ms in which the list looks for news of benches. */

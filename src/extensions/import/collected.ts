@@ -1,6 +1,6 @@
 import { compact } from '../../common/compact.js';
 import { failure, type Result, success } from '../../common/result.js';
-import { type Issue, type Path, pathText } from '../../common/schema/problem.js';
+import { type Issue, type Path, pathText, quote } from '../../common/schema/problem.js';
 import type { ValueType } from '../../device/registers/cell-type.js';
 import type { TableName } from '../../device/tables.js';
 import { cellsOf, type ImportedDevice, type ImportedValue } from '../../document/register-map.js';
@@ -76,6 +76,11 @@ export class Collector {
   note(location: string, message: string): void {
     if (this.notes.length < MOST_NOTES) this.notes.push({ location, message });
     else this.#unlisted += 1;
+  }
+
+  /** Notes why something with a name is not as in the file, if there is a reason. */
+  noteOf(location: string, name: string, problem: string | undefined): void {
+    if (problem !== undefined) this.note(location, `${quote(name)}: ${problem}`);
   }
 
   /**

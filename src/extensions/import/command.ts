@@ -1,27 +1,35 @@
-import { allOf, command } from '../../cli/command-line/commands/scan.js';
-import {
-  numberFrom,
-  OUTPUT_OPTIONS,
-  type Output,
-  text,
-  wordOf,
-} from '../../cli/command-line/commands/values.js';
-import { compact } from '../../common/compact.js';
+import { allOf, command, pairsOf, type Values } from '../../cli/command-line/commands/scan.js';
+import { numberFrom, OUTPUT_OPTIONS, text, wordOf } from '../../cli/command-line/commands/values.js';
 import { failure, type Result, success } from '../../common/result.js';
 
-/** Write a native file from a file of another program. */
-export interface ImportCommand extends Output {
+const OPTIONS = {
+  ...OUTPUT_OPTIONS,
+  from: text(
+    'KIND',
+    'csv, telegraf, home-assistant, esphome, evcc, wiren-board, node-red, modbus-exporter, solarman, modbuspal or sunspec, when the content does not say what it is',
+  ),
+  set: text('NAME=VALUE', 'a substitution of ESPHome; may be given again and again'),
+  defaults: wordOf('whether default values of a table are as stored (default) or in the unit of the value', [
+    'stored',
+    'units',
+  ]),
+  serial: text('PATH', 'the serial port of the written line (default: TCP)'),
+  port: numberFrom(
+    'N',
+    'the TCP port of the first line that is written (default 5020)',
+    'a port',
+    [1, 65_535],
+  ),
+  unit: numberFrom('N', 'the unit identifier of the device', 'a unit', [1, 255]),
+};
+
+/** Write a native file from a file of another program, with what the options say. */
+export interface ImportCommand extends Values<typeof OPTIONS> {
   readonly file: string;
   /** Paths of packages of ESPHome. */
   readonly packages: readonly string[];
-  /** Substitutions of ESPHome, as `NAME=VALUE`. */
-  readonly substitutions: readonly string[];
-  /** Kind of the file; recognised by its content when absent. */
-  readonly from?: string;
-  /** Whether the defaults of a table are in the unit of the value. */
-  readonly defaults: 'stored' | 'units';
-  /** Where the devices of the written file are. */
-  readonly place: { readonly serial?: string; readonly port?: number; readonly unit?: number };
+  /** Substitutions of ESPHome, by name. */
+  readonly substitutions: ReadonlyMap<string, string>;
 }
 
 export const IMPORT = command({
@@ -30,38 +38,13 @@ export const IMPORT = command({
   summary: 'write a file from a CSV table, Telegraf, Home Assistant, ESPHome, evcc, Node-RED …',
   details:
     'Reads a table of registers (CSV), or the configuration of a client: Telegraf, Home Assistant, ESPHome (with its packages), evcc, Wiren Board, Node-RED, modbus_exporter, Solarman, ModbusPal; or models of SunSpec, or a dump of them. Prints what it did not understand. Exit 1 if it understood nothing.',
-  options: {
-    ...OUTPUT_OPTIONS,
-    from: text(
-      'KIND',
-      'csv, telegraf, home-assistant, esphome, evcc, wiren-board, node-red, modbus-exporter, solarman, modbuspal or sunspec, when the content does not say what it is',
-    ),
-    set: text('NAME=VALUE', 'a substitution of ESPHome; may be given again and again'),
-    defaults: wordOf(
-      'whether default values of a table are as stored (default) or in the unit of the value',
-      ['stored', 'units'],
-    ),
-    serial: text('PATH', 'the serial port of the written line (default: TCP)'),
-    port: numberFrom(
-      'N',
-      'the TCP port of the first line that is written (default 5020)',
-      'a port',
-      [1, 65_535],
-    ),
-    unit: numberFrom('N', 'the unit identifier of the device', 'a unit', [1, 255]),
-  },
+  options: OPTIONS,
   parse({ words: [file, ...packages], options, values }): Result<ImportCommand> {
-    const { output, from, force = false, defaults = 'stored', serial, port, unit } = values;
     if (file === undefined) return failure('import takes one file, and packages of ESPHome behind it');
-    if (serial !== undefined && port !== undefined)
+    if (values.serial !== undefined && values.port !== undefined)
       return failure('--port is for a line of TCP, not for --serial');
-    const substitutions = allOf(options, 'set');
-    const wrong = substitutions.find((each) => !/^\w+=/.test(each));
+    const wrong = allOf(options, 'set').find((each) => !/^\w+=/.test(each));
     if (wrong !== undefined) return failure(`--set: expected NAME=VALUE, got "${wrong}"`);
-    return success({
-      ...{ file, packages, substitutions, defaults, place: compact({ serial, port, unit }) },
-      ...compact({ output, from }),
-      force,
-    });
+    return success({ ...values, file, packages, substitutions: pairsOf(options, 'set') });
   },
 });

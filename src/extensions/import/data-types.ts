@@ -1,5 +1,13 @@
 import { CELLS_PER_VALUE, type Order, type ValueType } from '../../device/registers/cell-type.js';
 
+/** A dictionary, from the words that stand for each value: `{ coils: 'coil coils' }`. */
+export function byWord<Value extends string>(
+  words: Readonly<Partial<Record<Value, string>>>,
+): ReadonlyMap<string, Value> {
+  const rows = Object.entries(words) as [Value, string][];
+  return new Map(rows.flatMap(([value, all]) => all.split(' ').map((word) => [word, value] as const)));
+}
+
 /** The meaning of a data type that is given in words. */
 export interface DataType {
   readonly type: ValueType;
@@ -27,39 +35,25 @@ type Words = keyof typeof SIZED;
  * Type names of programming languages, IEC 61131-3, SunSpec and manuals, without spaces, underscores and
  * hyphens.
  */
-const EXACT: ReadonlyMap<string, ValueType> = new Map(
-  Object.entries({
-    uint16: 'u16 ushort word uword unsigned16 unsignedshort unsignedint16 uint16t enum16 acc16 count',
-    int16: 'i16 s16 short sword signed16 signedshort signedint16 int16t sunssf pad',
-    uint32: 'u32 udint dword udword unsigned32 unsignedint32 uint32t enum32 bitfield32 acc32',
-    int32: 'i32 s32 dint sdword signed32 signedint32 int32t',
-    uint64: 'u64 ulint lword qword uqword unsigned64 unsignedint64 uint64t enum64 bitfield64 acc64',
-    int64: 'i64 s64 lint sqword signed64 signedint64 int64t',
-    float32: 'f32 real single float4 fp32 ieee754 ieee float32ieee real32 singlefloat',
-    float64: 'f64 lreal double fp64 float64ieee real64',
-    bits: 'bitfield16 bitfield bitmap bitmap16 flags',
-    bit: 'bool boolean coil flag binary',
-  }).flatMap(([type, words]) =>
-    [type, ...words.split(' ')].map((word) => [word, type as ValueType] as const),
-  ),
-);
+const EXACT = byWord<ValueType>({
+  uint16: 'uint16 u16 ushort word uword unsigned16 unsignedshort unsignedint16 uint16t enum16 acc16 count',
+  int16: 'int16 i16 s16 short sword signed16 signedshort signedint16 int16t sunssf pad',
+  uint32: 'uint32 u32 udint dword udword unsigned32 unsignedint32 uint32t enum32 bitfield32 acc32',
+  int32: 'int32 i32 s32 dint sdword signed32 signedint32 int32t',
+  uint64: 'uint64 u64 ulint lword qword uqword unsigned64 unsignedint64 uint64t enum64 bitfield64 acc64',
+  int64: 'int64 i64 s64 lint sqword signed64 signedint64 int64t',
+  float32: 'float32 f32 real single float4 fp32 ieee754 ieee float32ieee real32 singlefloat',
+  float64: 'float64 f64 lreal double fp64 float64ieee real64',
+  bits: 'bits bitfield16 bitfield bitmap bitmap16 flags',
+  bit: 'bit bool boolean coil flag binary',
+});
 
 /** Type names without a size: the number of registers decides. */
-const UNSIZED: ReadonlyMap<string, 'uint' | 'int' | 'float'> = new Map([
-  ['uint', 'uint'],
-  ['unsigned', 'uint'],
-  ['unsignedint', 'uint'],
-  ['unsignedinteger', 'uint'],
-  ['ulong', 'uint'],
-  ['enum', 'uint'],
-  ['hex', 'uint'],
-  ['int', 'int'],
-  ['integer', 'int'],
-  ['signed', 'int'],
-  ['signedint', 'int'],
-  ['long', 'int'],
-  ['float', 'float'],
-]);
+const UNSIZED = byWord<'uint' | 'int' | 'float'>({
+  uint: 'uint unsigned unsignedint unsignedinteger ulong enum hex',
+  int: 'int integer signed signedint long',
+  float: 'float',
+});
 
 const TEXTS = /^(?:string|str|ascii|text|char|chars|utf8)[([]?(\d{1,5})?[)\]]?$/;
 
@@ -139,18 +133,10 @@ export interface StructureField {
 }
 
 /** The types of Python's `struct` that fill whole registers. */
-const CODES: Readonly<Record<string, ValueType>> = {
-  h: 'int16',
-  H: 'uint16',
-  i: 'int32',
-  l: 'int32',
-  I: 'uint32',
-  L: 'uint32',
-  f: 'float32',
-  q: 'int64',
-  Q: 'uint64',
-  d: 'float64',
-};
+const CODES = byWord<ValueType>({
+  ...{ int16: 'h', uint16: 'H', int32: 'i l', uint32: 'I L', int64: 'q', uint64: 'Q' },
+  ...{ float32: 'f', float64: 'd' },
+});
 
 const MOST_FIELDS = 125;
 
@@ -174,7 +160,7 @@ export function fieldsOf(structure: string): readonly StructureField[] | undefin
       fields.push({ type: 'string', length: times / 2, order: {} });
       continue;
     }
-    const type = CODES[code];
+    const type = CODES.get(code);
     if (type === undefined || fields.length + times > MOST_FIELDS) return undefined;
     for (let i = 0; i < times; i += 1) fields.push({ type, order });
   }

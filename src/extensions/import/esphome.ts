@@ -1,8 +1,8 @@
 import { failure, type Result, success } from '../../common/result.js';
 import { describeFound, quote } from '../../common/schema/problem.js';
 import type { Order, ValueType } from '../../device/registers/cell-type.js';
-import type { TableName } from '../../device/tables.js';
-import { type ImportedValue, isOfBits } from '../../document/register-map.js';
+import { isOfBits, type TableName } from '../../device/tables.js';
+import type { ImportedValue } from '../../document/register-map.js';
 import {
   Collector,
   type ImportExtras,
@@ -15,6 +15,7 @@ import {
   wordOf,
   type YamlFile,
 } from './collected.js';
+import { byWord } from './data-types.js';
 
 /**
  * The component modbus_controller of ESPHome, as its documentation and its __init__.py describe it. A
@@ -25,23 +26,23 @@ import {
 const PLATFORMS = ['sensor', 'binary_sensor', 'text_sensor', 'number', 'select', 'switch', 'output'] as const;
 const WRITTEN: ReadonlySet<string> = new Set(['number', 'select', 'switch', 'output']);
 
-const TABLES: ReadonlyMap<string, TableName> = new Map([
-  ['holding', 'holding'],
-  ['read', 'input'],
-  ['coil', 'coils'],
-  ['discrete_input', 'discrete'],
-]);
+const TABLES = byWord<TableName>({
+  holding: 'holding',
+  input: 'read',
+  coils: 'coil',
+  discrete: 'discrete_input',
+});
 
 /** The types of values. With `_R` at the end the low word comes first, with `_S` each word's low byte. */
-const TYPES: ReadonlyMap<string, ValueType> = new Map([
-  ['U_WORD', 'uint16'],
-  ['S_WORD', 'int16'],
-  ['U_DWORD', 'uint32'],
-  ['S_DWORD', 'int32'],
-  ['U_QWORD', 'uint64'],
-  ['S_QWORD', 'int64'],
-  ['FP32', 'float32'],
-]);
+const TYPES = byWord<ValueType>({
+  uint16: 'U_WORD',
+  int16: 'S_WORD',
+  uint32: 'U_DWORD',
+  int32: 'S_DWORD',
+  uint64: 'U_QWORD',
+  int64: 'S_QWORD',
+  float32: 'FP32',
+});
 
 interface EsphomePart {
   /** Stands before the lines of a package. */
@@ -100,7 +101,7 @@ export function importEsphome(
           assumed.add(id);
         }
         const problem = addEntity(entity, platform, id, units, collector, location);
-        if (problem !== undefined) collector.note(location, `${quote(nameOf(entity))}: ${problem}`);
+        collector.noteOf(location, nameOf(entity), problem);
       }
     }
   }

@@ -1,7 +1,7 @@
 import { failure, type Result } from '../../common/result.js';
 import { quote } from '../../common/schema/problem.js';
 import type { ValueType } from '../../device/registers/cell-type.js';
-import type { TableName } from '../../device/tables.js';
+import { isOfBits, type TableName } from '../../device/tables.js';
 import { Collector, type Imported, numberOf } from './collected.js';
 import { NUMBER_TYPES } from './data-types.js';
 
@@ -122,7 +122,7 @@ function addRegister(
   const word = of(inner, 'type')?.value.toLowerCase() ?? 'holding';
   const known = TABLES.get(word);
   if (known === undefined) return `register type ${quote(word)} is not known`;
-  const isBit = known.table === 'coils' || known.table === 'discrete';
+  const isBit = isOfBits(known.table);
   const decode = of(inner, 'decode', 'encoding')?.value.replace(/["']/g, '') ?? (isBit ? 'bit' : 'uint16');
   const what = isBit ? { type: 'bit' as const } : typeOf(decode, numberOf(of(inner, 'length')?.value));
   if (what === undefined) return `decode ${quote(decode)} is not known`;

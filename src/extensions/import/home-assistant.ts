@@ -1,8 +1,8 @@
 import type { Result } from '../../common/result.js';
 import { describeFound, type Path, quote } from '../../common/schema/problem.js';
 import type { ValueType } from '../../device/registers/cell-type.js';
-import type { TableName } from '../../device/tables.js';
-import { cellsOf, isOfBits } from '../../document/register-map.js';
+import { isOfBits, type TableName } from '../../device/tables.js';
+import { cellsOf } from '../../document/register-map.js';
 import {
   Collector,
   type FoundValue,
@@ -14,7 +14,7 @@ import {
   sectionOf,
   wordOf,
 } from './collected.js';
-import { fieldsOf, NUMBER_TYPES, type StructureField } from './data-types.js';
+import { byWord, fieldsOf, NUMBER_TYPES, type StructureField } from './data-types.js';
 
 /**
  * The integration `modbus` of Home Assistant, as its documentation, its validators.py and its
@@ -23,14 +23,12 @@ import { fieldsOf, NUMBER_TYPES, type StructureField } from './data-types.js';
 
 const PLATFORMS = ['sensors', 'binary_sensors', 'switches', 'lights', 'fans', 'covers', 'climates'] as const;
 
-const TABLES: ReadonlyMap<string, TableName> = new Map([
-  ['holding', 'holding'],
-  ['holdings', 'holding'],
-  ['input', 'input'],
-  ['coil', 'coils'],
-  ['coils', 'coils'],
-  ['discrete_input', 'discrete'],
-]);
+const TABLES = byWord<TableName>({
+  holding: 'holding holdings',
+  input: 'input',
+  coils: 'coil coils',
+  discrete: 'discrete_input',
+});
 
 const MOST_COPIES = 2000;
 

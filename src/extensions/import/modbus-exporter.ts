@@ -1,7 +1,7 @@
 import { failure, type Result } from '../../common/result.js';
 import { describeFound, quote } from '../../common/schema/problem.js';
 import type { Order } from '../../device/registers/cell-type.js';
-import { isOfBits } from '../../document/register-map.js';
+import { isOfBits } from '../../device/tables.js';
 import {
   Collector,
   type Imported,
@@ -42,7 +42,7 @@ export function importModbusExporter(text: string): Result<Imported> {
       const location = file.locationOf(['modules', i, 'metrics', j]);
       const metric = sectionOf(item) ?? {};
       const problem = addMetric(metric, name, i, collector, location);
-      if (problem !== undefined) collector.note(location, `${quote(wordOf(metric.name) ?? '')}: ${problem}`);
+      collector.noteOf(location, wordOf(metric.name) ?? '', problem);
     }
   }
   const preview = [

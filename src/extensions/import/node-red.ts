@@ -1,7 +1,6 @@
 import { failure, type Result } from '../../common/result.js';
 import { describeFound, quote } from '../../common/schema/problem.js';
-import type { TableName } from '../../device/tables.js';
-import { isOfBits } from '../../document/register-map.js';
+import { isOfBits, type TableName } from '../../device/tables.js';
 import {
   Collector,
   type Imported,
@@ -12,20 +11,19 @@ import {
   sectionsOf,
   wordOf,
 } from './collected.js';
+import { byWord } from './data-types.js';
 
 /**
  * Flows of Node-RED with the nodes of node-red-contrib-modbus: an exported list of nodes. A `modbus-client`
  * is a connection; nodes that read or write name it, and their unit, table, address and quantity.
  */
 
-const TABLES: ReadonlyMap<string, TableName> = new Map([
-  ['Coil', 'coils'],
-  ['MCoils', 'coils'],
-  ['Input', 'discrete'],
-  ['InputRegister', 'input'],
-  ['HoldingRegister', 'holding'],
-  ['MHoldingRegisters', 'holding'],
-]);
+const TABLES = byWord<TableName>({
+  coils: 'Coil MCoils',
+  discrete: 'Input',
+  input: 'InputRegister',
+  holding: 'HoldingRegister MHoldingRegisters',
+});
 
 const READS = /^modbus-(?:read|getter)$/;
 const WRITES = /^modbus-write$/;

@@ -1,7 +1,8 @@
 import { failure, type Result, success } from '../../common/result.js';
 import { quote } from '../../common/schema/problem.js';
 import type { ValueType } from '../../device/registers/cell-type.js';
-import { type ImportedValue, isOfBits } from '../../document/register-map.js';
+import { isOfBits } from '../../device/tables.js';
+import type { ImportedValue } from '../../document/register-map.js';
 import {
   Collector,
   type Imported,
@@ -82,7 +83,7 @@ function readItem(reader: Reader, item: Section, location: string): void {
   const sources = sensors.length > 0 ? sensors : item.registers === undefined ? [] : [item];
   for (const source of sources) {
     const problem = addValue(reader, { ...item, ...source }, name, location);
-    if (problem !== undefined) collector.note(location, `${quote(name)}: ${problem}`);
+    collector.noteOf(location, name, problem);
   }
 }
 

@@ -2,8 +2,7 @@ import { parse } from 'smol-toml';
 import { failure, type Result } from '../../common/result.js';
 import { DEEPEST } from '../../common/schema/parts.js';
 import { describeFound, quote } from '../../common/schema/problem.js';
-import type { TableName } from '../../device/tables.js';
-import { isOfBits } from '../../document/register-map.js';
+import { isOfBits, type TableName } from '../../device/tables.js';
 import {
   Collector,
   type Imported,
@@ -13,7 +12,7 @@ import {
   sectionsOf,
   wordOf,
 } from './collected.js';
-import { NUMBER_TYPES, orderOf } from './data-types.js';
+import { byWord, NUMBER_TYPES, orderOf } from './data-types.js';
 
 /**
  * The configuration of Telegraf's plugin inputs.modbus in its three styles, as the plugin's documentation and
@@ -81,12 +80,12 @@ function readPlugin(plugin: Section, location: string, collector: Collector): vo
   }
 }
 
-const REGISTER_LISTS: ReadonlyMap<string, TableName> = new Map([
-  ['coils', 'coils'],
-  ['discrete_inputs', 'discrete'],
-  ['holding_registers', 'holding'],
-  ['input_registers', 'input'],
-]);
+const REGISTER_LISTS = byWord<TableName>({
+  coils: 'coils',
+  discrete: 'discrete_inputs',
+  holding: 'holding_registers',
+  input: 'input_registers',
+});
 
 /**
  * Reads the style with fields in lists, one for each table. An address is a list of consecutive registers.
@@ -154,12 +153,12 @@ function readGroup(group: Section, style: 'request' | 'metric', scope: Scope): v
   }
 }
 
-const GROUP_TABLES: ReadonlyMap<string, TableName> = new Map([
-  ['coil', 'coils'],
-  ['discrete', 'discrete'],
-  ['holding', 'holding'],
-  ['input', 'input'],
-]);
+const GROUP_TABLES = byWord<TableName>({
+  coils: 'coil',
+  discrete: 'discrete',
+  holding: 'holding',
+  input: 'input',
+});
 
 const TYPES = new Map([...NUMBER_TYPES].map(([word, type]) => [word.toUpperCase(), type]));
 

@@ -16,7 +16,7 @@ const MOST_PRINTED = 50;
  * what was not.
  */
 export function importFile(command: ImportCommand): number {
-  const { file, from, packages, place } = command;
+  const { file, from, packages, substitutions, defaults } = command;
   const read = readDecoded(file);
   if (!read.ok) return complain(read.error);
   const others: (readonly [string, string])[] = [];
@@ -27,14 +27,14 @@ export function importFile(command: ImportCommand): number {
   }
   const result = importText(read.value.text, file, from, {
     packages: others,
-    substitutions: new Map(command.substitutions.map((each) => splitOnce(each))),
-    inUnits: command.defaults === 'units',
+    substitutions,
+    inUnits: defaults === 'units',
   });
   if (!result.ok) return complain(`${file}: ${result.error}`);
   const imported = result.value;
-  const misplaced = placeProblem(imported, place);
+  const misplaced = placeProblem(imported, command);
   if (misplaced !== undefined) return complain(misplaced);
-  const { text, notes, summary, values } = writeNative(imported, file, place);
+  const { text, notes, summary, values } = writeNative(imported, file, command);
   if (read.value.encoding !== 'utf-8') note(`${file}: its text is ${read.value.encoding}`);
   note([`${file}: ${imported.what}`, ...imported.preview.map((line) => `  ${line}`), ...summary].join('\n'));
   for (const each of notes.slice(0, MOST_PRINTED)) note(`${file}: ${noteText(each)}`);
@@ -53,9 +53,4 @@ export function readDecoded(file: string): ReturnType<typeof decodedText> {
   if (!read.ok) return failure(`${file}: ${read.error}`);
   const decoded = decodedText(read.value);
   return decoded.ok ? decoded : failure(`${file}: ${decoded.error}`);
-}
-
-function splitOnce(text: string): [string, string] {
-  const at = text.indexOf('=');
-  return [text.slice(0, at), text.slice(at + 1)];
 }

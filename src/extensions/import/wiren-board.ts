@@ -1,8 +1,7 @@
 import { failure, type Result } from '../../common/result.js';
 import { describeFound, quote } from '../../common/schema/problem.js';
 import type { ValueType } from '../../device/registers/cell-type.js';
-import type { TableName } from '../../device/tables.js';
-import { isOfBits } from '../../document/register-map.js';
+import { isOfBits, type TableName } from '../../device/tables.js';
 import {
   Collector,
   type FoundValue,
@@ -14,41 +13,31 @@ import {
   sectionsOf,
   wordOf,
 } from './collected.js';
+import { byWord } from './data-types.js';
 
 /**
  * Device templates of wb-mqtt-serial (Wiren Board), as its schema describes them: JSON, with comments behind
  * `//`. Channels and parameters name registers.
  */
 
-const TABLES: ReadonlyMap<string, TableName> = new Map([
-  ['coil', 'coils'],
-  ['discrete', 'discrete'],
-  ['input', 'input'],
-  ['holding', 'holding'],
-  ['holding_single', 'holding'],
-  ['holding_multi', 'holding'],
-]);
+const TABLES = byWord<TableName>({
+  coils: 'coil',
+  discrete: 'discrete',
+  input: 'input',
+  holding: 'holding holding_single holding_multi',
+});
 
 /** The type of each format. Formats of 24 bits take two registers, and those of 8 bits one. */
-const FORMATS: ReadonlyMap<string, ValueType> = new Map([
-  ['u8', 'uint16'],
-  ['s8', 'int16'],
-  ['char8', 'uint16'],
-  ['bcd8', 'uint16'],
-  ['u16', 'uint16'],
-  ['s16', 'int16'],
-  ['bcd16', 'uint16'],
-  ['u24', 'uint32'],
-  ['s24', 'int32'],
-  ['bcd24', 'uint32'],
-  ['u32', 'uint32'],
-  ['s32', 'int32'],
-  ['bcd32', 'uint32'],
-  ['u64', 'uint64'],
-  ['s64', 'int64'],
-  ['float', 'float32'],
-  ['double', 'float64'],
-]);
+const FORMATS = byWord<ValueType>({
+  uint16: 'u8 char8 bcd8 u16 bcd16',
+  int16: 's8 s16',
+  uint32: 'u24 bcd24 u32 bcd32',
+  int32: 's24 s32',
+  uint64: 'u64',
+  int64: 's64',
+  float32: 'float',
+  float64: 'double',
+});
 
 /** Reads a template of wb-mqtt-serial. */
 export function importWirenBoard(text: string, name: string): Result<Imported> {
@@ -69,8 +58,7 @@ export function importWirenBoard(text: string, name: string): Result<Imported> {
         const [entry] = sectionsOf(item);
         const location = file.locationOf([...path, key, i]);
         const problem = entry && addEntry(entry, key, wordOf(device.id) ?? name, collector, location);
-        if (problem !== undefined)
-          collector.note(location, `${quote(wordOf(entry?.name) ?? wordOf(entry?.title) ?? '')}: ${problem}`);
+        collector.noteOf(location, wordOf(entry?.name) ?? wordOf(entry?.title) ?? '', problem);
       }
     }
   };

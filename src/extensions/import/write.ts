@@ -1,6 +1,6 @@
 import { compact } from '../../common/compact.js';
 import { parseValue } from '../../device/registers/value.js';
-import { TABLE_NAMES, type TableName } from '../../device/tables.js';
+import { isOfBits, TABLE_NAMES, type TableName } from '../../device/tables.js';
 import { LONGEST_NAME } from '../../document/native/units.js';
 import { nativeText, registersOf } from '../../document/native-file.js';
 import { cellsOf, type ImportedDevice, type ImportedValue } from '../../document/register-map.js';
@@ -85,7 +85,7 @@ function addressesOf(value: ImportedValue): number[] {
 
 /** The first register of a value, without what the value means. */
 function bare({ table, address, write, location }: ImportedValue): ImportedValue {
-  const type = table === 'coils' || table === 'discrete' ? 'bit' : 'uint16';
+  const type = isOfBits(table) ? 'bit' : 'uint16';
   return { table, address, type, location, ...(write && { write }) };
 }
 

@@ -1,25 +1,29 @@
-import { command } from '../../cli/command-line/commands/scan.js';
+import { command, type Values } from '../../cli/command-line/commands/scan.js';
 import {
   DEFAULT_URL,
   flag,
   OUTPUT_OPTIONS,
-  type Output,
   REMOTE_OPTIONS,
   text,
 } from '../../cli/command-line/commands/values.js';
 import { compact } from '../../common/compact.js';
 import { failure, type Result, success } from '../../common/result.js';
 
+const OPTIONS = {
+  ...OUTPUT_OPTIONS,
+  scenario: text('FILE', 'also write a test that expects the same requests of a client'),
+  verify: flag('send the same requests to the learned devices, even if there are 20,000 or more'),
+  'no-verify': flag('do not ask them again'),
+  line: text('NAME', 'the line of the running simulator'),
+  ...REMOTE_OPTIONS,
+};
+
 /** Write a native file from the logs of clients and servers. */
-export interface LearnCommand extends Output {
+export interface LearnCommand extends Pick<Values<typeof OPTIONS>, 'output' | 'force' | 'scenario'> {
   readonly files: readonly string[];
   /** The running simulator and its line whose traffic is read; undefined when only files are read. */
   readonly from?: { readonly url: string; readonly token?: string; readonly line: string };
-  /** Path of the scenario that is written; it expects the same requests from a client. */
-  readonly scenario?: string;
-  /**
-   * Whether what is written is asked the requests of the log; undefined where that depends on their number.
-   */
+  /** Whether what is written is asked the requests of the log; undefined where that depends on their number. */
   readonly verify?: boolean;
 }
 
@@ -29,16 +33,9 @@ export const LEARN = command({
   summary: 'write a file of devices that answer as those in a log or a capture did',
   details:
     'Reads logs of clients and servers (pymodbus, libmodbus, hexadecimal lines) and captures (pcap, pcapng). With --line it reads what a line of a running simulator has heard. Then it sends the same requests to the learned devices, and says how many replies are the same.',
-  options: {
-    ...OUTPUT_OPTIONS,
-    scenario: text('FILE', 'also write a test that expects the same requests of a client'),
-    verify: flag('send the same requests to the learned devices, even if there are 20,000 or more'),
-    'no-verify': flag('do not ask them again'),
-    line: text('NAME', 'the line of the running simulator'),
-    ...REMOTE_OPTIONS,
-  },
+  options: OPTIONS,
   parse({ words: files, values, token: tokenInEnvironment }): Result<LearnCommand> {
-    const { output, scenario, force = false, line, url, token } = values;
+    const { output, scenario, force, line, url, token } = values;
     if (files.length === 0 && line === undefined) return failure('learn needs one or more files, or --line');
     if (line === undefined && (url ?? token) !== undefined)
       return failure('--url and --token are for --line');
@@ -51,6 +48,6 @@ export const LEARN = command({
       line === undefined
         ? undefined
         : { url: url ?? DEFAULT_URL, line, ...compact({ token: token ?? tokenInEnvironment }) };
-    return success({ files, ...compact({ output, scenario, from, verify }), force });
+    return success({ files, ...compact({ output, scenario, force, from, verify }) });
   },
 });

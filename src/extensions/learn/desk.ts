@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { failure, type Result, success } from '../../common/result.js';
+import { section } from '../../common/schema/parts.js';
 import { type Asked, askedHere } from '../../common/work.js';
 import { refuse, sendText } from '../../remote/api/answers.js';
 import { Places } from '../../remote/api/connection-limit.js';
 import type { ApiContext } from '../../remote/api/desk.js';
-import type { DeskPart } from '../../remote/api/extension.js';
+import type { ExtensionPart } from '../../remote/api/extension.js';
 import { type CaptureQuery, captured } from '../../remote/api/v1/capture.js';
-import { learnedQuery } from '../../remote/api/v1/traffic-query.js';
+import { eventShape, streamStart } from '../../remote/api/v1/traffic-query.js';
 import { YAML } from '../../remote/api/v1/yaml-body.js';
 import { refusal } from '../../simulator/commands/refusal.js';
 import { failures } from '../../simulator/commands/schemas/problem.js';
@@ -24,7 +25,7 @@ const learnedAnswer = {
 };
 
 /** `/api/v1/learned.yaml`: devices that would answer as those in the traffic. */
-export function learnAtDesk(desk: ApiContext): DeskPart {
+export function learnAtDesk(desk: ApiContext): ExtensionPart {
   const learners = new Places('client that learns from the traffic', '', 1);
   return {
     routes: {
@@ -34,7 +35,7 @@ export function learnAtDesk(desk: ApiContext): DeskPart {
           description:
             'A native file with devices that answer as those in the traffic did: on a line in monitor mode, the real ones. See docs/learn.md.',
           exposeHeadRoute: false,
-          schema: { querystring: learnedQuery(desk.traffic.lineNames) },
+          schema: { querystring: section({ ...eventShape(desk.traffic.lineNames), after: streamStart() }) },
           handle: async (request, reply) => {
             const query = request.query as Omit<CaptureQuery, 'form' | 'follow'>;
             let learner: Asked<ToLearner, LearnedPiece> | undefined;

@@ -1,4 +1,4 @@
-import type { TableName } from '../../device/tables.js';
+import { isOfBits, type TableName } from '../../device/tables.js';
 import { bitsAt, wordsAt } from '../../modbus/protocol/bytes.js';
 import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
 import { functionOf } from '../../modbus/protocol/function-table.js';
@@ -79,7 +79,7 @@ export class Model {
       const at = written ? read.address + i - written.address : -1;
       return written && at >= 0 && at < written.quantity ? written.after(before, at) : before;
     });
-    return isBits(read.table) ? bitsResponse(code, values.map(Boolean)) : wordsResponse(code, values);
+    return isOfBits(read.table) ? bitsResponse(code, values.map(Boolean)) : wordsResponse(code, values);
   }
 
   /**
@@ -136,7 +136,7 @@ export function isPlain(request: Uint8Array, reply: Uint8Array): boolean {
   if (!hasQuantityOf(reply, request) || reply.length !== 2 + (reply[1] ?? 0)) return false;
   // The bits behind the last coil are 0 (Application Protocol V1.1b3, 6.1).
   return (
-    !isBits(read.table) || isSame(reply, bitsResponse(reply[0] as number, bitsAt(reply, 2, read.quantity)))
+    !isOfBits(read.table) || isSame(reply, bitsResponse(reply[0] as number, bitsAt(reply, 2, read.quantity)))
   );
 }
 
@@ -153,12 +153,8 @@ export function writtenValues(request: Uint8Array): number[] | undefined {
 
 const MASK_WRITE = 22;
 
-function isBits(table: TableName): boolean {
-  return table === 'coils' || table === 'discrete';
-}
-
 function valuesIn({ table, quantity }: CellsRead, reply: Uint8Array): number[] {
-  return isBits(table) ? bitsAt(reply, 2, quantity).map(Number) : wordsAt(reply, 2, quantity);
+  return isOfBits(table) ? bitsAt(reply, 2, quantity).map(Number) : wordsAt(reply, 2, quantity);
 }
 
 /** What a valid request reads and writes; undefined for functions that are not about registers. */

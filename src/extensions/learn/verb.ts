@@ -22,7 +22,7 @@ const MOST_PRINTED = 20;
  * learned devices answer otherwise than the log.
  */
 export async function learn(command: LearnCommand): Promise<number> {
-  const { files, from, output, scenario, force } = command;
+  const { files, from, output, scenario, force = false } = command;
   const contents: Uint8Array[] = [];
   for (const file of files) {
     const read = readBytes(file, MOST_LEARNED);

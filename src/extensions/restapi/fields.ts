@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { At } from '../../common/schema/at.js';
-import { Findings } from '../../common/schema/findings.js';
+import { Findings, type Mistakes, moreText } from '../../common/schema/findings.js';
 import { oneOf } from '../../common/schema/parts.js';
+import { pathText } from '../../common/schema/problem.js';
 import { MAX_REPLY_MS } from '../../device/faults/budget.js';
-import { type Failure, mistakes } from '../../remote/api/error-answer.js';
+import { type Failure, failure } from '../../remote/api/error-answer.js';
 import type { KeptEvents } from '../../simulator/traffic/kept-events.js';
 import type { TrafficFilter } from '../../simulator/traffic/reading.js';
 import { thousandths } from '../../simulator/traffic/words.js';
@@ -36,6 +37,12 @@ export function requests<Schemas extends Readonly<Record<string, z.ZodType>>>(
     return z.object({ ...shapeOf(schema), submit: z.literal(submits) });
   });
   return { read, described: z.union(variants).meta({ examples: [example] }) };
+}
+
+/** The mistakes of a body with their paths: `range_start: expected a whole number, 0 or more, got "x"`. */
+export function mistakes(found: Mistakes): Failure {
+  const texts = found.listed.map(({ path, message }) => `${pathText(path) || 'body'}: ${message}`);
+  return failure([...texts, moreText(found) ?? []].flat().join('; '));
 }
 
 /** The fields of a schema, even if it transforms them. */

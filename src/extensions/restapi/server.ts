@@ -5,13 +5,13 @@ import { unknownName } from '../../common/schema/nearest.js';
 import { oneOf, section, sectionOf } from '../../common/schema/parts.js';
 import { expectedMessage, type Path } from '../../common/schema/problem.js';
 import { counted } from '../../common/words.js';
-import { type Failure, failure, mistakes, refused } from '../../remote/api/error-answer.js';
+import { type Failure, failure, refused } from '../../remote/api/error-answer.js';
 import { snakeCase } from '../../remote/api/metrics.js';
 import { allParts, type Rpc } from '../../remote/rpc/rpc.js';
 import type { Outcome } from '../../simulator/commands/refusal.js';
 import { type LineView, unitsWithinReason } from '../../simulator/commands/schemas/line.js';
 import { COUNTERS, type LineCounters } from '../../simulator/traffic/counters.js';
-import { integer, milliseconds, requests } from './fields.js';
+import { integer, milliseconds, mistakes, requests } from './fields.js';
 
 /** The fields of every request. `null` or an empty field means that no line was chosen. */
 const anyRequest = { submit: z.string(), line: z.string({ error: 'the name of a line' }).nullish() };

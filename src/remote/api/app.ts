@@ -4,7 +4,6 @@ import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
   type FastifyInstance,
-  type FastifyPluginAsync,
   type FastifyPluginCallback,
   type FastifyReply,
   type FastifyRequest,
@@ -21,7 +20,7 @@ import { NO_PAGE } from './console/paths.js';
 import { consoleRoutes } from './console/routes.js';
 import type { ApiContext } from './desk.js';
 import { asSent, errorAnswer, failure } from './error-answer.js';
-import type { DeskPart } from './extension.js';
+import type { ExtensionPart } from './extension.js';
 import { metricsRoutes } from './metrics.js';
 import { collectOperations } from './openapi/operation.js';
 import { openApiRoutes } from './openapi/routes.js';
@@ -138,13 +137,13 @@ function readInJavaScript(server: Server, isTls: boolean): void {
 
 /**
  * Builds the REST application without listening, so that tests can inject requests.
- * @param extensions what the extensions add, once it is loaded
+ * @param extensions what the extensions add
  */
 export function buildApp(
   desk: ApiContext,
   rules: ApiRules,
   log: FastifyBaseLogger,
-  extensions: Promise<readonly DeskPart[]>,
+  extensions: readonly ExtensionPart[],
 ): FastifyInstance {
   const { credentials } = rules;
   const access = new Access(rules, {
@@ -186,7 +185,8 @@ export function buildApp(
   const methods = new Methods(app);
   const operations = collectOperations(app);
   // Where people have no page, only programs have something to read.
-  const forPrograms = ['/api'];
+  const plugins = extensions.flatMap((each) => Object.entries(each.plugins ?? {}));
+  const forPrograms = ['/api', ...plugins.map(([prefix]) => prefix)];
   const isForPrograms = (url: string) =>
     forPrograms.some((path) => url.startsWith(path) && !/^\w/.test(url.slice(path.length)));
 
@@ -212,21 +212,11 @@ export function buildApp(
 
   app.register(healthRoutes(desk));
   app.register(metricsRoutes(desk));
-  app.register(pluginsOf(extensions, forPrograms));
+  for (const [prefix, plugin] of plugins) app.register(plugin, { prefix });
   app.register(v1Routes(desk, access, extensions), { prefix: '/api/v1' });
   app.register(openApiRoutes(operations), { prefix: '/api/v1' });
   app.register(consoleRoutes);
   return app;
-}
-
-/** The plugins of the extensions. @param paths gets the paths at which they are */
-function pluginsOf(extensions: Promise<readonly DeskPart[]>, paths: string[]): FastifyPluginAsync {
-  return async (scope) => {
-    for (const { plugins = {} } of await extensions) {
-      for (const [prefix, plugin] of Object.entries(plugins)) scope.register(plugin, { prefix });
-      paths.push(...Object.keys(plugins));
-    }
-  };
 }
 
 /** Answers with what the client must change about its request. Our own failures are logged. */

@@ -1,15 +1,10 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { type Mistakes, moreText } from '../../common/schema/findings.js';
-import { pathText } from '../../common/schema/problem.js';
 import { CODES, type CodedProblem, type Refusal } from '../../simulator/commands/refusal.js';
 import type { errorSchema } from '../../simulator/commands/schemas/problem.js';
 
-/**
- * A failure of /restapi, in the form that its clients know. The HTTP status is 200 unless the body is not
- * JSON.
- */
+/** A failure outside `/api/v1`, in the form that clients of pymodbus.simulator know. */
 export const failureSchema = z.object({ result: z.literal('error'), error: z.string() }).meta({
   id: 'Failure',
   description: 'What is wrong, in words.',
@@ -20,12 +15,6 @@ export type Failure = z.infer<typeof failureSchema>;
 
 export function failure(error: string): Failure {
   return { result: 'error', error };
-}
-
-/** The mistakes of a body with their paths: `range_start: expected a whole number, 0 or more, got "x"`. */
-export function mistakes(found: Mistakes): Failure {
-  const texts = found.listed.map(({ path, message }) => `${pathText(path) || 'body'}: ${message}`);
-  return failure([...texts, moreText(found) ?? []].flat().join('; '));
 }
 
 /** A refusal by a command, with the names that this interface has for the fields. */

@@ -10,7 +10,7 @@ export interface StartKeys {
 }
 
 /** What an extension does at the desk. It does nothing before it is asked or started. */
-export interface DeskPart {
+export interface ExtensionPart {
   /** Routes of `/api/v1`, by their tags in the document. */
   readonly routes?: Readonly<Partial<Record<'program' | 'traffic', Routes>>>;
   /** Routes of its own, by the path that all of them begin with. */
@@ -22,20 +22,14 @@ export interface DeskPart {
   stop?(): Promise<void>;
 }
 
-/** An extension, as the desk knows it. */
-export interface AtDesk {
-  /** Loads what the extension does at the desk. */
-  readonly atDesk?: (desk: ApiContext) => Promise<DeskPart>;
-}
-
-/** Loads what all extensions do at a desk, in their order. */
-export async function partsAt(desk: ApiContext, extensions: readonly AtDesk[]): Promise<readonly DeskPart[]> {
-  const parts = await Promise.all(extensions.map(({ atDesk }) => atDesk?.(desk)));
-  return parts.filter((part) => part !== undefined);
-}
+/** Makes what an extension does at a desk. */
+export type AtDesk = (desk: ApiContext) => ExtensionPart;
 
 /** Starts all parts, until one of them can't. @returns why it can't */
-export async function startParts(parts: readonly DeskPart[], keys: StartKeys): Promise<string | undefined> {
+export async function startParts(
+  parts: readonly ExtensionPart[],
+  keys: StartKeys,
+): Promise<string | undefined> {
   for (const part of parts) {
     const problem = await part.start?.(keys);
     if (problem !== undefined) return problem;
@@ -43,6 +37,6 @@ export async function startParts(parts: readonly DeskPart[], keys: StartKeys): P
   return undefined;
 }
 
-export async function stopParts(parts: readonly DeskPart[]): Promise<void> {
+export async function stopParts(parts: readonly ExtensionPart[]): Promise<void> {
   await Promise.all(parts.map((part) => part.stop?.()));
 }

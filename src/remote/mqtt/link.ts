@@ -10,7 +10,7 @@ import type { WrittenValue } from '../../simulator/commands/shown-values.js';
 import type { TrafficView } from '../../simulator/traffic/view-schema.js';
 import type { ApiContext } from '../api/desk.js';
 import { errorBody } from '../api/error-answer.js';
-import type { DeskPart } from '../api/extension.js';
+import type { ExtensionPart } from '../api/extension.js';
 import { allParts } from '../rpc/rpc.js';
 import { type Arrived, Broker, type BrokerEvents } from './broker.js';
 import { Commands, jsonOf } from './commands.js';
@@ -59,7 +59,12 @@ export class MqttLink {
   /** Runs that are running. */
   #running: readonly { readonly id: number; readonly name: string }[] = [];
 
-  constructor(desk: ApiContext, order: LinkOrder, log: FastifyBaseLogger, extensions: readonly DeskPart[]) {
+  constructor(
+    desk: ApiContext,
+    order: LinkOrder,
+    log: FastifyBaseLogger,
+    extensions: readonly ExtensionPart[],
+  ) {
     this.#desk = desk;
     this.#log = log;
     this.#order = order;
@@ -139,7 +144,7 @@ export class MqttLink {
     };
   }
 
-  async #join(extensions: readonly DeskPart[]): Promise<void> {
+  async #join(extensions: readonly ExtensionPart[]): Promise<void> {
     const side = {
       order: this.#order,
       broker: this.#broker,

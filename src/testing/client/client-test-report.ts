@@ -1,27 +1,11 @@
-import { configurationText } from '../../simulator/as-file/written-configuration.js';
-import type { Simulator } from '../../simulator/simulator.js';
+import { compact } from '../../common/compact.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
-import {
-  type Finding,
-  overallVerdict,
-  type Report,
-  type RunAbout,
-  STOPPED,
-  versions,
-} from '../report/report.js';
+import { type Finding, overallVerdict, type Report, STOPPED, versions } from '../report/report.js';
 import { sentence } from '../report/words.js';
 import { foundText, measurementsOf, parametersOf } from './heard/found.js';
 import type { Check } from './trial/exam.js';
 import type { EndedCheck, Evidence } from './trial/verdict.js';
-import type { WatchedClient } from './watched-client.js';
-
-/** The line, the seed and the checks of a client test. */
-interface Tested {
-  readonly line: { readonly name: string };
-  readonly seed: number;
-  readonly about?: RunAbout | undefined;
-  readonly checks: readonly Check[];
-}
+import type { ClientOrder, WatchedClient } from './watched-client.js';
 
 interface KnownByNow extends Pick<Report, 'findings'> {
   /** What became of the client, as sentences: it has crashed, is gone, or was away. */
@@ -38,8 +22,7 @@ const TOO_MANY = 0.5;
 
 /** Makes the report on what a client test has found by now. */
 export function clientTestReport(
-  { line, seed, about, checks }: Tested,
-  bench: Simulator,
+  { line, seed, about, checks }: ClientOrder & { readonly checks: readonly Check[] },
   { course, facts: found }: Pick<WatchedClient, 'course' | 'facts'>,
   { fates, findings, isGone }: KnownByNow,
 ): Report {
@@ -85,10 +68,6 @@ export function clientTestReport(
     parameters: parametersOf(found),
     found: measurementsOf(found),
     findings: inOrder,
-    // The configuration may be long, and not every reader of a report wants it.
-    get configuration() {
-      return [...configurationText(bench.running)].join('');
-    },
     versions: versions(),
   };
 }
@@ -107,12 +86,7 @@ export function findingOf(
   durationMs: number,
 ): Finding {
   return {
-    id,
-    title,
-    verdict,
-    summary,
-    ...(conclusion !== undefined && { conclusion }),
-    ...(confidence && { confidence }),
+    ...compact({ id, title, verdict, summary, conclusion, confidence }),
     // Replies to the frames may still come after the check.
     get frames() {
       return framesOf(evidence);

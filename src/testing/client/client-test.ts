@@ -18,7 +18,6 @@ const POLLS_PER_CHECK = 8;
 /** The groups of checks that lose no reply. */
 const LOSE_NONE: readonly (Check['group'] | undefined)[] = ['exceptions', 'connections'];
 
-/** A check that runs. */
 interface Running {
   readonly check: Check;
   readonly exam: Exam;
@@ -42,7 +41,6 @@ interface Stop extends Outcome {
  */
 export class ClientTest {
   readonly order: ClientTestOrder;
-  readonly #bench: Simulator;
   readonly #client: WatchedClient;
   readonly #findings: Finding[] = [];
   /** What became of the client, as sentences: it has crashed, or is gone. */
@@ -55,7 +53,6 @@ export class ClientTest {
 
   constructor(bench: Simulator, order: ClientTestOrder, audience?: Audience, clock?: Clock) {
     this.order = { ...order, checks: runnable(order) };
-    this.#bench = bench;
     this.#client = new WatchedClient(bench, order, { audience, clock });
   }
 
@@ -96,7 +93,7 @@ export class ClientTest {
   /** The report on what the client test has found by now. */
   get report(): Report {
     const fates = [...this.#fates, ...awayText(this.#away)];
-    return clientTestReport(this.order, this.#bench, this.#client, {
+    return clientTestReport(this.order, this.#client, {
       fates,
       findings: this.#findings,
       isGone: this.#isGone,

@@ -19,7 +19,6 @@ export interface ClientOrder {
   readonly line: Line;
   /** The unit whose requests are disturbed; any unit when undefined. */
   readonly unitId: number | undefined;
-  /** How long it may take, in ms. */
   readonly limitMs: number;
   /** The same seed tries the same, in the same order. */
   readonly seed: number;
@@ -47,13 +46,11 @@ export interface Audience {
 
 /** Why a run ends before its work is done. */
 export interface End {
-  /** The reason, as a sentence. */
   readonly text: string;
   /** `client`: nothing more can be done to the client. `bench`: the line could not be used. */
   readonly by: 'stop' | 'limit' | 'client' | 'bench';
 }
 
-/** What a client test or a fuzz run gets from outside. */
 interface Around {
   readonly audience?: Audience | undefined;
   readonly clock?: Clock | undefined;
@@ -152,7 +149,6 @@ export class WatchedClient {
     return this.#polls;
   }
 
-  /** What is known of the client by now. */
   get facts(): ClientFacts {
     return this.#facts;
   }
@@ -187,7 +183,6 @@ export class WatchedClient {
     return this.#isWithoutRhythm;
   }
 
-  /** A disturbance begins. */
   disturb(): void {
     this.#isDisturbed = true;
   }
@@ -203,12 +198,10 @@ export class WatchedClient {
     this.#isDisturbed = false;
   }
 
-  /** The client polls, and no longer as it did. */
   lostRhythm(): void {
     this.#isWithoutRhythm = true;
   }
 
-  /** Ends the run before its work is done. */
   end(end: End): void {
     this.#whyEnded ??= end;
     this.#end(end);
@@ -285,7 +278,6 @@ export class WatchedClient {
     return problem;
   }
 
-  /** The run is over. */
   close(): void {
     this.#unsubscribe();
     this.#endedAt = this.clock.now();

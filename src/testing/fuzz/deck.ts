@@ -100,7 +100,6 @@ function text(pattern: string | undefined): fc.Arbitrary<unknown> {
   );
 }
 
-/** The line and the client that moves are for. */
 interface Played {
   readonly simulator: Simulator;
   readonly line: Line;
@@ -168,7 +167,6 @@ class Deck {
     this.#seed = seed;
   }
 
-  /** The schedule of this number. */
   schedule(number: number): Schedule {
     const seed = Math.floor(randomAt(this.#seed, number) * (MAX_SEED + 1)) | 0;
     const [drawn] = fc.sample(this.#schedules, { seed, numRuns: 1 }) as [Schedule];

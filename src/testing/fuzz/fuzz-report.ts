@@ -1,8 +1,6 @@
 import { type Misbehaviour, readCatalogue } from '../../document/catalogue.js';
 import { addressRanges } from '../../modbus/protocol/pdu.js';
 import { flow } from '../../simulator/as-file/flow.js';
-import { configurationText } from '../../simulator/as-file/written-configuration.js';
-import type { Simulator } from '../../simulator/simulator.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import type { Poll } from '../client/heard/exchange.js';
 import { unevenText } from '../client/heard/watching.js';
@@ -45,7 +43,6 @@ function actionsOf({ faults, manners }: Misbehaviour): WrittenActions {
   return { fault: faults, ...(manners && { manners: { all: manners } }) };
 }
 
-/** The kinds of faults and the manners of actions. */
 function kindsOf({ fault, manners, power, closed }: WrittenActions): string[] {
   const rules = [fault ?? []].flat() as { readonly do?: object | readonly object[] }[];
   const faults = rules.flatMap((rule) => [rule.do ?? []].flat().flatMap((each) => Object.keys(each)));
@@ -66,7 +63,6 @@ interface Shown {
   readonly polls: readonly Poll[];
 }
 
-/** Steps as a scenario writes them. */
 type WrittenSteps = readonly object[];
 
 /** How long the client has for its usual round, in ms and in poll periods. */
@@ -192,7 +188,6 @@ no reply carried, or does not come back to its usual round, in ${NEEDED} of 3 pl
 /** Makes the report on what is known by now. */
 export function fuzzReport(
   order: FuzzOrder,
-  bench: Simulator,
   { course, target, polls }: Pick<WatchedClient, 'course' | 'target' | 'polls'>,
   known: KnownByNow,
 ): Report {
@@ -243,10 +238,6 @@ export function fuzzReport(
           ...(entry && { nearest: entry.id }),
         },
       }),
-    // The configuration may be long, and not every reader of a report wants it.
-    get configuration() {
-      return [...configurationText(bench.running)].join('');
-    },
     versions: versions(),
   };
 }

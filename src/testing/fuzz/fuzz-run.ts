@@ -16,7 +16,6 @@ import { RequestPace } from './pace.js';
 import { type ClientFailure, Player } from './play.js';
 import { NEEDED, type Plays, playsOf, shrunk } from './shrink.js';
 
-/** How one play of a schedule ended. */
 interface PlayEnd {
   readonly failure: ClientFailure | undefined;
   /** Sequence numbers of the last event before the play, and of its last event. */
@@ -83,7 +82,7 @@ export class FuzzRun {
 
   /** The report on what is known by now. */
   get report(): Report {
-    return fuzzReport(this.order, this.#bench, this.#client, this.#known);
+    return fuzzReport(this.order, this.#client, this.#known);
   }
 
   async #runAll(): Promise<End | undefined> {
@@ -280,14 +279,12 @@ export class FuzzRun {
     return this.#exam;
   }
 
-  /** Describes a failure for the report. */
   #fuzzed(schedule: Schedule, { since, last }: PlayEnd, failure: ClientFailure, plays: Plays): SeenFailure {
     const { log } = this.#client;
     const heard = [...log.after(since), ...log.othersAfter(since)].filter(({ seq }) => seq <= last);
     return { schedule, failure, plays, frames: framesOf(heard), since, last };
   }
 
-  /** Tells the followers of the newest failure. */
   #tell(): void {
     const { length } = this.#known.seen;
     this.#client.found(findingOf(this.#known.seen[length - 1] as SeenFailure, length), length);

@@ -17,7 +17,6 @@ export type WrittenActions = Readonly<Record<string, unknown>>;
 export interface Move {
   /** How many requests come before the move begins. */
   readonly after: number;
-  /** How many requests the move lasts. */
   readonly requests: number;
   readonly does: WrittenActions;
 }
@@ -63,7 +62,6 @@ export function moveText({ after, requests, does }: Move): string {
   return `${begins}${actionsText(does)} for ${count(requests)}`;
 }
 
-/** Says what moves do, one after the other. */
 export function movesText(schedule: Schedule): string {
   return schedule.map(moveText).join('; ');
 }

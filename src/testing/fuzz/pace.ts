@@ -55,7 +55,6 @@ export class RequestPace {
     this.#onEndless = onEndless;
   }
 
-  /** A request has come. */
   add(at: number, poll: string): void {
     const gap = at - (this.#last ?? at);
     this.#last = at;

@@ -21,7 +21,6 @@ import type { RequestPace } from './pace.js';
  */
 export interface ClientFailure {
   readonly kind: 'ended' | 'gone' | 'endless' | 'bytes' | 'value' | 'astray';
-  /** What the client did, as a part of a sentence. */
   readonly text: string;
 }
 
@@ -49,7 +48,6 @@ export class Player {
   readonly #client: WatchedClient;
   readonly #actions: Actions;
   readonly #pace: RequestPace;
-  /** The step of the move that is played. */
   #step: ScenarioStep | undefined;
   /** How long this client has to be silent, or astray. */
   #limits = FIRST;

@@ -4,7 +4,6 @@ import { failure, type Result, success } from '../../common/result.js';
 import type { SerialLineDefinition } from '../../document/configuration.js';
 import { openRealPort } from '../../modbus/transport/port/real-port.js';
 
-/** A client that sends one query at a time. */
 export interface QueryClient {
   /** Sends `request` and waits at most `patience` ms for the bytes of `reply`. */
   ask(request: Uint8Array, reply: Uint8Array, patience: number): Promise<QueryResult>;

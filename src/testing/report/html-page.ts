@@ -210,7 +210,7 @@ export function findingHtml(finding: FindingView, number: number): string {
   const name = about ? title : `${id} ${title}`;
   return [
     `<section class="finding ${className(verdict)}" id="${findingAnchor(finding, number)}">`,
-    `<header><h3>${escaped(name)}${about ? ` <code>${escaped(code === undefined ? id : `${id}: ${code}`)}</code>` : ''}</h3>${verdictHtml(verdict)}</header>`,
+    `<header><h3>${escaped(name)}${about ? ` <code>${escaped(code === undefined ? id : `${id}: ${code}`)}</code>` : ''}</h3>${verdictHtml(verdict, finding.label)}</header>`,
     summary === '' ? '' : `<p class="message">${escaped(summary)}</p>`,
     about === undefined ? '' : aboutHtml(about, verdict),
     strip === '' ? '' : `<div class="scroll">${strip}</div>`,
@@ -227,8 +227,8 @@ export function className(verdict: Verdict): string {
   return verdict.replace(' ', '-');
 }
 
-export function verdictHtml(verdict: Verdict): string {
-  return `<span class="verdict ${className(verdict)}">${verdict}</span>`;
+export function verdictHtml(verdict: Verdict, label: string = verdict): string {
+  return `<span class="verdict ${className(verdict)}">${label}</span>`;
 }
 
 function aboutHtml({ does, matters, rule, fix, source }: CheckAbout, verdict: Verdict): string {

@@ -9,7 +9,14 @@ import {
   pageStart,
   verdictHtml,
 } from './html-page.js';
-import { aboutText, type FindingView, overallVerdict, type ReportView, type Verdict } from './report.js';
+import {
+  aboutText,
+  type FindingView,
+  overallVerdict,
+  type ReportView,
+  type Verdict,
+  type VerdictCount,
+} from './report.js';
 import { capital, escaped, longDuration, sentence } from './words.js';
 
 /** Reports as one HTML document that needs nothing from the network. */
@@ -56,7 +63,7 @@ function* reportPieces(report: ReportView, number: number): Generator<string, vo
   yield firstPageHtml(report);
   yield scenarioHtml(report);
   yield parametersHtml(report.parameters);
-  yield kind === 'scenario' || kind === 'fuzz' ? '' : countsHtml(findings);
+  yield kind === 'scenario' || kind === 'fuzz' ? '' : countsHtml(report);
   yield summaryHtml(report, number);
   yield '<h2 class="evidence">Evidence</h2>';
   yield LEGEND;
@@ -131,12 +138,19 @@ const COUNTED: readonly (readonly [Verdict, string])[] = [
   ['not run', 'not reached'],
 ];
 
-function countsHtml(findings: readonly FindingView[]): string {
-  const counts = COUNTED.flatMap(([verdict, text]) => {
-    const count = findings.filter((each) => each.verdict === verdict).length;
-    return count === 0 ? [] : [`<span class="${className(verdict)}"><b>${count}</b> ${text}</span>`];
+function countsHtml({ counts, findings }: ReportView): string {
+  const all = counts ?? countsOf(findings);
+  const texts = all.map(
+    ({ verdict, many, word }) => `<span class="${className(verdict)}"><b>${many}</b> ${word}</span>`,
+  );
+  return `<h2>Checks</h2><p class="counts">${texts.join('\n')}</p>`;
+}
+
+function countsOf(findings: readonly FindingView[]): VerdictCount[] {
+  return COUNTED.flatMap(([verdict, word]) => {
+    const many = findings.filter((each) => each.verdict === verdict).length;
+    return many === 0 ? [] : [{ id: verdict, verdict, many, word }];
   });
-  return `<h2>Checks</h2><p class="counts">${counts.join('\n')}</p>`;
 }
 
 function summaryHtml({ kind, findings }: ReportView, number: number): string {
@@ -180,7 +194,7 @@ function rowHtml(finding: FindingView, number: number, id?: string): string {
   return [
     '<tr>',
     id === undefined ? '' : `<td class="number">${id}</td>`,
-    `<td>${link}${found}</td><td class="verdict-cell">${verdictHtml(verdict)}</td>`,
+    `<td>${link}${found}</td><td class="verdict-cell">${verdictHtml(verdict, finding.label)}</td>`,
     `<td class="number">${(durationMs / 1000).toFixed(2)} s</td></tr>`,
   ].join('');
 }

@@ -59,6 +59,7 @@ function* suitePieces(report: ReportView, inconclusive: Inconclusive): Generator
     ['seed', String(seed)],
     ...(line === undefined ? [] : [['line', line]]),
     ...Object.entries(report.about ?? {}).flatMap(([key, text]) => (text === undefined ? [] : [[key, text]])),
+    ...(report.counts ?? []).map(({ word, many }) => [`checks: ${word}`, String(many)]),
     ...versions.map(({ name, version }) => [name, version]),
   ].map(([key = '', value = '']) => `      <property${attributesText({ name: key, value })}/>\n`);
   yield `  <testsuite${attributesText(attributes)}>\n    <properties>\n${properties.join('')}    </properties>\n`;

@@ -1,14 +1,25 @@
 import { release, type as systemName } from 'node:os';
+import type { z } from 'zod';
+import { compact } from '../../common/compact.js';
 import { version } from '../../common/package.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import type { TrafficView } from '../../simulator/traffic/view-schema.js';
 import type { RunKind } from '../run-kinds.js';
+import type { aboutSchema, measurements, scheduleSchema, verdict } from './shapes.js';
 
 /**
  * The verdict on a check or a step. `inconclusive`: the traffic on the line does not decide it. `not run`:
  * the check or step was not reached. `error`: the simulator itself failed.
  */
-export type Verdict = 'pass' | 'fail' | 'inconclusive' | 'not run' | 'error';
+export type Verdict = z.infer<typeof verdict>;
+
+/** How many checks have a verdict: `33 conform`. */
+export interface VerdictCount {
+  readonly id: string;
+  readonly verdict: Verdict;
+  readonly many: number;
+  readonly word: string;
+}
 
 /** One check of a client test, or one step of a test. */
 export interface Finding {
@@ -17,6 +28,8 @@ export interface Finding {
   readonly title: string;
   /** What the check asks, where `title` says what was seen: a case of JUnit keeps its name. */
   readonly asked?: string;
+  /** What the verdict is called where it says more than `verdict`: `not there`. */
+  readonly label?: string;
   /** What was found, as a code; server tests only. */
   readonly code?: string;
   readonly verdict: Verdict;
@@ -33,22 +46,12 @@ export interface Finding {
   readonly about?: CheckAbout;
 }
 
-/** A finding without its frames. */
 export type FindingHead = Omit<Finding, 'frames'>;
 
 /** Copies a finding without reading its frames: they may be made on each read. */
 export function headOf(finding: FindingHead): FindingHead {
   const { id, title, verdict, summary, durationMs, conclusion, confidence, about } = finding;
-  return {
-    id,
-    title,
-    verdict,
-    summary,
-    durationMs,
-    ...(conclusion !== undefined && { conclusion }),
-    ...(confidence && { confidence }),
-    ...(about && { about }),
-  };
+  return compact({ id, title, verdict, summary, durationMs, conclusion, confidence, about });
 }
 
 export interface CheckAbout {
@@ -66,31 +69,13 @@ export interface CheckAbout {
   readonly source: string;
 }
 
-/** A measured time, in ms. */
-export interface Measured {
-  readonly value: number;
-  readonly plusMinus: number;
-}
-
 /** The measurements of a client test, in ms. A value that is not known is absent. */
-export interface Measurements {
-  /** How long the client waits for a reply, counted from its request. */
-  readonly timeoutMs?: Measured;
-  /** How often the client repeats a request that gets no reply, before giving it up. */
-  readonly retries?: number;
-  /** The pauses from giving up a request to its retry: one for each retry. */
-  readonly pausesMs?: readonly number[];
-  /** The time from one request of the disturbed poll to the next. */
-  readonly pollPeriodMs?: number;
-}
+export type Measurements = z.infer<typeof measurements>;
+/** A measured time, in ms. */
+export type Measured = NonNullable<Measurements['timeoutMs']>;
 
 /** What a tester says about a run: what was tested, by whom, and a remark. */
-export interface RunAbout {
-  /** The name and version of the client. */
-  readonly client?: string | undefined;
-  readonly tester?: string | undefined;
-  readonly remark?: string | undefined;
-}
+export type RunAbout = z.output<typeof aboutSchema>;
 
 /** Puts what a tester says into words: `gateway 2.1, tested by A. Bee: new firmware`. Empty without any. */
 export function aboutText({ client, tester, remark }: RunAbout = {}): string {
@@ -98,15 +83,8 @@ export function aboutText({ client, tester, remark }: RunAbout = {}): string {
   return [who, remark].filter((text) => text).join(': ');
 }
 
-/** What shows the failure of a client that was fuzzed. */
 interface Fuzzed {
-  /** The moves, as `scheduleSchema` describes them. */
-  readonly schedule: readonly {
-    readonly after: number;
-    readonly requests: number;
-    readonly does: Readonly<Record<string, unknown>>;
-  }[];
-  /** The same as a scenario, in YAML. */
+  readonly schedule: Readonly<z.output<typeof scheduleSchema>>;
   readonly scenario: string;
   /** Sequence numbers of the first and the last event of the play that shows it. */
   readonly first: number;
@@ -128,12 +106,13 @@ export interface Report {
   readonly isStopped: boolean;
   readonly line: string | undefined;
   readonly seed: number;
-  /** What the tester says about the run; absent when nothing was said. */
   readonly about?: RunAbout | undefined;
   /** Plain sentences for the first page. */
   readonly conclusions: readonly string[];
   /** The measurements as text: `response time-out` as `487 ± 3 ms`. */
   readonly parameters: readonly { readonly name: string; readonly value: string }[];
+  /** How many checks have each verdict, in the words of this kind of run; absent where `verdict` says it. */
+  readonly counts?: readonly VerdictCount[];
   /** The measurements as numbers; client tests only. */
   readonly found?: Measurements;
   /** How many moves were tried, in how many plays; fuzz runs only. */
@@ -141,9 +120,6 @@ export interface Report {
   /** The shortest schedule on which the client fails; fuzz runs only, and absent when none was found. */
   readonly fuzzed?: Fuzzed;
   readonly findings: readonly Finding[];
-  /** The native file of the simulator. */
-  readonly configuration: string;
-  /** The versions of this program, Node and the system. */
   readonly versions: readonly { readonly name: string; readonly version: string }[];
 }
 
@@ -180,6 +156,8 @@ export interface FindingView extends Omit<Finding, 'frames'> {
 export interface ReportView extends Omit<Report, 'findings' | 'kind'> {
   readonly kind: RunKind;
   readonly findings: readonly FindingView[];
+  /** The native file of the simulator. */
+  readonly configuration: string;
 }
 
 /** The report on a server: one for people, in the form of the reports on clients, and one for programs. */
@@ -208,9 +186,11 @@ export function* framesOf({ findings }: Report): Generator<TrafficEvent> {
   for (const { frames } of findings) yield* frames;
 }
 
-export function viewReport(report: Report, show: ShowEvent): ReportView {
+/** @param configuration the native file of the simulator, which may be long */
+export function viewReport(report: Report, configuration: string, show: ShowEvent): ReportView {
   return {
     ...report,
+    configuration,
     findings: report.findings.map((finding) => ({ ...finding, frames: finding.frames.map(show) })),
   };
 }
@@ -220,8 +200,8 @@ export function viewReport(report: Report, show: ShowEvent): ReportView {
  * frames of a report of 250 steps with 40 frames each take 0.15 s, so a caller that goes through all findings
  * in one turn must neither read frames nor copy a finding.
  */
-export function viewOnDemand(report: Report, show: ShowEvent): ReportView {
-  return { ...report, findings: report.findings.map((finding) => onDemand(finding, show)) };
+export function viewOnDemand(report: Report, configuration: string, show: ShowEvent): ReportView {
+  return { ...report, configuration, findings: report.findings.map((finding) => onDemand(finding, show)) };
 }
 
 function onDemand(finding: Finding, show: ShowEvent): FindingView {
@@ -236,11 +216,10 @@ function onDemand(finding: Finding, show: ShowEvent): FindingView {
 /** The report on a run, with what programs get of a server test. */
 export type RunView = ReportView & Pick<RunReport, 'json'>;
 
-/** The report on a run, without frames and configuration. */
-export interface RunReport extends Omit<Report, 'kind' | 'findings' | 'configuration'> {
+/** The report on a run, without frames. */
+export interface RunReport extends Omit<Report, 'kind' | 'findings'> {
   readonly kind: RunKind;
   readonly findings: readonly FindingHead[];
-  /** What programs get; server tests only. */
   readonly json?: ServerTestJson;
 }
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { bounded, section, text, wholeNumber } from '../../common/schema/parts.js';
-import type { RunAbout } from './report.js';
 
 const MOST_CHARACTERS = 500;
 
@@ -12,11 +11,11 @@ export const aboutSchema = section({
   client: said('the name and version of the client').describe('Name and version of the client.').optional(),
   tester: said('a name').describe('Who tests.').optional(),
   remark: said('a remark').describe('Anything else that belongs on the report.').optional(),
-}) satisfies z.ZodType<RunAbout, unknown>;
+});
 
 const ms = z.number();
 
-const verdict = z.enum(['pass', 'fail', 'inconclusive', 'not run', 'error']);
+export const verdict = z.enum(['pass', 'fail', 'inconclusive', 'not run', 'error']);
 
 /** What the JSON of every run begins with, in lists, answers and reports. */
 const frame = {
@@ -61,7 +60,7 @@ export const scenarioReportSchema = z.object({
   steps: z.array(z.object({ ...stepShape, frames: framesShape })),
 });
 
-const found = z
+export const measurements = z
   .object({
     timeoutMs: z
       .object({ value: ms, plusMinus: ms })
@@ -106,7 +105,7 @@ export const clientRun = {
   verdict: verdict.describe(
     'The worst one of all checks; `error` when it could not begin, or when half of the checks were not run and none failed.',
   ),
-  found,
+  found: measurements,
   checks: z.array(z.object(checkShape)),
 };
 
@@ -237,6 +236,7 @@ export const serverRun = {
         .describe('How many connections were served at a time, and what became of the next one.'),
     })
     .describe('What the server is like, as far as it was found.'),
+  counts: z.record(z.string(), z.number()).describe('How many checks have each verdict, as on the card.'),
   behavesAs: z
     .array(z.object({ id: z.string(), title: z.string(), sources: z.array(z.string()) }))
     .describe('The entries of the catalogue that fit, with the links to their sources.'),

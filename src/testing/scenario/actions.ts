@@ -37,7 +37,6 @@ export class Actions {
   #outages: readonly Outage[] = [];
   /** Give up what lines could not send at once. */
   readonly #unsent: (() => void)[] = [];
-  /** Devices that a step has switched off for good. */
   readonly #dark = new Set<Device>();
 
   constructor(simulator: Simulator) {

@@ -5,7 +5,6 @@ import { unknownName } from '../../common/schema/nearest.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { durationText } from '../report/words.js';
 
-/** The program under test, as a scenario names it. */
 export interface DutDefinition {
   /** A command line for the shell, with endpoints such as `{lines.bus.path}` not yet filled in. */
   readonly command: string;

@@ -11,7 +11,6 @@ export interface GoalEnd {
 
 /** Watches requests and replies for what a step expects. Times are ms of `performance.now()`. */
 export interface GoalWatch {
-  /** The requests and replies that count for the goal so far. */
   readonly matched: readonly Seen[];
   /** When the time of the goal ends, as far as is known now. */
   readonly deadline: number;

@@ -259,7 +259,6 @@ function readStep(
   });
 }
 
-/** The goal that ends the step: an expectation, or a time. */
 function goalOf(
   at: At,
   source: Partial<StepSource>,
@@ -295,7 +294,6 @@ const ACTIONS = ['set', 'power', 'clock', 'unsolicited', 'dut'] as const;
 /** What a step does for as long as it lasts. */
 const LASTING = ['fault', 'manners', 'closed'] as const;
 
-/** Makes a name for a step that has none. */
 function describe(source: Partial<StepSource>): string {
   const { fault, set, manners, closed, power, clock, unsolicited, dut, wait, expect, never } = source;
   const parts = [

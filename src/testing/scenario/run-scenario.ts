@@ -14,12 +14,9 @@ import { TestRun, writeCapture } from './test-run.js';
 /** How a run talks to the person who has started it. */
 export interface Audience {
   readonly log: Logger;
-  /** Prints a line about the simulator. */
   readonly say: (text: string) => void;
   readonly warn: (text: string) => void;
-  /** Called when a step has ended. */
   readonly onFinding: (finding: Finding, number: number) => void;
-  /** Resolves when the test has to stop. */
   readonly stop: Promise<unknown>;
 }
 

@@ -10,7 +10,6 @@ import { NAME } from '../../document/native/device-schema.js';
 import type { SourceText } from '../../document/text/parse-text.js';
 import { readConfigFile } from '../../document/text/read-file.js';
 
-/** Values by the names of parameters. */
 type Parameters = ReadonlyMap<string, string | number | boolean>;
 
 const REFERENCE = /\$([A-Za-z_]\w*)/g;

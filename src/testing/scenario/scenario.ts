@@ -13,7 +13,6 @@ export interface Scenario {
   readonly name: string;
   /** The seed of the random parts of faults that have no seed of their own. */
   readonly seed: number;
-  /** The lines that the scenario watches. */
   readonly lines: readonly string[];
   /** The program under test; absent when it runs already. */
   readonly dut?: DutDefinition;
@@ -47,7 +46,6 @@ export interface ScenarioStep {
   readonly capture?: string;
 }
 
-/** A value that a step writes as REST would write it. */
 export interface ValueChange {
   readonly target: DeviceValue;
   readonly value: Value;
@@ -81,7 +79,6 @@ export interface Forbidden {
   readonly times: number;
 }
 
-/** The goal that ends a step. */
 export type Goal =
   | {
       readonly kind: 'wait';
@@ -92,7 +89,6 @@ export type Goal =
   | { readonly kind: 'order'; readonly items: readonly Expected[]; readonly within: number }
   | ({ readonly kind: 'rhythm'; readonly within: number } & Rhythm);
 
-/** One entry of `expect`. */
 export interface Expected {
   readonly matcher: Matcher;
   /**

@@ -6,9 +6,10 @@ import { durationText, framesText, timesText } from '../report/words.js';
 import type { Actions, Spoilt } from './actions.js';
 import type { DutControl } from './dut.js';
 import { type GoalEnd, type GoalWatch, RhythmWatch, Waiting } from './goal.js';
-import { InOrder, type PollIntervals } from './in-order.js';
+import { InOrder } from './in-order.js';
 import type { Happening, Inbox } from './inbox.js';
 import { matches, NearestMiss } from './matcher.js';
+import type { PollIntervals } from './retry-or-poll.js';
 import type { Forbidden, ScenarioStep } from './scenario.js';
 import type { Evidence, SayEvent, Seen } from './seen.js';
 
@@ -92,7 +93,6 @@ export interface StepSurroundings {
   readonly actions: Actions;
   readonly clock: Clock;
   readonly say: SayEvent;
-  /** Called with each event that a step looks at. */
   readonly heard: (event: TrafficEvent) => void;
   /** Requests and replies that must not come at any time. */
   readonly always: readonly Forbidden[];

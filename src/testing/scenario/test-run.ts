@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { whyNotReplaced } from '../../common/replace.js';
 import { type Clock, systemClock } from '../../modbus/transport/clock.js';
-import { configurationText } from '../../simulator/as-file/written-configuration.js';
 import { captureLines } from '../../simulator/line-status.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { Capture, capturePieces } from '../../simulator/traffic/capture/capture.js';
@@ -18,8 +17,8 @@ import {
 import { closedText, lastReplies } from '../tested-line.js';
 import { Actions } from './actions.js';
 import type { DutControl } from './dut.js';
-import { PollIntervals } from './in-order.js';
 import { type Happening, Inbox } from './inbox.js';
+import { PollIntervals } from './retry-or-poll.js';
 import type { Scenario, ScenarioStep } from './scenario.js';
 import { type DeviceAt, Evidence, eventText } from './seen.js';
 import { runStep, type StepEnd, type StepSurroundings } from './step-run.js';
@@ -27,7 +26,6 @@ import { runStep, type StepEnd, type StepSurroundings } from './step-run.js';
 /** How many steps, the newest ones, still take late replies into their evidence. */
 const ANSWERED_STEPS = 8;
 
-/** Called when a step has ended. */
 type OnFinding = (finding: Finding, number: number) => void;
 
 /**
@@ -48,7 +46,6 @@ export class TestRun {
   readonly #unsubscribe: () => void;
   readonly #begun: number;
   readonly #findings: Finding[] = [];
-  /** The evidence of the steps so far, in their order. */
   readonly #evidence: Evidence[] = [];
   /** Parts of the traffic that are to be written to files. */
   readonly #captures: CaptureSpan[] = [];
@@ -136,7 +133,6 @@ export class TestRun {
   /** The report on the steps that have ended by now. */
   get report(): Report {
     const { name, lines, seed, steps } = this.scenario;
-    const simulator = this.#simulator;
     const passed = this.#findings.filter(({ verdict }) => verdict === 'pass').length;
     return {
       kind: 'scenario',
@@ -150,10 +146,6 @@ export class TestRun {
       conclusions: [...(this.#isStopped ? [STOPPED] : []), `${passed} of ${steps.length} steps passed.`],
       parameters: [],
       findings: this.#findings,
-      // The configuration is long, and most readers of a report do not read it.
-      get configuration() {
-        return [...configurationText(simulator.running)].join('');
-      },
       versions: versions(),
     };
   }

@@ -23,7 +23,7 @@ import {
 import type { Found } from './found.js';
 import { type Asked, readReply, type ServerAnswer } from './reading.js';
 import { Tally } from './tally.js';
-import { EXPECTED_TIMEOUT, ReplyWaits } from './waits.js';
+import { ReplyWaits } from './waits.js';
 
 /**
  * Ends a check from inside, whatever loop it is in, as an aborted signal ends a request of `fetch`: the
@@ -319,7 +319,7 @@ export class Asker {
     const pieces = options.pieces ?? [{ bytes: asked ? this.framing.encode(asked) : newBytes(0) }];
     const whole = asked && { ...asked, earlier: new Set(this.#earlier), hasEcho: this.#echoes >= ECHOES };
     const timeout =
-      options.timeout ?? (options.isExpected ? EXPECTED_TIMEOUT : this.timeout(asked?.pdu[0] ?? 0));
+      options.timeout ?? (options.isExpected ? this.waits.expected : this.timeout(asked?.pdu[0] ?? 0));
     const raw = await connection.exchange(
       pieces,
       {

@@ -1,6 +1,7 @@
 import { printableLine } from '../../common/rest-client/printable.js';
+import type { Verdict, VerdictCount } from '../report/report.js';
 import { behavesAs } from './behaves-as.js';
-import { type Grade, type ServerCheck, textOf } from './check.js';
+import { type Grade, type ServerCheck, type ServerVerdict, textOf } from './check.js';
 import { EFFECTS } from './codes/effects.js';
 import { stoppedText } from './codes/phrases.js';
 import { seenTitle } from './found.js';
@@ -90,22 +91,34 @@ export function fateTexts({ fates }: ServerTest): string[] {
   return fates.map(({ check, ...stopped }) => `The server ${stoppedText(stopped, check)}.`);
 }
 
-/** `43 conform · 2 violate · …`, without what is zero. */
-function countsText({ findings }: ServerTest): string {
-  const words = {
-    conforms: 'conform',
-    violates: 'violate',
-    inconclusive: 'not decided',
-    unsupported: 'not there',
-    fact: 'informational',
-    'not-run': 'not run',
-  } as const;
-  const counts = Object.entries(words).flatMap(([verdict, word]) => {
-    const many = findings.filter((each) => each.verdict === verdict).length;
-    return many === 0 ? [] : [`${many} ${word}`];
-  });
-  return counts.join(' · ');
+/** What each verdict is called, of one check and of several, and how other reports than the card mark it. */
+const VERDICTS: Readonly<Record<ServerVerdict, readonly [one: string, several: string, Verdict]>> = {
+  conforms: ['conforms', 'conform', 'pass'],
+  violates: ['violates', 'violate', 'fail'],
+  inconclusive: ['not decided', 'not decided', 'inconclusive'],
+  unsupported: ['not there', 'not there', 'pass'],
+  fact: ['informational', 'informational', 'pass'],
+  'not-run': ['not run', 'not run', 'not run'],
+};
+
+/** What a verdict is called, and how it is marked. */
+export function shownAs(verdict: ServerVerdict): { readonly label: string; readonly verdict: Verdict } {
+  const [label, , shown] = VERDICTS[verdict];
+  return { label, verdict: shown };
 }
+
+/** How many checks have each verdict, without what is zero: the one count of the card and of all reports. */
+export function countsOf({ findings }: ServerTest): VerdictCount[] {
+  return Object.entries(VERDICTS).flatMap(([id, [one, several, verdict]]) => {
+    const many = findings.filter((each) => each.verdict === id).length;
+    return many === 0 ? [] : [{ id, verdict, many, word: many === 1 ? one : several }];
+  });
+}
+
+const countsText = (serverTest: ServerTest) =>
+  countsOf(serverTest)
+    .map(({ many, word }) => `${many} ${word}`)
+    .join(' · ');
 
 /** Replies that take longer than this, in ms, are too late for some clients as they are delivered. */
 const SHORT_MS = 250;
@@ -182,7 +195,8 @@ export function dataSheet(serverTest: ServerTest): { readonly name: string; read
 /** The first screen of a server test, for the maker of the server. */
 export function cardText(serverTest: ServerTest): string {
   const { requests, durationMs, order, findings, lost } = serverTest;
-  const name = nameOf(serverTest) ?? 'A server without identification';
+  const isAsked = serverTest.log.some(({ pdu }) => pdu?.[0] === 43);
+  const name = nameOf(serverTest) ?? (isAsked ? 'A server without identification' : 'A server');
   const violations = violationsOf(serverTest);
   const listed = byFault(violations);
   const lines = [

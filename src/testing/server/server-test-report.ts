@@ -1,34 +1,26 @@
 import { concatBytes, hex } from '../../modbus/protocol/bytes.js';
 import type { TrafficView } from '../../simulator/traffic/view-schema.js';
 import { isoTime, micros } from '../../simulator/traffic/words.js';
-import { type ServerFindingView, type ServerTestReport, type Verdict, versions } from '../report/report.js';
+import { type ServerFindingView, type ServerTestReport, versions } from '../report/report.js';
 import { behavesAs } from './behaves-as.js';
 import {
   conclusionOf,
+  countsOf,
   dataSheet,
   effectOf,
   fateTexts,
   gradeOf,
   nameOf,
   placeText,
+  shownAs,
   titleOf,
   violationsOf,
 } from './card.js';
-import { GROUPS, type ServerVerdict, textOf } from './check.js';
+import { GROUPS, textOf } from './check.js';
 import type { Exchange } from './exchange.js';
 import { lostTexts } from './scratch.js';
 import { type ServerFinding, type ServerTest, verdictOfAll } from './server-test.js';
 import { answerText, timeText } from './words.js';
-
-/** How the verdicts on servers are shown by the forms of reports on clients. */
-const SHOWN_AS: Readonly<Record<ServerVerdict, Verdict>> = {
-  conforms: 'pass',
-  unsupported: 'pass',
-  fact: 'pass',
-  violates: 'fail',
-  inconclusive: 'inconclusive',
-  'not-run': 'not run',
-};
 
 const MOST_SHOWN = 12;
 
@@ -42,7 +34,7 @@ export function serverTestReport(serverTest: ServerTest, startedAt: number): Ser
     name,
     startedAt,
     durationMs,
-    verdict: isReached || serverTest.isStopped ? SHOWN_AS[verdictOfAll(serverTest)] : 'error',
+    verdict: isReached || serverTest.isStopped ? shownAs(verdictOfAll(serverTest)).verdict : 'error',
     line: placeText(serverTest),
     seed: order.seed,
     isStopped: serverTest.isStopped,
@@ -57,6 +49,7 @@ export function serverTestReport(serverTest: ServerTest, startedAt: number): Ser
       ),
     ],
     parameters: dataSheet(serverTest),
+    counts: countsOf(serverTest),
     findings: findings.map((finding) => findingView(finding, offset)),
     configuration: `${JSON.stringify({ devices: { device: { real: carrier.target } } }, null, 2)}\n`,
     versions: versions(),
@@ -73,7 +66,7 @@ function findingView(finding: ServerFinding, offset: number): ServerFindingView 
     id: check.id,
     title: titleOf(finding),
     asked: check.title,
-    verdict: SHOWN_AS[verdict],
+    ...shownAs(verdict),
     code: finding.said.code,
     summary: prefix + text,
     ...(verdict === 'violates' && { conclusion: text }),
@@ -139,6 +132,7 @@ function serverTestSummary(serverTest: ServerTest) {
     verdict: verdictOfAll(serverTest),
     lost: [...serverTest.lost],
     fates: fateTexts(serverTest),
+    counts: Object.fromEntries(countsOf(serverTest).map(({ id, many }) => [id, many])),
     requests,
     dataSheet: {
       functions: {

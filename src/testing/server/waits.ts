@@ -1,10 +1,17 @@
 /**
- * ReplyWaits in ms: for a reply that has to come (some servers take half a second for a refusal or a write), for
- * the reply to a question that was answered before, for one that must not come.
+ * Waits in ms: for the first reply of all, for a reply that has to come (some servers take half a second for a
+ * refusal or a write), for the reply to a request that was answered before, for one that must not come.
  */
+export const FIRST_TIMEOUT = 5000;
 const REPLY_TIMEOUT = 1000;
-export const EXPECTED_TIMEOUT = 2000;
+const EXPECTED_TIMEOUT = 2000;
 const SHORTEST_SILENCE = 250;
+/** Of a slow server, a reply may take this many times as long as the slowest, and this many ms more. */
+const OF_SLOWEST = 1.5;
+const BEYOND_SLOWEST = 500;
+/** A server is slow from this time of a reply on, in ms: it gets fewer of many equal reads. */
+const SLOW = 200;
+const FEWEST_READS = 6;
 /** A reply may take this many times as long as those before. */
 const SLOWER = 6;
 /**
@@ -25,19 +32,34 @@ export class ReplyWaits {
 
   /** How long the reply to a function may take, in ms. */
   timeout(code: number): number {
-    return this.#within(REPLY_TIMEOUT, this.#slow(code));
+    return this.#within(Math.max(REPLY_TIMEOUT, this.#ofSlowest), this.#slow(code));
+  }
+
+  /** How long the reply to a question that was answered before may take, in ms. */
+  get expected(): number {
+    return Math.max(EXPECTED_TIMEOUT, this.#ofSlowest);
+  }
+
+  /** How many equal reads to make of a server as fast as this one, where others get so many. */
+  reads(many: number): number {
+    return Math.max(FEWEST_READS, Math.round(many * Math.min(1, SLOW / Math.max(1, this.#slowest))));
   }
 
   /** How long is waited for a reply that must not come, in ms. */
   get silence(): number {
-    return this.#within(
-      SHORTEST_SILENCE,
-      Math.max(...[...this.#newest.keys()].map((code) => this.#slow(code))),
-    );
+    return this.#within(SHORTEST_SILENCE, this.#slowest);
+  }
+
+  get #slowest(): number {
+    return Math.max(0, ...[...this.#newest.keys()].map((code) => this.#slow(code)));
+  }
+
+  get #ofSlowest(): number {
+    return OF_SLOWEST * this.#slowest + BEYOND_SLOWEST;
   }
 
   #within(least: number, slow: number): number {
-    return Math.min(EXPECTED_TIMEOUT, Math.max(least, SLOWER * slow + 100));
+    return Math.min(this.expected, Math.max(least, SLOWER * slow + 100));
   }
 
   #slow(code: number): number {

@@ -1,5 +1,5 @@
-import { TABLE_NAMES, type TableName } from '../../device/tables.js';
-import { type ImportedDevice, isOfBits } from '../../document/register-map.js';
+import { isOfBits, TABLE_NAMES, type TableName } from '../../device/tables.js';
+import type { ImportedDevice } from '../../document/register-map.js';
 import { ExceptionCode, FunctionCode } from '../../modbus/protocol/function-code.js';
 import { type Asker, type ReadRefusal, refusalOf, type Taken } from './asker.js';
 import { searchTables } from './search.js';

@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { type Command, parseCommandLine } from '../../../src/cli/command-line/command-line.js';
 import { SERVE_OPTIONS } from '../../../src/cli/command-line/commands/serve.js';
 import { describedWith, helpOn } from '../../../src/cli/command-line/help.js';
-import { COMMANDS } from '../../support/extensions.js';
+import { EXTENSIONS } from '../../../src/extensions/all.js';
 
 const parse = (line: string, env: Record<string, string> = {}): Command =>
-  parseCommandLine(line === '' ? [] : line.split(' '), env, COMMANDS);
+  parseCommandLine(line === '' ? [] : line.split(' '), env, EXTENSIONS);
 const error = (line: string) => {
   const command = parse(line);
   return command.kind === 'error' ? command.message : command;
 };
 
-const DESCRIBED = describedWith(COMMANDS);
+const DESCRIBED = describedWith(EXTENSIONS);
 const info = {};
 
 describe('the command line', () => {
@@ -135,7 +135,7 @@ describe('the command line', () => {
   });
 
   it('fits on a screen of 50 lines of 110 characters', () => {
-    const page = helpOn(undefined, COMMANDS);
+    const page = helpOn(undefined, EXTENSIONS);
     const lines = 'text' in page ? page.text.split('\n') : [];
     expect(lines.length).toBeGreaterThan(20);
     expect(lines.length).toBeLessThanOrEqual(50);

@@ -30,7 +30,6 @@ it('shows the values of registers in the reports of test and test-client, with n
     conclusions: [],
     parameters: [],
     findings: [{ id: '1', title: 'a step', verdict: 'fail', summary: '', frames, durationMs: 1 }],
-    configuration: '',
     versions: [],
   };
   const view = await shownReport(report, new Simulator(setup, pino({ level: 'silent' })));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BenchesSeen } from '../../../src/extensions/fleet/benches.js';
+import { BenchesSeen } from '../../../src/extensions/fleet/benches-seen.js';
 
 function seen() {
   const asked: string[] = [];

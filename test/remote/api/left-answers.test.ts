@@ -4,10 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { MessageChannel } from 'node:worker_threads';
 import { pino } from 'pino';
 import { afterEach, expect, test } from 'vitest';
-import { EXTENSIONS } from '../../../src/extensions/all.js';
+import { AT_DESK } from '../../../src/extensions/at-desk.js';
 import { buildApp } from '../../../src/remote/api/app.js';
 import { newDesk } from '../../../src/remote/api/desk.js';
-import { partsAt } from '../../../src/remote/api/extension.js';
 import { DeskEnd } from '../../../src/remote/rpc/desk-end.js';
 import { type DeskMessage, LineEnd, type LineMessage } from '../../../src/remote/rpc/line-end.js';
 import { Simulator } from '../../../src/simulator/simulator.js';
@@ -56,7 +55,12 @@ async function served() {
   const desk = new DeskEnd(port2, 1000);
   const now = () => performance.now();
   const atDesk = newDesk(desk, desk.traffic, { writesIn: '/', log: SILENT, now });
-  const app = buildApp(atDesk, { host: '127.0.0.1' }, SILENT, partsAt(atDesk, EXTENSIONS));
+  const app = buildApp(
+    atDesk,
+    { host: '127.0.0.1' },
+    SILENT,
+    AT_DESK.map((begin) => begin(atDesk)),
+  );
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { simulator } = room;
   await simulator.start();

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { type LocalSimulator, newLocalSimulator } from '../../../src/cli/library/local-simulator.js';
 import type { Configuration } from '../../../src/document/configuration.js';
-import { EXTENSIONS } from '../../../src/extensions/all.js';
+import { AT_DESK } from '../../../src/extensions/at-desk.js';
 import type { ApiRules } from '../../../src/remote/api/app.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { expectDocumented } from '../../support/documented.js';
@@ -64,7 +64,7 @@ export class Rest {
     log: Logger = pino({ level: 'silent' }),
     writesIn?: string,
   ) {
-    this.local = newLocalSimulator(configuration, rules, log, EXTENSIONS, writesIn);
+    this.local = newLocalSimulator(configuration, rules, log, AT_DESK, writesIn);
     this.simulator = this.local.simulator;
     this.app = this.local.app;
   }

@@ -185,6 +185,7 @@ describe('the real world', () => {
     expect(whyNot('wrong-crc')).toMatch(
       /^check wrong-crc can't be run on line bus: line bus has no CRC; of the group damaged it can carry truncated-reply, .*wrong-transaction/,
     );
+    expect(whyNot('attempts')).toBe('check attempts is called retries');
     expect(whyNot('trickle-slow')).toMatch(/: it is for serial lines, and line bus is tcp; /);
   });
 });

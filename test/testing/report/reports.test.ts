@@ -90,12 +90,11 @@ const REPORT: Report = {
     finding('not run'),
     finding('error'),
   ],
-  configuration: 'devices: {}\n',
   versions: [{ name: 'modbus-sim', version: '1.2.3' }],
 };
 
 describe('the report in JUnit XML', () => {
-  const xml = junitReport([viewReport(REPORT, shown)]);
+  const xml = junitReport([viewReport(REPORT, 'devices: {}\n', shown)]);
 
   it('counts as CI systems do, and skips what is inconclusive', () => {
     expect(xml).toMatch(/<testsuite name="[^"]*" tests="5" failures="1" errors="1" skipped="2" time="2.500"/);
@@ -105,7 +104,7 @@ describe('the report in JUnit XML', () => {
   it.each(['scenario', 'client'] as const)(
     'takes what is inconclusive in a %s for a failure where that is wanted',
     (kind) => {
-      const wanted = junitReport([viewReport({ ...REPORT, kind }, shown)], 'failure');
+      const wanted = junitReport([viewReport({ ...REPORT, kind }, '', shown)], 'failure');
       expect(wanted).toMatch(/failures="2" errors="1" skipped="1"/);
       expect(wanted).toContain('<failure message="why" type="inconclusive">why</failure>');
     },
@@ -125,7 +124,10 @@ describe('the report in JUnit XML', () => {
 
 describe('the report in JSON', () => {
   it('is an object for one test and a list for several', () => {
-    const one = JSON.parse(jsonReport([viewReport(REPORT, shown)])) as Record<string, unknown>;
+    const one = JSON.parse(jsonReport([viewReport(REPORT, 'devices: {}\n', shown)])) as Record<
+      string,
+      unknown
+    >;
     expect(one).toMatchObject({
       name: REPORT.name,
       verdict: 'fail',
@@ -138,10 +140,11 @@ describe('the report in JSON', () => {
         {},
       ],
     });
-    expect(JSON.parse(jsonReport([viewReport(REPORT, shown), viewReport(REPORT, shown)]))).toEqual([
-      one,
-      one,
-    ]);
+    expect(
+      JSON.parse(
+        jsonReport([viewReport(REPORT, 'devices: {}\n', shown), viewReport(REPORT, 'devices: {}\n', shown)]),
+      ),
+    ).toEqual([one, one]);
   });
 });
 
@@ -167,6 +170,7 @@ const CLIENT_TEST = viewReport(
     },
     findings: REPORT.findings.map((each) => ({ ...each, about: ABOUT })),
   },
+  'devices: {}\n',
   shown,
 );
 
@@ -249,7 +253,7 @@ describe('the report on a client test in HTML', () => {
 });
 
 describe('the report in HTML', () => {
-  const html = htmlReport([viewReport(REPORT, shown)]);
+  const html = htmlReport([viewReport(REPORT, 'devices: {}\n', shown)]);
 
   it('needs nothing from the network', () => {
     expect(html).not.toMatch(/\b(src|href)=["'](?!#)|@import|url\(|<script/);
@@ -269,7 +273,7 @@ describe('the report in HTML', () => {
 });
 
 describe('the strip of a report', () => {
-  const { frames } = viewReport(REPORT, shown).findings[0] ?? { frames: [] };
+  const { frames } = viewReport(REPORT, 'devices: {}\n', shown).findings[0] ?? { frames: [] };
   const [frame] = frames;
   const at = (seq: number, monotonicUs: number) =>
     ({
@@ -306,15 +310,15 @@ describe('the strip of a report', () => {
 
 it('says what was tested, by whom, and a remark in every form', () => {
   const about = { client: 'gateway <2.1>', tester: 'A. Bee', remark: 'new firmware' };
-  const test = viewReport({ ...REPORT, about }, shown);
-  const clientTest = viewReport({ ...REPORT, kind: 'client', about }, shown);
+  const test = viewReport({ ...REPORT, about }, '', shown);
+  const clientTest = viewReport({ ...REPORT, kind: 'client', about }, '', shown);
   expect(htmlReport([test])).toContain('<p>gateway &lt;2.1&gt;, tested by A. Bee: new firmware</p>');
   expect(junitReport([test])).toContain('<property name="client" value="gateway &lt;2.1&gt;"/>');
   expect(junitReport([test])).toContain('<property name="remark" value="new firmware"/>');
   expect(JSON.parse(jsonReport([test]))).toMatchObject({ about });
   expect(clientReportSchema.parse(JSON.parse(jsonReport([clientTest])))).toMatchObject({ about });
   expect(aboutText({ remark: 'new firmware' })).toBe('new firmware');
-  expect(jsonReport([viewReport(REPORT, shown)])).not.toContain('"about"');
+  expect(jsonReport([viewReport(REPORT, 'devices: {}\n', shown)])).not.toContain('"about"');
 });
 
 describe('the verdict on all of it', () => {
@@ -340,7 +344,7 @@ it('makes what a finding shows when its piece of a document is made, and not bef
     ...REPORT,
     findings: Array.from({ length: 20 }, (_, i) => finding('fail', { id: `${i}`, frames: [reply] })),
   };
-  const report = viewOnDemand(source, shown);
+  const report = viewOnDemand(source, '', shown);
   const most = (pieces: Iterable<unknown>) => {
     let [before, longest] = [looks, 0];
     for (const _ of pieces) {
@@ -354,5 +358,5 @@ it('makes what a finding shows when its piece of a document is made, and not bef
   // The strip looks, too.
   expect(most(htmlPieces([report]))).toBeLessThan(4 * once);
   expect(most(junitPieces([report]))).toBeLessThan(4 * once);
-  expect([...htmlPieces([report])].join('')).toBe(htmlReport([viewReport(source, shown)]));
+  expect([...htmlPieces([report])].join('')).toBe(htmlReport([viewReport(source, '', shown)]));
 });

@@ -112,13 +112,33 @@ type Beside = (heard: (bytes: Uint8Array) => void, clock: VirtualClock) => () =>
 /** Tests a server in virtual time, and stops that after `stopAt` ms. */
 export function testModel(
   answer: Answer,
-  { target = TCP, beside, stopAt, neighbours = [], ...order }: Partial<ServerTestOrder> & ModelWanted = {},
+  {
+    target = TCP,
+    beside,
+    stopAt,
+    delayMs = 5,
+    neighbours = [],
+    ...order
+  }: Partial<ServerTestOrder> & ModelWanted = {},
 ): Promise<ServerTest> {
   const clock = new VirtualClock();
   const framing = FRAMINGS[target.framing];
   const wireTo = (_: ClientTarget, { heard }: { heard(bytes: Uint8Array): void }): Wire => {
     let end = (): void => {};
     let isOpen = false;
+    let rest: Uint8Array = new Uint8Array();
+    /** The frames that are whole by now: on a network as long as their headers say, at least two bytes. */
+    const framesIn = (bytes: Uint8Array): Uint8Array[] => {
+      if (framing.name !== 'socket') return [bytes];
+      rest = Buffer.concat([rest, bytes]);
+      const found: Uint8Array[] = [];
+      while (rest.length >= 6 && rest.length >= 6 + word(rest, 4)) {
+        const length = word(rest, 4) < 2 ? rest.length : 6 + word(rest, 4);
+        found.push(rest.subarray(0, length));
+        rest = rest.subarray(length);
+      }
+      return found;
+    };
     const hear = (bytes: Uint8Array) => {
       if (isOpen) heard(bytes);
     };
@@ -131,15 +151,19 @@ export function testModel(
         target.kind === 'serial' ? { character: 0.57, t35: 2, gap: 20 } : { character: 0, t35: 0, gap: 50 },
       open: async () => {
         isOpen = true;
+        rest = new Uint8Array();
         end = beside?.(hear, clock) ?? end;
         return undefined;
       },
       write: (bytes) => {
-        const asked = framing.decode(bytes);
         const units = new Map([[1, answer], ...neighbours]);
-        if (asked?.unitId === 0) for (const each of units.values()) each(asked.pdu);
-        const pdu = asked && units.get(asked.unitId)?.(asked.pdu);
-        if (pdu) clock.callAfter(5, () => hear(framing.encode({ ...asked, pdu: Uint8Array.from(pdu) })));
+        for (const frame of framesIn(bytes)) {
+          const asked = framing.decode(frame);
+          if (asked?.unitId === 0) for (const each of units.values()) each(asked.pdu);
+          const pdu = asked && units.get(asked.unitId)?.(asked.pdu);
+          if (pdu)
+            clock.callAfter(delayMs, () => hear(framing.encode({ ...asked, pdu: Uint8Array.from(pdu) })));
+        }
         return undefined;
       },
       close: async () => close(),
@@ -160,4 +184,6 @@ interface ModelWanted {
   readonly target?: ClientTarget;
   readonly beside?: Beside;
   readonly stopAt?: number;
+  /** How long the server takes, in ms. */
+  readonly delayMs?: number;
 }

@@ -85,3 +85,21 @@ describe('the grade follows what was seen', () => {
     expect(violations(serverTest).join()).toContain('address-wraps: dangerous: ');
   });
 });
+
+describe('a slow server', () => {
+  const plain = () => answering(modelDevice());
+
+  it.each([700, 1500, 3000, 4500])('that takes %s ms is reached, and not accused', async (delayMs) => {
+    const checks = ['frames', 'address-unknown', 'function-unknown', 'fc03-quantity-0'];
+    const serverTest = await testModel(plain(), { delayMs, checks });
+    expect(serverTest.isReached).toBe(true);
+    expect(violations(serverTest)).toEqual([]);
+    expect(serverTest.findings.filter(({ verdict }) => verdict === 'inconclusive')).toEqual([]);
+  });
+
+  it('that takes 0.7 s has a card within five minutes', async () => {
+    const serverTest = await testModel(plain(), { delayMs: 700 });
+    expect(violations(serverTest)).toEqual([]);
+    expect(serverTest.durationMs).toBeLessThan(300_000);
+  });
+});

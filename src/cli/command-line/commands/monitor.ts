@@ -42,7 +42,7 @@ export const MONITOR = command({
     if (word !== undefined) return failure(`monitor takes options only, got ${quote(word)}`);
     const { line, unit, function: code, rule, problems, last, hex = false } = values;
     const { url = DEFAULT_URL, token = tokenInEnvironment } = values;
-    const filters = compact({ line, unit, function: code, rule, problems: problems && 'true' });
+    const filters = compact({ line, unit, function: code, rule, problems: problems ? 'true' : undefined });
     return success(compact({ kind: 'monitor' as const, url, token, filters, last, hex }));
   },
 });

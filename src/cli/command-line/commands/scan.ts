@@ -132,6 +132,16 @@ export function allOf(written: WrittenOptions, name: string): string[] {
   return written.flatMap(([each, text]) => (each === name ? text : []));
 }
 
+/** The pairs of an option that may be repeated, whose texts are `NAME=VALUE`. */
+export function pairsOf(written: WrittenOptions, name: string): ReadonlyMap<string, string> {
+  return new Map(
+    allOf(written, name).map((text) => {
+      const at = text.indexOf('=');
+      return [text.slice(0, at), text.slice(at + 1)] as const;
+    }),
+  );
+}
+
 function unknownOption(rawName: string, known: readonly string[]): string {
   const name = rawName.replace(/^-+/, '');
   const renamed = name.replace(/^witness-/, 'observer-');

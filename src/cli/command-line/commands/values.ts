@@ -7,7 +7,7 @@ import type { RunAbout } from '../../../testing/report/report.js';
 import type { Option, Values } from './scan.js';
 
 /** An option without a value. @param help what the option does */
-export function flag(help: string): Option<true, 'boolean'> {
+export function flag(help: string): Option<boolean, 'boolean'> {
   return { type: 'boolean', read: () => true, help };
 }
 
@@ -100,12 +100,7 @@ export const OUTPUT_OPTIONS = {
 };
 
 /** Where a command writes its file. */
-export interface Output {
-  /** Path of the file; standard output when absent. */
-  readonly output?: string;
-  /** Whether a file that exists is overwritten. */
-  readonly force: boolean;
-}
+export type Output = Values<typeof OUTPUT_OPTIONS>;
 
 /** The options with the paths of reports, and what an inconclusive step or check counts as in JUnit. */
 export const REPORT_OPTIONS = {

@@ -1,7 +1,6 @@
 import { failure, type Result } from '../../../common/result.js';
 import { quote } from '../../../common/schema/problem.js';
-import type { TableName } from '../../../device/tables.js';
-import { isOfBits } from '../../../document/register-map.js';
+import { isOfBits, type TableName } from '../../../device/tables.js';
 import { MAX_REGISTERS_READ } from '../../../modbus/protocol/limits.js';
 import { Collector, type FoundValue, type ImportExtras, type Imported, middleOf } from '../collected.js';
 import { type DataType, dataTypeOf, orderOf } from '../data-types.js';

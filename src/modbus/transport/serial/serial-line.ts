@@ -4,7 +4,7 @@ import type { Adapter } from '../port/adapter.js';
 import { openPort, pacingOf } from '../port/open-port.js';
 import type { BytePort, OpenResult, PortListener } from '../port/port.js';
 import { identityOf } from '../port/port-path.js';
-import { Retries } from '../retries.js';
+import { Reopening } from '../reopening.js';
 import type { SerialSettings } from '../settings.js';
 import type { LineHandler, LineState, SerialSide, Transport, TransportStart } from '../transport.js';
 import { type SerialBehaviour, serialBehaviour } from './behaviour.js';
@@ -42,7 +42,7 @@ export class SerialLine implements Transport, SerialSide, PortListener {
   #session: PortSession | undefined;
   /** The identity of the port that can't do what was asked for; undefined where no port was found unfit. */
   #unfit: string | undefined;
-  readonly #retries: Retries;
+  readonly #retries: Reopening;
 
   /** Makes the line. Tests pass a port and a clock of their own. */
   constructor(
@@ -56,7 +56,7 @@ export class SerialLine implements Transport, SerialSide, PortListener {
     this.#handler = handler;
     this.#open = open;
     this.#clock = clock;
-    this.#retries = new Retries(clock, RETRY_TIMES, {
+    this.#retries = new Reopening(clock, RETRY_TIMES, {
       attempt: (isCalledOff) => this.#reopen(isCalledOff),
       failed: (error, isNew) => {
         if (this.#unfit !== undefined) return;

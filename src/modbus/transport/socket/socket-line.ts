@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Framing } from '../../protocol/framing.js';
 import { systemClock } from '../clock.js';
-import { Retries } from '../retries.js';
+import { Reopening } from '../reopening.js';
 import type { SocketSettings } from '../settings.js';
 import type { LineHandler, LineState, Transport, TransportStart } from '../transport.js';
 import { ClientList, type DescriptorState, descriptorStates } from './client-list.js';
@@ -54,7 +54,7 @@ export class SocketLine implements Transport {
   #state: LineState = { kind: 'stopped' };
   /** True when a socket that can't be opened, or that fails later, is tried again. */
   #waits = false;
-  readonly #retries = new Retries(systemClock, RETRY_TIMES, {
+  readonly #retries = new Reopening(systemClock, RETRY_TIMES, {
     attempt: async () => {
       const opened = await this.#open();
       return opened.ok ? undefined : opened.error;

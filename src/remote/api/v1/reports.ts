@@ -162,7 +162,6 @@ export async function reportView({ rpc, map }: ApiContext, { id, report }: Run):
   const whole = {
     ...report,
     kind,
-    configuration,
     findings: findings.map(({ packedFrames, ...head }) => ({
       ...head,
       get frames() {
@@ -170,7 +169,7 @@ export async function reportView({ rpc, map }: ApiContext, { id, report }: Run):
       },
     })),
   };
-  return { ok: true, value: viewOnDemand(whole, await map.viewer(framesOf(whole))) };
+  return { ok: true, value: viewOnDemand(whole, configuration, await map.viewer(framesOf(whole))) };
 }
 
 async function configurationText(rpc: ApiContext['rpc']): Promise<string> {

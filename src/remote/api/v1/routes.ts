@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyPluginCallback } from 'fastify';
 import { isMapping } from '../../../common/schema/parts.js';
 import { done, refusal } from '../../../simulator/commands/refusal.js';
 import { CATALOGUE_COMMANDS, catalogueSchema } from '../../../simulator/commands/schemas/catalogue.js';
@@ -16,7 +16,7 @@ import { MAX_YAML_BYTES } from '../../../testing/declared.js';
 import type { Access } from '../access/access.js';
 import { sendJson } from '../answers.js';
 import type { ApiContext } from '../desk.js';
-import type { DeskPart as ExtensionPart } from '../extension.js';
+import type { ExtensionPart } from '../extension.js';
 import { captureRoutes } from './capture.js';
 import { eventRoutes } from './events.js';
 import { configurationPart, mqttRoutes, PORTS_PART } from './program.js';
@@ -32,13 +32,12 @@ import { acceptYaml, applyPart } from './yaml-body.js';
 export function v1Routes(
   desk: ApiContext,
   access: Access,
-  extensions: Promise<readonly ExtensionPart[]>,
-): FastifyPluginAsync {
+  extensions: readonly ExtensionPart[],
+): FastifyPluginCallback {
   const reports = reportPlaces();
-  return async (app) => {
-    const added = await extensions;
+  return (app, _, done) => {
     const addedTo = (tag: 'program' | 'traffic'): Routes =>
-      Object.assign({}, ...added.map(({ routes }) => routes?.[tag]));
+      Object.assign({}, ...extensions.map(({ routes }) => routes?.[tag]));
     addRoutes(app, 'devices', {
       ...routesOf(desk, DEVICE_COMMANDS),
       ...routesOf(desk, VALUE_COMMANDS),
@@ -73,6 +72,7 @@ export function v1Routes(
       addRoutes(scope, 'traffic', { ...traffic, ...eventRoutes(desk) });
       ready();
     });
+    done();
   };
 }
 

@@ -40,7 +40,7 @@ function filterShape(lines: readonly string[]) {
   };
 }
 
-function eventShape(lines: readonly string[]) {
+export function eventShape(lines: readonly string[]) {
   return {
     ...filterShape(lines),
     direction: listOf((text) => choice('direction', text, DIRECTIONS)).describe(
@@ -76,7 +76,7 @@ function afterIn(what: string) {
 }
 
 /** The parameters for the beginning of a stream of events. */
-function streamStart() {
+export function streamStart() {
   return afterIn('a sequence number').optional().describe('Begins after the event of this sequence number.');
 }
 
@@ -116,11 +116,6 @@ export function eventsQuery(lines: readonly string[]) {
         SEVERAL,
     ),
   });
-}
-
-/** The query of `/learned.yaml`. */
-export function learnedQuery(lines: readonly string[]) {
-  return section({ ...eventShape(lines), after: streamStart() });
 }
 
 /** The query of `/capture.pcapng`. */

@@ -7,7 +7,6 @@ import { notAsBefore, secondsSince, stopped } from '../trial/gone.js';
 import { patienceOf } from '../trial/trial.js';
 import { type Evidence, type Judged, sure } from '../trial/verdict.js';
 
-/** A way to end a connection. */
 interface LossRow extends CheckText {
   readonly what: string;
   readonly faults: readonly object[];
@@ -180,5 +179,4 @@ const halfOpen: Check = {
   },
 };
 
-/** Checks of what a client does about a connection that ends. */
 export const connections: readonly Check[] = [...LOSSES.map(lossCheck), listenerGone, halfOpen];

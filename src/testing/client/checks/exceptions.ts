@@ -94,7 +94,6 @@ const UNCLEAR =
   'inconclusive when endless retries look like the retries of each poll, when not every poll is repeated that often, or when it comes back as a program that was started again';
 const FAILS = `fails when it asks ${ENDLESS}, or no longer polls afterwards, or when the observer shows a value that no reply carried`;
 
-/** Checks of what a client does when every request of a poll gets an exception. */
 export const exceptions: readonly Check[] = EXCEPTIONS.map(
   ({ code, name, matters, source = 'Application Protocol V1.1b3, 7', isTemporary = false }) => ({
     id: `exception-${code}`,

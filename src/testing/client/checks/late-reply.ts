@@ -17,7 +17,6 @@ const BLAME = {
   blame: 'takes a late reply for the next one: dangerous',
 };
 
-/** The check with a reply that comes after the time-out, while the next request is under way. */
 export const lateReply: Check = {
   id: 'late-reply',
   group: 'damaged',

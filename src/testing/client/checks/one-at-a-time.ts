@@ -22,7 +22,6 @@ const LONG_ENOUGH_MS = 1_000;
 const ALIKE_MS = 25;
 const BLAME = 'asks while a reply is pending';
 
-/** The check that nothing is asked while a reply is pending. */
 export const oneAtATime: Check = {
   id: 'one-at-a-time',
   group: 'watching',

@@ -157,14 +157,12 @@ async function play(exam: Exam, entry: Misbehaviour, player: EntryPlayer): Promi
   });
 }
 
-/** What came of playing an entry. */
 interface EntryOutcome extends Played {
   /** Sequence numbers of the last event before the entry was played, and of the last one while it was. */
   readonly since: number;
   readonly last: number;
   readonly ms: number;
   readonly player: EntryPlayer;
-  /** True when the client polls as before. */
   readonly isBack: boolean;
   /** True when the observer shows the values of good replies, or was not asked. */
   readonly follows: boolean;

@@ -192,7 +192,6 @@ function sameness({ target }: Exam, usual: Behaviour): (one: number, other: numb
 const LOOK_ALIKE =
   'its retries look like its polls, and another poll period or time-out of the client would tell them apart';
 
-/** The check that counts the retries of one poll. */
 const retries: Check = {
   id: 'retries',
   group: 'time',
@@ -257,7 +256,6 @@ function retriesTrial(exam: Exam, { asked, after, tries: count, doubt }: SilentR
   return { shows: 'wrong', text: 'asked once and gave up', evidence, weight, conclusion };
 }
 
-/** The check that measures the pauses before retries, and whether they grow. */
 const pauses: Check = {
   id: 'pauses',
   group: 'time',

@@ -10,7 +10,6 @@ export interface Pace {
    * How long after a request without a reply the client closes its connection; undefined when it does not.
    */
   readonly closedAfterMs: number | undefined;
-  /** The usual time from a request to its reply. */
   readonly replyMs: number;
   /**
    * Two times are the same when they differ by no more than this: by the rhythm of the client, and by what
@@ -23,7 +22,6 @@ export interface Pace {
    */
   readonly spread: number;
   readonly isSteady: boolean;
-  /** The polls without replies, and the requests that came next. */
   readonly evidence: Evidence;
 }
 

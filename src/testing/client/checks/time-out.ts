@@ -99,7 +99,6 @@ async function probe(exam: Exam, pace: Pace, wantedMs: number): Promise<Probe | 
   };
 }
 
-/** Decides what the next request after a late reply shows. */
 function answerOf(
   { client: { line } }: Exam,
   { usual, silent, closedAfterMs, replyMs, tolerance }: Pace,
@@ -199,7 +198,6 @@ function isOnGrid({ periodMs }: Exam, { usual, silent, closedAfterMs, tolerance 
   return Math.min(off, periodMs - off) <= tolerance;
 }
 
-/** The check that measures the response time-out. */
 const timeOut: Check = {
   id: 'time-out',
   group: 'time',
@@ -267,7 +265,6 @@ const MARGINS = [
 /** The least margin, in multiples of the error of the time-out. */
 const ERRORS = 2;
 
-/** The check of what happens at 90 % and 110 % of the time-out. */
 const timeOutMargins: Check = {
   id: 'time-out-margins',
   group: 'time',

@@ -43,7 +43,6 @@ async function silent(exam: Exam, ms: number): Promise<Silence> {
   return { at, spoilt, endedAt: exam.clock.now(), last: exam.log.last };
 }
 
-/** The check in which all devices of the line are silent for a while. */
 function outage(seconds: number, needs?: readonly string[]): Check {
   const lastsMs = seconds * 1000;
   return {
@@ -104,7 +103,6 @@ const LONGEST_DEAD_MS = 180_000;
 /** How often each other poll has to come before the check is over early. */
 const ENOUGH_ASKED = 4;
 
-/** The check in which one unit is silent, and the others should be asked meanwhile. */
 const deadUnit: Check = {
   id: 'dead-unit',
   group: 'time',

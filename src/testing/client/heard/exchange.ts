@@ -16,7 +16,6 @@ export interface OwnRule {
 
 /** A request of the client, and its reply. Times are in ms of the clock of the client test. */
 export interface Exchange {
-  /** Sequence number of the request. */
   readonly seq: number;
   /** When the last byte of the request was read. */
   readonly at: number;

@@ -3,9 +3,7 @@ import type { Exchange } from './exchange.js';
 
 /** A time in which nothing on the line was answered. */
 export interface Silence {
-  /** When it began, in ms. */
   readonly at: number;
-  /** The requests that got no reply. */
   readonly spoilt: readonly Exchange[];
   readonly endedAt: number;
   /** Everything with a higher sequence number came after the silence. */

@@ -20,7 +20,6 @@ export class ExchangeLog {
   readonly #spoilt: Exchange[] = [];
   /** Exchanges that may still get their replies. */
   readonly #open = new Map<number, Exchange>();
-  /** The newest exchange of each connection. */
   readonly #latest = new Map<number, Exchange>();
   readonly #acted: () => OwnRule | undefined;
   readonly #listeners = new Set<(event: TrafficEvent) => void>();
@@ -177,7 +176,6 @@ function behind<Item extends { readonly seq: number }>(items: readonly Item[], s
   return items.slice(first);
 }
 
-/** A source of events of the line. */
 interface Heard {
   /**
    * Calls back after each event.

@@ -24,7 +24,6 @@ const ENOUGH_MS = 30_000;
 /** Watching takes at most this fraction of the limit. */
 const MOST_OF_LIMIT = 0.25;
 
-/** The polls of the client, and the one to disturb. */
 interface Watched {
   readonly polls: readonly Poll[];
   readonly target: Poll;

@@ -137,7 +137,6 @@ export class EntryPlayer {
   readonly #entry: Misbehaviour;
   readonly #line: Line;
   readonly #unitId: number | undefined;
-  /** The fault rules of the entry as they are on this line. */
   readonly rules: readonly FaultRule[];
 
   /** @param unitId the unit whose device misbehaves; all devices of the line when undefined */

@@ -7,12 +7,10 @@ import { type ExchangeLog, Waits } from '../heard/log.js';
 import type { WatchedClient } from '../watched-client.js';
 import type { Judged } from './verdict.js';
 
-/** The group among which a check is shown. */
 type Group = 'watching' | 'time' | 'damaged' | 'exceptions' | 'connections' | 'real-world';
 
 /** What a check says about itself. */
 export interface CheckText extends Omit<CheckAbout, 'group' | 'rule'> {
-  /** The identifier of the check, unique among all. */
   readonly id: string;
   readonly title: string;
 }
@@ -68,21 +66,16 @@ export interface Disturbance {
 
 /** A disturbance while it goes on. */
 export interface Disturbed {
-  /** When the disturbance began, in ms. */
   readonly at: number;
   /** Everything with a higher sequence number came after the disturbance began. */
   readonly since: number;
-  /** The requests on which the faults have acted so far. */
   readonly spoilt: readonly Exchange[];
 }
 
-/** What each check of a client has for itself. */
 interface Own {
-  /** The name of the check. */
   readonly name: string;
   /** Random numbers; the same seed gives the same numbers. */
   readonly random: Random;
-  /** The poll that is disturbed. */
   readonly target: Poll;
   /** True when another check disturbs another poll at the same time. */
   readonly isBeside?: boolean;
@@ -169,7 +162,6 @@ export class Exam {
     this.#undo();
   }
 
-  /** Watches for some time. */
   async watch(ms: number): Promise<void> {
     await this.until(() => undefined, ms);
   }

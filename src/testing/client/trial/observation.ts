@@ -5,10 +5,8 @@ import type { ExchangeLog } from '../heard/log.js';
 /** How the reply to a request is treated: it comes as it should, or faults act on it. */
 export type Treatment = 'good' | readonly object[];
 
-/** What was heard of a client, and the poll to look at. */
 export interface Heard {
   readonly log: ExchangeLog;
-  /** The poll that is disturbed. */
   readonly target: Poll;
 }
 
@@ -160,7 +158,6 @@ function wasTreated(exchange: Exchange, treatment: Treatment): boolean {
  */
 export interface Reaction {
   readonly kind: 'usual' | 'missing' | 'again' | 'unclear';
-  /** What the client did, as a part of a sentence. */
   readonly text: string;
   /** True when the client was away for a time, as a program is that was restarted. */
   readonly wasAway?: boolean;

@@ -173,7 +173,6 @@ export const TAKES_IT: ReactionMeaning = { usual: 'right', missing: 'wrong', aga
  */
 export const TAKES_NONE: ReactionMeaning = { missing: 'right', again: 'unclear', usual: 'wrong' };
 
-/** The words of the first page on what is wrong. */
 export interface Blame {
   /** What the client was shown: `a reply with a wrong CRC`. */
   readonly what: string;

@@ -33,7 +33,6 @@ export interface SeenByObserver {
    * replies. `other`: it showed a value that the replies did not carry.
    */
   readonly kind: 'kept' | 'sent' | 'other';
-  /** The value that the observer showed. */
   readonly text: string;
 }
 
@@ -51,7 +50,6 @@ export interface ValueTrial {
   /** The faults that spoil the replies, or a function that makes them for the mark that the replies carry. */
   readonly faults: readonly object[] | ((mark: object) => readonly object[]);
   readonly meaning: ValueMeaning;
-  /** What the client was shown. */
   readonly what: string;
   /** What is wrong with a client that takes the value, for the first page. */
   readonly blame: string;
@@ -97,7 +95,6 @@ export const SEEN = 2;
 export class ValueOracle {
   readonly #observer: Observer;
   #marks: readonly number[][] = [];
-  /** What the observer shows for each mark. */
   #texts: readonly string[] = [];
   #delayMs = 0;
   #next = 0;

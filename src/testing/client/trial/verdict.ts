@@ -1,7 +1,6 @@
 import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../../simulator/traffic/event.js';
 import type { Verdict } from '../../report/report.js';
 
-/** A request, and its reply. */
 interface AskedPoll {
   readonly poll: string;
   readonly request: FrameEvent;
@@ -18,7 +17,6 @@ export const LAST_FRAMES = 4;
 export interface Trial {
   /** `unclear`: the trial showed neither of the two behaviours that the check distinguishes. */
   readonly shows: 'right' | 'wrong' | 'unclear';
-  /** What the client did, as a part of a sentence. */
   readonly text: string;
   readonly evidence: Evidence;
   /** How many trials this one counts as; one when absent. */
@@ -35,12 +33,10 @@ export interface Trial {
   readonly conclusion?: string;
 }
 
-/** The verdict of trials. */
 export interface Judged {
   readonly verdict: 'pass' | 'fail' | 'inconclusive';
   /** How many trials show the verdict, and how many were made. */
   readonly confidence: { readonly agreeing: number; readonly trials: number };
-  /** The reason, in one or two sentences. */
   readonly summary: string;
   readonly evidence: Evidence;
   readonly conclusion?: string;
@@ -59,7 +55,6 @@ export interface Bounds {
   /** The fraction of the trials that show one or the other which has to be right, or wrong. */
   readonly right: number;
   readonly wrong: number;
-  /** How many trials are made at most. */
   readonly most: number;
 }
 

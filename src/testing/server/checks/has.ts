@@ -30,7 +30,7 @@ export async function startOr(bench: Bench, code: ReadCode): Promise<number | Ju
 }
 
 /** Finds the table of a function, or says why there is none. */
-export async function tableOr(bench: Bench, code: ReadCode): Promise<number | Judged> {
+async function tableOr(bench: Bench, code: ReadCode): Promise<number | Judged> {
   const address = await bench.table(code);
   if (typeof address === 'number') return address;
   const { answer } = address;

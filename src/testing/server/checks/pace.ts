@@ -40,14 +40,14 @@ async function backToBack(bench: Bench): Promise<Judged> {
   const read = async (many: number) => {
     for (let i = 0; i < many; i++) reads.push(await ask(i, 0));
   };
-  await read(READS);
+  await read(bench.asker.waits.reads(READS));
   const behind = reads.filter(isBehind);
   if (behind.length > BEHIND * reads.length) {
     bench.blocked = { code: 'replies-behind' };
     return counted(dangerous, { code: 'one-behind' }, behind, reads.length);
   }
   const lostOf = () => reads.filter((each) => !isDecisive(each));
-  if (lostOf().length === 1) await read(MORE_READS);
+  if (lostOf().length === 1) await read(bench.asker.waits.reads(MORE_READS));
   const lost = lostOf();
   const of = reads.length;
   if (lost.length === 0) return conforms({ code: 'reads-answered', of });

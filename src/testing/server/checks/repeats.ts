@@ -25,7 +25,8 @@ const BLOCKS = [20, 12, 8, 4];
 const USUAL_SHARE = 0.75;
 
 /** Reads the same registers again and again: nobody writes them, so values that don't live stay the same. */
-async function repeats(bench: Bench, times: number, quantity: number): Promise<Judged> {
+async function repeats(bench: Bench, many: number, quantity: number): Promise<Judged> {
+  const times = bench.asker.waits.reads(many);
   const { code, address } = bench.good;
   if (code < 3) return unsupported({ code: 'no-registers' });
   const pdu = readPdu(code, address, quantity);
@@ -114,7 +115,7 @@ async function repeatRead(
   what: { readonly function: number; readonly registers: number },
 ): Promise<Judged> {
   const reads: Exchange[] = [];
-  for (let i = 0; i < MORE_READS; i++) {
+  for (let i = bench.asker.waits.reads(MORE_READS); i > 0; i--) {
     const read = await bench.asker.once(pdu, { isExpected: true });
     reads.push(read);
     if (!isDecisive(read) && bench.facts.losses === undefined && !(await bench.isAlive())) break;

@@ -1,7 +1,8 @@
 import { type Bench, READ_CODES } from '../bench.js';
 import { checksOf, conforms, inconclusive, type Judged } from '../check.js';
-import { hasValues } from '../exchange.js';
+import { type Exchange, hasValues, isDecisive } from '../exchange.js';
 import { readPdu } from '../requests.js';
+import { FIRST_TIMEOUT } from '../waits.js';
 
 /**
  * Looks for a read that is answered. Where the first request of a connection gets lost, the next connection
@@ -16,7 +17,7 @@ async function answers(bench: Bench): Promise<Judged> {
   let refused: number | undefined;
   for (const code of READ_CODES) {
     for (const address of bench.candidates(code)) {
-      const exchange = await bench.ask(readPdu(code, address, 1));
+      const exchange = await firstReply(bench, readPdu(code, address, 1));
       const { answer } = exchange;
       if (hasValues(exchange)) {
         bench.read = { code, address };
@@ -31,7 +32,7 @@ async function answers(bench: Bench): Promise<Judged> {
     // Two tables without an answer: before the others are tried, the connection gets its time.
     if (silences === 2 && refused === undefined && !asker.isSerial && asker.connectPauseMs === 0) {
       asker.connectPauseMs = CONNECT_PAUSE_MS;
-      const exchange = await bench.ask(readPdu(3, bench.candidates(3)[0] ?? 0, 1));
+      const exchange = await firstReply(bench, readPdu(3, bench.candidates(3)[0] ?? 0, 1));
       if (exchange.answer.kind === 'exception') refused = exchange.answer.code;
       if (hasValues(exchange)) {
         bench.read = { code: 3, address: bench.candidates(3)[0] ?? 0 };
@@ -52,6 +53,12 @@ async function answers(bench: Bench): Promise<Judged> {
       : { code: 'no-answer', isSerial: asker.isSerial, isGarbled: heard > 0 },
     ...shown,
   );
+}
+
+/** Asks while nobody knows how long the server takes: once with a long wait, and again, as the first may get lost. */
+async function firstReply(bench: Bench, pdu: Uint8Array): Promise<Exchange> {
+  const first = await bench.asker.once(pdu, { timeout: FIRST_TIMEOUT });
+  return isDecisive(first) ? first : bench.asker.once(pdu);
 }
 
 /** Some servers want this pause after a connection is opened, in ms (Huawei: 1 to 2 s). */

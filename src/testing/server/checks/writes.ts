@@ -130,7 +130,7 @@ async function tearing(bench: Bench): Promise<Judged> {
   const torn: Exchange[] = [];
   let reads = 0;
   try {
-    for (; reads < TEAR_READS; reads++) {
+    for (const most = asker.waits.reads(TEAR_READS); reads < most; reads++) {
       const half = HALVES[reads % 2] ?? 0;
       const [written, read] = await Promise.all([
         asker.askOn(other, write16(address, [half, half])),

@@ -1,5 +1,5 @@
-import { type Result, success } from '../../../common/result.js';
-import type { Described, Given, NamedCommand, OptionTable } from './scan.js';
+import { type Result, success } from '../../common/result.js';
+import type { Described, Given, NamedCommand, OptionTable } from './commands/scan.js';
 
 /** What somebody has asked an extension for. */
 export interface ExtensionOrder {
@@ -10,10 +10,15 @@ export interface ExtensionOrder {
   carryOut(): Promise<number>;
 }
 
-/** A command of an extension. */
-export type ExtensionCommand = Described & {
-  /** The part of the list of commands that has it. */
+/**
+ * What an extension has on the command line. The code behind it is loaded when somebody asks for it. What an
+ * extension does at the desk, another thread, is an `ExtensionPart` (`remote/api/extension.ts`).
+ */
+export type Extension = Described & {
+  /** The part of the list of commands that has its command. */
   readonly part: 'describe' | 'operate';
+  /** Loads its long work, which a thread of its own does one piece after another (`verbs/work.ts`). */
+  readonly work?: () => Promise<Generator<unknown, unknown, never>>;
 } & (NamedCommand<OptionTable, ExtensionOrder> | Foreign);
 
 /** A command that another program writes, with options that are in no table. */
@@ -22,17 +27,13 @@ interface Foreign {
   understand(args: readonly string[], env: NodeJS.ProcessEnv): Result<ExtensionOrder>;
 }
 
-/** Makes the command of an extension of one that is understood, and of what carries it out. */
-export function extensionCommand<Table extends OptionTable, Command>(
-  part: ExtensionCommand['part'],
-  named: NamedCommand<Table, Command>,
+/** Makes an extension of its command and what carries the command out. */
+export function extension<Table extends OptionTable, Command>(
+  part: Extension['part'],
+  command: NamedCommand<Table, Command>,
   carryOut: (order: Command) => Promise<number>,
-): ExtensionCommand {
-  return {
-    ...named,
-    part,
-    parse: (given) => ordered(named.parse(given as Given<Table>), carryOut),
-  };
+): Extension {
+  return { ...command, part, parse: (given) => ordered(command.parse(given as Given<Table>), carryOut) };
 }
 
 /** What carries an order out, once it is understood. */

@@ -17,7 +17,7 @@ interface Attempts {
 }
 
 /** Tries to open something again and again, with growing pauses, until it opens or is called off. */
-export class Retries {
+export class Reopening {
   readonly #clock: Clock;
   readonly #times: RetryTimes;
   readonly #attempts: Attempts;

@@ -1,0 +1,139 @@
+import { durationText } from '../report/words.js';
+import { median } from '../times.js';
+import { pollOf, type Seen } from './seen.js';
+
+/*
+ * Whether a request that repeats a spoilt one is a retry, or the next poll of the client.
+ */
+
+/** When a client will send the same poll again if nothing disturbs it, in ms after a request. */
+export interface NextPoll {
+  readonly earliest: number;
+  readonly latest: number;
+  /** Before this it does not come at all, unless the client begins its round again. */
+  readonly soonest: number;
+  /** True when something else was asked in each interval that was seen. */
+  readonly isInTurn: boolean;
+  /** The median of the intervals that were seen. */
+  readonly usual: number;
+}
+
+/** How many intervals of a poll are kept (the newest ones), and how many have to be known. */
+const MOST_INTERVALS = 16;
+const FEWEST_INTERVALS = 3;
+/** How many polls are remembered, because a client may ask something else each time. */
+const MOST_QUESTIONS = 512;
+/** How far a busy client on a busy machine strays from its interval, in ms and as a fraction of it. */
+const LEAST_MARGIN_MS = 50;
+const MARGIN = 0.25;
+/** How far it strays when the request is out of turn as well. */
+const LEAST_TURN_MARGIN_MS = 25;
+const TURN_MARGIN = 0.1;
+
+interface Interval {
+  readonly ms: number;
+  /** True when nothing else was asked on the line during the interval. */
+  readonly isAlone: boolean;
+}
+
+interface Poll {
+  /** How often the line was disturbed before the newest request; -1 when that one was disturbed itself. */
+  readonly disturbances: number;
+  /** When the newest request came; undefined when it may have been a retry. */
+  readonly at: number | undefined;
+  /** How many requests had come on the line by then. */
+  readonly count: number;
+  readonly intervals: Interval[];
+}
+
+/** Learns how often a client sends each poll, from the requests that no fault has disturbed. */
+export class PollIntervals {
+  readonly #polls = new Map<string, Poll>();
+  /** How many requests have come, by line. */
+  readonly #counts = new Map<string, number>();
+  #disturbances = 0;
+
+  /**
+   * Takes the next request.
+   * @param spoilt true when a fault acted on it: no interval reaches across it, and none begins with the
+   *   first request after it, which may be a retry
+   */
+  see(seen: Seen, spoilt: boolean): void {
+    if (seen.reply !== undefined) return;
+    if (spoilt) this.#disturbances++;
+    const count = (this.#counts.get(seen.line) ?? 0) + 1;
+    this.#counts.set(seen.line, count);
+    const key = pollOf(seen);
+    const known = this.#polls.get(key);
+    const { intervals = [] } = known ?? {};
+    const isUndisturbed = (known?.disturbances ?? 0) === this.#disturbances;
+    if (isUndisturbed && known?.at !== undefined) {
+      intervals.push({ ms: seen.at - known.at, isAlone: count === known.count + 1 });
+    }
+    if (intervals.length > MOST_INTERVALS) intervals.shift();
+    const at = isUndisturbed ? seen.at : undefined;
+    this.#polls.delete(key);
+    this.#polls.set(key, { disturbances: spoilt ? -1 : this.#disturbances, at, count, intervals });
+    const [oldest] = this.#polls.keys();
+    if (this.#polls.size > MOST_QUESTIONS && oldest !== undefined) this.#polls.delete(oldest);
+  }
+
+  /** The longest interval between two requests of any poll, in ms; undefined while none is known. */
+  get longest(): number | undefined {
+    const all = Array.from(this.#polls.values(), ({ intervals }) => intervals.map(({ ms }) => ms)).flat();
+    return all.length > 0 ? Math.max(...all) : undefined;
+  }
+
+  /** Says when the next poll after a request is due; undefined while too little is known. */
+  after(seen: Seen): NextPoll | undefined {
+    const { intervals = [] } = this.#polls.get(pollOf(seen)) ?? {};
+    const sorted = intervals.map(({ ms }) => ms).sort((a, b) => a - b);
+    const [shortest = 0, longest = 0] = [sorted[0], sorted.at(-1)];
+    if (sorted.length < FEWEST_INTERVALS) return undefined;
+    const usual = median(sorted);
+    const margin = Math.max(LEAST_MARGIN_MS, shortest * MARGIN, 2 * (usual - shortest));
+    const turnMargin = Math.max(LEAST_TURN_MARGIN_MS, shortest * TURN_MARGIN, 2 * (longest - shortest));
+    const isInTurn = intervals.every(({ isAlone }) => !isAlone);
+    const soonest = shortest - turnMargin;
+    return { earliest: shortest - margin, latest: longest + margin, soonest, isInTurn, usual };
+  }
+}
+
+/** The spoilt request, and the bounds that a scenario sets for the request that repeats it. */
+interface RepeatedRequest {
+  readonly spoilt: Seen;
+  readonly nextPoll: NextPoll | undefined;
+  /** The bounds in ms, which count from `before`; infinite without any. */
+  readonly after: number;
+  readonly within: number;
+  readonly before: Seen;
+  /** True for the first request after the spoilt one. */
+  readonly isFirst: boolean;
+  /** True when something else was requested since. */
+  readonly isInterrupted: boolean;
+}
+
+/** Says why a request that repeats a spoilt one may be the next poll; undefined when it is surely a retry. */
+export function whyMayBePoll(
+  seen: Seen,
+  { spoilt, nextPoll, after, within, before, isFirst, isInterrupted }: RepeatedRequest,
+): string | undefined {
+  const gap = seen.at - spoilt.at;
+  const arrival = `it came ${durationText(gap)} after the spoilt request (frame ${spoilt.event.seq})`;
+  if (!nextPoll) {
+    if (within !== Number.POSITIVE_INFINITY) return undefined;
+    return `${arrival}, and how often the client polls this is not known, so it may be the next poll; let a step before this one see it polled five times, or give a bound, as in {retry: {within: 500ms}}`;
+  }
+  const { earliest, latest, soonest, isInTurn } = nextPoll;
+  // A client that sends all its polls in turn would have sent another one before its next poll.
+  const isOutOfTurn = isInTurn && !isInterrupted && gap < soonest;
+  const isLeftOut = within + before.at - spoilt.at <= soonest;
+  if (isOutOfTurn || isLeftOut || gap < earliest || (isFirst && after >= latest)) return undefined;
+  return `${arrival} and may be the next poll, because the client polls this every ${durationText(nextPoll.usual)}: ${shownBy(nextPoll)}`;
+}
+
+/** Says what would have shown a retry. */
+function shownBy({ earliest }: NextPoll): string {
+  const soon = earliest > 0 ? `what comes within ${durationText(earliest)} is a retry, and ` : '';
+  return `${soon}a bound that leaves the next poll out decides`;
+}
