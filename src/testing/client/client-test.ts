@@ -2,7 +2,7 @@ import { seededRandom } from '../../common/random.js';
 import type { Clock } from '../../modbus/transport/clock.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { Finding, Report } from '../report/report.js';
-import { durationText } from '../report/words.js';
+import { durationText, longDuration } from '../report/words.js';
 import { type ClientTestOrder, inTurns, runnable } from './client-test-order.js';
 import { clientTestReport, findingOf } from './client-test-report.js';
 import { isReading, type Poll, pollsIn, targetOf } from './heard/exchange.js';
@@ -13,6 +13,11 @@ import { crashOf, runCheck } from './trial/run-check.js';
 import { type EndedCheck, LAST_FRAMES, sure } from './trial/verdict.js';
 import { type Audience, type End, WatchedClient } from './watched-client.js';
 
+<<<<<<< HEAD
+=======
+/** How many polls a check takes, roughly. */
+const POLLS_PER_CHECK = 8;
+>>>>>>> 15f3487ce7ff8e2f2ef725546761df4f6c4c5ade
 /** The groups of checks that lose no reply. */
 const LOSE_NONE: readonly (Check['group'] | undefined)[] = ['exceptions', 'connections'];
 
@@ -120,6 +125,13 @@ export class ClientTest {
     if ('refused' in watched) return { by: 'client', text: watched.refused };
     if ('crash' in watched) return this.#clientHasCrashed([], watched.crash);
     const { target } = watched;
+    const needMs = this.order.checks.length * POLLS_PER_CHECK * (target.periodMs ?? 0);
+    if (needMs > this.order.limitMs) {
+      const every = durationText(Math.round(target.periodMs ?? 0));
+      client.note(
+        `a poll comes every ${every}, so all checks may take ${longDuration(needMs / 1000)}; those that ${durationText(this.order.limitMs)} leave no time for are not run (--limit)`,
+      );
+    }
     const isWatching = ({ beside }: Check) => beside === 'watches';
     const watching = this.order.checks.filter(isWatching).map(async (check) => {
       const running = this.#begin(check, target, false);

@@ -163,3 +163,14 @@ describe('the value that a client shows is compared with what was sent', () => {
     expect(report.findings[0]?.summary).toBe('there is no observer of its values');
   });
 });
+
+it('a client that polls once in ten seconds is tested, and hears beforehand how long that takes', async () => {
+  const notes: string[] = [];
+  const order = { limitMs: 600_000, onNote: (text: string) => void notes.push(text) };
+  const { report, failed } = await testStranger(UNUSUAL['polls once in ten seconds'], 'tcp', order);
+  expect(notes[0]).toMatch(
+    /^a poll comes every 10 s, so all checks may take \d+ min( \d+ s)?; those that 10 min leave/,
+  );
+  expect(failed).toEqual([]);
+  expect(report.conclusions.join(' ')).not.toMatch(/nobody|gone/);
+});

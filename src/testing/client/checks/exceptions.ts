@@ -1,3 +1,4 @@
+import { lateText } from '../../lateness.js';
 import { durationText, timesText } from '../../report/words.js';
 import { askedAfterReply, type Exchange } from '../heard/exchange.js';
 import { spanText } from '../heard/found.js';
@@ -133,6 +134,10 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
     if (again) {
       return verdictOf([{ ...again, shows: 'unclear', evidence: spoilt, weight: DECIDES }]) as Judged;
     }
+  }
+  // A client that got its exceptions too late has repeated what it asked, as where none come.
+  if (late > (exam.client.facts.waitMs ?? exam.periodMs)) {
+    return sure('unclear', `${asked}; ${lateText(late)}`, spoilt);
   }
   const early = earlyIn(exam, spoilt);
   const most = usual * Math.max(MOST_PER_POLL, 1 + (exam.client.facts.retries ?? 0)) + 1;

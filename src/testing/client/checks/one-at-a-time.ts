@@ -1,3 +1,4 @@
+import { lateText } from '../../lateness.js';
 import { type Exchange, repliedUntil } from '../heard/exchange.js';
 import { numberText } from '../heard/found.js';
 import { type Check, LOST } from '../trial/exam.js';
@@ -66,6 +67,13 @@ export const oneAtATime: Check = {
       const pairs = overlapping([...chain.asked, chain.continuation.next]);
       const evidence = pairs.length > 0 ? pairs.flat() : chain.asked;
       if (pairs.length === 0) return { shows: 'right', text: `asked nothing ${about}`, evidence };
+      const stallMs = exam.client.lateness.between(chain.asked[0]?.at ?? 0);
+      if (stallMs > (1 - PART_OF_WAIT) * waitMs)
+        return {
+          shows: 'unclear',
+          text: `${lateText(stallMs)}, so the reply came later than wanted`,
+          evidence,
+        };
       const isSure = !isAlike || silent.afterMs < SHORTEST_TIMEOUT_MS;
       if (isSure) return { shows: 'wrong', text: `asked ${about}`, evidence, conclusion: BLAME };
       return { shows: 'unclear', text: `asked ${about}, but may have given it up before`, evidence };

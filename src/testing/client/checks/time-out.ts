@@ -1,4 +1,5 @@
 import { failure, type Result, success } from '../../../common/result.js';
+import { lateText } from '../../lateness.js';
 import { median, spanOf, usualTimes } from '../../times.js';
 import { repliedFrom } from '../heard/exchange.js';
 import { measuredText, numberText } from '../heard/found.js';
@@ -289,6 +290,7 @@ const timeOutMargins: Check = {
       const part = `${Math.round((100 * lateMs) / value)} %`;
       const text = `a reply after ${numberText(lateMs)} ms, ${part} of the time-out,`;
       const next = await decide(exam, this, async (): Promise<Trial> => {
+        const begun = exam.clock.now();
         const seen = await probe(exam, pace, lateMs);
         if (!seen || seen.answer === 'unclear') {
           const evidence = seen?.evidence ?? [];
@@ -296,6 +298,9 @@ const timeOutMargins: Check = {
         }
         const { answer, evidence } = seen;
         const shows = answer === wanted ? 'right' : 'wrong';
+        const stallMs = exam.client.lateness.between(begun);
+        if (shows === 'wrong' && stallMs > MARGIN * value)
+          return { shows: 'unclear', text: lateText(stallMs), evidence };
         const was = answer === 'taken' ? 'was taken' : 'was not taken';
         return { shows, text: `${text} ${was}`, evidence, conclusion: 'does not keep to one time-out' };
       });
