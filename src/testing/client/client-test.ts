@@ -13,11 +13,8 @@ import { crashOf, runCheck } from './trial/run-check.js';
 import { type EndedCheck, LAST_FRAMES, sure } from './trial/verdict.js';
 import { type Audience, type End, WatchedClient } from './watched-client.js';
 
-<<<<<<< HEAD
-=======
 /** How many polls a check takes, roughly. */
 const POLLS_PER_CHECK = 8;
->>>>>>> 15f3487ce7ff8e2f2ef725546761df4f6c4c5ade
 /** The groups of checks that lose no reply. */
 const LOSE_NONE: readonly (Check['group'] | undefined)[] = ['exceptions', 'connections'];
 
