@@ -1,8 +1,7 @@
-import { Document, type YAMLMap, type YAMLSeq } from 'yaml';
-import { printableLine } from '../common/rest-client/printable.js';
 import { TABLE_NAMES, type TableName } from '../device/tables.js';
 import type { LineSource } from './configuration.js';
 import { mergedSource } from './native/line-source.js';
+import { fileText } from './print.js';
 
 /**
  * The files that import, clone and learn write have one shape: comments, devices, their lines, and the rules
@@ -40,7 +39,7 @@ const FIRST_PORT = 5020;
 /** The most registers of one list, so that a line of the file stays readable. */
 const LIST_LENGTH = 16;
 
-/** The text of a native file in block style. */
+/** The text of a native file. */
 export function nativeText({
   remarks,
   devices,
@@ -58,24 +57,12 @@ export function nativeText({
             : { serial: { path }, ...(kind === 'ascii' && { framing: 'ascii' }) }),
           ...(isSilent && { missingUnit: 'silence' }),
         };
-        // A map keeps the numbers of the units as numbers; an object would make text of them.
-        return [name, { ...mergedSource(line, settings), units: new Map(units) }];
+        return [name, { ...mergedSource(line, settings), units: Object.fromEntries(units) }];
       }),
     ),
     ...(faults.length > 0 && { faults }),
   };
-  return blockText(content, remarks);
-}
-
-/**
- * Data as YAML in block style, below comments. Each list of plain values, or of such lists, is on one line.
- */
-export function blockText(content: object, remarks: readonly string[]): string {
-  const document = new Document(content);
-  // The library puts the sign of a comment before each line.
-  document.commentBefore = remarks.map((line) => ` ${printableLine(line)}`.trimEnd()).join('\n');
-  flowLists(document.contents as unknown as YAMLMap);
-  return document.toString({ lineWidth: 0, flowCollectionPadding: false });
+  return fileText(content, remarks);
 }
 
 /** The tables of a device that have entries, in the usual order of tables. */
@@ -123,22 +110,4 @@ const MOST_IN_COMMENT = 20;
 export function listed(texts: readonly (string | number)[]): string {
   const more = texts.length > MOST_IN_COMMENT ? ` and ${texts.length - MOST_IN_COMMENT} more` : '';
   return texts.slice(0, MOST_IN_COMMENT).join(', ') + more;
-}
-
-function flowLists(node: YAMLMap | YAMLSeq): void {
-  const { items } = node;
-  for (const item of items as unknown[]) {
-    const value = isPair(item) ? item.value : item;
-    if (isCollection(value)) flowLists(value);
-  }
-  const isPlain = (item: unknown) => !isPair(item) && (!isCollection(item) || item.flow === true);
-  if (items.length > 0 && (items as unknown[]).every(isPlain)) node.flow = true;
-}
-
-function isPair(item: unknown): item is { readonly value: unknown } {
-  return typeof item === 'object' && item !== null && 'key' in item && 'value' in item;
-}
-
-function isCollection(node: unknown): node is YAMLMap | YAMLSeq {
-  return typeof node === 'object' && node !== null && 'items' in node;
 }

@@ -5,7 +5,7 @@ import {
   readCatalogue,
   rulesOf,
 } from '../../document/catalogue.js';
-import { flow } from '../../simulator/as-file/flow.js';
+import { flow } from '../../document/print.js';
 import type { CatalogueCommand } from '../command-line/commands/plain.js';
 import { complain, say, WRONG_USAGE } from './say.js';
 

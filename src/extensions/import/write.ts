@@ -211,7 +211,7 @@ export function placeProblem({ lines }: Imported, { serial, unit }: Place): stri
 }
 
 /**
- * Writes what was imported as a native file in block style.
+ * Writes what was imported as a native file.
  * @param source the name of the file that was read
  */
 export function writeNative(imported: Imported, source: string, place: Place = {}): WrittenFile {

@@ -1,13 +1,7 @@
 import { printableLine } from '../../common/rest-client/printable.js';
 import type { TableName } from '../../device/tables.js';
-import {
-  blockText,
-  delayRule,
-  listed,
-  nativeText,
-  registersOf,
-  valueLists,
-} from '../../document/native-file.js';
+import { delayRule, listed, nativeText, registersOf, valueLists } from '../../document/native-file.js';
+import { fileText } from '../../document/print.js';
 import type { Framing } from '../../modbus/protocol/framing.js';
 import { functionOf } from '../../modbus/protocol/function-table.js';
 import { SERVER_ITSELF } from '../../modbus/protocol/mbap.js';
@@ -39,7 +33,7 @@ const MOST_RANGES = 256;
 /** The greatest number of a turn that a rule can name. */
 const LAST_TURN = 99_999;
 
-/** Writes what was learned as a native file in block style. */
+/** Writes what was learned as a native file. */
 export function writeLearned({ source, conversation, lines, notes }: Learned): string {
   const { framing, exchanges } = conversation;
   const devices = lines.flatMap((line, i) =>
@@ -228,7 +222,7 @@ export function writeScenario({ source, conversation, lines }: Learned, configur
     ...(left > 0 ? [`The last ${left} of ${exchanges.length} requests were left out.`] : []),
   ];
   const name = `the requests of ${printableLine(source)}`;
-  return blockText({ name, configuration, steps }, remarks);
+  return fileText({ name, configuration, steps }, remarks);
 }
 
 /** The values of functions 5, 6, 15 and 16, if a step may list them. */

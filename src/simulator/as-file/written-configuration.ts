@@ -7,7 +7,7 @@ import { type FindValue, usableRule } from '../../device/faults/rule.js';
 import type { RuleStatus } from '../../device/faults/rules.js';
 import { THEN } from '../../device/faults/then.js';
 import type { Point } from '../../device/point.js';
-import { TABLE_NAMES, type TableName } from '../../device/tables.js';
+import { TABLE_NAMES } from '../../device/tables.js';
 import type {
   ApiDefinition,
   DeviceDefinition,
@@ -17,10 +17,10 @@ import type {
 } from '../../document/configuration.js';
 import { mannersProblems, usableManners } from '../../document/native/manners-schema.js';
 import { copiesMadeBy, devicesNamedIn } from '../../document/native/units.js';
+import { Block, type BlockPart, flow, printed } from '../../document/print.js';
 import { sourceWith } from '../devices.js';
-import { flow, key } from './flow.js';
 import { nativeEntries } from './native-registers.js';
-import { plainEntries, sharesCells, type WrittenEntry } from './plain-registers.js';
+import { plainEntries, sharesCells } from './plain-registers.js';
 
 /**
  * What is to be written. Lists and definitions belong to one moment; values are read while they are written.
@@ -39,10 +39,46 @@ export interface RunningConfiguration {
 }
 
 /** A native file (YAML) that would start what runs now, in pieces that each take little time. */
-export function* configurationText(running: RunningConfiguration): Generator<string> {
-  yield '# What was running when this file was made. Clocks, counts and the times of fault rules begin anew.\n';
-  yield `# Relative paths begin in ${quote(running.directory)}: keep this file there.\n`;
-  yield 'devices:\n';
+export function configurationText(running: RunningConfiguration): Generator<string> {
+  return printed(new Block(sections(running)));
+}
+
+function* sections(running: RunningConfiguration): Generator<BlockPart> {
+  const { directory, lines, rules, faultLines, findValue } = running;
+  yield 'What was running when this file was made. Clocks, counts and the times of fault rules begin anew.';
+  yield `Relative paths begin in ${quote(directory)}: keep this file there.`;
+  yield ['devices', new Block(devices(running))];
+  yield [
+    'lines',
+    new Block(lines.map(({ definition, state }) => [definition.name, lineBlock(definition, state)])),
+  ];
+  const shown = rules.map((status) => {
+    const why = whyUnusable(status, faultLines, findValue);
+    return why === undefined ? ruleSource(status) : `${why}: ${flow(ruleSource(status))}`;
+  });
+  if (shown.some(isMapping)) yield ['faults', new Block(shown)];
+  else if (shown.length > 0) yield* [['faults', []] as const, ...shown];
+  const { api, mqtt, ...others } = sectionsOf(running);
+  yield ['api', new Block([...secretsLeftOut(running), ...Object.entries(api)])];
+  const password =
+    'The password is left out: set it here as `password`, or in the environment as MODBUS_SIM_MQTT_PASSWORD.';
+  const hasPassword = running.mqtt?.password !== undefined || mqtt?.username !== undefined;
+  if (mqtt) yield ['mqtt', new Block([...(hasPassword ? [password] : []), ...Object.entries(mqtt)])];
+  yield* Object.entries(others);
+}
+
+function* secretsLeftOut({ api: { token, readTokens } }: RunningConfiguration): Generator<string> {
+  if (token !== undefined)
+    yield 'The token is left out: set it here as `token`, or in the environment as MODBUS_SIM_TOKEN.';
+  if (readTokens !== undefined) yield 'The tokens for reading are left out: set them here as `readTokens`.';
+}
+
+function lineBlock({ source }: LineDefinition, state: string): Block {
+  const remarks = state === 'stopped' ? ['This line was stopped.'] : [];
+  return new Block([...remarks, ...Object.entries(source)]);
+}
+
+function* devices(running: RunningConfiguration): Generator<BlockPart> {
   const lines = running.lines.map(({ definition }) => definition);
   const copies = new Map(lines.flatMap((line) => [...copiesMadeBy(line)]));
   const named = new Set(lines.flatMap(({ source }) => devicesNamedIn(source)));
@@ -50,21 +86,15 @@ export function* configurationText(running: RunningConfiguration): Generator<str
   for (const written of running.devices) {
     if (isUntouched(written) && mannersLeftOut(written, lines).length === 0)
       untouched.add(written.definition.name);
-    // There is nothing to write yet, but time has passed.
-    yield '';
+    yield undefined;
   }
   for (const device of running.devices) {
     const { name, copyOf } = device.definition;
     const original = copies.get(name) ?? '';
     // Its line makes it again, as its source is then.
     const isMadeAgain = copyOf !== undefined && untouched.has(name) && untouched.has(original);
-    if (isMadeAgain && !named.has(name)) yield '';
-    else yield* deviceText(device, lines);
+    yield isMadeAgain && !named.has(name) ? undefined : [name, new Block(deviceParts(device, lines))];
   }
-  yield 'lines:\n';
-  for (const line of running.lines) yield lineText(line);
-  yield* rulesText(running);
-  yield* sectionsText(running);
 }
 
 /** True for a device that is as it is when it starts, whatever it was meanwhile. */
@@ -90,28 +120,6 @@ function startsOn({ definition: { available = true } }: Point): boolean {
 
 function hasSums({ points }: WrittenDevice['device']): boolean {
   return points.all.some(({ signal }) => signal?.accumulator !== undefined);
-}
-
-function lineText({ definition, state }: RunningConfiguration['lines'][number]): string {
-  const settings = Object.entries(definition.source).map(
-    ([name, value]) => `    ${key(name)}: ${flow(value)}\n`,
-  );
-  const comment = state === 'stopped' ? '    # This line was stopped.\n' : '';
-  return `  ${key(definition.name)}:\n${comment}${settings.join('')}`;
-}
-
-function* rulesText({ rules, faultLines, findValue }: RunningConfiguration): Generator<string> {
-  if (rules.length === 0) return;
-  const texts = rules.map((status) => {
-    const why = whyUnusable(status, faultLines, findValue);
-    const text = flow(ruleSource(status));
-    return {
-      isUsable: why === undefined,
-      text: why === undefined ? `  - ${text}\n` : `  # ${why}: ${text}\n`,
-    };
-  });
-  yield texts.some(({ isUsable }) => isUsable) ? 'faults:\n' : 'faults: []\n';
-  for (const { text } of texts) yield text;
 }
 
 /** Why a rule can't be used: lines and devices may have changed since it was made. Undefined where it can. */
@@ -168,51 +176,36 @@ function trafficSection({ events, bytes, file }: TrafficDefinition) {
   return { events, bytes, ...toFile };
 }
 
-function* sectionsText(running: RunningConfiguration): Generator<string> {
-  const { api, mqtt, ...others } = sectionsOf(running);
-  const members = (section: object) =>
-    Object.entries(section).map(([name, value]) => `  ${key(name)}: ${flow(value)}\n`);
-  yield 'api:\n';
-  if (running.api.token !== undefined) {
-    yield '  # The token is left out: set it here as `token`, or in the environment as MODBUS_SIM_TOKEN.\n';
-  }
-  if (running.api.readTokens !== undefined)
-    yield '  # The tokens for reading are left out: set them here as `readTokens`.\n';
-  yield* members(api);
-  if (mqtt) yield 'mqtt:\n';
-  if (running.mqtt?.password !== undefined || mqtt?.username !== undefined)
-    yield '  # The password is left out: set it here as `password`, or in the environment as MODBUS_SIM_MQTT_PASSWORD.\n';
-  yield* members(mqtt ?? {});
-  for (const [name, value] of Object.entries(others)) yield `${name}: ${flow(value)}\n`;
-}
-
 interface WrittenDevice {
   readonly definition: DeviceDefinition;
   readonly device: Device;
 }
 
-/** The present entry of a device in a native file, in pieces that each take little time. */
-function* deviceText(written: WrittenDevice, lines: readonly LineDefinition[]): Generator<string> {
+/** The present entry of a device in a native file. */
+function* deviceParts(written: WrittenDevice, lines: readonly LineDefinition[]): Generator<BlockPart> {
   const { definition, device } = written;
-  yield `  ${key(device.name)}:\n`;
   const source = definition.source ?? identitySource(definition);
   const { defined } = device;
   // `like` is left out: its manners and rules stand in the file as they are now.
   const { registers, clock, pymodbus, manners, like, device: deviceInFile, ...others } = source;
   const isUnchanged = pymodbus !== undefined && defined.length === 0 && isAsConfigured(device);
-  if (isUnchanged) yield `    pymodbus: ${flow(pymodbus)}\n`;
-  if (isUnchanged && deviceInFile !== undefined) yield `    device: ${flow(deviceInFile)}\n`;
-  for (const [name, value] of Object.entries(others)) yield `    ${key(name)}: ${flow(value)}\n`;
-  for (const text of mannersLeftOut(written, lines)) yield `    # ${text}\n`;
+  if (isUnchanged) yield* Object.entries(compact({ pymodbus, device: deviceInFile }));
+  yield* Object.entries(others);
+  yield* mannersLeftOut(written, lines);
   const shown = mannersShown(written, lines);
-  if (shown) yield `    manners: ${flow(shown)}\n`;
-  yield clockText(device, clock);
+  if (shown) yield ['manners', shown];
+  const { settings } = device.clock;
+  const isUsual = settings.speed === 1 && !settings.paused;
+  if (!isUsual || clock !== undefined) yield ['clock', settings];
   if (isUnchanged) return;
   const entries = sourceWith(source, defined)?.registers;
   if (!isMapping(entries)) yield* differences(definition, device);
-  yield* registersText((table) =>
-    isMapping(entries) ? nativeEntries(device, table, entries[table]) : plainEntries(device, table),
-  );
+  const tables = TABLE_NAMES.map((table) => {
+    const isNative = isMapping(entries);
+    const all = isNative ? nativeEntries(device, table, entries[table]) : plainEntries(device, table);
+    return [table, new Block(all)] as const;
+  });
+  yield ['registers', new Block(tables, '{}')];
 }
 
 function mannersShown({ device }: WrittenDevice, lines: readonly LineDefinition[]) {
@@ -228,46 +221,13 @@ function mannersLeftOut({ device }: WrittenDevice, lines: readonly LineDefinitio
   );
 }
 
-function* registersText(entriesOf: (table: TableName) => Iterable<WrittenEntry>): Generator<string> {
-  let hasEntries = false;
-  for (const table of TABLE_NAMES) {
-    let isFirst = true;
-    for (const entry of entriesOf(table)) {
-      if (entry === undefined) {
-        // There is nothing to write, but time has passed.
-        yield '';
-        continue;
-      }
-      if (typeof entry === 'string') {
-        yield `      # ${entry}\n`;
-        continue;
-      }
-      if (!hasEntries) yield '    registers:\n';
-      if (isFirst) yield `      ${table}:\n`;
-      hasEntries = true;
-      isFirst = false;
-      yield `        - ${flow(entry)}\n`;
-    }
-  }
-  if (!hasEntries) yield '    registers: {}\n';
-}
-
-/** The key `clock` of a device; absent when the clock runs at the usual speed. */
-function clockText({ clock: { settings } }: Device, written: unknown): string {
-  const isUsual = settings.speed === 1 && !settings.paused;
-  return isUsual && written === undefined ? '' : `    clock: ${flow(settings)}\n`;
-}
-
 /** The comments about what a native file can't say of the device of a pymodbus file. */
 function* differences({ tables }: DeviceDefinition, device: Device): Generator<string> {
   const windows = Object.values(tables);
-  const comment = (text: string) => `    # ${text}\n`;
-  yield comment('From a pymodbus file. Clients count as a native device counts.');
-  if (sharesCells(device))
-    yield comment('Its tables were one list of registers; here each table has its own.');
-  if (windows.some(({ wholeValues }) => wholeValues)) {
-    yield comment('It refused to read or write a part of a value; a native device does not.');
-  }
+  yield 'From a pymodbus file. Clients count as a native device counts.';
+  if (sharesCells(device)) yield 'Its tables were one list of registers; here each table has its own.';
+  if (windows.some(({ wholeValues }) => wholeValues))
+    yield 'It refused to read or write a part of a value; a native device does not.';
 }
 
 function identitySource({ identity }: DeviceDefinition): Readonly<Record<string, unknown>> {

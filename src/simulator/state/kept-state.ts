@@ -8,7 +8,7 @@ import type { Configuration, DeviceDefinition, LineDefinition } from '../../docu
 import { isSameLine, lineSettings, sourceChange } from '../../document/native/line-source.js';
 import { mannersSchema } from '../../document/native/manners-schema.js';
 import { copiesAt } from '../../document/native/units.js';
-import { flow } from '../as-file/flow.js';
+import { flow } from '../../document/print.js';
 import { type RunningConfiguration, ruleSource, whyUnusable } from '../as-file/written-configuration.js';
 
 /**

@@ -1,6 +1,6 @@
 import { type Misbehaviour, readCatalogue } from '../../document/catalogue.js';
+import { fileText } from '../../document/print.js';
 import { addressRanges } from '../../modbus/protocol/pdu.js';
-import { flow } from '../../simulator/as-file/flow.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import type { Poll } from '../client/heard/exchange.js';
 import { unevenText } from '../client/heard/watching.js';
@@ -92,14 +92,6 @@ function scenarioText(schedule: Schedule, { kind, text }: ClientFailure, shown: 
   const tooOften = Math.ceil((ENDLESS * watched * regular.length) / periodMs);
   const calm = { never: { times: Math.max(LEAST_REQUESTS, tooOften) } };
   const isSeen = kind !== 'value' && kind !== 'bytes';
-  const lines = [
-    `# The client ${text.split('\n')[0]}.`,
-    ...(isSeen
-      ? []
-      : ['# A scenario does not see that. fuzz --replay plays the same moves, and looks for it.']),
-    ...Object.entries({ name: movesText(schedule), line, seed, ...bench }).map(entryText),
-    'steps:',
-  ];
   const steps: WrittenSteps = [
     {
       name: 'it polls',
@@ -117,7 +109,11 @@ function scenarioText(schedule: Schedule, { kind, text }: ClientFailure, shown: 
     ...(isEndless ? [{ name: 'it does not ask without end', ...calm, within: watched }] : []),
     ...(kind === 'astray' ? rhythm(target, watched, within) : []),
   ];
-  return `${[...lines, ...steps.map(stepText)].join('\n')}\n`;
+  const unseen = 'A scenario does not see that. fuzz --replay plays the same moves, and looks for it.';
+  return fileText({ name: movesText(schedule), line, seed, ...bench, steps }, [
+    `The client ${text.split('\n')[0]}.`,
+    ...(isSeen ? [] : [unseen]),
+  ]);
 }
 
 function stepsOf({ after, requests, does }: Move, goal: object): WrittenSteps {
@@ -146,14 +142,6 @@ function rhythm(target: Poll, watched: number, within: number): WrittenSteps {
 function askedFor({ unitId, functionCode, pdu }: Poll): object {
   const [range] = addressRanges(pdu);
   return { unit: unitId, function: functionCode, ...(range && { address: range.address }) };
-}
-
-function stepText(step: object): string {
-  return `  - ${Object.entries(step).map(entryText).join('\n    ')}`;
-}
-
-function entryText([key, content]: [string, unknown]): string {
-  return `${key}: ${flow(content)}`;
 }
 
 /** A failure of the client, and the shortest schedule so far that shows it. */

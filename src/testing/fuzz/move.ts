@@ -1,7 +1,7 @@
 import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
 import { atOnce, type Work } from '../../common/work.js';
-import { flow } from '../../simulator/as-file/flow.js';
+import { flow } from '../../document/print.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { ClientOrder } from '../client/watched-client.js';
 import { readingSteps } from '../scenario/read-scenario.js';

@@ -3,7 +3,7 @@ import { failure, type Result, success } from '../../common/result.js';
 import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
 import { formatProblems } from '../../common/schema/problem.js';
-import { blockText } from '../../document/native-file.js';
+import { fileText } from '../../document/print.js';
 import { readConfigFile } from '../../document/text/read-file.js';
 import { type Claims, claimsSchema, LONGEST_MS } from '../order-schemas.js';
 import type { ServerVerdict } from './check.js';
@@ -48,7 +48,7 @@ export function claimsTemplate(serverTest: ServerTest): string {
     broadcast: broadcast || undefined,
     replyTime: replyTime && `${Math.min(LONGEST_MS, replyTime)}ms`,
   });
-  return blockText(claims, [
+  return fileText(claims, [
     'What modbus-sim test-server has found of a server, as a draft of what its maker claims.',
     'Take out what is not promised: what is left out is not judged.',
     ...(untried.length > 0

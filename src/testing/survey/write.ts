@@ -40,7 +40,7 @@ const FIRST_EXTENDED = 0x80;
  */
 const SHORTEST_DELAY = 1;
 
-/** Writes the devices as a native file in block style. What is not certain stands there as a comment. */
+/** Writes the devices as a native file. What is not certain stands there as a comment. */
 export function writeClone({ from, notRead, devices, line = {}, isAnyUnit = false }: Clone): string {
   const isTested = devices.some(({ tested }) => tested !== undefined);
   return nativeText({

@@ -83,8 +83,8 @@ describe('modbus-sim import', () => {
       writeFileSync(source, bytes);
       const { code, stdout } = await runHere(['import', source]);
       expect(code).toBe(0);
-      expect(stdout).toContain('unit: °C');
-      expect(stdout).toContain('description: Größe');
+      expect(stdout).toContain('unit: "°C"');
+      expect(stdout).toContain('description: "Größe"');
     }
     const book = join(newDirectory(), 'map.xlsx');
     writeFileSync(book, Buffer.from('504b030414000600', 'hex'));
@@ -104,9 +104,9 @@ describe('modbus-sim import', () => {
     expect(code).toBe(0);
     expect(stdout).toContain('address: 10');
     expect(stdout).toContain('name: Hall_heat');
-    expect(stdout).toMatch(/port: 15020\n\s+units:\n\s+3: pump/);
+    expect(stdout).toMatch(/port: 15020\}\n\s+units: \{3: pump/);
     const onBus = await runHere(['import', newFile(MAP, 'm.csv'), '--serial', '/dev/ttyUSB0', '--unit', '9']);
-    expect(onBus.stdout).toMatch(/serial:\n\s+path: \/dev\/ttyUSB0\n\s+units:\n\s+9: m/);
+    expect(onBus.stdout).toMatch(/serial: \{path: \/dev\/ttyUSB0\}\n\s+units: \{9: m/);
     const missing = await runHere(['import', pack, '--set', 'first=1']);
     expect(missing.stderr).toContain('"room" has no value; give one with --set room=VALUE');
     const wrong = await runHere(['import', newFile(MAP, 'm.csv'), pack]);

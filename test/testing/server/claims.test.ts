@@ -75,7 +75,7 @@ describe('claims of a maker', () => {
   it('are drafted with the time of 99 of 100 replies and a margin, and not with the slowest reply', async () => {
     const { serverTest } = await testModelServer({ order: { checks: ['refusals'] } });
     const times = { least: 1, median: 2, p99: 4.4, most: 569, lost: 0 };
-    expect(claimsTemplate({ ...serverTest, times } as ServerTest)).toContain('replyTime: 25ms');
+    expect(claimsTemplate({ ...serverTest, times } as ServerTest)).toContain('replyTime: "25ms"');
   });
 
   it('are violated where they do not hold, and the others are not judged', async () => {

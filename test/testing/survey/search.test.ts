@@ -160,7 +160,7 @@ it('registers of a device that is silent for single reads are found, and so is i
   const { missed, text } = await clone({ holding: '0-34,100-109' }, { fewest: 2 });
   expect(missed).toEqual([]);
   expect(text).toContain('# Unit 1: holding: reads of fewer than 2 are refused: no answer');
-  expect(text).toMatch(/function: 3\n\s+quantity: 1-1\n\s+do:\n\s+- silence: true/);
+  expect(text).toMatch(/function: 3, quantity: "1-1"}, do: \[{silence: true}\]/);
   expect(loadNative(text, '.').ok).toBe(true);
 });
 
@@ -179,7 +179,7 @@ it('a device that refuses late what it does not have is not taken for a silent o
   const { text } = await clone({ holding: '0-9' }, { refusesAfter: 500 });
   expect(text).not.toContain('silence');
   expect(text).toContain(
-    'name: unit-1-function-17\n    when:\n      device: unit-1\n      function: 17\n    do:\n      - exception: 1',
+    '{name: unit-1-function-17, when: {device: unit-1, function: 17}, do: [{exception: 1}]}',
   );
 });
 

@@ -342,7 +342,7 @@ describe('GET /api/v1/configuration', () => {
     await change(rest, 'DELETE', '/lines/lan');
     await change(rest, 'POST', '/faults/reset');
     const text = await written(rest);
-    expect(text).toMatch(/^faults: \[\]\n {2}# unknown line lan, expected one of bench: \{name: slow, /m);
+    expect(text).toMatch(/^faults: \[\]\n# unknown line lan, expected one of bench: \{name: slow, /m);
     expect([...simulatorOf(text).simulator.lines.keys()]).toEqual(['bench']);
   });
 
