@@ -232,6 +232,10 @@ const CLAIMS: readonly Claim[] = [
     /whether a reply after [\d.]+ ms, (\d+) % of the time-out, was taken/,
     (_, part = 0) => part === 90 || part === 110,
   ],
+  [
+    /after a reply after [\d.]+ ms, (\d+) % of the time-out, it went on at once/,
+    (_, part = 0) => part === 90 || part === 110,
+  ],
   [/, and (\d+) times the next time/, (_, times = 0) => times > 0],
   [/the time-out is between ([\d.]+) and ([\d.]+) ms/, (_, low = 0, high = 0) => low < high],
   [/times of this client differ by up to ([\d.]+) ms/, () => true],
