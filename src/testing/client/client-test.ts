@@ -107,7 +107,7 @@ export class ClientTest {
     const { waitMs = 0, neverGivesUp } = this.#client.facts;
     const endless = neverGivesUp ? 'the client waits for each reply without end' : undefined;
     const goesOn = `the client goes on only ${durationText(Math.round(waitMs))} after a request without a reply`;
-    const slow = endless ?? (waitMs > SLOWEST_MS ? goesOn : undefined);
+    const slow = endless ?? (waitMs > SLOWEST_MS + (this.#client.target?.periodMs ?? 0) ? goesOn : undefined);
     const cause = isWithoutRhythm ? 'the client lost the rhythm that was waited for' : (slow ?? uneven);
     return by === 'limit' && cause !== undefined ? `${cause}, and ${text}` : text;
   }
@@ -139,7 +139,10 @@ export class ClientTest {
     while (turns.length > 0) {
       const { waitMs = 0 } = client.facts;
       // Of a client that takes a minute where a reply is lost, that is known first which loses none.
-      const quick = waitMs > SLOWEST_MS ? turns.findIndex(([check]) => LOSE_NONE.includes(check?.group)) : 0;
+      const quick =
+        waitMs > SLOWEST_MS + (this.#client.target?.periodMs ?? 0)
+          ? turns.findIndex(([check]) => LOSE_NONE.includes(check?.group))
+          : 0;
       const [turn = []] = turns.splice(Math.max(0, quick), 1);
       const end = await this.#takeTurn(turn);
       if (end) return end;

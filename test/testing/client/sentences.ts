@@ -228,6 +228,15 @@ const CLAIMS: readonly Claim[] = [
     ({ report: { found } }, value = 0, plusMinus = 0) =>
       near(found?.timeoutMs?.value ?? 0, value) && near(found?.timeoutMs?.plusMinus ?? 0, plusMinus),
   ],
+  [
+    /whether a reply after [\d.]+ ms, (\d+) % of the time-out, was taken/,
+    (_, part = 0) => part === 90 || part === 110,
+  ],
+  [
+    /after a reply after [\d.]+ ms, (\d+) % of the time-out, it went on at once/,
+    (_, part = 0) => part === 90 || part === 110,
+  ],
+  [/, and (\d+) times the next time/, (_, times = 0) => times > 0],
   [/the time-out is between ([\d.]+) and ([\d.]+) ms/, (_, low = 0, high = 0) => low < high],
   [/times of this client differ by up to ([\d.]+) ms/, () => true],
   [
@@ -281,7 +290,7 @@ const CLAIMS: readonly Claim[] = [
     /the shortest of (\d+) silences was ([\d.]+) ms; t3\.5 is ([\d.]+) ms(?:, and (\d+) were shorter than 0\.8 of it)?/,
     ({ own }, count = 0, shortest = 0, t35 = 0, short = 0) => {
       const pauses = own.flatMap(({ request: { pause } }) => pause ?? []);
-      return near(Math.min(...pauses), shortest) && short <= count && (short === 0 || shortest < 0.8 * t35);
+      return has(pauses, shortest) && short <= count && (short === 0 || shortest < 0.8 * t35);
     },
   ],
   [

@@ -1,7 +1,7 @@
 import { failure, type Result, success } from '../../../common/result.js';
 import { lateText } from '../../lateness.js';
 import { median, spanOf, usualTimes } from '../../times.js';
-import { repliedFrom } from '../heard/exchange.js';
+import { askedAfterReply, type Exchange, repliedFrom } from '../heard/exchange.js';
 import { measuredText, numberText } from '../heard/found.js';
 import { type Check, type Exam, LOST } from '../trial/exam.js';
 import { behaviourAfter } from '../trial/observation.js';
@@ -105,15 +105,17 @@ function answerOf(
   { poll, afterMs, lateMs }: { poll: string; afterMs: number; lateMs: number },
 ): Probe['answer'] {
   if (closedAfterMs !== undefined) return 'taken';
+  // A client that is behind its rhythm asks at once.
+  const isAtOnce = afterMs - lateMs <= line.t35 + AT_ONCE_MS + tolerance;
   if (usual.poll !== silent.poll) {
-    if (poll === usual.poll) return 'taken';
+    // One with a queue then asks what waits in it, sooner than it gives up.
+    const isSooner = isAtOnce && afterMs < silent.afterMs - tolerance;
+    if (poll === usual.poll || isSooner) return 'taken';
     return poll === silent.poll ? 'given up' : 'unclear';
   }
   if (poll !== usual.poll) return 'unclear';
   const fromSilent = Math.abs(afterMs - silent.afterMs);
-  // A client that rests after a reply asks later by as much as the reply was late. A client that is behind
-  // its rhythm asks at once.
-  const isAtOnce = afterMs - lateMs <= line.t35 + AT_ONCE_MS + tolerance;
+  // A client that rests after a reply asks later by as much as the reply was late.
   const isAsTaken = isAtOnce || Math.abs(afterMs - lateMs - usual.afterMs + replyMs) <= tolerance;
   // A client that has given up keeps t3.5 after the reply as well, before it asks again.
   const isAsSilent = fromSilent <= tolerance || (isAtOnce && afterMs > silent.afterMs);
@@ -217,7 +219,7 @@ const timeOut: Check = {
         first.kind === 'waits' ? 'waits for a reply without end' : 'stops after a request without a reply';
       return sure('wrong', first.why, first.asked, blame);
     }
-    if (first.shortest > KEPT_WAITING_MS && first.samples[0]) {
+    if (first.shortest > KEPT_WAITING_MS + exam.periodMs && first.samples[0]) {
       const { of, next } = first.samples[0];
       const text = `goes on ${numberText(first.shortest / 1000)} s after a request without a reply`;
       return sure('wrong', text, [of, next], 'asks nothing for more than 30 s where a reply is lost');
@@ -262,6 +264,9 @@ const MARGINS = [
   [-1, 'taken'],
   [1, 'given up'],
 ] as const;
+/** A client that goes on sooner than this after a reply, in ms, may have taken it. */
+const AFTER_REPLY_MS = 10;
+
 /** The least margin, in multiples of the error of the time-out. */
 const ERRORS = 2;
 
@@ -298,6 +303,10 @@ const timeOutMargins: Check = {
         }
         const { answer, evidence } = seen;
         const shows = answer === wanted ? 'right' : 'wrong';
+        const [of, next] = evidence as readonly Exchange[];
+        const rest = of && next && askedAfterReply(of, next);
+        if (shows === 'wrong' && answer === 'given up' && rest !== undefined && rest < AFTER_REPLY_MS)
+          return { shows: 'unclear', text: `after ${text} it went on at once`, evidence };
         const stallMs = exam.client.lateness.between(begun);
         if (shows === 'wrong' && stallMs > MARGIN * value)
           return { shows: 'unclear', text: lateText(stallMs), evidence };

@@ -202,7 +202,7 @@ export async function learn(
     const known = behaviour.samples.length;
     if (isLoss && known > 0) exam.client.learn({ waitMs: behaviour.longest });
     // Nothing else takes as long, so once is enough.
-    const isSlow = known > 0 && behaviour.shortest > SLOWEST_MS;
+    const isSlow = known > 0 && behaviour.shortest > SLOWEST_MS + exam.periodMs;
     if (known >= wanted || isSlow) return behaviour;
     const chain = await runChain(exam, treatments);
     const isMore = behaviourAfter(exam, treatments, polls).samples.length > known;
@@ -284,7 +284,9 @@ export async function lineTrial(
     evidence,
     wasAway,
     // A wait of that length can't be mistaken.
-    ...((isAlike || (kind === 'missing' && (neverGivesUp || waitMs > SLOWEST_MS))) && { weight: DECIDES }),
+    ...((isAlike || (kind === 'missing' && (neverGivesUp || waitMs > SLOWEST_MS + exam.periodMs))) && {
+      weight: DECIDES,
+    }),
     ...(shows === 'wrong' && { conclusion: blame }),
   };
 }
