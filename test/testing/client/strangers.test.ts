@@ -71,7 +71,7 @@ const ROWS = Object.entries(UNUSUAL).flatMap(([name, poll]) =>
 );
 
 describe('an unusual client is accused of nothing', () => {
-  it.each(some(ROWS, 5))('that %s on %s', { timeout: 60_000 }, async (name, on, poll) => {
+  it.each(some(ROWS, 2))('that %s on %s', { timeout: 60_000 }, async (name, on, poll) => {
     const { report, untrue, failed } = await testStranger(poll, on);
     expect(failed).toEqual(BY_RULE[name] && on === 'tcp' ? BY_RULE[name] : []);
     expect(report.conclusions.filter((text) => /gone|away|crashed/i.test(text))).toEqual([]);
@@ -83,7 +83,7 @@ describe('on a machine that stalls for up to 400 ms again and again', () => {
   it.each(
     some(
       ROWS.filter(([name]) => !name.includes('fast')),
-      3,
+      1,
     ),
   )('a client that %s on %s is accused of nothing', { timeout: 60_000 }, async (name, on, poll) => {
     stalling(400, 1);
@@ -95,7 +95,7 @@ describe('on a machine that stalls for up to 400 ms again and again', () => {
 
 const BOTH = ['tcp', 'serial'] as const;
 
-describe.each(some(BOTH, 2))(
+describe.each(some(BOTH, 1))(
   'on %s, a client with a mistake fails the check of its mistake, and no other',
   (on) => {
     it('drops one of two units, is not gone, and is tested with the other', async () => {
