@@ -18,7 +18,7 @@ async function ask(unit, pdu) {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const id = ++transaction & 0xffff;
     const response = new Promise((resolve) => {
-      answered = (bytes) => bytes.readUInt16BE(0) === id && resolve(bytes.subarray(7));
+      answered = (bytes) => bytes.length > 8 && bytes.readUInt16BE(0) === id && resolve(bytes.subarray(7));
     });
     socket.write(Buffer.from([id >> 8, id & 0xff, 0, 0, 0, pdu.length + 1, unit, ...pdu]));
     const result = await Promise.race([response, sleep(TIMEOUT_MS)]);
@@ -32,7 +32,7 @@ socket.on('connect', async () => {
   let isClosed = false;
   for (let next = performance.now(); ; next += PERIOD_MS) {
     const voltage = await ask(1, [3, 0, 0, 0, 1]);
-    if (voltage?.[0] === 3 && voltage.readUInt16BE(2) > 250 && !isClosed) {
+    if (voltage?.[0] === 3 && voltage.length === 4 && voltage.readUInt16BE(2) > 250 && !isClosed) {
       isClosed = (await ask(2, [5, 0, 0, 0xff, 0])) !== undefined;
     }
     await ask(2, [3, 0, 0, 0, 1]);
