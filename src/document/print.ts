@@ -89,11 +89,11 @@ const OTHER_MEANING = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
 const WHOLE = /^(?:0|[1-9]\d{0,8})$/;
 
 /**
- * A value as YAML in one line: `{address: 0, value: [1,2]}`. Takes what a file can hold: mappings, lists,
+ * A value as YAML in one line: `{address: 0, value: [1, 2]}`. Takes what a file can hold: mappings, lists,
  * text, numbers, bigints, true, false and null. Undefined members of a mapping are left out.
  */
 export function flow(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(flow).join(',')}]`;
+  if (Array.isArray(value)) return `[${value.map(flow).join(', ')}]`;
   switch (typeof value) {
     case 'string':
       return textOf(value);

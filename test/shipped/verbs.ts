@@ -80,14 +80,14 @@ const TRIALS: readonly Trial[] = [
   {
     verb: 'test-server',
     args: (bench) => ['test-server', '--tcp', at(bench, 'lan'), '--checks', 'answers', ...reports(bench)],
-    says: /^1 conform · /m,
+    says: /^1 conforms · /m,
     byHost: true,
   },
   {
     verb: 'test-server',
     title: 'of a real device',
     args: ({ config }) => ['test-server', '--device', 'mirror', '--config', config, '--checks', 'answers'],
-    says: /^1 conform · /m,
+    says: /^1 conforms · /m,
     byHost: true,
   },
   {

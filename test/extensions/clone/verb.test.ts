@@ -89,7 +89,7 @@ it('reads a late device that needs pauses, never writes, and its clone is as lat
       newDirectory(),
     );
     expect(overSerial.code).toBe(0);
-    expect(readFileSync(serial, 'utf8')).toContain('value: [1,2,3,4,5,6,7,8]');
+    expect(readFileSync(serial, 'utf8')).toContain('value: [1, 2, 3, 4, 5, 6, 7, 8]');
   } finally {
     await original.stop();
   }

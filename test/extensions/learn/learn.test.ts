@@ -87,7 +87,7 @@ describe('a log', () => {
     const { ask, text } = learned(
       [...at(1, 1, '00 01'), ...at(3, 2, '00 02'), ...at(4, 3, '00 02'), ...at(5, 4, '00 03')].join('\n'),
     );
-    expect(text).toContain('{address: 0, value: 1, action: replay, reads: [[2,2],[4,3]]}');
+    expect(text).toContain('{address: 0, value: 1, action: replay, reads: [[2, 2], [4, 3]]}');
     const values = [1, 2, 3, 4, 5].map(() => ask('00 09 00 00 00 06 01 03 00 00 00 01').slice(-4));
     expect(values).toEqual(['0001', '0002', '0002', '0003', '0003']);
   });
@@ -246,7 +246,7 @@ describe('a log', () => {
     );
     const asked = Array.from({ length: 199 }, () => ask(hexOf(REQUEST)) !== '');
     expect(asked).toEqual(Array.from({ length: 199 }, (_, i) => i % 2 === 1 || i === 198));
-    expect(text).toContain('turns: [1,3,5,7,');
+    expect(text).toContain('turns: [1, 3, 5, 7,');
   });
 
   it('of a serial line whose device answers requests to unit 0 as itself has one that does', () => {

@@ -30,7 +30,7 @@ it('makes devices of the traffic of a line, and says why it can not', async () =
   });
   expect(answer.statusCode).toBe(200);
   expect(answer.headers['content-type']).toContain('application/yaml');
-  expect(answer.body).toContain('value: [7,8]');
+  expect(answer.body).toContain('value: [7, 8]');
   expect(answer.body).toContain('answered with exception 02: holding 9');
   expect(loadNative(answer.body, '.').ok).toBe(true);
   expect(await rest.send('GET', '/api/v1/learned.yaml?line=wan')).toMatchObject({

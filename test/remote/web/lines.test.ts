@@ -126,7 +126,7 @@ describeInBrowser('the view of the lines', () => {
     expect(served.simulator.lines.has('more')).toBe(false);
     await dialog.getByRole('button', { name: 'Apply' }).click();
     await page.getByRole('article', { name: 'Line more' }).waitFor();
-    await page.getByRole('button', { name: 'Take the last change back' }).click();
+    await page.getByRole('button', { name: 'Undo the last change' }).click();
     await page.getByText('Taken back: removed line more.').waitFor();
     expect(served.simulator.lines.has('more')).toBe(false);
   });

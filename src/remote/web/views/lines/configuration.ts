@@ -23,7 +23,7 @@ export function ConfigurationButtons() {
     if (answer.ok) say(`Taken back: ${stepsText(answer.value)}.`);
     else say(answer.problem.detail, 'refused');
   };
-  return html`<${Button} disabled=${!mayWrite()} label="Take the last change back" onClick=${() => void undo()}>Undo<//>
+  return html`<${Button} disabled=${!mayWrite()} label="Undo the last change" onClick=${() => void undo()}>Undo<//>
     <${Button} disabled=${!mayWrite()} onClick=${put(isEditing, true)}>Edit as file<//>
     ${isEditing.value ? html`<${Editor} onClose=${put(isEditing, false)} />` : null}`;
 }
