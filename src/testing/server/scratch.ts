@@ -191,7 +191,7 @@ export class Scratch {
     }
     if (differing(reads.map((each) => each.join())) < 2) return;
     for (let i = 0; i < many; i++)
-      if (new Set(reads.map((each) => each[i])).size > 1) this.moves(table, from + i);
+      if (differing(reads.map((each) => each[i] ?? '')) > 1) this.moves(table, from + i);
   }
 
   /** Reads values that a check will change. Ends the check if one of them is not read. */
@@ -332,13 +332,14 @@ export class Scratch {
         if (!has || differing().length === 0) break;
       }
     }
-    for (const i of differing())
+    // What moves by itself gets its value back, too, and has another one by now.
+    for (const i of differing().filter((each) => !this.isMoving(table, first + each)))
       this.#lost.push({ unitId, table, address: first + i, had: had[i], has: has?.[i] });
   }
 
-  /** False for what moves by itself, or was never written: it is not ours to put back. */
+  /** False for what was never written: it is not ours to put back. */
   #isOurs(unitId: number, table: ScratchTable, address: number): boolean {
-    return this.#touched.has(`${unitId} ${table} ${address}`) && !this.isMoving(table, address);
+    return this.#touched.has(`${unitId} ${table} ${address}`);
   }
 
   #of(table: ScratchTable, unitId = this.#bench.order.unitId): Kept {

@@ -64,11 +64,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   'map-off-by-one': { ...both('map-values'), hasMap: true },
   'needs-a-pause': both('back-to-back'),
   'no-half-values': { ...both(), hasMap: true, told: HALVES },
-  'noise-becomes-exception': {
-    tcp: ['repeat-pair'],
-    serial: [],
-    told: /(a longer|a second) run decides/,
-  },
+  'noise-becomes-exception': both('repeat-pair'),
   'old-value-after-write': both('write-read-back'),
   'one-behind-for-ever': { tcp: ['frames', 'mbap-echo'], serial: ['back-to-back', 'frames'] },
   'one-bit-too-many': both('fc01-padding'),

@@ -98,10 +98,11 @@ async function tried(bench: Bench, write: CellWrite, isSure: boolean): Promise<J
     await bench.asker.wait(ms - (READ_BACK_MS[i - 1] ?? 0));
     const last = now;
     now = await bench.cells(table, before.from, wanted.length, isSure);
-    // Nobody has written between two reads.
-    now?.forEach((value, at) => {
-      if (last && last[at] !== value) bench.scratch.moves(table, before.from + at);
-    });
+    // Nobody has written between two reads. One that is not sure may just have been odd.
+    if (isSure)
+      now?.forEach((value, at) => {
+        if (last && last[at] !== value) bench.scratch.moves(table, before.from + at);
+      });
     if (isTargetMoving()) return inconclusive({ code: 'scratch-moves', table }, exchange);
     const found = now && differenceOf(bench, write, { before, wanted, now });
     if (now && found === undefined) return judged;

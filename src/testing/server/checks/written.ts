@@ -6,6 +6,8 @@ import { READ_BACK_MS } from '../scratch.js';
 
 /* What checks share that write. */
 
+const MOST_READS = 4;
+
 /** A request that writes registers, by the function that the server has. */
 export function writePdu(bench: Bench, address: number, words: readonly number[]): Uint8Array {
   const [value = 0] = words;
@@ -35,6 +37,17 @@ export async function readsAfter(bench: Bench, address: number, value: number): 
     await bench.asker.wait(ms - waited);
     waited = ms;
     if ((await bench.words(3, address, 1))?.[0] === value) return ms;
+  }
+  return undefined;
+}
+
+/** The word of a register, read until two reads agree, because a read now and then may be odd; undefined if none do. */
+export async function sureWord(bench: Bench, address: number): Promise<number | undefined> {
+  let last: number | undefined;
+  for (let i = 0; i < MOST_READS; i++) {
+    const [word] = (await bench.words(3, address, 1)) ?? [];
+    if (word !== undefined && word === last) return word;
+    last = word;
   }
   return undefined;
 }
