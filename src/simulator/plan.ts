@@ -346,7 +346,7 @@ function* carryingAll(
   }
 }
 
-/** Takes a device out that no line has any more. */
+/** Takes out a device that no line uses now. */
 function retirement({ devices, lines }: Running, name: string, ended: DeviceApart[]): Step {
   return {
     changes: [`device ${name}`],

@@ -126,8 +126,8 @@ export async function edited(
 }
 
 /**
- * Gives copies the definition that their source has now, adds those for the addresses of lines, and leaves out those that no
- * line has any more and that the file has not.
+ * Gives copies the definition that their source has now, adds those for the addresses of lines, and leaves out those
+ * that neither a line nor the file has.
  */
 function settleCopies({ devices, lines }: Outline, inFile: ReadonlySet<string>): void {
   for (const line of lines.values()) {

@@ -100,8 +100,8 @@ function plain(name: string): string {
 
 /**
  * Returns Damerau's distance (optimal string alignment): how many letters to insert, drop or replace, and how
- * many neighbours to swap. Keeps three rows of the table at a time. A distance of `most` or more may be given
- * as any number from `most` on.
+ * many neighbours to swap. Keeps three rows of the table at a time. Where the distance is `most` or more, the
+ * result is at least `most`.
  */
 function editDistance(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) >= most) return most;

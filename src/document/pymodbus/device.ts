@@ -218,7 +218,7 @@ function readValue(type: PymodbusType, entry: At, cellDefault: CellDefault, cell
   return type === 'string' ? '' : 0;
 }
 
-/** The action, with its bounds if it has any. As in pymodbus, other actions ignore parameters. */
+/** The action, with its bounds where it takes some. Other actions ignore parameters, as pymodbus does. */
 function withBounds(
   type: PymodbusType,
   name: ActionName,

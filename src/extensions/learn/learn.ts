@@ -67,8 +67,8 @@ export type LearnedPiece =
 const TEXT_PIECE_LENGTH = 64 * 1024;
 
 /**
- * Learns from traffic whose capture comes in pieces, and gives the file in pieces. It is begun with `next`,
- * as any generator ignores what it is begun with.
+ * Learns from traffic whose capture comes in pieces, and gives the file in pieces. It is begun with `next`
+ * without a piece, because a generator ignores its first argument.
  */
 export function* learning(): Generator<LearnedPiece, LearnedPiece, ToLearner> {
   const pieces: Uint8Array[] = [];

@@ -125,8 +125,8 @@ function digitsIn(adu: Uint8Array): Uint8Array {
 }
 
 /**
- * Returns the bytes that pairs of digits stand for. A single digit at the end is ignored; a non-digit counts
- * as any value.
+ * Returns the bytes that pairs of digits stand for. A single digit at the end is ignored; the value of
+ * a non-digit is not defined.
  */
 function bytesOf(digits: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(digits.length >> 1);

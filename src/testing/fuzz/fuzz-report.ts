@@ -26,7 +26,7 @@ let known: readonly { readonly entry: Misbehaviour; readonly kinds: ReadonlySet<
 
 /**
  * The entry of the catalogue that has most of the moves' kinds of faults and manners; undefined when no entry
- * has any of them.
+ * has one of them.
  */
 function nearestEntry(schedule: Schedule): Misbehaviour | undefined {
   const done = new Set(schedule.flatMap(({ does }) => kindsOf(does)));

@@ -101,8 +101,8 @@ export function identifyAdapter(path: string, root = '/', platform = HERE): Adap
 }
 
 /**
- * Describes a port of a system that does not show what is behind it. It may be as slow as any adapter that is
- * known.
+ * Describes a port of a system that does not show what is behind it. It may be as slow as the slowest adapter
+ * that is known.
  */
 export function unseenAdapter({ name, isWindows }: Platform): Adapter {
   return {
