@@ -6,7 +6,7 @@ _modbus_sim() {
     --seconds --line --unit --function --hex --url --token --install --set --free-ports --restart --inconclusive --junit --html --json
     --list --checks --limit --seed --dut --observer-register --observer-url --observer-path --observer-command --output --scenario --from --force --serial --tcp --framing --units
     --baud --parity --stop-bits --ranges --watch --probe-functions --pause --timeout --map --broker --username --about --tester --remark --broadcast --defaults --device --find --idle
-    --last --no-verify --preview --port --power-cycle --problems --rule --scratch --soak --thorough --verify --claims --claims-template --write --ca --topic --on --label --file --moves --replay --capture --all --help --version'
+    --last --no-verify --preview --port --power-cycle --problems --rule --scratch --soak --thorough --verify --claims --claims-template --write --ca --topic --on --label --file --moves --except --replay --capture --all --help --version'
   case $previous in
     check | import | learn | reload | test | -o | --output | --scenario | --serial | --map | --claims | --claims-template | --write | --config | --json_file | --log_file | --junit | --html | --json | --ca | --file | --replay | --capture)
       compopt -o filenames 2>/dev/null

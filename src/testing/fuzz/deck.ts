@@ -139,10 +139,11 @@ function isAllowed(does: WrittenActions, { except }: Pick<Played, 'except'>): bo
   return !kindsIn(does).some((kind) => except.has(kind));
 }
 
-type Group = readonly [weight: number, Draw<WrittenActions>];
+/** Draws the moves of a group, as often as its weight says. */
+type Weighted = readonly [weight: number, Draw<WrittenActions>];
 
 /** The groups of moves that this line can do. */
-function* groupsFor(played: Played): Work<Group[]> {
+function* groupsFor(played: Played): Work<Weighted[]> {
   const faults = yield* faultsFor(played);
   const grouped = new Set(FAULTS.flatMap(([, kinds]) => kinds));
   const others = [...faults.keys()].filter((kind) => !grouped.has(kind));

@@ -6,7 +6,7 @@ import type { Poll } from '../client/heard/exchange.js';
 import { unevenText } from '../client/heard/watching.js';
 import type { WatchedClient } from '../client/watched-client.js';
 import { type Finding, type Report, STOPPED, type Verdict, versions } from '../report/report.js';
-import { sentence } from '../report/words.js';
+import { capital, sentence } from '../report/words.js';
 import { spanOf, usualTimes } from '../times.js';
 import {
   type FuzzOrder,
@@ -189,8 +189,8 @@ export function fuzzReport(
   const findings = seen.map((each, i) => findingOf(each, i + 1));
   const shown = seen.filter(isShown);
   const best = shown.find((each) => !isByItself(each)) ?? shown[0] ?? seen[0];
-  const told = shown.length > 0 ? shown : best ? [best] : [];
-  const isOpen = told.some((each) => isShown(each) && !each.isShortest && !isByItself(each));
+  const named = shown.length > 0 ? shown : best ? [best] : [];
+  const isOpen = named.some((each) => isShown(each) && !each.isShortest && !isByItself(each));
   // What was found comes last, because that is what the end of a terminal shows.
   const conclusions = [
     isStopped ? STOPPED : undefined,
@@ -200,8 +200,8 @@ export function fuzzReport(
     ...new Set(
       refusal !== undefined
         ? [refusal]
-        : told.length > 0
-          ? told.map(conclusionOf)
+        : named.length > 0
+          ? named.map(conclusionOf)
           : [triedText(known, course.isOver)],
     ),
   ];
@@ -248,19 +248,18 @@ export function fuzzReport(
 
 /** Makes the finding on a failure. @param number counts the failures from 1 */
 export function findingOf(fuzzed: SeenFailure, number: number): Finding {
-  const { schedule, met, failure, plays, without, frames } = fuzzed;
+  const { schedule, met, failure, plays, frames } = fuzzed;
   const [first = ''] = failure.text.split('\n');
-  const moves = `Moves: ${movesText(schedule, met)} (seen in ${playsText(plays)}`;
   const again = isShown(fuzzed) || plays.played < NEEDED ? '' : ', and not shown again';
-  const how =
-    isByItself(fuzzed) && without
-      ? `Without any move, in ${playsText(without)}; seen first after ${movesOf(schedule)}`
-      : `${moves}${again})`;
+  const played = `${movesText(schedule, met)} (seen in ${playsText(plays)}${again})`;
+  const how = isByItself(fuzzed)
+    ? `without any move (seen first after ${movesOf(schedule)})`
+    : `moves: ${played}`;
   return {
     id: String(number),
     title: `The client ${first}${isByItself(fuzzed) ? ', by itself' : ''}`,
     verdict: isShown(fuzzed) ? 'fail' : 'inconclusive',
-    summary: `${failure.text === first ? '' : `${failure.text}\n`}${how}`,
+    summary: `${failure.text === first ? '' : `${failure.text}\n`}${capital(how)}`,
     ...(isShown(fuzzed) && { conclusion: `${first}; ${how}` }),
     confidence: { agreeing: plays.failed, trials: plays.played },
     frames,
