@@ -10,12 +10,14 @@ import {
   OBSERVER_OPTIONS,
   ORDER_OPTIONS,
 } from './test-client.js';
-import { numberFrom, REMOTE_OPTIONS, REPORT_OPTIONS, text, timeFrom } from './values.js';
+import { names, numberFrom, REMOTE_OPTIONS, REPORT_OPTIONS, text, timeFrom } from './values.js';
 
 export interface FuzzCommand extends ClientWanted {
   readonly kind: 'fuzz';
   /** How many moves are tried at most; without a limit when absent. */
   readonly mostMoves?: number;
+  /** Kinds of moves that are left out. */
+  readonly except?: readonly string[];
   /** Path of a report with a schedule that is played in place of drawn ones. */
   readonly replay?: string;
   /** Where the scenario, and the traffic of the failure, are written. */
@@ -44,6 +46,11 @@ export const FUZZ = command({
       0,
       MAX_SEED,
     ]),
+    except: names(
+      'KIND,...',
+      'leave out what the client is known not to bear: kinds of faults, keys of manners, power, closed, unsolicited, catalogue',
+      'kinds of moves',
+    ),
     replay: text('FILE', 'play the schedule of this report (--json) instead'),
     scenario: text('FILE', 'write the shortest schedule as a scenario for the command test'),
     capture: text('FILE', 'write the traffic of the failure (pcapng)'),
@@ -54,13 +61,13 @@ export const FUZZ = command({
   parse(given) {
     const client = clientWanted('fuzz', given);
     if (!client.ok) return client;
-    const { url, moves: mostMoves, replay, scenario, capture } = given.values;
+    const { url, moves: mostMoves, except, replay, scenario, capture } = given.values;
     if (url !== undefined && capture !== undefined)
       return failure("--capture can't be used with --url; the simulator there has its traffic");
     const fuzz: FuzzCommand = {
       kind: 'fuzz',
       ...client.value,
-      ...compact({ mostMoves, replay, scenario, capture }),
+      ...compact({ mostMoves, except, replay, scenario, capture }),
     };
     return success(fuzz);
   },

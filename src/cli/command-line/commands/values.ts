@@ -64,6 +64,11 @@ export function timeFrom(
   });
 }
 
+/** An option whose value is names with commas between them. */
+export function names(what: string, help: string, expected: string) {
+  return option(what, help, expected, (written) => written.split(',').flatMap((name) => name.trim() || []));
+}
+
 /** An option whose value is a time in ms; 0 needs no unit. */
 export function time(help: string) {
   return option('TIME', help, 'a time such as 60s or 20ms', (written) => {
