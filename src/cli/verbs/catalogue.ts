@@ -1,10 +1,5 @@
-import {
-  catalogueIds,
-  findMisbehaviour,
-  type Misbehaviour,
-  readCatalogue,
-  rulesOf,
-} from '../../document/catalogue.js';
+import { findMisbehaviour, type Misbehaviour, readCatalogue, rulesOf } from '../../document/catalogue.js';
+import { catalogueIds } from '../../document/catalogue-files.js';
 import { flow } from '../../document/print.js';
 import type { CatalogueCommand } from '../command-line/commands/plain.js';
 import { complain, say, WRONG_USAGE } from './say.js';

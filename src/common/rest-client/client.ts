@@ -12,6 +12,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
  */
 export interface RemoteRefusal {
   readonly detail: string;
+  /** The code of the reason; undefined where the answer has none. */
+  readonly code?: string;
   readonly problems: readonly {
     readonly path: string;
     readonly message: string;
@@ -118,12 +120,13 @@ export async function ask<Value>(
 export async function refused(response: Response): Promise<Failed> {
   const { status, statusText } = response;
   try {
-    const { detail, problems } = (await jsonOf(response)) as Partial<RemoteRefusal>;
+    const { detail, code, problems } = (await jsonOf(response)) as Partial<RemoteRefusal>;
     return {
       ok: false,
       status,
       problem: {
         detail: typeof detail === 'string' ? detail : `HTTP ${status}`,
+        ...(typeof code === 'string' && { code }),
         problems: Array.isArray(problems) ? problems.filter(isProblem) : [],
       },
     };

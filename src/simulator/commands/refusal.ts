@@ -43,6 +43,7 @@ export const CODES = {
     status: 503,
     means: 'As many readers as are allowed are connected, or as many long lists are being read.',
   },
+  'rest.restarting': { status: 503, means: 'REST is being started again. The lines go on meanwhile.' },
   'bench.offline': { status: 503, means: 'The bench is not on the broker (modbus-sim fleet).' },
   'bench.silent': { status: 503, means: 'The bench gave no answer in time (modbus-sim fleet).' },
   'bench.interrupted': {

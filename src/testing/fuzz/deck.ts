@@ -7,7 +7,8 @@ import { type JsonSchema, SchemaConverter } from '../../common/schema/written-as
 import type { Work } from '../../common/work.js';
 import { writtenFault } from '../../device/faults/kinds.js';
 import { lineProblems, ruleSchema } from '../../device/faults/rule.js';
-import { catalogueIds, knownEntry } from '../../document/catalogue.js';
+import { knownEntry } from '../../document/catalogue.js';
+import { catalogueIds } from '../../document/catalogue-files.js';
 import { mannersSchema } from '../../document/native/manners-schema.js';
 import { MAX_WORD } from '../../modbus/protocol/limits.js';
 import type { Line } from '../../simulator/line.js';

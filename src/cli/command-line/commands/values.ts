@@ -32,7 +32,8 @@ export function option<Value>(
 /** An option whose value is one of these words; the help lists them. */
 export function wordOf<const Word extends string>(help: string, words: readonly Word[]): Option<Word> {
   const expected = `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
-  return option(words.join('|'), help, expected, (written) => words.find((word) => word === written));
+  const read = (written: string) => words.find((word) => word === written);
+  return { ...option(words.join('|'), help, expected, read), choices: words };
 }
 
 /**

@@ -43,6 +43,16 @@ const registerViewSchema = valueViewSchema
       .describe(
         'The word for the raw value, or the names of its bits that are set; null while it is not available.',
       ),
+    bits: z
+      .record(z.string(), z.string())
+      .nullable()
+      .describe('The names of its bits by their numbers, 0 for the lowest: a change may name those to set.'),
+    violates: z
+      .string()
+      .nullable()
+      .describe(
+        'The reaction that would refuse this value to a client: `limits` or `allowed`. REST may set it.',
+      ),
     signal: z.record(z.string(), z.unknown()).nullable().describe('The signal as it was written.'),
     trouble: z.string().nullable().describe('Why the signal is not what it should be.'),
     saturated: z.number().describe('Reads at which the value of the signal did not fit the type.'),

@@ -107,6 +107,8 @@ describe('GET .../registers', () => {
       writable: false,
       description: 'phase 1',
       label: null,
+      bits: null,
+      violates: null,
       signal: null,
       trouble: null,
       saturated: 0,
