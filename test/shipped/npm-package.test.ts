@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { catalogueIds } from '../../src/document/catalogue.js';
+import { catalogueIds } from '../../src/document/catalogue-files.js';
 import { sunspecIds } from '../../src/document/sunspec/place.js';
 import { startAround } from './around.js';
 import { startBench } from './bench.js';

@@ -1,10 +1,5 @@
-import {
-  catalogueIds,
-  findMisbehaviour,
-  type Misbehaviour,
-  readCatalogue,
-  rulesOf,
-} from '../../document/catalogue.js';
+import { findMisbehaviour, type Misbehaviour, readCatalogue, rulesOf } from '../../document/catalogue.js';
+import { catalogueIds } from '../../document/catalogue-files.js';
 import { flow } from '../../document/print.js';
 import type { CatalogueCommand } from '../command-line/commands/plain.js';
 import { complain, say, WRONG_USAGE } from './say.js';
@@ -39,7 +34,7 @@ function explained(entry: Misbehaviour): string {
     'Reported:',
     ...sources.map(({ url, fact }) => `  ${fact}\n    ${url}`),
     '',
-    `To have it: modbus-sim --misbehave ${id}, or like: ${id} of a ${user} in a file. That stands for`,
+    `To use it: modbus-sim --misbehave ${id}, or like: ${id} of a ${user} in a file. It is short for`,
     ...(manners ? [`  manners: ${flow(manners)}`] : []),
     ...rules.map((rule) => `  faults: - ${flow(rule)}`),
     ...(line ? [`  line: ${flow(line)}`] : []),

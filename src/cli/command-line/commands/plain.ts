@@ -55,6 +55,7 @@ export interface SchemaCommand {
 export const SCHEMA = command({
   name: 'schema',
   words: '[KIND]',
+  choices: FILE_KINDS,
   summary: 'print the JSON Schema of a file, for editors',
   details:
     'KIND is configuration (default), scenario or catalogue. Draft 07; schema/configuration.json and so on in the package are the same.',
@@ -64,6 +65,30 @@ export const SCHEMA = command({
     return kind && more.length === 0
       ? success({ kind: 'schema', of: kind })
       : failure(`schema takes one of ${FILE_KINDS.join(', ')}`);
+  },
+});
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+
+/** Print what makes a shell complete commands and options. */
+export interface CompletionCommand {
+  readonly kind: 'completion';
+  readonly shell: (typeof SHELLS)[number];
+}
+
+export const COMPLETION = command({
+  name: 'completion',
+  words: 'SHELL',
+  choices: SHELLS,
+  summary: 'print the script with which a shell completes commands and options',
+  details:
+    'SHELL is bash, zsh or fish. For this session: source <(modbus-sim completion bash), the same with zsh, or modbus-sim completion fish | source. The Debian package has installed them.',
+  options: {},
+  parse({ words: [of, ...more] }): Result<CompletionCommand> {
+    const shell = SHELLS.find((each) => each === of);
+    return shell && more.length === 0
+      ? success({ kind: 'completion', shell })
+      : failure(`completion takes one of ${SHELLS.join(', ')}`);
   },
 });
 
