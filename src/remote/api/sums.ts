@@ -77,6 +77,12 @@ class Ring {
   }
 }
 
+/** The times of sums, to the µs. */
+export function rounded({ speakingMs, slowestMs }: Pick<SumRow, 'speakingMs' | 'slowestMs'>) {
+  const toMicros = (ms: number) => Math.round(ms * 1000) / 1000;
+  return { speakingMs: toMicros(speakingMs), slowestMs: toMicros(slowestMs) };
+}
+
 /** How often the seconds that are over are fetched, in ms. */
 const FETCH_MS = 1000;
 
@@ -140,7 +146,11 @@ export class Sums {
       addTo(sum, each);
       lines.set(each.line, sum);
     }
-    return Array.from(lines, ([line, { unit: _, function: __, ...sums }]) => ({ line, ...sums }));
+    return Array.from(lines, ([line, { unit: _, function: __, ...sums }]) => ({
+      line,
+      ...sums,
+      ...rounded(sums),
+    }));
   }
 
   async #read(): Promise<void> {

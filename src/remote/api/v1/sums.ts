@@ -5,7 +5,7 @@ import { errorSchema } from '../../../simulator/commands/schemas/problem.js';
 import { SUM_NAMES, SUMS } from '../../../simulator/traffic/sums.js';
 import { sendJson } from '../answers.js';
 import type { ApiContext } from '../desk.js';
-import type { KeptSums } from '../sums.js';
+import { type KeptSums, rounded } from '../sums.js';
 import type { Routes } from './route.js';
 
 /** The lengths of the times that are added up, in s, by their names. */
@@ -23,17 +23,7 @@ const sumSchema = z
     function: z.number().nullable().describe('Without the exception flag; null as for `unit`.'),
     ...Object.fromEntries(SUM_NAMES.map((name) => [name, z.number().describe(SUMS[name])])),
   })
-  .meta({
-    id: 'Sums',
-    description: 'What passed a line in a time, of one unit and function.',
-    examples: [
-      {
-        ...{ time: '2026-11-28T12:00:00.000Z', seconds: 1, line: 'bench', unit: 1, function: 3 },
-        ...{ requests: 10, good: 9, exceptions: 0, ordered: 1, missing: 0, foreign: 0, damaged: 0 },
-        ...{ bytesIn: 80, bytesOut: 90, speakingMs: 177.083, slowestMs: 4.2 },
-      },
-    ],
-  });
+  .describe('What passed a line in a time, of one unit and function.');
 
 export type SumsView = Readonly<
   Pick<KeptSums, (typeof SUM_NAMES)[number] | 'seconds' | 'line'> & {
@@ -55,6 +45,21 @@ const sumsQuery = section({
   line: z.string().optional().describe('Only this line.'),
 });
 
+const sumList = z.object({ sums: z.array(sumSchema) }).meta({
+  description: 'The sums.',
+  examples: [
+    {
+      sums: [
+        {
+          ...{ time: '2026-11-28T12:00:00.000Z', seconds: 1, line: 'bench', unit: 1, function: 3 },
+          ...{ requests: 10, good: 9, exceptions: 0, ordered: 1, missing: 0, foreign: 0, damaged: 0 },
+          ...{ bytesIn: 80, bytesOut: 90, speakingMs: 177.083, slowestMs: 4.2 },
+        },
+      ],
+    },
+  ],
+});
+
 /** Shows sums with the time of the wall clock. */
 export function sumsViewer({ now }: Pick<ApiContext, 'now'>): (sums: KeptSums) => SumsView {
   const zero = Date.now() - now();
@@ -64,8 +69,7 @@ export function sumsViewer({ now }: Pick<ApiContext, 'now'>): (sums: KeptSums) =
     time: new Date(Math.round(zero + 1000 * from)).toISOString(),
     unit: unit < 0 ? null : unit,
     function: code < 0 ? null : code,
-    speakingMs: Math.round(sums.speakingMs * 1000) / 1000,
-    slowestMs: Math.round(sums.slowestMs * 1000) / 1000,
+    ...rounded(sums),
   });
 }
 
@@ -86,7 +90,7 @@ export function sumsRoutes(desk: ApiContext): Routes {
         const from = since === undefined ? 0 : (since - Date.now() + desk.now()) / 1000;
         return sendJson(reply, { sums: pieces(desk, desk.sums.from(LENGTHS[every], from), line) });
       },
-      response: { 200: z.object({ sums: z.array(sumSchema) }).describe('The sums.'), 400: errorSchema },
+      response: { 200: sumList, 400: errorSchema },
     },
   };
 }
