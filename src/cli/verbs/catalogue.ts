@@ -34,7 +34,7 @@ function explained(entry: Misbehaviour): string {
     'Reported:',
     ...sources.map(({ url, fact }) => `  ${fact}\n    ${url}`),
     '',
-    `To have it: modbus-sim --misbehave ${id}, or like: ${id} of a ${user} in a file. That stands for`,
+    `To use it: modbus-sim --misbehave ${id}, or like: ${id} of a ${user} in a file. It is short for`,
     ...(manners ? [`  manners: ${flow(manners)}`] : []),
     ...rules.map((rule) => `  faults: - ${flow(rule)}`),
     ...(line ? [`  line: ${flow(line)}`] : []),

@@ -69,7 +69,7 @@ export async function monitor(command: MonitorCommand): Promise<number> {
         tell(`${command.url}: connected`);
         break;
       case 'restarted':
-        tell(`${command.url}: the simulator was started anew`);
+        tell(`${command.url}: the simulator was restarted`);
         break;
       case 'refused':
         return complain(`${command.url}: ${each.reason}`, each.status === BAD_REQUEST ? WRONG_USAGE : FAILED);

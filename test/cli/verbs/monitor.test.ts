@@ -97,7 +97,7 @@ it('waits for a simulator that is started anew, says so, and shows what that one
   await start('--http_port', new URL(url).port);
   await vi.waitFor(() => expect(output.out.slice(before)).toContain('bench'), LIMIT);
   // Of two outputs, either may come first.
-  await vi.waitFor(() => expect(output.error).toContain(`${url}: the simulator was started anew\n`), LIMIT);
+  await vi.waitFor(() => expect(output.error).toContain(`${url}: the simulator was restarted\n`), LIMIT);
   await vi.waitFor(() => expect(output.out.slice(before)).toContain('• line open: /dev/pts/'), LIMIT);
 });
 

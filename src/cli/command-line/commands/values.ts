@@ -64,6 +64,11 @@ export function timeFrom(
   });
 }
 
+/** An option whose value is names with commas between them. */
+export function names(what: string, help: string, expected: string) {
+  return option(what, help, expected, (written) => written.split(',').flatMap((name) => name.trim() || []));
+}
+
 /** An option whose value is a time in ms; 0 needs no unit. */
 export function time(help: string) {
   return option('TIME', help, 'a time such as 60s or 20ms', (written) => {
@@ -87,11 +92,11 @@ export const FREE_PORTS_REMOTE = '--free-ports has no effect with --url: the sim
 export const REMOTE_OPTIONS = {
   url: option(
     'URL',
-    'the REST interface of a simulator that runs already',
+    'the REST interface of a running simulator',
     `the address of REST, such as ${DEFAULT_URL}`,
     (written) => (/^https?:\/\//.test(written) && URL.canParse(written) ? written : undefined),
   ),
-  token: text('TOKEN', 'its token; MODBUS_SIM_TOKEN in the environment keeps it from the list of processes'),
+  token: text('TOKEN', 'its token (better: set MODBUS_SIM_TOKEN, which other users cannot see)'),
 };
 
 /** The options that say where a file is written, and whether an existing one is overwritten. */

@@ -129,7 +129,7 @@ export function captureQuery(lines: readonly string[]) {
     follow: z
       .literal(['', 'true', 'false'], { error: 'true or false' })
       .default('false')
-      .describe('`?follow` or `?follow=true`: the capture goes on with new traffic, without an end.'),
+      .describe('`?follow` or `?follow=true`: the capture continues with new traffic, without an end.'),
   });
 }
 
