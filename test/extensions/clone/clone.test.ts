@@ -208,7 +208,7 @@ it('makes a comment of what a file can not say, and keeps the registers', async 
     functions: new Set<number>(),
     faults: [{ name: 'impossible', when: { quantity: '5' }, do: [{ exception: 300 }] }],
   };
-  const text = writeClone({ ...made, devices: [{ ...device, tested } ] });
+  const text = writeClone({ ...made, devices: [{ ...device, tested }] });
   expect(simulatorOf(text).devices.get('unit-1')).toBeDefined();
   expect(text).toMatch(/# Left out, because a file can't say it \(.*\): the rule .*impossible/);
   expect(text).toMatch(/# Left out, because a file can't say it \(.*\): manners of "unit-1"/);
