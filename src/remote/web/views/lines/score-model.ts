@@ -7,7 +7,7 @@ export const RANGES = [
   { every: '1m', seconds: 60, count: 1440, title: '24 h' },
 ] as const;
 
-export type Range = (typeof RANGES)[number];
+export type ScoreRange = (typeof RANGES)[number];
 
 /** What became of requests, from the bottom of a column to its top, in words. */
 export const OUTCOMES = {
@@ -19,22 +19,22 @@ export const OUTCOMES = {
   damaged: 'damaged',
 } as const;
 
-type Outcome = keyof typeof OUTCOMES;
+type Fate = keyof typeof OUTCOMES;
 
-const NAMES = Object.keys(OUTCOMES) as readonly Outcome[];
+const NAMES = Object.keys(OUTCOMES) as readonly Fate[];
 
 /** The columns of a unit; `unit` is null for damage, whose unit nobody knows. */
 export interface UnitRow {
   readonly unit: number | null;
   /** A path in a box of one pixel for each time, and `HEIGHT` high, for each outcome that occurs. */
-  readonly paths: readonly (readonly [Outcome, string])[];
+  readonly paths: readonly (readonly [Fate, string])[];
   readonly words: string;
 }
 
 /** Height of a row, in units of its path. */
 export const HEIGHT = 16;
 
-type Counts = Record<Outcome, number>;
+type Counts = Record<Fate, number>;
 
 /** The key of sums: those that are read again replace what was known of their time. */
 export function keyOf({ monotonicUs, line, unit, function: code }: SumsView): string {
@@ -42,7 +42,7 @@ export function keyOf({ monotonicUs, line, unit, function: code }: SumsView): st
 }
 
 /** The place of a time in a range whose last one, `count - 1`, has the moment `endUs`. */
-export function placeOf(us: number, { seconds, count }: Range, endUs: number): number {
+export function placeOf(us: number, { seconds, count }: ScoreRange, endUs: number): number {
   return count - 1 - (Math.floor(endUs / (1e6 * seconds)) - Math.floor(us / (1e6 * seconds)));
 }
 
@@ -53,7 +53,7 @@ export function placeOf(us: number, { seconds, count }: Range, endUs: number): n
 export function unitRows(
   sums: readonly SumsView[],
   served: readonly number[],
-  range: Range,
+  range: ScoreRange,
   endUs: number,
 ): UnitRow[] {
   const units = new Map<number | null, Map<number, Counts>>(served.map((unit) => [unit, new Map()]));
@@ -83,7 +83,7 @@ const LEAST = 0.3;
 
 function pathsOf(columns: ReadonlyMap<number, Counts>): UnitRow['paths'] {
   const most = Math.max(1, ...Array.from(columns.values(), totalOf));
-  const paths = new Map<Outcome, string>();
+  const paths = new Map<Fate, string>();
   for (const [place, counts] of columns) {
     const total = totalOf(counts);
     let bottom = HEIGHT;
@@ -102,7 +102,7 @@ function totalOf(counts: Counts): number {
 }
 
 /** Who is asked what, how often, and what went wrong: `fn 3, 24/s, exceptions 3 %`. */
-function wordsOf(columns: ReadonlyMap<number, Counts>, codes: readonly number[], range: Range): string {
+function wordsOf(columns: ReadonlyMap<number, Counts>, codes: readonly number[], range: ScoreRange): string {
   if (columns.size === 0) return 'nobody asks';
   const sum = { ...NONE } as Counts;
   for (const counts of columns.values()) for (const name of NAMES) sum[name] += counts[name];
@@ -128,7 +128,7 @@ export function shareText(share: number): string {
 }
 
 /** How full a line is: the share of each time in which characters were on the wire; undefined for sockets. */
-export function loadOf(sums: readonly SumsView[], range: Range, endUs: number): number[] | undefined {
+export function loadOf(sums: readonly SumsView[], range: ScoreRange, endUs: number): number[] | undefined {
   const load = new Array<number>(range.count).fill(0);
   for (const { monotonicUs, speakingMs } of sums) {
     const place = placeOf(monotonicUs, range, endUs);

@@ -14,12 +14,12 @@ import {
   OUTCOMES,
   placeOf,
   RANGES,
-  type Range,
+  type ScoreRange,
   shareText,
   unitRows,
 } from './score-model.js';
 
-const range = signal<Range>(RANGES[0]);
+const range = signal<ScoreRange>(RANGES[0]);
 /** What was read of the range, and a moment of its newest time. */
 const read = signal<{ readonly sums: ReadonlyMap<string, SumsView>; readonly endUs: number }>({
   sums: new Map(),
@@ -70,7 +70,7 @@ export function ScoreBar() {
   return html`<div class="flow">
     <span class="flow" role="group" aria-label="How far the lanes look back">${RANGES.map(
       (each) => html`<button type="button" class="tab" aria-pressed=${each === range.value}
-        onClick=${put(range, each as Range)}>${each.title}</button>`,
+        onClick=${put(range, each as ScoreRange)}>${each.title}</button>`,
     )}</span>
     <ul class="legend flow dim small" aria-label="Colours of the lanes">${Object.entries(OUTCOMES).map(
       ([name, title]) => html`<li><i class=${`swatch ${name}`} aria-hidden="true"></i>${title}</li>`,
