@@ -73,7 +73,7 @@ function linesFor(context: CommandContext, { line: settings, target }: Arming): 
   const lines = Array.from(context.simulator.lines.values()).filter(
     ({ name, bus, definition }) =>
       definition.kind === kind &&
-      ('line' in target ? name === target.line : devices.value.some((device) => bus.has(device))),
+      ('line' in target ? name === target.line : devices.value.some((device) => bus.stations.has(device))),
   );
   if (lines.length > 0) return done(lines);
   return refusal('line.invalid', Object.keys(target)[0] ?? '', `the entry is for ${kind} lines`);
@@ -152,7 +152,7 @@ function devicesOf({ simulator: { devices, lines } }: CommandContext, target: Ta
   }
   const line = lines.get(target.line);
   return line
-    ? done([...line.bus.devices])
+    ? done([...line.bus.stations.devices])
     : refusal('line.unknown', 'line', unknownName('line', target.line, [...lines.keys()]));
 }
 
