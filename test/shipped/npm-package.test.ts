@@ -32,8 +32,11 @@ const OTHERS = [
   'dist/remote/web/base.css',
   'dist/web/LICENSES.txt',
   'dist/web/assets/app-HASH.css',
+  'dist/web/assets/app-HASH.css.gz',
   'dist/web/assets/app-HASH.js',
+  'dist/web/assets/app-HASH.js.gz',
   'dist/web/assets/icon-HASH.svg',
+  'dist/web/assets/icon-HASH.svg.gz',
   'dist/web/index.html',
   'dist/work-thread.js',
 ];
