@@ -118,7 +118,9 @@ function replyPieces(event: StripEvent, wire: Wire): Piece[] {
   if (steps.length === 0) {
     const why = event.silence ?? event.ended;
     const words = `no reply to ${request}: ${why}`;
-    add({ lane: 'sent', look: 'missing', startUs: base, endUs: base, label: `no reply: ${why}`, words });
+    // Ordered, as everything that a fault did to a reply.
+    const look = isSpoilt(event) || event.silence === 'fault' ? 'spoilt' : 'missing';
+    add({ lane: 'sent', look, startUs: base, endUs: base, label: `no reply: ${why}`, words });
   }
   steps.forEach((step, i) => {
     const which = steps.length === 1 ? reply : `piece ${i + 1} of ${steps.length} of ${reply}`;
@@ -163,9 +165,8 @@ function stepPieces(step: StripStep, { base, which, wire, event }: Around): Omit
     return [{ ...planned, look: 'missing', label: why, words: `${words}, ${why}` }];
   }
   const from = base + achievedUs;
-  const isSpoilt = event.faults?.some(({ outcome }) => outcome === 'applied');
   const sent = `${which}, ${label}, ${msText(achievedUs)} after the request, ${msText(achievedUs - plannedUs)} after its plan, ${lengthText(taken, wire.characterUs)} long: ${event.text}`;
-  const look = isBytes ? (isSpoilt ? 'spoilt' : 'reply') : 'break';
+  const look = isBytes ? (isSpoilt(event) ? 'spoilt' : 'reply') : 'break';
   // From the request, which may not be shown, to the first piece. Between pieces nothing is hidden.
   const quietUs = step === event.steps?.[0] ? achievedUs : undefined;
   return [
@@ -183,4 +184,9 @@ export function countOf(bytes: string): number {
 export function sizeText(bytes: string, omitted = 0): string {
   const count = Math.floor(countOf(bytes)) + omitted;
   return counted(count, 'byte');
+}
+
+/** Whether a fault has changed the reply. */
+function isSpoilt({ faults }: StripEvent): boolean {
+  return faults?.some(({ outcome }) => outcome === 'applied') ?? false;
 }

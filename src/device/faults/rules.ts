@@ -276,7 +276,8 @@ interface EnteredState {
 }
 
 class DeviceStates {
-  readonly #until = new Map<string, EnteredState>();
+  /** By device, then by state. */
+  readonly #until = new Map<string, Map<string, EnteredState>>();
 
   /** Puts a device into a state. @param now in ms, of the same clock each time */
   enter(
@@ -285,26 +286,28 @@ class DeviceStates {
     now: number,
   ) {
     const until = length === undefined ? Number.POSITIVE_INFINITY : now + length;
-    this.#until.set(`${device} ${state}`, { until, starts, requests });
+    const states = this.#until.get(device) ?? new Map<string, EnteredState>();
+    this.#until.set(device, states.set(state, { until, starts, requests }));
   }
 
   /** Counts a request for the states of its device that last for a number of them. */
   count(device: string): void {
-    for (const [key, state] of this.#until) {
-      if (state.requests === Number.POSITIVE_INFINITY || !key.startsWith(`${device} `)) continue;
-      if (state.requests > 1) this.#until.set(key, { ...state, requests: state.requests - 1 });
-      else this.#until.delete(key);
+    const states = this.#until.get(device);
+    for (const [name, state] of states ?? []) {
+      if (state.requests > 1) states?.set(name, { ...state, requests: state.requests - 1 });
+      else states?.delete(name);
     }
   }
 
+  /** Ends all other states, of all devices. */
   keep(states: ReadonlySet<string | undefined>): void {
-    for (const key of this.#until.keys()) {
-      if (!states.has(key.slice(key.lastIndexOf(' ') + 1))) this.#until.delete(key);
+    for (const entered of this.#until.values()) {
+      for (const name of entered.keys()) if (!states.has(name)) entered.delete(name);
     }
   }
 
   has({ device, starts }: RequestFacts, state: string, now: number): boolean {
-    const entered = this.#until.get(`${device} ${state}`);
+    const entered = this.#until.get(device)?.get(state);
     return entered !== undefined && entered.starts === starts && now < entered.until;
   }
 }

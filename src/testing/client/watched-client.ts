@@ -259,12 +259,14 @@ export class WatchedClient {
     const { names, resume } = this.#rulesOfBench.suspendOn(this.line.name);
     this.#suspended = names;
     if (names.length > 0) this.note(suspendedText(names));
-    const end = await Promise.race([this.#ended, work]);
-    resume();
-    callOff();
-    this.lateness.end();
-    this.#waits.end();
-    return end;
+    try {
+      return await Promise.race([this.#ended, work]);
+    } finally {
+      resume();
+      callOff();
+      this.lateness.end();
+      this.#waits.end();
+    }
   }
 
   /**

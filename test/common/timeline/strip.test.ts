@@ -154,6 +154,15 @@ describe('the pieces of an event', () => {
     ]);
   });
 
+  it.each([
+    [{ silence: 'fault' }, 'spoilt'],
+    [{ silence: 'no power' }, 'missing'],
+    [{ silence: 'no power', faults: [{ rule: 'slow', kind: 'delay', outcome: 'applied' }] }, 'spoilt'],
+  ])('have the colour of the row where no reply was sent: %j', (why, look) => {
+    const reply = event({ kind: 'reply', requestedUs: 9000, steps: [], ...why });
+    expect(piecesOf(reply, WIRE).find(({ lane }) => lane === 'sent')?.look).toBe(look);
+  });
+
   it('mark what is no bytes', () => {
     expect(piecesOf(event({ kind: 'collision' }), WIRE)[0]).toMatchObject({ lane: 'notes', startUs: 10_000 });
   });

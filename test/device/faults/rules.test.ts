@@ -759,6 +759,19 @@ it('a rule has the keys that were written, and one without faults has none', () 
   });
 });
 
+it('a state that lasts for some requests counts those of its own device alone', () => {
+  const rules = new FaultRules({ uptime: () => 0, now: () => new Date(0), random: () => 0 });
+  const locked = { state: 'locked', requests: 2 };
+  rules.set(ruleSchema.parse({ name: 'locks', when: { function: 6 }, [THEN]: locked }));
+  rules.set(
+    ruleSchema.parse({ name: 'mute', when: { function: 3, state: 'locked' }, do: [{ silence: true }] }),
+  );
+  const of = (device: string, request = '03 0000 0001') => ({ ...factsOf(request), device });
+  rules.match(of('pump 2', '06 0000 0001'));
+  for (let i = 0; i < 5; i++) expect(rules.match(of('pump'))).toEqual([]);
+  expect(rules.match(of('pump 2'))).toHaveLength(1);
+});
+
 it('a fault without a list around it is a list of one', () => {
   const alone = ruleSchema.parse({ name: 'tested', do: { delay: 5 } });
   expect(alone.faults.map(({ kind, written }) => [kind, written])).toEqual([['delay', 5]]);
