@@ -16,6 +16,8 @@ import { type Audience, type End, WatchedClient } from './watched-client.js';
 
 /** How many polls a check takes, roughly. */
 const POLLS_PER_CHECK = 8;
+/** A disturbance that lasts this long, in ms, comes last and is announced. */
+const LONG_MS = 30_000;
 /** How many polls show a new rhythm. */
 const FEW_POLLS = 4;
 /** The groups of checks that lose no reply. */
@@ -173,6 +175,9 @@ export class ClientTest {
     const hadRhythm = !this.#client.isWithoutRhythm;
     const together = turn.slice(0, targets.length);
     const isBeside = together.length > 1;
+    for (const { what, lastsMs = 0 } of together)
+      if (lastsMs >= LONG_MS)
+        this.#client.note(`now ${what}: the client is left alone for ${durationText(lastsMs)}`);
     const runs = together.map((check, i) => this.#begin(check, targets[i] as Poll, isBeside));
     const outcomes = await Promise.race([
       Promise.all(
