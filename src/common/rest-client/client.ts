@@ -65,7 +65,7 @@ const UNKNOWN_SIGNERS: ReadonlySet<unknown> = new Set([
 /** Why `fetch` got no answer, in words. `fetch` keeps the reason of the system in `cause`. */
 export function unreachableReason({ message, cause }: Error): string {
   const { code } = (cause ?? {}) as { readonly code?: unknown };
-  if (code === 'ECONNREFUSED') return 'nobody listens there';
+  if (code === 'ECONNREFUSED') return 'nothing listens there';
   const reason = cause instanceof Error && cause.message !== '' ? cause.message : message;
   if (!UNKNOWN_SIGNERS.has(code)) return reason;
   return `${reason}; NODE_EXTRA_CA_CERTS=FILE in the environment names a certificate to trust`;

@@ -296,7 +296,7 @@ function isWord(word: unknown): word is number {
 }
 
 function other(at: At, expected: string, present: string): Problem {
-  return { path: pathText(at.path), message: `expected ${expected}, but ${present} stands there` };
+  return { path: pathText(at.path), message: `expected ${expected}, found ${present}` };
 }
 
 /** The refusal when other content stands there than expected, with everything that was found. */

@@ -81,7 +81,7 @@ export const CODES = {
     status: 400,
     means: 'The type has no value that means "not available", and the entry has no notAvailable.',
   },
-  'value.not_as_expected': { status: 409, means: 'Another value stands there than the request expects.' },
+  'value.not_as_expected': { status: 409, means: 'The value is not the one that the request expects.' },
   'register.undefined': { status: 400, means: 'No register is defined at the address.' },
   'register.defined': { status: 409, means: 'All registers of the range are defined already.' },
   'register.inside_value': { status: 400, means: 'The address is inside a value of several registers.' },

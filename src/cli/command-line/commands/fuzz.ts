@@ -30,10 +30,9 @@ const MOST_MOVES = 1_000_000;
 export const FUZZ = command({
   name: 'fuzz',
   words: 'LINE',
-  summary:
-    'disturb the client of a line at random until it fails, and find the shortest schedule that breaks it',
+  summary: 'disturb the client of a line at random, and find the shortest schedule that fails',
   details:
-    'The line is one of the demo, of --config FILE, or of a simulator that runs already (--url). With --dut the client is started again when it has failed, which shrinking needs. Exit 1 if two of three plays show the failure, 2 if nobody polls.',
+    'LINE is a line of the demo, of --config FILE, or of a running simulator (--url). With --dut the client is restarted after each failure; finding a shorter schedule needs that. Exit 1 if two of three plays show the failure, 2 if no client polls.',
   options: {
     ...CLIENT_OPTIONS,
     unit: ORDER_OPTIONS.unit,

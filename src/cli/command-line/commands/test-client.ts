@@ -119,7 +119,7 @@ export const TEST_CLIENT = command({
   words: 'LINE',
   summary: 'watch the client that polls a line, disturb it, and say how it behaves',
   details:
-    'The line is one of the demo, of --config FILE, or of a simulator that runs already (--url). Exit 1 if a check failed, 2 if nobody polls.',
+    'LINE is a line of the demo, of --config FILE, or of a running simulator (--url). Exit 1 if a check failed, 2 if no client polls.',
   options: OPTIONS,
   parse(given): Result<TestClientCommand> {
     const { list, checks = [], dut, restart, url } = given.values;

@@ -68,7 +68,7 @@ const registerViewSchema = valueViewSchema
       })
       .nullable()
       .describe(
-        'Who wrote it last, and when; null when nobody has. A signal writes whenever the value is read.',
+        'Who wrote it last, and when; null if it was never written. A signal writes whenever the value is read.',
       ),
   })
   .meta({ id: 'Register', description: 'A value with all that is known of it.' });
@@ -134,7 +134,7 @@ const valueQuery = z.object({
   to: inQuery(address)
     .default(ADDRESS_SPACE - 1)
     .describe('The last address.'),
-  names: z.string().optional().describe('Names, separated by commas, in place of a range.'),
+  names: z.string().optional().describe('Names, separated by commas, instead of a range.'),
 });
 
 export type RegisterQuery = z.input<typeof valueQuery>;
@@ -224,7 +224,7 @@ const otherSchema = errorSchema
   })
   .meta({
     id: 'OtherValues',
-    description: 'Something else stands there than was expected.',
+    description: 'The value is not the expected one.',
   });
 
 const valueName = text('the name of a value');
