@@ -56,7 +56,7 @@ const ALL_TRIES = [
   'test/device/registers/actions.test.ts',
   'test/simulator/plan.test.ts',
   'test/simulator/state/{keeper,sequences}.test.ts',
-  'test/testing/client/{damaged,exceptions,sentences,strangers,whole}.test.ts',
+  'test/testing/client/{damaged,exceptions,planted,sentences,strangers,whole}.test.ts',
   'test/testing/server/{every-mutant,mutants,order,written}.test.ts',
 ];
 

@@ -3,9 +3,10 @@ import type { Clock } from '../../modbus/transport/clock.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { Finding, Report } from '../report/report.js';
 import { durationText, longDuration } from '../report/words.js';
+import { median } from '../times.js';
 import { type ClientTestOrder, inTurns, runnable } from './client-test-order.js';
 import { clientTestReport, findingOf } from './client-test-report.js';
-import { isReading, type Poll, pollsIn, targetOf } from './heard/exchange.js';
+import { isReading, type Poll, pollsIn, targetOf, timesBetween } from './heard/exchange.js';
 import { unevenText, watchClient } from './heard/watching.js';
 import { type Check, Exam, SLOWEST_MS } from './trial/exam.js';
 import { type StoppedPolls, secondsSince, soFar, stoppedAfter } from './trial/gone.js';
@@ -15,6 +16,10 @@ import { type Audience, type End, WatchedClient } from './watched-client.js';
 
 /** How many polls a check takes, roughly. */
 const POLLS_PER_CHECK = 8;
+/** A disturbance that lasts this long, in ms, comes last and is announced. */
+const LONG_MS = 30_000;
+/** How many polls show a new rhythm. */
+const FEW_POLLS = 4;
 /** The groups of checks that lose no reply. */
 const LOSE_NONE: readonly (Check['group'] | undefined)[] = ['exceptions', 'connections'];
 
@@ -45,9 +50,11 @@ export class ClientTest {
   readonly #findings: Finding[] = [];
   /** What became of the client, as sentences: it has crashed, or is gone. */
   readonly #fates: string[] = [];
-  /** After which checks the client was away as if restarted, and how that was seen; parts of a sentence. */
+  /** After which checks the client may have been started again, and how that was seen; parts of a sentence. */
   readonly #away: string[] = [];
   readonly #running = new Set<Running>();
+  /** The checks that disturbed the client last. */
+  #newest: readonly Check[] = [];
   /** True when the client has ended or asks nothing more, and no check is to blame. */
   #isGone = false;
 
@@ -165,8 +172,12 @@ export class ClientTest {
    */
   async #takeTurn(turn: readonly Check[]): Promise<End | undefined> {
     const targets = this.#targets;
+    const hadRhythm = !this.#client.isWithoutRhythm;
     const together = turn.slice(0, targets.length);
     const isBeside = together.length > 1;
+    for (const { what, lastsMs = 0 } of together)
+      if (lastsMs >= LONG_MS)
+        this.#client.note(`now ${what}: the client is left alone for ${durationText(lastsMs)}`);
     const runs = together.map((check, i) => this.#begin(check, targets[i] as Poll, isBeside));
     const outcomes = await Promise.race([
       Promise.all(
@@ -174,6 +185,8 @@ export class ClientTest {
       ),
       this.#client.crashed,
     ]);
+    if (hadRhythm && this.#client.isWithoutRhythm) this.#sayRhythm(targets[0] as Poll);
+    this.#newest = together;
     const end = await (typeof outcomes === 'string'
       ? this.#clientHasCrashed(runs, outcomes)
       : this.#judge(outcomes, isBeside));
@@ -183,6 +196,17 @@ export class ClientTest {
       if (end) return end;
     }
     return undefined;
+  }
+
+  /** Says that the client no longer polls in its rhythm, and since when: several checks may have run at the same time. */
+  #sayRhythm({ key, text, periodMs = 0 }: Poll): void {
+    const asked = this.#client.log.newest().filter(({ poll }) => poll === key);
+    const [now, before] = [median(timesBetween(asked.slice(-FEW_POLLS))), periodMs].map((ms) =>
+      durationText(Math.round(ms)),
+    );
+    const since = this.#newest.map(({ what }) => what).join(' and ');
+    if (since !== '' && now !== before)
+      this.#fates.push(`since ${since} the client polls ${text} every ${now} in place of ${before}`);
   }
 
   /**
@@ -347,12 +371,12 @@ function metLast<Item>(items: readonly Item[], runningOf: (item: Item) => Runnin
   return items.filter((item) => runningOf(item).exam.hasDisturbed).sort((a, b) => seq(b) - seq(a));
 }
 
-/** Says in one sentence for all checks that the client was away; no sentence when it never was. */
+/** Says in one sentence for all checks that the client may have been started again; none when it never looked so. */
 function awayText([first, ...others]: readonly string[]): string[] {
   if (first === undefined) return [];
   const checks = others.length === 1 ? 'one more check' : `${others.length} more checks`;
   const more = others.length === 0 ? '' : `; the same in ${checks}`;
-  return [`the client was away: ${first}${more}`];
+  return [`the client may have been started again: ${first}${more}`];
 }
 
 /**

@@ -34,5 +34,7 @@ function metBy(exchange: Exchange): string | undefined {
   if (next && next.at < from) return 'a late reply';
   const pdu = pduOf(reply);
   if (!pdu) return 'a damaged reply';
-  return ((pdu[0] as number) & EXCEPTION_FLAG) === 0 ? undefined : `exception ${pdu[1]}`;
+  const [code = 0, second] = pdu;
+  if (((code ^ (exchange.pdu[0] ?? 0)) & ~EXCEPTION_FLAG) !== 0) return 'a reply of another function';
+  return (code & EXCEPTION_FLAG) === 0 ? undefined : `exception ${second}`;
 }

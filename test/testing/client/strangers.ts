@@ -12,6 +12,22 @@ export type Got =
 
 const T35_MS = 2;
 
+/** What a client does not look at, or does wrongly, when it reads a reply. */
+export type Lax =
+  | 'transaction'
+  | 'high byte of the transaction'
+  | 'unit'
+  | 'function'
+  | 'byte count'
+  | 'CRC'
+  | 'second byte of the CRC'
+  /** What comes in one piece is a whole reply. */
+  | 'pieces'
+  /** What was received before the request is not thrown away. */
+  | 'stray bytes'
+  /** Bytes that are no reply end the program. */
+  | 'damage';
+
 /** The hands of a client that was written by somebody else: it sends requests, and takes only what answers them. */
 export class Hands {
   readonly #clock: Clock;
@@ -23,6 +39,7 @@ export class Hands {
   isOver = false;
   /** What its page shows. */
   shown = '';
+  lax: ReadonlySet<Lax> = new Set();
 
   constructor({ clock, tcp, serial }: VirtualBench) {
     this.#clock = clock;
@@ -54,32 +71,66 @@ export class Hands {
     const asked = Uint8Array.from(pdu);
     if (!this.#wire.isOpen && !(await this.#wire.open())) return { kind: 'closed' };
     await this.sleep(this.#quietFrom - this.now);
-    this.#received = new Uint8Array();
+    if (!this.lax.has('stray bytes')) this.#received = new Uint8Array();
     const transactionId = ++this.#transaction & 0xffff;
     const isRtu = this.#wire.framing === 'rtu';
     this.#wire.send(isRtu ? encodeRtu(unitId, asked) : SOCKET.encode({ unitId, transactionId, pdu: asked }));
     const end = this.now + timeoutMs;
     for (;;) {
-      const reply = isRtu ? RTU.decode(this.#received) : this.#replyTo(transactionId);
+      const reply = isRtu ? this.#rtuReply() : this.#replyTo(transactionId);
       const [code = 0, second = 0] = reply?.pdu ?? [];
-      if (reply?.unitId === unitId) {
+      if (reply && (reply.unitId === unitId || this.lax.has('unit'))) {
         if (code === ((asked[0] as number) | 0x80)) return { kind: 'exception', code: second };
-        if (code === asked[0] && isWhole(asked, reply.pdu)) return { kind: 'data', pdu: reply.pdu };
+        const isAsked = code === asked[0] || (this.lax.has('function') && code < 0x80);
+        if (isAsked && (isWhole(asked, reply.pdu) || this.lax.has('byte count')))
+          return { kind: 'data', pdu: reply.pdu };
       }
+      if (this.lax.has('damage') && this.#received.length > 0 && (isRtu || this.#isDamaged)) this.end();
       if (!this.#wire.isOpen || this.isOver) return { kind: 'closed' };
       if (this.now >= end) return { kind: 'none' };
       await this.#bytesBefore(end);
     }
   }
 
+  /** The program ends. */
+  end(): void {
+    this.isOver = true;
+    this.close();
+  }
+
+  #rtuReply() {
+    const received = this.#received;
+    const reply = RTU.decode(received);
+    const isSpoilt = this.lax.has('CRC') && received.length > 4;
+    // The other byte of the CRC is right.
+    const crc = encodeRtu(received[0] ?? 0, received.slice(1, -2)).slice(-2);
+    const isHalf =
+      this.lax.has('second byte of the CRC') && received.length > 4 && crc[0] === received.at(-2);
+    if (reply || !(isSpoilt || isHalf)) return reply;
+    return { unitId: received[0] as number, pdu: received.slice(1, -2) };
+  }
+
+  #isDamaged = false;
+
   #replyTo(transactionId: number) {
+    const mask = this.lax.has('transaction')
+      ? 0
+      : this.lax.has('high byte of the transaction')
+        ? 0xff
+        : 0xffff;
     while (this.#received.length > 7) {
       const size = 6 + (((this.#received[4] as number) << 8) | (this.#received[5] as number));
-      if (this.#received.length < size) return undefined;
+      this.#isDamaged = size > 260;
+      if (this.#received.length < size) {
+        if (this.lax.has('pieces')) this.#received = new Uint8Array();
+        return undefined;
+      }
       const reply = SOCKET.decode(this.#received.slice(0, size));
+      this.#isDamaged = !reply;
       this.#received = this.#received.slice(size);
-      if (reply && reply.transactionId === transactionId) return reply;
+      if (reply && (reply.transactionId & mask) === (transactionId & mask)) return reply;
     }
+    if (this.lax.has('pieces')) this.#received = new Uint8Array();
     return undefined;
   }
 

@@ -33,7 +33,7 @@ it.each([
   ['serial', 'repeats after exceptions without end'],
   ['tcp', 'never reconnects'],
 ] as const)('on %s finds a client that %s, and one move that shows it', async (on, mistake) => {
-  const report = await fuzzModel({ on, habits: { mistakes: [mistake] } }, { mostMoves: 30 });
+  const report = await fuzzModel({ on, habits: { mistakes: [mistake] } }, { mostMoves: 8 });
   expect(report.verdict, report.conclusions.join(' ')).toBe('fail');
   expect(report.fuzzed?.schedule, report.conclusions.join(' ')).toHaveLength(1);
 });
@@ -48,7 +48,7 @@ it.each(['serial', 'tcp'] as const)(
 
 it('plays the same moves again, and says the same', async () => {
   const client = { on: 'serial', habits: { mistakes: ['crashes at a bad reply'] } } as const;
-  const { fuzzed } = await fuzzModel(client, { mostMoves: 30 });
+  const { fuzzed } = await fuzzModel(client, { mostMoves: 8 });
   const replay = (fuzzed?.schedule ?? []) as Schedule;
   expect((await fuzzModel(client, { replay })).verdict).toBe('fail');
   expect((await fuzzModel({ on: 'serial', habits: {} }, { replay })).verdict).not.toBe('fail');
@@ -115,7 +115,7 @@ describe('the scenario that comes out', () => {
     'stops after an exception',
     'repeats after exceptions without end',
   ] as const)('fails on a client that %s, and passes on one that does not', async (mistake) => {
-    const { fuzzed } = await fuzzModel({ on: 'serial', habits: { mistakes: [mistake] } }, { mostMoves: 30 });
+    const { fuzzed } = await fuzzModel({ on: 'serial', habits: { mistakes: [mistake] } }, { mostMoves: 8 });
     const text = fuzzed?.scenario ?? '';
     expect(await play(text, { mistakes: [mistake] }), text).toContain('fail');
     expect(new Set(await play(text, {})), text).toEqual(new Set(['pass']));
@@ -128,7 +128,7 @@ it('finds a client that polls on and takes no reply any more', async () => {
     ({ effect }) =>
       effect === 'none' ? 'freezes' : undefined;
   const frozen = { on: 'tcp', habits: WRITES_BACK, isObserved: true, trap } as const;
-  const { verdict, conclusions } = await fuzzModel(frozen, { mostMoves: 30 });
+  const { verdict, conclusions } = await fuzzModel(frozen, { mostMoves: 8 });
   expect(verdict, conclusions.join(' ')).toBe('fail');
   expect(conclusions.join(' ')).toContain('no longer shows the values of good replies');
 });

@@ -1,5 +1,5 @@
 import { sentBytes } from '../../../modbus/protocol/reply-plan.js';
-import { longestPauseIn, readingOf, transactionOf, wentWell } from '../heard/exchange.js';
+import { longestPauseIn, readingOf, wentWell } from '../heard/exchange.js';
 import { type Check, type Exam, LOST } from '../trial/exam.js';
 import {
   type Contrast,
@@ -35,8 +35,8 @@ const READS_NOTHING = 'the client asks nothing that reads registers or bits, so 
 const FEWEST_BYTES = 4;
 const LAST_UNIT = 247;
 /**
- * How far the wrong transaction identifier is from the newest one. It must not be one that the client uses
- * next, and many count up by one.
+ * How far the wrong transaction identifier is from the right one. It must not be one that the client uses next, and many
+ * count up by one. Only one byte differs: some clients do not compare that one.
  */
 const AWAY = 0x4000;
 
@@ -175,10 +175,7 @@ const DAMAGE: readonly Damage[] = [
     fix: 'Give each request an identifier of its own, and throw away replies with any other.',
     source: 'Modbus Messaging on TCP/IP V1.0b, 4.4.1.3: a response to no pending transaction is discarded',
     abilities: ['transaction'],
-    faults: ({ log, target }) => {
-      const newest = log.newest().findLast(({ poll }) => poll === target.key);
-      return [{ transaction: ((newest ? transactionOf(newest) : 0) + AWAY) & 0xffff }];
-    },
+    faults: () => [{ transaction: `+${AWAY}` }],
   },
 ];
 

@@ -91,7 +91,7 @@ const EXCEPTIONS: readonly ExceptionRow[] = [
 const ENDLESS =
   'more than five times as often as usual, or more than eight times within one poll period (or more often than without a reply, where that is more)';
 const UNCLEAR =
-  'inconclusive when endless retries look like the retries of each poll, when not every poll is repeated that often, or when it comes back as a program that was started again';
+  'inconclusive when endless retries look like the retries of each poll, when not every poll is repeated that often, or when it comes back as a program does that was started again';
 const FAILS = `fails when it asks ${ENDLESS}, or no longer polls afterwards, or when the observer shows a value that no reply carried`;
 
 export const exceptions: readonly Check[] = EXCEPTIONS.map(
@@ -116,7 +116,7 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
   const ms = Math.max(SHORTEST_TRIAL_MS, PERIODS * exam.periodMs);
   const faults = [{ exception: code }];
   const { spoilt } = await exam.disturb({ faults }, () => undefined, ms);
-  if (spoilt.length === 0) return sure('unclear', 'no request came that could be disturbed');
+  if (spoilt.length === 0) return sure('unclear', `did not ask ${exam.target.text} in ${durationText(ms)}`);
   const last = spoilt.at(-1) as Exchange;
   const next = await exam.until(() => continuationOf(exam, last), patienceOf(exam));
   const usual = Math.max(1, ms / mean(exam.target.intervals));

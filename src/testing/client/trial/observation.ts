@@ -110,7 +110,8 @@ export function behaviourAfter(
   const samples = firsts.flatMap((first): Continuation[] => {
     if (!first) return [];
     const { before, request } = first;
-    if (first.poll !== target.key || !before || !wentWell(before)) return [];
+    // Some clients have a poll that the device refuses, and ask another after it.
+    if (first.poll !== target.key || !before || before.rule || repliedFrom(before) === undefined) return [];
     // A client that has just connected, perhaps after a time-out, may have polls to catch up with.
     if (before.request.clientId !== request.clientId && !log.isAnewEachTime) return [];
     // What the client has done since may come from a fault that it has not got over.
@@ -159,7 +160,7 @@ function wasTreated(exchange: Exchange, treatment: Treatment): boolean {
 export interface Reaction {
   readonly kind: 'usual' | 'missing' | 'again' | 'unclear';
   readonly text: string;
-  /** True when the client was away for a time, as a program is that was restarted. */
+  /** True when the client came back late, or with other transaction identifiers, as a program does that was restarted. */
   readonly wasAway?: boolean;
   /** True when the two behaviours overlap, so that no other trial would show more. */
   readonly isAlike?: boolean;
@@ -197,9 +198,9 @@ export function reactionTo(continuation: Continuation, compared: Compared): Reac
   const [good, lost] = [usual.timesLike(continuation), missing.timesLike(continuation)];
   const apart = Math.max(LEAST_APART_MS, spanOf(good), spanOf(lost), lateMs);
   const isInTime = good !== undefined && afterMs <= good.high + laterMs + apart;
-  const late = isInTime
-    ? undefined
-    : awayLongerThan(Math.max(waitMs, missing.longest) + lateMs, continuation);
+  const longest = Math.max(waitMs, missing.longest);
+  // Where nothing is known of its wait for a reply, the client may as well have waited for one.
+  const late = isInTime || longest === 0 ? undefined : awayLongerThan(longest + lateMs, continuation);
   if (late) return late;
   if (isAnew && good === undefined) {
     const reconnected = reconnection(continuation, compared, apart);
@@ -241,7 +242,7 @@ function unclear(text: string): Reaction {
 }
 
 function away(text: string): Reaction {
-  return { kind: 'unclear', text: `${text}, as a program that was started again`, wasAway: true };
+  return { kind: 'unclear', text, wasAway: true };
 }
 
 /** Decides by the times, when both behaviours go on with the same request. */
@@ -283,7 +284,7 @@ function reconnection(
   if (isAsMissing && (goesOn || !counts || missing.samples.some((each) => stepOf(each) > FEW)))
     return undefined;
   const ms = `${Math.round(afterMs)} ms`;
-  if (!goesOn) return away(`came back over another connection after ${ms}`);
+  if (!goesOn) return away(`came back over another connection after ${ms}${counts ? WITH_OTHERS : ''}`);
   const what = next.poll === of.poll ? 'asked again' : 'went on';
   return { kind: 'again', text: `closed its connection, and ${what} over another after ${ms}` };
 }
@@ -305,8 +306,11 @@ export function awayLongerThan(waitMs: number, { afterMs }: Continuation): React
 export function startedAgain(continuation: Continuation, usual: Behaviour): Reaction | undefined {
   const { isAnew, afterMs } = continuation;
   if (!isAnew || !isCounting(usual) || stepOf(continuation) <= FEW) return undefined;
-  return away(`came back over another connection after ${Math.round(afterMs)} ms`);
+  return away(`came back over another connection after ${Math.round(afterMs)} ms${WITH_OTHERS}`);
 }
+
+/** A program that was started again, or one that counts its transactions from the beginning on each connection. */
+const WITH_OTHERS = ', and its transaction identifiers did not go on';
 
 /** True when each transaction has the next identifier. */
 function isCounting({ samples }: Behaviour): boolean {
