@@ -30,6 +30,9 @@ export interface ShownRun {
   readonly kind: RunKind;
   readonly name: string;
   readonly isRunning: boolean;
+  readonly startedAt: string;
+  /** How long it lasted, or lasts so far. */
+  readonly durationMs: number;
   readonly verdict: Verdict;
   readonly lines: readonly string[];
   readonly steps: readonly RunStep[];
@@ -41,7 +44,7 @@ export interface ShownRun {
 }
 
 /** What is shown of a run beside what all runs have. */
-type RunContent = Omit<ShownRun, 'id' | 'kind' | 'isRunning'>;
+type RunContent = Omit<ShownRun, 'id' | 'kind' | 'isRunning' | 'startedAt' | 'durationMs'>;
 
 /** A run as REST lists it. */
 type ListedRun = ScenarioSummary | ClientSummary | ServerSummary | FuzzSummary;
@@ -51,8 +54,9 @@ const listed = resource(
   ({ runs }: { readonly runs: readonly ListedRun[] }) =>
     runs
       .map((run): ShownRun => {
-        const { id, kind, state } = run;
-        return { id, kind, isRunning: state === 'running', ...contentOf(run) };
+        const { id, kind, state, startedAt, durationMs } = run;
+        const isRunning = state === 'running';
+        return { id, kind, isRunning, startedAt, durationMs, ...contentOf(run) };
       })
       .sort((a, b) => b.id - a.id),
 );
@@ -99,7 +103,9 @@ function contentOf(run: ListedRun): RunContent {
       return { name, verdict, lines, steps: steps.map((step) => ({ ...step, group: '' })), conclusions: [] };
     }
     case 'client': {
-      const { name, verdict, line, checks, conclusions } = run;
+      const { name, verdict, line, checks, state } = run;
+      // What is measured is known at the end.
+      const conclusions = state === 'running' ? [] : run.conclusions;
       const steps = checks.map(({ title, group, verdict, summary }) => {
         return { name: title, group, verdict, message: summary };
       });

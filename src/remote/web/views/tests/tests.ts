@@ -5,6 +5,7 @@ import { html } from 'htm/preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { pathOf } from '../../../../common/rest-client/client.js';
 import { piecesOf } from '../../../../common/timeline/pieces.js';
+import { longDuration } from '../../../../testing/report/words.js';
 import { RUN_KINDS } from '../../../../testing/run-kinds.js';
 import type { FindingView, FuzzSummary } from '../../../api/v1/reports.js';
 import { ask } from '../../api.js';
@@ -12,6 +13,7 @@ import { go, hrefOf, route } from '../../route.js';
 import { StripModel, sourceOf } from '../../strip/model.js';
 import { Strip } from '../../strip/strip.js';
 import { Button, Empty, into, put, State, type Tone } from '../../ui/controls.js';
+import { timeOfDay } from '../../ui/format.js';
 import { sayAnswer } from '../../ui/toast.js';
 import { details, lineNamed, wireOf } from '../lines/details.js';
 import {
@@ -84,8 +86,14 @@ function whyNothing(id: string | undefined): string {
 function RunLink({ run, isShown }: { readonly run: ShownRun; readonly isShown: boolean }) {
   const { id, name, isRunning, verdict } = run;
   return html`<li><a class="long" href=${hrefOf('tests', [String(id)])} aria-current=${isShown ? 'true' : undefined}>
-    <span class="mono">${id}</span><span class="cut">${name}</span>
+    <span class="mono">${id}</span>
+    <span class="cut">${name} <span class="dim small">${whenText(run)}</span></span>
     ${isRunning ? html`<${State} tone="warn">running<//>` : html`<${State} tone=${TONES[verdict]}>${verdict}<//>`}</a></li>`;
+}
+
+/** When a run began, and how long it lasted: `14:03:07, 2 min 5 s`. */
+function whenText({ startedAt, durationMs }: ShownRun): string {
+  return `${timeOfDay(Date.parse(startedAt))}, ${longDuration(durationMs / 1000)}`;
 }
 
 const TONES: Readonly<Record<Verdict, Tone>> = {
@@ -137,13 +145,14 @@ function RunPanel({ run }: { readonly run: ShownRun }) {
       </div>
     </div>
     <p class="dim" role="status">Run ${id}, a ${RUN_KINDS[kind]}, on ${lines.join(', ')}: ${tried}</p>
+    <p class="dim">${isRunning ? 'Began' : 'Ran'} at ${whenText(run)}${isRunning ? ' so far' : ''}.</p>
     ${conclusions.length > 0 ? html`<ul class="conclusions">${conclusions.map((each) => html`<li class="long">${each}</li>`)}</ul>` : null}
     <ol class="steps">
       ${steps.map(
         (step, i) => html`<${Step} key=${i} step=${step} number=${i + 1} finding=${known[i]}
           isFirst=${step.group !== '' && step.group !== steps[i - 1]?.group} />`,
       )}
-      ${isRunning && kind === 'scenario' ? html`<li class="dim">The next step is running.</li>` : null}
+      ${isRunning && kind !== 'fuzz' ? html`<li class="dim">${kind === 'scenario' ? 'Step' : 'Check'} ${ended + 1} is running.</li>` : null}
     </ol>
   </article>`;
 }
