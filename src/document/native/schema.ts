@@ -13,9 +13,8 @@ import { LISTENS, linesForm, startSchema } from './line-schema.js';
 import { mqttSchema } from './mqtt.js';
 
 /**
- * The schemas of the native file, apart from those of devices, registers and lines. Each part is checked
- * separately, so that a mistake in one part hides none in another. Which parts go together, and which values
- * a type can hold, is checked where the part is built.
+ * The schemas of the native file, apart from those of devices, registers and lines. Which parts go together,
+ * and which values a type can hold, is checked where the part is built.
  */
 
 /** For a value that is no list, the usual message would quote it, and it may be a token. */

@@ -465,6 +465,17 @@ describe('a mistake in registers', () => {
   });
 });
 
+it('lists all mistakes of a device at once, and knows sunspec', () => {
+  expect(device('{seed: -1, clock: {speed: fast}}')).toEqual([
+    'devices.m.clock.speed: expected a speed from 0 to 100000, got "fast"',
+    'devices.m.seed: expected a seed from 0 to 4294967295, got -1',
+    'devices.m: missing, expected registers, or pymodbus with the path of a pymodbus file',
+  ]);
+  expect(device('{sunspecs: [1, 103]}')).toEqual([
+    expect.stringContaining('unknown key "sunspecs", did you mean "sunspec"?'),
+  ]);
+});
+
 it('takes 256 fault rules and no more', () => {
   const file = (count: number) =>
     JSON.stringify({
