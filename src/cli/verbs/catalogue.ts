@@ -2,14 +2,16 @@ import { findMisbehaviour, type Misbehaviour, readCatalogue, rulesOf } from '../
 import { catalogueIds } from '../../document/catalogue-files.js';
 import { flow } from '../../document/print.js';
 import type { CatalogueCommand } from '../command-line/commands/plain.js';
-import { complain, say, WRONG_USAGE } from './say.js';
+import { complain, say, sayJson, WRONG_USAGE } from './say.js';
 
 /** Prints the catalogue of what real devices do wrong, one line per entry, or one entry in full. */
-export function catalogue({ id }: CatalogueCommand): number {
+export function catalogue({ id, asJson }: CatalogueCommand): number {
   if (id !== undefined) {
     const entry = findMisbehaviour(id);
-    return !entry.ok ? complain(entry.error, WRONG_USAGE) : say(explained(entry.value));
+    if (!entry.ok) return complain(entry.error, WRONG_USAGE);
+    return asJson ? sayJson(entry.value) : say(explained(entry.value));
   }
+  if (asJson) return sayJson(readCatalogue());
   const width = Math.max(...catalogueIds().map(({ length }) => length));
   return say(
     readCatalogue()

@@ -35,7 +35,7 @@ async function run(command: Command, extensions: readonly Extension[]): Promise<
     case 'schema':
       return (await import('./schema.js')).schema(command);
     case 'ports':
-      return (await import('./ports.js')).ports();
+      return (await import('./ports.js')).ports(command);
     case 'completion':
       return say((await import('../command-line/completion.js')).completion(command, extensions));
     case 'reload':

@@ -212,6 +212,8 @@ export function buildApp(
     );
   });
 
+  app.addHook('onListen', async () => desk.sums.start());
+  app.addHook('onClose', async () => desk.sums.stop());
   app.register(healthRoutes(desk));
   app.register(metricsRoutes(desk));
   for (const [prefix, plugin] of plugins) app.register(plugin, { prefix });

@@ -178,7 +178,7 @@ function newCounts(unitId: number | undefined, functionCode: number | undefined)
 }
 
 /** The code of the exception that a reply begins with; undefined when it begins with something else. */
-function sentException({ plan, framing }: Extract<NewEvent, { kind: 'reply' }>): number | undefined {
+export function sentException({ plan, framing }: Extract<NewEvent, { kind: 'reply' }>): number | undefined {
   const step = plan.kind === 'send' ? plan.steps[0] : undefined;
   // A reply with an exception has one byte more than the shortest ADU, which has only a function code. In
   // ASCII, that is two digits.

@@ -32,12 +32,12 @@ export function writableText(file: NativeFile): string {
   }
 }
 
-type Part =
+type WritablePart =
   | { readonly kind: 'rule'; readonly index: number }
   | { readonly kind: 'key'; readonly device: string; readonly key: string };
 
 /** The rule, or the key of a device, that a path leads into; undefined for registers, lines and anything else. */
-function partOf(path: string, devices: ReadonlyMap<string, object>): Part | undefined {
+function partOf(path: string, devices: ReadonlyMap<string, object>): WritablePart | undefined {
   const rule = /^faults\[(\d+)\]/.exec(path);
   if (rule) return { kind: 'rule', index: Number(rule[1]) };
   for (const [device, entry] of devices) {

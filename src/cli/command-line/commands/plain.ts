@@ -2,14 +2,15 @@ import { compact } from '../../../common/compact.js';
 import { failure, type Result, success } from '../../../common/result.js';
 import type { ApiOverrides } from '../../../document/api-definition.js';
 import { command } from './scan.js';
-import { flag } from './values.js';
+import { flag, JSON_OPTION } from './values.js';
 
-/* The commands without options of their own. */
+/* The commands with few options. */
 
 /** List what real devices do wrong, or explain one of them. */
 export interface CatalogueCommand {
   readonly kind: 'catalogue';
   readonly id?: string;
+  readonly asJson?: boolean;
 }
 
 export const CATALOGUE = command({
@@ -17,30 +18,32 @@ export const CATALOGUE = command({
   words: '[ID]',
   summary: 'list what real devices do wrong, or explain one entry with its sources',
   details: '--misbehave ID and `like: ID` in a file play an entry.',
-  options: {},
-  parse({ words: [id, ...more] }): Result<CatalogueCommand> {
+  options: JSON_OPTION,
+  parse({ words: [id, ...more], values }): Result<CatalogueCommand> {
     return more.length > 0
       ? failure('catalogue takes one identifier')
-      : success({ kind: 'catalogue', ...compact({ id }) });
+      : success({ kind: 'catalogue', ...compact({ id, asJson: values.json }) });
   },
 });
 
 /** Print the mistakes of a file. */
 export interface CheckCommand {
   readonly kind: 'check';
+  /** Its path; `-` for standard input. */
   readonly file: string;
   readonly api: ApiOverrides;
+  readonly asJson?: boolean;
 }
 
 export const CHECK = command({
   name: 'check',
   words: 'FILE',
   summary: 'print every mistake of a configuration, native or pymodbus',
-  details: 'Exit 1 if there is a mistake.',
-  options: {},
-  parse({ words: [file, ...more], token }): Result<CheckCommand> {
+  details: 'FILE may be - for standard input. Exit 1 if there is a mistake.',
+  options: JSON_OPTION,
+  parse({ words: [file, ...more], values, token }): Result<CheckCommand> {
     if (file === undefined || more.length > 0) return failure('check takes one file');
-    return success({ kind: 'check', file, api: compact({ token }) });
+    return success({ kind: 'check', file, api: compact({ token }), ...compact({ asJson: values.json }) });
   },
 });
 
@@ -92,8 +95,10 @@ export const COMPLETION = command({
   },
 });
 
-interface PortsCommand {
+/** List the serial ports. */
+export interface PortsCommand {
   readonly kind: 'ports';
+  readonly asJson?: boolean;
 }
 
 export const PORTS = command({
@@ -101,9 +106,11 @@ export const PORTS = command({
   words: '',
   summary: 'list serial ports by their stable names',
   details: '',
-  options: {},
-  parse({ words }): Result<PortsCommand> {
-    return words.length === 0 ? success({ kind: 'ports' }) : failure('ports takes nothing more');
+  options: JSON_OPTION,
+  parse({ words, values }): Result<PortsCommand> {
+    return words.length === 0
+      ? success({ kind: 'ports', ...compact({ asJson: values.json }) })
+      : failure('ports takes no words');
   },
 });
 

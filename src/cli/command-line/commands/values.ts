@@ -77,6 +77,9 @@ export function time(help: string) {
   });
 }
 
+/** The option with which a command prints what it has found for programs. */
+export const JSON_OPTION = { json: flag('print JSON, for programs') };
+
 /** The number that a text of decimal digits says; NaN for any other text. */
 export function wholeNumber(written: string): number {
   return /^\d{1,10}$/.test(written) ? Number(written) : Number.NaN;

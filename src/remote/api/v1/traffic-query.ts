@@ -106,7 +106,7 @@ export function exchangesQuery(lines: readonly string[]) {
 }
 
 /** The kinds of messages of `/events`. */
-const MESSAGES = ['traffic', 'summary'] as const;
+const MESSAGES = ['traffic', 'summary', 'sums'] as const;
 
 /** The query of `/events`. */
 export function eventsQuery(lines: readonly string[]) {
@@ -114,7 +114,7 @@ export function eventsQuery(lines: readonly string[]) {
     ...eventShape(lines),
     after: streamStart(),
     tell: listOf((text) => choice('message', text, MESSAGES)).describe(
-      'Which messages come: `traffic` (the only one when absent), and `summary`, how everything is, once a second. ' +
+      'Which messages come: `traffic` (the only one when absent); `summary`, how everything is, once a second; and `sums`, what passed in each second. ' +
         SEVERAL,
     ),
   });

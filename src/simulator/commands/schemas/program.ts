@@ -102,6 +102,11 @@ export const PROGRAM_COMMANDS = {
   'program.map': { kind: 'query', summary: 'List the lines and units, for whoever shows traffic' },
   'program.metrics': { kind: 'query', summary: 'Tell the measurements of the program' },
   'line.metrics': { kind: 'list', summary: 'List the measurements of the lines' },
+  'line.sums': {
+    kind: 'list',
+    sent: z.object({ after: z.number() }),
+    summary: 'List what passed the lines in the last seconds',
+  },
   'program.configuration': {
     rest: 'GET /configuration',
     kind: 'list',
