@@ -88,6 +88,14 @@ describe('a hint', () => {
     ]);
   });
 
+  it('says that a decimal comma makes text of a number', () => {
+    const limits = { max: '48,25' };
+    expect(told([{ address: 0, write: true, limits, scale: '0,1' }]).mistakes).toEqual([
+      expect.stringMatching(/^holding\[0\]\.scale: .*, got "0,1": write it with a point, 0\.1$/),
+      expect.stringMatching(/^holding\[0\]\.limits\.max: .*, got "48,25": write it with a point, 48\.25$/),
+    ]);
+  });
+
   it('says that a scenario is run by test', () => {
     const file = join(mkdtempSync(join(tmpdir(), 'hints-')), 's.yaml');
     writeFileSync(file, 'name: a\ndevices: {}\nsteps: [{wait: 1}]\n');
