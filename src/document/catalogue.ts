@@ -8,8 +8,8 @@ import { formatProblems } from '../common/schema/problem.js';
 import { documentAs } from '../common/schema/written-as.js';
 import { ruleForm, ruleSchema } from '../device/faults/rule.js';
 import { catalogueFile, catalogueIds } from './catalogue-files.js';
-import type { LineDefinition, LineSource } from './configuration.js';
-import { nativeLine, TRANSPORTS } from './native/line.js';
+import type { LineSource } from './configuration.js';
+import { nativeLine } from './native/line.js';
 import { lineSettings, mergedSource } from './native/line-source.js';
 import { mannersSchema } from './native/manners-schema.js';
 import { DeviceNames } from './native/units.js';
@@ -124,11 +124,6 @@ function settingsOfEntry(line: LineSource, at: At): LineSource {
   const whole = at.with(mergedSource(base, line));
   const definition = nativeLine('line', whole, { devices: new DeviceNames(['device']), directory: '.' });
   return definition ? settingsAt(lineSettings(definition), line) : line;
-}
-
-/** The kind of line that the settings are for. */
-export function transportOf(settings: LineSource): LineDefinition['kind'] | undefined {
-  return TRANSPORTS.find((kind) => settings[kind] !== undefined);
 }
 
 /** The settings of `source` that have the keys of `wanted`. */

@@ -41,7 +41,15 @@ import {
   whyTooDear,
 } from './memory-budget.js';
 import { networkNow, readingNewDevice } from './new-device.js';
-import { carryOut, comparing, type Difference, type Policy, type WantedSetup } from './plan.js';
+import {
+  carryOut,
+  comparing,
+  type Difference,
+  failureText,
+  type Policy,
+  type StepFailure,
+  type WantedSetup,
+} from './plan.js';
 import { SignalChanges } from './signal-changes.js';
 
 /**
@@ -66,7 +74,7 @@ type Became =
       readonly ok: true;
       readonly changed: Difference;
       /** Why steps were left out, by names such as `line bench`. */
-      readonly failed: ReadonlyMap<string, { readonly error: string }>;
+      readonly failed: ReadonlyMap<string, StepFailure>;
     }
   | ChangeRefusal;
 
@@ -190,7 +198,7 @@ export class Changes {
     const built = await inSlices(building(devices, [...changed, ...added]));
     const running = { devices, lines, isStarted: this.isStarted };
     const outcome = await carryOut(running, difference, built, policy);
-    if (!outcome.ok) return outcome;
+    if (!outcome.ok) return { ...outcome, error: failureText(outcome) };
     for (const { name } of counts ? [...added, ...changed] : [])
       this.budget.countDevice(devices.get(name), costOfDevice(devices.definitionOf(name)));
     devices.keepCopies(this.#devicesInUse());

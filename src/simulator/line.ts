@@ -23,8 +23,9 @@ import type {
   Transport,
   TransportStart,
 } from '../modbus/transport/transport.js';
-import { Bus, type BusLine, type Served } from './bus/bus.js';
+import { Bus, type BusLine } from './bus/bus.js';
 import { PendingReplies, Reply } from './bus/reply.js';
+import type { Served } from './bus/stations.js';
 import { isInTheWay, type WayOfChange, wayOfChange } from './line-change.js';
 import { LineTraffic, type TrafficLine } from './line-traffic.js';
 import type { LineCounters, LineMeters } from './traffic/counters.js';
@@ -230,7 +231,7 @@ export class Line implements LineHandler {
   }
 
   owns(unitId: number): boolean {
-    return this.bus.owns(unitId);
+    return this.bus.stations.owns(unitId);
   }
 
   /** Takes a request: the answer is decided, the reply begins, and then the request is reported. */

@@ -2,7 +2,7 @@ import type { Device } from '../device/device.js';
 import type { FaultRule } from '../device/faults/rule.js';
 import type { LineDefinition, UnitNames } from '../document/configuration.js';
 import { devicesOf, unitsAt } from '../document/native/units.js';
-import type { Served, Units } from './bus/bus.js';
+import type { Served, Units } from './bus/stations.js';
 import { type Devices, inOrder } from './devices.js';
 import { Line, type LineContext, type WantedLine } from './line.js';
 

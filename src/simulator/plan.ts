@@ -115,7 +115,13 @@ export function* differing<Definition extends Named>(
 }
 
 type Undo = () => Promise<unknown>;
-type StepFailure = Extract<LineOutcome, { ok: false }>;
+/** Why a step failed; `of` is the line that refused, such as `line bench`. */
+export type StepFailure = Extract<LineOutcome, { ok: false }> & { readonly of?: string };
+
+/** The reason in words. @param about what the words follow, such as `line bench` */
+export function failureText({ of, error }: StepFailure, about?: string): string {
+  return of === undefined || of === about ? error : `${of}: ${error}`;
+}
 
 interface Step {
   /** What it changes, such as `line bench`; several for steps that have to be done together. */
@@ -235,9 +241,7 @@ function changesOfLines(lines: Lines, definitions: readonly LineDefinition[]): S
         changes: [],
         async run() {
           const started = await line.start({ waits: waiting.has(line) });
-          return started.ok
-            ? () => line.stop()
-            : { ...started, error: `line ${line.name}: ${started.error}` };
+          return started.ok ? () => line.stop() : { ...started, of: `line ${line.name}` };
         },
       }),
     ),
@@ -271,7 +275,7 @@ function change(lines: Lines, definition: LineDefinition): Step {
       if (!line) return { ok: false, error: `line ${name} was removed meanwhile` };
       const before = line.definition;
       const changed = await line.change(() => ({ definition, served: lines.servedBy(definition) }));
-      if (!changed.ok) return { ...changed, error: `line ${name}: ${changed.error}` };
+      if (!changed.ok) return { ...changed, of: `line ${name}` };
       return () => line.change(() => ({ definition: before, served: lines.servedBy(before) }));
     },
   };
@@ -291,7 +295,7 @@ function addition(lines: Lines, definition: LineDefinition, isStarted: boolean):
       const started = isStarted ? await line.start() : OK;
       if (started.ok) return remove;
       await remove();
-      return { ...started, error: `line ${name}: ${started.error}` };
+      return { ...started, of: `line ${name}` };
     },
   };
 }

@@ -253,7 +253,7 @@ export class Simulator {
 
   /** Puts a message about a real device into the traffic of each line that the device is on. */
   #reportReal(device: Device, text: string): void {
-    for (const line of this.lines.values()) if (line.bus.has(device)) line.report(text);
+    for (const line of this.lines.values()) if (line.bus.stations.has(device)) line.report(text);
   }
 
   /** The lines as fault rules see them. */
@@ -277,7 +277,7 @@ export class Simulator {
   /** The device for requests that name none: the first device of the first line. */
   get defaultDevice(): Device | undefined {
     for (const { bus } of this.lines.values()) {
-      for (const device of bus.devices) return device;
+      for (const device of bus.stations.devices) return device;
     }
     return undefined;
   }

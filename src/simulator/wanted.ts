@@ -18,6 +18,7 @@ import { reportingReactionUses } from '../document/native/reaction-uses.js';
 import { realProblems } from '../document/native/real.js';
 import { copiesAt, devicesOf, nameAt } from '../document/native/units.js';
 import { dependentNow, networkNow } from './new-device.js';
+import { failureText, type StepFailure } from './plan.js';
 import type { Simulator } from './simulator.js';
 
 /** What is to run: devices and lines by name, and fault rules in their order. */
@@ -66,7 +67,7 @@ interface Making {
   readonly preview?: boolean;
 }
 
-const PREVIEWED = { ok: true as const, failed: new Map<string, { readonly error: string }>() };
+const PREVIEWED = { ok: true as const, failed: new Map<string, StepFailure>() };
 
 /** Makes edits of a running simulator. */
 export async function makeEdits(
@@ -78,13 +79,15 @@ export async function makeEdits(
   const setup = { devices: [...wanted.devices.values()], lines: [...wanted.lines.values()] };
   const became = preview ? PREVIEWED : await simulator.changes.become(setup, { policy: 'each', counts });
   if (became.ok && !preview) simulator.faults.become(wanted.rules, simulator.findValue, configured);
-  const why = (edit: Edit) =>
-    refused.get(edit) ?? (became.ok ? became.failed.get(edit.step)?.error : became.error);
+  const why = (edit: Edit) => {
+    const failed = became.ok ? became.failed.get(edit.step) : became;
+    return refused.get(edit) ?? (failed && failureText(failed, edit.step));
+  };
   const made: Made = { done: [], refused: [] };
   for (const edit of edits) {
     const problem = why(edit);
     if (problem === undefined) made.done.push(edit.what);
-    else made.refused.push(`${edit.what}: ${problem.replace(`${edit.step}: `, '')}`);
+    else made.refused.push(`${edit.what}: ${problem}`);
   }
   return made;
 }

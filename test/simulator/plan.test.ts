@@ -147,7 +147,7 @@ describe('a plan', () => {
     expect(became.ok && [...became.failed.keys()]).toEqual(['line lan']);
     expect(statesOf(simulator)).toEqual(['open', 'open']);
     expect(simulator.lines.get('lan')?.definition).toMatchObject({ port: 5020 });
-    const [device] = simulator.lines.get('lan')?.bus.devices ?? [];
+    const [device] = simulator.lines.get('lan')?.bus.stations.devices ?? [];
     expect(device?.tables.holding.readWords(0, 1)).toEqual([2]);
   });
 });

@@ -10,7 +10,7 @@ import { atOnce, type Work } from '../../common/work.js';
 import { aimsAt, hintAtQuantities } from '../../device/faults/condition.js';
 import { type FaultRule, namesIn, ruleSchema, usableRule } from '../../device/faults/rule.js';
 import { type ApiOverrides, DEFAULT_API, resolveApi } from '../api-definition.js';
-import { findMisbehaviour, rulesOf, type Target, transportOf } from '../catalogue.js';
+import { findMisbehaviour, rulesOf, type Target } from '../catalogue.js';
 import {
   type ApiDefinition,
   type Configuration,
@@ -23,7 +23,7 @@ import { networkOf, pointsByName, pointsOf, reportingDependencies, valueFinder }
 import type { NativeDeviceReader } from './device.js';
 import { type Endpoint, endpointsOf, portEndpoints } from './endpoints.js';
 import { type LineContext, nativeLine } from './line.js';
-import { mergedSource } from './line-source.js';
+import { mergedSource, transportOf } from './line-source.js';
 import { mannersProblems } from './manners-schema.js';
 import { nativeMqtt } from './mqtt.js';
 import { reportingReactionUses } from './reaction-uses.js';

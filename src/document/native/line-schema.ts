@@ -262,6 +262,9 @@ export const LINE_SCHEMAS = {
   tls: tlsLineSchema,
 };
 
+/** The transports, by the keys of a line. */
+export const TRANSPORTS = Object.keys(LINE_SCHEMAS) as (keyof typeof LINE_SCHEMAS)[];
+
 /** Units are needed where a line answers. */
 const HAS_UNITS = { required: ['units'], properties: { units: { minProperties: 1 } } };
 export const LISTENS = { required: ['mode'], properties: { mode: { const: 'monitor' } } };

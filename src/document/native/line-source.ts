@@ -10,10 +10,16 @@ import type {
   UnitNames,
   UnsolicitedDefinition,
 } from '../configuration.js';
+import { TRANSPORTS } from './line-schema.js';
 
 /** All settings that a line has, also those that its entry leaves out, in the form of an entry: for views. */
 export function lineSettings(definition: LineDefinition): LineSource {
   return definition.kind === 'serial' ? serialSettings(definition) : socketSettings(definition);
+}
+
+/** The kind of line that settings are for. */
+export function transportOf(settings: LineSource): LineDefinition['kind'] | undefined {
+  return TRANSPORTS.find((kind) => settings[kind] !== undefined);
 }
 
 /** True for lines that have the same settings, however these are written. */
@@ -81,8 +87,7 @@ function unitsSource(units: UnitNames): Record<string, string> {
  * of the old one, and another framing drops the character format of the old one.
  */
 export function mergedSource(source: LineSource, change: Readonly<Record<string, unknown>>): LineSource {
-  const transports = ['serial', 'tcp', 'udp', 'tls'];
-  const isOther = transports.some((key) => change[key] != null && source[key] === undefined);
+  const isOther = TRANSPORTS.some((key) => change[key] != null && source[key] === undefined);
   if (isOther) return merged({ units: source.units }, change);
   const isReframed = 'framing' in change && change.framing !== source.framing;
   return merged(isReframed ? withoutFramingSettings(source) : source, change);

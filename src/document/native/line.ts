@@ -23,6 +23,7 @@ import {
   type rs485Schema,
   serialLineSchema,
   type startSchema,
+  TRANSPORTS,
   tcpLineSchema,
   type tlsLineSchema,
   type udpLineSchema,
@@ -38,9 +39,6 @@ export interface LineContext {
   /** The directory in which relative paths begin. */
   readonly directory: string;
 }
-
-/** The transports, by the keys of a line. */
-export const TRANSPORTS = ['serial', 'tcp', 'udp', 'tls'] as const;
 
 function whatInstead(value: unknown): string {
   return isMapping(value) ? 'none of them' : describeFound(value);
@@ -73,7 +71,7 @@ export function lineWith(
 
 /** Says why a line can send nothing unsolicited; undefined when it can. */
 export function whyNothingUnsolicited(
-  transport: (typeof TRANSPORTS)[number],
+  transport: LineDefinition['kind'],
   isMonitor: boolean,
 ): string | undefined {
   if (isMonitor) return 'a line with mode monitor never sends a byte, so it sends nothing unsolicited';
@@ -84,7 +82,7 @@ export function whyNothingUnsolicited(
 /** Reads `unsolicited`: one thing or a list. Undefined when there is none, and after reporting mistakes. */
 function readUnsolicited(
   at: At,
-  transport: (typeof TRANSPORTS)[number],
+  transport: LineDefinition['kind'],
   isMonitor: boolean,
 ): readonly UnsolicitedDefinition[] | undefined {
   if (at.value === undefined) return undefined;

@@ -86,11 +86,13 @@ export function readReal(
   }
   for (const key of SIMULATED)
     if (device.key(key).value !== undefined) device.key(key).wrong('the real device answers this itself');
-  const { real, writes = false, whenSilent = 'silence', pause = 0, shadow = true, fallback } = written;
+  const { real, writes, whenSilent, pause, shadow, fallback } = written;
   const target = real && readTarget(at, real);
   if (!target) return undefined;
   const { unit, timeout } = real;
-  return compact({ target, unit, timeout, pause, writes, whenSilent, fallback, shadow });
+  // What is wrong has no value here, but then the device is left out.
+  const definition = { target, unit, timeout, pause, writes, whenSilent, fallback, shadow };
+  return compact(definition) as RealDefinition;
 }
 
 /** Reads how a server is reached. Undefined after reporting the mistake. */

@@ -5,6 +5,8 @@ import { unknownName } from '../../common/schema/nearest.js';
 import { oneOf, section, sectionOf } from '../../common/schema/parts.js';
 import { expectedMessage, type Path } from '../../common/schema/problem.js';
 import { counted } from '../../common/words.js';
+import type { LineDefinition, LineSource } from '../../document/configuration.js';
+import { transportOf } from '../../document/native/line-source.js';
 import { type Failure, failure, refused } from '../../remote/api/error-answer.js';
 import { snakeCase } from '../../remote/api/metrics.js';
 import { allParts, type Rpc } from '../../remote/rpc/rpc.js';
@@ -71,13 +73,8 @@ function withoutEmptyFields(body: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== ''));
 }
 
-type LineSource = Readonly<Record<string, unknown>>;
-
-/** What a line runs on, which is also the key of its settings. */
-type LineKind = 'serial' | 'tcp' | 'udp' | 'tls';
-
-function kindOf({ settings }: Pick<LineView, 'settings'>): LineKind {
-  return (['serial', 'tcp', 'udp', 'tls'] as const).find((kind) => kind in settings) ?? 'serial';
+function kindOf({ settings }: Pick<LineView, 'settings'>): LineDefinition['kind'] {
+  return transportOf(settings) ?? 'serial';
 }
 
 /** The paths of settings in a line of the native file, by the flat names of this interface. */
@@ -96,7 +93,7 @@ const SERIAL_PATHS: Paths = new Map([
   ['units', ['units']],
 ]);
 
-function pathsOf(kind: LineKind): Paths {
+function pathsOf(kind: LineDefinition['kind']): Paths {
   if (kind === 'serial') return SERIAL_PATHS;
   return new Map([
     ['host', [kind, 'host']],
@@ -147,7 +144,7 @@ function withoutLeftovers({ settings }: LineView, change: LineSource): LineSourc
 /**
  * Converts form text to the value of the native file. Other text is kept, and the file's schema refuses it.
  */
-function nativeValue(kind: LineKind, at: At, value: unknown): unknown {
+function nativeValue(kind: LineDefinition['kind'], at: At, value: unknown): unknown {
   const [field] = at.path;
   // FramerTLS of pymodbus is its FramerSocket under another name.
   if (field === 'framer' && value === 'tls') {

@@ -10,25 +10,16 @@ import type { Connection, Moment } from '../../device/manners.js';
 import { refusedAddresses } from '../../device/read-write.js';
 import type { Framing } from '../../modbus/protocol/framing.js';
 import { EXCEPTION_FLAG, ExceptionCode } from '../../modbus/protocol/function-code.js';
-import { SERVER_ITSELF } from '../../modbus/protocol/mbap.js';
 import { addressRanges, exceptionResponse, type RefusedRange } from '../../modbus/protocol/pdu.js';
 import { plainReply, type ReplyPlan, silence } from '../../modbus/protocol/reply-plan.js';
 import { BROADCAST } from '../../modbus/protocol/rtu.js';
 import type { LineRequest } from '../../modbus/transport/transport.js';
 import { NO_FAULTS, Reply } from './reply.js';
-import { type Executed, Station } from './station.js';
+import type { Executed, Station } from './station.js';
+import { type Served, Stations } from './stations.js';
 
 /** A request, whatever carried it and whenever it came. */
 export type BusRequest = Omit<LineRequest, 'adu' | 'startedAt' | 'receivedAt'>;
-
-/** The device that answers for each unit identifier; `*` stands for every identifier that is not listed. */
-export type Units = ReadonlyMap<number | '*', Device>;
-
-/** The devices of a line, and those at each of its addresses when the addresses have different devices. */
-export interface Served {
-  readonly units: Units;
-  readonly at?: ReadonlyMap<string, Units>;
-}
 
 export interface BusLine extends FaultLine {
   /** The framing when the line opens. */
@@ -43,55 +34,12 @@ export interface BusLine extends FaultLine {
 
 const NO_ANSWER = silence('broadcast');
 
-/**
- * The stations at an address of a line. A line whose addresses all have the same devices has one object for
- * all of them.
- */
-class AddressStations {
-  readonly stations: ReadonlyMap<number | '*', Station>;
-  /** The station of the first unit, on a line with MBAP headers whose units are all the same device. */
-  readonly only: Station | undefined;
-  /** Counts of the traffic with these devices. The line updates them; the devices' diagnostics read them. */
-  readonly activity: Activity;
-
-  /** @param before the stations before the change; a unit that keeps its device keeps its counters */
-  constructor(units: Units, framing: Framing, before?: AddressStations) {
-    this.activity = before?.activity ?? { messages: 0, errors: 0, overruns: 0 };
-    this.stations = new Map(
-      Array.from(units, ([unitId, device]) => {
-        const station = before?.stations.get(unitId);
-        return [unitId, station?.device === device ? station : new Station(device, this.activity)];
-      }),
-    );
-    const [first] = this.stations.values();
-    this.only = framing.broadcasts || this.devices.size > 1 ? undefined : first;
-  }
-
-  /** The devices, each once. */
-  get devices(): ReadonlySet<Device> {
-    return new Set(Array.from(this.stations.values(), ({ device }) => device));
-  }
-
-  /**
-   * The station of a unit identifier. On a line with MBAP headers, 0 and 255 mean its only device when no
-   * unit has these identifiers.
-   */
-  at(unitId: number): Station | undefined {
-    const station = this.stations.get(unitId) ?? this.stations.get('*');
-    return station ?? (SERVER_ITSELF.includes(unitId) ? this.only : undefined);
-  }
-}
-
 /** The devices of one line. For each request it finds the device, plans the reply and applies the faults. */
 export class Bus {
   #line: BusLine;
   /** The framing of the line, with the delimiter that was set last. */
   #framing: Framing;
-  /** The stations of the line, or of the first of its addresses. */
-  #first: AddressStations;
-  /** The stations by address; empty when all addresses have the same devices. */
-  #endpoints: ReadonlyMap<string, AddressStations> = new Map();
-  #unitsOf: ReadonlyMap<Device, ReadonlySet<number | '*'>> = new Map();
+  #stations: Stations;
   readonly #faults: FaultRules;
   /** The true reply to each client's last request, for the fault that sends it late. */
   readonly #lastReplies = new Map<number, Uint8Array>();
@@ -105,8 +53,7 @@ export class Bus {
     this.#line = line;
     this.#framing = line.framing;
     this.#faults = faults;
-    this.#first = new AddressStations(served.units, this.#framing);
-    this.#station(served);
+    this.#stations = new Stations(served, this.#framing);
   }
 
   /** Replaces the line and the units. A unit that keeps its device keeps its counters. */
@@ -117,7 +64,7 @@ export class Bus {
       this.#framing = line.framing;
     }
     this.#line = line;
-    this.#station(served);
+    this.#stations = new Stations(served, this.#framing, this.#stations);
   }
 
   /** The line as fault rules see it. */
@@ -125,13 +72,13 @@ export class Bus {
     return this.#line;
   }
 
-  get framing(): Framing {
-    return this.#framing;
+  /** The devices of the line, by units and addresses. */
+  get stations(): Stations {
+    return this.#stations;
   }
 
-  /** True when a device of this line answers for `unitId`. */
-  owns(unitId: number): boolean {
-    return this.#first.at(unitId) !== undefined;
+  get framing(): Framing {
+    return this.#framing;
   }
 
   /**
@@ -140,22 +87,7 @@ export class Bus {
    */
   deviceAt(unitId: number, host?: string): Device | undefined {
     const isBroadcast = unitId === BROADCAST && this.#framing.broadcasts;
-    return isBroadcast ? undefined : this.#endpointAt(host).at(unitId)?.device;
-  }
-
-  /** The unit identifiers that a device answers for; none when it is not on this line. */
-  unitsOf(device: Device): (number | '*')[] {
-    return [...(this.#unitsOf.get(device) ?? [])];
-  }
-
-  /** True when the device is on this line. */
-  has(device: Device): boolean {
-    return this.#unitsOf.has(device);
-  }
-
-  /** The devices of this line, each once. */
-  get devices(): ReadonlySet<Device> {
-    return new Set(this.#unitsOf.keys());
+    return isBroadcast ? undefined : this.#stations.at(host).of(unitId)?.device;
   }
 
   /**
@@ -163,7 +95,7 @@ export class Bus {
    * the same devices.
    */
   activityAt(host: string | undefined): Activity {
-    return this.#endpointAt(host).activity;
+    return this.#stations.at(host).activity;
   }
 
   /**
@@ -174,7 +106,7 @@ export class Bus {
   answer(request: BusRequest, moment?: Moment): Reply | undefined {
     const framing = this.#framing;
     if (request.unitId === BROADCAST && framing.broadcasts) return this.#broadcast(request, moment);
-    const station = this.#endpointAt(request.host).at(request.unitId);
+    const station = this.#stations.at(request.host).of(request.unitId);
     if (!station) return framing.broadcasts ? undefined : this.#answerOf(this.#missingUnit(request));
     if (!station.hasPower) return this.#answerOf(silence('the device has no power, or boots'));
     const unheard = moment && station.device.timedManners?.whyUnheard(moment);
@@ -194,7 +126,7 @@ export class Bus {
    * @param host the address that the client connected to
    */
   connected(connection: Connection, host: string | undefined): void {
-    for (const { timedManners } of this.#endpointAt(host).devices) timedManners?.connected(connection);
+    for (const { timedManners } of this.#stations.at(host).devices) timedManners?.connected(connection);
   }
 
   /** Drops the stored reply of a client that has disconnected. */
@@ -209,26 +141,6 @@ export class Bus {
   reopened(): void {
     this.#lastReplies.clear();
     this.#framing = this.#line.framing;
-  }
-
-  #endpointAt(host: string | undefined): AddressStations {
-    return (host === undefined ? undefined : this.#endpoints.get(host)) ?? this.#first;
-  }
-
-  #station({ units, at = new Map() }: Served): void {
-    const endpoints = Array.from(at, ([host, unitsThere]) => {
-      return [host, new AddressStations(unitsThere, this.#framing, this.#endpoints.get(host))] as const;
-    });
-    this.#first = endpoints[0]?.[1] ?? new AddressStations(units, this.#framing, this.#first);
-    this.#endpoints = new Map(endpoints);
-    const unitsOf = new Map<Device, Set<number | '*'>>();
-    for (const { stations } of endpoints.length > 0 ? this.#endpoints.values() : [this.#first]) {
-      for (const [unitId, { device }] of stations) {
-        const known = unitsOf.get(device) ?? new Set();
-        unitsOf.set(device, known.add(unitId));
-      }
-    }
-    this.#unitsOf = unitsOf;
   }
 
   /** Makes an answer in the current framing. The framing of everything after this answer is `next`. */
@@ -246,7 +158,7 @@ export class Bus {
    */
   #broadcast(request: BusRequest, moment: Moment | undefined): Reply {
     const { host } = request;
-    const endpoint = this.#endpointAt(host);
+    const endpoint = this.#stations.at(host);
     const deaf = new Set<Device>();
     for (const device of endpoint.devices)
       if (moment && device.timedManners?.whyUnheard(moment)) deaf.add(device);

@@ -4,9 +4,9 @@ import { isMapping } from '../../common/schema/parts.js';
 import type { Device } from '../../device/device.js';
 import type { FaultRule } from '../../device/faults/rule.js';
 import type { Manners } from '../../device/manners.js';
-import { settingsAt, type Target, transportOf } from '../../document/catalogue.js';
+import { settingsAt, type Target } from '../../document/catalogue.js';
 import type { LineSource } from '../../document/configuration.js';
-import { lineSettings, sourceChange } from '../../document/native/line-source.js';
+import { lineSettings, sourceChange, transportOf } from '../../document/native/line-source.js';
 import { mannersProblems } from '../../document/native/manners-schema.js';
 import type { Line } from '../line.js';
 import type { CommandContext } from './context.js';
@@ -73,7 +73,7 @@ function linesFor(context: CommandContext, { line: settings, target }: Arming): 
   const lines = Array.from(context.simulator.lines.values()).filter(
     ({ name, bus, definition }) =>
       definition.kind === kind &&
-      ('line' in target ? name === target.line : devices.value.some((device) => bus.has(device))),
+      ('line' in target ? name === target.line : devices.value.some((device) => bus.stations.has(device))),
   );
   if (lines.length > 0) return done(lines);
   return refusal('line.invalid', Object.keys(target)[0] ?? '', `the entry is for ${kind} lines`);
@@ -152,7 +152,7 @@ function devicesOf({ simulator: { devices, lines } }: CommandContext, target: Ta
   }
   const line = lines.get(target.line);
   return line
-    ? done([...line.bus.devices])
+    ? done([...line.bus.stations.devices])
     : refusal('line.unknown', 'line', unknownName('line', target.line, [...lines.keys()]));
 }
 

@@ -150,7 +150,7 @@ function command<Input>(carryOut: (device: Device, input: Input) => void) {
 function deviceView(simulator: Simulator, device: Device): DeviceView {
   const { name, power, clock, tables, points } = device;
   const lines = Array.from(simulator.lines, ([line, { bus }]) => {
-    return [line, bus.unitsOf(device).map(String)] as const;
+    return [line, bus.stations.unitsOf(device).map(String)] as const;
   });
   return {
     name,

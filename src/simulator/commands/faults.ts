@@ -30,7 +30,9 @@ import { type FaultPreviewView, previewBody } from './schemas/fault-preview.js';
 
 /** Warnings about devices of a rule that no line of the rule serves. */
 export function unservedDevices({ when }: FaultRule, lines: Iterable<Line>): string[] {
-  const served = [...lines].filter(({ name }) => aimsAt(when, name)).flatMap(({ bus }) => [...bus.devices]);
+  const served = [...lines]
+    .filter(({ name }) => aimsAt(when, name))
+    .flatMap(({ bus }) => [...bus.stations.devices]);
   const names = new Set(served.map(({ name }) => name));
   const unserved = [when.device ?? []].flat().filter((name) => !names.has(name));
   return unserved.length === 0
@@ -48,7 +50,9 @@ export function unservedUnits({ when }: FaultRule, lines: Iterable<Line>): strin
     .flat()
     .filter(
       (unit) =>
-        !numbersOf(unit).some((each) => each === BROADCAST || aimedAt.some(({ bus }) => bus.owns(each))),
+        !numbersOf(unit).some(
+          (each) => each === BROADCAST || aimedAt.some(({ bus }) => bus.stations.owns(each)),
+        ),
     );
   if (unserved.length === 0) return [];
   const which = when.line === undefined ? 'no line' : 'no line of the rule';

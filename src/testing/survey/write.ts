@@ -1,3 +1,4 @@
+import { FIRST_EXTENDED_OBJECT, IDENTITY_NAMES } from '../../device/identification.js';
 import { valueOfWords } from '../../device/registers/value.js';
 import { delayRule, registersOf, valueLists, type WrittenLine } from '../../document/native-file.js';
 import { cellsOf, type ImportedDevice, type ImportedValue } from '../../document/register-map.js';
@@ -20,16 +21,6 @@ export interface Clone {
   readonly isAnyUnit?: boolean;
 }
 
-const IDENTITY_KEYS = [
-  'vendorName',
-  'productCode',
-  'majorMinorRevision',
-  'vendorUrl',
-  'productName',
-  'modelName',
-  'userApplicationName',
-];
-const FIRST_EXTENDED = 0x80;
 /**
  * The shortest delay that is written, in ms. A shorter one is lost in the time that the program itself takes.
  */
@@ -99,14 +90,14 @@ function identityOf({ identity, refused }: DeviceSurvey): Record<string, unknown
   const isText = (text: string) => /^[\x20-\x7e]{0,244}$/.test(text);
   const known = [...identity].filter(([, text]) => isText(text));
   const named = known.flatMap(([id, text]) => {
-    const key = IDENTITY_KEYS[id];
+    const key = IDENTITY_NAMES[id];
     return key === undefined ? [] : [[key, text] as const];
   });
   const extended = [...identity]
-    .filter(([id]) => id >= FIRST_EXTENDED)
+    .filter(([id]) => id >= FIRST_EXTENDED_OBJECT)
     .map(([id, text]) => [id, isText(text) ? text : { bytes: Buffer.from(text, 'latin1').toString('hex') }]);
   return {
-    ...Object.fromEntries(IDENTITY_KEYS.slice(0, 3).map((key) => [key, ''])),
+    ...Object.fromEntries(IDENTITY_NAMES.slice(0, 3).map((key) => [key, ''])),
     ...Object.fromEntries(named),
     ...(extended.length > 0 && { extended: Object.fromEntries(extended) }),
   };

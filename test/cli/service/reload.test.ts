@@ -220,7 +220,7 @@ describe('a configuration that is read again', () => {
     // The first was written and has the same beginning; the second begins otherwise now.
     expect(holding()?.readWords(0, 3)).toEqual([11, 22, 3]);
     expect(holding()?.readWords(10, 2)).toEqual([0x3fc0, 0]);
-    expect([...line('lan').bus.devices]).toEqual([simulator.devices.get('meter')]);
+    expect([...line('lan').bus.stations.devices]).toEqual([simulator.devices.get('meter')]);
     expect(line('lan').openSince).toBe(open);
     expect(await again(loaded(other))).toEqual({ done: [], refused: [] });
   });

@@ -75,7 +75,9 @@ describe('a configuration that is sent', () => {
     expect(await apply(wanted)).toEqual({ ok: true, value: change });
     expect([await value('meter'), await value('pump'), await value('valve')]).toEqual([70, 5, 3]);
     expect([...simulator.lines.keys()]).toEqual(['second', 'lan']);
-    expect(simulator.lines.get('lan')?.bus.devices.has(simulator.devices.get('meter') as never)).toBe(true);
+    expect(
+      simulator.lines.get('lan')?.bus.stations.devices.has(simulator.devices.get('meter') as never),
+    ).toBe(true);
     expect(simulator.lines.get('second')?.state.kind).toBe('open');
     expect(simulator.faults.rules.list().map(({ rule }) => rule.name)).toEqual(['busy']);
   });
@@ -154,7 +156,7 @@ describe('a configuration that is sent', () => {
     ]);
     expect([...simulator.lines.values()]).toEqual([line]);
     expect(line?.state.kind).toBe(before?.kind);
-    expect(line?.bus.devices.has(simulator.devices.get('meter') as never)).toBe(true);
+    expect(line?.bus.stations.devices.has(simulator.devices.get('meter') as never)).toBe(true);
     expect(simulator.faults.rules.list().map(({ rule }) => rule.name)).toEqual(['slow']);
     expect(await apply(FILE)).toEqual({ ok: true, value: { steps: [] } });
   });

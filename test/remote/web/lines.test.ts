@@ -25,6 +25,35 @@ describeInBrowser('the view of the lines', () => {
     await bus.getByText('4.01 ms').waitFor();
   });
 
+  test('shows in a lane who asks what, how often, what became of it, and how full the wire is', async () => {
+    const served = await serve();
+    served.addRule({ name: 'odd', do: [{ exception: 4 }], when: { line: 'bus', address: 2 } });
+    const page = await openPage(served, '/lines');
+    const lane = page.getByRole('slider', { name: 'What passed line bus' });
+    await lane.getByText('nobody asks').waitFor();
+    const client = await serialMaster(served.path('bus'), 9600);
+    for (let i = 0; i < 6; i++) await client.readHoldingRegisters(i % 3 === 2 ? 2 : 0, 1).catch(() => {});
+    await client.readHoldingRegisters(99, 1).catch(() => {});
+    await lane.getByText(/^fn 3, \d+\/\w+, exceptions 14 %, changed by a rule 29 %$/).waitFor();
+    await lane.getByText(/% in the last minute$/).waitFor();
+    for (const outcome of ['good', 'exceptions', 'ordered', 'load'])
+      expect(await lane.locator(`path.${outcome}`).count()).toBe(1);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: '24 h' }).click();
+    await lane.getByText('the last 24 h').waitFor();
+    await lane.getByText(/^fn 3, .*exceptions 14 %/).waitFor();
+    // By keys to the minute, and to its traffic.
+    await lane.focus();
+    await page.keyboard.press('ArrowLeft');
+    await lane.getByText('a click or Enter opens the traffic').waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/traffic?line=bus&since=*');
+    const { searchParams } = new URL(page.url());
+    const length =
+      Date.parse(String(searchParams.get('until'))) - Date.parse(String(searchParams.get('since')));
+    expect(length).toBe(60_000);
+  });
+
   test('names the link of a virtual line, and counts only what there was', async () => {
     const served = await serve();
     const page = await openPage(served, '/lines');

@@ -6,7 +6,8 @@ import { FaultRules } from '../../../src/device/faults/rules.js';
 import { AsciiFraming } from '../../../src/modbus/protocol/ascii.js';
 import { type Framing, RTU, SOCKET } from '../../../src/modbus/protocol/framing.js';
 import { isRtuFrame } from '../../../src/modbus/protocol/rtu.js';
-import { Bus, type Units } from '../../../src/simulator/bus/bus.js';
+import { Bus } from '../../../src/simulator/bus/bus.js';
+import type { Units } from '../../../src/simulator/bus/stations.js';
 import { ask, deviceOf } from '../../device/build.js';
 import type { Entry } from '../../device/registers/build.js';
 import { bytesOf, hexOf } from '../../modbus/protocol/hex.js';
@@ -58,12 +59,12 @@ describe('routing by unit identifier', () => {
     [247, '030200f7'],
   ])('unit %i is answered by its device', (unitId, response) => {
     expect(reply(bus, unitId, READ)).toBe(response);
-    expect(bus.owns(unitId)).toBe(true);
+    expect(bus.stations.owns(unitId)).toBe(true);
   });
 
   it.each([2, 16, 18, 248, 255])('unit %i, which nobody is, gets no plan at all', (unitId) => {
     expect(reply(bus, unitId, READ)).toBeUndefined();
-    expect(bus.owns(unitId)).toBe(false);
+    expect(bus.stations.owns(unitId)).toBe(false);
   });
 
   it('reaches no other device with a write', () => {
@@ -113,7 +114,7 @@ describe('the unit *', () => {
     );
     for (const unitId of [1, 4, 6, 247, 255]) {
       expect(reply(bus, unitId, READ), `unit ${unitId}`).toBe('0302002a');
-      expect(bus.owns(unitId)).toBe(true);
+      expect(bus.stations.owns(unitId)).toBe(true);
     }
     expect(reply(bus, 5, READ)).toBe('03020005');
   });
@@ -197,7 +198,7 @@ describe('a broadcast', () => {
         ['*', device],
       ]),
     );
-    expect(bus.devices.size).toBe(1);
+    expect(bus.stations.devices.size).toBe(1);
     answerAtOnce(bus, broadcast(write));
     expect(device.tables.holding.window.image.writes.get(0)).toBe(1);
   });
@@ -444,7 +445,7 @@ describe('units 0 and 255 of Modbus TCP', () => {
       const { plan } = answerAtOnce(bus, { unitId, pdu: bytesOf(READ), transactionId: 0, clientId: 1 }) ?? {};
       const step = plan?.kind === 'send' ? plan.steps[0] : undefined;
       const pdu = step?.kind === 'bytes' ? framing.decode(step.bytes)?.pdu : undefined;
-      expect(bus.owns(unitId)).toBe(pdu?.[0] === 3);
+      expect(bus.stations.owns(unitId)).toBe(pdu?.[0] === 3);
       return pdu && hexOf(pdu);
     });
   };

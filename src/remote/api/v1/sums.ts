@@ -14,6 +14,7 @@ const LENGTHS = { '1s': 1, '10s': 10, '1m': 60 } as const;
 const sumSchema = z
   .object({
     time: z.string().describe('When the time begins, ISO 8601.'),
+    monotonicUs: z.number().describe('The same moment in µs since the program started.'),
     seconds: z.number().describe('Its length: 1, 10 or 60.'),
     line: z.string(),
     unit: z
@@ -28,6 +29,7 @@ const sumSchema = z
 export type SumsView = Readonly<
   Pick<KeptSums, (typeof SUM_NAMES)[number] | 'seconds' | 'line'> & {
     time: string;
+    monotonicUs: number;
     unit: number | null;
     function: number | null;
   }
@@ -51,7 +53,14 @@ const sumList = z.object({ sums: z.array(sumSchema) }).meta({
     {
       sums: [
         {
-          ...{ time: '2026-11-28T12:00:00.000Z', seconds: 1, line: 'bench', unit: 1, function: 3 },
+          ...{
+            time: '2026-11-28T12:00:00.000Z',
+            monotonicUs: 60_000_000,
+            seconds: 1,
+            line: 'bench',
+            unit: 1,
+            function: 3,
+          },
           ...{ requests: 10, good: 9, exceptions: 0, ordered: 1, missing: 0, foreign: 0, damaged: 0 },
           ...{ bytesIn: 80, bytesOut: 90, speakingMs: 177.083, slowestMs: 4.2 },
         },
@@ -65,8 +74,8 @@ export function sumsViewer({ now }: Pick<ApiContext, 'now'>): (sums: KeptSums) =
   const zero = Date.now() - now();
   return ({ from, unit, function: code, ...sums }) => ({
     ...sums,
-    // The wall clock and that of the events differ by less than a second's share.
     time: new Date(Math.round(zero + 1000 * from)).toISOString(),
+    monotonicUs: from * 1e6,
     unit: unit < 0 ? null : unit,
     function: code < 0 ? null : code,
     ...rounded(sums),

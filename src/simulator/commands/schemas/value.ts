@@ -32,7 +32,7 @@ const valueViewSchema = z
 
 const registerViewSchema = valueViewSchema
   .extend({
-    table: z.enum(['coils', 'discrete', 'input', 'holding']),
+    table: z.enum(TABLE_NAMES),
     address: z.number(),
     registers: z.number().describe('Registers that the value takes.'),
     writable: z.boolean(),

@@ -203,7 +203,7 @@ export class EntryPlayer {
   }
 
   get #devices() {
-    if (this.#unitId === undefined) return this.#line.bus.devices;
+    if (this.#unitId === undefined) return this.#line.bus.stations.devices;
     const device = this.#line.bus.deviceAt(this.#unitId);
     return device ? [device] : [];
   }

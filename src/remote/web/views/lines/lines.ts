@@ -30,6 +30,7 @@ import { problemAt, SchemaPart } from '../../ui/schema-form/schema-form.js';
 import { say, sayAnswer } from '../../ui/toast.js';
 import { ConfigurationButtons } from './configuration.js';
 import { details, formatText, lineNamed, unitsLine } from './details.js';
+import { followScore, Lane, ScoreBar } from './score.js';
 
 type LineSummary = Summary['lines'][number];
 type Rates = LineSummary['counters'];
@@ -122,6 +123,7 @@ function LinePanel({ name }: { readonly name: string }) {
       <${Actions} line=${line} detail=${detail} />
     </div>
     ${reason === null ? null : html`<p class=${`refused long ${state}`}>${reason}</p>`}
+    ${isSeen ? html`<${Lane} line=${name} units=${laneUnits(detail)} />` : null}
     <dl class="about flow">
       <${Fact} term="format">${detail ? formatText(detail) : '–'}<//>
       ${detail?.times ? html`<${Fact} term="t1.5">${`${measured(detail.times.t15)} ms`}<//>` : null}
@@ -138,6 +140,14 @@ function LinePanel({ name }: { readonly name: string }) {
       <${Counters} counters=${counters} rates=${history?.rates} />
     </div>
   </article>`;
+}
+
+/** Most units of a line that have a row though nobody asks them. */
+const MOST_IDLE = 16;
+
+function laneUnits(detail: LineView | undefined): readonly number[] {
+  const units = Object.keys(detail?.units ?? {}).map(Number);
+  return units.filter((unit) => Number.isInteger(unit) && unit >= 0).slice(0, MOST_IDLE);
 }
 
 interface CountersProps {
@@ -218,6 +228,7 @@ const overview = computed(() => {
 /** The view `/lines`: every line with its state, its figures and its controls. */
 export function LinesView() {
   useEffect(details.follow, []);
+  useEffect(followScore, []);
   const isAdding = useSignal(false);
   if (names.value === '') return html`<${Empty} title="Lines">Waiting for the simulator.<//>`;
   const known = details.current.value;
@@ -227,6 +238,7 @@ export function LinesView() {
       <span class="flow end"><${ConfigurationButtons} />
         <${Button} kind="main" writes disabled=${!known} onClick=${put(isAdding, true)}>Add a line<//></span>
     </div>
+    <${ScoreBar} />
     <div class="stack">
       ${names.value.split(SEPARATOR).map((name) => html`<${LinePanel} key=${name} name=${name} />`)}
     </div>
