@@ -76,6 +76,8 @@ export class Point implements Dependent {
   readonly image: RegisterImage;
   readonly location: ValueLocation;
   reactions: readonly Reaction[] = [];
+  /** What reactions of other values do after a write of this one. */
+  readonly watchers: (() => void)[] = [];
   /** How often a computed value did not fit the type when it was read. */
   saturated = 0;
   /** True when the value is available unless its schedule says otherwise. {@link Points} sets it. */
@@ -216,6 +218,7 @@ export class Point implements Dependent {
   /** Runs the reactions. Call this after a client, an operator or a reaction wrote the value. */
   react(): void {
     for (const reaction of this.reactions) reaction.written?.();
+    for (const act of this.watchers) act();
   }
 
   reach(time: number, revision: number): void {

@@ -313,6 +313,7 @@ export class Points implements GraphDevice, LocalPoints {
       ]),
     );
     for (const feed of this.#feeds.values()) this.#noteNeeds(feed);
+    for (const point of this.all) for (const reaction of point.reactions) reaction.begun?.();
   }
 
   #place(point: Point, placed: PlacedSignal | undefined): void {

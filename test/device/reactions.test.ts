@@ -90,6 +90,77 @@ describe('limits', () => {
   });
 });
 
+describe('a watchdog', () => {
+  const charger = (more: object = {}) =>
+    meterWith({
+      holding: [
+        { address: 0, name: 'current', value: 16, write: true, fallsBack: { after: '60s', to: 6, ...more } },
+        { address: 1, name: 'heartbeat', write: true },
+        { address: 2, name: 'enabled', value: 1, write: true },
+      ],
+      clock: { speed: 2 },
+    });
+
+  it('lets a value fall back unless it is written again in time, by the clock of the device', () => {
+    const { register, read, wait } = charger();
+    const value = () => read('holding', 0, 1)[0];
+    register(0, 32);
+    wait(29_999);
+    register(0, 31);
+    wait(29_999);
+    expect(value()).toBe(31);
+    wait(1);
+    expect(value()).toBe(6);
+    register(0, 20);
+    expect(value()).toBe(20);
+    wait(30_000);
+    expect(value()).toBe(6);
+  });
+
+  it('is renewed by a heartbeat, and by no other write', () => {
+    const { register, read, wait } = charger({ renewedBy: ['heartbeat'] });
+    register(0, 32);
+    wait(20_000);
+    register(1, 1);
+    wait(20_000);
+    expect(read('holding', 0, 1)).toEqual([32]);
+    register(2, 1);
+    wait(10_000);
+    expect(read('holding', 0, 1)).toEqual([6]);
+  });
+
+  it('sleeps while its register is 0, and starts its time when that is written', () => {
+    const { register, read, wait } = charger({ enabledBy: 'enabled' });
+    register(0, 32);
+    register(2, 0);
+    wait(3_600_000);
+    expect(read('holding', 0, 1)).toEqual([32]);
+    register(2, 1);
+    wait(29_999);
+    expect(read('holding', 0, 1)).toEqual([32]);
+    wait(1);
+    expect(read('holding', 0, 1)).toEqual([6]);
+  });
+
+  it('runs from the start of the device on, also after its power was switched, and has one change to come', () => {
+    const { meter, read, wait, graph } = charger({ to: undefined, after: '10s' });
+    const { register } = charger();
+    expect(register(0, 5)).toEqual([6, 0, 0, 0, 5]);
+    expect(graph.waiting.size).toBe(1);
+    wait(5000);
+    expect([read('holding', 0, 1)[0], graph.waiting.size]).toEqual([16, 0]);
+    const other = charger({ after: '10s' });
+    other.wait(4000);
+    other.meter.restart();
+    other.wait(4999);
+    expect(other.read('holding', 0, 1)).toEqual([16]);
+    other.wait(1);
+    expect(other.read('holding', 0, 1)).toEqual([6]);
+    meter.restart();
+    expect(graph.waiting.size).toBe(1);
+  });
+});
+
 describe('a pulse', () => {
   it('falls back by the clock of the device', () => {
     const { coil, isOn, wait, meter } = meterWith({
@@ -537,7 +608,10 @@ describe('reactions', () => {
       { address: 2, name: 'run', follows: { name: 'start', after: 40 } },
     ],
     holding: [
-      { address: 0, name: 'demand', write: true, limits: { max: 100 }, busyFor: 20 },
+      {
+        ...{ address: 0, name: 'demand', write: true, limits: { max: 100 }, busyFor: 20 },
+        fallsBack: { after: 300, to: 4, renewedBy: ['start'] },
+      },
       { address: 1, name: 'valve', scale: 0.01, follows: { name: 'demand', after: 90, slew: 80 } },
       { address: 2, name: 'lamp', scale: 0.01, follows: { name: 'valve', slew: 30 } },
       { address: 3, name: 'flow', type: 'float64', signal: { counter: { integral: 'lamp' } } },

@@ -176,9 +176,11 @@ function meantText({ input, values }: z.core.$ZodIssueInvalidValue): string {
   return meant === undefined ? '' : `, did you mean ${quote(meant)}?`;
 }
 
-/** Returns the end of a message about a number, true or false that is text only because of its quotes. */
+/** Returns the end of a message about a number, true or false that is text because of its quotes or its comma. */
 function quotesText(issue: z.core.$ZodIssue): string {
   const { input } = issue;
+  if (typeof input === 'string' && /^-?\d{1,15},\d{1,15}$/.test(input) && takes(issue, '1'))
+    return `: write it with a point, ${input.replace(',', '.')}`;
   const written = typeof input === 'string' && /^(?:\d+|true|false)$/.test(input) ? input : undefined;
   if (written === undefined || !takes(issue, written)) return '';
   return ': write it without quotes';

@@ -157,6 +157,13 @@ documentAs(targets, () =>
   z.record(z.string(), z.union([z.number(), z.boolean(), z.string()])).meta({ minProperties: 1 }),
 );
 
+/** The most values whose writes renew another one. */
+const MAX_RENEWING = 16;
+const OWN_NAMES = `a list of at most ${MAX_RENEWING} names of values of the same device`;
+const ownName = text('the name of a value of the same device').regex(/^[^.]+$/, {
+  error: 'a name of the same device, without a dot',
+});
+
 /** Reactions that make a write have consequences. */
 const EFFECTS = {
   pulse: reaction({
@@ -207,6 +214,65 @@ const EFFECTS = {
       kept: (next) => (context.value === 0 ? next : 1),
       around: (signal) => latched(signal, every, context.pace),
     }),
+  }),
+
+  fallsBack: reaction({
+    schema: section(
+      {
+        after: duration(MIN_PERIOD, MAX_DELAY),
+        to: number.optional(),
+        renewedBy: z.array(ownName, { error: OWN_NAMES }).max(MAX_RENEWING, { error: OWN_NAMES }).default([]),
+        enabledBy: ownName.optional(),
+      },
+      {
+        after: 'How long it holds without a write, in ms.',
+        to: 'The value that it falls back to (default: that of the file).',
+        renewedBy: 'Other values whose writes count as well, such as a heartbeat.',
+        enabledBy: 'The value falls back only while this one is not 0.',
+      },
+    ),
+    doc: {
+      entry: '`fallsBack: {after: 60s, to: 6, renewedBy: [heartbeat], enabledBy: watchdog}`',
+      effect:
+        'a watchdog: unless it, or one of `renewedBy`, is written again within this time, it becomes `to` (default: the value of the file). While `enabledBy` is 0 it does not; a write to that value starts the time as well. So does a start of the device',
+    },
+    whyUnfit: (entry) =>
+      unlessWritable(entry) ??
+      (entry.type === 'string' ? 'expected a number, got text' : undefined) ??
+      (entry.movedBy && `expected no ${entry.movedBy} beside it: a value falls back that is written`),
+    uses: ({ renewedBy, enabledBy }) => [
+      ...renewedBy.map((target, i): Use => ({ as: 'read', target, path: ['renewedBy', i] })),
+      ...(enabledBy === undefined
+        ? []
+        : [{ as: 'read', target: enabledBy, path: ['enabledBy'] } satisfies Use]),
+    ],
+    causes: () => 1,
+    start: ({ after, to, renewedBy, enabledBy }, context) => {
+      const { named, now, stored } = context;
+      const fallback = stored(to ?? context.value);
+      let callOff: (() => void) | undefined;
+      let isWatching = false;
+      const fall = () => {
+        callOff = undefined;
+        const isEnabled = enabledBy === undefined || named(enabledBy).valueAt(now()) !== 0;
+        if (isEnabled && context.value !== fallback) context.show(fallback);
+      };
+      const renew = () => {
+        callOff?.();
+        callOff = context.later(after, fall);
+      };
+      return {
+        written: renew,
+        begun() {
+          callOff = undefined;
+          renew();
+          if (isWatching) return;
+          isWatching = true;
+          for (const name of [...renewedBy, ...(enabledBy === undefined ? [] : [enabledBy])])
+            context.whenWritten(name, renew);
+        },
+      };
+    },
   }),
 
   busyFor: reaction({

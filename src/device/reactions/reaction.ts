@@ -16,6 +16,8 @@ export interface Reaction {
    * reaction.
    */
   written?(): void;
+  /** Called whenever the device has started: nothing is to come then. */
+  begun?(): void;
   /** Returns what is stored when another reaction sets the value to `next`. */
   kept?(next: number): number;
   /** Returns the signal that takes the place of the signal of the value. */
@@ -48,6 +50,8 @@ export interface ReactionContext {
    * @returns a function that calls it off
    */
   later(ms: number, act: () => void, names?: readonly string[]): () => void;
+  /** Does something after each write of another value of the same device. Every name in `uses` exists. */
+  whenWritten(name: string, act: () => void): void;
   /** Makes the device refuse all writes for `ms` of its clock. */
   busy(ms: number): void;
 }

@@ -68,14 +68,19 @@ const FIRST_NUMBER = { coils: 1, discrete: 10_001, input: 30_001, holding: 40_00
 const NUMBERS = 9999;
 
 /**
- * Warns when addresses look like register numbers. SunSpec's registers begin at 40000, and a table with lower
- * addresses too has real addresses.
+ * Warns when addresses look like register numbers, or one of many does. SunSpec's registers begin at 40000, and
+ * a table with lower addresses too has real addresses.
  */
 function hintAtNumbers(table: TableName, entries: readonly PlacedValues[]): void {
   const number = FIRST_NUMBER[table];
-  const [first] = entries;
-  const areNumbers = entries.every((each) => each.first >= number && each.last < number + NUMBERS);
-  if (table === 'coils' || !first || !areNumbers) return;
+  const numbers = entries.filter((each) => each.first >= number && each.last < number + NUMBERS);
+  const [first] = numbers;
+  // One number among low addresses was forgotten when the others were changed.
+  const isAlone =
+    numbers.length === 1 &&
+    entries.length > 2 &&
+    entries.every((each) => each === first || each.last < NUMBERS);
+  if (table === 'coils' || !first || (numbers.length < entries.length && !isAlone)) return;
   const what =
     table === 'discrete' ? 'a discrete input' : `${table === 'input' ? 'an' : 'a'} ${table} register`;
   first.at

@@ -71,6 +71,7 @@ export function* pointsOf(
   const availability = readAvailability(entry);
   if (signal) reportStale(signal, at.key('signal'), { type, notAvailable: availability.notAvailable });
   hintAtValue(entry, scale);
+  hintAtLimits(entry, scale);
   const reactions = readReactions(at, { table, type, scale, writable, movedBy: mover });
   const shared = {
     ...{ table, cells, type, scale, retain },
@@ -139,6 +140,18 @@ function hintAtValue({ at, values }: PlacedValues, scale: number): void {
   const outside = values.map((value) => Number(value) * scale).find((value) => value < min || value > max);
   if (outside !== undefined)
     value.warn(`${outside} is outside of its limits, which are ${rangeText(min, max)}`);
+}
+
+/** Warns about limits beyond what the type holds: the type decides there, and the limit is a mistake. */
+function hintAtLimits({ at, type }: PlacedEntry, scale: number): void {
+  const range = integerRange(type)?.map((end) => Number((Number(end) * scale).toPrecision(12)));
+  if (!range || scale <= 0) return;
+  const [least = 0, most = 0] = range;
+  for (const key of ['min', 'max'] as const) {
+    const limit = at.key('limits').key(key);
+    if (typeof limit.value !== 'number' || (limit.value >= least && limit.value <= most)) continue;
+    limit.warn(`${limit.value} is beyond what ${type} holds, which is ${rangeText(least, most)}`);
+  }
 }
 
 /** The text of a range: `10 to 20`, `at least 10`, `at most 20`. */

@@ -89,6 +89,9 @@ export function dataTypeOf(text: string, words: number | undefined): DataType | 
   const word = plain(text);
   const whole = typeOf(word, words);
   if (whole) return whole;
+  // A format of Python's struct, such as `>f`.
+  const [field, ...more] = /^[<>!]/.test(text) ? (fieldsOf(text) ?? []) : [];
+  if (field && more.length === 0) return { type: field.type, ...field.order };
   const [head, tail] = splitOrder(text);
   const order = tail === undefined ? undefined : orderOf(tail);
   const type = order && head !== undefined ? typeOf(plain(head), words) : undefined;

@@ -1,6 +1,6 @@
 import { failure, type Result, success } from '../../common/result.js';
 import { unknownName } from '../../common/schema/nearest.js';
-import type { ImportExtras, Imported } from './collected.js';
+import { type ImportExtras, type Imported, readYaml, sectionOf, sectionsOf } from './collected.js';
 import { importCsv } from './csv/csv.js';
 import { COLUMN_ROLES } from './csv/roles.js';
 import { isMarkdown } from './csv/rows.js';
@@ -49,7 +49,7 @@ const KINDS: readonly FileKind[] = [
   },
   {
     name: 'node-red',
-    fits: (text) => /"type"\s*:\s*"modbus-/.test(text),
+    fits: (text) => /"type"\s*:\s*"modbus(?:tcp)?-/.test(text),
     read: importNodeRed,
   },
   {
@@ -129,8 +129,17 @@ export function decodedText(bytes: Uint8Array): Result<{ readonly text: string; 
   return failure('is no text');
 }
 
+/** The files in a ConfigMap of Kubernetes, by name; undefined for anything else. */
+function filesInConfigMap(text: string): readonly (readonly [name: string, text: string])[] | undefined {
+  if (!/^kind:\s*["']?ConfigMap\b/m.test(text)) return undefined;
+  const read = readYaml(text);
+  const root = read.ok ? sectionsOf(read.value.value).find(({ kind }) => kind === 'ConfigMap') : undefined;
+  const files = Object.entries(sectionOf(root?.data) ?? {});
+  return files.flatMap(([name, content]) => (typeof content === 'string' ? [[name, content] as const] : []));
+}
+
 /**
- * Reads a file of another program.
+ * Reads a file of another program, or the first in a ConfigMap that is one.
  * @param from the kind of file; without it, the content decides
  */
 export function importText(
@@ -139,6 +148,13 @@ export function importText(
   from: string | undefined,
   extras: ImportExtras = {},
 ): Result<Imported> {
+  const wrapped = filesInConfigMap(text);
+  if (wrapped) {
+    const all = wrapped.map(([name, content]) => ({ name, read: importText(content, name, from, extras) }));
+    const found = all.find(({ read }) => read.ok) ?? all[0];
+    if (!found) return failure('is a ConfigMap without a file in its data');
+    return found.read.ok ? found.read : failure(`${found.name}: ${found.read.error}`);
+  }
   // A package of ESPHome may have what the file itself only names.
   const isEsphome =
     extras.packages?.some(([, each]) => MODBUS_CONTROLLER.test(each)) && /^esphome:/m.test(text);

@@ -14,8 +14,9 @@ import {
 import { byWord } from './data-types.js';
 
 /**
- * Flows of Node-RED with the nodes of node-red-contrib-modbus: an exported list of nodes. A `modbus-client`
- * is a connection; nodes that read or write name it, and their unit, table, address and quantity.
+ * Flows of Node-RED with the nodes of node-red-contrib-modbus or node-red-contrib-modbustcp: an exported list
+ * of nodes. A `modbus-client` or `modbustcp-server` is a connection; nodes that read or write name it, and
+ * their unit, table, address and quantity.
  */
 
 const TABLES = byWord<TableName>({
@@ -25,8 +26,9 @@ const TABLES = byWord<TableName>({
   holding: 'HoldingRegister MHoldingRegisters',
 });
 
-const READS = /^modbus-(?:read|getter)$/;
-const WRITES = /^modbus-write$/;
+const READS = /^modbus(?:tcp)?-(?:read|getter)$/;
+const WRITES = /^modbus(?:tcp)?-write$/;
+const CLIENTS = /^modbus-client$|^modbustcp-server$/;
 /** Nodes whose addresses come with messages, or from another file. */
 const BY_MESSAGE = /^modbus-(?:flex-(?:getter|write|sequencer|fc)|io-config)$/;
 
@@ -39,7 +41,9 @@ export function importNodeRed(text: string): Result<Imported> {
   const path = Array.isArray(file.value) ? [] : ['flows'];
   const nodes = list.map((each) => sectionOf(each) ?? {});
   const clients = new Map(
-    sectionsOf(nodes).flatMap((node) => (node.type === 'modbus-client' ? [[node.id, node] as const] : [])),
+    sectionsOf(nodes).flatMap((node) =>
+      CLIENTS.test(wordOf(node.type) ?? '') ? [[node.id, node] as const] : [],
+    ),
   );
   const collector = new Collector();
   for (const [i, node] of nodes.entries()) {
@@ -70,11 +74,13 @@ function addNode(
   const quantity = numberOf(node.quantity) ?? 1;
   if (!(quantity >= 1 && quantity <= 2000))
     return `quantity ${describeFound(node.quantity)}, expected 1 to 2000`;
-  const unit = numberOf(node.unitid) ?? numberOf(client.unit_id) ?? 1;
+  const unit = numberOf(node.unitid ?? node.unit_id) ?? numberOf(client.unit_id) ?? 1;
   const place =
-    client.clienttype === 'tcp'
-      ? `tcp://${wordOf(client.tcpHost) ?? ''}:${wordOf(client.tcpPort) ?? '502'}`
-      : (wordOf(client.serialPort) ?? '');
+    client.type === 'modbustcp-server'
+      ? `tcp://${wordOf(client.host) ?? ''}:${wordOf(client.port) ?? '502'}`
+      : client.clienttype === 'tcp'
+        ? `tcp://${wordOf(client.tcpHost) ?? ''}:${wordOf(client.tcpPort) ?? '502'}`
+        : (wordOf(client.serialPort) ?? '');
   const name = wordOf(node.name) || undefined;
   for (let i = 0; i < quantity; i++)
     collector.addOnce(place, unit, wordOf(client.name) || `unit-${unit}`, {

@@ -64,11 +64,35 @@ describe('a hint', () => {
     // SunSpec's registers really begin at 40000.
     expect(told([{ address: 40_000, value: 0x5375 }, ...numbers]).hints).toEqual([]);
     expect(told([{ address: 100 }, ...numbers]).hints).toEqual([]);
+    // One of many was forgotten.
+    expect(told([{ address: 22 }, { address: 23 }, { address: 40_025 }]).hints).toEqual([
+      'holding[2].address: if 40025 is the number of a holding register in a manual, its address on the wire is 24',
+    ]);
+  });
+
+  it('says that a type can not hold a limit', () => {
+    const { hints } = told([
+      { address: 0, write: true, limits: { min: -1, max: 65_535 } },
+      { address: 1, type: 'int16', scale: 0.1, write: true, limits: { min: -20, max: 4000 } },
+      { address: 2, type: 'float32', write: true, limits: { max: 1e30 } },
+    ]);
+    expect(hints).toEqual([
+      'holding[0].limits.min: -1 is beyond what uint16 holds, which is 0 to 65535',
+      'holding[1].limits.max: 4000 is beyond what int16 holds, which is -3276.8 to 3276.7',
+    ]);
   });
 
   it('names the type that was probably meant', () => {
     expect(told([{ address: 0, type: 'float', value: 1.5 }]).mistakes).toEqual([
       expect.stringMatching(/^holding\[0\]\.type: expected bits, .*, got "float", did you mean "float32"\?$/),
+    ]);
+  });
+
+  it('says that a decimal comma makes text of a number', () => {
+    const limits = { max: '48,25' };
+    expect(told([{ address: 0, write: true, limits, scale: '0,1' }]).mistakes).toEqual([
+      expect.stringMatching(/^holding\[0\]\.scale: .*, got "0,1": write it with a point, 0\.1$/),
+      expect.stringMatching(/^holding\[0\]\.limits\.max: .*, got "48,25": write it with a point, 48\.25$/),
     ]);
   });
 

@@ -61,6 +61,15 @@ describe('reactions in a native file', () => {
     ],
     [{ coil: 'pulse: .nan' }, `${COIL}.pulse: expected a number of milliseconds`],
     [{ coil: 'pulse: 1s, latch: true' }, `${COIL}.latch: expected no pulse beside it`],
+    [{ holding: 'fallsBack: {to: 6}' }, `${HOLDING}.fallsBack.after: missing`],
+    [
+      { holding: 'fallsBack: {after: 1s, renewedBy: [nobody]}' },
+      `${HOLDING}.fallsBack.renewedBy[0]: unknown name "nobody"`,
+    ],
+    [
+      { holding: 'fallsBack: {after: 1s, enabledBy: other.name}' },
+      `${HOLDING}.fallsBack.enabledBy: expected a name of the same device, without a dot`,
+    ],
     [{ holding: 'pulse: 1s' }, `${HOLDING}.pulse: expected a coil, got an entry of holding`],
     [
       { coil: 'pulse: 1s, signal: {expression: t > 1}' },

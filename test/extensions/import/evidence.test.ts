@@ -274,3 +274,39 @@ it('a node of ESPHome with its controller in a package is read, as the docs say'
   const [device] = result.value.lines[0]?.devices ?? [];
   expect(device).toMatchObject({ unit: 7, values: [{ table: 'input', address: 0, type: 'float32' }] });
 });
+
+it('a flow of Node-RED with nodes of modbustcp is read', () => {
+  const nodes = [
+    { id: 's', type: 'modbustcp-server', name: 'e3dc', host: '192.0.2.7', port: '502', unit_id: '1' },
+    {
+      id: 'r',
+      type: 'modbustcp-read',
+      name: 'pv',
+      dataType: 'HoldingRegister',
+      adr: '40067',
+      quantity: '2',
+      server: 's',
+    },
+    { id: 'w', type: 'modbustcp-write', name: 'on', dataType: 'Coil', adr: '3', quantity: '1', server: 's' },
+  ];
+  const result = importText(JSON.stringify(nodes), 'flow.json', undefined);
+  if (!result.ok) throw new Error(result.error);
+  expect(result.value.lines).toMatchObject([{ original: 'tcp://192.0.2.7:502', devices: [{ unit: 1 }] }]);
+  expect(result.value.lines[0]?.devices[0]?.values.map(({ table, address }) => [table, address])).toEqual([
+    ['holding', 40067],
+    ['holding', 40068],
+    ['coils', 3],
+  ]);
+});
+
+it('a ConfigMap of Kubernetes is opened', () => {
+  const inner =
+    'modbus:\n  - name: hub\n    type: tcp\n    host: 192.0.2.7\n    port: 502\n    sensors:\n      - {name: power, address: 5}\n';
+  const text = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ha}\ndata:\n  note.txt: hello\n  configuration.yaml: |\n${inner.replace(/^/gm, '    ')}`;
+  const result = importText(text, 'map.yaml', undefined);
+  expect(result.ok && result.value.what).toBe('Home Assistant modbus');
+  expect(importText('kind: ConfigMap\ndata: {}\n', 'map.yaml', undefined)).toEqual({
+    ok: false,
+    error: 'is a ConfigMap without a file in its data',
+  });
+});

@@ -478,7 +478,8 @@ class CsvReader {
     };
     const { header, of, near } = this.#columns;
     const titleOf = (column: number) => quote(header.cells[column] ?? '');
-    const used = [...of].map(([role, column]) => {
+    const inOrder = [...of].sort(([, one], [, other]) => one - other);
+    const used = inOrder.map(([role, column]) => {
       const said = meaning[role];
       const other = near.get(role);
       const runnerUp = other === undefined ? '' : ` (or column ${titleOf(other)}: --column ${role}=…)`;
