@@ -49,7 +49,10 @@ export const LIKENESSES: Readonly<Record<string, Likeness>> = {
   'exception-zero': { shows: { frames: 'exception-code' } },
   'extra-byte-before': { shows: { frames: 'bytes-before' } },
   'extra-bytes-after': { on: 'tcp', shows: { 'stray-bytes': 'stray-behind' } },
-  'few-registers': { shows: { 'fc03-quantity-125': 'few-in-one-read' }, too: ['fc01-quantity-2000'] },
+  'few-registers': {
+    shows: { 'fc03-quantity-125': 'few-in-one-read' },
+    too: ['fc01-quantity-2000', 'fc02-quantity-2000', 'fc04-quantity-125'],
+  },
   'first-request-lost': { on: 'tcp', shows: { 'connect-pause': 'violates' } },
   'gateway-gives-up': { shows: { 'back-to-back': lostTo(11) } },
   'holes-all-or-nothing': { shows: { 'map-end': 'end-in-block' } },

@@ -125,11 +125,11 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   'locksUp: address': { manners: { locksUp: { on: ['address'], for: '20s' } }, ...both('address-unknown') },
   'locksUp: value': {
     manners: { locksUp: { on: ['value'], for: '20s' } },
-    ...both('fc01-quantity-2001'),
+    ...both('fc04-quantity-126'),
   },
   'locksUp: all': {
     manners: { locksUp: { on: ['function', 'address', 'value'], for: '20s' } },
-    ...both('address-unknown', 'function-unknown', 'fc01-quantity-2001'),
+    ...both('address-unknown', 'function-unknown', 'fc04-quantity-126'),
   },
   'locksUp: reconnect': {
     manners: { locksUp: { on: [{ reconnect: '1s' }], for: '5s' } },
