@@ -51,7 +51,7 @@ export const LIKENESSES: Readonly<Record<string, Likeness>> = {
   'extra-bytes-after': { on: 'tcp', shows: { 'stray-bytes': 'stray-behind' } },
   'few-registers': {
     shows: { 'fc03-quantity-125': 'few-in-one-read' },
-    too: ['fc01-quantity-2000', 'fc02-quantity-2000', 'fc04-quantity-125'],
+    too: ['fc01-quantity-2000'],
   },
   'first-request-lost': { on: 'tcp', shows: { 'connect-pause': 'violates' } },
   'gateway-gives-up': { shows: { 'back-to-back': lostTo(11) } },

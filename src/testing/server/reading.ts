@@ -271,7 +271,8 @@ function unread(framing: Framing, asked: Asked, heard: Uint8Array): ReplyReading
     const isShort = predicted === 'more' || (typeof predicted === 'number' && predicted > heard.length);
     oddities.push(isShort ? 'cut' : 'crc');
   }
-  if (framing.name === 'socket' && decodeMbap(heard).kind === 'more') oddities.push('cut');
+  const isHeader = framing.name === 'socket' && heard.length >= 4 && wordAt(heard, 0) === asked.transactionId;
+  if (isHeader && wordAt(heard, 2) === 0 && decodeMbap(heard).kind === 'more') oddities.push('cut');
   const other = oddities.length === 0 ? framing.decode(heard) : undefined;
   const isOfRequest = other?.unitId === asked.unitId && other.transactionId === asked.transactionId;
   if (other && isOfRequest && startsWith(heard, framing.encode(asked)) === false)

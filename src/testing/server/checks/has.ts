@@ -8,6 +8,7 @@ import {
   checksOf,
   conforms,
   dangerous,
+  fact,
   inconclusive,
   isAbsent,
   type Judged,
@@ -95,6 +96,13 @@ async function most(bench: Bench, code: ReadCode, limit: number): Promise<Judged
   const claimed = bench.order.claims?.[what];
   if (claimed !== undefined && low >= claimed)
     return unsupported({ code: 'few-as-claimed', most: low, what, claimed }, refusal, whole);
+  // One cause, one finding: the limit of functions 1 and 3 is judged with these.
+  if (code === 2 || code === 4) {
+    const other = (code - 1) as ReadCode;
+    if (bench.facts.most[other] === undefined) await most(bench, other, limit);
+    if (bench.facts.most[other] === low)
+      return fact({ code: 'few-as-others', most: low, what, function: other });
+  }
   return violates(
     { code: 'few-in-one-read', most: low, limit, what, answer: didOf(refusal.answer) },
     refusal,

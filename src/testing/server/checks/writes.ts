@@ -167,7 +167,9 @@ async function tablesSeparate(bench: Bench): Promise<Judged> {
   const before = await bench.words(4, address, 1);
   if (!before) return unsupported({ code: 'no-input-register' });
   const value = (before[0] ?? 0) ^ 0x0f0f;
-  await writeRegister(bench, address, value);
+  const written = await writeRegister(bench, address, value);
+  if (written.answer.kind !== 'data' || (await readsAfter(bench, address, value)) === undefined)
+    return inconclusive({ code: 'scratch-not-written', answer: didOf(written.answer) }, written);
   const after = await bench.words(4, address, 1);
   return fact({ code: after?.[0] === value ? 'one-table' : 'two-tables' });
 }

@@ -69,6 +69,8 @@ export const VIOLATED = {
   // What it has
   'few-in-one-read':
     'Answers fewer in one read than the specification has: at most {most:n} {what:s} in one read, where the specification has {limit:n}: then the server {answer:did}',
+  'few-as-others':
+    'Answers as few in one read as another function: at most {most:n} {what:s} in one read, as with function {function:n}',
   'end-in-block':
     'Answers a block that goes beyond the end: address {address:n} is refused alone, and answered in a block with {before:n}',
   'hole-in-block':
