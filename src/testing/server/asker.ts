@@ -23,7 +23,7 @@ import {
   unreadable,
 } from './exchange.js';
 import type { Found } from './found.js';
-import { type Asked, readReply, type ServerAnswer } from './reading.js';
+import { type Asked, hasOtherQuantity, readReply, type ServerAnswer } from './reading.js';
 import { Tally } from './tally.js';
 import { ReplyWaits } from './waits.js';
 
@@ -126,7 +126,7 @@ export class Asker {
   #echoes = 0;
   /** The newest transaction identifiers, of the connections before, too, and whether each was answered. */
   #earlier: { readonly id: number; readonly isAnswered: boolean }[] = [];
-  /** How many replies had the identifier of a request that was answered before. */
+  /** How many replies had the identifier of a request before the last one that was answered. */
   #again = 0;
   /** Aborted when the server test is stopped. */
   signal: AbortSignal = new AbortController().signal;
@@ -373,8 +373,9 @@ export class Asker {
     if (reading.oddities.includes('echo')) this.#echoes++;
     // Identifiers that a check chose are those that servers without a counter of their own use.
     const { transactionId: id } = asked ?? {};
-    if (reading.oddities.includes('earlier-transaction') && this.#isAnswered(heard)) this.#again++;
-    if (id !== undefined && options.transactionId === undefined)
+    const again = this.#whoseAgain(heard, reading.oddities);
+    if (again === 'older') this.#again++;
+    if (asked && id !== undefined && options.transactionId === undefined)
       this.#earlier = [...this.#earlier, { id, isAnswered: isReplied(answer) }].slice(-EARLIER);
     const exchange = this.#kept(
       asked,
@@ -389,8 +390,7 @@ export class Asker {
     this.#carried = (this.#carried ?? 0) + 1;
     // A server may be mute on a connection for ever, or take the rest of a malformed request for the next
     // one.
-    const isOver =
-      !isReplied(answer) || reading.oddities.includes('earlier-transaction') || !exchange.isPlain;
+    const isOver = (!isReplied(answer) && again === undefined) || !exchange.isPlain;
     if (!this.isSerial && !options.keepsOpen && asked && isOver) await this.disconnect();
     this.#unlessStopped();
     return exchange;
@@ -405,8 +405,11 @@ export class Asker {
     return new Set(this.#earlier.flatMap(({ id, isAnswered }) => (isAgain && isAnswered ? [] : id)));
   }
 
-  #isAnswered(heard: Uint8Array): boolean {
-    return this.#earlier.some(({ id, isAnswered }) => isAnswered && id === wordAt(heard, 0));
+  /** Whether a reply has the identifier of a request that was answered before: of the last one, or of an older one. */
+  #whoseAgain(heard: Uint8Array, oddities: readonly Oddity[]): 'last' | 'older' | undefined {
+    if (!oddities.includes('earlier-transaction') || hasOtherQuantity({ oddities })) return undefined;
+    const at = this.#earlier.findIndex(({ id, isAnswered }) => isAnswered && id === wordAt(heard, 0));
+    return at < 0 ? undefined : at === this.#earlier.length - 1 ? 'last' : 'older';
   }
 
   #kept(

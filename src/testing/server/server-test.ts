@@ -77,7 +77,7 @@ const LATE_MS = 100;
 /** What is seen by times alone. */
 const TIMED: readonly Code[] = ['gap-in-reply', 'slower-than-claimed', 'soak-slower'];
 /** How often a violation is tried, and how often it has to be seen. */
-const TRIALS = 6;
+const TRIALS = 4;
 const SEEN_TIMES = 2;
 
 /** Tests a server: runs the chosen checks, and judges the answers. All that changes is an argument. */

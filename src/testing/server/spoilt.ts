@@ -113,7 +113,7 @@ const SURE = 0.05;
  * if these part the odd replies from the others; then every n-th time, or by chance.
  */
 export function whenOf(odd: readonly Exchange[], replies: readonly Exchange[]): Fault {
-  const codes = [...new Set(odd.map(codeOf))].sort((a, b) => a - b);
+  const codes = [...new Set(odd.map(codeOf))].filter((code) => code > 0).sort((a, b) => a - b);
   let others = replies.filter((each) => !odd.includes(each));
   const when: Record<string, unknown> = {};
   /** Adds a condition if it leaves out so many other replies that all the odd ones would hardly be within by chance. */

@@ -94,6 +94,9 @@ async function otherUnitAnswers(bench: Bench): Promise<Judged> {
   const exchange = await bench.asker.once(bench.goodRead, { unitId: unit, timeout: bench.asker.silence });
   if (exchange.chunks.length > 0)
     return dangerous({ code: 'other-unit-answered', unit, answer: didOf(exchange.answer) }, exchange);
+  const next = await bench.askGood();
+  if (!isDecisive(next) && bench.facts.losses === undefined)
+    return violates({ code: 'deaf-after-other-unit', unit }, exchange, next);
   // A server may compare some bits of the unit alone.
   for (const alike of Array.from({ length: 8 }, (_, bit) => bench.asker.unitId ^ (0x80 >> bit))) {
     if (alike <= 0 || alike > HIGHEST_UNIT) continue;
@@ -105,9 +108,6 @@ async function otherUnitAnswers(bench: Bench): Promise<Judged> {
         return dangerous({ code: 'other-unit-answered', unit: alike, answer: didOf(other.answer) }, other);
     }
   }
-  const next = await bench.askGood();
-  if (!isDecisive(next) && bench.facts.losses === undefined)
-    return violates({ code: 'deaf-after-other-unit', unit }, exchange, next);
   return conforms({ code: 'other-unit-ignored', unit }, exchange);
 }
 

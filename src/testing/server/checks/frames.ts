@@ -24,6 +24,7 @@ const ELSEWHERE: readonly Oddity[] = ['transaction', 'earlier-transaction'];
 const STRAY: readonly Oddity[] = ['bytes-after', 'frame-behind'];
 /** Oddities by which a client takes a wrong value, or the value of another question. */
 const DANGEROUS: readonly Oddity[] = ['fewer-values', 'more-values', 'frame-before'];
+const rankOf = (oddity: Oddity) => (DANGEROUS.includes(oddity) ? 0 : 1);
 export const FEWEST = 2;
 
 /** How often a read whose reply was odd once is asked again. */
@@ -52,7 +53,7 @@ function framesSoFar(bench: Bench): { readonly judged: Judged; readonly single?:
   );
   const often = judged
     .filter(([, shown]) => shown.length >= FEWEST)
-    .sort((a, b) => b[1].length - a[1].length);
+    .sort((a, b) => rankOf(a[0]) - rankOf(b[0]) || b[1].length - a[1].length);
   const of = asked.length + bench.asker.usual;
   const [first, ...others] = often;
   if (first) {

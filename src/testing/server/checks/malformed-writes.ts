@@ -16,6 +16,7 @@ import { A } from '../clauses.js';
 import { type Exchange, hasValues } from '../exchange.js';
 import { didOf } from '../reading.js';
 import { bytesOf, readPdu, readWrite, write15, write16 } from '../requests.js';
+import { READ_BACK_MS } from '../scratch.js';
 import { coilIs, readsAfter, sureWord, writeRegister } from './written.js';
 
 /** What a register has before a malformed write. */
@@ -42,6 +43,8 @@ async function malformed(
   const was = isMoving ? await read() : PRIMED;
   const exchange = await bench.ask(pdu, { tries: 1 });
   const [soon] = (await bench.words(3, address, 1)) ?? [];
+  // Some servers show an old value for a while after anything like a write.
+  if (soon !== was && !isMoving) await bench.asker.wait(READ_BACK_MS.at(-1) ?? 0);
   const now = soon === was ? was : await read();
   const isChanged = was !== undefined && now !== undefined && was !== now;
   // What moves by itself has another value anyway: then only the bytes that were sent show that it was written.

@@ -227,8 +227,10 @@ export const REFUSALS = checksOf({ group: 'refusals' }, [
       const exchange = await bench.ask(Uint8Array.of(0x83, 0, 0, 0, 1), { tries: 1 });
       const { answer } = exchange;
       const isOverflow = answer.kind === 'data' && (answer.pdu[0] as number) < 0x80;
-      if (isOverflow && answer.pdu.length > 2)
-        return { ...violates({ code: 'flag-ignored' }, exchange), grade: 'met' };
+      const [oddity] = exchange.oddities;
+      const isData = isOverflow && answer.pdu.length > 2;
+      if (isData && oddity) return inconclusive({ code: 'frames-odd', oddity }, exchange);
+      if (isData) return { ...violates({ code: 'flag-ignored' }, exchange), grade: 'met' };
       return isOverflow
         ? violates({ code: 'refusal-looks-like-data' }, exchange)
         : conforms({ code: 'answered', answer: didOf(answer) }, exchange);
