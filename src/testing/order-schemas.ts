@@ -91,7 +91,7 @@ export const serverOrderSchema = section({
   limit: duration(1, DAY_MS)
     .optional()
     .describe(
-      'Longest duration of the server test, without `soak` (default: 5m). Checks that do not fit are `not-run`.',
+      'Longest duration of the server test, without `soak` (default: 4m). Checks that do not fit are `not-run`.',
     ),
   soak: duration(0, DAY_MS)
     .optional()

@@ -102,8 +102,8 @@ export interface ServerFacts {
 /** The pause and the time alone when nobody says others, in ms. */
 export const DEFAULT_PAUSE_MS = 20;
 export const DEFAULT_IDLE_MS = 3000;
-/** How long a server test may last when nobody says it, in ms. */
-export const DEFAULT_LIMIT_MS = 300_000;
+/** How long a server test may last when nobody says it, in ms: with what comes behind the limit, a card takes five minutes at most. */
+export const DEFAULT_LIMIT_MS = 240_000;
 
 /** How long a server may say that it is busy before it counts as gone, in ms. */
 const LONGEST_BUSY_MS = 10_000;

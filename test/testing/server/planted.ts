@@ -152,8 +152,8 @@ export function testPlanted(
   on: 'tcp' | 'rtu',
   server: PlantedServer,
   order: Partial<ServerTestOrder> = {},
+  clock = new VirtualClock(),
 ): Promise<ServerTest> {
-  const clock = new VirtualClock();
   const character = on === 'rtu' ? CHARACTER_MS : 0;
   // All connections of a serial line are one for its server.
   let line: { ears: Ears | undefined; to: WireListener } | undefined;

@@ -98,7 +98,7 @@ const OPTIONS = {
   idle: time('how long the server is left alone before it is asked again (default 3s)'),
   pause: time('the pause before each request (default 20ms)'),
   timeout: time('how long a reply may take (default: found from the replies, up to 5s)'),
-  limit: time('how long the test may last, without --soak and --write (default 5m)'),
+  limit: time('how long the test may last, without --soak and --write (default 4m)'),
   claims: text('FILE', 'what the maker of the server claims; a claim that does not hold is a violation'),
   'claims-template': text('FILE', 'write the findings as a draft of claims; - is standard output'),
   write: text('FILE', 'write a native file that behaves as the server does'),
