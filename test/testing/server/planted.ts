@@ -28,7 +28,7 @@ export interface Asked {
 }
 
 /** Hears bytes as they come; `gone` when the client has closed. */
-export interface Ears {
+interface Ears {
   heard(bytes: Uint8Array): void;
   gone?(): void;
 }

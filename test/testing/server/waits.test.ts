@@ -9,7 +9,7 @@ import { DELAY_MS, device, reply, tcp, testPlanted } from './planted.js';
 
 const violations = ({ findings }: ServerTest) =>
   findings.flatMap((each) => (each.verdict === 'violates' ? [`${each.check.id}: ${textOf(each)}`] : []));
-const after = (ms: (isRefused: boolean) => number) =>
+const answering = (ms: (isRefused: boolean) => number) =>
   tcp((asked, peer, answer) => {
     const pdu = answer(asked.pdu);
     reply(asked, peer, pdu, ms((pdu?.[0] ?? 0) > 0x7f));
@@ -19,7 +19,7 @@ describe('a reply', () => {
   it('may take seconds where it refuses: nobody is accused of silence', async () => {
     const serverTest = await testPlanted(
       'tcp',
-      after((isRefused) => (isRefused ? 3000 : DELAY_MS)),
+      answering((isRefused) => (isRefused ? 3000 : DELAY_MS)),
       {
         checks: ['address-unknown', 'function-unknown', 'fc03-quantity-0', 'fc43-basic'],
       },
@@ -30,7 +30,7 @@ describe('a reply', () => {
 
   it('of 8 s is heard with --timeout alone', async () => {
     const checks = ['address-unknown', 'frames'];
-    const slow = () => after(() => 8000);
+    const slow = () => answering(() => 8000);
     expect((await testPlanted('tcp', slow(), { checks })).isReached).toBe(false);
     const serverTest = await testPlanted('tcp', slow(), { checks, timeoutMs: 10_000 });
     expect(serverTest.isReached).toBe(true);
@@ -43,7 +43,7 @@ describe('the limit', () => {
     const scratch = { holding: { first: 0, last: 129 }, coils: { first: 0, last: 40 } };
     const serverTest = await testPlanted(
       'tcp',
-      after(() => 700),
+      answering(() => 700),
       { scratch, limitMs: 100_000 },
     );
     const of = (id: string) => serverTest.findings.find(({ check }) => check.id === id);
@@ -59,7 +59,7 @@ describe('the limit', () => {
   it('of four minutes is enough for a server that takes 0.7 s, without writes', async () => {
     const serverTest = await testPlanted(
       'tcp',
-      after(() => 700),
+      answering(() => 700),
       { limitMs: DEFAULT_LIMIT_MS },
     );
     const left = serverTest.findings.filter(({ said }) => said.code === 'limit-reached');
