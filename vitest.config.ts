@@ -10,7 +10,7 @@ const withPeers = process.env.MODBUS_SIM_PEERS === '1';
 
 if (process.env.VITEST && !withPeers && existsSync('test/peers')) {
   process.stderr.write(
-    'test/peers left out: it needs the Debian packages mbpoll, libmodbus-dev, tshark, mosquitto, mosquitto-clients, prometheus, python3-serial, python3-pymodbus, python3-serial-asyncio, buildah, mmdebstrap and socat. MODBUS_SIM_PEERS=1 runs it.\n',
+    'test/peers left out: it needs the Debian packages mbpoll, libmodbus-dev, tshark, mosquitto, mosquitto-clients, prometheus, python3-serial, python3-pymodbus, python3-serial-asyncio, buildah, mmdebstrap, socat, zsh and fish. MODBUS_SIM_PEERS=1 runs it.\n',
   );
 }
 

@@ -12,6 +12,10 @@ const socket = connect({ host, port: Number(port), noDelay: true });
 let transaction = 0;
 let answered = () => {};
 socket.on('data', (bytes) => answered(bytes));
+// It does not connect again. Node may report a reset as an orderly end, when bytes came right before it.
+socket.on('close', () => {
+  throw new Error('the connection has ended');
+});
 
 /** The response PDU; undefined when there is none after all attempts. */
 async function ask(unit, pdu) {

@@ -1,10 +1,11 @@
 /**
  * Bundles the console of `src/remote/web` for browsers: node scripts/console.mjs FOLDER
- * Writes FOLDER/index.html, FOLDER/assets/, whose files have hashes of their content in their names, and the licences
- * of the packages that are in them.
+ * Writes FOLDER/index.html, FOLDER/assets/, whose files have hashes of their content in their names and stand there
+ * compressed, too, and the licences of the packages that are in them.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { licences } from './licences.mjs';
 
@@ -37,6 +38,8 @@ for (const wanted of [/^app-\w+\.js$/, /^app-\w+\.css$/, /^icon-\w+\.svg$/]) {
   const [stem, extension] = name.split(/-\w+\./);
   page = page.replace(`{${stem}.${extension}}`, `/assets/${name}`);
 }
+for (const path of Object.keys(metafile.outputs))
+  writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: 9 }));
 mkdirSync(folder, { recursive: true });
 writeFileSync(join(folder, 'index.html'), page);
 writeFileSync(join(folder, 'LICENSES.txt'), licences(Object.keys(metafile.inputs)));

@@ -102,7 +102,7 @@ if (values.line === 'none') end(fooled, 'all tricks held');
 
 const { program, targets, rest: api, probe, directory } = await startPlant();
 const attacked = [...targets, api].filter(({ line }) => values.line === undefined || line === values.line);
-const siege = new Siege(program.pid, probe, targets);
+const siege = new Siege(program.pid, probe, targets, 'polite');
 const plan = attacked.flatMap((target) =>
   [...ATTACKS, ...REST_ATTACKS, ...SERVER_ATTACKS]
     .filter(({ name, on }) => on.includes(target.kind) && name.includes(values.attack))

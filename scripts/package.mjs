@@ -24,7 +24,8 @@ const CPUS = { arm64: 'arm64', armhf: 'arm', amd64: 'x64' };
 const WINDOWS = 'windows';
 const ALL = [...Object.keys(CPUS), WINDOWS];
 
-const help = execFileSync(process.execPath, ['dist/main.js', 'help', 'all'], { encoding: 'utf8' });
+const printed = (/** @type {string[]} */ ...args) =>
+  execFileSync(process.execPath, ['dist/main.js', ...args], { encoding: 'utf8' });
 
 /** @type {{version: string}} */
 const { version: npmVersion } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -85,7 +86,7 @@ for (const architecture of architectures) {
   }
   const root = `build/${architecture}`;
   const file = `build/packages/modbus-sim_${version}_${architecture}.deb`;
-  makeTree(root, { cpu, version, maintainer, time }, help);
+  makeTree(root, { cpu, version, maintainer, time }, printed);
   control(root, architecture);
   mkdirSync('build/packages', { recursive: true });
   const env = { ...process.env, SOURCE_DATE_EPOCH: String(time) };

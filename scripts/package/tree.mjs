@@ -17,7 +17,6 @@ import { makeProgram } from './program.mjs';
 /** What installs where; `packaging/`, `systemd/` and `udev/` have them as they are. */
 const FILES = {
   'packaging/config.yaml': 'etc/modbus-sim/config.yaml',
-  'packaging/completion.bash': 'usr/share/bash-completion/completions/modbus-sim',
   'systemd/modbus-sim.service': 'usr/lib/systemd/system/modbus-sim.service',
   'systemd/modbus-sim@.service': 'usr/lib/systemd/system/modbus-sim@.service',
   'systemd/modules-load.conf': 'usr/lib/modules-load.d/modbus-sim.conf',
@@ -25,6 +24,12 @@ const FILES = {
   'packaging/lintian-overrides': 'usr/share/lintian/overrides/modbus-sim',
   'systemd/privileged-ports.conf': 'usr/share/doc/modbus-sim/examples/privileged-ports.conf',
   'udev/61-modbus-sim.rules': 'usr/lib/udev/rules.d/61-modbus-sim.rules',
+};
+/** Where each shell looks for what completes a command. */
+const COMPLETIONS = {
+  bash: 'usr/share/bash-completion/completions/modbus-sim',
+  zsh: 'usr/share/zsh/vendor-completions/_modbus-sim',
+  fish: 'usr/share/fish/vendor_completions.d/modbus-sim.fish',
 };
 const SERVICE_CONF = ['modbus-sim.service.d', 'modbus-sim@.service.d'].map(
   (directory) => `usr/lib/systemd/system/${directory}/50-modbus-sim.conf`,
@@ -43,9 +48,9 @@ const SERVICE_CONF = ['modbus-sim.service.d', 'modbus-sim@.service.d'].map(
  * Makes the tree of files that the package installs, below `root`, which is made anew.
  * @param {string} root
  * @param {Target} target
- * @param {string} help The help text of the program, for its man page.
+ * @param {(...args: string[]) => string} printed What the program prints for arguments: its man page and completions are made of it.
  */
-export function makeTree(root, { cpu, version, maintainer, time }, help) {
+export function makeTree(root, { cpu, version, maintainer, time }, printed) {
   rmSync(root, { recursive: true, force: true });
   const at = (/** @type {string} */ path) => {
     const place = join(root, path);
@@ -55,7 +60,11 @@ export function makeTree(root, { cpu, version, maintainer, time }, help) {
   for (const [from, to] of Object.entries(FILES)) copyFileSync(from, at(to));
   for (const to of SERVICE_CONF) copyFileSync('systemd/service.conf', at(to));
   const date = new Date(time * 1000).toISOString().slice(0, 10);
-  writeFileSync(at('usr/share/man/man1/modbus-sim.1.gz'), compressed(manPage(help, { version, date })));
+  writeFileSync(
+    at('usr/share/man/man1/modbus-sim.1.gz'),
+    compressed(manPage(printed('help', 'all'), { version, date })),
+  );
+  for (const [shell, to] of Object.entries(COMPLETIONS)) writeFileSync(at(to), printed('completion', shell));
   const doc = 'usr/share/doc/modbus-sim';
   writeFileSync(at(`${doc}/CHANGELOG.md.gz`), compressed(readFileSync('CHANGELOG.md', 'utf8')));
   writeFileSync(at(`${doc}/changelog.gz`), compressed(debianChangelog({ version, maintainer, time })));

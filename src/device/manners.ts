@@ -39,7 +39,13 @@ interface Most {
 }
 
 /** What a read gets that touches undefined addresses. */
-type Holes = 'exception' | 'silence' | 'shift' | { readonly fill: number } | { readonly unless: 'all' };
+type Holes =
+  | 'exception'
+  | 'silence'
+  | 'shift'
+  | { readonly fill: number }
+  | { readonly unless: 'all' }
+  | { readonly exception: number };
 
 /** The request or the connection after which a device locks up. */
 export type Lock = 'function' | 'address' | 'value' | { readonly reconnect: number };
@@ -303,6 +309,7 @@ function readWithHoles(
   const isDefined = addresses.map((address) => table.defines(address, values));
   if (isDefined.every(Boolean)) return 'no holes';
   if (holes === 'silence') return undefined;
+  if (typeof holes === 'object' && 'exception' in holes) return exceptionResponse(code, holes.exception);
   // Devices that move blocks together refuse a hole that is read alone: LavermanJJ/pysolarfocus issue 61.
   const isFilled = typeof holes === 'object' && 'fill' in holes;
   if (!isFilled && !isDefined.some(Boolean)) return 'no holes';

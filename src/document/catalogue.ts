@@ -1,14 +1,13 @@
-import { readdirSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { packageFile } from '../common/package.js';
 import { failure, type Result, success } from '../common/result.js';
 import { At } from '../common/schema/at.js';
 import { Findings } from '../common/schema/findings.js';
 import { unknownName } from '../common/schema/nearest.js';
 import { isMapping, section, text } from '../common/schema/parts.js';
 import { formatProblems } from '../common/schema/problem.js';
-import { ruleSchema } from '../device/faults/rule.js';
+import { documentAs } from '../common/schema/written-as.js';
+import { ruleForm, ruleSchema } from '../device/faults/rule.js';
+import { catalogueFile, catalogueIds } from './catalogue-files.js';
 import type { LineDefinition, LineSource } from './configuration.js';
 import { nativeLine, TRANSPORTS } from './native/line.js';
 import { lineSettings, mergedSource } from './native/line-source.js';
@@ -22,6 +21,9 @@ export interface Misbehaviour extends z.output<typeof catalogueEntrySchema> {
 }
 
 const sentence = text('a sentence');
+
+const rule = z.custom<Readonly<Record<string, unknown>>>(isMapping);
+documentAs(rule, () => ruleForm(true));
 
 export const catalogueEntrySchema = section(
   {
@@ -42,7 +44,7 @@ export const catalogueEntrySchema = section(
     robust: sentence,
     manners: mannersSchema.optional(),
     line: z.record(z.string(), z.unknown(), { error: 'settings of a line' }).optional(),
-    faults: z.array(z.record(z.string(), z.unknown()), { error: 'a list of fault rules' }).default([]),
+    faults: z.array(rule, { error: 'a list of fault rules' }).default([]),
   },
   {
     title: 'What real devices do.',
@@ -55,17 +57,6 @@ export const catalogueEntrySchema = section(
     faults: 'Or fault rules, without a device or line.',
   },
 );
-
-const DIRECTORY = packageFile('catalogue/');
-const ENDING = '.yaml';
-
-/** The identifiers of all entries, in alphabetical order. */
-export function catalogueIds(): string[] {
-  return readdirSync(DIRECTORY)
-    .filter((file) => file.endsWith(ENDING))
-    .map((file) => file.slice(0, -ENDING.length))
-    .sort();
-}
 
 /**
  * Reads all entries. Throws when a file has a mistake: the files are part of the program, and a test reads
@@ -100,8 +91,8 @@ const known = new Map<string, Misbehaviour>();
 function read(id: string): Result<Misbehaviour> {
   const before = known.get(id);
   if (before) return success(before);
-  const name = `catalogue/${id}${ENDING}`;
-  const file = readConfigFile(fileURLToPath(new URL(id + ENDING, DIRECTORY)));
+  const name = `catalogue/${id}.yaml`;
+  const file = readConfigFile(catalogueFile(id));
   if (!file.ok) return failure(formatProblems(name, file.problems));
   const findings = new Findings();
   const at = new At(file.source.value, findings);

@@ -18,7 +18,7 @@ import {
 } from './pymodbus/file.js';
 import { recordingsIn } from './recording-file.js';
 import { type ParsedText, parseText, type SourceText } from './text/parse-text.js';
-import { readConfigFile } from './text/read-file.js';
+import { readConfigFile, readConfigInput } from './text/read-file.js';
 
 /** A typical energy meter: measurements as floats, counters, status bits, set points. */
 const METER = {
@@ -211,9 +211,9 @@ export function loadPymodbus({ file, ...choice }: PymodbusChoice & { readonly fi
   return build(readConfigFile(file), (at) => pymodbusConfiguration(at, choice));
 }
 
-/** Checks a file of either kind. In a pymodbus file, all servers and devices are checked. */
+/** Checks a file of either kind, or standard input for `-`. In a pymodbus file, all servers and devices are checked. */
 export function checkFile(file: string, api: ApiOverrides = {}, platform = HERE): CheckResult {
-  const parsed = readConfigFile(file);
+  const parsed = file === '-' ? readConfigInput() : readConfigFile(file);
   if (!parsed.ok) return { ...parsed, warnings: [] };
   const { value, locate } = parsed.source;
   const findings = fileFindings();

@@ -234,7 +234,7 @@ function complete(asked: RequestIdentity, kept?: Uint8Array): Result<PreviewRequ
     return failure(`line ${line.name} only listens`);
   const { framing } = line.bus;
   const device = line.bus.deviceAt(unitId, host);
-  if (unitId === 0 && framing.broadcasts) return failure('unit 0 is a broadcast, which nobody answers');
+  if (unitId === 0 && framing.broadcasts) return failure('unit 0 is a broadcast, which has no reply');
   if (!device) return failure(`line ${line.name} has no unit ${unitId}`);
   const response = kept === undefined ? predict(device.servedTables, pdu) : undefined;
   const reply = kept ?? (response && framing.encode({ unitId, transactionId, pdu: response }));

@@ -10,6 +10,7 @@ import { countEvent, type LineCounters, LineMeters, newCounters } from './traffi
 import type { ClientOf, LineStateEvent, NewEvent, Received, TestEvent } from './traffic/event.js';
 import { EventLog } from './traffic/log-event.js';
 import type { TrafficStream } from './traffic/stream.js';
+import { LineSums } from './traffic/sums.js';
 
 /** A request to another device. `at` is when its last byte was read, in ms of `performance.now()`. */
 interface ForeignRequest {
@@ -75,6 +76,7 @@ const MAX_KEPT_FAULTS = 64;
 export class LineTraffic {
   readonly counters: LineCounters = newCounters();
   readonly meters = new LineMeters();
+  readonly sums = new LineSums();
   #line: TrafficLine;
   readonly #number: number;
   readonly #stream: TrafficStream;
@@ -313,6 +315,7 @@ export class LineTraffic {
   #add(event: NewEvent): number {
     countEvent(this.counters, event);
     this.meters.count(event);
+    this.sums.count(event, this.#line.characterTime);
     countActivity(this.#activityAt('host' in event ? event.host : undefined), event);
     this.#eventLog.event(event);
     return this.#stream.add(this.#number, event);

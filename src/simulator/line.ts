@@ -30,6 +30,7 @@ import { LineTraffic, type TrafficLine } from './line-traffic.js';
 import type { LineCounters, LineMeters } from './traffic/counters.js';
 import type { TestEvent } from './traffic/event.js';
 import type { TrafficStream } from './traffic/stream.js';
+import type { LineSums } from './traffic/sums.js';
 import { Unsolicited } from './unsolicited.js';
 
 /** How a line gets its transport, and the time of its events. */
@@ -128,6 +129,10 @@ export class Line implements LineHandler {
 
   get counters(): Readonly<LineCounters> {
     return this.#traffic.counters;
+  }
+
+  get sums(): LineSums {
+    return this.#traffic.sums;
   }
 
   get meters(): LineMeters {

@@ -116,6 +116,7 @@ export const serverOrderSchema = section({
 });
 
 const MOST_TRIED = 1_000_000;
+const MOST_NAMED_OF_FUZZ = 200;
 
 const { unit, limit, about, observer } = clientOrderSchema.shape;
 
@@ -129,6 +130,11 @@ export const fuzzOrderSchema = section({
   moves: wholeNumber(1, MOST_TRIED, 'a number of moves')
     .optional()
     .describe('How many moves are tried at most (default: as many as there is time for).'),
+  except: bounded(z.array(text('a kind of move')), MOST_NAMED_OF_FUZZ)
+    .optional()
+    .describe(
+      'Kinds of moves that are left out, because the client is known not to bear them: kinds of faults, keys of `manners`, `power`, `closed`, `unsolicited`, `catalogue` (default: none).',
+    ),
   replay: scheduleSchema
     .optional()
     .describe('Moves that are played in place of drawn ones: the `schedule` of a report.'),

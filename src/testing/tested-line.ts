@@ -36,11 +36,6 @@ export function lastReplies(clock: Clock): Promise<void> {
   return new Promise((resolve) => void clock.callAfter(LAST_REPLIES_MS, resolve));
 }
 
-/** True when a line is on any free port, which is another one each time it is opened. */
-export function hasAnyPort({ definition }: Line): boolean {
-  return definition.kind !== 'serial' && definition.port === 0;
-}
-
 /**
  * Closes a line for a while, as if its server were gone. A caller that begins an outage must see to it that
  * it ends.
@@ -105,8 +100,6 @@ export interface PolledLine {
   readonly name: string;
   readonly kind: 'serial' | 'tcp' | 'tls' | 'udp';
   readonly framing: 'rtu' | 'ascii' | 'socket';
-  /** True when the line is on any free port, which is another one each time it is opened. */
-  readonly hasAnyPort: boolean;
   /** Time of a character on the wire; 0 where characters take no time. */
   readonly characterTime: number;
   /** The silence between two frames; 0 where there is none. */
@@ -118,14 +111,13 @@ export function polledLine(line: Line): PolledLine {
   const { name, definition } = line;
   const { kind, framing } = definition;
   if (kind !== 'serial') {
-    return { name, kind, framing, hasAnyPort: hasAnyPort(line), characterTime: 0, t35: 0, t15: 0 };
+    return { name, kind, framing, characterTime: 0, t35: 0, t15: 0 };
   }
   const { baudRate, timing } = definition;
   return {
     name,
     kind,
     framing,
-    hasAnyPort: false,
     characterTime: characterTime(definition),
     t35: timing.t35 ?? t35(baudRate),
     t15: t15(baudRate),

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { abilities } from '../../src/device/faults/kind.js';
 import { ruleSchema, usableRule } from '../../src/device/faults/rule.js';
-import { catalogueIds, findMisbehaviour, readCatalogue, rulesOf } from '../../src/document/catalogue.js';
+import { findMisbehaviour, readCatalogue, rulesOf } from '../../src/document/catalogue.js';
+import { catalogueIds } from '../../src/document/catalogue-files.js';
 import { loadNative } from '../../src/document/load.js';
 
 const LINES = [

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 
 const MOST_BYTES = 80 * 1024;
 const ASSETS = 'dist/web/assets';
 
 describe('the bundle of the console', () => {
-  const assets = readdirSync(ASSETS);
+  const assets = readdirSync(ASSETS).filter((name) => !name.endsWith('.gz'));
 
   it('is at most 80 KB, compressed', () => {
     const sizes = assets.map((name) => gzipSync(readFileSync(`${ASSETS}/${name}`)).length);
@@ -16,6 +16,15 @@ describe('the bundle of the console', () => {
     console.info(`the console is ${kilobytes(sum)} compressed: ${each}`);
     expect(sizes.length).toBeGreaterThanOrEqual(3);
     expect(sum).toBeLessThanOrEqual(MOST_BYTES);
+  });
+
+  it('has each file compressed beside it', () => {
+    const compressed = readdirSync(ASSETS).filter((name) => name.endsWith('.gz'));
+    expect(compressed.map((name) => name.slice(0, -3)).sort()).toEqual(assets.toSorted());
+    for (const name of compressed)
+      expect(gunzipSync(readFileSync(`${ASSETS}/${name}`))).toEqual(
+        readFileSync(`${ASSETS}/${name.slice(0, -3)}`),
+      );
   });
 
   it('has the hash of its content in each name', () => {

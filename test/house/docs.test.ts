@@ -119,10 +119,10 @@ describe('docs/configuration.md', async () => {
 
   it('has every section and setting of a native file', () => {
     expect(keys).toEqual(expect.arrayContaining(['registers', 'baudRate', 'latency', 'rtsOnSend', 'token']));
-    const code = codeIn(configuration + text('docs/adapters.md'));
+    const code = codeIn(configuration + text('docs/adapters.md') + text('docs/mqtt.md'));
     expect(
       keys.filter((key) => !mentions(code, key)),
-      'name these in backquotes in docs/configuration.md or docs/adapters.md',
+      'name these in backquotes in docs/configuration.md, docs/adapters.md or docs/mqtt.md',
     ).toEqual([]);
   });
 

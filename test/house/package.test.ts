@@ -3,11 +3,12 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { crc32, inflateRawSync } from 'node:zlib';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { manPage } from '../../scripts/package/man-page.mjs';
 import { zipOf } from '../../scripts/package/zip.mjs';
 import { optionsOf } from '../../src/cli/command-line/command-line.js';
 import type { OptionTable } from '../../src/cli/command-line/commands/scan.js';
+import { completion } from '../../src/cli/command-line/completion.js';
 import { describedWith, helpOn } from '../../src/cli/command-line/help.js';
 import { EXTENSIONS } from '../../src/extensions/all.js';
 
@@ -44,29 +45,40 @@ describe('the manual page', () => {
 });
 
 describe('the completion of bash', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'completion-'));
+  afterAll(() => rmSync(directory, { recursive: true }));
+  const script = join(directory, 'completion.bash');
+  writeFileSync(script, completion({ kind: 'completion', shell: 'bash' }, EXTENSIONS));
+
   /** What is offered for the last of the words. */
   function completed(...words: string[]): string[] {
-    const script = `source packaging/completion.bash
+    const asked = `source ${script}
+      modbus-sim() { echo 'ENTRY of the catalogue'; }
       COMP_WORDS=(modbus-sim "$@"); COMP_CWORD=$#
       _modbus_sim
       printf '%s\\n' "\${COMPREPLY[@]}"`;
-    const offered = execFileSync('bash', ['-c', script, 'bash', ...words], { encoding: 'utf8' });
+    const offered = execFileSync('bash', ['-c', asked, 'bash', ...words], { encoding: 'utf8' });
     return offered.split('\n').filter((word) => word !== '');
   }
 
   it('offers every command of --help', () => {
     expect(completed('').sort()).toEqual(COMMANDS);
+    expect(completed('help', '').sort()).toEqual(COMMANDS.filter((name) => name !== 'help'));
   });
 
-  it('offers every option of --help', () => {
-    expect(completed('--').sort()).toEqual(OPTIONS);
+  it.each(DESCRIBED)('offers the options of $name', ({ name, options }) => {
+    const shown = Object.keys(options).filter((option) => options[option]?.help !== undefined);
+    expect(completed(name, '--').sort()).toEqual([...shown, 'help'].map((option) => `--${option}`).sort());
+  });
+
+  it('offers files, words and entries of the catalogue where they are expected', () => {
     expect(completed('--json_file', 'x', '--modbus_s')).toEqual(['--modbus_server']);
-  });
-
-  it('offers files where a file is expected, and levels for --log', () => {
     expect(completed('check', 'package.js')).toEqual(['package.json']);
     expect(completed('--config', 'tsconfig.b')).toEqual(['tsconfig.build.json']);
     expect(completed('--log', 'e')).toEqual(['error']);
+    expect(completed('test-server', '--tcp', 'a', '--framing', '')).toEqual(['socket', 'rtu', 'ascii']);
+    expect(completed('test-server', '--unit', '')).toEqual([]);
+    expect(completed('--misbehave', 'E')).toEqual(['ENTRY']);
   });
 });
 

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -104,19 +103,6 @@ describe('the command line', () => {
     const { stdout } = await runHere(['help', 'all']);
     const page = manPage(stdout, { version: 'VERSION', date: 'DATE' });
     await expect(page).toMatchFileSnapshot(golden('modbus-sim.1'));
-  });
-
-  it('completes words in bash as it did', async () => {
-    const { stdout } = await runHere(['help', 'all']);
-    const words = [...new Set(stdout.match(/--[a-z_]+(?:-[a-z]+)*|(?<=^modbus-sim )[a-z]+/gm))].sort();
-    const script = `source packaging/completion.bash
-      compgen() { if [ "$1" = -W ]; then builtin compgen "$@"; else echo "compgen $1"; fi; }
-      modbus-sim() { echo 'ENTRY of the catalogue'; }
-      offered() { COMP_WORDS=(modbus-sim "$@"); COMP_CWORD=$#; COMPREPLY=(); _modbus_sim; echo "$1: \${COMPREPLY[*]}"; }
-      offered ''; offered -
-      for word; do offered "$word" ''; done`;
-    const offered = execFileSync('bash', ['-c', script, 'bash', ...words], { encoding: 'utf8' });
-    await expect(offered).toMatchFileSnapshot(golden('completion.txt'));
   });
 });
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { catalogueIds } from '../../src/document/catalogue.js';
+import { catalogueIds } from '../../src/document/catalogue-files.js';
 import { sunspecIds } from '../../src/document/sunspec/place.js';
 import { startAround } from './around.js';
 import { startBench } from './bench.js';
@@ -32,8 +32,11 @@ const OTHERS = [
   'dist/remote/web/base.css',
   'dist/web/LICENSES.txt',
   'dist/web/assets/app-HASH.css',
+  'dist/web/assets/app-HASH.css.gz',
   'dist/web/assets/app-HASH.js',
+  'dist/web/assets/app-HASH.js.gz',
   'dist/web/assets/icon-HASH.svg',
+  'dist/web/assets/icon-HASH.svg.gz',
   'dist/web/index.html',
   'dist/work-thread.js',
 ];

@@ -43,6 +43,7 @@ const TRIALS: readonly Trial[] = [
   { verb: 'check', args: ({ config }) => ['check', config], says: /no mistakes found/ },
   { verb: 'schema', args: () => ['schema', 'scenario'], says: /"\$schema"/ },
   { verb: 'catalogue', args: () => ['catalogue', 'sleeps'], says: /https?:/ },
+  { verb: 'completion', args: () => ['completion', 'bash'], says: /complete -F _modbus_sim modbus-sim/ },
   { verb: 'ports', args: () => ['ports'], says: /./, needs: 'machine' },
   {
     verb: 'import',

@@ -1,12 +1,13 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import { editorSchema } from '../../src/common/schema/editor-schema.js';
-import { catalogueForm, configurationForm } from '../../src/document/native/forms.js';
-import { PARAMETER, scenarioForm } from '../../src/testing/scenario/forms.js';
+import { catalogueEntrySchema } from '../../src/document/catalogue.js';
+import { fileSections } from '../../src/document/native/schema.js';
+import { PARAMETER, scenarioSchema } from '../../src/testing/scenario/schema.js';
 
 const FORMS = {
-  configuration: () => editorSchema('Configuration', configurationForm()),
-  scenario: () => editorSchema('Scenario', scenarioForm(), PARAMETER),
-  catalogue: () => editorSchema('Catalogue', catalogueForm()),
+  configuration: () => editorSchema('Configuration', fileSections),
+  scenario: () => editorSchema('Scenario', scenarioSchema, PARAMETER),
+  catalogue: () => editorSchema('Catalogue', catalogueEntrySchema),
 };
 
 /** The schemas that editors get, by the kind of file. */

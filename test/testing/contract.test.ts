@@ -126,9 +126,11 @@ function fuzzed(): { readonly report: Report; readonly simulator: Simulator } {
   const report = fuzzReport({ line, unitId: undefined, limitMs: 60_000, seed: 4711 }, client, {
     moves: 12,
     plays: 5,
+    leftOut: [],
     seen: [
       {
         schedule: [{ after: 2, requests: 1, does: { fault: { do: [{ exception: 4 }] } } }],
+        met: ['exception 4 to one request'],
         failure: { kind: 'ended', text: 'has ended with exit code 1' },
         plays: { failed: 2, played: 2 },
         without: { failed: 0, played: 2 },

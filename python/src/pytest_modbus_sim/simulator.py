@@ -206,6 +206,7 @@ class Simulator:
         line: str,
         *,
         moves: int | None = None,
+        leave_out: Sequence[str] = (),
         replay: str | os.PathLike[str] | None = None,
         unit: int | None = None,
         limit: str | None = None,
@@ -215,12 +216,12 @@ class Simulator:
     ) -> Report:
         """Fuzzes the client that polls a line (docs/fuzz.md). Raises AssertionError with the report if it failed.
 
-        `moves` is the most that are tried; `replay` is a report of `fuzz --json`, whose schedule is played. `dut` and
-        `limit` are those of `test-client`.
+        `moves` is the most that are tried, `leave_out` kinds of moves that are not; `replay` is a report of `fuzz --json`,
+        whose schedule is played. `dut` and `limit` are those of `test-client`.
         """
         file = None if replay is None else self.directory / replay
-        options = [*_option("moves", moves), *_option("replay", file), *_option("unit", unit)]
-        options += [*_option("limit", limit), *_option("seed", seed), *_option("dut", dut)]
+        options = [*_option("moves", moves), *_option("except", ",".join(leave_out) or None), *_option("replay", file)]
+        options += [*_option("unit", unit), *_option("limit", limit), *_option("seed", seed), *_option("dut", dut)]
         return self._judged(["fuzz", line, *options], self.directory, check)
 
     def traffic(self, after: int | None = None) -> str:

@@ -1,9 +1,8 @@
 import { failure, type Result, success } from '../../common/result.js';
-import { quote } from '../../common/schema/problem.js';
 import { FUZZ } from './commands/fuzz.js';
 import { MEASURE } from './commands/measure.js';
 import { MONITOR } from './commands/monitor.js';
-import { CATALOGUE, CHECK, PORTS, RELOAD, SCHEMA } from './commands/plain.js';
+import { CATALOGUE, CHECK, COMPLETION, PORTS, RELOAD, SCHEMA } from './commands/plain.js';
 import {
   type Given,
   type NamedCommand,
@@ -19,11 +18,11 @@ import { TEST_CLIENT } from './commands/test-client.js';
 import { TEST_SERVER } from './commands/test-server.js';
 import { flag } from './commands/values.js';
 import type { Extension, ExtensionOrder } from './extension.js';
-import { helpOn } from './help.js';
+import { helpOn, isRenamed, unknownCommand } from './help.js';
 
 /** The commands of the core with a name, in the order in which messages list those that have an option. */
 const NAMED = [
-  ...[CHECK, CATALOGUE, SCHEMA, PORTS, RELOAD],
+  ...[CHECK, CATALOGUE, SCHEMA, PORTS, RELOAD, COMPLETION],
   ...[MEASURE, MONITOR, TEST, TEST_CLIENT, FUZZ, TEST_SERVER],
 ] as const;
 
@@ -45,14 +44,6 @@ type AnyCommand = NamedCommand<OptionTable, NamedParse | ExtensionOrder>;
 function commandsWith(extensions: readonly Extension[]): readonly AnyCommand[] {
   return [...extensions.filter((each) => 'parse' in each), ...NAMED];
 }
-
-/** Old names of commands, and the names that they have now. */
-const RENAMED = new Map([
-  ['examine', 'test-client'],
-  ['inspect', 'test-server'],
-  ['shake', 'fuzz'],
-  ['selftest', 'measure'],
-]);
 
 /** The options of all commands, but of those that take their arguments as they are. */
 export function optionsOf(extensions: readonly Extension[]): OptionTable {
@@ -88,7 +79,7 @@ function understand(
     const isForHelp = args.includes('--help') || args.includes('-h');
     return isForHelp ? help(first) : own.understand(args.slice(1), env);
   }
-  if (RENAMED.has(first)) return failure(unknownCommand(first));
+  if (isRenamed(first)) return failure(unknownCommand(first, extensions));
   const commands = commandsWith(extensions);
   const find = (name: string | undefined) => commands.find((each) => each.name === name);
   // `--watch` has a value for one command and none for another: the name of the command comes first.
@@ -103,7 +94,11 @@ function understand(
   const token = env.MODBUS_SIM_TOKEN || undefined;
   const runtimeDirectory = firstDirectory(env.RUNTIME_DIRECTORY);
   const [name, ...rest] = words;
-  if (name !== undefined) return named(name, find(name), { options, words: rest, token, runtimeDirectory });
+  if (name !== undefined) {
+    const found = find(name);
+    if (found === undefined) return failure(unknownCommand(name, extensions));
+    return named(name, found, { options, words: rest, token, runtimeDirectory });
+  }
   const other = optionBeside(SERVE_OPTIONS, options);
   if (other !== undefined) {
     const owners = commands.filter((each) => Object.hasOwn(each.options, other));
@@ -131,29 +126,19 @@ function firstDirectory(directories: string | undefined): string | undefined {
 
 function helpFor(name: string | undefined, extensions: readonly Extension[]): Result<Command> {
   const found = helpOn(name, extensions);
-  return 'text' in found
-    ? success({ kind: 'help', text: found.text })
-    : failure(`${found.problem} ${seeHelp()}`);
+  return 'text' in found ? success({ kind: 'help', text: found.text }) : failure(found.problem);
 }
 
 function named(
   name: string,
-  command: AnyCommand | undefined,
+  command: AnyCommand,
   given: Omit<Given<OptionTable>, 'values'>,
 ): Result<Command> {
-  if (command === undefined) return failure(unknownCommand(name));
   const foreign = optionBeside(command.options, given.options);
   if (foreign !== undefined) return failure(`${name} takes no option --${foreign} ${seeHelp(name)}`);
   const values = valuesOf(command.options, given.options);
   const parsed = values.ok ? command.parse({ ...given, values: values.value }) : values;
   return parsed.ok ? parsed : failure(`${parsed.error} ${seeHelp(name)}`);
-}
-
-function unknownCommand(name: string): string {
-  const now = RENAMED.get(name);
-  return now === undefined
-    ? `unknown command ${quote(name)} ${seeHelp()}`
-    : `${name} is called ${now} now ${seeHelp(now)}`;
 }
 
 /** The first option of the command line that the table does not have. */

@@ -3,8 +3,8 @@ import { quote } from '../../common/schema/problem.js';
 import { FUZZ } from './commands/fuzz.js';
 import { MEASURE } from './commands/measure.js';
 import { MONITOR } from './commands/monitor.js';
-import { CATALOGUE, CHECK, PORTS, RELOAD, SCHEMA } from './commands/plain.js';
-import type { Described, OptionTable } from './commands/scan.js';
+import { CATALOGUE, CHECK, COMPLETION, PORTS, RELOAD, SCHEMA } from './commands/plain.js';
+import { type Described, type OptionTable, seeHelp } from './commands/scan.js';
 import { SERVE_OPTIONS } from './commands/serve.js';
 import { TEST } from './commands/test.js';
 import { TEST_CLIENT } from './commands/test-client.js';
@@ -20,7 +20,7 @@ function partsWith(extensions: readonly Extension[]): [title: string, commands: 
   return [
     ['Describe devices', [CHECK, SCHEMA, ...added('describe'), CATALOGUE]],
     ['Prove something', [TEST, TEST_CLIENT, FUZZ, TEST_SERVER, MEASURE]],
-    ['Watch and operate', [MONITOR, PORTS, RELOAD, ...added('operate')]],
+    ['Watch and operate', [MONITOR, PORTS, RELOAD, ...added('operate'), COMPLETION]],
   ];
 }
 
@@ -76,11 +76,28 @@ export function helpOn(
   if (name === 'all') return { text: [overview(extensions), ...described.map(helpOf)].join('\n\n') };
   const command = described.find((each) => each.name === name);
   if (command) return { text: helpOf(command) };
-  const names = described.map((each) => each.name);
-  const meant = nearest(name, names);
-  return {
-    problem: `unknown command ${quote(name)}${meant === undefined ? '' : `, did you mean ${meant}?`}`,
-  };
+  return { problem: unknownCommand(name, extensions) };
+}
+
+/** Old names of commands, and the names that they have now. */
+const RENAMED = new Map([
+  ['examine', 'test-client'],
+  ['inspect', 'test-server'],
+  ['shake', 'fuzz'],
+  ['selftest', 'measure'],
+]);
+
+export function isRenamed(name: string): boolean {
+  return RENAMED.has(name);
+}
+
+/** The message for a command that is not there, with the one that is probably meant. */
+export function unknownCommand(name: string, extensions: readonly Extension[]): string {
+  const now = RENAMED.get(name);
+  if (now !== undefined) return `${name} is called ${now} now ${seeHelp(now)}`;
+  const names = describedWith(extensions).map((each) => each.name);
+  const meant = nearest(name, ['help', ...names]);
+  return `unknown command ${quote(name)}${meant === undefined ? '' : `, did you mean ${meant}?`} ${seeHelp()}`;
 }
 
 /** What `modbus-sim help COMMAND` prints. */

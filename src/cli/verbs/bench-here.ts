@@ -70,7 +70,7 @@ export function orderHere<Order extends { readonly line: Line }>(
   const order = read(new At(body, wrong), simulator);
   if (!order) {
     const texts = wrong.listed.map(({ path: [key], message }) =>
-      key === 'checks' ? `--checks: ${message}` : message,
+      key === 'checks' || key === 'except' ? `--${key}: ${message}` : message,
     );
     return failure(texts.join('\n'));
   }

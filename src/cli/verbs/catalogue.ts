@@ -1,20 +1,17 @@
-import {
-  catalogueIds,
-  findMisbehaviour,
-  type Misbehaviour,
-  readCatalogue,
-  rulesOf,
-} from '../../document/catalogue.js';
+import { findMisbehaviour, type Misbehaviour, readCatalogue, rulesOf } from '../../document/catalogue.js';
+import { catalogueIds } from '../../document/catalogue-files.js';
 import { flow } from '../../document/print.js';
 import type { CatalogueCommand } from '../command-line/commands/plain.js';
-import { complain, say, WRONG_USAGE } from './say.js';
+import { complain, say, sayJson, WRONG_USAGE } from './say.js';
 
 /** Prints the catalogue of what real devices do wrong, one line per entry, or one entry in full. */
-export function catalogue({ id }: CatalogueCommand): number {
+export function catalogue({ id, asJson }: CatalogueCommand): number {
   if (id !== undefined) {
     const entry = findMisbehaviour(id);
-    return !entry.ok ? complain(entry.error, WRONG_USAGE) : say(explained(entry.value));
+    if (!entry.ok) return complain(entry.error, WRONG_USAGE);
+    return asJson ? sayJson(entry.value) : say(explained(entry.value));
   }
+  if (asJson) return sayJson(readCatalogue());
   const width = Math.max(...catalogueIds().map(({ length }) => length));
   return say(
     readCatalogue()
@@ -39,7 +36,7 @@ function explained(entry: Misbehaviour): string {
     'Reported:',
     ...sources.map(({ url, fact }) => `  ${fact}\n    ${url}`),
     '',
-    `To have it: modbus-sim --misbehave ${id}, or like: ${id} of a ${user} in a file. That stands for`,
+    `To use it: modbus-sim --misbehave ${id}, or like: ${id} of a ${user} in a file. It is short for`,
     ...(manners ? [`  manners: ${flow(manners)}`] : []),
     ...rules.map((rule) => `  faults: - ${flow(rule)}`),
     ...(line ? [`  line: ${flow(line)}`] : []),

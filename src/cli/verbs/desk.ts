@@ -12,6 +12,7 @@ import {
   type ToDesk,
 } from './desk-messages.js';
 import { DeskSilence, type Silence, threadTimes } from './desk-silence.js';
+import { DeskStandIn } from './desk-stand-in.js';
 import { setNiceness } from './work.js';
 
 interface DeskSettings {
@@ -51,6 +52,8 @@ export class DeskSupervisor {
   /** Whether the desk has been silent for so long that the log says so. */
   #isSlow = false;
   #timer: NodeJS.Timeout | undefined;
+  /** Stands at the address of REST while there is no desk. */
+  #standIn: DeskStandIn | undefined;
   #isEnding = false;
 
   /** @param thread loads the modules of the desk, while the side of the lines gets ready */
@@ -74,6 +77,7 @@ export class DeskSupervisor {
   async stop(): Promise<void> {
     this.#isEnding = true;
     clearInterval(this.#timer);
+    this.#standIn?.end();
     const thread = this.#thread;
     if (!thread) return;
     const ended = new Promise<void>((resolve) => thread.worker.once('exit', () => resolve()));
@@ -88,13 +92,17 @@ export class DeskSupervisor {
     const { simulator, writesIn } = context;
     const thread = this.#thread ?? startDeskThread();
     this.#thread = thread;
-    const { worker, failure } = thread;
+    this.#silence = new DeskSilence();
+    this.#isSlow = false;
+    const { worker } = thread;
+    if (this.#standIn) await loaded(worker);
+    this.#standIn?.end();
+    this.#standIn = undefined;
+    const { failure } = thread;
     if (failure) return { ok: false, error: `the thread of REST has failed: ${failure.message}` };
     const { port1, port2 } = new MessageChannel();
     const rpc = new LineEnd(context, port1);
     this.#rpc = rpc;
-    this.#silence = new DeskSilence();
-    this.#isSlow = false;
     const order: DeskOrder = {
       rpc: port2,
       rules,
@@ -173,6 +181,10 @@ export class DeskSupervisor {
   #died(thread: DeskThread, port: number): void {
     if (this.#isEnding || thread !== this.#thread) return;
     this.#thread = undefined;
+    void this.#settings.then(({ rules }) => {
+      // It has no certificate to show.
+      if (!this.#isEnding && !rules.credentials) this.#standIn ??= new DeskStandIn(rules.host, port);
+    });
     setTimeout(async () => {
       const { log } = await this.#settings;
       if (this.#isEnding) return;
@@ -186,6 +198,14 @@ export class DeskSupervisor {
       }
     }, RESTART_MS).unref();
   }
+}
+
+/** Resolves when a desk has loaded its modules, or has ended. */
+function loaded(worker: DeskThread['worker']): Promise<void> {
+  return new Promise((resolve) => {
+    worker.once('message', () => resolve());
+    worker.once('exit', () => resolve());
+  });
 }
 
 /** A silence in words, in seconds. */

@@ -142,6 +142,6 @@ function fuzzThere(command: FuzzCommand, url: string, { replay, stop }: Means): 
 }
 
 /** The body of the request that starts a fuzz run, without the moves and the observer. */
-function bodyOf({ line, unitId: unit, limitMs: limit, seed, mostMoves: moves }: FuzzCommand): object {
-  return compact({ line, unit, limit, seed, moves });
+function bodyOf({ line, unitId: unit, limitMs: limit, seed, mostMoves: moves, except }: FuzzCommand): object {
+  return compact({ line, unit, limit, seed, moves, except });
 }

@@ -9,7 +9,7 @@ import {
 } from '../../document/load.js';
 import type { CheckCommand } from '../command-line/commands/plain.js';
 import { tokenOfService } from '../service/credential.js';
-import { complain, say, warn } from './say.js';
+import { complain, FAILED, OK, say, sayJson, warn } from './say.js';
 
 /**
  * Loads the configuration and prints its warnings. Prints every mistake in it and returns undefined if it is
@@ -38,10 +38,15 @@ export function sourceName(source: ConfigurationSource): string {
  * Prints every mistake in a file. A missing token is no mistake in a file of the service, which gets its
  * token from elsewhere.
  */
-export function check({ file, api }: CheckCommand): number {
+export function check({ file, api, asJson }: CheckCommand): number {
   const token = api.token === undefined ? tokenOfService(file) : undefined;
   // Checked as if REST were only open to this machine, where no token is needed.
   const result = checkFile(file, token === undefined ? api : { ...api, httpHost: '127.0.0.1' });
+  if (asJson) {
+    const mistakes = result.ok ? [] : result.problems;
+    sayJson({ file, ok: result.ok, mistakes, warnings: result.warnings });
+    return result.ok ? OK : FAILED;
+  }
   warn(file, result.warnings);
   if (token !== undefined) say(`${file}: the token comes from a credential of the service (${token})`);
   return result.ok ? say(`${file}: no mistakes found`) : complain(formatProblems(file, result.problems));

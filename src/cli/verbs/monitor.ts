@@ -44,7 +44,7 @@ const EVENTS = z.array(
 export async function monitor(command: MonitorCommand): Promise<number> {
   const ending = new AbortController();
   void stopSignal(OK, { reader: standardOutput() }).then(() => ending.abort());
-  const print = printer(command.hex, ending.signal);
+  const print = printer(command, ending.signal);
   const before = command.last === undefined ? undefined : await lastEvents(command, command.last);
   if (before && !EVENTS.safeParse(before.events).success)
     return complain(`${command.url}: this is no modbus-sim`);
@@ -69,7 +69,7 @@ export async function monitor(command: MonitorCommand): Promise<number> {
         tell(`${command.url}: connected`);
         break;
       case 'restarted':
-        tell(`${command.url}: the simulator was started anew`);
+        tell(`${command.url}: the simulator was restarted`);
         break;
       case 'refused':
         return complain(`${command.url}: ${each.reason}`, each.status === BAD_REQUEST ? WRONG_USAGE : FAILED);
@@ -108,7 +108,7 @@ function filteredUrl(path: string, { url, filters }: MonitorCommand): URL {
  * Makes a function that prints events. It resolves when the terminal or pipe has taken them, so that no more
  * events are fetched than can be printed.
  */
-function printer(hex: boolean, ending: AbortSignal) {
+function printer({ hex, asJson }: MonitorCommand, ending: AbortSignal) {
   const { stdout } = process;
   const paint = stdout.isTTY && stdout.hasColors() ? coloured : plain;
   let nameWidth = 0;
@@ -116,7 +116,7 @@ function printer(hex: boolean, ending: AbortSignal) {
     let text = '';
     for (const event of events) {
       if (event.kind !== 'left out') nameWidth = Math.max(nameWidth, event.line.length);
-      text += `${eventLine(event, { hex, paint, nameWidth })}\n`;
+      text += `${asJson ? JSON.stringify(event) : eventLine(event, { hex, paint, nameWidth })}\n`;
     }
     const output = standardOutput();
     output.print(text);

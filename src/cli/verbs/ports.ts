@@ -1,9 +1,11 @@
 import { listPorts } from '../../modbus/transport/port/list-ports.js';
-import { OK, say } from './say.js';
+import type { PortsCommand } from '../command-line/commands/plain.js';
+import { OK, say, sayJson } from './say.js';
 
 /** Prints the serial ports by their stable names. */
-export async function ports(): Promise<number> {
+export async function ports({ asJson }: PortsCommand): Promise<number> {
   const found = await listPorts();
+  if (asJson) return sayJson(found);
   if (found.length === 0) return say('no serial ports found');
   for (const { path, stableNames, adapter, usb, hints } of found) {
     const parts = usb && [

@@ -13,14 +13,14 @@ export async function main(
 ): Promise<number> {
   const withToken = await withCredentials(environment);
   if (!withToken.ok) return complain(withToken.error);
-  return run(parseCommandLine(args, withToken.value, extensions));
+  return run(parseCommandLine(args, withToken.value, extensions), extensions);
 }
 
 /**
  * Runs a command. Each command loads only the part of the program that it needs, so `--version` takes no
  * longer than Node itself.
  */
-async function run(command: Command): Promise<number> {
+async function run(command: Command, extensions: readonly Extension[]): Promise<number> {
   switch (command.kind) {
     case 'help':
       return say(command.text);
@@ -35,7 +35,9 @@ async function run(command: Command): Promise<number> {
     case 'schema':
       return (await import('./schema.js')).schema(command);
     case 'ports':
-      return (await import('./ports.js')).ports();
+      return (await import('./ports.js')).ports(command);
+    case 'completion':
+      return say((await import('../command-line/completion.js')).completion(command, extensions));
     case 'reload':
       return (await import('./reload.js')).reload(command);
     case 'measure':

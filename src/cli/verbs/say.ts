@@ -19,6 +19,11 @@ export function say(text: string): number {
   return OK;
 }
 
+/** Prints a value as JSON on standard output. @returns the exit code of success */
+export function sayJson(value: unknown): number {
+  return say(JSON.stringify(value, null, 2));
+}
+
 /** Prints an error on standard error. @returns `code`, the exit code */
 export function complain(text: string, code = FAILED): number {
   standardError().print(`${withPriority(text, 'error')}\n`);

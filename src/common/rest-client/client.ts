@@ -12,6 +12,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
  */
 export interface RemoteRefusal {
   readonly detail: string;
+  /** The code of the reason; undefined where the answer has none. */
+  readonly code?: string;
   readonly problems: readonly {
     readonly path: string;
     readonly message: string;
@@ -63,7 +65,7 @@ const UNKNOWN_SIGNERS: ReadonlySet<unknown> = new Set([
 /** Why `fetch` got no answer, in words. `fetch` keeps the reason of the system in `cause`. */
 export function unreachableReason({ message, cause }: Error): string {
   const { code } = (cause ?? {}) as { readonly code?: unknown };
-  if (code === 'ECONNREFUSED') return 'nobody listens there';
+  if (code === 'ECONNREFUSED') return 'nothing listens there';
   const reason = cause instanceof Error && cause.message !== '' ? cause.message : message;
   if (!UNKNOWN_SIGNERS.has(code)) return reason;
   return `${reason}; NODE_EXTRA_CA_CERTS=FILE in the environment names a certificate to trust`;
@@ -118,12 +120,13 @@ export async function ask<Value>(
 export async function refused(response: Response): Promise<Failed> {
   const { status, statusText } = response;
   try {
-    const { detail, problems } = (await jsonOf(response)) as Partial<RemoteRefusal>;
+    const { detail, code, problems } = (await jsonOf(response)) as Partial<RemoteRefusal>;
     return {
       ok: false,
       status,
       problem: {
         detail: typeof detail === 'string' ? detail : `HTTP ${status}`,
+        ...(typeof code === 'string' && { code }),
         problems: Array.isArray(problems) ? problems.filter(isProblem) : [],
       },
     };

@@ -88,11 +88,15 @@ export class At {
    */
   fitting<Shape extends z.core.$ZodLooseShape>(schema: z.ZodObject<Shape>): Partial<z.output<typeof schema>> {
     const parts = Object.entries(schema.shape).flatMap(([key, part]) => {
-      const { value } = this.key(key);
-      const result = value === undefined ? undefined : safeParse(part, value);
-      return result?.success ? [[key, result.data]] : [];
+      const result = safeParse(part, this.key(key).value);
+      return result.success && result.data !== undefined ? [[key, result.data]] : [];
     });
     return Object.fromEntries(parts);
+  }
+
+  /** Returns the members of a section that fit their own schema, and reports the mistakes of the others. */
+  parts<Shape extends z.core.$ZodLooseShape>(schema: z.ZodObject<Shape>): Partial<z.output<typeof schema>> {
+    return this.check(schema) ?? this.fitting(schema);
   }
 
   /**

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { unknownName } from './nearest.js';
 import { expectedMessage, type Path } from './problem.js';
-import { documentAs, type KeyNotes, noteKeys } from './written-as.js';
+import { documentAs, type KeyNotes, type Keywords, noteKeys } from './written-as.js';
 
 /*
  * Parts that the schemas of files and requests are made of. Their `error` is the text that a message puts
@@ -9,13 +9,21 @@ import { documentAs, type KeyNotes, noteKeys } from './written-as.js';
  * adds what was found.
  */
 
-/** Makes a schema for a mapping with these keys alone. @param notes what the keys are for, for editors */
-export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape, notes?: KeyNotes<keyof Shape>) {
+/**
+ * Makes a schema for a mapping with these keys alone.
+ * @param notes what the keys are for, for editors
+ * @param keywords what editors need to know of the mapping as a whole
+ */
+export function section<Shape extends z.core.$ZodLooseShape>(
+  shape: Shape,
+  notes?: KeyNotes<keyof Shape>,
+  keywords: Keywords = {},
+) {
   const keys = Object.keys(shape).join(KEY_SEPARATOR);
   const schema = z.strictObject(shape, {
     error: (issue) => (issue.code === 'unrecognized_keys' ? keys : 'a mapping'),
   });
-  if (notes) noteKeys(schema, notes);
+  if (notes) noteKeys(schema, notes, keywords);
   return schema;
 }
 
@@ -25,11 +33,14 @@ export function each<Key extends string, Part>(keys: readonly Key[], part: Part)
 }
 
 /**
- * Returns a shape for keys whose contents are read separately, so that a mistake in one of them hides none in
+ * Makes a schema for a key whose contents are read separately, so that a mistake in one key hides none in
  * another.
+ * @param form what is written there, for documents and editors
  */
-export function readApart<Key extends string>(...keys: readonly Key[]) {
-  return each(keys, z.unknown().optional());
+export function readApart(form: () => z.ZodType = z.unknown) {
+  const part = z.unknown().optional();
+  documentAs(part, form);
+  return part;
 }
 
 /** Separates the known keys in the error for an unknown key. */

@@ -6,35 +6,52 @@ const forms = new WeakMap<object, () => z.ZodType>();
 /** A sentence or two about each key of a section, for documents and editors. */
 export type KeyNotes<Key extends PropertyKey = string> = { readonly [K in Key]?: string };
 
-const notes = new WeakMap<object, KeyNotes>();
+/** Keys of JSON Schema that zod has no words for. */
+export type Keywords = Readonly<Record<string, unknown>>;
+
+const notes = new WeakMap<object, { readonly about: KeyNotes; readonly keywords: Keywords }>();
 
 /**
  * Says what an input looks like for a schema that takes any input and checks it by a function. Documents are
  * made from `form`, which is made when a document needs it; nothing is checked against it.
  */
 export function documentAs(schema: object, form: () => z.ZodType): void {
-  forms.set(schema, form);
+  let made: z.ZodType | undefined;
+  forms.set(schema, () => (made ??= form()));
 }
 
-/** Says what the keys of a section are for. */
-export function noteKeys(section: z.ZodObject, about: KeyNotes): void {
-  notes.set(section, about);
+/** Says what the keys of a section are for, and what documents say of it as a whole. */
+export function noteKeys(section: z.ZodObject, about: KeyNotes, keywords: Keywords): void {
+  notes.set(section, { about, keywords });
   documentAs(section, () => formOf(section));
 }
 
 /**
- * Returns the documented form of a section: its keys with what they are for, and with `contents` for keys
- * whose contents are read apart.
+ * Returns the documented form of a section: its keys with what they are for.
+ * @param more keys that are replaced before the section is checked
  */
-export function formOf(section: z.ZodObject, contents: Readonly<Record<string, z.ZodType>> = {}): z.ZodType {
-  const about: Readonly<Record<string, string | undefined>> = notes.get(section) ?? {};
-  const optional = Object.entries(contents).map(([key, schema]) => [key, schema.optional()]);
-  const shape = Object.entries({ ...section.shape, ...Object.fromEntries(optional) }).map(([key, schema]) => {
-    const note = about[key];
-    return [key, note === undefined ? schema : (schema as z.ZodType).describe(note)];
+export function formOf(section: z.ZodObject, more: Readonly<Record<string, z.ZodType>> = {}): z.ZodType {
+  const { about, keywords } = notes.get(section) ?? { about: {}, keywords: {} };
+  const shape = Object.entries({ ...section.shape, ...more }).map(([key, schema]) => {
+    const form = schema instanceof z.ZodOptional ? forms.get(schema)?.().optional() : undefined;
+    const note = (about as KeyNotes)[key];
+    const written = form ?? (schema as z.ZodType);
+    return [key, note === undefined ? written : written.describe(note)];
   });
-  return z.strictObject(Object.fromEntries(shape));
+  return having(z.strictObject(Object.fromEntries(shape)), keywords);
 }
+
+/** Adds keys of JSON Schema that zod has no words for. */
+export function having<Schema extends z.ZodType>(schema: Schema, keywords: Keywords): Schema {
+  return schema.meta({ ...z.globalRegistry.get(schema), ...keywords });
+}
+
+/** Says that a mapping needs at least one of these keys. */
+export const oneOfKeys = (...keys: string[]) => ({ anyOf: keys.map((key) => ({ required: [key] })) });
+
+/** The form of a mapping whose keys the user chooses. */
+export const mappingOf = (key: RegExp, content: z.ZodType) =>
+  having(z.record(z.string().regex(key), content), { minProperties: 1 });
 
 /** Returns what an input of the schema looks like; undefined where the schema itself says it. */
 function documentedForm(schema: z.core.$ZodType): z.ZodType | undefined {

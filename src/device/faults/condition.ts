@@ -104,6 +104,40 @@ export const stateName = z
   .string({ error: 'the name of a state' })
   .regex(/^[\w-]{1,32}$/, { error: 'letters, digits, hyphens and underscores, at most 32' });
 
+/** A state that a device is in, or one that it is not in: `alive`, `"!alive"`, `{not: alive}`. */
+const stateCondition = z.union(
+  [
+    stateName,
+    z.string().regex(/^![\w-]{1,32}$/),
+    section({ not: stateName }, { not: 'The device is not in this state.' }),
+  ],
+  { error: 'the name of a state, or {not: alive} while the device is not in it' },
+);
+
+/** Tells whether a device is as a condition wants it. @param isIn whether it is in a state */
+export function isInState(wanted: Condition['state'], isIn: (state: string) => boolean): boolean {
+  if (wanted === undefined) return true;
+  if (typeof wanted === 'object') return !isIn(wanted.not);
+  return wanted.startsWith('!') ? !isIn(wanted.slice(1)) : isIn(wanted);
+}
+
+/** Which matches a rule acts on by their number: every n-th, or all but every n-th. */
+const everyCondition = z.union(
+  [
+    wholeNumber(1, UNLIMITED, 'a number of requests'),
+    section(
+      { not: wholeNumber(2, UNLIMITED, 'a number of requests') },
+      { not: 'All matches but every n-th.' },
+    ),
+  ],
+  { error: 'a number of requests, or {not: 3} for all but every third' },
+);
+
+/** Tells whether a rule acts on its n-th match. */
+export function isEvery(wanted: Condition['every'], turn: number): boolean {
+  return typeof wanted === 'object' ? turn % wanted.not !== 0 : turn % (wanted ?? 1) === 0;
+}
+
 function oneOrMore<Schema extends z.ZodType>(schema: Schema, error: string) {
   return bounded(z.union([schema, listOf(schema)], { error }), MAX_LISTED);
 }
@@ -155,9 +189,11 @@ export const conditionSchema = section({
     .describe('The n-th request of its connection.')
     .optional(),
   pause: limits.describe('Silence on the line before the request: {below: 50ms} or {above: 30s}.').optional(),
-  state: stateName.describe('The device is in this state, which another rule has put it in.').optional(),
+  state: stateCondition
+    .describe('The device is in this state, which another rule has put it in, or not: {not: alive}.')
+    .optional(),
   after: wholeNumber(0, UNLIMITED, 'a number of requests').describe('Skip the first n matches.').optional(),
-  every: wholeNumber(1, UNLIMITED, 'a number of requests').describe('Act on every n-th match.').optional(),
+  every: everyCondition.describe('Act on every n-th match, or on all but every n-th: {not: 3}.').optional(),
   turns: numbers(1, 99_999, 'the number of a match', '3-7')
     .describe('Act on these matches: a number, a range such as 3-7, or a list.')
     .optional(),

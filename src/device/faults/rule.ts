@@ -13,7 +13,7 @@ import {
 } from '../../common/schema/parts.js';
 import type { Issue } from '../../common/schema/problem.js';
 import { duration } from '../../common/schema/units.js';
-import { documentAs } from '../../common/schema/written-as.js';
+import { documentAs, having, oneOfKeys } from '../../common/schema/written-as.js';
 import { AsciiFraming } from '../../modbus/protocol/ascii.js';
 import { type Framing, RTU, SOCKET } from '../../modbus/protocol/framing.js';
 import { FunctionCode } from '../../modbus/protocol/function-code.js';
@@ -117,6 +117,10 @@ export const ruleSchema = ruleSection
       ...(seed !== undefined && { seed }),
     }),
   );
+
+/** The documented form of a rule in a file; in a scenario, it needs no name. */
+export const ruleForm = (isNamed: boolean) =>
+  having(isNamed ? ruleSection : ruleSection.partial({ name: true }), oneOfKeys('do', 'then'));
 
 /** A checked rule. If it has no seed, a seed is drawn when the rule is put in force. */
 export interface FaultRule {

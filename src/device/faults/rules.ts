@@ -1,5 +1,5 @@
 import { newSeed, type Random, seededRandom } from '../../common/random.js';
-import { isOpen, isSo, rangesOf } from './condition.js';
+import { isEvery, isInState, isOpen, isSo, rangesOf } from './condition.js';
 import { type RequestFacts, RuleMatcher } from './matching.js';
 import type { FaultRule } from './rule.js';
 
@@ -226,12 +226,12 @@ export class FaultRules {
   #turn(entry: RuleEntry, facts: RequestFacts): Random | undefined {
     const { when } = entry.rule;
     if (!this.#isOpen(entry) || !isSo(when, facts.circumstances)) return undefined;
-    if (when.state !== undefined && !this.#states.has(facts, when.state, this.#source.uptime()))
+    if (!isInState(when.state, (state) => this.#states.has(facts, state, this.#source.uptime())))
       return undefined;
     entry.matches++;
     if (entry.hits >= (when.count ?? Number.POSITIVE_INFINITY)) return undefined;
     const turn = entry.matches - (when.after ?? 0);
-    if (turn <= 0 || turn % (when.every ?? 1) !== 0) return undefined;
+    if (turn <= 0 || !isEvery(when.every, turn)) return undefined;
     if (entry.turns && !entry.turns.some(([first, last]) => first <= turn && turn <= last)) return undefined;
     const random = seededRandom(entry.seed, entry.matches);
     if (when.probability !== undefined && random.next() >= when.probability) return undefined;

@@ -291,6 +291,26 @@ export function setBits(names: BitNames, raw: Value): string {
   return set.length > 0 ? set.join(', ') : 'none';
 }
 
+/**
+ * Returns the stored value whose named bits are set if a text has their names and clear if not, as `setBits`
+ * writes them. Bits without a name stay as they are in `before`. Undefined if the text has another name.
+ */
+export function withBits(names: BitNames, text: string, before: Value): bigint | undefined {
+  const wanted = text.split(',').map((name) => name.trim());
+  const isNone = wanted.length === 1 && wanted[0] === 'none';
+  if (!isNone && !wanted.every((name) => names.some(([, known]) => known === name))) return undefined;
+  return names.reduce((bits, [bit, name]) => {
+    const mask = 1n << BigInt(bit);
+    return wanted.includes(name) ? bits | mask : bits & ~mask;
+  }, BigInt(before));
+}
+
+/** Returns the integer of a type that has these bits. @param cells registers of the type */
+export function ofBits(type: ValueType, bits: bigint, cells: number): Value {
+  const isSigned = (INTEGER_RANGE[type]?.[0] ?? 0n) < 0n;
+  return narrow((isSigned ? BigInt.asIntN : BigInt.asUintN)(16 * cells, bits), type);
+}
+
 function isSet(raw: Value, bit: number): boolean {
   return ((BigInt.asUintN(64, BigInt(raw)) >> BigInt(bit)) & 1n) === 1n;
 }

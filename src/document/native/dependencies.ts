@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { compact } from '../../common/compact.js';
 import { failure, type Result, success } from '../../common/result.js';
 import type { At } from '../../common/schema/at.js';
@@ -9,7 +10,7 @@ import type { PlacedSignal, PointDefinition } from '../../device/point.js';
 import type { FeedDefinition } from '../../device/queue-feed.js';
 import type { TableName } from '../../device/tables.js';
 import type { DeviceDefinition } from '../configuration.js';
-import { clockSchema, seedSchema } from './device-schema.js';
+import type { deviceSections } from './device-schema.js';
 
 /**
  * How many values a chain may have in which each depends on the next. Each value in the chain is a nested
@@ -78,22 +79,15 @@ function tooLong(name: string, verb: string): Dependencies {
   return { ok: false, name, error: `${verb} a chain of more than ${MAX_CHAIN} other values` };
 }
 
-/** Reads the names, signals and clock of a device; undefined when it has none. */
-export function readLife(
-  at: At,
+/** The names, signals and clock of a device; undefined when it has none. */
+export function lifeOf(
+  { clock, seed }: Pick<Partial<z.output<typeof deviceSections>>, 'clock' | 'seed'>,
   points: readonly PointDefinition[],
   feeds: readonly FeedDefinition[],
 ): DeviceLife | undefined {
-  const clock = at.key('clock');
-  const seed = at.key('seed');
   const isStill = points.length === 0 && feeds.length === 0;
-  if (isStill && clock.value === undefined && seed.value === undefined) return undefined;
-  return {
-    points,
-    clock: clock.value === undefined ? {} : compact(clock.check(clockSchema) ?? {}),
-    seed: seed.value === undefined ? 0 : (seed.check(seedSchema) ?? 0),
-    feeds,
-  };
+  if (isStill && clock === undefined && seed === undefined) return undefined;
+  return { points, clock: compact(clock ?? {}), seed: seed ?? 0, feeds };
 }
 
 /** Reports two values of a device that have the same name. */

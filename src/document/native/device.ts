@@ -13,17 +13,11 @@ import { ADDRESS_SPACE } from '../../modbus/protocol/limits.js';
 import type { DeviceDefinition, DeviceRegisters, DeviceSource, WindowDefinition } from '../configuration.js';
 import { definePlaced, type PlacedValues, withoutOverlaps } from '../place-values.js';
 import type { OpenRecording } from '../recording-file.js';
-import { readLife, reportSharedNames } from './dependencies.js';
-import {
-  bitEntrySchema,
-  deviceSections,
-  pymodbusReferenceSchema,
-  type RegisterEntry,
-  registerEntrySchema,
-  tableSections,
-} from './device-schema.js';
+import { lifeOf, reportSharedNames } from './dependencies.js';
+import { deviceSections, pymodbusReferenceSchema, tableSections } from './device-schema.js';
+import { bitEntrySchema, type RegisterEntry, registerEntrySchema } from './entry-schema.js';
 import { readExtras, readFeeds, readIdentity } from './extras.js';
-import { pointsOf, readValue } from './points.js';
+import { type PlacedEntry, pointsOf, readValue } from './points.js';
 import { readReal } from './real.js';
 
 /** One table, and those of its values that have a name or a signal. */
@@ -48,7 +42,7 @@ function* readingTable(table: TableName, at: At, recordings: OpenRecording): Wor
 
 function* placing(table: TableName, items: readonly At[], recordings: OpenRecording): Work<NativeTable> {
   const isBits = table === 'coils' || table === 'discrete';
-  const placed: PlacedValues[] = [];
+  const placed: PlacedEntry[] = [];
   for (const item of items) {
     const entry = placeEntry(item, isBits);
     if (entry) placed.push(entry);
@@ -92,7 +86,7 @@ function hintAtNumbers(table: TableName, entries: readonly PlacedValues[]): void
 }
 
 /** What an entry defines; undefined when its addresses can't be determined. */
-function placeEntry(at: At, isBits: boolean): PlacedValues | undefined {
+function placeEntry(at: At, isBits: boolean): PlacedEntry | undefined {
   const schema = isBits ? bitEntrySchema : registerEntrySchema;
   const entry: RegisterEntry | undefined = at.check(schema) ?? withoutMistakes(at);
   if (!entry) return undefined;
@@ -125,6 +119,7 @@ function placeEntry(at: At, isBits: boolean): PlacedValues | undefined {
   }
   return {
     at,
+    written: entry,
     first: entry.address,
     last,
     type,
@@ -268,13 +263,14 @@ export class NativeDeviceReader {
   }
 
   *#define(name: string, at: At): Work<DeviceDefinition | undefined> {
-    const parts = at.check(deviceSections);
+    const parts = at.parts(deviceSections);
     const registers = at.key('registers');
-    const identity = readIdentity(at.key('identity'));
-    const extras = readExtras(at);
-    const real = readReal(at);
+    const identity = readIdentity(at.key('identity'), parts.identity);
+    const extras = readExtras(at, parts);
+    const real = readReal(at, parts);
     const needsRegisters = at.key('real').value === undefined;
-    if (parts && registers.value === undefined && needsRegisters) {
+    const isKnown = isMapping(at.value) && Object.keys(at.value).every((key) => key in deviceSections.shape);
+    if (isKnown && registers.value === undefined && needsRegisters) {
       at.wrong('missing, expected registers, or pymodbus with the path of a pymodbus file');
     }
     if (registers.value === undefined && needsRegisters) return undefined;
@@ -292,7 +288,7 @@ export class NativeDeviceReader {
     };
     reportSharedNames(points, registers);
     const source = at.value as DeviceSource;
-    const life = readLife(at, points, readFeeds(at, this.#recordings));
+    const life = lifeOf(parts, points, readFeeds(at, this.#recordings));
     return { name, source, identity, extras, tables, ...compact({ life, real }) };
   }
 
@@ -323,11 +319,12 @@ export class NativeDeviceReader {
   }
 
   #refer(name: string, at: At): DeviceDefinition | undefined {
-    const reference = at.check(pymodbusReferenceSchema);
-    const identity = readIdentity(at.key('identity'));
-    const extras = readExtras(at);
-    if (!reference) return undefined;
-    const result = this.#pymodbusDevices(reference.pymodbus, reference.device);
+    const parts = at.parts(pymodbusReferenceSchema);
+    const identity = readIdentity(at.key('identity'), parts.identity);
+    const extras = readExtras(at, parts);
+    const { pymodbus, device } = parts;
+    if (pymodbus === undefined || device !== at.key('device').value) return undefined;
+    const result = this.#pymodbusDevices(pymodbus, device);
     const file = at.key('pymodbus');
     for (const warning of result.warnings) file.warn(warning);
     if (!result.ok) {

@@ -1,42 +1,44 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { compact } from '../../common/compact.js';
 import type { At } from '../../common/schema/at.js';
-import { hexadecimal, identityText, isMapping, section } from '../../common/schema/parts.js';
+import { identityText, isMapping } from '../../common/schema/parts.js';
 import { expectedMessage } from '../../common/schema/problem.js';
 import type { FileDefinition } from '../../device/files.js';
-import type { ServerId } from '../../device/functions.js';
-import { FIRST_EXTENDED_OBJECT } from '../../device/identification.js';
 import type { FeedDefinition } from '../../device/queue-feed.js';
 import { findMisbehaviour, type Misbehaviour } from '../catalogue.js';
 import type { DeviceExtras, Identity } from '../configuration.js';
 import type { OpenRecording } from '../recording-file.js';
 import {
-  exceptionStatusSchema,
+  binaryObject,
+  type deviceSections,
+  FILES,
   fedQueueSchema,
   fileSchema,
-  identitySchema,
+  type identitySchema,
+  OBJECTS,
+  QUEUES,
   queueSchema,
-  serverIdSchema,
 } from './device-schema.js';
-import { mannersSchema } from './manners-schema.js';
 import { readSignal } from './points.js';
 
-const QUEUES = { what: 'FIFO queues by address', first: 0, last: 0xffff };
+/** The keys of a device that are its definition as they were written. */
+type WrittenExtras = Pick<
+  Partial<z.output<typeof deviceSections>>,
+  'exceptionStatus' | 'serverId' | 'manners'
+>;
 
 /**
  * Reads everything of a device but its registers: files, FIFO queues, server identifier, exception status.
+ * @param written what is right in the entry of the device
  */
-export function readExtras(device: At): DeviceExtras {
-  const part = <Result>(key: string, read: (at: At) => Result | undefined) => {
-    const at = device.key(key);
-    return at.value === undefined ? undefined : read(at);
-  };
+export function readExtras(device: At, written: WrittenExtras): DeviceExtras {
+  const { exceptionStatus, serverId, manners = likeOf(device)?.manners } = written;
+  const files = device.key('files');
+  const queues = device.key('queues');
   return compact({
-    exceptionStatus: part('exceptionStatus', (at) => at.check(exceptionStatusSchema)),
-    serverId: part('serverId', readServerId),
-    files: part('files', readFiles),
-    manners: part('manners', (at) => at.check(mannersSchema)) ?? likeOf(device)?.manners,
-    queues: part('queues', (at) => readNumbered(at, QUEUES, readQueue)),
+    ...{ exceptionStatus, serverId, manners },
+    files: files.value === undefined ? undefined : readNumbered(files, FILES, readFile),
+    queues: queues.value === undefined ? undefined : readNumbered(queues, QUEUES, readQueue),
   });
 }
 
@@ -74,21 +76,11 @@ export function readFeeds(device: At, recordings: OpenRecording): FeedDefinition
   });
 }
 
-const binaryObject = section(
-  { bytes: hexadecimal(244, 'an object', '01 02 ff') },
-  { bytes: 'The object as hexadecimal text.' },
-);
-
-/** The documented form of an object of the identification. */
-export const objectSchema = z.union([identityText, binaryObject]);
-
-export function readIdentity(at: At): Identity {
-  if (at.value === undefined) return {};
-  const { extended, ...names } = at.check(identitySchema) ?? {};
+/** @param written what is right in it */
+export function readIdentity(at: At, written: z.output<typeof identitySchema> | undefined): Identity {
+  const { extended, ...names } = written ?? {};
   if (extended === undefined) return compact(names);
-  const range = { what: 'objects by identifier', first: FIRST_EXTENDED_OBJECT, last: 0xff };
-  const objects = readNumbered(at.key('extended'), range, readObject);
-  return { ...compact(names), extended: objects };
+  return { ...compact(names), extended: readNumbered(at.key('extended'), OBJECTS, readObject) };
 }
 
 /**
@@ -101,37 +93,27 @@ function readObject(at: At): string | undefined {
   return object && Buffer.from(object.bytes).toString('latin1');
 }
 
-function readServerId(at: At): ServerId | undefined {
-  const parsed = at.check(serverIdSchema);
-  return parsed && { ...parsed, id: [parsed.id].flat() };
-}
-
-function readFiles(at: At): ReadonlyMap<number, FileDefinition> {
-  return readNumbered(at, { what: 'files by number', first: 1, last: 0xffff }, (each) => {
-    const file = each.check(fileSchema);
-    if (!file) return undefined;
-    if (file.values.length > file.records) {
-      each.key('values').wrong(`expected at most ${file.records} words (records), got ${file.values.length}`);
-    }
-    return { records: file.records, writable: file.write, values: file.values };
-  });
+function readFile(at: At): FileDefinition | undefined {
+  const file = at.check(fileSchema);
+  if (!file) return undefined;
+  const { records, write, values } = file;
+  if (values.length > records)
+    at.key('values').wrong(`expected at most ${records} words (records), got ${values.length}`);
+  return { records, writable: write, values };
 }
 
 /** Reads a mapping whose keys are numbers of a range. */
 function readNumbered<Content>(
   at: At,
-  { what, first, last }: { what: string; first: number; last: number },
+  { what, first, last, pattern }: typeof FILES,
   read: (content: At) => Content | undefined,
 ): ReadonlyMap<number, Content> {
   const numbered = new Map<number, Content>();
   for (const [key, content] of at.entries(what) ?? []) {
-    const number = Number(key);
-    if (!/^(0|[1-9]\d{0,4})$/.test(key) || number < first || number > last) {
-      content.wrong(expectedMessage(`a number from ${first} to ${last}`, key));
-      continue;
-    }
-    const parsed = read(content);
-    if (parsed !== undefined) numbered.set(number, parsed);
+    const parsed = pattern.test(key)
+      ? read(content)
+      : content.wrong(expectedMessage(`a number from ${first} to ${last}`, key));
+    if (parsed !== undefined) numbered.set(Number(key), parsed);
   }
   return numbered;
 }

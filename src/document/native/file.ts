@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { compact } from '../../common/compact.js';
 import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
@@ -9,7 +9,6 @@ import { pathText } from '../../common/schema/problem.js';
 import { atOnce, type Work } from '../../common/work.js';
 import { aimsAt, hintAtQuantities } from '../../device/faults/condition.js';
 import { type FaultRule, namesIn, ruleSchema, usableRule } from '../../device/faults/rule.js';
-import { MAX_RULES } from '../../device/faults/rules.js';
 import { type ApiOverrides, DEFAULT_API, resolveApi } from '../api-definition.js';
 import { findMisbehaviour, rulesOf, type Target, transportOf } from '../catalogue.js';
 import {
@@ -29,7 +28,7 @@ import { mannersProblems } from './manners-schema.js';
 import { nativeMqtt } from './mqtt.js';
 import { reportingReactionUses } from './reaction-uses.js';
 import { realProblems } from './real.js';
-import { apiSchema, fileSections, nativeTraffic, startSchema, stateSchema } from './schema.js';
+import { fileSections, nativeTraffic } from './schema.js';
 import { withSunspec } from './sunspec.js';
 import { checkName, DeviceNames } from './units.js';
 
@@ -63,13 +62,12 @@ export function* readingConfiguration(at: At, context: NativeContext): Work<Conf
     return nothing;
   }
   if (!at.entries('a mapping with devices and lines')) return nothing;
-  at.check(fileSections);
+  const parts = at.parts(fileSections);
   const devices = needsDevices(at)
     ? yield* readDevices(at.key('devices'), context)
     : { names: [], definitions: [], at: at.key('devices') };
   const names = new DeviceNames(devices.names);
-  const start = readOption(at.key('start'), startSchema);
-  const lines = yield* readLines(at.key('lines'), { devices: names, directory }, start);
+  const lines = yield* readLines(at.key('lines'), { devices: names, directory }, parts.start);
   const copies = [
     ...copiedDevices(devices.definitions, names),
     ...(yield* readingValuedCopies(devices, names, context.devices)),
@@ -82,7 +80,7 @@ export function* readingConfiguration(at: At, context: NativeContext): Work<Conf
   reportManners([...devices.definitions, ...copies], lines, sourceAt);
   const configured = { devices: [...devices.definitions, ...copies], lines };
   const faults = yield* readFaults(
-    at.key('faults'),
+    parts.faults ? at.key('faults') : at.key('faults').with([]),
     configured,
     likesOf(devices.definitions, at.key('lines')),
     {
@@ -90,20 +88,19 @@ export function* readingConfiguration(at: At, context: NativeContext): Work<Conf
       devices: devices.definitions.length < devices.names.length,
     },
   );
-  const api = readApi(at, context);
-  const traffic = nativeTraffic(at.key('traffic'), directory);
+  const api = readApi(at, parts.api, context);
+  const traffic = parts.traffic && nativeTraffic(parts.traffic, at.key('traffic'), directory);
   reportSharedEndpoints(lines, api, at);
   yield;
-  const mqtt = nativeMqtt(at.key('mqtt'), directory);
+  const mqtt = parts.mqtt && nativeMqtt(parts.mqtt, at.key('mqtt'), directory);
   if (!mqtt && at.key('mqtt').value === undefined) warnOfInlets(configured.devices, at.key('devices'));
-  const keepsState = readOption(at.key('state'), stateSchema) === 'keep';
   return {
     ...configured,
     faults,
     api,
     directory,
     ...compact({ mqtt, traffic }),
-    ...(keepsState && { keepsState }),
+    ...(parts.state === 'keep' && { keepsState: true }),
   };
 }
 
@@ -122,14 +119,6 @@ function needsDevices(file: At): boolean {
   const onlyListens =
     isMapping(lines) && Object.values(lines).every((line) => sectionOf(line, 'mode') === 'monitor');
   return file.key('devices').value !== undefined || !onlyListens;
-}
-
-/**
- * Reads a setting of the file as a whole; undefined when the file leaves it out, and after reporting a
- * mistake.
- */
-function readOption<Option>(at: At, schema: z.ZodType<Option>): Option | undefined {
-  return at.value === undefined ? undefined : at.check(schema);
 }
 
 /** The devices of a file, and their entries with the registers of models in place. */
@@ -269,10 +258,6 @@ function reportManners(
   }
 }
 
-const faultList = z
-  .array(z.unknown(), { error: 'a list of fault rules' })
-  .max(MAX_RULES, { error: `at most ${MAX_RULES} fault rules` });
-
 /** The names of the lines of the file that could not be read. */
 function brokenLines({ value }: At, lines: readonly LineDefinition[]): string[] {
   const names = typeof value === 'object' && value !== null ? Object.keys(value) : [];
@@ -305,8 +290,7 @@ function* readFaults(
     if (known) values.set(name, known);
     return known;
   });
-  const entries = at.value === undefined ? [] : (at.check(faultList) ?? []);
-  const written = entries.map((_, i) => at.key(i));
+  const written = (at.value as readonly unknown[]).map((_, i) => at.key(i));
   const names = new Set<string>();
   const rules: FaultRule[] = [];
   for (const entry of [...written, ...rulesOfLikes(likes, written, at)]) {
@@ -354,11 +338,14 @@ function likesOf(devices: readonly DeviceDefinition[], lines: At): Like[] {
   ];
 }
 
-function readApi(file: At, { api: overrides, directory }: NativeContext): ApiDefinition {
-  const at = file.key('api');
-  const configured = at.with(at.value === undefined ? {} : at.value).check(apiSchema);
-  if (!configured) return DEFAULT_API;
-  const { tls, ...settings } = configured;
+function readApi(
+  file: At,
+  written: z.output<typeof fileSections>['api'],
+  { api: overrides, directory }: NativeContext,
+): ApiDefinition {
+  const given = file.key('api').value === undefined ? { insecure: false } : written;
+  if (!given) return DEFAULT_API;
+  const { tls, ...settings } = given;
   const files = tls && { cert: resolve(directory, tls.cert), key: resolve(directory, tls.key) };
   return resolveApi({ ...settings, files }, overrides, file);
 }

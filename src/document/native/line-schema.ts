@@ -10,9 +10,10 @@ import {
   wholeNumber,
 } from '../../common/schema/parts.js';
 import { duration } from '../../common/schema/units.js';
-import { documentAs } from '../../common/schema/written-as.js';
+import { documentAs, formOf, having, oneOfKeys } from '../../common/schema/written-as.js';
+import { ABOUT_LIKE, likeSchema } from '../catalogue-files.js';
 import { usualClients } from './endpoints.js';
-import { startSchema } from './schema.js';
+import { copySchema, serialUnitsSchema, socketUnitsSchema } from './units.js';
 
 /** The longest useful wait on a line, in ms. A longer one is probably in the wrong unit. */
 const LONGEST_WAIT = 60_000;
@@ -79,7 +80,18 @@ export const unsolicitedSchema = section(
     every: 'Sends it again and again, at this interval in ms.',
     jitter: 'By how much that interval varies, in ms.',
   },
+  { allOf: [oneOfKeys('bytes', 'frame'), oneOfKeys('every', 'before')] },
 );
+
+/** The most things that a line sends unsolicited. */
+export const MOST_UNSOLICITED = 8;
+
+const unsolicited = readApart(() =>
+  z.union([unsolicitedSchema, z.array(unsolicitedSchema).max(MOST_UNSOLICITED)]),
+);
+
+/** Whether a line that can't be opened ends the start of the program, or is waited for. */
+export const startSchema = oneOf(['required', 'waiting']);
 
 export const ABOUT_PORT = {
   path: 'The path of the port (`modbus-sim ports` lists them), or `virtual` for a pseudo-terminal.',
@@ -133,7 +145,8 @@ export const serialLineSchema = section(
     whenBusy: oneOf(['queue', 'drop', 'replace']).default('replace'),
     echo: oneOf(['auto', 'yes', 'no']).default('auto'),
     start: startSchema.optional(),
-    ...readApart('unsolicited', 'units'),
+    unsolicited,
+    units: serialUnitsSchema,
   },
   {
     serial: 'A serial port, or a virtual one for clients on this machine.',
@@ -156,8 +169,7 @@ const connections = {
 };
 const port = wholeNumber(0, 65535);
 const TLS_HOSTS = 'one address, as host: only lines on TCP and UDP have several';
-const severalHosts = readApart('hosts');
-documentAs(severalHosts.hosts, () => z.string().regex(/^[\d.,\s-]+$/));
+const hosts = readApart(() => z.string().regex(/^[\d.,\s-]+$/));
 
 const noHosts = z.undefined({ error: TLS_HOSTS }).optional();
 documentAs(noHosts, () => z.never());
@@ -187,13 +199,15 @@ const socketLine = {
   framing: oneOf(['socket', 'rtu', 'ascii']).default('socket'),
   mode: z.literal('server', { error: SOCKET_MODE }).optional(),
   start: startSchema.optional(),
-  ...readApart('unsolicited', 'units', 'each'),
+  unsolicited,
+  units: socketUnitsSchema,
+  each: readApart(() => copySchema),
   missingUnit: oneOf(['exception', 'silence']).default('exception'),
 };
 
 export const tcpLineSchema = section(
   {
-    tcp: section({ ...listening, ...severalHosts, port: port.default(5020), ...connections }, aboutSocket),
+    tcp: section({ ...listening, hosts, port: port.default(5020), ...connections }, aboutSocket),
     ...socketLine,
   },
   { tcp: 'Modbus TCP, or RTU and ASCII over TCP.', ...aboutSocketLine },
@@ -204,7 +218,7 @@ export const udpLineSchema = section(
     udp: section(
       {
         ...listening,
-        ...severalHosts,
+        hosts,
         port: port.default(5020),
         whenFull: z.literal('evict', { error: UDP_WHEN_FULL }).optional(),
         pipelining: z.literal('serve', { error: UDP_PIPELINING }).optional(),
@@ -247,3 +261,18 @@ export const LINE_SCHEMAS = {
   udp: udpLineSchema,
   tls: tlsLineSchema,
 };
+
+/** Units are needed where a line answers. */
+const HAS_UNITS = { required: ['units'], properties: { units: { minProperties: 1 } } };
+export const LISTENS = { required: ['mode'], properties: { mode: { const: 'monitor' } } };
+
+/** The documented form of the lines of a file, which may have `like` as well. */
+export function linesForm(): z.ZodType {
+  const { serial, ...sockets } = LINE_SCHEMAS;
+  const like = likeSchema.describe(ABOUT_LIKE);
+  const lines = [
+    having(formOf(serial, { like }), { anyOf: [HAS_UNITS, LISTENS] }),
+    ...Object.values(sockets).map((schema) => having(formOf(schema, { like }), { allOf: [HAS_UNITS] })),
+  ] as const;
+  return having(z.record(z.string(), z.union(lines).meta({ id: 'Line' })), { minProperties: 1 });
+}

@@ -18,15 +18,17 @@ import type {
 } from '../configuration.js';
 import { type Hosts, readHosts, usualClients } from './endpoints.js';
 import {
+  LINE_SCHEMAS,
+  MOST_UNSOLICITED,
   type rs485Schema,
   serialLineSchema,
+  type startSchema,
   tcpLineSchema,
-  tlsLineSchema,
-  udpLineSchema,
+  type tlsLineSchema,
+  type udpLineSchema,
   unsolicitedSchema,
 } from './line-schema.js';
 import { mergedSource } from './line-source.js';
-import type { startSchema } from './schema.js';
 import { DeviceNames, readEach, readUnits } from './units.js';
 
 /** What reading a line needs besides its entry. */
@@ -45,25 +47,13 @@ function whatInstead(value: unknown): string {
 }
 
 /** Builds one line; undefined after reporting its mistakes. */
-export function nativeLine(
-  name: string,
-  at: At,
-  { devices, directory }: LineContext,
-): LineDefinition | undefined {
+export function nativeLine(name: string, at: At, context: LineContext): LineDefinition | undefined {
   const [transport, ...others] = TRANSPORTS.filter((key) => at.key(key).value !== undefined);
   if (transport === undefined || others.length > 0) {
     const found = transport ? [transport, ...others].join(' and ') : whatInstead(at.value);
     return at.wrong(`expected one of ${TRANSPORTS.join(', ')}, got ${found}`);
   }
-  const framing = at.key('framing').value ?? (transport === 'serial' ? 'rtu' : 'socket');
-  const isMonitor = transport === 'serial' && at.key('mode').value === 'monitor';
-  const units = isMonitor
-    ? noUnits(at.key('units'))
-    : readUnits(at.key('units'), framing === 'socket', devices);
-  const unsolicited = readUnsolicited(at.key('unsolicited'), transport, isMonitor);
-  return transport === 'serial'
-    ? serialLine(name, at, { units, unsolicited })
-    : socketLine(name, transport, at, { units, directory, unsolicited, devices });
+  return transport === 'serial' ? serialLine(name, at, context) : socketLine(name, transport, at, context);
 }
 
 /** A line of a configuration with other settings, which are known to be right (see `mergedSource`). */
@@ -80,9 +70,6 @@ export function lineWith(
   if (!line) throw new Error(`line ${name}: ${at.findings.listed[0]?.message}`);
   return line;
 }
-
-/** The most things that a line sends unsolicited. */
-const MOST_UNSOLICITED = 8;
 
 /** Says why a line can send nothing unsolicited; undefined when it can. */
 export function whyNothingUnsolicited(
@@ -133,23 +120,16 @@ function noUnits(at: At): UnitNames {
   return new Map();
 }
 
-/** The settings of a line that are the same for all transports. */
-interface LineParts {
-  readonly units: UnitNames;
-  readonly unsolicited: readonly UnsolicitedDefinition[] | undefined;
-}
-
 /** What the definition of a line has of its entry as such; `required` is the default of `start`. */
 function asWritten(name: string, { value }: At, start: z.output<typeof startSchema> | undefined) {
   return { name, source: value as LineSource, ...(start === 'waiting' && { start }) };
 }
 
-function serialLine(
-  name: string,
-  at: At,
-  { units, unsolicited }: LineParts,
-): SerialLineDefinition | undefined {
+function serialLine(name: string, at: At, { devices }: LineContext): SerialLineDefinition | undefined {
   const parsed = at.check(serialLineSchema);
+  const isMonitor = (parsed ?? at.fitting(serialLineSchema)).mode === 'monitor';
+  const units = isMonitor ? noUnits(at.key('units')) : readUnits(at.key('units'), false, devices);
+  const unsolicited = readUnsolicited(at.key('unsolicited'), 'serial', isMonitor);
   if (!parsed) return undefined;
   const serial = at.key('serial');
   const { framing, mode, whenBusy, echo } = parsed;
@@ -230,47 +210,40 @@ function severalHosts(at: At, maxClients: number): (Hosts & { readonly maxClient
   return { ...read, maxClients: usualClients(read.hosts) };
 }
 
+type SocketEntry = z.output<typeof tcpLineSchema | typeof udpLineSchema | typeof tlsLineSchema>;
+
 function socketLine(
   name: string,
   kind: SocketLineDefinition['kind'],
   at: At,
-  { units, directory, unsolicited, devices }: LineParts & Pick<LineContext, 'directory' | 'devices'>,
+  { devices, directory }: LineContext,
 ): SocketLineDefinition | undefined {
-  if (kind !== 'tls') {
-    const parsed = kind === 'tcp' ? at.check(tcpLineSchema) : at.check(udpLineSchema);
-    if (!parsed) return undefined;
-    const { framing, missingUnit } = parsed;
-    const { hosts: _, ...listening } = compact('tcp' in parsed ? parsed.tcp : parsed.udp);
-    const several = severalHosts(at.key(kind), listening.maxClients);
-    const areBroken = several === undefined && at.key(kind).key('hosts').value !== undefined;
-    const each = areBroken ? undefined : readEach(at.key('each'), units, several?.hosts, devices);
-    return {
-      ...{
-        kind,
-        ...asWritten(name, at, parsed.start),
-        framing,
-        ...listening,
-        ...several,
-        units,
-        missingUnit,
-      },
-      ...compact({ unsolicited, each }),
-    };
-  }
-  const parsed = at.check(tlsLineSchema);
+  const parsed = at.check<SocketEntry>(LINE_SCHEMAS[kind]);
+  // The three kinds have the same framings.
+  const { framing } = parsed ?? at.fitting(tcpLineSchema);
+  const units = readUnits(at.key('units'), framing === 'socket', devices);
+  const unsolicited = readUnsolicited(at.key('unsolicited'), kind, false);
   if (!parsed) return undefined;
-  const { framing, missingUnit } = parsed;
-  readEach(at.key('each'), units, undefined, devices);
-  const { cert, key, ca, hosts: _, ...listening } = parsed.tls;
-  const absolute = (file: string) => resolve(directory, file);
-  const files = compact({
-    cert: absolute(cert),
-    key: absolute(key),
-    ca: ca === undefined ? undefined : absolute(ca),
-  });
+  const { hosts: _, ...settings } =
+    'tls' in parsed ? withFiles(parsed.tls, directory) : compact('tcp' in parsed ? parsed.tcp : parsed.udp);
+  const several = severalHosts(at.key(kind), settings.maxClients);
+  const areBroken = several === undefined && at.key(kind).key('hosts').value !== undefined;
+  const each = areBroken ? undefined : readEach(at.key('each'), units, several?.hosts, devices);
   return {
-    ...{ kind, ...asWritten(name, at, parsed.start), framing, ...compact(listening), files },
-    ...{ units, missingUnit },
-    ...(unsolicited && { unsolicited }),
+    ...{ kind, ...asWritten(name, at, parsed.start), framing: parsed.framing },
+    ...settings,
+    ...several,
+    ...{ units, missingUnit: parsed.missingUnit },
+    ...compact({ unsolicited, each }),
   };
+}
+
+/** The settings of a TLS socket, with the absolute paths of its files. */
+function withFiles(
+  { cert, key, ca, ...listening }: z.output<typeof tlsLineSchema>['tls'],
+  directory: string,
+) {
+  const absolute = (file: string) => resolve(directory, file);
+  const files = { cert: absolute(cert), key: absolute(key), ca: ca === undefined ? undefined : absolute(ca) };
+  return { ...compact(listening), files: compact(files) };
 }

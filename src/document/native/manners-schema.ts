@@ -33,8 +33,12 @@ const holes = z.union(
       { fill: 'The word in place of undefined registers.' },
     ),
     section({ unless: oneOf(['all']) }, { unless: 'Exception 02 only if every address is undefined.' }),
+    section(
+      { exception: wholeNumber(1, 0xff, 'an exception code') },
+      { exception: 'The exception code in place of 02.' },
+    ),
   ],
-  { error: 'exception, silence, shift, {fill: 0} or {unless: all}' },
+  { error: 'exception, silence, shift, {fill: 0}, {unless: all} or {exception: 4}' },
 );
 
 /** Groups of tables that can share registers: an address means the same in all tables of a group. */
@@ -103,7 +107,7 @@ export const mannersSchema = section({
     .optional(),
   holes: holes
     .describe(
-      'What a read gets that touches undefined addresses: exception 02 (default), nothing, the defined registers moved together and padded with zeros, a fill value, or 02 only if every address is undefined.',
+      'What a read gets that touches undefined addresses: exception 02 (default), nothing, the defined registers moved together and padded with zeros, a fill value, another exception, or 02 only if every address is undefined.',
     )
     .optional(),
   wholeValues: flag

@@ -87,11 +87,12 @@ export const mqttSchema = section(
   },
 );
 
-/** Reads the broker of a native file; undefined when there is none, and after reporting mistakes. */
-export function nativeMqtt(at: At, directory: string): MqttDefinition | undefined {
-  if (at.value === undefined) return undefined;
-  const read = at.check(mqttSchema);
-  if (!read) return undefined;
+/** The definition of the broker of a native file, which is at `at`; undefined after reporting mistakes. */
+export function nativeMqtt(
+  read: z.output<typeof mqttSchema>,
+  at: At,
+  directory: string,
+): MqttDefinition | undefined {
   const { ca, cert, key, labels, sparkplug, ...settings } = read;
   const { protocol, username, password, hostname: host } = new URL(settings.url);
   if (username || password) return at.key('url').wrong('expected no user in it: write username and password');

@@ -19,7 +19,7 @@ import { signalSchema } from '../../device/signals/kinds.js';
 import type { TableName } from '../../device/tables.js';
 import type { PlacedValues } from '../place-values.js';
 import type { OpenRecording } from '../recording-file.js';
-import { NAME, NAME_TEXT } from './device-schema.js';
+import { LABELLED, NAME, NAME_TEXT, type RegisterEntry } from './entry-schema.js';
 
 /** The keys of an entry that give a value a meaning or make it move. */
 export const POINT_KEYS: readonly string[] = [
@@ -38,12 +38,18 @@ export const POINT_KEYS: readonly string[] = [
   ...REACTIONS,
 ];
 
+/** An entry of a table with what it defines. */
+export interface PlacedEntry extends PlacedValues {
+  /** Its keys with values of the right form. */
+  readonly written: Partial<RegisterEntry>;
+}
+
 const MOVERS = ['signal', 'follows', 'action'] as const;
 
 /** The values of an entry that have a name, a signal or reactions. The entry itself was checked before. */
 export function* pointsOf(
   table: TableName,
-  entry: PlacedValues,
+  entry: PlacedEntry,
   recordings: OpenRecording,
 ): Generator<PointDefinition> {
   const { at, type, cells, first, last } = entry;
@@ -57,10 +63,10 @@ export function* pointsOf(
   const movedBy = MOVERS.filter((key) => value[key] !== undefined);
   const [mover] = movedBy;
   if (mover && movedBy.length > 1) at.key(mover).wrong('a register has an action or a signal, or it follows');
-  const signal = readEntrySignal(at, type, recordings);
+  const signal = readEntrySignal(entry, recordings);
   const labels = value.labels === undefined ? undefined : readLabels(at.key('labels'));
   const bits = value.bits === undefined ? undefined : readBits(at.key('bits'), type);
-  const { name, unit, scale = 1, description, retain = false } = value as Partial<PointDefinition>;
+  const { name, unit, scale = 1, description, retain = false } = entry.written;
   const { writable = false } = entry;
   const availability = readAvailability(entry);
   if (signal) reportStale(signal, at.key('signal'), { type, notAvailable: availability.notAvailable });
@@ -76,9 +82,9 @@ export function* pointsOf(
 }
 
 /** Reads when a value is not available, and what clients read then. */
-function readAvailability({ at, type, cells }: PlacedValues) {
+function readAvailability({ at, type, cells, written }: PlacedEntry) {
   const sentinel = at.key('notAvailable');
-  const notAvailable = readValue(type, sentinel, at.key('scale').value, cells);
+  const notAvailable = readValue(type, sentinel, written.scale, cells);
   const available = at.key('available');
   const unavailable = at.key('unavailable');
   const windows = unavailable.value === undefined ? undefined : unavailable.check(scheduleSchema);
@@ -141,14 +147,16 @@ function rangeText(min: number, max: number): string {
   return max === Number.POSITIVE_INFINITY ? `at least ${min}` : `${min} to ${max}`;
 }
 
-function readEntrySignal(at: At, type: ValueType, recordings: OpenRecording): PlacedSignal | undefined {
+function readEntrySignal(
+  { at, type, written: { seed } }: PlacedEntry,
+  recordings: OpenRecording,
+): PlacedSignal | undefined {
   const entry = at.key('signal');
   const follows = at.key('follows');
   if (follows.value !== undefined) return readFollows(follows, type, recordings);
   if (entry.value === undefined) return undefined;
   const signal = readSignal(entry, type, recordings);
-  const seed = at.key('seed').value;
-  return signal && (typeof seed === 'number' ? { ...signal, seed } : signal);
+  return signal && (seed === undefined ? signal : { ...signal, seed });
 }
 
 /**
@@ -194,7 +202,7 @@ function readBits(at: At, type: ValueType): BitNames | undefined {
 function readLabels(at: At): ReadonlyMap<number, string> {
   const labels = new Map<number, string>();
   for (const [key, content] of at.entries('labels by raw value, such as {0: off, 1: on}') ?? []) {
-    if (!/^(0|-?[1-9]\d{0,15})$/.test(key)) content.wrong('expected a whole number as the key of a label');
+    if (!LABELLED.test(key)) content.wrong('expected a whole number as the key of a label');
     if (typeof content.value === 'string') labels.set(Number(key), content.value);
     else content.expected('text');
   }

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { compact } from '../../common/compact.js';
 import type { At } from '../../common/schema/at.js';
 import { flag, oneOf, section, text, wholeNumber } from '../../common/schema/parts.js';
 import { type Issue, quote } from '../../common/schema/problem.js';
 import { duration } from '../../common/schema/units.js';
+import { oneOfKeys } from '../../common/schema/written-as.js';
 import type {
   DeviceDefinition,
   LineDefinition,
@@ -51,16 +52,17 @@ export const realSchema = section(
     unit: 'Its unit identifier. Default: the one that the client asks for.',
     timeout: 'How long it may take to answer, in ms.',
   },
+  oneOfKeys('serial', 'tcp'),
 );
 
 /** The keys that stand beside `real`. */
-export const besideReal = z.object({
+export const besideReal = {
   writes: flag.default(false),
   whenSilent: oneOf(['silence', 'exception']).default('silence'),
   fallback: text('the name of a device').optional(),
   pause: duration(0, LONGEST_TIMEOUT).default(0),
   shadow: flag.default(true),
-});
+};
 
 /** The keys that need registers of this program. A real device has its own. */
 const SIMULATED = ['identity', 'exceptionStatus', 'serverId', 'files', 'queues'];
@@ -68,22 +70,26 @@ const SIMULATED = ['identity', 'exceptionStatus', 'serverId', 'files', 'queues']
 /**
  * Reads the real device behind the device `device`; undefined when there is none, and after reporting its
  * mistakes.
+ * @param written what is right in the entry of the device
  */
-export function readReal(device: At): RealDefinition | undefined {
+export function readReal(
+  device: At,
+  written: Partial<z.output<z.ZodObject<typeof besideReal>>> & {
+    readonly real?: z.output<typeof realSchema> | undefined;
+  },
+): RealDefinition | undefined {
   const at = device.key('real');
   if (at.value === undefined) {
-    for (const key of Object.keys(besideReal.shape))
+    for (const key of Object.keys(besideReal))
       if (device.key(key).value !== undefined) device.key(key).wrong('stands beside real, which is missing');
     return undefined;
   }
   for (const key of SIMULATED)
     if (device.key(key).value !== undefined) device.key(key).wrong('the real device answers this itself');
-  const beside = device.check(besideReal) ?? device.fitting(besideReal);
-  const real = at.check(realSchema);
+  const { real, writes = false, whenSilent = 'silence', pause = 0, shadow = true, fallback } = written;
   const target = real && readTarget(at, real);
   if (!target) return undefined;
   const { unit, timeout } = real;
-  const { writes = false, whenSilent = 'silence', pause = 0, shadow = true, fallback } = beside;
   return compact({ target, unit, timeout, pause, writes, whenSilent, fallback, shadow });
 }
 

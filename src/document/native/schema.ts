@@ -5,34 +5,18 @@ import { flag, oneOf, readApart, secret, section, text, wholeNumber } from '../.
 import { expectedMessage } from '../../common/schema/problem.js';
 import { size } from '../../common/schema/units.js';
 import { documentAs } from '../../common/schema/written-as.js';
+import { ruleForm } from '../../device/faults/rule.js';
+import { MAX_RULES } from '../../device/faults/rules.js';
 import type { TrafficDefinition, TrafficFileDefinition } from '../configuration.js';
+import { devicesForm } from './device-schema.js';
+import { LISTENS, linesForm, startSchema } from './line-schema.js';
+import { mqttSchema } from './mqtt.js';
 
 /**
  * The schemas of the native file, apart from those of devices, registers and lines. Each part is checked
  * separately, so that a mistake in one part hides none in another. Which parts go together, and which values
  * a type can hold, is checked where the part is built.
  */
-
-/** The file as a whole. Add a new section here; file.ts builds it. */
-export const fileSections = section(
-  readApart('devices', 'lines', 'faults', 'api', 'mqtt', 'traffic', 'start', 'state'),
-  {
-    devices: 'The simulated devices, by names of your choice.',
-    lines: 'Serial ports and listening sockets, by names of your choice.',
-    faults: 'Rules that spoil replies (docs/faults.md).',
-    api: 'Where the REST interface and the console listen, and who may use them.',
-    mqtt: 'The broker that the bench is on (docs/mqtt.md).',
-    traffic: 'How much traffic is kept in memory, and what is written to disk.',
-    start: '`waiting` waits for lines that can’t be opened yet; `required` ends the program (default).',
-    state: '`keep`: what changes at run time is still there after a restart. Default: `discard`.',
-  },
-);
-
-/** Whether a line that can't be opened ends the start of the program, or is waited for. */
-export const startSchema = oneOf(['required', 'waiting']);
-
-/** Whether changes at run time survive a restart. */
-export const stateSchema = oneOf(['discard', 'keep']);
 
 /** For a value that is no list, the usual message would quote it, and it may be a token. */
 const tokenList = z
@@ -49,7 +33,7 @@ const origin = z
     error: ({ input }) => expectedMessage(ORIGIN, input),
   });
 
-export const apiSchema = section(
+const apiSchema = section(
   {
     host: text('a host name or an address').optional(),
     port: wholeNumber(0, 65535).optional(),
@@ -98,7 +82,7 @@ const trafficDirectory = text('the path of a directory');
 /** What is written to disk; `file` is the directory of the files. */
 export const trafficFileSchema = section({ file: trafficDirectory, ...fileShape });
 
-export const trafficSchema = section(
+const trafficSchema = section(
   {
     events: wholeNumber(0, 100_000_000).default(100_000),
     bytes: size(1, 4096).default(64 * 2 ** 20),
@@ -114,10 +98,49 @@ export const trafficSchema = section(
   },
 );
 
-/** Reads `traffic` of a file; undefined when the file has none, and after reporting mistakes. */
-export function nativeTraffic(at: At, directory: string): TrafficDefinition | undefined {
-  const read = at.value === undefined ? undefined : at.check(trafficSchema);
-  if (!read) return undefined;
+/** Devices are needed where a line answers. */
+const NEEDS_DEVICES = {
+  anyOf: [{ required: ['devices'] }, { properties: { lines: { additionalProperties: LISTENS } } }],
+};
+
+const rule = z.unknown();
+documentAs(rule, () => ruleForm(true));
+
+/** The file as a whole. Add a new section here; file.ts builds it. */
+export const fileSections = section(
+  {
+    devices: readApart(devicesForm),
+    lines: readApart(linesForm),
+    faults: z
+      .array(rule, { error: 'a list of fault rules' })
+      .max(MAX_RULES, { error: `at most ${MAX_RULES} fault rules` })
+      .optional(),
+    api: apiSchema.optional(),
+    mqtt: mqttSchema.optional(),
+    traffic: trafficSchema.optional(),
+    start: startSchema.optional(),
+    /** Whether changes at run time survive a restart. */
+    state: oneOf(['discard', 'keep']).optional(),
+  },
+  {
+    devices: 'The simulated devices, by names of your choice.',
+    lines: 'Serial ports and listening sockets, by names of your choice.',
+    faults: 'Rules that spoil replies (docs/faults.md).',
+    api: 'Where the REST interface and the console listen, and who may use them.',
+    mqtt: 'The broker that the bench is on (docs/mqtt.md).',
+    traffic: 'How much traffic is kept in memory, and what is written to disk.',
+    start: '`waiting` waits for lines that can’t be opened yet; `required` ends the program (default).',
+    state: '`keep`: what changes at run time is still there after a restart. Default: `discard`.',
+  },
+  { required: ['lines'], ...NEEDS_DEVICES },
+);
+
+/** The definition of `traffic` of a file, which is at `at`. Reports what does not go together. */
+export function nativeTraffic(
+  read: z.output<typeof trafficSchema>,
+  at: At,
+  directory: string,
+): TrafficDefinition {
   const { events, bytes, file, format, rotate } = read;
   if (file !== undefined) return { events, bytes, file: trafficFile({ file, format, rotate }, directory) };
   if (at.key('format').value !== undefined) at.key('format').wrong('is for a file, which is missing');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { At } from '../../common/schema/at.js';
 import { unknownName } from '../../common/schema/nearest.js';
-import { isMapping, oneOf, section, wholeNumber } from '../../common/schema/parts.js';
+import { isMapping, oneOf, readApart, section, wholeNumber } from '../../common/schema/parts.js';
 import { expectedMessage } from '../../common/schema/problem.js';
 import type { Work } from '../../common/work.js';
 import { CELLS_PER_VALUE, type ValueType } from '../../device/registers/cell-type.js';
@@ -23,7 +23,7 @@ import {
 export const SUNSPEC_BASES = [40_000, 0, 50_000];
 const MOST_MODELS = 64;
 
-export const modelSchema = section(
+const modelSchema = section(
   {
     model: wholeNumber(1, 65_534, 'the number of a model'),
     values: z.record(z.string(), z.unknown(), { error: 'values by the names of points' }).default({}),
@@ -40,9 +40,14 @@ export const modelSchema = section(
   },
 );
 
-export const sunspecSchema = section(
+const modelsForm = z
+  .array(z.union([modelSchema.shape.model, modelSchema]))
+  .min(1)
+  .max(MOST_MODELS);
+
+const sunspecSchema = section(
   {
-    models: z.unknown(),
+    models: readApart(() => modelsForm),
     base: oneOf(SUNSPEC_BASES).default(SUNSPEC_BASES[0] as number),
   },
   {
@@ -50,6 +55,9 @@ export const sunspecSchema = section(
     base: 'The address of the marker.',
   },
 );
+
+/** The documented form of `sunspec` of a device. */
+export const sunspecForm = z.union([modelsForm, sunspecSchema]);
 
 /** The most entries of the models of a device that is added over REST. */
 export const MOST_ENTRIES_OVER_REST = 1000;

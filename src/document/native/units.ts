@@ -2,10 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { At } from '../../common/schema/at.js';
 import { unknownName } from '../../common/schema/nearest.js';
-import { hasControls, isMapping, NO_CONTROLS, section, text } from '../../common/schema/parts.js';
+import { hasControls, isMapping, NO_CONTROLS, readApart, section, text } from '../../common/schema/parts.js';
 import { expectedMessage } from '../../common/schema/problem.js';
+import { documentAs, having } from '../../common/schema/written-as.js';
 import { HIGHEST_UNIT } from '../../modbus/protocol/limits.js';
 import type { LineDefinition, LineSource, SocketLineDefinition, UnitNames } from '../configuration.js';
+import { valueForm } from './entry-schema.js';
 
 /**
  * The names that units may use for devices, and the copies that units ask for: `meter-17` is a copy of
@@ -76,17 +78,35 @@ export const copySchema = section(
   { copyOf: 'The device of which each of these units has a copy of its own.' },
 );
 
+const valuesSchema = z.record(z.string(), z.unknown(), { error: 'values by their names' });
+documentAs(valuesSchema, () => z.record(z.string(), valueForm));
+
 /** The same for units, whose copies may have values of their own. */
-export const unitCopySchema = section(
+const unitCopySchema = section(
   {
     copyOf: copySchema.shape.copyOf,
-    values: z.record(z.string(), z.unknown(), { error: 'values by their names' }).optional(),
+    values: valuesSchema.optional(),
   },
   {
     copyOf: 'The device of which each of these units has a copy of its own.',
     values: 'Values of the copies by name; `{unit}` in a text is the unit identifier.',
   },
 );
+
+/** Unit identifiers: 0 and those above 247 exist only where no bus has others (Serial Line V1.02, 2.2). */
+const SERIAL_UNIT = '(24[0-7]|2[0-3]\\d|1\\d\\d|[1-9]\\d?)';
+const SOCKET_UNIT = '(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
+
+const unitForm = z.union([z.string().describe('The name of a device.'), unitCopySchema]);
+
+const unitsForm = (unit: string) =>
+  having(z.record(z.string().regex(new RegExp(`^(\\*|${unit}(-${unit})?)$`)), unitForm), {
+    examples: [{ 1: 'meter' }],
+  });
+
+/** The key `units` of a serial line, and of a socket. `readUnits` reads it. */
+export const serialUnitsSchema = readApart(() => unitsForm(SERIAL_UNIT));
+export const socketUnitsSchema = readApart(() => unitsForm(SOCKET_UNIT));
 
 const NO_COPIES =
   'expected the name of a device; copies are for units that are listed, such as 1-247: {copyOf: meter}';

@@ -43,14 +43,14 @@ export function byType<Item>(itemOf: (type: PymodbusType) => Item): Record<Pymod
   return Object.fromEntries(PYMODBUS_TYPES.map((type) => [type, itemOf(type)])) as Record<PymodbusType, Item>;
 }
 
-const contents = readApart(...PYMODBUS_TYPES);
+const contents = each(PYMODBUS_TYPES, readApart());
 
-export const pymodbusFileSections = section(readApart('server_list', 'device_list'));
+export const pymodbusFileSections = section(each(['server_list', 'device_list'], readApart()));
 
 export const pymodbusDeviceSections = section({
-  ...readApart('setup', 'invalid', 'write'),
+  ...each(['setup', 'invalid', 'write'], readApart()),
   ...contents,
-  ...readApart('repeat'),
+  repeat: readApart(),
 });
 
 const size = wholeNumber(0, 65536);
@@ -68,13 +68,13 @@ export const setupSchema = section({
 const parameters = section({ minval: number.optional(), maxval: number.optional() });
 
 export const cellEntrySchema = section({
-  ...readApart('addr', 'value', 'action'),
+  ...each(['addr', 'value', 'action'], readApart()),
   parameters: parameters.nullish(),
   /** The name of the parameters in pymodbus 3.4 to 3.6. */
   kwargs: parameters.nullish(),
 });
 
-export const repeatEntrySchema = section(readApart('addr', 'to'));
+export const repeatEntrySchema = section(each(['addr', 'to'], readApart()));
 
 /** `VendorName` is vendorName in a native file. */
 const identity = section(

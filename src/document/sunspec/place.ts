@@ -3,7 +3,7 @@ import { packageFile } from '../../common/package.js';
 import { failure, type Result, success } from '../../common/result.js';
 import { unknownName } from '../../common/schema/nearest.js';
 import { atOnce, type Work } from '../../common/work.js';
-import type { RegisterType } from '../native/device-schema.js';
+import type { RegisterType } from '../../device/registers/cell-type.js';
 
 /**
  * The models of SunSpec as they are published (https://github.com/sunspec/models), reduced to what serving

@@ -5,18 +5,30 @@ import { type ParsedText, parseText } from './parse-text.js';
 /** The most bytes of a configuration file. */
 export const LARGEST_BYTES = 8 * 1024 * 1024;
 const PIECE_BYTES = 64 * 1024;
+const STANDARD_INPUT = 0;
 
 /**
  * Reads and parses a configuration file. Never throws: a file that can't be read is a problem of one line.
  */
 export function readConfigFile(path: string): ParsedText {
-  const text = readText(path, LARGEST_BYTES);
+  return parsed(readText(path, LARGEST_BYTES));
+}
+
+/** Does the same with standard input, to its end. */
+export function readConfigInput(): ParsedText {
+  return parsed(decoded(atMost(LARGEST_BYTES, (most) => readAtMost(STANDARD_INPUT, most))));
+}
+
+function parsed(text: Result<string>): ParsedText {
   return text.ok ? parseText(text.value) : { ok: false, problems: [{ path: '', message: text.error }] };
 }
 
 /** Reads a file of UTF-8 text. Never throws. @param most how many bytes it may have */
 export function readText(path: string, most: number): Result<string> {
-  const read = readBytes(path, most);
+  return decoded(readBytes(path, most));
+}
+
+function decoded(read: Result<Buffer>): Result<string> {
   if (!read.ok) return read;
   try {
     return success(new TextDecoder('utf-8', { fatal: true }).decode(read.value));
@@ -27,12 +39,25 @@ export function readText(path: string, most: number): Result<string> {
 
 /** Reads a file of any bytes. Never throws. @param most how many bytes it may have */
 export function readBytes(path: string, most: number): Result<Buffer> {
-  try {
+  return atMost(most, (length) => {
     const stat = statSync(path);
-    if (stat.isDirectory()) return failure('is a directory, expected a file');
+    if (stat.isDirectory()) return 'is a directory, expected a file';
     // Reading from a pipe or a device could wait or go on for ever.
-    if (!stat.isFile()) return failure('is not a regular file');
-    const bytes = readAtMost(path, most + 1);
+    if (!stat.isFile()) return 'is not a regular file';
+    const file = openSync(path, 'r');
+    try {
+      return readAtMost(file, length);
+    } finally {
+      closeSync(file);
+    }
+  });
+}
+
+/** The bytes that `read` finds, if they are at most that many. @param read is asked for one more; or says what is wrong */
+function atMost(most: number, read: (length: number) => Buffer | string): Result<Buffer> {
+  try {
+    const bytes = read(most + 1);
+    if (typeof bytes === 'string') return failure(bytes);
     return bytes.length > most ? failure(`is too large: more than ${most} bytes`) : success(bytes);
   } catch (error) {
     return failure(reasonOf(error));
@@ -40,24 +65,19 @@ export function readBytes(path: string, most: number): Result<Buffer> {
 }
 
 /**
- * Reads the first bytes of a file. The size of the file is not used: a file in /proc has size 0, however much
+ * Reads the first bytes of an open file. The size of the file is not used: a file in /proc has size 0, however much
  * can be read from it.
  */
-function readAtMost(path: string, most: number): Buffer {
-  const file = openSync(path, 'r');
-  try {
-    const pieces: Buffer[] = [];
-    for (let left = most; left > 0; ) {
-      const piece = Buffer.alloc(Math.min(left, PIECE_BYTES));
-      const length = readSync(file, piece);
-      if (length === 0) break;
-      pieces.push(piece.subarray(0, length));
-      left -= length;
-    }
-    return Buffer.concat(pieces);
-  } finally {
-    closeSync(file);
+function readAtMost(file: number, most: number): Buffer {
+  const pieces: Buffer[] = [];
+  for (let left = most; left > 0; ) {
+    const piece = Buffer.alloc(Math.min(left, PIECE_BYTES));
+    const length = readSync(file, piece);
+    if (length === 0) break;
+    pieces.push(piece.subarray(0, length));
+    left -= length;
   }
+  return Buffer.concat(pieces);
 }
 
 const REASONS: Readonly<Record<string, string>> = {

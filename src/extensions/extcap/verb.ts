@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, createWriteStream, lstatSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { join, win32 } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Remote } from '../../cli/verbs/remote.js';
@@ -105,7 +105,16 @@ function shellWord(text: string): string {
 /** The extcap directory of the user, as Wireshark prints it; the global one if there is none. */
 function extcapDirectory(): string {
   const { stdout } = spawnSync('tshark', ['-G', 'folders'], { encoding: 'utf8' });
-  return extcapFolder(stdout ?? '') ?? join(homedir(), '.local/lib/wireshark/extcap');
+  return extcapFolder(stdout ?? '') ?? usualFolder();
+}
+
+/**
+ * The extcap directory of a user where `tshark` can't be asked: on Windows it is seldom in the PATH (Wireshark User's Guide,
+ * B.3).
+ */
+export function usualFolder({ isWindows } = HERE, env = process.env): string {
+  if (!isWindows) return join(homedir(), '.local/lib/wireshark/extcap');
+  return win32.join(env.APPDATA ?? win32.join(homedir(), 'AppData', 'Roaming'), 'Wireshark', 'extcap');
 }
 
 /**

@@ -16,6 +16,12 @@ export interface ImportExtras {
   readonly substitutions?: ReadonlyMap<string, string>;
   /** True when default values of a table are in the unit of the value, and not as it is stored. */
   readonly inUnits?: boolean;
+  /** The headers of columns of a table by what they hold, where the user has said so. */
+  readonly columns?: ReadonlyMap<string, string>;
+  /** How the addresses of a table count: as on the wire, from 1, or as register numbers such as 40001. */
+  readonly base?: 'wire' | '1' | 'entity';
+  /** The table of all rows that name none. */
+  readonly table?: TableName;
 }
 
 /** A value as a reader finds it: what the file does not say is undefined, or an empty text. */

@@ -13,6 +13,15 @@ const OPTIONS = {
     'stored',
     'units',
   ]),
+  column: text(
+    'WHAT=HEADER',
+    'what a column of a table holds, such as type=Datenformat; may be given again and again',
+  ),
+  base: wordOf(
+    'how addresses of a table count: as on the wire, from 1, or as register numbers such as 40001',
+    ['wire', '1', 'entity'],
+  ),
+  table: wordOf('the table of rows that name none', ['coils', 'discrete', 'input', 'holding']),
   serial: text('PATH', 'the serial port of the written line (default: TCP)'),
   port: numberFrom(
     'N',
@@ -30,6 +39,8 @@ export interface ImportCommand extends Values<typeof OPTIONS> {
   readonly packages: readonly string[];
   /** Substitutions of ESPHome, by name. */
   readonly substitutions: ReadonlyMap<string, string>;
+  /** The headers of columns of a table, by what they hold. */
+  readonly columns: ReadonlyMap<string, string>;
 }
 
 export const IMPORT = command({
@@ -43,8 +54,14 @@ export const IMPORT = command({
     if (file === undefined) return failure('import takes one file, and packages of ESPHome behind it');
     if (values.serial !== undefined && values.port !== undefined)
       return failure('--port is for a line of TCP, not for --serial');
-    const wrong = allOf(options, 'set').find((each) => !/^\w+=/.test(each));
-    if (wrong !== undefined) return failure(`--set: expected NAME=VALUE, got "${wrong}"`);
-    return success({ ...values, file, packages, substitutions: pairsOf(options, 'set') });
+    for (const [option, form] of [
+      ['set', 'NAME=VALUE'],
+      ['column', 'WHAT=HEADER'],
+    ] as const) {
+      const wrong = allOf(options, option).find((each) => !/^\w+=/.test(each));
+      if (wrong !== undefined) return failure(`--${option}: expected ${form}, got "${wrong}"`);
+    }
+    const [substitutions, columns] = [pairsOf(options, 'set'), pairsOf(options, 'column')];
+    return success({ ...values, file, packages, substitutions, columns });
   },
 });

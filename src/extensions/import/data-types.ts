@@ -61,13 +61,13 @@ const TEXTS = /^(?:string|str|ascii|text|char|chars|utf8)[([]?(\d{1,5})?[)\]]?$/
 const ORDERS: ReadonlyMap<string, { readonly wordOrder: Order; readonly byteOrder: Order }> = new Map(
   (
     [
-      ['big', 'big', 'ab abcd abcdefgh be big bigendian msw mswfirst highwordfirst mswbe'],
+      ['big', 'big', 'ab abcd abcdefgh be big bigendian msw mswfirst highwordfirst mswbe hwlw'],
       [
         'little',
         'big',
-        'cdab ghefcdab lsw lswfirst lowwordfirst wordswap swapped sw r lswbe littleendianbyteswap',
+        'cdab ghefcdab lsw lswfirst lowwordfirst wordswap wordsswapped swapped sw r lswbe lwhw littleendianbyteswap',
       ],
-      ['big', 'little', 'badc badcfehg byteswap mswle bigendianbyteswap'],
+      ['big', 'little', 'badc badcfehg byteswap sb mswle bigendianbyteswap'],
       ['little', 'little', 'ba dcba hgfedcba le little littleendian lswle'],
     ] as const
   ).flatMap(([wordOrder, byteOrder, words]) =>
@@ -92,7 +92,103 @@ export function dataTypeOf(text: string, words: number | undefined): DataType | 
   const [head, tail] = splitOrder(text);
   const order = tail === undefined ? undefined : orderOf(tail);
   const type = order && head !== undefined ? typeOf(plain(head), words) : undefined;
-  return type && order && { ...type, ...order };
+  return type && order ? { ...type, ...order } : looseType(text, words);
+}
+
+/** The words of a type with more text, and what they say of it. */
+const KINDS: readonly (readonly [RegExp, 'uint' | 'int' | 'float' | 'bits'])[] = [
+  [/^(?:f|float|real|single|double|ieee|ieee754|fp|floatingpoint|gleitkomma)$/, 'float'],
+  [/^(?:u|uint|unsigned|ushort|uword|udword|udint|ulong|vorzeichenlos)$/, 'uint'],
+  [/^(?:s|i|int|signed|sint|short|sword|sdword|integer|dint|vorzeichen)$/, 'int'],
+  [/^(?:flags|bitfield|bitmap|bitmask|enum|word|dword|byte)$/, 'bits'],
+];
+/** The sizes in bits that words without a number have. */
+const SIZES: Readonly<Record<string, number>> = {
+  short: 16,
+  ushort: 16,
+  word: 16,
+  uword: 16,
+  sword: 16,
+  byte: 8,
+  double: 64,
+  dword: 32,
+  udword: 32,
+  sdword: 32,
+  dint: 32,
+  udint: 32,
+};
+const LOOSE_WORDS =
+  /^(?:bit|bits|byte|bytes|be|le|type|value|integer|number|point|register|registers|reg|scaled|fixed|words|x|bcd|precision|endian|big|little)$/;
+
+/**
+ * Reads a type with more text: `Unsigned 16`, `uint32be`, `int16sw`, `16-bit signed`, `32BIT_FLAGS`,
+ * `U_DWORD (LW,HW)`. Every word must be known.
+ */
+function looseType(text: string, words: number | undefined): DataType | undefined {
+  const plainText = text
+    .slice(0, 60)
+    .toLowerCase()
+    .replace(/\bdouble ?word\b|\bdoppelwort\b/, 'dword');
+  const parts = plainText.match(/\p{L}+|\d+/gu) ?? [];
+  const kinds: string[] = [];
+  let bits: number | undefined;
+  let order: ReturnType<typeof orderOf>;
+  for (const [i, part] of parts.entries()) {
+    // The orders of ioBroker and others, at the end: `uint32be`, `floatsw`.
+    const suffixed = /^([a-z]+?)(be|le|sw|sb)$/.exec(part);
+    const [word, suffix] =
+      suffixed && KINDS.some(([kind]) => kind.test(suffixed[1] ?? ''))
+        ? [suffixed[1] ?? '', suffixed[2]]
+        : [part, undefined];
+    const isLast = i === parts.length - 1;
+    const found = orderOf(suffix ?? (isLast || word.length > 2 ? word : ''));
+    const rest = orderOf(parts.slice(i).join(''));
+    const kind = KINDS.find(([pattern]) => pattern.test(word))?.[1];
+    if (kind) kinds.push(kind);
+    if (suffix !== undefined) order = orderOf(suffix);
+    bits = SIZES[word] ?? bits;
+    if (/^\d+$/.test(word))
+      bits = /^byte/.test(parts[i + 1] ?? '') ? 8 * Number(word) : (sizeIn(word) ?? bits);
+    else if (!kind && i > 0 && (rest ?? found)) {
+      order = rest ?? found;
+      if (rest) break;
+    } else if (!kind && !LOOSE_WORDS.test(word)) return undefined;
+  }
+  if (kinds.length === 0 && bits !== undefined && parts.some((part) => /^bits?$/.test(part)))
+    kinds.push('bits');
+  if (kinds.length === 0 && bits !== undefined && parts.some((part) => /^bits?$/.test(part)))
+    kinds.push('bits');
+  // `unsigned int` is unsigned.
+  const family = (['float', 'uint', 'int', 'bits'] as const).find((each) => kinds.includes(each));
+  if (family === undefined) return undefined;
+  // A byte has a register of its own.
+  const size = bits === undefined ? undefined : Math.max(16, bits);
+  const type = typeOf(
+    size === undefined
+      ? family === 'bits'
+        ? 'uint'
+        : family
+      : family === 'bits'
+        ? `uint${size}`
+        : `${family}${size}`,
+    words,
+  );
+  return type && { ...type, ...order };
+}
+
+/** The types of NIBE's register lists, where they are numbers. */
+const NIBE_SIZES: Readonly<Record<string, string>> = {
+  ...{ 1: 's8', 2: 's16', 3: 's32', 4: 'u8', 5: 'u16', 6: 'u32' },
+};
+
+/** The type that a cell below a header names. */
+export function typeText(header: string, cell: string): string {
+  return /^size of variable$/i.test(header) ? (NIBE_SIZES[cell] ?? cell) : cell;
+}
+
+function sizeIn(digits: string): number | undefined {
+  const bits = Number(digits);
+  return bits <= 16 || bits === 32 || bits === 64 ? bits : undefined;
 }
 
 /** Splits `uint32_le` and `float (CDAB)` into type and order. */

@@ -2,6 +2,8 @@ import { failure, type Result, success } from '../../common/result.js';
 import { unknownName } from '../../common/schema/nearest.js';
 import type { ImportExtras, Imported } from './collected.js';
 import { importCsv } from './csv/csv.js';
+import { COLUMN_ROLES } from './csv/roles.js';
+import { isMarkdown } from './csv/rows.js';
 import { importEsphome } from './esphome.js';
 import { importEvcc } from './evcc.js';
 import { importHomeAssistant } from './home-assistant.js';
@@ -22,6 +24,8 @@ interface FileKind {
   read(text: string, device: string, extras?: ImportExtras): Result<Imported>;
 }
 
+const MODBUS_CONTROLLER = /^modbus_controller:|\bplatform:\s*["']?modbus_controller\b/m;
+
 const KINDS: readonly FileKind[] = [
   {
     name: 'telegraf',
@@ -30,7 +34,7 @@ const KINDS: readonly FileKind[] = [
   },
   {
     name: 'esphome',
-    fits: (text) => /^modbus_controller:|\bplatform:\s*["']?modbus_controller\b/m.test(text),
+    fits: (text) => MODBUS_CONTROLLER.test(text),
     read: importEsphome,
   },
   {
@@ -76,7 +80,7 @@ const KINDS: readonly FileKind[] = [
   },
   {
     name: 'csv',
-    fits: (_, file) => /\.(?:csv|tsv|txt)$/i.test(file),
+    fits: (text, file) => /\.(?:csv|tsv|txt)$/i.test(file) || isMarkdown(text),
     read: importCsv,
   },
 ];
@@ -135,7 +139,12 @@ export function importText(
   from: string | undefined,
   extras: ImportExtras = {},
 ): Result<Imported> {
-  const kind = KINDS.find(({ name, fits }) => (from === undefined ? fits(text, file) : name === from));
+  // A package of ESPHome may have what the file itself only names.
+  const isEsphome =
+    extras.packages?.some(([, each]) => MODBUS_CONTROLLER.test(each)) && /^esphome:/m.test(text);
+  const kind = KINDS.find(({ name, fits }) =>
+    from === undefined ? (isEsphome ? name === 'esphome' : fits(text, file)) : name === from,
+  );
   const name = (file.split(/[/\\]/).at(-1) ?? '').replace(/\.[^.]*$/, '') || 'device';
   const kinds = KINDS.map((each) => each.name);
   if (kind === undefined) {
@@ -146,6 +155,14 @@ export function importText(
   const isOfEsphome = (extras.packages?.length ?? 0) > 0 || (extras.substitutions?.size ?? 0) > 0;
   if (isOfEsphome && kind.name !== 'esphome')
     return failure(`is read as ${kind.name}; further files and --set are for ESPHome`);
+  const isOfTables =
+    (extras.columns?.size ?? 0) > 0 || extras.base !== undefined || extras.table !== undefined;
+  if (isOfTables && kind.name !== 'csv')
+    return failure(`is read as ${kind.name}; --column, --base and --table are for tables`);
+  const unknown = [...(extras.columns?.keys() ?? [])].find(
+    (role) => !COLUMN_ROLES.some((each) => each === role),
+  );
+  if (unknown !== undefined) return failure(unknownName('column', unknown, COLUMN_ROLES));
   const imported = kind.read(text, name, extras);
   if (!imported.ok || imported.value.lines.length > 0) return imported;
   return failure(`no registers found; ${noteList(imported.value)}`);

@@ -1,5 +1,6 @@
 import { complain, note } from '../../cli/verbs/say.js';
 import { writeNativeFile } from '../../cli/verbs/write-files.js';
+import { compact } from '../../common/compact.js';
 import { failure } from '../../common/result.js';
 import { counted } from '../../common/words.js';
 import { readBytes } from '../../document/text/read-file.js';
@@ -16,7 +17,7 @@ const MOST_PRINTED = 50;
  * what was not.
  */
 export function importFile(command: ImportCommand): number {
-  const { file, from, packages, substitutions, defaults } = command;
+  const { file, from, packages, substitutions, defaults, columns, base, table } = command;
   const read = readDecoded(file);
   if (!read.ok) return complain(read.error);
   const others: (readonly [string, string])[] = [];
@@ -29,6 +30,8 @@ export function importFile(command: ImportCommand): number {
     packages: others,
     substitutions,
     inUnits: defaults === 'units',
+    columns,
+    ...compact({ base, table }),
   });
   if (!result.ok) return complain(`${file}: ${result.error}`);
   const imported = result.value;

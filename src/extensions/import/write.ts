@@ -148,6 +148,10 @@ function initialValue({ type, value, length = 1, location }: ImportedValue, note
   return usual;
 }
 
+const UMLAUTS: Readonly<Record<string, string>> = {
+  ...{ ä: 'ae', ö: 'oe', ü: 'ue', Ä: 'Ae', Ö: 'Oe', Ü: 'Ue', ß: 'ss' },
+};
+
 /**
  * Makes a name that native files accept and that is unique in its device: of letters, digits and underscores.
  * `names` has the names so far, with the last number that was appended to each.
@@ -155,8 +159,9 @@ function initialValue({ type, value, length = 1, location }: ImportedValue, note
 function uniqueName(text: string, names: Map<string, number>): string {
   const plain = text
     .slice(0, 4 * LONGEST_NAME)
+    .normalize('NFC')
+    .replace(/[äöüÄÖÜß]/g, (letter) => UMLAUTS[letter] ?? letter)
     .normalize('NFKD')
-    .replace(/ß/g, 'ss')
     .replace(/\p{M}/gu, '')
     .replace(/[^A-Za-z0-9]+/g, '_')
     .replace(/^_+|_+$/g, '');

@@ -1,13 +1,13 @@
 import { IP_PROTOCOL, TCP_FLAGS } from '../../common/capture-numbers.js';
 import { failure, type Result, success } from '../../common/result.js';
 import { counted, plural } from '../../common/words.js';
-import { AsciiFraming } from '../../modbus/protocol/ascii.js';
 import { concatBytes } from '../../modbus/protocol/bytes.js';
-import { RTU, SOCKET } from '../../modbus/protocol/framing.js';
+import { SOCKET } from '../../modbus/protocol/framing.js';
 import { decodeMbap } from '../../modbus/protocol/mbap.js';
 import { decodeRequest } from '../../modbus/protocol/request.js';
 import { MOST_PACKETS, type Packet, packetsOf, viewOf } from './capture-file.js';
-import { type LoggedBytes, type LogLines, noteOf } from './log-lines.js';
+import { CHECKED, wholeFrames } from './frames.js';
+import { type LoggedBytes, type LogLines, noteOf } from './logged-bytes.js';
 
 /** Data of TCP or UDP in a packet. */
 interface Segment {
@@ -19,7 +19,14 @@ interface Segment {
   readonly fromPort: number;
   readonly toPort: number;
   /** What TCP says of the segment; undefined in a datagram of UDP. */
-  readonly tcp: { readonly sequence: number; readonly isSyn: boolean; readonly isAck: boolean } | undefined;
+  readonly tcp:
+    | {
+        readonly sequence: number;
+        readonly isSyn: boolean;
+        readonly isAck: boolean;
+        readonly isEnd: boolean;
+      }
+    | undefined;
   readonly data: Uint8Array;
 }
 
@@ -41,8 +48,11 @@ const HEADER_LENGTHS = new Map([
 const ETHERNET = 1;
 /** The Ethernet types that mark the tag of a virtual LAN. */
 const TAGS = [0x8100, 0x88a8, 0x9100];
+/** The Ethernet type of the session stage of PPPoE, and what is between it and IP (RFC 2516, 4). */
+const PPPOE = 0x8864;
+const PPPOE_HEADER = 8;
 const { tcp, udp } = IP_PROTOCOL;
-const { syn, ack } = TCP_FLAGS;
+const { fin, syn, rst, ack } = TCP_FLAGS;
 
 /** Tells whether packets of this link type have IP in them. */
 function hasIp(link: number): boolean {
@@ -77,6 +87,7 @@ function segmentOf({ number, at, link, bytes }: Packet): Segment | undefined {
             sequence: view.getUint32(header + 4),
             isSyn: (flags & syn) !== 0,
             isAck: (flags & ack) !== 0,
+            isEnd: (flags & (fin | rst)) !== 0,
           }
         : undefined,
     data: ip.subarray(header + offset, Math.min(ip.length, length || ip.length)),
@@ -87,9 +98,10 @@ function ipPacketIn(link: number, bytes: Uint8Array): Uint8Array | undefined {
   const at = HEADER_LENGTHS.get(link);
   if (at !== undefined) return bytes.subarray(at);
   if (link !== ETHERNET) return undefined;
+  const typeAt = (at: number) => (bytes[at] ?? 0) * 0x100 + (bytes[at + 1] ?? 0);
   let start = 12;
-  while (TAGS.includes((bytes[start] ?? 0) * 0x100 + (bytes[start + 1] ?? 0))) start += 4;
-  return bytes.subarray(start + 2);
+  while (TAGS.includes(typeAt(start))) start += 4;
+  return bytes.subarray(start + 2 + (typeAt(start) === PPPOE ? PPPOE_HEADER : 0));
 }
 
 /** Bytes of one direction of a connection, and the packet that brought the last of them. */
@@ -200,6 +212,8 @@ interface Connection {
   readonly first: Segment;
   /** The end that opened the connection; undefined when the capture does not show that. */
   client: string | undefined;
+  /** When each end has closed it, in ms. */
+  readonly closed: Map<string, number>;
   /** What each end has sent. */
   readonly streams: Map<string, TcpStream>;
   readonly isStream: boolean;
@@ -209,8 +223,9 @@ export function readCapture(file: Uint8Array): Result<LogLines> {
   const packets = packetsOf(file);
   if (packets.length === 0) return failure('the capture has no packets, or ends within the first one');
   const connections = connectionsOf(packets);
-  const found = connections.map((connection) => ({ connection, frames: framesOf(connection) }));
-  const frames = [...serialFrames(packets), ...found.flatMap((each) => each.frames)];
+  const ends = packets.reduce((latest, { at }) => Math.max(latest, at), 0);
+  const found = connections.map((connection) => ({ connection, frames: framesOf(connection, ends) }));
+  const frames = [...serialFrames(packets, ends), ...found.flatMap((each) => each.frames)];
   const others = found.filter(({ connection, frames }) => frames.length === 0 && hasData(connection));
   const unread = packets.filter(({ link }) => link !== SERIAL && !hasIp(link));
   return success({
@@ -235,7 +250,7 @@ export function readCapture(file: Uint8Array): Result<LogLines> {
   });
 }
 
-function serialFrames(packets: readonly Packet[]): LoggedBytes[] {
+function serialFrames(packets: readonly Packet[], until: number): LoggedBytes[] {
   const events = packets.filter(
     ({ link, bytes }) =>
       link === SERIAL &&
@@ -246,7 +261,7 @@ function serialFrames(packets: readonly Packet[]): LoggedBytes[] {
   const isHeard = events.every(({ bytes }) => bytes[8] === SERIAL_RECEIVED);
   return events.map(({ number, at, bytes }) => ({
     line: number,
-    at,
+    ...{ at, until },
     direction: isHeard ? undefined : bytes[8] === SERIAL_SENT ? 'out' : 'in',
     bytes: bytes.subarray(SERIAL_HEADER),
   }));
@@ -265,12 +280,20 @@ function connectionsOf(packets: readonly Packet[]): Connection[] {
     // A client may use its port again.
     if (!connection || (isOpening && hasData(connection))) {
       const name = `${key} ${all.length}`;
-      connection = { name, first: segment, client: undefined, streams: new Map(), isStream: !!tcp };
+      connection = {
+        name,
+        first: segment,
+        client: undefined,
+        closed: new Map(),
+        streams: new Map(),
+        isStream: !!tcp,
+      };
       all.push(connection);
       current.set(key, connection);
     }
     if (isOpening) connection.client = from;
     if (tcp?.isSyn && tcp.isAck) connection.client = to;
+    if (tcp?.isEnd && !connection.closed.has(from)) connection.closed.set(from, segment.at);
     const stream = connection.streams.get(from) ?? new TcpStream();
     connection.streams.set(from, stream);
     if (tcp) stream.push(segment);
@@ -285,35 +308,56 @@ function hasData({ streams }: Connection): boolean {
   return [...streams.values()].some(({ pieces }) => pieces.length > 0);
 }
 
-const CHECKED = [RTU, new AsciiFraming()];
-
-/** The frames of a connection, in both directions; none when it does not carry Modbus. */
-function framesOf(connection: Connection): LoggedBytes[] {
-  const { streams, isStream, name } = connection;
-  const raw = Array.from(streams, ([from, { pieces }]) => ({ from, frames: pieces as readonly SentBytes[] }));
-  const cut = raw.map(({ from, frames }) => ({ from, frames: cutByMbap(frames, isStream) }));
+/**
+ * The frames of a connection, in both directions; none when it does not carry Modbus.
+ * @param ends when the capture ends, in ms
+ */
+function framesOf(connection: Connection, ends: number): LoggedBytes[] {
+  const { streams, isStream, name, first, closed } = connection;
+  const cut = Array.from(streams, ([from, { pieces }]) => ({ from, frames: cutByMbap(pieces, isStream) }));
   const isValid = ({ bytes }: SentBytes) => SOCKET.decode(bytes) !== undefined;
   const all = cut.flatMap(({ frames }) => frames);
   const valid = all.filter(isValid).length;
   const isTcp = valid > 0 && 2 * valid >= all.length;
-  const isChecked = ({ bytes }: SentBytes) => CHECKED.some((framing) => framing.decode(bytes));
-  if (!isTcp && !raw.some(({ frames }) => frames.some(isChecked))) return [];
-  const ends = isTcp ? cut : raw;
-  const server = serverOf(connection, ends);
-  const { fromPort, toPort } = connection.first;
-  const sent = ends.flatMap(({ from, frames }) => (from === server ? [] : frames));
+  const found = isTcp ? cut : checkedFrames(connection);
+  if (!found) return [];
+  const server = serverOf(connection, found);
+  const { fromPort, toPort } = first;
+  const closes = Math.min(...[...closed].flatMap(([from, at]) => (from === server ? [] : [at])), ends);
+  const sent = found.flatMap(({ from, frames }) => (from === server ? [] : frames));
   const isElsewhere = !MODBUS_PORTS.includes(fromPort) && !MODBUS_PORTS.includes(toPort);
   // On other ports, other protocols may look like MBAP.
   if (isElsewhere && 2 * sent.filter(({ bytes }) => isRequest(bytes)).length < sent.length) return [];
-  return ends.flatMap(({ from, frames }) =>
+  return found.flatMap(({ from, frames }) =>
     frames.map(
       ({ number, at, bytes, isAfterGap }): LoggedBytes => ({
-        ...{ line: number, at, bytes, isAfterGap, server },
+        ...{ line: number, at, bytes, isAfterGap, server, until: closes },
         channel: name,
         direction: from === server ? 'in' : 'out',
       }),
     ),
   );
+}
+
+/** What each end has sent, as frames with check values; undefined when there are none. */
+function checkedFrames({ streams, first }: Connection): { from: string; frames: SentBytes[] }[] | undefined {
+  const pieces = [...streams].flatMap(([from, stream]) =>
+    stream.pieces.map((piece) => ({
+      ...piece,
+      from,
+      direction: from === first.from ? ('out' as const) : ('in' as const),
+    })),
+  );
+  pieces.sort((a, b) => a.number - b.number);
+  for (const framing of CHECKED) {
+    const frames = wholeFrames(pieces, framing);
+    if (frames.some(({ bytes }) => framing.decode(bytes)))
+      return [...streams.keys()].map((from) => ({
+        from,
+        frames: frames.filter((each) => each.from === from),
+      }));
+  }
+  return undefined;
 }
 
 /** The ports that IANA has given to Modbus and to Modbus with TLS. */

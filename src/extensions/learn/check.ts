@@ -1,5 +1,8 @@
+import { counted } from '../../common/words.js';
 import { hex } from '../../modbus/protocol/bytes.js';
+import type { Framing } from '../../modbus/protocol/framing.js';
 import type { LoggedExchange } from './exchanges.js';
+import type { Counts } from './second-reading.js';
 import { type Learned, lineName } from './write.js';
 
 /** What the learned devices answered to the requests of the log, in their order. */
@@ -32,6 +35,48 @@ export function checkLearned(
       );
   }
   return { asked: exchanges.length, same: exchanges.length - others.length, others };
+}
+
+/**
+ * Compares what was learned with a second reading of the log. @returns a sentence, also when both agree
+ */
+export function compared({ conversation, isCapture }: Learned, { requests, replies }: Counts): string {
+  const { exchanges, left, strays } = conversation;
+  const all = [...exchanges, ...left].sort((a, b) => a.file - b.file || a.line - b.line);
+  const learned = isCapture ? readsOf(all, conversation.framing) : distinct(all);
+  const said = isCapture ? 'by its headers, the capture has' : 'by its words, the log has';
+  const what = `${said} ${counted(requests, 'request')} and ${counted(replies, 'reply', 'replies')}`;
+  // What is in no exchange, such as a reply without its request, is in the log nevertheless.
+  const isSame =
+    Math.abs(learned.requests - requests) <= strays && Math.abs(learned.replies - replies) <= strays;
+  return isSame
+    ? `${what}, as many as were learned`
+    : `${what}, but ${learned.requests} and ${learned.replies} were learned: look at the file before you trust it`;
+}
+
+/** Equal requests in a row without a reply count once, because programs show them again. */
+function distinct(all: readonly LoggedExchange[]): Counts {
+  const requests = all.filter(({ request }, i) => {
+    const before = all[i - 1];
+    const isAgain = before !== undefined && before.reply.length === 0;
+    return (
+      !isAgain ||
+      hex(before.request.pdu) !== hex(request.pdu) ||
+      before.request.transactionId !== request.transactionId
+    );
+  });
+  return { requests: requests.length, replies: all.filter(({ reply }) => reply.length > 0).length };
+}
+
+/** The different reads of registers and coils, and their different replies that have values. */
+function readsOf(all: readonly LoggedExchange[], framing: Framing): Counts {
+  const isRead = ([code = 0, second]: Uint8Array) => code >= 1 && code <= 4 && !(code < 3 && second === 3);
+  const reads = all.filter(({ request }) => isRead(request.pdu) && request.pdu.length === 5);
+  const replies = all.filter(({ reply }) => isRead(framing.decode(reply)?.pdu ?? new Uint8Array()));
+  return {
+    requests: new Set(reads.map(({ request }) => hex(framing.encode(request)))).size,
+    replies: new Set(replies.map(({ reply }) => hex(reply))).size,
+  };
 }
 
 function shown(bytes: Uint8Array): string {

@@ -1,11 +1,11 @@
-import { AsciiFraming } from '../../modbus/protocol/ascii.js';
 import { concatBytes } from '../../modbus/protocol/bytes.js';
-import { type AduContent, type Framing, RTU, SOCKET } from '../../modbus/protocol/framing.js';
+import { type AduContent, type Framing, SOCKET } from '../../modbus/protocol/framing.js';
 import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
-import { decodeMbap } from '../../modbus/protocol/mbap.js';
 import { hasQuantityOf } from '../../modbus/protocol/pdu.js';
 import { decodeRequest } from '../../modbus/protocol/request.js';
-import { type LoggedBytes, noteOf } from './log-lines.js';
+import { directedBy } from './directions.js';
+import { formOf, framed, isBegun } from './frames.js';
+import { type LoggedBytes, noteOf } from './logged-bytes.js';
 
 /** A request of a log or a capture, and the bytes that came back. Times are in ms. */
 export interface LoggedExchange {
@@ -26,6 +26,10 @@ export interface LoggedExchange {
 export interface Conversation {
   readonly framing: Framing;
   readonly exchanges: readonly LoggedExchange[];
+  /** The requests that are in no exchange, because nobody knows what they got. */
+  readonly left: readonly LoggedExchange[];
+  /** How many frames are in no exchange. */
+  readonly strays: number;
   /** What was not understood, a sentence each. */
   readonly notes: readonly string[];
 }
@@ -40,6 +44,9 @@ interface Open {
   readonly shown: Map<string | undefined, LoggedBytes[]>;
   /** The exchange before, on the same connection. */
   readonly before: Open | undefined;
+  readonly channel: Channel;
+  /** How many requests were before it in the log. */
+  readonly number: number;
   /** True when the log lacks the reply, or a part of it. */
   isUnknown: boolean;
 }
@@ -52,31 +59,32 @@ interface Channel {
   last: Open | undefined;
   /** Those without a reply, oldest first. */
   readonly waiting: Set<Open>;
+  /** The number of the newest request that got a reply; -1 before there is one. */
+  answered: number;
+  /** True when the client has sent requests before the replies to others came. */
+  isPipelined: boolean;
 }
 
-/**
- * A frame that logs of gateways show without its check value, as unit identifier and PDU. It becomes one of
- * Modbus TCP.
- */
-const BARE: Pick<Framing, 'decode'> = {
-  decode: ([unitId, ...pdu]) =>
-    unitId !== undefined && pdu.length > 1
-      ? { transactionId: 0, unitId, pdu: Uint8Array.from(pdu) }
-      : undefined,
-};
-const FRAMINGS: readonly Framing[] = [RTU, new AsciiFraming(), SOCKET];
+/** An exchange, and what came back. */
+interface Ended {
+  readonly open: Open;
+  readonly reply: readonly LoggedBytes[];
+}
 
 /** Pairs requests with their replies. */
 export function conversationOf(logged: readonly LoggedBytes[]): Conversation {
-  const { framing, frames } = framed(logged);
-  const asks = requestDirection(frames, framing);
+  const made = framed(logged);
+  const { framing } = made;
+  const { asks, frames } = directedBy(made.frames, framing);
   // A program that names the direction shows the same bytes again where it explains them.
   const hasDirections = frames.some(({ direction, text }) => direction !== undefined && text !== undefined);
   const all: Open[] = [];
   const channels = new Map<string | undefined, Channel>();
   const strays: { readonly frame: LoggedBytes; readonly of: Open | undefined }[] = [];
   for (const frame of frames) {
-    const channel = channels.get(frame.channel) ?? { last: undefined, waiting: new Set() };
+    const channel = channels.get(frame.channel) ?? {
+      ...{ last: undefined, waiting: new Set(), answered: -1, isPipelined: false },
+    };
     channels.set(frame.channel, channel);
     const stray = () => strays.push({ frame, of: channel.last });
     if (hasDirections && frame.direction === undefined) {
@@ -85,11 +93,15 @@ export function conversationOf(logged: readonly LoggedBytes[]): Conversation {
     }
     const content = framing.decode(frame.bytes);
     const { direction } = frame;
-    const mayAsk = direction === undefined ? !isReplyTo(content, channel.last) : direction === asks;
+    const mayAsk =
+      direction === undefined
+        ? asks !== undefined && !isReplyTo(content, channel.last)
+        : direction === asks && !isShownReply(frame, content, channel);
     if (mayAsk && content && (direction === undefined ? isRequest(content) : !isException(content))) {
       const { last } = channel;
       if (last && last.shown.size === 0 && isAgain(frame, last.asked)) continue;
-      channel.last = { asked: frame, request: content, shown: new Map(), before: last, isUnknown: false };
+      const open = { asked: frame, request: content, shown: new Map(), before: last };
+      channel.last = { ...open, channel, number: all.length, isUnknown: false };
       channel.waiting.add(channel.last);
       if (channel.waiting.size > MOST_OPEN) channel.waiting.delete([...channel.waiting][0] as Open);
       all.push(channel.last);
@@ -102,19 +114,35 @@ export function conversationOf(logged: readonly LoggedBytes[]): Conversation {
     }
     const { before } = open;
     if (frame.isAfterGap && before?.shown.size === 0) before.isUnknown = true;
+    if (open !== channel.last) channel.isPipelined = true;
     open.shown.set(frame.words, [...(open.shown.get(frame.words) ?? []), frame]);
     channel.waiting.delete(open);
+    channel.answered = Math.max(channel.answered, open.number);
   }
   const ended = all.map((open) => ({ open, reply: replyOf(open, framing) }));
-  const whole = ended.filter(({ open, reply }) => !open.isUnknown && !reply.some(({ isCut }) => isCut));
+  const longest = longestOf(ended);
+  const atEnd = ended.filter((each) => !each.open.isUnknown && isAtEnd(each, longest, framing));
   const cut = ended.flatMap(({ reply }) => reply.filter(({ isCut }) => isCut));
-  const pairs = whole.map(({ open, reply }) => ({ open, exchange: exchangeOf(open, reply) }));
-  const foreign = pairs.filter(({ exchange }) => !isServed(unitOf(exchange, framing), framing));
-  const known = pairs.filter(({ exchange }) => isServed(unitOf(exchange, framing), framing));
+  const isLost = new Set([
+    ...ended.filter(({ open, reply }) => open.isUnknown || reply.some(({ isCut }) => isCut)),
+    ...atEnd,
+  ]);
+  const pairs = ended.map((each) => {
+    const exchange = exchangeOf(each.open, each.reply);
+    return {
+      ...each,
+      exchange,
+      isLost: isLost.has(each),
+      isServed: isServed(unitOf(exchange, framing), framing),
+    };
+  });
+  const foreign = pairs.filter((each) => !each.isLost && !each.isServed);
   const left = strays.filter(({ frame, of }) => !of || !isShownIn(frame, of));
   return {
     framing,
-    exchanges: known.map(({ exchange }) => exchange),
+    exchanges: pairs.flatMap((each) => (each.isServed && !each.isLost ? [each.exchange] : [])),
+    strays: strays.length,
+    left: pairs.flatMap((each) => (each.isServed && !each.isLost ? [] : [each.exchange])),
     notes: [
       ...noteOf(
         'are no request and answer none, so they were left out',
@@ -123,6 +151,10 @@ export function conversationOf(logged: readonly LoggedBytes[]): Conversation {
       ...noteOf(
         'say no direction, so they were left out',
         left.flatMap(({ frame }) => (hasDirections && !frame.direction ? [frame] : [])),
+      ),
+      ...noteOf(
+        'came so shortly before the log ends that nobody knows whether they were answered',
+        atEnd.map(({ open }) => open.asked),
       ),
       ...noteOf('were cut off by who wrote them, so their requests were left out', cut),
       ...noteOf(
@@ -133,40 +165,30 @@ export function conversationOf(logged: readonly LoggedBytes[]): Conversation {
   };
 }
 
-/** The framing of most frames, and the frames in it. If no frame has a check value, they are of a gateway. */
-function framed(logged: readonly LoggedBytes[]): { framing: Framing; frames: readonly LoggedBytes[] } {
-  const counted = FRAMINGS.map((each) => logged.filter(({ bytes }) => each.decode(bytes)).length);
-  const most = Math.max(...counted);
-  const framing = FRAMINGS[counted.indexOf(most)] ?? RTU;
-  if (most === 0) {
-    const bare = logged.map((frame) => {
-      const content = BARE.decode(frame.bytes);
-      return content ? { ...frame, bytes: SOCKET.encode(content) } : frame;
-    });
-    const isPlain = logged.some(({ bytes }) => isPlainRequest(BARE.decode(bytes)));
-    return isPlain ? { framing: SOCKET, frames: bare } : { framing, frames: logged };
-  }
-  if (framing !== SOCKET) return { framing, frames: logged };
-  const frames = logged.flatMap((frame) =>
-    adusIn(frame.bytes).map((bytes) => (bytes.length === frame.bytes.length ? frame : { ...frame, bytes })),
-  );
-  return { framing, frames };
+/** The time in ms after which a client counts as waiting in vain, if no reply has shown how long they take. */
+const USUAL_WAIT = 1000;
+
+function longestOf(all: readonly Ended[]): number {
+  const times = all.flatMap(({ open, reply }) => exchangeOf(open, reply).ms ?? []);
+  return times.length > 0 ? times.reduce((most, ms) => Math.max(most, ms), 0) : USUAL_WAIT;
 }
 
-function isPlainRequest(content: AduContent | undefined): boolean {
-  return content !== undefined && decodeRequest(content.pdu).ok;
-}
-
-/** The ADUs of Modbus TCP that stand one after the other in some bytes; the bytes as they are otherwise. */
-function adusIn(bytes: Uint8Array): Uint8Array[] {
-  const adus: Uint8Array[] = [];
-  for (let at = 0; at < bytes.length; ) {
-    const decoded = decodeMbap(bytes, at);
-    if (decoded.kind !== 'frame') return [bytes];
-    adus.push(bytes.subarray(at, at + decoded.length));
-    at += decoded.length;
-  }
-  return adus;
+/**
+ * True when the log ends before a reply, or the rest of one, was due: no request on the connection was answered
+ * later, and nobody knows what came. A client that can't ask again meanwhile has waited in vain when it does.
+ * @param longest the longest time of a reply, in ms
+ */
+function isAtEnd({ open, reply }: Ended, longest: number, framing: Framing): boolean {
+  const { asked, channel, number } = open;
+  const { at, until, isGivenUp } = asked;
+  const bytes = concatBytes(...reply.map((each) => each.bytes));
+  const isCut = reply.some((each) => each.isCut);
+  const isBegunHere = open === channel.last && !isCut && !framing.decode(bytes) && isBegun(bytes, framing);
+  if (isGivenUp || (reply.length > 0 ? !isBegunHere : number <= channel.answered)) return false;
+  const isTimed = at !== undefined && until !== undefined;
+  if (isTimed && until - at > longest) return false;
+  const hasAskedAgain = reply.length === 0 && open !== channel.last;
+  return !hasAskedAgain || channel.isPipelined || (isTimed && framing === SOCKET);
 }
 
 function exchangeOf({ asked, request }: Open, reply: readonly LoggedBytes[]): LoggedExchange {
@@ -191,6 +213,15 @@ function replyOf({ shown }: Open, framing: Framing): readonly LoggedBytes[] {
   );
 }
 
+/** True for the form of a reply, in the direction of requests, that answers a request or shows its reply again. */
+function isShownReply(frame: LoggedBytes, content: AduContent | undefined, channel: Channel): boolean {
+  const { last, waiting } = channel;
+  if (!content || !last || formOf(content) !== 'reply' || frame.text === undefined) return false;
+  const { transactionId } = content;
+  const isOf = ({ request }: Open) => request.transactionId === transactionId && fits(content, request);
+  return [...waiting].some(isOf) || isShownIn(frame, last);
+}
+
 /** True when the bytes are a part of the exchange: a program explains what it has sent or received. */
 function isShownIn({ bytes, text }: LoggedBytes, { asked, shown }: Open): boolean {
   if (text === undefined) return false;
@@ -207,7 +238,13 @@ function askedBefore(
   { last, waiting }: Channel,
   framing: Framing,
 ): Open | undefined {
-  if (framing !== SOCKET) return last;
+  if (framing !== SOCKET) {
+    if (!last || !content || fits(content, last.request)) return last;
+    // Several requests of one read are answered in turn.
+    return (
+      [...waiting].find((open) => open.asked.line === last.asked.line && fits(content, open.request)) ?? last
+    );
+  }
   if (!content) return last && isAnswered(last) ? undefined : last;
   // The transaction identifier says which request a reply is for (Messaging V1.0b, 3.1.3).
   const { transactionId } = content;
@@ -241,19 +278,6 @@ function isServed(unitId: number, framing: Framing): boolean {
 /** True when a program shows the same bytes once more, behind other words. */
 function isAgain(frame: LoggedBytes, asked: LoggedBytes): boolean {
   return frame.words !== asked.words && Buffer.compare(frame.bytes, asked.bytes) === 0;
-}
-
-/** The direction of requests: a log of a client sends them, and a log of a server receives them. */
-function requestDirection(frames: readonly LoggedBytes[], framing: Framing): 'out' | 'in' {
-  let score = 0;
-  for (const { direction, bytes, channel } of frames) {
-    // The connections of a capture are turned so that requests go out.
-    if (channel !== undefined) return 'out';
-    const content = framing.decode(bytes);
-    if (!content || !isRequest(content)) continue;
-    score += direction === 'out' ? 1 : direction === 'in' ? -1 : 0;
-  }
-  return score >= 0 ? 'out' : 'in';
 }
 
 function isRequest(content: AduContent): boolean {

@@ -3,7 +3,8 @@ import { readCapture } from './capture.js';
 import { isCapture } from './capture-file.js';
 import { conversationOf } from './exchanges.js';
 import { learn } from './learned.js';
-import { type LogLines, readLog } from './log-lines.js';
+import { readLog } from './log-lines.js';
+import type { LogLines } from './logged-bytes.js';
 import { type Learned, writeLearned } from './write.js';
 
 /** The result of learning: a native file, and what a person has to know of it. */

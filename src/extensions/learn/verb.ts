@@ -8,9 +8,11 @@ import { loadNative } from '../../document/load.js';
 import { readBytes } from '../../document/text/read-file.js';
 import { concatBytes } from '../../modbus/protocol/bytes.js';
 import { Simulator } from '../../simulator/simulator.js';
-import { type Check, checkLearned } from './check.js';
+import { isCapture } from './capture-file.js';
+import { type Check, checkLearned, compared } from './check.js';
 import type { LearnCommand } from './command.js';
 import { type LearnedFile, learnFiles, MOST_LEARNED } from './learn.js';
+import { countsOfCapture, countsOfLog } from './second-reading.js';
 import { writeScenario } from './write.js';
 
 /** A log with this many requests or more is checked only if the user wants it. */
@@ -40,7 +42,7 @@ export async function learn(command: LearnCommand): Promise<number> {
   const learned = result.value;
   note([learned.summary, ...learned.notes].join('\n'));
   const { verify = learned.learned.conversation.exchanges.length < MANY_REQUESTS } = command;
-  if (verify) note(checkText(await checkOf(learned)).join('\n'));
+  if (verify) note([...checkText(await checkOf(learned)), ...secondReading(learned, contents)].join('\n'));
   // The file is written all the same, of what the other logs had.
   const code =
     writeNativeFile(learned.text, command) ||
@@ -92,6 +94,18 @@ async function checkOf({ text, learned }: LearnedFile): Promise<Check> {
     const steps = plan?.kind === 'send' ? plan.steps : [];
     return concatBytes(...steps.map((step) => (step.kind === 'bytes' ? step.bytes : [])));
   });
+}
+
+/** What another reading of the same files says, if they have words or headers to go by. */
+function secondReading({ learned }: LearnedFile, contents: readonly Uint8Array[]): string[] {
+  let [requests, replies] = [0, 0];
+  for (const bytes of contents) {
+    const counts = isCapture(bytes) ? countsOfCapture(bytes) : countsOfLog(new TextDecoder().decode(bytes));
+    if (!counts) return [];
+    requests += counts.requests;
+    replies += counts.replies;
+  }
+  return [compared(learned, { requests, replies })];
 }
 
 function checkText({ asked, same, others }: Check): string[] {

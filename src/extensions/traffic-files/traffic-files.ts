@@ -278,7 +278,7 @@ export class TrafficFile {
     const { directory } = this.#definition;
     const lost = this.#files.path;
     this.#encoding = undefined;
-    this.#log.warn({ directory }, `${lost} was removed or moved: the traffic goes on in the next file`);
+    this.#log.warn({ directory }, `${lost} was removed or moved: the traffic continues in the next file`);
   }
 
   async #beginFile(): Promise<void> {

@@ -15,6 +15,7 @@ import { CODES, type Code, refusal } from '../../simulator/commands/refusal.js';
 import { Access, type AccessRules, accessGuard } from './access/access.js';
 import { targetOf } from './access/clients.js';
 import { refuse } from './answers.js';
+import { compressAnswers } from './compression.js';
 import { limitConnections } from './connection-limit.js';
 import { NO_PAGE } from './console/paths.js';
 import { consoleRoutes } from './console/routes.js';
@@ -192,6 +193,7 @@ export function buildApp(
 
   app.addHook('preSerialization', ({ url }, reply, body, done) => done(null, asSent(url, reply, body)));
   takeRequests(app, guard);
+  compressAnswers(app);
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler<FastifyError>(sendError);
   app.setNotFoundHandler((request, reply) => {
@@ -210,6 +212,8 @@ export function buildApp(
     );
   });
 
+  app.addHook('onListen', async () => desk.sums.start());
+  app.addHook('onClose', async () => desk.sums.stop());
   app.register(healthRoutes(desk));
   app.register(metricsRoutes(desk));
   for (const [prefix, plugin] of plugins) app.register(plugin, { prefix });

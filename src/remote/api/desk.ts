@@ -4,12 +4,14 @@ import type { MqttStatus } from '../../simulator/commands/schemas/mqtt.js';
 import type { KeptEvents } from '../../simulator/traffic/kept-events.js';
 import type { Rpc } from '../rpc/rpc.js';
 import { LineMap } from './line-map.js';
+import { Sums } from './sums.js';
 
 /** The way of the desk to the running simulator, and to its traffic. */
 export interface ApiContext {
   readonly rpc: Rpc;
   readonly traffic: KeptEvents;
   readonly map: LineMap;
+  readonly sums: Sums;
   /** Directory in which clients may have files written. */
   readonly writesIn: string;
   /**
@@ -36,5 +38,5 @@ type DeskParts = Pick<ApiContext, 'writesIn' | 'now' | 'beginWork' | 'log'>;
 
 export function newDesk(rpc: Rpc, traffic: KeptEvents, parts: DeskParts): ApiContext {
   const caughtUp = async () => void (await rpc.call('program.ping', undefined));
-  return { rpc, traffic, map: new LineMap(rpc, traffic), caughtUp, ...parts };
+  return { rpc, traffic, map: new LineMap(rpc, traffic), sums: new Sums(rpc), caughtUp, ...parts };
 }

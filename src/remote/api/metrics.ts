@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { LineMetrics, ProgramMetrics } from '../../simulator/commands/program.js';
 import type { MqttStatus } from '../../simulator/commands/schemas/mqtt.js';
 import { COUNTERS, type FrameCounts, type LineCounters } from '../../simulator/traffic/counters.js';
+import type { SumName, SumRow } from '../../simulator/traffic/sums.js';
 import { allParts } from '../rpc/rpc.js';
 import { refuse, sendText } from './answers.js';
 import type { ApiContext } from './desk.js';
@@ -113,6 +114,9 @@ function* simulatorFamilies(
     );
   }
   yield counter('exceptions', 'Replies that began with an exception, by its code.', exceptions(all));
+  yield counter('outcomes', 'What became of requests.', outcomes(all));
+  yield counter('bytes', 'Bytes on the line.', bytes(all));
+  yield counter('speaking_seconds', 'How long bytes were on the wire.', speaking(all));
   yield histogram(
     'turnaround_seconds',
     'Time from the end of a request to the beginning of its reply.',
@@ -176,6 +180,41 @@ function* exceptions(lines: readonly LineMetrics[]): Labelled {
   for (const { name, exceptions } of lines) {
     for (const [code, count] of exceptions) yield [{ line: name, code }, count];
   }
+}
+
+/** The sums that are outcomes of requests, with the words of the label. */
+const OUTCOMES = [
+  ['good', 'good'],
+  ['exceptions', 'exception'],
+  ['ordered', 'ordered'],
+  ['missing', 'missing'],
+] as const;
+
+function* outcomes(lines: readonly LineMetrics[]): Labelled {
+  for (const { name: line, sums } of lines)
+    for (const row of sums)
+      for (const [sum, outcome] of OUTCOMES)
+        if (row[sum] > 0)
+          yield [{ line, unit: known(row.unit), function: known(row.function), outcome }, row[sum]];
+}
+
+function known(number: number): number | 'other' {
+  return number < 0 ? 'other' : number;
+}
+
+function* bytes(lines: readonly LineMetrics[]): Labelled {
+  for (const { name: line, sums } of lines) {
+    yield [{ line, direction: 'in' }, sumOf(sums, 'bytesIn')];
+    yield [{ line, direction: 'out' }, sumOf(sums, 'bytesOut')];
+  }
+}
+
+function* speaking(lines: readonly LineMetrics[]): Labelled {
+  for (const { name: line, sums } of lines) yield [{ line }, sumOf(sums, 'speakingMs') / 1000];
+}
+
+function sumOf(rows: readonly SumRow[], name: SumName): number {
+  return rows.reduce((sum, row) => sum + row[name], 0);
 }
 
 const metrics = {

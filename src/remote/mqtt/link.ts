@@ -53,6 +53,8 @@ export class MqttLink {
   /** The topics that Home Assistant knows of the values of each device. */
   readonly #announced = new Map<string, ReadonlySet<string>>();
   #summary: Summary | undefined;
+  /** The second up to which sums were reported. */
+  #summedTo = -1;
   #reported = '';
   #counted: { readonly at: number; readonly requests: number; readonly faults: number } | undefined;
   #hits = new Map<string, number>();
@@ -291,6 +293,16 @@ export class MqttLink {
       Math.max(0, Math.round((1e7 * (to - from)) / (at - before.at)) / 10);
     const rates = { requests: rate(before.requests, requests), faults: rate(before.faults, faults.hits) };
     this.#broker.publish({ topic: `${this.#topic}/rates`, payload: JSON.stringify(rates) });
+    void this.#reportSums();
+  }
+
+  /** Reports what has passed each line since the last report, over all units. */
+  async #reportSums(): Promise<void> {
+    const { sums } = this.#desk;
+    await sums.read();
+    const payload = JSON.stringify({ lines: sums.byLine(this.#summedTo + 1) });
+    this.#summedTo = sums.last;
+    this.#broker.publish({ topic: `${this.#topic}/sums`, payload });
   }
 
   /** Reports each rule that has acted since the last look, once. */

@@ -20,6 +20,9 @@ export function ask<Value>(method: Method, path: string, body?: object): Promise
   return askBy<Value>(send, method, path, body);
 }
 
+/** Why a control that changes something is off in a session that may not. */
+export const ONLY_READS = 'this session may only read';
+
 /** Whether this session may change anything. Assumed while its role is not known. */
 export function mayWrite(): boolean {
   return session.value?.role !== 'read';

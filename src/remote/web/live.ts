@@ -5,11 +5,15 @@ import type { Summary } from '../../simulator/commands/schemas/program.js';
 import type { StreamedView } from '../../simulator/traffic/view-schema.js';
 import { needsLogIn, send } from './api.js';
 
-/** The state of the connection. `refused`: the simulator answers, but refuses it. */
+/**
+ * The state of the connection. `refused`: the simulator answers, but refuses it. `restarting`: only REST is
+ * away, and comes back.
+ */
 export type ConnectionState =
   | { readonly state: 'connecting' }
   | { readonly state: 'open' }
   | { readonly state: 'lost' }
+  | { readonly state: 'restarting' }
   | { readonly state: 'refused'; readonly reason: string };
 
 export const connection = signal<ConnectionState>({ state: 'connecting' });
@@ -51,6 +55,8 @@ interface TrafficFollower {
 /** When more events than this wait for the next frame, the page stops reading, and the simulator waits. */
 const MOST_PENDING = 4000;
 const RECONNECT_MS = 1000;
+/** The code of the answer while REST is started again. */
+const RESTARTING = 'rest.restarting';
 /** Longest silence on the connection, in ms. A summary comes every second. */
 const SILENCE_MS = 5000;
 /** Time between two batches of a hidden page, in ms. Hidden pages get no animation frames. */
@@ -132,7 +138,7 @@ function nextConnection(): ConnectionWanted {
 function opened(): void {
   const { state } = connection.peek();
   connection.value = { state: 'open' };
-  if (state !== 'lost' && state !== 'refused') return;
+  if (state === 'connecting' || state === 'open') return;
   isKnown = false;
   comebacks.value++;
 }
@@ -143,7 +149,9 @@ async function closed({ status, problem }: Extract<Followed, { kind: 'closed' }>
     if (served === follower) served.onRefused?.(problem);
     return;
   }
-  connection.value = status === 0 ? { state: 'lost' } : { state: 'refused', reason: problem.detail };
+  if (status === 0) connection.value = { state: 'lost' };
+  else if (problem.code === RESTARTING) connection.value = { state: 'restarting' };
+  else connection.value = { state: 'refused', reason: problem.detail };
   await (needsLogIn.value ? loggedIn() : new Promise((resolve) => setTimeout(resolve, RECONNECT_MS)));
 }
 
@@ -172,6 +180,7 @@ function takeSummary(next: Summary): void {
   isKnown = true;
   if (last && next.program.run !== last.program.run) {
     after = undefined;
+    readUpTo.value = 0;
     refused = undefined;
     pending.length = 0;
     // A view that began after an event of the earlier run must begin again: the numbers mean other events

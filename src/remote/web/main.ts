@@ -4,7 +4,7 @@ import { html, render } from 'htm/preact';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { VIEW_NAMES, type ViewName } from '../api/console/paths.js';
-import { logIn, logOut, needsLogIn, readSession, session } from './api.js';
+import { logIn, logOut, mayWrite, needsLogIn, ONLY_READS, readSession, session } from './api.js';
 import { connection, keepConnected, serverNow, summary } from './live.js';
 import { followLinks, go, hrefOf, route } from './route.js';
 import { Button, Field, into, State, useRequest } from './ui/controls.js';
@@ -68,6 +68,7 @@ function Header() {
     <div class="flow">
       <time class="clock mono dim" title="The clock of the simulator's machine">${program ? timeOfDay(serverNow()) : ''}</time>
       <${ConnectionState} />
+      ${mayWrite() ? null : html`<span title=${ONLY_READS}><${State} tone="off">read only<//></span>`}
       <${Button} onClick=${nextTheme}>Theme: ${theme.value}<//>
       ${session.value?.secondsLeft == null ? null : html`<${Button} onClick=${() => void logOut()}>Log out<//>`}
     </div>
@@ -78,7 +79,11 @@ function Header() {
 function ConnectionState() {
   const now = connection.value;
   if (now.state === 'open') return html`<${State} tone="good">live<//>`;
+  if (needsLogIn.value) return html`<${State} tone="warn">waits for a token<//>`;
   if (now.state === 'connecting') return html`<${State} tone="warn">connecting<//>`;
+  if (now.state === 'restarting')
+    return html`<${State} tone="warn">REST restarts<//>
+      <p class="banner warn long" role="status">REST is being started again. The lines go on meanwhile.</p>`;
   const text =
     now.state === 'lost' ? 'Connection lost, trying again' : `No live values, trying again: ${now.reason}`;
   return html`<${State} tone="bad">lost<//><p class="banner refused long" role="alert">${text}</p>`;
@@ -90,7 +95,7 @@ function LogIn() {
   const { isBusy, refusal, send } = useRequest();
   return html`<${Dialog} title="Log in" onSubmit=${() => void send(logIn(token.value))}
     buttons=${html`<${Button} type="submit" kind="main" disabled=${isBusy.value}>Log in<//>`}>
-    <p>Enter <span class="mono">api.token</span> of the configuration, or one of <span class="mono">api.readTokens</span>
+    <p>Enter <span class="mono">api.token</span> of the configuration, or one of <span class="mono">api.readTokens</span>${' '}
     to look without changing anything.</p>
     <${Field} label="Token" type="password" mono value=${token.value} problem=${refusal.value?.detail}
       onInput=${into(token)} />

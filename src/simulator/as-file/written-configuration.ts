@@ -45,7 +45,7 @@ export function configurationText(running: RunningConfiguration): Generator<stri
 
 function* sections(running: RunningConfiguration): Generator<BlockPart> {
   const { directory, lines, rules, faultLines, findValue } = running;
-  yield 'What was running when this file was made. Clocks, counts and the times of fault rules begin anew.';
+  yield 'The configuration that was running when this file was made. Clocks, counts and the times of fault rules start from zero.';
   yield `Relative paths begin in ${quote(directory)}: keep this file there.`;
   yield ['devices', new Block(devices(running))];
   yield [

@@ -9,12 +9,15 @@ import type { Write } from '../../device/registers/accesses.js';
 import type { RegisterImage } from '../../device/registers/image.js';
 import { notDefined } from '../../device/registers/undefined.js';
 import {
+  type BitNames,
   expectedNumber,
   nearestValue,
+  ofBits,
   parseValue,
   setBits,
   type Value,
   type ValueLocation,
+  withBits,
 } from '../../device/registers/value.js';
 import type { TableName } from '../../device/tables.js';
 import type { Simulator } from '../simulator.js';
@@ -92,6 +95,8 @@ export function viewRegister(value: DeviceValue): RegisterView {
     label: view.available
       ? (labels?.get(Number(view.raw)) ?? (bits ? setBits(bits, image.valueAt(location)) : null))
       : null,
+    bits: bits ? Object.fromEntries(bits) : null,
+    violates: violated(value) ?? null,
     signal: signal ? { [signal.kind]: signal.written } : null,
     trouble: point?.signal?.trouble?.() ?? null,
     saturated: point?.saturated ?? 0,
@@ -100,6 +105,15 @@ export function viewRegister(value: DeviceValue): RegisterView {
     writes: image.writes.get(location.address),
     lastWriter: viewLastWriter(value),
   };
+}
+
+/** The reaction that would refuse this value to a client. A password judges the writer, not the value. */
+function violated({ image, location, point }: DeviceValue): string | undefined {
+  const { reactions = [], scale } = point?.definition ?? {};
+  const value = () => Number(image.valueAt(location)) * (scale ?? 1);
+  return reactions.find(
+    ({ kind }, i) => kind !== 'password' && point?.reactions[i]?.refusal?.(value()) !== undefined,
+  )?.kind;
 }
 
 function viewLastWriter({ image, location, point }: DeviceValue): RegisterView['lastWriter'] {
@@ -282,7 +296,7 @@ function isWord(word: unknown): word is number {
 }
 
 function other(at: At, expected: string, present: string): Problem {
-  return { path: pathText(at.path), message: `expected ${expected}, but ${present} stands there` };
+  return { path: pathText(at.path), message: `expected ${expected}, found ${present}` };
 }
 
 /** The refusal when other content stands there than expected, with everything that was found. */
@@ -353,26 +367,39 @@ function writeWords({ tables }: Device, table: TableName, address: number, words
 }
 
 /**
- * Converts a value in its unit, a label or a raw value to the stored value.
+ * Converts a value in its unit, a label, names of bits or a raw value to the stored value.
  * @param raw true when the input is the stored number, without the scale
  * @returns the stored value, or what was expected instead
  */
-export function parseChange({ location, point }: DeviceValue, input: unknown, raw: boolean): Result<Value> {
-  const { scale = 1, labels } = point?.definition ?? {};
+export function parseChange(
+  { image, location, point }: DeviceValue,
+  input: unknown,
+  raw: boolean,
+): Result<Value> {
+  const { scale = 1, labels, bits } = point?.definition ?? {};
+  const { type, cells } = location;
+  const set = bits && typeof input === 'string' ? withBits(bits, input, image.valueAt(location)) : undefined;
+  if (set !== undefined) return success(ofBits(type, set, cells));
   const label = Array.from(labels ?? []).find(([, text]) => text === input);
-  const orLabel = labels ? orOneOf([...labels.values()]) : '';
-  const parsed = parseValue(location.type, label ? label[0] : input, location.cells);
-  if (raw || label || scale === 1 || location.type === 'string') {
+  const orLabel = `${labels ? orOneOf([...labels.values()]) : ''}${bits ? `, or names of bits: ${namesOf(bits)}` : ''}`;
+  const parsed = parseValue(type, label ? label[0] : input, cells);
+  if (raw || label || scale === 1 || type === 'string') {
     return parsed.ok ? parsed : failure(`${parsed.error}${orLabel}`);
   }
   if (typeof input !== 'number') return failure(`${expectedNumber(input)}${orLabel}`);
-  const { value, fits } = nearestValue(location.type, input / scale);
-  return fits
-    ? success(value)
-    : failure(`a number that ${location.type} can hold with a scale of ${scale}${orLabel}`);
+  const { value, fits } = nearestValue(type, input / scale);
+  return fits ? success(value) : failure(`a number that ${type} can hold with a scale of ${scale}${orLabel}`);
 }
 
 const MOST_LABELS = 20;
+
+/** The first names of bits, as in `running, overload`. */
+function namesOf(bits: BitNames): string {
+  return `${bits
+    .slice(0, MOST_LABELS)
+    .map(([, name]) => name)
+    .join(', ')}${bits.length > MOST_LABELS ? ', …' : ''}`;
+}
 
 /** The labels that may stand for a value, as the end of an "expected" message. */
 function orOneOf(labels: readonly string[]): string {

@@ -4,6 +4,7 @@ import { configurationText } from '../as-file/written-configuration.js';
 import type { Line } from '../line.js';
 import { describeLine, lineStatus } from '../line-status.js';
 import type { FrameCounts, LineCounters } from '../traffic/counters.js';
+import type { SumRow, SumSecond } from '../traffic/sums.js';
 import { micros, thousandths } from '../traffic/words.js';
 import type { CommandContext, Lag } from './context.js';
 import type { FunctionsOf } from './declared.js';
@@ -81,6 +82,7 @@ export interface LineMetrics {
   readonly counters: LineCounters;
   readonly frames: readonly FrameCounts[];
   readonly exceptions: ReadonlyMap<number, number>;
+  readonly sums: readonly SumRow[];
   readonly turnaround: HistogramCounts;
   readonly lateness: HistogramCounts;
 }
@@ -92,7 +94,7 @@ interface HistogramCounts {
 }
 
 function* lineMetrics({ simulator }: CommandContext): Generator<LineMetrics> {
-  for (const { name, state, clients, counters, meters } of simulator.lines.values()) {
+  for (const { name, state, clients, counters, meters, sums } of simulator.lines.values()) {
     const { frames, exceptions, turnaround, lateness } = meters;
     yield {
       name,
@@ -101,10 +103,26 @@ function* lineMetrics({ simulator }: CommandContext): Generator<LineMetrics> {
       counters: { ...counters },
       frames,
       exceptions,
+      sums: sums.totals(performance.now()),
       turnaround: plain(turnaround),
       lateness: plain(lateness),
     };
   }
+}
+
+/** What passed a line in the last seconds. */
+interface LineSumsView {
+  readonly name: string;
+  readonly seconds: readonly SumSecond[];
+}
+
+/** The seconds after one of them that are over. */
+function* lineSums(
+  { simulator }: CommandContext,
+  { after }: { readonly after: number },
+): Generator<LineSumsView> {
+  const now = performance.now();
+  for (const { name, sums } of simulator.lines.values()) yield { name, seconds: sums.after(after, now) };
 }
 
 function plain({ bounds, counts, sum }: HistogramCounts): HistogramCounts {
@@ -164,6 +182,7 @@ export const PROGRAM_FUNCTIONS = {
   'program.map': map,
   'program.metrics': programMetrics,
   'line.metrics': lineMetrics,
+  'line.sums': lineSums,
   'program.configuration': configuration,
   'program.ports': usedPorts,
   'traffic.clear': clearTraffic,

@@ -43,6 +43,7 @@ export const CODES = {
     status: 503,
     means: 'As many readers as are allowed are connected, or as many long lists are being read.',
   },
+  'rest.restarting': { status: 503, means: 'REST is being started again. The lines go on meanwhile.' },
   'bench.offline': { status: 503, means: 'The bench is not on the broker (modbus-sim fleet).' },
   'bench.silent': { status: 503, means: 'The bench gave no answer in time (modbus-sim fleet).' },
   'bench.interrupted': {
@@ -80,7 +81,7 @@ export const CODES = {
     status: 400,
     means: 'The type has no value that means "not available", and the entry has no notAvailable.',
   },
-  'value.not_as_expected': { status: 409, means: 'Another value stands there than the request expects.' },
+  'value.not_as_expected': { status: 409, means: 'The value is not the one that the request expects.' },
   'register.undefined': { status: 400, means: 'No register is defined at the address.' },
   'register.defined': { status: 409, means: 'All registers of the range are defined already.' },
   'register.inside_value': { status: 400, means: 'The address is inside a value of several registers.' },

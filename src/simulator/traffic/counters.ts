@@ -10,7 +10,7 @@ export const COUNTERS = {
   broadcasts: 'Requests to every unit of the line (unit identifier 0).',
   dropped: 'Requests that were not executed, because they came while replies were pending.',
   replies: 'Replies that were sent, at least in part.',
-  unsolicited: 'Bytes and frames that the line sent though nobody had asked (`unsolicited` of the line).',
+  unsolicited: 'Bytes and frames that the line sent without a request (`unsolicited` of the line).',
   duplicates: 'Responses of another device that uses one of our unit identifiers.',
   echoes: 'Our own replies that the adapter heard and the line discarded.',
   collisions: 'Replies during which another device sent bytes.',
@@ -178,7 +178,7 @@ function newCounts(unitId: number | undefined, functionCode: number | undefined)
 }
 
 /** The code of the exception that a reply begins with; undefined when it begins with something else. */
-function sentException({ plan, framing }: Extract<NewEvent, { kind: 'reply' }>): number | undefined {
+export function sentException({ plan, framing }: Extract<NewEvent, { kind: 'reply' }>): number | undefined {
   const step = plan.kind === 'send' ? plan.steps[0] : undefined;
   // A reply with an exception has one byte more than the shortest ADU, which has only a function code. In
   // ASCII, that is two digits.

@@ -316,7 +316,7 @@ function noticeText({ kind, count }: NoticeEvent): string {
     case 'loop':
       return 'loop: the same replies came back again and again, so the next ones are not executed';
     case 'collision':
-      return 'collision: somebody else spoke while a reply was on the wire';
+      return 'collision: another sender spoke while a reply was on the wire';
     case 'overrun':
       return `overrun: the UART has lost ${characters}`;
     case 'damaged characters':

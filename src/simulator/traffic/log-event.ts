@@ -110,7 +110,7 @@ function warningOf(event: NewEvent): (() => string) | undefined {
       return () =>
         'the same replies came back again and again, so the next ones are not executed; say "echo: yes" if the adapter of this line hears what it sends, "echo: no" if a client repeats its writes so fast';
     case 'collision':
-      return () => 'collision: somebody else spoke while a reply was on the wire';
+      return () => 'collision: another sender spoke while a reply was on the wire';
     case 'overrun':
       return () => 'the UART has lost characters';
     default:

@@ -28,9 +28,9 @@ export interface TrafficFilter {
   readonly rules?: ReadonlySet<string> | undefined;
   /**
    * True for problems only: damage, requests that were not executed, and replies that are exceptions, changed
-   * by a fault or missing.
+   * by a fault or missing. `ordered`: only what fault rules did; `unordered`: only all other problems.
    */
-  readonly problems?: boolean | undefined;
+  readonly problems?: boolean | 'ordered' | 'unordered' | undefined;
   /** Wall-clock time in ms since 1970, both ends included, compared with the µs that events show. */
   readonly since?: number | undefined;
   readonly until?: number | undefined;
@@ -50,7 +50,7 @@ function mayPass(filter: TrafficFilter, { line, time, kind, unitId, functionCode
     (kinds === undefined || kinds.has(kind)) &&
     (directions === undefined || directions.has(DIRECTION_OF[kind])) &&
     (rules === undefined || kind === 'reply') &&
-    (!problems || kind === 'reply' || PROBLEMS.has(kind)) &&
+    (!problems || kind === 'reply' || (problems !== 'ordered' && PROBLEMS.has(kind))) &&
     (since === undefined || micros(time) >= micros(since)) &&
     (until === undefined || micros(time) <= micros(until))
   );
@@ -76,7 +76,7 @@ function passes(
   read: ReadEvent,
 ): boolean {
   if (hosts && !('host' in event && event.host !== undefined && hosts.has(event.host))) return false;
-  if (problems && event.kind === 'reply' && !isProblem(event, read)) return false;
+  if (problems && event.kind === 'reply' && !isProblem(event, read, problems)) return false;
   if (rules && !(event.kind === 'reply' && event.acted.some(({ rule }) => rules.has(rule)))) return false;
   if (addresses === undefined) return true;
   const pdu = requestPduOf(event, read);
@@ -87,9 +87,10 @@ function passes(
 }
 
 /** True when a reply is an exception, was changed by a fault, or was not sent completely. */
-function isProblem(event: ReplyEvent, read: ReadEvent): boolean {
+function isProblem(event: ReplyEvent, read: ReadEvent, wanted: TrafficFilter['problems']): boolean {
   const { acted, plan, report } = event;
-  if (acted.length > 0 || plan.kind !== 'send' || report.ended !== 'complete') return true;
+  if (acted.length > 0 || wanted === 'ordered') return acted.length > 0 && wanted !== 'unordered';
+  if (plan.kind !== 'send' || report.ended !== 'complete') return true;
   return decodeEvent(event, read).message?.exception !== undefined;
 }
 

@@ -80,7 +80,7 @@ export type TrafficView = Readonly<z.infer<typeof trafficViewSchema>>;
 /** Stands for events that were gone before they could be sent. */
 const leftOutSchema = z.object({ kind: z.literal('left out'), count: z.number(), text: z.string() }).meta({
   id: 'LeftOut',
-  description: 'Stands in place of events that were gone before they could be sent.',
+  description: 'Replaces events that were gone before they could be sent.',
   examples: [{ kind: 'left out', count: 1240, text: '1,240 left out' }],
 });
 

@@ -6,10 +6,11 @@ import type { Poll } from '../client/heard/exchange.js';
 import { unevenText } from '../client/heard/watching.js';
 import type { WatchedClient } from '../client/watched-client.js';
 import { type Finding, type Report, STOPPED, type Verdict, versions } from '../report/report.js';
-import { sentence } from '../report/words.js';
+import { capital, sentence } from '../report/words.js';
 import { spanOf, usualTimes } from '../times.js';
 import {
   type FuzzOrder,
+  kindsIn,
   type Move,
   movesText,
   moveText,
@@ -43,14 +44,11 @@ function actionsOf({ faults, manners }: Misbehaviour): WrittenActions {
   return { fault: faults, ...(manners && { manners: { all: manners } }) };
 }
 
-function kindsOf({ fault, manners, power, closed }: WrittenActions): string[] {
-  const rules = [fault ?? []].flat() as { readonly do?: object | readonly object[] }[];
-  const faults = rules.flatMap((rule) => [rule.do ?? []].flat().flatMap((each) => Object.keys(each)));
-  const habits = Object.values((manners ?? {}) as Record<string, object>).flatMap((each) =>
-    Object.keys(each),
-  );
-  // A device without its power is silent, and a line that is closed closes its connections.
-  return [...faults, ...habits, ...(power ? ['silence'] : []), ...(closed ? ['close'] : [])];
+/** A device without its power is silent, and a line that is closed closes its connections. */
+const ALIKE: Readonly<Record<string, string>> = { power: 'silence', closed: 'close' };
+
+function kindsOf(does: WrittenActions): string[] {
+  return kindsIn(does).map((kind) => ALIKE[kind] ?? kind);
 }
 
 /** The facts of the bench and the client that a scenario needs beside the schedule. */
@@ -147,10 +145,14 @@ function askedFor({ unitId, functionCode, pdu }: Poll): object {
 /** A failure of the client, and the shortest schedule so far that shows it. */
 export interface SeenFailure {
   readonly schedule: Schedule;
+  /** What the client met in each move; undefined where the replies were good. */
+  readonly met: readonly (string | undefined)[];
   readonly failure: ClientFailure;
   readonly plays: Plays;
   /** Plays as long as the shortest schedule, without its moves; undefined when there were none. */
   readonly without?: Plays;
+  /** True when no shorter or simpler schedule is left to try. */
+  readonly isShortest?: boolean;
   /** The events of the newest play in which the client failed. */
   readonly frames: readonly TrafficEvent[];
   /** Sequence numbers of the last event before that play, and of its last one. */
@@ -165,13 +167,15 @@ export interface KnownByNow {
   moves: number;
   plays: number;
   readonly seen: SeenFailure[];
+  /** Kinds of moves that broke the client and were then left out. */
+  readonly leftOut: string[];
 }
 
 /** Fewer moves than these have shown nothing. */
 const FEWEST_MOVES = 10;
 
 const RULE = `Fails when the client ends, asks nothing more, asks without end, sends bytes that are no request, has a value that \
-no reply carried, or does not come back to its usual round, in ${NEEDED} of 3 plays of the same moves; inconclusive when that was seen once and could not be shown again.`;
+no reply carried, or does not come back to its usual round, in ${NEEDED} of 3 plays of the same moves, or of no moves at all; inconclusive when that was seen once and could not be shown again.`;
 
 /** Makes the report on what is known by now. */
 export function fuzzReport(
@@ -181,15 +185,25 @@ export function fuzzReport(
 ): Report {
   const { line, seed, about } = order;
   const { startedAt, durationMs, isStopped, refusal, whyEnded } = course;
-  const { fate, seen, moves, plays } = known;
+  const { fate, seen, moves, plays, leftOut } = known;
   const findings = seen.map((each, i) => findingOf(each, i + 1));
-  const best = seen.find(isShown) ?? seen[0];
+  const shown = seen.filter(isShown);
+  const best = shown.find((each) => !isByItself(each)) ?? shown[0] ?? seen[0];
+  const named = shown.length > 0 ? shown : best ? [best] : [];
+  const isOpen = named.some((each) => isShown(each) && !each.isShortest && !isByItself(each));
+  // What was found comes last, because that is what the end of a terminal shows.
   const conclusions = [
     isStopped ? STOPPED : undefined,
-    refusal ?? conclusionOf(known, course.isOver, best),
-    fate,
-    refusal === undefined && best ? whyEnded : undefined,
     course.suspended,
+    fate,
+    best && whyEnded && `${whyEnded}${isOpen ? ', before all shorter moves were tried' : ''}`,
+    ...new Set(
+      refusal !== undefined
+        ? [refusal]
+        : named.length > 0
+          ? named.map(conclusionOf)
+          : [triedText(known, course.isOver)],
+    ),
   ];
   const entry = best && nearestEntry(best.schedule);
   return {
@@ -207,11 +221,13 @@ export function fuzzReport(
       { name: 'moves', value: String(moves) },
       { name: 'plays', value: String(plays) },
       ...(best ? [{ name: 'shortest schedule', value: movesOf(best.schedule) }] : []),
+      ...(leftOut.length > 0 ? [{ name: 'left out later', value: leftOut.join(', ') }] : []),
       ...(entry ? [{ name: 'nearest entry of the catalogue', value: `${entry.id}: ${entry.title}` }] : []),
     ],
     findings,
     tried: { moves, plays },
     ...(best &&
+      !isByItself(best) &&
       target && {
         fuzzed: {
           schedule: best.schedule,
@@ -232,16 +248,19 @@ export function fuzzReport(
 
 /** Makes the finding on a failure. @param number counts the failures from 1 */
 export function findingOf(fuzzed: SeenFailure, number: number): Finding {
-  const { schedule, failure, plays, frames } = fuzzed;
+  const { schedule, met, failure, plays, frames } = fuzzed;
   const [first = ''] = failure.text.split('\n');
-  const seen = `seen in ${plays.failed} of ${plays.played} plays`;
-  const again = isShown(fuzzed) || plays.played < NEEDED ? '' : whyNotShown(fuzzed);
+  const again = isShown(fuzzed) || plays.played < NEEDED ? '' : ', and not shown again';
+  const played = `${movesText(schedule, met)} (seen in ${playsText(plays)}${again})`;
+  const how = isByItself(fuzzed)
+    ? `without any move (seen first after ${movesOf(schedule)})`
+    : `moves: ${played}`;
   return {
     id: String(number),
-    title: `The client ${first}`,
+    title: `The client ${first}${isByItself(fuzzed) ? ', by itself' : ''}`,
     verdict: isShown(fuzzed) ? 'fail' : 'inconclusive',
-    summary: `${failure.text === first ? '' : `${failure.text}\n`}Moves: ${movesText(schedule)} (${seen}${again})`,
-    ...(isShown(fuzzed) && { conclusion: `${first}; moves: ${movesText(schedule)}` }),
+    summary: `${failure.text === first ? '' : `${failure.text}\n`}${capital(how)}`,
+    ...(isShown(fuzzed) && { conclusion: `${first}; ${how}` }),
     confidence: { agreeing: plays.failed, trials: plays.played },
     frames,
     durationMs: Math.max(0, (frames.at(-1)?.at ?? 0) - (frames[0]?.at ?? 0)),
@@ -257,16 +276,18 @@ export function findingOf(fuzzed: SeenFailure, number: number): Finding {
   };
 }
 
-/** True for a failure that was seen again, and that the moves have brought about. */
-function isShown({ plays, without }: SeenFailure): boolean {
-  return plays.failed >= NEEDED && (without?.failed ?? 0) < NEEDED;
+/** True for a failure that was seen again. */
+function isShown({ plays }: SeenFailure): boolean {
+  return plays.failed >= NEEDED;
 }
 
-/** Why a failure says nothing about the moves, as a part of a sentence. */
-function whyNotShown({ plays, without }: SeenFailure): string {
-  return without && plays.failed >= NEEDED
-    ? `, and in ${without.failed} of ${without.played} without any move`
-    : ', and not shown again';
+/** True for a failure that needs no move. */
+function isByItself({ without }: SeenFailure): boolean {
+  return (without?.failed ?? 0) >= NEEDED;
+}
+
+function playsText({ failed, played }: Plays): string {
+  return `${failed} of ${played} plays`;
 }
 
 function verdictOf(
@@ -279,16 +300,19 @@ function verdictOf(
   return isStopped ? 'inconclusive' : 'pass';
 }
 
-function conclusionOf({ moves, plays }: KnownByNow, isOver: boolean, best?: SeenFailure): string {
+function triedText({ moves, plays }: KnownByNow, isOver: boolean): string {
   const tried = `${moves} moves in ${plays} plays`;
-  if (!best)
-    return isOver ? `the client came back to its usual round after each of ${tried}` : `${tried} so far`;
-  const { failure, schedule, plays: shown } = best;
+  return isOver ? `the client came back to its usual round after each of ${tried}` : `${tried} so far`;
+}
+
+/** Says what the client did, and after what. */
+function conclusionOf(seen: SeenFailure): string {
+  const { failure, schedule, met, plays, without } = seen;
   const [first = ''] = failure.text.split('\n');
-  const often = isShown(best)
-    ? `in ${shown.failed} of ${shown.played} plays`
-    : `in ${shown.failed} of ${shown.played} plays${best.without ? whyNotShown(best) : ', which does not show it again'}`;
-  return `the client ${first} after ${movesOf(schedule)}, ${often}: ${movesText(schedule)}`;
+  if (without && isByItself(seen))
+    return `the client ${first} by itself: without any move, in ${playsText(without)}`;
+  const often = `in ${playsText(plays)}${isShown(seen) ? '' : ', which does not show it again'}`;
+  return `the client ${first} after ${movesOf(schedule)}, ${often}: ${movesText(schedule, met)}`;
 }
 
 function movesOf({ length }: Schedule): string {

@@ -9,9 +9,10 @@ import { Exam } from '../client/trial/exam.js';
 import { crashOf, helpedByNewConnection } from '../client/trial/run-check.js';
 import { type Audience, type End, WatchedClient } from '../client/watched-client.js';
 import type { Report } from '../report/report.js';
-import { makingDeck, simplestOf } from './deck.js';
+import { groupOf, makingDeck, simplestOf } from './deck.js';
 import { findingOf, fuzzReport, type KnownByNow, type SeenFailure } from './fuzz-report.js';
-import { afterRest, type FuzzOrder, type Move, type Schedule, stepOf } from './move.js';
+import { metIn } from './met.js';
+import { afterRest, type FuzzOrder, kindsIn, type Move, type Schedule, stepOf } from './move.js';
 import { RequestPace } from './pace.js';
 import { type ClientFailure, Player } from './play.js';
 import { NEEDED, type Plays, playsOf, shrunk } from './shrink.js';
@@ -21,15 +22,33 @@ interface PlayEnd {
   /** Sequence numbers of the last event before the play, and of its last event. */
   readonly since: number;
   readonly last: number;
+  /** What was really played: the client may have failed before the moves were over. */
+  readonly schedule: Schedule;
+  /** What the client met in each move; undefined where the replies were good. */
+  readonly met: readonly (string | undefined)[];
 }
+
+/**
+ * What became of a failure. `shown`: moves show it again. `by itself`: the client fails without any move. `once`: it could
+ * not be shown again. `stuck`: nothing more can be played.
+ */
+type Proof = 'shown' | 'by itself' | 'once' | 'stuck';
 
 /** How many of the newest moves are played, the fewest first, if a schedule shows its failure no more. */
 const HISTORIES = [40, 160];
 /** How many moves pass between two notes. */
-const NOTE_EVERY = 50;
-/** After this many failures that could not be shown again, another one says nothing new. */
+const NOTE_EVERY = 25;
+/** After this many failures, another one says nothing new. */
 const MOST_SEEN = 20;
-const TOO_MANY_SEEN: End = { by: 'client', text: 'too many failures could not be shown again' };
+const TOO_MANY_SEEN: End = {
+  by: 'client',
+  text: `the client failed ${MOST_SEEN} times, so no more moves were tried`,
+};
+const NOTHING_LEFT: End = { by: 'client', text: 'no kind of move is left that the client bears' };
+/** A client that does these by itself can still be asked what else it does. */
+const BEARABLE: readonly ClientFailure['kind'][] = ['bytes', 'value'];
+/** A play without moves is as long as this many requests at most, before the shortest schedule is known. */
+const LONGEST_WITHOUT = 60;
 /** Shrinking takes at most this many plays. */
 const MOST_SHRINKING = 400;
 
@@ -45,7 +64,11 @@ export class FuzzRun {
   #pace: RequestPace | undefined;
   #player: Player | undefined;
   #exam: Exam | undefined;
-  readonly #known: KnownByNow = { moves: 0, plays: 0, seen: [] };
+  readonly #known: KnownByNow = { moves: 0, plays: 0, seen: [], leftOut: [] };
+  /** Kinds of the single moves that have shown the newest failure. */
+  #broke = new Set<string>();
+  /** What the client does without any move, so that it is no finding. */
+  readonly #usual = new Set<ClientFailure['kind']>();
   /** True when the client was started again and nothing was played since. */
   #isFresh = false;
 
@@ -98,36 +121,73 @@ export class FuzzRun {
     return replay ? this.#replay(replay) : this.#walk(watched.target);
   }
 
-  /** Plays drawn schedules until the client fails, or until there is no more time or are no more moves. */
+  /**
+   * Plays schedules until there is no more time or are no more moves, or until several moves together show a failure. A kind
+   * of move that alone breaks the client is left out from then on.
+   */
   async #walk(target: Poll): Promise<End | undefined> {
-    const { line, seed, unitId, observer, mostMoves = Number.POSITIVE_INFINITY } = this.order;
+    const { line, seed, unitId, observer, except = [], mostMoves = Number.POSITIVE_INFINITY } = this.order;
     const { line: about, polls } = this.#client;
-    const played = { simulator: this.#bench, line, about, unitId, polls, target };
-    const deck = await inSlices(makingDeck({ ...played, showing: observer?.device }, seed));
-    if (this.#client.course.whyEnded !== undefined) return undefined;
+    const played = { simulator: this.#bench, line, about, unitId, polls, target, showing: observer?.device };
+    const newDeck = () => {
+      const leftOut = new Set([...except, ...this.#known.leftOut]);
+      return inSlices(makingDeck({ ...played, except: leftOut }, seed));
+    };
+    let deck = await newDeck();
     let history: Schedule = [];
     for (let number = 0; this.#known.moves < mostMoves; number++) {
+      if (this.#client.course.whyEnded !== undefined) return undefined;
+      if (!deck) return NOTHING_LEFT;
       const schedule = deck.schedule(number);
       const rested = this.#client.log.after(this.#client.disturbedUntil).length;
       const end = await this.#play(schedule);
       this.#known.moves += schedule.length;
-      history = [...history, ...afterRest(schedule, rested)].slice(-Math.max(...HISTORIES));
+      history = [...history, ...afterRest(end.schedule, rested)].slice(-Math.max(...HISTORIES));
       if (!end.failure) {
-        if (
-          Math.floor(this.#known.moves / NOTE_EVERY) >
-          Math.floor((this.#known.moves - schedule.length) / NOTE_EVERY)
-        )
-          this.#client.note(`${this.#known.moves} moves in ${this.#known.plays} plays, the client is well`);
+        this.#sayHowFar(schedule.length);
         continue;
       }
-      this.#known.seen.push(this.#fuzzed(schedule, end, end.failure, { failed: 1, played: 1 }));
+      this.#known.seen.push(this.#fuzzed(end, end.failure, { failed: 1, played: 1 }));
       this.#tell();
       if (!(await this.#isBack(end.failure))) return undefined;
-      if (await this.#prove(schedule, history, end)) return undefined;
+      const proof = await this.#prove(end.schedule, history, end.failure);
+      if (proof === 'stuck') return undefined;
+      if (proof === 'by itself') {
+        if (!BEARABLE.includes(end.failure.kind)) return undefined;
+        this.#usual.add(end.failure.kind);
+      }
+      if (proof === 'shown') {
+        if (!this.#leaveOut()) return undefined;
+        deck = await newDeck();
+      }
       if (this.#known.seen.length >= MOST_SEEN) return TOO_MANY_SEEN;
       history = [];
     }
     return undefined;
+  }
+
+  #sayHowFar(newMoves: number): void {
+    const { moves, plays } = this.#known;
+    if (Math.floor(moves / NOTE_EVERY) > Math.floor((moves - newMoves) / NOTE_EVERY))
+      this.#client.note(`${moves} moves in ${plays} plays, the client is well`);
+  }
+
+  /**
+   * Leaves out the kinds of a move that alone breaks the client; their whole group when another kind of it has done the same.
+   * @returns false when it takes several moves, so that no kind is to blame
+   */
+  #leaveOut(): boolean {
+    const { seen, leftOut } = this.#known;
+    if (seen.at(-1)?.schedule.length !== 1) return false;
+    const kinds = [...this.#broke].flatMap((kind) => {
+      const group = groupOf(kind);
+      return group.some((each) => leftOut.includes(each)) ? group : [kind];
+    });
+    const isNew = (kind: string) => !leftOut.includes(kind);
+    const added = [...new Set(kinds)].filter(isNew);
+    leftOut.push(...added);
+    this.#client.note(`from now on without ${added.join(', ')}, to see what else it can't bear`);
+    return true;
   }
 
   /** Plays one schedule until it is known whether the client fails in two of three plays. */
@@ -140,20 +200,17 @@ export class FuzzRun {
       const failed = plays.failed + (end.failure ? 1 : 0);
       plays = { failed, played: plays.played + 1 };
       if (!end.failure) continue;
-      this.#known.seen[0] = this.#fuzzed(schedule, end, end.failure, plays);
+      this.#known.seen[0] = this.#fuzzed(end, end.failure, plays);
       this.#tell();
       if (failed < NEEDED && !(await this.#isBack(end.failure))) return undefined;
     }
     return undefined;
   }
 
-  /**
-   * Shows a failure again, and shrinks the schedule that shows it.
-   * @returns false when it could not be shown again
-   */
-  async #prove(schedule: Schedule, history: Schedule, end: PlayEnd): Promise<boolean> {
-    const { kind } = end.failure as ClientFailure;
+  /** Shows a failure again, and shrinks the schedule that shows it. */
+  async #prove(schedule: Schedule, history: Schedule, { kind }: ClientFailure): Promise<Proof> {
     let isStuck = false;
+    this.#broke = new Set();
     const playsFor = async (candidate: Schedule, before?: Plays) => {
       let latest: (PlayEnd & { failure: ClientFailure }) | undefined;
       const plays = await playsOf(async () => {
@@ -165,19 +222,15 @@ export class FuzzRun {
         if (failure && !(await this.#isBack(failure))) isStuck = true;
         return failure?.kind === kind;
       }, before);
-      const known = this.#known.seen.at(-1);
       if (plays.failed < NEEDED) {
-        if (known?.schedule === candidate)
-          this.#known.seen[this.#known.seen.length - 1] = { ...known, plays };
+        if (before) this.#improve({ plays });
         return false;
       }
-      if (latest)
-        this.#known.seen[this.#known.seen.length - 1] = this.#fuzzed(
-          candidate,
-          latest,
-          latest.failure,
-          plays,
-        );
+      const {
+        schedule: [only, ...others],
+      } = latest ?? { schedule: [] };
+      if (only && others.length === 0) for (const each of kindsIn(only.does)) this.#broke.add(each);
+      if (latest) this.#improve(this.#fuzzed(latest, latest.failure, plays));
       this.#tell();
       return true;
     };
@@ -189,30 +242,45 @@ export class FuzzRun {
       shown = history.slice(-length);
       isShown = await playsFor(shown);
     }
-    if (!isShown) return isStuck;
+    if (isStuck) return 'stuck';
+    if (!isShown) return 'once';
+    const isShort = requestsIn(shown) <= LONGEST_WITHOUT;
+    if (isShort && (await this.#failsWithoutMoves(kind))) return 'by itself';
     const deadline = this.#known.plays + MOST_SHRINKING;
     const fits = (candidate: Schedule) => candidate.every((move) => stepOf(move, this.#bench) !== undefined);
+    const { except = [] } = this.order;
+    const leftOut = new Set([...except, ...this.#known.leftOut]);
     await shrunk(
-      shown,
-      simplestOf({ line: this.order.line, about: this.#client.line }),
+      this.#newest.schedule,
+      simplestOf({ line: this.order.line, about: this.#client.line, except: leftOut }),
       async (candidate) => fits(candidate) && (await playsFor(candidate)),
       () => isStuck || this.#known.plays >= deadline,
     );
-    if (!isStuck) await this.#playWithoutMoves(kind);
-    return true;
+    if (isStuck) return 'stuck';
+    this.#improve({ isShortest: true });
+    return !isShort && (await this.#failsWithoutMoves(kind)) ? 'by itself' : 'shown';
   }
 
-  /** Lets as many requests pass as the shortest schedule lasts: a client that fails then fails by itself. */
-  async #playWithoutMoves(kind: ClientFailure['kind']): Promise<void> {
-    const shown = this.#known.seen.at(-1) as SeenFailure;
-    const nothing = shown.schedule.map((move): Move => ({ ...move, does: {} }));
+  /** Lets as many requests pass as the newest schedule lasts: a client that fails then fails by itself. */
+  async #failsWithoutMoves(kind: ClientFailure['kind']): Promise<boolean> {
+    const nothing = this.#newest.schedule.map((move): Move => ({ ...move, does: {} }));
     const without = await playsOf(async () => {
       await this.#refresh();
       const { failure } = await this.#play(nothing);
       return failure?.kind === kind && (await this.#isBack(failure));
     });
-    this.#known.seen[this.#known.seen.length - 1] = { ...shown, without };
-    if (without.failed >= NEEDED) this.#tell();
+    this.#improve({ without });
+    if (without.failed < NEEDED) return false;
+    this.#tell();
+    return true;
+  }
+
+  get #newest(): SeenFailure {
+    return this.#known.seen.at(-1) as SeenFailure;
+  }
+
+  #improve(better: Partial<SeenFailure>): void {
+    this.#known.seen[this.#known.seen.length - 1] = { ...this.#newest, ...better };
   }
 
   async #play(schedule: Schedule): Promise<PlayEnd> {
@@ -225,7 +293,7 @@ export class FuzzRun {
     });
     const exam = this.#newExam();
     const player = this.#player as Player;
-    const failure = await Promise.race([
+    const seen = await Promise.race([
       player.play(exam, schedule),
       endless,
       crashed.then((how): ClientFailure => ({ kind: 'ended', text: crashOf(how).text })),
@@ -233,7 +301,19 @@ export class FuzzRun {
     exam.end();
     exam.mark();
     await player.clear();
-    return { failure, since, last: log.last };
+    const failure = seen && this.#usual.has(seen.kind) ? undefined : seen;
+    const begun = schedule.slice(0, Math.max(1, player.begun.length));
+    return { failure, since, last: log.last, schedule: failure ? begun : schedule, met: this.#met() };
+  }
+
+  /** What the client met in each move of the newest play. */
+  #met(): (string | undefined)[] {
+    const { log, polls } = this.#client;
+    const begun = this.#player?.begun ?? [];
+    const answered = new Set(polls.filter(({ isAnswered }) => isAnswered).map(({ key }) => key));
+    return begun.map(({ since, until = log.last }) =>
+      metIn(log.after(since).filter(({ seq, poll }) => seq <= until && answered.has(poll))),
+    );
   }
 
   /**
@@ -279,14 +359,20 @@ export class FuzzRun {
     return this.#exam;
   }
 
-  #fuzzed(schedule: Schedule, { since, last }: PlayEnd, failure: ClientFailure, plays: Plays): SeenFailure {
+  #fuzzed(end: PlayEnd, failure: ClientFailure, plays: Plays): SeenFailure {
+    const { schedule, met, since, last } = end;
     const { log } = this.#client;
     const heard = [...log.after(since), ...log.othersAfter(since)].filter(({ seq }) => seq <= last);
-    return { schedule, failure, plays, frames: framesOf(heard), since, last };
+    return { schedule, met, failure, plays, frames: framesOf(heard), since, last };
   }
 
   #tell(): void {
     const { length } = this.#known.seen;
-    this.#client.found(findingOf(this.#known.seen[length - 1] as SeenFailure, length), length);
+    this.#client.found(findingOf(this.#newest, length), length);
   }
+}
+
+/** How many requests a schedule lasts. */
+function requestsIn(schedule: Schedule): number {
+  return schedule.reduce((sum, { after, requests }) => sum + after + requests, 0);
 }

@@ -56,17 +56,37 @@ function* readingStep(at: At, simulator: Simulator): Work<ScenarioStep | undefin
   return step;
 }
 
-/** Says what a move does, in a few words: `2 requests later, {silence: true} for 3 requests`. */
-export function moveText({ after, requests, does }: Move): string {
-  const begins = after === 0 ? '' : `${count(after)} later, `;
-  return `${begins}${actionsText(does)} for ${count(requests)}`;
+/** The name of all entries of the catalogue together, where kinds of moves are named. */
+export const ENTRIES = 'catalogue';
+/** What is done to a client beside faults and manners. */
+export const OTHER_KINDS: readonly string[] = ['power', 'closed', 'unsolicited', ENTRIES];
+
+/** The kinds of what a move does: those of its faults, keys of manners, `power`, `closed`, `unsolicited`. */
+export function kindsIn({ fault, manners, ...others }: WrittenActions): string[] {
+  const rules = [fault ?? []].flat() as { readonly do?: object | readonly object[] }[];
+  const faults = rules.flatMap((rule) => [rule.do ?? []].flat().flatMap((each) => Object.keys(each)));
+  const habits = Object.values((manners ?? {}) as Record<string, object>).flatMap((each) =>
+    Object.keys(each),
+  );
+  return [...faults, ...habits, ...OTHER_KINDS.filter((kind) => others[kind] !== undefined)];
 }
 
-export function movesText(schedule: Schedule): string {
-  return schedule.map(moveText).join('; ');
+/**
+ * Says what a move does, in a few words: `2 requests later, {silence: true} for 3 requests`.
+ * @param met what the client met meanwhile, which comes first: `no reply to 3 requests ({silence: true})`
+ */
+export function moveText({ after, requests, does }: Move, met?: string): string {
+  const begins = after === 0 ? '' : `${countText(after)} later, `;
+  const actions = actionsText(does);
+  return `${begins}${met === undefined ? `${actions} for ${countText(requests)}` : `${met} (${actions})`}`;
 }
 
-function count(requests: number): string {
+/** @param met what the client met in each move, where that is known */
+export function movesText(schedule: Schedule, met: readonly (string | undefined)[] = []): string {
+  return schedule.map((move, i) => moveText(move, met[i])).join('; ');
+}
+
+export function countText(requests: number): string {
   return requests === 1 ? 'one request' : `${requests} requests`;
 }
 
@@ -87,6 +107,8 @@ export const DEFAULT_FUZZ_MS = 1_800_000;
 export interface FuzzOrder extends ClientOrder {
   /** How many moves are tried at most; without a limit when undefined. */
   readonly mostMoves?: number | undefined;
+  /** Kinds of moves that are left out; none when undefined. */
+  readonly except?: readonly string[] | undefined;
   /** A schedule to be played in place of drawn ones; undefined to draw. */
   readonly replay?: Schedule | undefined;
   /** What the scenario says of its bench: `configuration` and `dut`; empty for a bench that runs already. */

@@ -3,6 +3,7 @@ import { sentFrames } from '../../modbus/protocol/reply-plan.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import { settle, watchValues } from '../client/checks/real-world.js';
+import { timesBetween } from '../client/heard/exchange.js';
 import type { Exam } from '../client/trial/exam.js';
 import type { ValueOracle } from '../client/trial/values.js';
 import type { WatchedClient } from '../client/watched-client.js';
@@ -40,7 +41,18 @@ const PATIENCE_PERIODS = 10;
 /** A line is closed for at least this long for each request of its move, in ms. */
 const SHORTEST_MS = 100;
 
+/** A client polls more slowly than before when each of its newest intervals is longer than usual by these. */
+const SLOWER = 1.2;
+const SLOWER_MS = 10;
+const INTERVALS = 2;
+
 const DEAF: ClientFailure = { kind: 'value', text: 'no longer shows the values of good replies' };
+
+/** A move that has begun: the sequence numbers of the event before it, and of its last one, if it is over. */
+interface Begun {
+  readonly since: number;
+  until?: number;
+}
 
 /** Plays schedules on a line, and looks at what the client does. */
 export class Player {
@@ -49,6 +61,7 @@ export class Player {
   readonly #actions: Actions;
   readonly #pace: RequestPace;
   #step: ScenarioStep | undefined;
+  #begun: Begun[] = [];
   /** How long this client has to be silent, or astray. */
   #limits = FIRST;
 
@@ -72,10 +85,14 @@ export class Player {
     const { last: since } = exam.log;
     const observer = client.values && mark !== undefined && watchValues(exam, client.values, mark);
     client.disturb();
+    this.#begun = [];
     for (const move of schedule) {
       const begins = await this.#asks(exam, move.after);
       if (!begins) break;
+      const begun: Begun = { since: exam.log.last };
+      this.#begun.push(begun);
       await this.#make(exam, move);
+      begun.until = exam.log.last;
     }
     client.disturbed();
     const failure = (await this.#comesBack(exam)) ?? sentBytes(exam, since);
@@ -86,6 +103,11 @@ export class Player {
       return { kind: 'value', text: `showed ${JSON.stringify(wrong)}, which no reply carried` };
     if (await showsGoodReplies(exam, client.values)) return undefined;
     return DEAF;
+  }
+
+  /** The moves of the newest play that have begun. */
+  get begun(): readonly Begun[] {
+    return this.#begun;
   }
 
   /** True while a move has closed the line. */
@@ -144,10 +166,11 @@ export class Player {
     const [goneMs, astrayMs] = [longestOf(this.#limits.goneMs), longestOf(this.#limits.astrayMs)];
     for (;;) {
       if (await exam.recover(undefined, astrayMs / 2)) {
-        // A client that asks without end also asks what it usually does.
-        await exam.watch(periodMs);
+        // A client that asks without end also asks what it usually does, and soon.
+        if (clock.now() - begin < periodMs) await exam.watch(periodMs);
         while (this.#pace.isRacing(clock.now())) await exam.watch(periodMs || 1);
-        return undefined;
+        if (!isSlower(exam)) return undefined;
+        await exam.watch(periodMs);
       }
       const asked = log.after(since);
       const silent = clock.now() - (log.newest().at(-1)?.at ?? begin);
@@ -162,6 +185,16 @@ export class Player {
       };
     }
   }
+}
+
+/** True when the client polls more slowly than it ever did while it was watched. */
+function isSlower(exam: Exam): boolean {
+  const { client, target, periodMs } = exam;
+  const newest = exam.askedAfter(client.disturbedUntil).slice(-1 - INTERVALS);
+  if (newest.length <= INTERVALS) return false;
+  const late = client.lateness.between(newest[0]?.at ?? 0);
+  const most = Math.max(SLOWER * periodMs, ...target.intervals) + Math.max(SLOWER_MS, late);
+  return timesBetween(newest).every((ms) => ms > most);
 }
 
 /** Says how a client asks when it does not come back to its usual round. */

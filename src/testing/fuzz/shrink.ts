@@ -54,8 +54,12 @@ export async function shrunk(
   }
 }
 
+/** How many of the last moves are tried by themselves, because they are the likeliest to have broken the client. */
+const LAST = 3;
+
 /** The schedules that are a little smaller, the much smaller ones first. */
 function* smallerThan(schedule: Schedule, simplest: readonly WrittenActions[]): Generator<Schedule> {
+  for (let last = 1; last <= LAST && last < schedule.length; last++) yield schedule.slice(-last);
   for (let size = Math.ceil(schedule.length / 2); size >= 1; size = size > 1 ? Math.ceil(size / 2) : 0)
     for (let from = 0; from < schedule.length; from += size)
       yield schedule.filter((_, i) => i < from || i >= from + size);

@@ -1,11 +1,13 @@
 import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
+import { unknownName } from '../../common/schema/nearest.js';
 import type { Work } from '../../common/work.js';
 import { type Outcome, refusalOf } from '../../simulator/commands/refusal.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { fuzzOrderSchema } from '../order-schemas.js';
 import type { KnownRun, Runs } from '../runs.js';
 import { readClient, startOnClient } from '../start-client-test.js';
+import { knownKinds } from './deck.js';
 import { FuzzRun } from './fuzz-run.js';
 import { checkingMoves, DEFAULT_FUZZ_MS, type FuzzOrder } from './move.js';
 
@@ -27,11 +29,17 @@ export function readingFuzz(at: At, simulator: Simulator): Work<FuzzOrder | unde
 }
 
 function* readingOrder(at: At, simulator: Simulator): Work<FuzzOrder | undefined> {
-  const { replay } = readClient(at, fuzzOrderSchema, simulator)?.source ?? {};
+  const { replay, except = [] } = readClient(at, fuzzOrderSchema, simulator)?.source ?? {};
+  const known = except.length > 0 ? knownKinds() : [];
+  for (const [i, kind] of except.entries())
+    if (!known.includes(kind))
+      at.key('except')
+        .key(i)
+        .wrong(unknownName('kind of move', kind, known));
   if (replay) yield* checkingMoves(at.key('replay'), replay, simulator);
   // The line may have been removed meanwhile.
   const read = at.findings.count === 0 ? readClient(at, fuzzOrderSchema, simulator) : undefined;
   if (!read) return undefined;
   const { limit = DEFAULT_FUZZ_MS, moves } = read.source;
-  return { ...read.client, limitMs: limit, mostMoves: moves, replay };
+  return { ...read.client, limitMs: limit, mostMoves: moves, except, replay };
 }

@@ -87,7 +87,9 @@ const MOST_BLAMED = 4;
  * to mend.
  */
 function firstPageHtml(report: ReportView): string {
-  const { kind, conclusions, findings } = report;
+  const { kind, findings } = report;
+  // A fuzz run says last what it has found.
+  const conclusions = kind === 'fuzz' ? report.conclusions.toReversed() : report.conclusions;
   if (kind === 'scenario') return conclusions.map((text) => `<p>${escaped(text)}</p>`).join('\n');
   const failed = findings.filter(({ verdict }) => verdict === 'fail');
   const blamed = failed.slice(0, MOST_BLAMED);

@@ -72,7 +72,7 @@ function wholeOf({ kind, verdict, conclusions, findings }: ReportView): FindingV
   const isSaid = findings.some((each) => each.verdict === 'error' || each.verdict === 'fail');
   const isSilent = kind === 'fuzz' ? findings.length === 0 : verdict === 'error' && !isSaid;
   if (kind === 'scenario' || !isSilent) return [];
-  const summary = (kind === 'fuzz' ? conclusions[0] : conclusions.at(-1)) ?? '';
+  const summary = conclusions.at(-1) ?? '';
   return [{ id: 'whole', title: `The ${RUN_KINDS[kind]}`, verdict, summary, durationMs: 0, frames: [] }];
 }
 

@@ -110,7 +110,7 @@ function readGoal(at: At, times: GoalTimes, simulator: Simulator): Goal | undefi
   if (!items) return undefined;
   if (items.length === 0) return at.wrong('expected at least one');
   const { count } = at.findings;
-  const sources = items.map((item) => item.check(expectedSchema) ?? item.fitting(expectedSchema));
+  const sources = items.map((item) => item.parts(expectedSchema));
   const goal = at.unlessWrong((): Goal | undefined => {
     const [first] = sources;
     if (first?.every !== undefined && items.length === 1)
@@ -326,7 +326,7 @@ function readForbidden(at: At, simulator: Simulator): Forbidden[] {
   const items = oneOrMore(at);
   if (items?.length === 0) at.wrong('expected at least one');
   return (items ?? []).flatMap((each) => {
-    const source = each.check(neverSchema) ?? each.fitting(neverSchema);
+    const source = each.parts(neverSchema);
     const matcher = toMatcher(each, source, simulator);
     return matcher ? { matcher, times: source.times ?? 1 } : [];
   });

@@ -6,7 +6,7 @@ import { isMapping } from '../../common/schema/parts.js';
 import { formatProblems, formatWarnings, type Issue, type Path, quote } from '../../common/schema/problem.js';
 import type { Configuration } from '../../document/configuration.js';
 import { buildNative, loadNativeFile } from '../../document/load.js';
-import { NAME } from '../../document/native/device-schema.js';
+import { NAME } from '../../document/native/entry-schema.js';
 import type { SourceText } from '../../document/text/parse-text.js';
 import { readConfigFile } from '../../document/text/read-file.js';
 

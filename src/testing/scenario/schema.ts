@@ -1,9 +1,23 @@
 import { z } from 'zod';
 import { MAX_SEED } from '../../common/random.js';
 import { DAY_MS } from '../../common/schema/milliseconds.js';
-import { bounded, hexadecimal, oneOf, section, text, wholeNumber } from '../../common/schema/parts.js';
+import {
+  bounded,
+  hexadecimal,
+  oneOf,
+  readApart,
+  section,
+  text,
+  wholeNumber,
+} from '../../common/schema/parts.js';
 import { duration } from '../../common/schema/units.js';
+import { formOf, oneOfKeys } from '../../common/schema/written-as.js';
 import { conditionSchema } from '../../device/faults/condition.js';
+import { ruleForm } from '../../device/faults/rule.js';
+import { devicesForm } from '../../document/native/device-schema.js';
+import { NAME, scalarForm } from '../../document/native/entry-schema.js';
+import { linesForm } from '../../document/native/line-schema.js';
+import { mannersSchema } from '../../document/native/manners-schema.js';
 
 /*
  * The schemas of a scenario. Each part is checked separately, so that a mistake in one part hides none in
@@ -18,40 +32,14 @@ export const DEFAULT_WITHIN_MS = 10_000;
 
 const time = duration(0, DAY_MS);
 const someTime = duration(1, DAY_MS);
-const part = z.unknown().optional();
+
+/** A parameter in place of a number, a flag or a word: `$patience`. */
+export const PARAMETER = '^\\$[A-Za-z_]\\w*$';
+
+const oneOrMore = (form: z.ZodType) => z.union([form, z.array(form).min(1).max(256)]);
+const ofDevices = (form: z.ZodType) => z.record(z.string(), form);
 const name = text('a name');
 const capture = text('the path of a pcapng file').optional();
-
-export const scenarioSchema = section(
-  {
-    name,
-    lines: part,
-    line: z
-      .union([name, z.array(name).min(1)], { error: 'the name of a line, or a list of them' })
-      .optional(),
-    seed: wholeNumber(0, MAX_SEED, 'a seed').optional(),
-    configuration: part,
-    devices: part,
-    parameters: part,
-    dut: part,
-    always: part,
-    capture,
-    steps: part,
-  },
-  {
-    name: 'What the scenario is about.',
-    lines: 'Lines of its own, as in a configuration.',
-    line: 'The lines that it watches, and that its faults are for. Default: all.',
-    seed: 'The same seed makes the same faults. Default: random.',
-    configuration: 'The path of the configuration that it runs on.',
-    devices: 'Devices of its own, as in a configuration.',
-    parameters: 'First values of parameters: `$name` stands for one, `--set name=value` changes it.',
-    dut: 'The program under test.',
-    always: 'What must not come as long as the scenario runs.',
-    capture: 'Where the traffic is written to (pcapng).',
-    steps: 'What is done, and what must come, step by step.',
-  },
-);
 
 /** How far the clock of a device is put forward. */
 export const forwardSchema = duration(1, MOST_FORWARD_MS);
@@ -72,73 +60,6 @@ export const dutSchema = section(
   },
 );
 
-export const alwaysSchema = section({ never: part }, { never: 'A request, or a list of requests.' });
-
-const repeat = wholeNumber(1, MOST_STEPS, 'how often').optional();
-
-/** Steps that belong together, in place or from another file. */
-export const groupSchema = section(
-  { name: name.optional(), repeat, steps: part },
-  {
-    name: 'What the steps are about.',
-    repeat: 'How often they are done.',
-    steps: 'Steps that belong together.',
-  },
-);
-
-export const stepSchema = section(
-  {
-    name: name.optional(),
-    repeat,
-    fault: part,
-    set: part,
-    manners: part,
-    closed: part,
-    power: part,
-    clock: part,
-    unsolicited: part,
-    dut: oneOf(['stop', 'start', 'restart']).optional(),
-    wait: z
-      .union(
-        [
-          someTime,
-          section(
-            { requests: wholeNumber(1, MOST_TIMES, 'a number of requests') },
-            { requests: 'Waits until so many requests have come, whoever is asked, at most `within`.' },
-          ),
-        ],
-        {
-          error:
-            'a number of milliseconds from 1 to 86400000, or a time such as 250ms, 20s, 5m, 1h, or {requests: 3}',
-        },
-      )
-      .optional(),
-    expect: part,
-    never: part,
-    within: someTime.optional(),
-    after: time.optional(),
-    capture,
-  },
-  {
-    name: 'What the step is about.',
-    repeat: 'How often it is done.',
-    fault: 'Fault rules for as long as the step lasts.',
-    set: 'Values by name, as in {meter.voltage: 260}.',
-    manners: 'Manners of devices for as long as the step lasts, as in {meter: {holes: silence}}.',
-    closed: 'A line, or a list of lines, closed with all connections for as long as the step lasts.',
-    power: 'The power of devices, as in {meter: {off: 20s}}.',
-    clock: 'How far clocks of devices are put forward, as in {meter: 1h}.',
-    unsolicited: 'Bytes that lines send once without a request, as in {bus: "00 ff"}.',
-    dut: 'Stops or starts the program under test.',
-    wait: 'Waits, in ms, or for {requests: 3}.',
-    expect: 'What must come: a request, or a list of requests in their order.',
-    never: 'What must not come meanwhile.',
-    within: 'How long the step waits, in ms. Default: 10 s.',
-    after: 'What is expected must not come sooner, in ms.',
-    capture: 'Where the traffic of the step is written to (pcapng).',
-  },
-);
-
 /** Keys that describe requests: those of `when` of a fault rule, what a request writes, and its answer. */
 const { line, unit, function: functionCode, address, name: valueName, quantity } = conditionSchema.shape;
 
@@ -151,7 +72,9 @@ const matcherShape = {
   address,
   name: valueName,
   quantity,
-  write: part,
+  write: readApart(() =>
+    z.union([z.string(), z.record(z.string(), z.union([scalarForm, z.array(z.number())]))]),
+  ),
   response: z
     .union(
       [
@@ -234,4 +157,118 @@ export const powerSchema = z.union(
     ),
   ],
   { error: 'on, off, or a time, as in {off: 20s}' },
+);
+
+const repeat = wholeNumber(1, MOST_STEPS, 'how often').optional();
+
+export const stepSchema = section(
+  {
+    name: name.optional(),
+    repeat,
+    fault: readApart(() => oneOrMore(ruleForm(false))),
+    set: readApart(() => z.record(z.string(), scalarForm)),
+    manners: readApart(() => ofDevices(mannersSchema)),
+    closed: readApart(() => oneOrMore(z.string().describe('The name of a line.'))),
+    power: readApart(() => ofDevices(powerSchema)),
+    clock: readApart(() => ofDevices(forwardSchema)),
+    unsolicited: readApart(() => ofDevices(unsolicitedBytesSchema)),
+    dut: oneOf(['stop', 'start', 'restart']).optional(),
+    wait: z
+      .union(
+        [
+          someTime,
+          section(
+            { requests: wholeNumber(1, MOST_TIMES, 'a number of requests') },
+            { requests: 'Waits until so many requests have come, whoever is asked, at most `within`.' },
+          ),
+        ],
+        {
+          error:
+            'a number of milliseconds from 1 to 86400000, or a time such as 250ms, 20s, 5m, 1h, or {requests: 3}',
+        },
+      )
+      .optional(),
+    expect: readApart(() => oneOrMore(expectedSchema)),
+    never: readApart(() => oneOrMore(neverSchema)),
+    within: someTime.optional(),
+    after: time.optional(),
+    capture,
+  },
+  {
+    name: 'What the step is about.',
+    repeat: 'How often it is done.',
+    fault: 'Fault rules for as long as the step lasts.',
+    set: 'Values by name, as in {meter.voltage: 260}.',
+    manners: 'Manners of devices for as long as the step lasts, as in {meter: {holes: silence}}.',
+    closed: 'A line, or a list of lines, closed with all connections for as long as the step lasts.',
+    power: 'The power of devices, as in {meter: {off: 20s}}.',
+    clock: 'How far clocks of devices are put forward, as in {meter: 1h}.',
+    unsolicited: 'Bytes that lines send once without a request, as in {bus: "00 ff"}.',
+    dut: 'Stops or starts the program under test.',
+    wait: 'Waits, in ms, or for {requests: 3}.',
+    expect: 'What must come: a request, or a list of requests in their order.',
+    never: 'What must not come meanwhile.',
+    within: 'How long the step waits, in ms. Default: 10 s.',
+    after: 'What is expected must not come sooner, in ms.',
+    capture: 'Where the traffic of the step is written to (pcapng).',
+  },
+);
+
+/** Steps that belong together, in place or from another file. */
+export const groupSchema = section(
+  { name: name.optional(), repeat, steps: readApart(() => stepsForm) },
+  {
+    name: 'What the steps are about.',
+    repeat: 'How often they are done.',
+    steps: 'Steps that belong together.',
+  },
+  oneOfKeys('steps', 'use'),
+);
+
+const use = z.string().describe('A file with a list of steps that take the place of this one.').optional();
+
+const stepsForm: z.ZodType = z
+  .lazy(() =>
+    z
+      .array(z.union([formOf(stepSchema), formOf(groupSchema, { use })]))
+      .min(1)
+      .max(MOST_STEPS),
+  )
+  .meta({ id: 'Steps' });
+
+export const alwaysSchema = section(
+  { never: readApart(() => oneOrMore(neverSchema)) },
+  { never: 'A request, or a list of requests.' },
+);
+
+export const scenarioSchema = section(
+  {
+    name,
+    lines: readApart(linesForm),
+    line: z
+      .union([name, z.array(name).min(1)], { error: 'the name of a line, or a list of them' })
+      .optional(),
+    seed: wholeNumber(0, MAX_SEED, 'a seed').optional(),
+    configuration: readApart(z.string),
+    devices: readApart(devicesForm),
+    parameters: readApart(() => z.record(z.string().regex(NAME), scalarForm)),
+    dut: readApart(() => dutSchema),
+    always: readApart(() => z.array(alwaysSchema)),
+    capture,
+    steps: readApart(() => stepsForm),
+  },
+  {
+    name: 'What the scenario is about.',
+    lines: 'Lines of its own, as in a configuration.',
+    line: 'The lines that it watches, and that its faults are for. Default: all.',
+    seed: 'The same seed makes the same faults. Default: random.',
+    configuration: 'The path of the configuration that it runs on.',
+    devices: 'Devices of its own, as in a configuration.',
+    parameters: 'First values of parameters: `$name` stands for one, `--set name=value` changes it.',
+    dut: 'The program under test.',
+    always: 'What must not come as long as the scenario runs.',
+    capture: 'Where the traffic is written to (pcapng).',
+    steps: 'What is done, and what must come, step by step.',
+  },
+  { required: ['name', 'steps'] },
 );

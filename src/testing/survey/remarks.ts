@@ -47,7 +47,13 @@ function tableRemarks(survey: TableSurvey): string[] {
         ? [`${table}: quantities above ${first} were not asked for, and are refused as ${first} is`]
         : [];
     }),
-    ...others.map((code) => `${table}: what is not there was refused with exception ${code}, here with 2`),
+    ...survey.sloppyQuantities.map(
+      (each) => `${table}: a quantity of ${each} was answered, here it is refused`,
+    ),
+    // A table that refuses in one way only has a manner for it.
+    ...(refusals.size > 1 ? others : []).map(
+      (code) => `${table}: what is not there was refused with exception ${code}, here with 2`,
+    ),
   ];
 }
 

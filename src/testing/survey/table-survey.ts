@@ -49,6 +49,8 @@ export class TableSurvey {
   readonly wholes = new Map<number, number>();
   /** How the device refuses quantities that the specification does not allow, if not by exception 03. */
   readonly wrongQuantities = new Map<string, ReadRefusal>();
+  /** Quantities that the specification does not allow, and the device answers. */
+  readonly sloppyQuantities: string[] = [];
   readonly #asker: Asker;
   /** The addresses that were refused, by the quantity that was asked for. */
   readonly #refused = new Map<number, Set<number>>();
@@ -260,8 +262,9 @@ export class TableSurvey {
   }
 
   #keepWrong(first: number, last: number, refusal: ReadRefusal | undefined): void {
-    if (refusal === undefined || refusal === ExceptionCode.illegalDataValue) return;
-    this.wrongQuantities.set(first === last ? String(first) : `${first}-${last}`, refusal);
+    const quantities = first === last ? String(first) : `${first}-${last}`;
+    if (refusal === undefined) this.sloppyQuantities.push(quantities);
+    else if (refusal !== ExceptionCode.illegalDataValue) this.wrongQuantities.set(quantities, refusal);
   }
 
   /** All ways in which the device has refused to read this table. */

@@ -1,11 +1,5 @@
 import { valueOfWords } from '../../device/registers/value.js';
-import {
-  delayRule,
-  nativeText,
-  registersOf,
-  valueLists,
-  type WrittenLine,
-} from '../../document/native-file.js';
+import { delayRule, registersOf, valueLists, type WrittenLine } from '../../document/native-file.js';
 import { cellsOf, type ImportedDevice, type ImportedValue } from '../../document/register-map.js';
 import { ExceptionCode, FunctionCode } from '../../modbus/protocol/function-code.js';
 import type { ReadRefusal, Taken } from './asker.js';
@@ -13,6 +7,7 @@ import { guessesOf } from './guess.js';
 import { remarksOf } from './remarks.js';
 import type { ClonedDevice, DeviceSurvey } from './survey.js';
 import { type Range, READ_FUNCTIONS, runsOf, type TableSurvey } from './table-survey.js';
+import { writableText } from './writable.js';
 
 export interface Clone {
   /** The address of the devices that were read. */
@@ -43,7 +38,7 @@ const SHORTEST_DELAY = 1;
 /** Writes the devices as a native file. What is not certain stands there as a comment. */
 export function writeClone({ from, notRead, devices, line = {}, isAnyUnit = false }: Clone): string {
   const isTested = devices.some(({ tested }) => tested !== undefined);
-  return nativeText({
+  return writableText({
     remarks: [
       ...(isTested
         ? [
@@ -150,10 +145,18 @@ function mannersOf({ tables, pauseBefore }: DeviceSurvey): Record<string, unknow
         otherwise,
       },
     }),
-    ...(refused.has('silence') && refused.size === 1 && { holes: 'silence' }),
+    ...(refused.size === 1 && holesOf([...refused][0])),
     ...(tables.some(({ wholes }) => wholes.size > 0) && { wholeValues: true }),
     ...(pauseBefore > 0 && { pauseBefore }),
   };
+}
+
+/** What reads of registers that are not there get, if it is not exception 02. */
+function holesOf(refusal: ReadRefusal | undefined): { holes?: 'silence' | { exception: number } } {
+  if (refusal === 'silence') return { holes: refusal };
+  return refusal === undefined || refusal === ExceptionCode.illegalDataAddress
+    ? {}
+    : { holes: { exception: refusal } };
 }
 
 type NativeEntry = Readonly<Record<string, unknown>> & { readonly address: number };
@@ -267,7 +270,7 @@ function wrongQuantityRules(name: string, { tables }: DeviceSurvey): object[] {
     }
   return [...groups.values()].map(({ quantity, refusal, codes }, i) => ({
     name: `${name}-wrong-quantity-${i + 1}`,
-    when: { device: name, function: codes, quantity: quantity === '0' ? 0 : quantity },
+    when: { device: name, function: codes, quantity: /^\d+$/.test(quantity) ? Number(quantity) : quantity },
     do: [doneBy(refusal)],
   }));
 }

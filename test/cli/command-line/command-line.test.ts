@@ -284,7 +284,7 @@ describe('the command line', () => {
     ['check', 'check takes one file (see modbus-sim help check)'],
     ['check a b', 'check takes one file (see modbus-sim help check)'],
     ['check a --log info', 'check takes no option --log (see modbus-sim help check)'],
-    ['ports a', 'ports takes nothing more (see modbus-sim help ports)'],
+    ['ports a', 'ports takes no words (see modbus-sim help ports)'],
     ['--config a --json_file b', '--config and --json_file are two ways to configure, use one of them'],
     ['--modbus_server a', '--modbus_server chooses from a pymodbus file, which --json_file names'],
     ['--config a --modbus_device b', '--modbus_device chooses from a pymodbus file, which --json_file names'],

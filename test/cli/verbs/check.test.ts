@@ -1,5 +1,8 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fixture } from '../../document/helpers.js';
+import { dist } from '../../support/program.mjs';
 import { run, runHere, scratchSpace } from './run.js';
 
 const { newDirectory, newFile } = scratchSpace();
@@ -42,6 +45,30 @@ describe('modbus-sim check', () => {
       expect(lines[i]).toContain(`${file}${start}`);
     });
     expect(lines).toHaveLength(FOUND.length);
+  });
+
+  it('prints the same as JSON, with line and column', async () => {
+    const file = newFile('devices: {a: 3}\n');
+    const { code, stdout, stderr } = await runHere(['check', file, '--json']);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...{ file, ok: false, warnings: [] },
+      mistakes: [{ path: 'lines' }, { path: 'devices.a', line: 1, column: 11 }],
+    });
+  });
+
+  it('checks standard input for -', () => {
+    const check = (input: string) =>
+      spawnSync(process.execPath, [join(dist, 'main.js'), 'check', '-'], { input, encoding: 'utf8' });
+    expect(check('devices: {a: 3}')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('-:1:11: devices.a: expected a mapping, got 3'),
+    });
+    const good = {
+      devices: { meter: { registers: { holding: [{ address: 0 }] } } },
+      lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+    };
+    expect(check(JSON.stringify(good))).toMatchObject({ status: 0, stdout: '-: no mistakes found\n' });
   });
 
   it('takes the token from the environment, as serving would', async () => {

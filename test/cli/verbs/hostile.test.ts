@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ATTACKS } from '../../../scripts/hostile/attacks.mjs';
 import { SERVER_ATTACKS } from '../../../scripts/hostile/hostile-servers.mjs';
-import { heldMb, openDescriptors, startPlant } from '../../../scripts/hostile/plant.mjs';
+import { heldMb, LINES, openDescriptors, startPlant } from '../../../scripts/hostile/plant.mjs';
 import { REST_ATTACKS } from '../../../scripts/hostile/rest-attacks.mjs';
 import { Siege } from '../../../scripts/hostile/siege.mjs';
 
@@ -31,30 +31,36 @@ afterAll(async () => {
   rmSync(plant.directory, { recursive: true });
 });
 
-describe.each(['tcp', 'rtu over tcp', 'ascii over tcp', 'tls', 'udp', 'serial rtu', 'serial ascii', 'rest'])(
-  'a bad client on %s',
-  (line) => {
-    it('takes no answer from the good ones beside it, whatever it sends', async () => {
-      const target = [...plant.targets, plant.rest].find((each) => each.line === line);
-      if (target === undefined) throw new Error(`no line ${line}`);
-      // What is dear, many at once, needs a machine with nothing beside it: `scripts/hostile.mjs --line rest` plays it.
-      const all = [...ATTACKS, ...REST_ATTACKS, ...SERVER_ATTACKS].filter(
-        ({ name }) => !name.startsWith('many at once'),
-      );
-      for (const { name } of all.filter(({ on }) => on.includes(target.kind))) {
-        const { attack, lost, answered, unanswered, descriptors } = await siege.attack(name, target, AMOUNT);
-        expect({ attack, lost, unanswered }).toEqual({ attack: name, lost: {}, unanswered: [] });
+const KINDS = {
+  ...Object.fromEntries(Object.entries(LINES).map(([line, { kind }]) => [line, kind])),
+  rest: 'rest',
+};
+// What is dear, many at once, needs a machine with nothing beside it: `scripts/hostile.mjs --line rest` plays it.
+const ALL_ATTACKS = [...ATTACKS, ...REST_ATTACKS, ...SERVER_ATTACKS].filter(
+  ({ name }) => !name.startsWith('many at once'),
+);
+
+describe.each(Object.entries(KINDS))(
+  'a bad client on %s takes no answer from the good ones beside it',
+  (line, kind) => {
+    it.each(ALL_ATTACKS.filter(({ on }) => (on as readonly string[]).includes(kind)))(
+      '$name',
+      async ({ name }) => {
+        const target = [...plant.targets, plant.rest].find((each) => each.line === line);
+        if (target === undefined) throw new Error(`no line ${line}`);
+        const { lost, answered, unanswered, descriptors } = await siege.attack(name, target, AMOUNT);
+        expect({ lost, unanswered }).toEqual({ lost: {}, unanswered: [] });
         expect(answered).toBeGreaterThan(0);
         // One may still have been closing when the first count was made.
-        expect(descriptors[1], `${attack}: file descriptors`).toBeLessThanOrEqual(descriptors[0]);
-      }
-    });
+        expect(descriptors[1], 'file descriptors').toBeLessThanOrEqual(descriptors[0]);
+      },
+    );
   },
 );
 
 it('after all of it the program has the files open that it had, and about the memory', async () => {
   const { pid } = plant.program;
-  await expect.poll(() => openDescriptors(pid)).toBe(before.descriptors);
+  await expect.poll(() => openDescriptors(pid)).toBeLessThanOrEqual(before.descriptors);
   await expect.poll(async () => (await heldMb(pid)) - before.memory).toBeLessThan(MEMORY_LIMIT_MB);
   expect(plant.program.output.stderr).not.toMatch(/"level":[56]0/);
 });

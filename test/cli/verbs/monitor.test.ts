@@ -49,6 +49,23 @@ async function ask(program: RunningProgram, line: string): Promise<void> {
   await client.close();
 }
 
+it('prints each event as a line of JSON', async () => {
+  const program = await start();
+  const { child, output, exited } = await monitor(program.restUrl(), '--line', 'bench', '--json');
+  await ask(program, 'bench');
+  await vi.waitFor(() => expect(output.out.split('\n')).toHaveLength(3), LIMIT);
+  const events = output.out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as object);
+  expect(events).toMatchObject([
+    { kind: 'request', line: 'bench', bytes: '01 03 00 00 00 01 84 0a' },
+    { kind: 'reply', line: 'bench' },
+  ]);
+  child.kill('SIGINT');
+  expect(await exited).toBe(0);
+});
+
 it('prints a frame in a line, with pause, direction, words, faults and bytes, of the line that is asked for', async () => {
   const program = await start();
   const { child, output, exited } = await monitor(program.restUrl(), '--line', 'bench', '--hex');
@@ -97,7 +114,7 @@ it('waits for a simulator that is started anew, says so, and shows what that one
   await start('--http_port', new URL(url).port);
   await vi.waitFor(() => expect(output.out.slice(before)).toContain('bench'), LIMIT);
   // Of two outputs, either may come first.
-  await vi.waitFor(() => expect(output.error).toContain(`${url}: the simulator was started anew\n`), LIMIT);
+  await vi.waitFor(() => expect(output.error).toContain(`${url}: the simulator was restarted\n`), LIMIT);
   await vi.waitFor(() => expect(output.out.slice(before)).toContain('• line open: /dev/pts/'), LIMIT);
 });
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CHECKS } from '../../../src/testing/checks.js';
@@ -126,6 +126,24 @@ describe.concurrent('modbus-sim test-client', () => {
     );
     const verdicts = Object.fromEntries(checks.map(({ id, verdict }) => [id, verdict]));
     expect(verdicts).toEqual({ 'reset-in-reply': 'fail', 'outage-5s': next });
+  });
+
+  it('has a client as example that ends when its connection ends in an orderly way, too', async () => {
+    // So Node reports a reset to a client that did not run for a moment. One that ignores it never asks again.
+    const server = createTcpServer((socket) => void socket.once('data', () => socket.end())).listen(
+      0,
+      '127.0.0.1',
+    );
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const client = spawn(process.execPath, ['examples/poller.mjs', '127.0.0.1', `${port}`]);
+    let error = '';
+    client.stderr.setEncoding('utf8').on('data', (text: string) => {
+      error += text;
+    });
+    expect(await once(client, 'close')).toEqual([1, null]);
+    expect(error).toContain('the connection has ended');
+    server.close();
   });
 
   it('stops at once at Ctrl-C, with what it has', async () => {

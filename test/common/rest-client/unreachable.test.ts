@@ -9,7 +9,7 @@ function failure(code: string, message: string): Error {
 describe('Why nobody answered', () => {
   it('is that nobody listens', () => {
     const refused = failure('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:8080');
-    expect(unreachableReason(refused)).toBe('nobody listens there');
+    expect(unreachableReason(refused)).toBe('nothing listens there');
   });
 
   it('names the way to trust a certificate of one’s own', () => {

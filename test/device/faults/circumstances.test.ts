@@ -161,6 +161,23 @@ describe('states', () => {
     expect(acting(rules, { starts: 1 })).toEqual([]);
   });
 
+  it.each(['!alive', { not: 'alive' }])(
+    'may be absent: %j until a heartbeat, and again 3 s after the last',
+    (state) => {
+      const rules = rulesOf(
+        { when: { quantity: 9 }, do: undefined, [THEN]: { state: 'alive', for: '3s' } },
+        { when: { state }, do: { exception: 6 } },
+      );
+      expect(acting(rules, { quantity: 1 })).toEqual(['r1']);
+      acting(rules, { quantity: 9 });
+      uptime = 2999;
+      expect(acting(rules)).toEqual([]);
+      expect(acting(rules, { device: 'other' })).toEqual(['r1']);
+      uptime = 3000;
+      expect(acting(rules)).toEqual(['r1']);
+    },
+  );
+
   it('need a name, and a rule needs faults or a state', () => {
     for (const rule of [
       {},
@@ -171,4 +188,9 @@ describe('states', () => {
       expect(ruleSchema.safeParse({ name: 'r', ...rule }).success).toBe(false);
     }
   });
+});
+
+it('a rule acts on all matches but every third', () => {
+  const rules = rulesOf({ when: { every: { not: 3 } } });
+  expect(Array.from({ length: 7 }, () => acting(rules).length)).toEqual([1, 1, 0, 1, 1, 0, 1]);
 });

@@ -34,7 +34,7 @@ class EveryRule {
       entry.matches++;
       if (when.count !== undefined && entry.hits >= when.count) return [];
       const turn = entry.matches - (when.after ?? 0);
-      if (turn <= 0 || turn % (when.every ?? 1) !== 0) return [];
+      if (turn <= 0 || turn % Number(when.every ?? 1) !== 0) return [];
       const random = seededRandom(seed, entry.matches);
       if (when.probability !== undefined && random.next() >= when.probability) return [];
       entry.hits++;

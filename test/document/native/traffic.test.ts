@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { nativeTraffic } from '../../../src/document/native/schema.js';
+import { fileSections, nativeTraffic } from '../../../src/document/native/schema.js';
 import { cursor, mistakesOf } from '../helpers.js';
 
 function read(value: unknown) {
   const at = cursor({ traffic: value });
-  const definition = nativeTraffic(at.key('traffic'), '/etc/sim');
+  const { traffic } = at.parts(fileSections);
+  const definition = traffic && nativeTraffic(traffic, at.key('traffic'), '/etc/sim');
   return { definition, messages: mistakesOf(at) };
 }
 

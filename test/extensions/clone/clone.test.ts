@@ -112,6 +112,7 @@ describe('a clone answers every read as its original does', () => {
       bench({ ...METER, manners: { most: { registers: 17, bits: 8, otherwise: 'silence' } } }),
     ],
     ['of one with silent holes', bench({ ...METER, manners: { holes: 'silence' } })],
+    ['of one that refuses holes with 04', bench({ ...METER, manners: { holes: { exception: 4 } } })],
     ['of one that fills holes', bench({ ...METER, manners: { holes: { fill: 9 } } })],
     [
       'of one without functions 2, 7 and 17',
@@ -173,6 +174,44 @@ it('refuses quantities that do not exist as its original does, and functions tha
   for (const [i, outcome] of (await answers(again, notAsked)).entries())
     expect(outcome).toMatchObject({ pdu: Uint8Array.of((notAsked[i]?.[0] ?? 0) | 0x80, 1) });
   expect(text).toContain('# Functions 20 to 24 and those without a name were not asked for');
+});
+
+it('loses no register to a quantity that the original answers and no file can say', async () => {
+  const silent = { name: 'many', when: { function: 3, quantity: '127-65535' }, do: [{ silence: true }] };
+  const original = simulatorOf(bench(METER, { faults: [silent] }));
+  const { ask } = clientOf(original);
+  // Like many that count wrongly, it answers 126 registers.
+  const sloppy: typeof ask = (request) =>
+    request.pdu[0] === 3 && request.pdu[3] === 0 && request.pdu[4] === 126
+      ? Promise.resolve({ kind: 'answered', adu: new Uint8Array(7), pdu: Uint8Array.of(3, 252), ms: 1 })
+      : ask(request);
+  const cloned = await cloneDevices({ ask: sloppy }, ORDER, undefined, {
+    sleep: () => Promise.resolve(),
+    isStopped: () => false,
+    progress: () => {},
+  });
+  const text = writeClone(cloned.clone);
+  const again = simulatorOf(text);
+  expect(text).toContain('quantity: 127');
+  expect(text).toContain('# Unit 1: holding: a quantity of 126 was answered, here it is refused');
+  expect(again.devices.get('unit-1')).toBeDefined();
+});
+
+it('makes a comment of what a file can not say, and keeps the registers', async () => {
+  const { clone: made } = await clone(simulatorOf(bench(METER)));
+  const [device] = made.devices;
+  if (!device) throw new Error('nothing was cloned');
+  const tested = {
+    ...{ remarks: [], unknownFunction: undefined },
+    manners: { most: { registers: 0, otherwise: 3 } },
+    writable: {},
+    functions: new Set<number>(),
+    faults: [{ name: 'impossible', when: { quantity: '5' }, do: [{ exception: 300 }] }],
+  };
+  const text = writeClone({ ...made, devices: [{ ...device, tested }] });
+  expect(simulatorOf(text).devices.get('unit-1')).toBeDefined();
+  expect(text).toMatch(/# Left out, because a file can't say it \(.*\): the rule .*impossible/);
+  expect(text).toMatch(/# Left out, because a file can't say it \(.*\): manners of "unit-1"/);
 });
 
 it('answers a function that was asked for on demand, and is known to the device', async () => {

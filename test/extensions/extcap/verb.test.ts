@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { createReadStream, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { interfaceName, lineOfInterface } from '../../../src/extensions/extcap/verb.js';
+import { platformOf } from '../../../src/common/platform.js';
+import { interfaceName, lineOfInterface, usualFolder } from '../../../src/extensions/extcap/verb.js';
 import { run, scratchSpace } from '../../cli/verbs/run.js';
 import { RawClient, until } from '../../modbus/transport/socket/raw-client.js';
 import { type RunningProgram, startProgram } from '../../support/program.mjs';
@@ -177,4 +178,12 @@ describe('modbus-sim extcap', () => {
     expect(code).toBe(1);
     expect(stderr).toContain("can't write /dev/null/extcap/modbus-sim");
   });
+});
+
+it('installs where Wireshark of Windows looks when tshark is not there to ask', () => {
+  const env = { APPDATA: String.raw`C:\Users\me\AppData\Roaming` };
+  expect(usualFolder(platformOf('win32'), env)).toBe(
+    String.raw`C:\Users\me\AppData\Roaming\Wireshark\extcap`,
+  );
+  expect(usualFolder(platformOf('linux'), env)).toMatch(/\.local\/lib\/wireshark\/extcap$/);
 });

@@ -208,9 +208,9 @@ describe('a CSV file', () => {
     expect(registers.holding?.map(({ name }) => name)).toEqual([
       'value_t',
       'value_3_phases',
-      'Grosse',
-      'grosse',
-      'grosse_2',
+      'Groesse',
+      'groesse',
+      'groesse_2',
       'value',
     ]);
   });
@@ -284,9 +284,9 @@ describe('numbers and limits of a table', () => {
     expect(registers.holding?.[1]).toMatchObject({ limits: { min: 0, max: 100.5 } });
     expect(notes.filter((note) => note.startsWith('line 2'))).toEqual([]);
     const unknown = imported('address;name;type;default\n0;a;uint16;5.000\n');
-    expect(unknown.registers.holding?.[0]).toMatchObject({ value: 5 });
+    expect(unknown.registers.holding?.[0]).toMatchObject({ value: 5000 });
     expect(unknown.notes).toEqual([
-      'line 2: value "5.000" is taken as 5; write it without the . if that is wrong',
+      'line 2: value "5.000" is taken as 5000; write it without the . if that is wrong',
     ]);
   });
 

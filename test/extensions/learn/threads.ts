@@ -514,14 +514,6 @@ Report slave ID failed(-1): Connection timed out
     exchanges: ['0a 11 c7 1c > 0a 11 34 ff aa bb cc 61 14'],
   },
   {
-    thread: 'arendst/Tasmota/issues/9586',
-    what: 'a write through a gateway without an answer',
-    log: `
-TX 00 02 00 00 00 09 f7 10 00 90 00 01 02 06 c4
-`,
-    exchanges: ['00 02 00 00 00 09 f7 10 00 90 00 01 02 06 c4 >'],
-  },
-  {
     thread: 'eModbus/eModbus/issues/127',
     what: 'the direction in the line before, and a reply without its end',
     log: `
@@ -558,13 +550,5 @@ received data from eModbus:
       '01 04 00 00 00 2a 71 d5 > 01 04 54 00 00 41 de 12 75 43 1a e2 80 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 78 02 84 02 84 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 08 00 00 00 08 00 00 10 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 86 ce',
       '01 01 00 00 00 1f 7d c2 > 01 01 04 10 00 00 10 fe dd',
     ],
-  },
-  {
-    thread: 'NModbus4/NModbus4/issues/83',
-    what: 'decimal bytes of a request',
-    log: `
-INFO Modbus.IO.ModbusSerialTransport - TX: 1, 3, 0, 22, 0, 2, 37, 207
-`,
-    exchanges: ['01 03 00 16 00 02 25 cf >'],
   },
 ];

@@ -42,7 +42,7 @@ it('modbus-sim learn writes a file that check takes, and says what it left out',
     stdout: `wrote ${target}; serve it with modbus-sim --config ${target}\n`,
   });
   expect(stderr).toBe(
-    `${log}: 1 requests to unit 1, 0 without an answer\n1 line with bytes say no direction, so they were left out: line 3 (frame 00 01 02 03)\nasked again: 1 of 1 requests get the same reply, byte for byte\n`,
+    `${log}: 1 requests to unit 1, 0 without an answer\n1 line with bytes say no direction, so they were left out: line 3 (frame 00 01 02 03)\nasked again: 1 of 1 requests get the same reply, byte for byte\nby its words, the log has 1 request and 1 reply, as many as were learned\n`,
   );
   expect(await runHere(['check', target])).toMatchObject({ code: 0 });
   expect(readFileSync(target, 'utf8')).toContain('transaction: swapped');

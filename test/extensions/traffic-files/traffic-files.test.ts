@@ -159,7 +159,7 @@ describe('a file that is taken away while it is written', () => {
     expect(log.map(({ level, msg }) => [level, msg])).toEqual([
       [
         40,
-        `${join(directory, 'traffic-000001.ndjson')} was removed or moved: the traffic goes on in the next file`,
+        `${join(directory, 'traffic-000001.ndjson')} was removed or moved: the traffic continues in the next file`,
       ],
     ]);
   });

@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { VIEW_NAMES } from '../../../src/remote/api/console/paths.js';
 import { nativeSetup } from '../../support/configuration.js';
@@ -66,6 +67,32 @@ describe('the pages of the console', () => {
     expect(statusCode).toBe(200);
     expect(headers['cache-control']).toBe('public, max-age=31536000, immutable');
     expect(headers['content-type']).toMatch(/javascript/);
+  });
+
+  test('come compressed to who takes that', async () => {
+    const url = `/assets/${script}`;
+    const plain = await get(open, url);
+    for (const [accepted, encoding] of [
+      ['gzip, deflate, br', 'gzip'],
+      ['br', undefined],
+      ['gzip;q=0', undefined],
+    ] as const) {
+      const { statusCode, headers, rawPayload } = await get(open, url, 'GET', {
+        'accept-encoding': accepted,
+      });
+      expect([statusCode, headers['content-encoding'], headers.vary]).toEqual([
+        200,
+        encoding,
+        'accept-encoding',
+      ]);
+      expect(headers['content-type']).toBe(plain.headers['content-type']);
+      expect(encoding ? gunzipSync(rawPayload) : rawPayload).toEqual(plain.rawPayload);
+      if (encoding) expect(rawPayload.length).toBeLessThan(plain.rawPayload.length / 2);
+    }
+    const known = await get(open, url, 'GET', { 'accept-encoding': 'gzip' });
+    const again = { 'accept-encoding': 'gzip', 'if-none-match': String(known.headers.etag) };
+    expect(await get(open, url, 'GET', again)).toMatchObject({ statusCode: 304, body: '' });
+    expect((await get(open, `${url}.gz`)).statusCode).toBe(404);
   });
 
   test.each([

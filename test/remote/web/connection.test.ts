@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { errorSchema } from '../../../src/simulator/commands/schemas/problem.js';
+import { startWithMortalDesk } from '../../cli/verbs/mortal-desk.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { BENCH, openPage, serve } from './browser.js';
 import { describeInBrowser } from './chromium.js';
@@ -20,6 +22,22 @@ describeInBrowser('the connection of the console', () => {
     await serve(OTHER_BENCH, { port: Number(new URL(served.url).port) });
     await page.getByRole('article', { name: 'Line spare' }).getByText('Modbus TCP').waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
+  test('says that REST alone is away, while it is started again', async () => {
+    const program = await startWithMortalDesk(4000);
+    const url = program.restUrl();
+    const page = await openPage({ url }, '/lines');
+    await page.getByText('live', { exact: true }).waitFor();
+    process.kill(program.pid, 'SIGUSR2');
+    await page.getByText('REST is being started again. The lines go on meanwhile.').waitFor();
+    const answer = await fetch(`${url}/api/v1/lines`);
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+    const body = errorSchema.parse(await answer.json());
+    expect(body).toMatchObject({ code: 'rest.restarting', status: 503 });
+    await page.getByText('live', { exact: true }).waitFor();
+    await page.getByRole('article', { name: 'Line lan' }).waitFor();
+    expect(await program.stop()).toBe(0);
   });
 
   test('that has lost its session asks for a token, over what was being done', async () => {

@@ -33,6 +33,8 @@ const VALUE: RegisterView = {
   writable: true,
   description: null,
   label: null,
+  bits: null,
+  violates: null,
   signal: null,
   trouble: null,
   saturated: 0,

@@ -20,6 +20,8 @@ const SETUP = nativeSetup({
           { address: 10, type: 'float32', value: 230.5, name: 'voltage', unit: 'V', write: true },
           { address: 12, name: 'level', signal: { square: { period: '2s', amplitude: 5, offset: 50 } } },
           { address: 13, name: 'setpoint', scale: 0.1, unit: '°C', value: 215, write: true },
+          { address: 14, name: 'state', bits: { 0: 'running', 3: 'alarm' }, value: 0x81, write: true },
+          { address: 16, name: 'speed', limits: { min: 0, max: 100 }, value: 5, write: true },
           { address: 20, quantity: 30_000, value: 0x4142 },
           { address: 65_535, value: 7, write: true },
         ],
@@ -237,6 +239,46 @@ describeInBrowser('the view of the registers', () => {
     await type(page, 10, '-1.5');
     await text(page, 10, '-1.5');
     expect(holding(served, 'meter', 10, 2)).toEqual([0xbfc0, 0]);
+  });
+
+  test('sets bits by their names, and by boxes', async () => {
+    const served = await serve(SETUP);
+    const page = await open(served, '/registers/meter/holding?as=values&from=14');
+    await text(page, 14, 'running');
+    await cell(page, 14).click();
+    await page.keyboard.press('F2');
+    await expect.poll(() => page.getByLabel('Register 14').inputValue()).toBe('running');
+    await page.getByLabel('Register 14').fill('running, alarm');
+    await page.keyboard.press('Enter');
+    await text(page, 14, 'running, alarm');
+    // The bit without a name is as it was.
+    expect(holding(served, 'meter', 14, 1)).toEqual([0x89]);
+    const bits = page.getByRole('group', { name: 'bits' });
+    await bits.getByLabel('running').uncheck();
+    await text(page, 14, 'alarm');
+    expect(holding(served, 'meter', 14, 1)).toEqual([0x88]);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('grid').focus();
+    await page.keyboard.press('Control+z');
+    await text(page, 14, 'running, alarm');
+    await cell(page, 0).click();
+    await page.getByLabel('Show as').selectOption('bits');
+    await bits.getByLabel('4', { exact: true }).check();
+    await text(page, 0, '0000 0000 0001 0001');
+    expect(holding(served, 'meter', 0, 1)).toEqual([0x11]);
+  });
+
+  test('warns of a value that clients could not write, and says what was rounded', async () => {
+    const served = await serve(SETUP);
+    const page = await open(served, '/registers/meter/holding?as=values');
+    await type(page, 16, '500');
+    await page.getByText('speed is 500: clients can not write that, its limits refuse it.').waitFor();
+    await page.getByRole('complementary').getByText('its limits would refuse this value').waitFor();
+    await type(page, 13, '19.57');
+    await page.getByText('setpoint is 19.6 °C: 19.57 was rounded to what it can hold.').waitFor();
+    await type(page, 10, '0.1');
+    await text(page, 10, '0.1 V');
+    expect(await page.getByText('voltage is').count()).toBe(0);
   });
 
   test('says beside the cell why a value is refused, and keeps what was typed', async () => {

@@ -3,6 +3,7 @@ import { VIEW_NAMES } from '../../../src/remote/api/console/paths.js';
 import { accessibilityFaults, BENCH, openPage, poll, serve } from './browser.js';
 import { describeInBrowser } from './chromium.js';
 
+const READER = 'the-only-token-that-may-just-read';
 const TOKEN = 'the-token-that-may-do-everything';
 
 describeInBrowser('the console', () => {
@@ -34,11 +35,34 @@ describeInBrowser('the console', () => {
     await page.getByRole('button', { name: 'Theme: auto', exact: true }).waitFor();
   });
 
+  test.each(['registers', 'faults', 'lines', 'tests'] as const)(
+    'says on /%s why each grey control is off in a session that may only read',
+    async (view) => {
+      const served = await serve(BENCH, { rules: { host: '127.0.0.1', readTokens: [READER] } });
+      served.addRule({ name: 'slow', do: [{ delay: 1 }] });
+      const page = await openPage(served, `/${view}`);
+      await page.getByLabel('Token').fill(READER);
+      await page.getByRole('button', { name: 'Log in' }).click();
+      await page.getByText('read only', { exact: true }).waitFor();
+      const grey = page.locator('main :is(button, select, input):disabled');
+      await grey.first().waitFor();
+      const titles = () =>
+        grey.evaluateAll((all) => all.map((each) => `${each.textContent} ${(each as HTMLElement).title}`));
+      await expect
+        .poll(async () => (await titles()).filter((each) => !each.includes('this session may only read')))
+        .toEqual([]);
+      expect(await accessibilityFaults(page)).toEqual([]);
+    },
+  );
+
   test('asks for a token, and goes on where it was', async () => {
     const rules = { host: '127.0.0.1', token: TOKEN };
     const served = await serve(BENCH, { rules });
     const page = await openPage(served, '/faults?x=1');
     await page.getByLabel('Token').waitFor();
+    await page.getByText('or one of api.readTokens to look without changing anything').waitFor();
+    await page.getByText('waits for a token').waitFor();
+    expect(await page.locator('.banner').count()).toBe(0);
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByLabel('Token').fill('wrong');
     await page.getByRole('button', { name: 'Log in' }).click();

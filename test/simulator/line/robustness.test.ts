@@ -50,7 +50,13 @@ describe.each([
           meter: { registers: { holding: [{ address: 0, value: [11, 12, 13, 14, 0, 0], write: true }] } },
         },
         lines: {
-          robust: { serial, ...(gap && { timing: { gap } }), units: { 1: 'meter' } },
+          // Where a busy machine stands still between two pieces of a chunk, the next request comes while a reply is on the wire.
+          robust: {
+            serial,
+            ...(gap && { timing: { gap } }),
+            ...(pacing && { whenBusy: 'queue' }),
+            units: { 1: 'meter' },
+          },
           // A busy machine stretches pauses of a few ms beyond the discard gap of 41.8 ms.
           patient: { serial, timing: { gap: PATIENT_GAP }, units: { 1: 'meter' } },
         },

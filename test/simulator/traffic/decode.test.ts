@@ -255,9 +255,9 @@ describe('a reply', () => {
   });
 
   it('of which nothing could be sent says why', () => {
-    const report = { steps: [notAchieved(0, 0, 'nobody has the line open')], ended: 'complete' } as const;
+    const report = { steps: [notAchieved(0, 0, 'no client has the line open')], ended: 'complete' } as const;
     expect(textOf(replyEvent(READ, '03 02 0001', { report }))).toBe(
-      'unit 17 read holding registers: no reply, nobody has the line open',
+      'unit 17 read holding registers: no reply, no client has the line open',
     );
   });
 

@@ -210,7 +210,7 @@ export class ModelClient {
   }
 
   get #slowness(): number {
-    return this.#deed === 'slows' ? 10 : 1;
+    return this.#deed === 'slows' ? 10 : this.#deed === 'drags' ? 1.35 : 1;
   }
 
   /** Asks until there is a reply or all attempts are used up. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { catalogueIds } from '../../../src/document/catalogue.js';
+import { catalogueIds } from '../../../src/document/catalogue-files.js';
 import type { Habits } from './habits.js';
 import { shownLater, WRITES_BACK, written } from './observers.js';
 import { SEVERAL } from './shapes.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { catalogueIds } from '../../../src/document/catalogue.js';
+import { catalogueIds } from '../../../src/document/catalogue-files.js';
 import { CHECKS, chosenChecks } from '../../../src/testing/checks.js';
 import { shownLater } from './observers.js';
 import { SEVERAL } from './shapes.js';

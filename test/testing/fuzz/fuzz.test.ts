@@ -11,7 +11,7 @@ import { WRITES_BACK } from '../client/observers.js';
 import { inVirtualTime, untilOver, virtualBench } from '../client/virtual-bench.js';
 import { fuzzModel } from './fuzz-bench.js';
 import { PLANTED } from './planted.js';
-import type { Trap } from './trap.js';
+import type { Deed, Experience, Trap } from './trap.js';
 
 /* Clients that fail at one thing, and one that does not, fuzzed in virtual time. */
 
@@ -33,7 +33,7 @@ it.each([
   ['serial', 'repeats after exceptions without end'],
   ['tcp', 'never reconnects'],
 ] as const)('on %s finds a client that %s, and one move that shows it', async (on, mistake) => {
-  const report = await fuzzModel({ on, habits: { mistakes: [mistake] } }, { mostMoves: 500 });
+  const report = await fuzzModel({ on, habits: { mistakes: [mistake] } }, { mostMoves: 30 });
   expect(report.verdict, report.conclusions.join(' ')).toBe('fail');
   expect(report.fuzzed?.schedule, report.conclusions.join(' ')).toHaveLength(1);
 });
@@ -48,7 +48,7 @@ it.each(['serial', 'tcp'] as const)(
 
 it('plays the same moves again, and says the same', async () => {
   const client = { on: 'serial', habits: { mistakes: ['crashes at a bad reply'] } } as const;
-  const { fuzzed } = await fuzzModel(client, { mostMoves: 500 });
+  const { fuzzed } = await fuzzModel(client, { mostMoves: 30 });
   const replay = (fuzzed?.schedule ?? []) as Schedule;
   expect((await fuzzModel(client, { replay })).verdict).toBe('fail');
   expect((await fuzzModel({ on: 'serial', habits: {} }, { replay })).verdict).not.toBe('fail');
@@ -115,7 +115,7 @@ describe('the scenario that comes out', () => {
     'stops after an exception',
     'repeats after exceptions without end',
   ] as const)('fails on a client that %s, and passes on one that does not', async (mistake) => {
-    const { fuzzed } = await fuzzModel({ on: 'serial', habits: { mistakes: [mistake] } }, { mostMoves: 500 });
+    const { fuzzed } = await fuzzModel({ on: 'serial', habits: { mistakes: [mistake] } }, { mostMoves: 30 });
     const text = fuzzed?.scenario ?? '';
     expect(await play(text, { mistakes: [mistake] }), text).toContain('fail');
     expect(new Set(await play(text, {})), text).toEqual(new Set(['pass']));
@@ -128,7 +128,7 @@ it('finds a client that polls on and takes no reply any more', async () => {
     ({ effect }) =>
       effect === 'none' ? 'freezes' : undefined;
   const frozen = { on: 'tcp', habits: WRITES_BACK, isObserved: true, trap } as const;
-  const { verdict, conclusions } = await fuzzModel(frozen, { mostMoves: 500 });
+  const { verdict, conclusions } = await fuzzModel(frozen, { mostMoves: 30 });
   expect(verdict, conclusions.join(' ')).toBe('fail');
   expect(conclusions.join(' ')).toContain('no longer shows the values of good replies');
 });
@@ -136,10 +136,78 @@ it('finds a client that polls on and takes no reply any more', async () => {
 it('does not blame the moves for what happens without any', async () => {
   let started = 0;
   const trap = (): Trap => {
-    const lives = started++ === 0 ? 200 : 8;
+    const lives = started++ === 0 ? 100 : 8;
     return ({ requests }) => (requests > lives ? 'ends' : undefined);
   };
-  const { verdict, conclusions } = await fuzzModel({ on: 'tcp', habits: {}, trap }, { mostMoves: 500 });
-  expect(verdict, conclusions.join(' ')).toBe('inconclusive');
-  expect(conclusions.join(' ')).toContain('without any move');
+  const { verdict, conclusions } = await fuzzModel({ on: 'tcp', habits: {}, trap }, { mostMoves: 200 });
+  expect(verdict, conclusions.join(' ')).toBe('fail');
+  expect(conclusions.at(-1)).toMatch(/^The client .* by itself: without any move, in 2 of 2 plays\.$/);
+});
+
+const at =
+  (effect: Experience['effect'], deed: Deed, times = 1) =>
+  (): Trap => {
+    let felt = 0;
+    return (experience) => {
+      if (experience.effect === effect) felt++;
+      else if (experience.effect === 'good') felt = 0;
+      return felt >= times ? deed : undefined;
+    };
+  };
+
+it('finds a client that polls a third more slowly for ever after one exception', async () => {
+  const client = { on: 'tcp', habits: {}, trap: at('exception', 'drags') } as const;
+  const { conclusions, verdict } = await fuzzModel(client, { mostMoves: 10 });
+  expect(verdict, conclusions.join(' ')).toBe('fail');
+  expect(conclusions.at(-1)).toMatch(
+    /polls every 2\d\d ms in place of 2\d\d ms after one move, in 2 of 2 plays: exception 2 to one request/,
+  );
+});
+
+it('goes on without what the client can not bear, and finds what else breaks it', async () => {
+  const trap = (): Trap => {
+    const [silent, refused] = [at('none', 'ends')(), at('exception', 'dies')()];
+    return (experience) => silent(experience) ?? refused(experience);
+  };
+  const { conclusions, parameters } = await fuzzModel({ on: 'tcp', habits: {}, trap }, { mostMoves: 12 });
+  expect(conclusions.slice(0, 2)).toEqual([
+    expect.stringContaining('after one move, in 2 of 2 plays: no reply to one request ({silence: true}).'),
+    expect.stringContaining('after one move, in 2 of 2 plays: exception 2 to one request ({exception: 2}).'),
+  ]);
+  expect(parameters.find(({ name }) => name === 'left out later')?.value).toContain('silence, exception');
+});
+
+it('leaves out what is known to break the client', async () => {
+  const client = { on: 'tcp', habits: {}, trap: at('exception', 'dies') } as const;
+  const order = { mostMoves: 60, seed: 3, except: ['exception', 'pdu', 'catalogue'] };
+  const { conclusions, verdict } = await fuzzModel(client, order);
+  expect(verdict, conclusions.join(' ')).toBe('pass');
+});
+
+it('says what the client met, in its own words', async () => {
+  const client = { on: 'tcp', habits: { attempts: 2 }, trap: at('none', 'ends', 4) } as const;
+  const replay = [
+    move(fault({ exception: 4 })),
+    move(fault({ silence: true }), 1, 6),
+    move(fault({ delay: 10 })),
+  ];
+  const { conclusions, fuzzed } = await fuzzModel(client, { replay });
+  // The last move never began, and the client ended before the second was over.
+  expect(fuzzed?.schedule).toHaveLength(2);
+  expect(conclusions.at(-1)).toMatch(
+    /after 2 moves, in 2 of 2 plays: exception 4 to one request .*; one request later, no reply to 4 requests \(\{silence: true\}\)\.$/,
+  );
+});
+
+it('says last what it has found, although the limit was reached', async () => {
+  const client = { on: 'tcp', habits: {}, trap: at('none', 'dies') } as const;
+  const { conclusions } = await fuzzModel(client, { limitMs: 300_000 });
+  expect(conclusions.join(' ')).toContain('The limit of 5 min was reached');
+  expect(conclusions.at(-1)).toContain('The client asked nothing more');
+});
+
+it('tries 300 moves in ten minutes on a client that polls four times a second', async () => {
+  const habits = { periodMs: 250, timeoutMs: 500, attempts: 2 };
+  const { tried } = await fuzzModel({ on: 'tcp', habits }, { limitMs: 600_000 });
+  expect(tried?.moves).toBeGreaterThan(300);
 });

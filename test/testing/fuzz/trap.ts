@@ -51,7 +51,9 @@ export type Deed =
   /** Asks only the first of its questions, for ever. */
   | 'strays'
   /** Rests ten times as long between its rounds, for ever. */
-  | 'slows';
+  | 'slows'
+  /** Rests a third longer between its rounds, for ever. */
+  | 'drags';
 
 /** A planted mistake: feels everything that happens to a client, in order. @returns what the client is to do, when the mistake shows */
 export type Trap = (experience: Experience) => Deed | undefined;

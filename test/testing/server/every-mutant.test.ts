@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { catalogueIds, findMisbehaviour } from '../../../src/document/catalogue.js';
+import { findMisbehaviour } from '../../../src/document/catalogue.js';
+import { catalogueIds } from '../../../src/document/catalogue-files.js';
 import { mannersSchema } from '../../../src/document/native/manners-schema.js';
 import { rows } from '../../support/tries.js';
 import { ELSEWHERE, linesOf, MUTANTS, testMutant } from './every-mutant.js';

@@ -10,12 +10,14 @@ import {
   OBSERVER_OPTIONS,
   ORDER_OPTIONS,
 } from './test-client.js';
-import { numberFrom, REMOTE_OPTIONS, REPORT_OPTIONS, text, timeFrom } from './values.js';
+import { names, numberFrom, REMOTE_OPTIONS, REPORT_OPTIONS, text, timeFrom } from './values.js';
 
 export interface FuzzCommand extends ClientWanted {
   readonly kind: 'fuzz';
   /** How many moves are tried at most; without a limit when absent. */
   readonly mostMoves?: number;
+  /** Kinds of moves that are left out. */
+  readonly except?: readonly string[];
   /** Path of a report with a schedule that is played in place of drawn ones. */
   readonly replay?: string;
   /** Where the scenario, and the traffic of the failure, are written. */
@@ -28,10 +30,9 @@ const MOST_MOVES = 1_000_000;
 export const FUZZ = command({
   name: 'fuzz',
   words: 'LINE',
-  summary:
-    'disturb the client of a line at random until it fails, and find the shortest schedule that breaks it',
+  summary: 'disturb the client of a line at random, and find the shortest schedule that fails',
   details:
-    'The line is one of the demo, of --config FILE, or of a simulator that runs already (--url). With --dut the client is started again when it has failed, which shrinking needs. Exit 1 if two of three plays show the failure, 2 if nobody polls.',
+    'LINE is a line of the demo, of --config FILE, or of a running simulator (--url). With --dut the client is restarted after each failure; finding a shorter schedule needs that. Exit 1 if two of three plays show the failure, 2 if no client polls.',
   options: {
     ...CLIENT_OPTIONS,
     unit: ORDER_OPTIONS.unit,
@@ -45,6 +46,11 @@ export const FUZZ = command({
       0,
       MAX_SEED,
     ]),
+    except: names(
+      'KIND,...',
+      'leave out what the client is known not to bear: kinds of faults, keys of manners, power, closed, unsolicited, catalogue',
+      'kinds of moves',
+    ),
     replay: text('FILE', 'play the schedule of this report (--json) instead'),
     scenario: text('FILE', 'write the shortest schedule as a scenario for the command test'),
     capture: text('FILE', 'write the traffic of the failure (pcapng)'),
@@ -55,13 +61,13 @@ export const FUZZ = command({
   parse(given) {
     const client = clientWanted('fuzz', given);
     if (!client.ok) return client;
-    const { url, moves: mostMoves, replay, scenario, capture } = given.values;
+    const { url, moves: mostMoves, except, replay, scenario, capture } = given.values;
     if (url !== undefined && capture !== undefined)
       return failure("--capture can't be used with --url; the simulator there has its traffic");
     const fuzz: FuzzCommand = {
       kind: 'fuzz',
       ...client.value,
-      ...compact({ mostMoves, replay, scenario, capture }),
+      ...compact({ mostMoves, except, replay, scenario, capture }),
     };
     return success(fuzz);
   },

@@ -2,7 +2,7 @@ import { compact } from '../../../common/compact.js';
 import { failure, type Result, success } from '../../../common/result.js';
 import { quote } from '../../../common/schema/problem.js';
 import { command } from './scan.js';
-import { DEFAULT_URL, flag, numberFrom, REMOTE_OPTIONS, text } from './values.js';
+import { DEFAULT_URL, flag, JSON_OPTION, numberFrom, REMOTE_OPTIONS, text } from './values.js';
 
 /** Print what passes the lines of a running simulator. */
 export interface MonitorCommand {
@@ -16,6 +16,8 @@ export interface MonitorCommand {
   readonly last?: number;
   /** Whether the bytes of each event are shown, too. */
   readonly hex: boolean;
+  /** Whether each event is a line of JSON. */
+  readonly asJson?: boolean;
 }
 
 /** The most events that an answer of `GET /api/v1/traffic` has. */
@@ -36,13 +38,14 @@ export const MONITOR = command({
     ),
     last: numberFrom('N', 'begin with the last N frames that are kept', 'a number', [1, MOST_LAST]),
     hex: flag('print the bytes, too'),
+    json: { ...JSON_OPTION.json, help: 'print each event as a line of JSON, for programs' },
     ...REMOTE_OPTIONS,
   },
   parse({ words: [word], values, token: tokenInEnvironment }): Result<MonitorCommand> {
     if (word !== undefined) return failure(`monitor takes options only, got ${quote(word)}`);
-    const { line, unit, function: code, rule, problems, last, hex = false } = values;
+    const { line, unit, function: code, rule, problems, last, hex = false, json: asJson } = values;
     const { url = DEFAULT_URL, token = tokenInEnvironment } = values;
     const filters = compact({ line, unit, function: code, rule, problems: problems ? 'true' : undefined });
-    return success(compact({ kind: 'monitor' as const, url, token, filters, last, hex }));
+    return success(compact({ kind: 'monitor' as const, url, token, filters, last, hex, asJson }));
   },
 });

@@ -2,14 +2,15 @@ import { compact } from '../../../common/compact.js';
 import { failure, type Result, success } from '../../../common/result.js';
 import type { ApiOverrides } from '../../../document/api-definition.js';
 import { command } from './scan.js';
-import { flag } from './values.js';
+import { flag, JSON_OPTION } from './values.js';
 
-/* The commands without options of their own. */
+/* The commands with few options. */
 
 /** List what real devices do wrong, or explain one of them. */
 export interface CatalogueCommand {
   readonly kind: 'catalogue';
   readonly id?: string;
+  readonly asJson?: boolean;
 }
 
 export const CATALOGUE = command({
@@ -17,30 +18,32 @@ export const CATALOGUE = command({
   words: '[ID]',
   summary: 'list what real devices do wrong, or explain one entry with its sources',
   details: '--misbehave ID and `like: ID` in a file play an entry.',
-  options: {},
-  parse({ words: [id, ...more] }): Result<CatalogueCommand> {
+  options: JSON_OPTION,
+  parse({ words: [id, ...more], values }): Result<CatalogueCommand> {
     return more.length > 0
       ? failure('catalogue takes one identifier')
-      : success({ kind: 'catalogue', ...compact({ id }) });
+      : success({ kind: 'catalogue', ...compact({ id, asJson: values.json }) });
   },
 });
 
 /** Print the mistakes of a file. */
 export interface CheckCommand {
   readonly kind: 'check';
+  /** Its path; `-` for standard input. */
   readonly file: string;
   readonly api: ApiOverrides;
+  readonly asJson?: boolean;
 }
 
 export const CHECK = command({
   name: 'check',
   words: 'FILE',
   summary: 'print every mistake of a configuration, native or pymodbus',
-  details: 'Exit 1 if there is a mistake.',
-  options: {},
-  parse({ words: [file, ...more], token }): Result<CheckCommand> {
+  details: 'FILE may be - for standard input. Exit 1 if there is a mistake.',
+  options: JSON_OPTION,
+  parse({ words: [file, ...more], values, token }): Result<CheckCommand> {
     if (file === undefined || more.length > 0) return failure('check takes one file');
-    return success({ kind: 'check', file, api: compact({ token }) });
+    return success({ kind: 'check', file, api: compact({ token }), ...compact({ asJson: values.json }) });
   },
 });
 
@@ -55,6 +58,7 @@ export interface SchemaCommand {
 export const SCHEMA = command({
   name: 'schema',
   words: '[KIND]',
+  choices: FILE_KINDS,
   summary: 'print the JSON Schema of a file, for editors',
   details:
     'KIND is configuration (default), scenario or catalogue. Draft 07; schema/configuration.json and so on in the package are the same.',
@@ -67,8 +71,34 @@ export const SCHEMA = command({
   },
 });
 
-interface PortsCommand {
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+
+/** Print what makes a shell complete commands and options. */
+export interface CompletionCommand {
+  readonly kind: 'completion';
+  readonly shell: (typeof SHELLS)[number];
+}
+
+export const COMPLETION = command({
+  name: 'completion',
+  words: 'SHELL',
+  choices: SHELLS,
+  summary: 'print the script with which a shell completes commands and options',
+  details:
+    'SHELL is bash, zsh or fish. For this session: source <(modbus-sim completion bash), the same with zsh, or modbus-sim completion fish | source. The Debian package has installed them.',
+  options: {},
+  parse({ words: [of, ...more] }): Result<CompletionCommand> {
+    const shell = SHELLS.find((each) => each === of);
+    return shell && more.length === 0
+      ? success({ kind: 'completion', shell })
+      : failure(`completion takes one of ${SHELLS.join(', ')}`);
+  },
+});
+
+/** List the serial ports. */
+export interface PortsCommand {
   readonly kind: 'ports';
+  readonly asJson?: boolean;
 }
 
 export const PORTS = command({
@@ -76,9 +106,11 @@ export const PORTS = command({
   words: '',
   summary: 'list serial ports by their stable names',
   details: '',
-  options: {},
-  parse({ words }): Result<PortsCommand> {
-    return words.length === 0 ? success({ kind: 'ports' }) : failure('ports takes nothing more');
+  options: JSON_OPTION,
+  parse({ words, values }): Result<PortsCommand> {
+    return words.length === 0
+      ? success({ kind: 'ports', ...compact({ asJson: values.json }) })
+      : failure('ports takes no words');
   },
 });
 

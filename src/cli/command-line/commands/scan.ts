@@ -13,6 +13,8 @@ export interface Option<Value = unknown, Type = 'string' | 'boolean'> {
   readonly expected?: string;
   /** The word that stands for the value in the help, such as `FILE`; absent for an option without a value. */
   readonly value?: string;
+  /** The words that are valid, where these are few. */
+  readonly choices?: readonly string[];
   /** The sentence of the help; absent for an option that the help does not show. */
   readonly help?: string;
 }
@@ -47,6 +49,8 @@ export interface Described {
   readonly name: string;
   /** The words that follow the name, such as `FILE...`; empty when there are none. */
   readonly words: string;
+  /** What the first of these words is chosen from; absent when it may be any. */
+  readonly choices?: readonly string[];
   /** What the command does: one line in the list of all commands. */
   readonly summary: string;
   /** Sentences with everything else that a user has to know. */

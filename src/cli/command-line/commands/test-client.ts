@@ -8,8 +8,8 @@ import {
   FREE_PORTS_OPTION,
   FREE_PORTS_REMOTE,
   flag,
+  names,
   numberFrom,
-  option,
   REMOTE_OPTIONS,
   REPORT_OPTIONS,
   type Reports,
@@ -67,12 +67,7 @@ export const LIMITS_MS = [1000, 86_400_000] as const;
 
 export const ORDER_OPTIONS = {
   unit: numberFrom('N', 'disturb only requests to this unit', 'a unit identifier', [0, 255]),
-  checks: option(
-    'NAME,...',
-    'only these checks or groups, and the checks that they need',
-    'names of checks',
-    (names) => names.split(',').flatMap((name) => name.trim() || []),
-  ),
+  checks: names('NAME,...', 'only these checks or groups, and the checks that they need', 'names of checks'),
   limit: timeFrom(
     'take no longer than this (default 10m); the other checks are not run',
     'a time from 1s to 24h, such as 10m',
@@ -124,7 +119,7 @@ export const TEST_CLIENT = command({
   words: 'LINE',
   summary: 'watch the client that polls a line, disturb it, and say how it behaves',
   details:
-    'The line is one of the demo, of --config FILE, or of a simulator that runs already (--url). Exit 1 if a check failed, 2 if nobody polls.',
+    'LINE is a line of the demo, of --config FILE, or of a running simulator (--url). Exit 1 if a check failed, 2 if no client polls.',
   options: OPTIONS,
   parse(given): Result<TestClientCommand> {
     const { list, checks = [], dut, restart, url } = given.values;

@@ -9,6 +9,7 @@ import { command, type Given, type Values } from './scan.js';
 import {
   DEFAULT_RANGES,
   flag,
+  names,
   numberFrom,
   option,
   REPORT_OPTIONS,
@@ -89,9 +90,7 @@ const OPTIONS = {
   map: text('FILE', 'a native file that says what the server has, such as `import` and `clone` write'),
   find: flag('look for speed, parity and unit first'),
   unit: numberFrom('N', 'the unit identifier of the server (default 1)', 'a unit identifier', [0, 255]),
-  checks: option('NAME,...', 'only these checks or groups', 'names of checks', (names) =>
-    names.split(',').flatMap((name) => name.trim() || []),
-  ),
+  checks: names('NAME,...', 'only these checks or groups', 'names of checks'),
   scratch,
   broadcast: flag('also send broadcasts, which go to all servers of the bus'),
   soak: time('read for this long at the end, such as 10m'),

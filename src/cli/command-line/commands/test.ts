@@ -32,7 +32,7 @@ export const TEST = command({
   details: 'Exit 1 if a step did not pass, 2 if a file or the bench is wrong.',
   options: {
     set: text('NAME=VALUE', 'a parameter of the scenarios; may be given again and again'),
-    dut: text('COMMAND', 'the program under test, in place of the command that a scenario names'),
+    dut: text('COMMAND', 'the program under test, instead of the command that a scenario names'),
     ...FREE_PORTS_OPTION,
     ...REPORT_OPTIONS,
     ...REMOTE_OPTIONS,

@@ -32,7 +32,8 @@ export function option<Value>(
 /** An option whose value is one of these words; the help lists them. */
 export function wordOf<const Word extends string>(help: string, words: readonly Word[]): Option<Word> {
   const expected = `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
-  return option(words.join('|'), help, expected, (written) => words.find((word) => word === written));
+  const read = (written: string) => words.find((word) => word === written);
+  return { ...option(words.join('|'), help, expected, read), choices: words };
 }
 
 /**
@@ -63,6 +64,11 @@ export function timeFrom(
   });
 }
 
+/** An option whose value is names with commas between them. */
+export function names(what: string, help: string, expected: string) {
+  return option(what, help, expected, (written) => written.split(',').flatMap((name) => name.trim() || []));
+}
+
 /** An option whose value is a time in ms; 0 needs no unit. */
 export function time(help: string) {
   return option('TIME', help, 'a time such as 60s or 20ms', (written) => {
@@ -70,6 +76,9 @@ export function time(help: string) {
     return DURATION.test(written) ? milliseconds(written) : undefined;
   });
 }
+
+/** The option with which a command prints what it has found for programs. */
+export const JSON_OPTION = { json: flag('print JSON, for programs') };
 
 /** The number that a text of decimal digits says; NaN for any other text. */
 export function wholeNumber(written: string): number {
@@ -86,11 +95,11 @@ export const FREE_PORTS_REMOTE = '--free-ports has no effect with --url: the sim
 export const REMOTE_OPTIONS = {
   url: option(
     'URL',
-    'the REST interface of a simulator that runs already',
+    'the REST interface of a running simulator',
     `the address of REST, such as ${DEFAULT_URL}`,
     (written) => (/^https?:\/\//.test(written) && URL.canParse(written) ? written : undefined),
   ),
-  token: text('TOKEN', 'its token; MODBUS_SIM_TOKEN in the environment keeps it from the list of processes'),
+  token: text('TOKEN', 'its token (better: set MODBUS_SIM_TOKEN, which other users cannot see)'),
 };
 
 /** The options that say where a file is written, and whether an existing one is overwritten. */

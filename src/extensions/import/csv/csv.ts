@@ -1,32 +1,31 @@
 import { failure, type Result } from '../../../common/result.js';
+import { unknownName } from '../../../common/schema/nearest.js';
 import { quote } from '../../../common/schema/problem.js';
+import { CELLS_PER_VALUE } from '../../../device/registers/cell-type.js';
 import { isOfBits, type TableName } from '../../../device/tables.js';
 import { MAX_REGISTERS_READ } from '../../../modbus/protocol/limits.js';
 import { Collector, type FoundValue, type ImportExtras, type Imported, middleOf } from '../collected.js';
-import { type DataType, dataTypeOf, orderOf } from '../data-types.js';
+import { type DataType, dataTypeOf, orderOf, typeText } from '../data-types.js';
 import {
   type AddressStyle,
-  accessOf,
   areHex,
   areNumbers,
-  type ColumnRole,
-  type Columns,
-  type CsvRow,
-  type DecimalSign,
-  decimalOf,
-  decimalSignOf,
-  findColumns,
-  isGrouped,
   numbered,
-  rowsOf,
-  type Separator,
-  scaleOf,
-  separatorOf,
-  type TableWord,
-  tableOf,
   type WrittenAddress,
   writtenAddress,
-} from './columns.js';
+} from './addresses.js';
+import { type DecimalSign, decimalOf, decimalSignOf, isGrouped, scaleOf, unitOf } from './numbers.js';
+import { type ColumnRole, type Columns, findColumns, type SaidColumns } from './roles.js';
+import {
+  type Block,
+  type CsvRow,
+  isMarkdown,
+  markdownBlocks,
+  rowsOf,
+  type Separator,
+  separatorOf,
+} from './rows.js';
+import { accessOf, type TableWord, tableOf, tableOfTitle } from './words.js';
 
 const SEPARATOR_NAMES: Readonly<Record<Separator, string>> = {
   ',': 'commas',
@@ -36,28 +35,63 @@ const SEPARATOR_NAMES: Readonly<Record<Separator, string>> = {
 };
 
 /**
- * Reads a table of registers.
- * @param inUnits true when default values are in the unit of the value, and not as it is stored
+ * Reads a table of registers, or all tables of a text of Markdown.
  * @returns what the file lacks, as a sentence
  */
-export function importCsv(
-  text: string,
-  device: string,
-  { inUnits = false }: ImportExtras = {},
-): Result<Imported> {
+export function importCsv(text: string, device: string, extras: ImportExtras = {}): Result<Imported> {
   const separator = separatorOf(text);
-  const rows = separator === undefined ? [] : rowsOf(text, separator);
-  const columns = findColumns(rows);
-  if (separator === undefined || columns === undefined) {
-    return failure(
-      'expected a CSV file whose header has a column "address" and one more, such as "name" or "type"',
-    );
+  const blocks: readonly Block[] = isMarkdown(text)
+    ? markdownBlocks(text)
+    : [{ title: device, rows: separator === undefined ? [] : rowsOf(text, separator) }];
+  const said = (extras.columns ?? new Map()) as SaidColumns;
+  const collector = new Collector();
+  const lines: string[] = [];
+  const headers: number[] = [];
+  for (const { title, rows } of blocks) {
+    const columns = findColumns(rows, said);
+    if (!columns) continue;
+    const { header } = columns;
+    const reader = new CsvReader(collector, columns, rows.slice(rows.indexOf(header) + 1), title, extras);
+    const read = reader.read(device);
+    for (const line of read) if (!lines.includes(line)) lines.push(line);
+    headers.push(header.line);
   }
-  const { header } = columns;
-  const reader = new CsvReader(columns, rows.slice(rows.indexOf(header) + 1), inUnits);
-  const lines = reader.read(device);
-  const what = `CSV, separated by ${SEPARATOR_NAMES[separator]}, header in line ${header.line}`;
-  return reader.collector.end(what, lines);
+  if (headers.length === 0) return failure(lacking(blocks, said));
+  const decided = decisionsIn(extras);
+  const how = isMarkdown(text)
+    ? 'tables of Markdown'
+    : `CSV, separated by ${SEPARATOR_NAMES[separator ?? ',']}`;
+  const where =
+    headers.length === 1 ? `header in line ${headers[0]}` : `headers in lines ${headers.join(', ')}`;
+  return collector.end(`${how}, ${where}`, [...decided, ...lines]);
+}
+
+/** What is missing in tables of which no column was understood, and what headers they have. */
+function lacking(blocks: readonly Block[], said: SaidColumns): string {
+  const rows = blocks.flatMap((block) => block.rows.slice(0, 20));
+  const widest = Math.max(0, ...rows.map(({ cells }) => cells.length));
+  const first = rows.find(({ cells }) => cells.length === widest && widest > 1);
+  const cells = (first?.cells ?? []).filter((cell) => cell !== '');
+  const seen =
+    cells.length === 0
+      ? ''
+      : `; the first full row, line ${first?.line}, has ${cells.slice(0, 20).map(quote).join(', ')}`;
+  const wrong = [...said].find(([, header]) => !rows.some((row) => row.cells.includes(header)));
+  const missing = wrong && `--column ${wrong[0]}: ${unknownName('column', wrong[1], cells)}`;
+  return (
+    missing ??
+    `expected a CSV file whose header has a column "address" and one more, such as "name" or "type"${seen}: say which with --column address=HEADER`
+  );
+}
+
+/** What the user has decided, so that the import can be repeated. */
+function decisionsIn({ columns, base, table }: ImportExtras): string[] {
+  const options = [
+    ...[...(columns ?? [])].map(([role, header]) => `--column ${quote(`${role}=${header}`)}`),
+    ...(base === undefined ? [] : [`--base ${base}`]),
+    ...(table === undefined ? [] : [`--table ${table}`]),
+  ];
+  return options.length === 0 ? [] : [`decided by who imported it: ${options.join(' ')}`];
 }
 
 /** Columns with numbers that may have decimals. */
@@ -71,17 +105,29 @@ interface PlacedRow {
 }
 
 class CsvReader {
-  readonly collector = new Collector();
+  readonly #collector: Collector;
   readonly #columns: Columns;
   readonly #rows: readonly CsvRow[];
-
-  readonly #inUnits: boolean;
+  readonly #extras: ImportExtras;
+  readonly #title: string;
   readonly #sign: DecimalSign | undefined;
+  /** Whether the column of lengths counts bytes. */
+  #countsBytes = false;
+  #inUnits: boolean;
 
-  constructor(columns: Columns, rows: readonly CsvRow[], inUnits: boolean) {
+  constructor(
+    collector: Collector,
+    columns: Columns,
+    rows: readonly CsvRow[],
+    title: string,
+    extras: ImportExtras,
+  ) {
+    this.#collector = collector;
     this.#columns = columns;
     this.#rows = rows;
-    this.#inUnits = inUnits;
+    this.#title = title;
+    this.#extras = extras;
+    this.#inUnits = extras.inUnits ?? false;
     const numbers = NUMBERS.flatMap((role) => rows.map((row) => this.#cell(row, role)));
     this.#sign = decimalSignOf(numbers);
   }
@@ -92,11 +138,15 @@ class CsvReader {
       this.#headerOf('address') ?? '',
       this.#rows.map((row) => this.#cell(row, 'address')).filter((cell) => cell !== ''),
     );
-    const placed = this.#rows.flatMap((row) => this.#placed(row, isHex));
-    const style = {
-      isHex,
-      areNumbers: areNumbers(placed.map(({ address, word }) => ({ address, table: word?.table }))),
-    };
+    const placed = this.#placedRows(isHex);
+    const { base } = this.#extras;
+    const all = placed.map(({ row, address, word }) => ({
+      ...{ address, table: word?.table },
+      isWord: (dataTypeOf(this.#cell(row, 'type'), 1)?.type ?? 'bit') !== 'bit',
+    }));
+    const style = { isHex, areNumbers: base === undefined ? areNumbers(all) : base === 'entity' };
+    this.#countsBytes = this.#doesCountBytes(placed);
+    this.#inUnits ||= this.#hasDefaultsInUnits();
     for (const [i, each] of placed.entries()) this.#take(each, placed[i + 1]?.address.number, style, device);
     return this.#preview(style);
   }
@@ -108,30 +158,78 @@ class CsvReader {
 
   #cell(row: CsvRow, role: ColumnRole): string {
     const column = this.#columns.of.get(role);
-    return column === undefined ? '' : (row.cells[column] ?? '');
+    const text = column === undefined ? '' : (row.cells[column] ?? '');
+    return role === 'type' ? typeText(this.#headerOf(role) ?? '', text) : text;
   }
 
   #note(row: CsvRow, message: string): void {
-    this.collector.note(`line ${row.line}`, message);
+    this.#collector.note(`line ${row.line}`, message);
   }
 
-  #placed(row: CsvRow, isHex: boolean): PlacedRow[] {
-    const text = this.#cell(row, 'address');
-    const address = writtenAddress(text, isHex);
-    if (address === undefined) {
-      // A title between groups of registers has only one cell.
-      const isTitle = row.cells.filter((cell) => cell !== '').length === 1;
-      const shown = isTitle ? (row.cells.find((cell) => cell !== '') ?? '') : text;
-      this.#note(
-        row,
-        isTitle ? `not a register: ${quote(shown)}` : `address ${quote(shown)}: expected a number`,
-      );
-      return [];
-    }
-    const table = this.#cell(row, 'table');
-    const word = tableOf(table);
-    if (table !== '' && word === undefined) this.#note(row, `table ${quote(table)}: not known`);
-    return [{ row, address, word }];
+  /** The rows with addresses. A title between them may name the table of those that follow. */
+  #placedRows(isHex: boolean): PlacedRow[] {
+    let titled = tableOfTitle(this.#title);
+    return this.#rows.flatMap((row) => {
+      const text = this.#cell(row, 'address');
+      const address = writtenAddress(text, isHex);
+      if (address === undefined) {
+        const filled = row.cells.filter((cell) => cell !== '');
+        // A title between groups of registers has only one cell.
+        const isTitle = filled.length === 1;
+        const [shown = ''] = isTitle ? filled : [text];
+        if (isTitle) titled = tableOfTitle(shown) ?? titled;
+        if (filled.length > 0)
+          this.#note(
+            row,
+            isTitle ? `not a register: ${quote(shown)}` : `address ${quote(shown)}: expected a number`,
+          );
+        return [];
+      }
+      const table = this.#cell(row, 'table');
+      const word = tableOf(table);
+      if (table !== '' && word === undefined) this.#note(row, `table ${quote(table)}: not known`);
+      const usual = this.#extras.table ?? titled;
+      return [{ row, address, word: word ?? (usual && { table: usual, write: false }) }];
+    });
+  }
+
+  /**
+   * Weighs whether lengths count bytes or registers: a value ends before the next one begins, and has the size
+   * of its type.
+   */
+  #doesCountBytes(placed: readonly PlacedRow[]): boolean {
+    const score = (perRegister: number) =>
+      placed.reduce((sum, { row, address }, i) => {
+        const count = this.#number(row, 'words', false);
+        if (count === undefined || count === 0) return sum;
+        const words = count / perRegister;
+        const gap = (placed[i + 1]?.address.number ?? Number.NaN) - address.number;
+        const type = dataTypeOf(this.#cell(row, 'type'), undefined);
+        const size =
+          type && !type.assumed && type.type !== 'string' && type.type !== 'bit'
+            ? CELLS_PER_VALUE[type.type]
+            : undefined;
+        const isAfter = gap <= 0 || Number.isNaN(gap) ? 0 : words > gap ? -2 : words === gap ? 1 : 0;
+        return (
+          sum +
+          isAfter +
+          (size === undefined ? 0 : words === size ? 2 : -2) +
+          (Number.isInteger(words) ? 0 : -1)
+        );
+      }, 0);
+    return score(2) > score(1);
+  }
+
+  /** True when a default value has decimals that its type can't store, but would have with the scale. */
+  #hasDefaultsInUnits(): boolean {
+    return this.#rows.some((row) => {
+      const value = decimalOf(this.#cell(row, 'value'), this.#sign);
+      const scale = this.#scale(row, false) ?? 1;
+      const type = dataTypeOf(this.#cell(row, 'type'), this.#words(row))?.type ?? 'uint16';
+      if (value === undefined || Number.isInteger(value) || scale === 1 || type.startsWith('float'))
+        return false;
+      return Math.abs(value / scale - Math.round(value / scale)) < 1e-6;
+    });
   }
 
   /** Takes a row. @param next the address of the next row */
@@ -142,12 +240,18 @@ class CsvReader {
     device: string,
   ): void {
     const number = style.areNumbers ? numbered(written) : undefined;
-    const address = number?.address ?? written.number;
+    const address = number?.address ?? written.number - (this.#extras.base === '1' ? 1 : 0);
     const bit = written.bit ?? this.#number(row, 'bit');
-    const text = this.#cell(row, 'type');
-    const words = written.words ?? this.#words(row) ?? this.#lengthUntil(row, text, written.number, next);
-    const data = (text === '' ? untyped(words) : dataTypeOf(text, words)) ?? this.#unknown(row, text, words);
-    if (data.assumed) this.#note(row, `type ${quote(text)} ${data.assumed}`);
+    const text = written.isString ? 'string' : this.#cell(row, 'type');
+    const words =
+      written.words ??
+      this.#words(row) ??
+      this.#until(row, written) ??
+      this.#lengthUntil(row, text, written.number, next);
+    const found = (text === '' ? untyped(words) : dataTypeOf(text, words)) ?? this.#unknown(row, text, words);
+    const data = this.#signed(row, text, this.#filled(found, words));
+    const isFarEnough = next !== undefined && next - written.number >= 2 && data.type === 'float32';
+    if (data.assumed && !isFarEnough) this.#note(row, `type ${quote(text)} ${data.assumed}`);
     const isBit = data.type === 'bit' && bit === undefined;
     const table = number?.table ?? word?.table ?? (isBit ? 'coils' : 'holding');
     const value = this.#value(row, table, address, data, words);
@@ -161,15 +265,40 @@ class CsvReader {
     }
     if (data.rest !== undefined && !isInBits)
       for (let i = 1; i <= data.rest; i++)
-        this.collector.add('', unit, device, {
-          ...{ table, address: address + i, type: 'uint16', write, location: value.location },
+        this.#collector.add('', unit, device, {
+          ...{
+            table,
+            address: address + value.cells - 1 + i,
+            type: 'uint16',
+            write,
+            location: value.found.location,
+          },
         });
-    this.collector.add('', unit, device, {
-      ...value,
+    this.#collector.add('', unit, device, {
+      ...value.found,
       ...(part !== undefined && { part, type: 'uint16' as const }),
       ...(isInBits && { type: 'bit' as const }),
       write,
     });
+  }
+
+  /** A type with the registers behind it that its row counts as well. */
+  #filled(data: DataType, words: number | undefined): DataType {
+    if (data.type === 'string' || data.type === 'bit' || data.rest !== undefined || words === undefined)
+      return data;
+    const rest = words - CELLS_PER_VALUE[data.type];
+    return rest > 0 && Number.isInteger(words) && words <= MAX_REGISTERS_READ ? { ...data, rest } : data;
+  }
+
+  /** A whole number is signed if its limits or its default are negative, and its type does not say. */
+  #signed(row: CsvRow, text: string, data: DataType): DataType {
+    const says = text !== '' && !data.assumed;
+    const isNegative = [this.#decimal(row, 'min', false), this.#decimal(row, 'value', false)].some(
+      (each) => each !== undefined && each < 0,
+    );
+    const { type } = data;
+    if (says || !isNegative || (type !== 'uint16' && type !== 'uint32' && type !== 'uint64')) return data;
+    return { ...data, type: SIGNED[type] };
   }
 
   /** What is served for a type that is not known: its registers. */
@@ -179,6 +308,12 @@ class CsvReader {
     const registers = words === 1 ? 'a register' : `${words} registers`;
     this.#note(row, `type ${quote(text)}: not known, so ${this.#called(row)} is served as ${registers}`);
     return { type: 'uint16', rest: words - 1 };
+  }
+
+  /** The number of registers up to the last address, where a column says it. */
+  #until(row: CsvRow, { number }: WrittenAddress): number | undefined {
+    const last = writtenAddress(this.#cell(row, 'last'), false)?.number;
+    return last === undefined || last < number ? undefined : last - number + 1;
   }
 
   /** The registers of `string[6]` when the next address is 6 further: then 6 counts no characters. */
@@ -196,36 +331,50 @@ class CsvReader {
     address: number,
     { type, length, wordOrder, byteOrder }: DataType,
     words: number | undefined,
-  ): FoundValue {
+  ): { readonly found: FoundValue; readonly cells: number } {
     const order = orderOf(this.#cell(row, 'order'));
     if (this.#cell(row, 'order') !== '' && order === undefined) {
       this.#note(row, `order ${quote(this.#cell(row, 'order'))}: not known`);
     }
     const scale = this.#scale(row);
-    const [min, max] = [this.#decimal(row, 'min'), this.#decimal(row, 'max')];
-    return {
+    const [min, max] = this.#limits(row);
+    const found = {
       ...{ table, address, type, wordOrder, byteOrder, ...order, scale },
       location: `line ${row.line}`,
       length: type === 'string' ? this.#stringLength(row, words ?? length) : undefined,
       name: this.#cell(row, 'name'),
-      unit: this.#cell(row, 'unit').replace(/^[-–/]+$/, ''),
+      unit: unitOf(this.#cell(row, 'unit')).unit,
       description: this.#cell(row, 'description'),
       value: this.#initial(row, type, scale) ?? middleOf(type, min, max, scale),
       limits: min === undefined && max === undefined ? undefined : { min, max },
     };
+    return { found, cells: type === 'string' ? (found.length ?? 1) : CELLS_PER_VALUE[type] };
+  }
+
+  /** Both limits of a row; none when both are 0, as tables write that have no limits there. */
+  #limits(row: CsvRow): readonly [number | undefined, number | undefined] {
+    const [min, max] = [this.#decimal(row, 'min'), this.#decimal(row, 'max')];
+    return min === 0 && max === 0 ? [undefined, undefined] : [min, max];
   }
 
   /** A number with the decimal sign of the file. A number that may mean another one is noted. */
-  #decimal(row: CsvRow, role: ColumnRole): number | undefined {
+  #decimal(row: CsvRow, role: ColumnRole, isNoted = true): number | undefined {
     const text = this.#cell(row, role);
     const number = decimalOf(text, this.#sign);
     const sign = (['.', ','] as const).find((each) => this.#sign === undefined && isGrouped(text, each));
-    if (sign !== undefined)
+    if (sign === undefined) return number;
+    // A whole number has no decimals: 5.000 is five thousand.
+    const isWhole =
+      role !== 'scale' &&
+      this.#scale(row, false) === undefined &&
+      !/float|real|double|single/i.test(this.#cell(row, 'type'));
+    const taken = isWhole ? Number(text.replaceAll(sign, '')) : number;
+    if (isNoted)
       this.#note(
         row,
-        `${role} ${quote(text)} is taken as ${number}; write it without the ${sign} if that is wrong`,
+        `${role} ${quote(text)} is taken as ${taken}; write it without the ${sign} if that is wrong`,
       );
-    return number;
+    return taken;
   }
 
   #called(row: CsvRow): string {
@@ -235,8 +384,8 @@ class CsvReader {
   /** The number of registers that the file gives for a value. */
   #words(row: CsvRow): number | undefined {
     const words = this.#number(row, 'words');
-    const bytes = this.#number(row, 'bytes');
-    return words ?? (bytes === undefined ? undefined : Math.ceil(bytes / 2));
+    const bytes = this.#number(row, 'bytes') ?? (this.#countsBytes ? words : undefined);
+    return bytes === undefined ? words : Math.ceil(bytes / 2);
   }
 
   #stringLength(row: CsvRow, length: number | undefined): number {
@@ -244,37 +393,57 @@ class CsvReader {
     return Math.max(1, length ?? 1);
   }
 
-  #number(row: CsvRow, role: ColumnRole): number | undefined {
+  #number(row: CsvRow, role: ColumnRole, isNoted = true): number | undefined {
     const text = this.#cell(row, role);
     if (text === '') return undefined;
-    const number = decimalOf(text);
+    const number = decimalOf(/^(\d+)\s*(?:bytes?|words?|registers?)$/i.exec(text)?.[1] ?? text);
     if (number !== undefined && Number.isInteger(number) && number >= 0) return number;
-    this.#note(row, `${role} ${quote(text)}: expected a whole number`);
+    if (isNoted) this.#note(row, `${role} ${quote(text)}: expected a whole number`);
     return undefined;
   }
 
-  #scale(row: CsvRow): number | undefined {
+  #scale(row: CsvRow, isNoted = true): number | undefined {
     const text = this.#cell(row, 'scale');
     const divisor = this.#cell(row, 'divisor');
     const decimals = this.#cell(row, 'decimals');
+    const ofUnit = unitOf(this.#cell(row, 'unit')).scale;
+    const isFloat = /float|real|double|single/i.test(this.#cell(row, 'type'));
     const parsed =
       text !== ''
         ? scaleOf(text)
         : divisor !== ''
           ? inverse(scaleOf(divisor))
-          : decimals !== ''
-            ? power(decimalOf(decimals))
-            : 1;
-    if (parsed === undefined && !/^[-–]+$/.test(text + divisor + decimals)) {
+          : (this.#linear(row, isNoted) ??
+            ofUnit ??
+            (decimals !== '' && !isFloat ? power(decimalOf(decimals)) : 1));
+    if (isNoted && parsed === undefined && !/^[-–]+$/.test(text + divisor + decimals)) {
       this.#note(row, `scale ${quote(text || divisor || decimals)}: not known`);
     }
     return parsed === undefined || parsed === 1 ? undefined : parsed;
   }
 
+  /** The scale of a tag of KEPServerEX, from a raw range to a scaled one. */
+  #linear(row: CsvRow, isNoted: boolean): number | undefined {
+    const [rawLow, rawHigh, low, high] = (['rawLow', 'rawHigh', 'scaledLow', 'scaledHigh'] as const).map(
+      (role) => decimalOf(this.#cell(row, role)),
+    );
+    if (rawLow === undefined || rawHigh === undefined || low === undefined || high === undefined)
+      return undefined;
+    const scale = (high - low) / (rawHigh - rawLow);
+    if (!Number.isFinite(scale) || scale === 0) return undefined;
+    const offset = low - rawLow * scale;
+    if (isNoted && Math.abs(offset) > 1e-9)
+      this.#note(
+        row,
+        `${rawLow} to ${rawHigh} is ${low} to ${high}: the offset ${Number(offset.toPrecision(6))} is not kept`,
+      );
+    return Number(scale.toPrecision(12));
+  }
+
   /** The initial value as it is stored. */
   #initial(row: CsvRow, type: DataType['type'], scale = 1): number | string | undefined {
     const text = this.#cell(row, 'value');
-    if (text === '') return undefined;
+    if (text === '' || /^[-–]+$/.test(text)) return undefined;
     if (type === 'string') return text;
     if (/^0x[0-9a-f]{1,16}$/i.test(text)) return text;
     const value = this.#decimal(row, 'value');
@@ -294,9 +463,7 @@ class CsvReader {
 
   #preview(style: AddressStyle): string[] {
     const meaning: Partial<Record<ColumnRole, string>> = {
-      address: style.areNumbers
-        ? 'register numbers: 40001 is holding register 0, 30001 input register 0, 10001 discrete input 0'
-        : `${style.isHex ? 'hexadecimal, ' : ''}0-based, as on the wire`,
+      address: this.#addressesIn(style),
       scale: 'value = stored × this',
       divisor: 'value = stored ÷ this',
       decimals: 'decimals of the value',
@@ -305,25 +472,37 @@ class CsvReader {
         : 'as stored, before the scale; --defaults units reads it in the unit',
       min: 'a limit of what clients may write, and the value is in the middle',
       max: 'a limit of what clients may write, and the value is in the middle',
-      words: 'registers',
+      words: this.#countsBytes ? 'bytes' : 'registers',
       slave: 'the unit identifier',
       unit: 'the unit of the value',
     };
-    const used = [...this.#columns.of].map(([role, column]) => {
+    const { header, of, near } = this.#columns;
+    const titleOf = (column: number) => quote(header.cells[column] ?? '');
+    const used = [...of].map(([role, column]) => {
       const said = meaning[role];
-      return `column ${quote(this.#columns.header.cells[column] ?? '')}: ${role}${said ? `, ${said}` : ''}`;
+      const other = near.get(role);
+      const runnerUp = other === undefined ? '' : ` (or column ${titleOf(other)}: --column ${role}=…)`;
+      return `column ${titleOf(column)}: ${role}${said ? `, ${said}` : ''}${runnerUp}`;
     });
-    const columns = [...this.#columns.of.values()];
-    const unused = this.#columns.header.cells.filter((cell, i) => cell !== '' && !columns.includes(i));
+    const columns = [...of.values()];
+    const unused = header.cells.filter((cell, i) => cell !== '' && !columns.includes(i));
+    const isTold = of.has('table') || style.areNumbers || this.#extras.table || tableOfTitle(this.#title);
     const defaults = [
-      ...(this.#columns.of.has('table') || style.areNumbers
-        ? []
-        : ['no column says the table: holding registers, and coils for bits']),
-      ...(this.#columns.of.has('type') ? [] : ['no column says the type: uint16']),
+      ...(isTold ? [] : ['no column says the table: holding registers, and coils for bits']),
+      ...(of.has('type') ? [] : ['no column says the type: uint16']),
     ];
     return [...used, ...unused.map((cell) => `column ${quote(cell)}: not used`), ...defaults];
   }
+
+  #addressesIn({ areNumbers: areEntities, isHex }: AddressStyle): string {
+    if (areEntities)
+      return 'register numbers: 40001 is holding register 0, 30001 input register 0, 10001 discrete input 0';
+    const first = this.#extras.base === '1' ? 'counted from 1' : '0-based, as on the wire';
+    return `${isHex ? 'hexadecimal, ' : ''}${first}`;
+  }
 }
+
+const SIGNED = { uint16: 'int16', uint32: 'int32', uint64: 'int64' } as const;
 
 /** The type of a row that names none: whole registers. */
 function untyped(words: number | undefined): DataType | undefined {

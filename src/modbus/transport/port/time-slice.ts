@@ -50,7 +50,7 @@ export async function shortenTimeSlice(load: () => Promise<LibcResult> = loadLib
   const policy = attributes.readUInt32LE(POLICY_AT);
   if (REALTIME.includes(policy)) return { kind: 'realtime' };
   if (policy !== SCHED_OTHER)
-    return { kind: 'usual', reason: 'somebody has chosen SCHED_BATCH or SCHED_IDLE' };
+    return { kind: 'usual', reason: 'the scheduling policy is SCHED_BATCH or SCHED_IDLE' };
   attributes.writeUInt32LE(SCHED_ATTR_BYTES, SIZE_AT);
   attributes.writeBigUInt64LE(attributes.readBigUInt64LE(FLAGS_AT) | SCHED_FLAG_RESET_ON_FORK, FLAGS_AT);
   attributes.writeBigUInt64LE(SLICE_NS, RUNTIME_AT);

@@ -28,7 +28,7 @@ export type VirtualPort = BytePort & Required<Pick<BytePort, 'setPacing'>>;
 const PACED_INPUT_LIMIT = 4096;
 
 /** Reasons for which bytes are lost. */
-const NOBODY = 'nobody has the line open';
+const NOBODY = 'no client has the line open';
 const FULL = 'the client does not read, and its buffer is full';
 
 /** How often to check for bytes that a client left unread, in ms. */

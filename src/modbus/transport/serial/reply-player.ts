@@ -106,7 +106,7 @@ export class ReplyPlayer {
    * replies.
    */
   turnedAway(): void {
-    this.#replace('the client has turned to somebody else');
+    this.#replace('the client has asked another unit');
   }
 
   #replace(reason: string): void {

@@ -52,6 +52,8 @@ export class SocketLine implements Transport {
   /** The binding; absent while the line is neither open nor opening. */
   #binding: Binding | undefined;
   #state: LineState = { kind: 'stopped' };
+  /** The port that the system chose where any free one was wanted. A line that opens again has the same. */
+  #chosenPort: number | undefined;
   /** True when a socket that can't be opened, or that fails later, is tried again. */
   #waits = false;
   readonly #retries = new Reopening(systemClock, RETRY_TIMES, {
@@ -121,8 +123,9 @@ export class SocketLine implements Transport {
   async #open(): Promise<TransportStart> {
     const { host, port } = this.#settings;
     if (!isPort(port)) return this.#notOpened(cannotListen(host, port, NO_PORT));
+    const settings = { ...this.#settings, port: port || (this.#chosenPort ?? 0) };
     const context = {
-      settings: this.#settings,
+      settings,
       handler: this.#handler,
       clients: this.#clients,
       descriptors: this.#descriptors,
@@ -130,12 +133,13 @@ export class SocketLine implements Transport {
       failed: (error: Error) => this.#fail(error),
     };
     const newBinding = (of: BindingContext) => bindingOf(of, this.#limits);
-    const { hosts } = this.#settings;
+    const { hosts } = settings;
     const binding = hosts ? new HostsBinding(context, hosts, newBinding) : newBinding(context);
     this.#binding = binding;
     const bound = await binding.open();
     if (this.#binding !== binding) return cannotListen(host, port, STOPPED);
     if (!bound.ok) return this.#notOpened(bound);
+    this.#chosenPort = bound.port;
     const endpoint = hostPort(bound.address, bound.port);
     this.#state = { kind: 'open', endpoint, port: bound.port };
     this.#handler.event({ kind: 'open', endpoint, notes: bound.notes ?? [] });

@@ -87,7 +87,7 @@ const READING: readonly CommonError[] = [
     code: 'readers.too_many',
     description: 'As many readers as are allowed are connected, or as many long lists are being read.',
     path: '',
-    message: 'expected at most 128 long lists at a time, and so many are being read',
+    message: 'expected at most 128 long lists at a time, and that many are being read',
   },
 ];
 

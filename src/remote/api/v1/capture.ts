@@ -38,7 +38,7 @@ export function captureRoutes(desk: ApiContext): Routes {
     'GET /capture.pcapng': {
       summary: 'Get the traffic for Wireshark',
       description:
-        'A pcapng file of the traffic that is kept. With `follow`, it goes on with new traffic, without an end.',
+        'A pcapng file of the traffic that is kept. With `follow`, it continues with new traffic, without an end.',
       // For a HEAD, the whole capture would be made and thrown away.
       exposeHeadRoute: false,
       schema: { querystring: captureQuery(traffic.lineNames) },

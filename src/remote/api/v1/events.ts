@@ -5,6 +5,7 @@ import { TrafficCursor, type TrafficFilter } from '../../../simulator/traffic/re
 import { Places } from '../connection-limit.js';
 import type { ApiContext } from '../desk.js';
 import type { Routes } from './route.js';
+import { sumsViewer } from './sums.js';
 import { batchesOf, streamed } from './traffic-page.js';
 import { eventsQuery, filterOf } from './traffic-query.js';
 
@@ -70,6 +71,7 @@ export function eventRoutes(desk: ApiContext): Routes {
                 after: Math.min(known, traffic.last),
                 messageAfter: tell.includes('traffic') ? (at) => messages.after(at, filter, name) : undefined,
                 summary: tell.includes('summary') ? summary : undefined,
+                sums: tell.includes('sums') ? sumsTexts(desk) : undefined,
               },
               messages,
             );
@@ -111,6 +113,17 @@ function summaryTexts({ rpc }: ApiContext): () => Promise<string> {
   };
 }
 
+/** Makes a function that returns the sums of the seconds since the last call; undefined if there are none. */
+function sumsTexts(desk: ApiContext): () => string | undefined {
+  let { last } = desk.sums;
+  return () => {
+    if (desk.sums.last <= last) return undefined;
+    const sums = Array.from(desk.sums.from(1, last + 1), sumsViewer(desk));
+    last = desk.sums.last;
+    return JSON.stringify({ sums });
+  };
+}
+
 /**
  * The number in the header with which a reader reconnects. Any other text is an identifier of another
  * program.
@@ -127,6 +140,8 @@ interface EventsWanted {
   readonly messageAfter: ((after: number) => Promise<EventMessage>) | undefined;
   /** Makes the summary as JSON; undefined for a reader that does not want it. */
   readonly summary: (() => Promise<string>) | undefined;
+  /** Makes the sums since the last call as JSON; undefined for a reader that does not want them. */
+  readonly sums: (() => string | undefined) | undefined;
 }
 
 /**
@@ -135,7 +150,7 @@ interface EventsWanted {
  */
 async function sendEvents(
   response: ServerResponse,
-  { after, messageAfter, summary }: EventsWanted,
+  { after, messageAfter, summary, sums }: EventsWanted,
   messages: Pick<EventMessages, 'until'>,
 ): Promise<void> {
   response.writeHead(200, HEADERS);
@@ -156,6 +171,8 @@ async function sendEvents(
       send(`event: summary\ndata: ${await summary()}\n\n`);
       summaryAt = performance.now() + untilNext(SUMMARY_INTERVAL_MS);
     }
+    const added = sums?.();
+    if (added !== undefined) send(`event: sums\ndata: ${added}\n\n`);
     if (messageAfter && after < messages.until) {
       const { bytes, until } = await messageAfter(after);
       if (bytes) send(bytes);

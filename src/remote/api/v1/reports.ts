@@ -56,7 +56,7 @@ const FORMS = {
     ending: 'html',
     as: 'HTML',
     description:
-      'One page that needs nothing from the network. While the run goes on, it has what is known by now.',
+      'One page that needs nothing from the network. During the run it shows what is known so far.',
     answer: 'A page.',
     type: HTML,
     pieces: async (reports: readonly ReportView[], _?: Inconclusive) =>

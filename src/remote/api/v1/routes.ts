@@ -25,6 +25,7 @@ import { addRoutes, type DeskPart, type Routes, routesOf } from './route.js';
 import { runRoutes } from './runs.js';
 import { SCHEMA_ROUTES, SIGNAL_KIND_ROUTES } from './schemas.js';
 import { sessionRoutes } from './session.js';
+import { sumsRoutes } from './sums.js';
 import { trafficRoutes } from './traffic.js';
 import { acceptYaml, applyPart } from './yaml-body.js';
 
@@ -69,7 +70,7 @@ export function v1Routes(
     });
     app.register((scope, _, ready) => {
       const traffic = { ...captureRoutes(desk), ...addedTo('traffic'), ...trafficRoutes(desk) };
-      addRoutes(scope, 'traffic', { ...traffic, ...eventRoutes(desk) });
+      addRoutes(scope, 'traffic', { ...traffic, ...eventRoutes(desk), ...sumsRoutes(desk) });
       ready();
     });
     done();

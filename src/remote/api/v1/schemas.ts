@@ -47,16 +47,16 @@ export interface ServedSchema {
 /** The schemas of whole files, for editors, as JSON. Their makers are loaded only where no build ran. */
 export const EDITOR_SCHEMAS = {
   configuration: madeOnce('configuration.json', async () => {
-    const { configurationForm } = await import('../../../document/native/forms.js');
-    return editorSchema('Configuration of modbus-sim', configurationForm());
+    const { fileSections } = await import('../../../document/native/schema.js');
+    return editorSchema('Configuration of modbus-sim', fileSections);
   }),
   scenario: madeOnce('scenario.json', async () => {
-    const { PARAMETER, scenarioForm } = await import('../../../testing/scenario/forms.js');
-    return editorSchema('Scenario of modbus-sim', scenarioForm(), PARAMETER);
+    const { PARAMETER, scenarioSchema } = await import('../../../testing/scenario/schema.js');
+    return editorSchema('Scenario of modbus-sim', scenarioSchema, PARAMETER);
   }),
   catalogue: madeOnce('catalogue.json', async () => {
-    const { catalogueForm } = await import('../../../document/native/forms.js');
-    return editorSchema('Entry of the catalogue of modbus-sim', catalogueForm());
+    const { catalogueEntrySchema } = await import('../../../document/catalogue.js');
+    return editorSchema('Entry of the catalogue of modbus-sim', catalogueEntrySchema);
   }),
 } as const;
 

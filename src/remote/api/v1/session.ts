@@ -32,7 +32,7 @@ export function sessionRoutes(access: Access): Routes {
     'POST /session': {
       summary: 'Log in',
       description:
-        'Takes a token, and sets a cookie that stands for it for 12 hours. No script can read the cookie.',
+        'Takes a token, and sets a cookie that replaces it for 12 hours. No script can read the cookie.',
       schema: { body: logInBody },
       handle: async (request, reply) => {
         if (!access.needsToken) {
@@ -51,7 +51,7 @@ export function sessionRoutes(access: Access): Routes {
         200: sessionView,
         400: errorSchema,
         401: errorSchema.describe('No token of the configuration.'),
-        409: errorSchema.describe('No token is configured, so nobody has to log in.'),
+        409: errorSchema.describe('No token is configured, so there is nothing to log in to.'),
         429: errorSchema.describe('More than 10 wrong tokens came from this address within a minute.'),
       },
     },

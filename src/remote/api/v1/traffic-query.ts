@@ -48,10 +48,12 @@ export function eventShape(lines: readonly string[]) {
     ),
     kind: listOf((text) => choice('kind', text, EVENT_KINDS)).describe(`Kinds of events. ${SEVERAL}`),
     problems: z
-      .literal(['', 'true', 'false'], { error: 'true or false' })
+      .literal(['', 'true', 'false', 'ordered', 'unordered'], {
+        error: 'true, false, ordered or unordered',
+      })
       .optional()
       .describe(
-        '`true`: only what went wrong: damage, collisions, dropped requests, and replies that are exceptions, changed by a fault or missing.',
+        '`true`: only what went wrong: damage, collisions, dropped requests, and replies that are exceptions, changed by a fault or missing. `ordered`: of these, only what fault rules did; `unordered`: only the others.',
       ),
   };
 }
@@ -104,7 +106,7 @@ export function exchangesQuery(lines: readonly string[]) {
 }
 
 /** The kinds of messages of `/events`. */
-const MESSAGES = ['traffic', 'summary'] as const;
+const MESSAGES = ['traffic', 'summary', 'sums'] as const;
 
 /** The query of `/events`. */
 export function eventsQuery(lines: readonly string[]) {
@@ -112,7 +114,7 @@ export function eventsQuery(lines: readonly string[]) {
     ...eventShape(lines),
     after: streamStart(),
     tell: listOf((text) => choice('message', text, MESSAGES)).describe(
-      'Which messages come: `traffic` (the only one when absent), and `summary`, how everything is, once a second. ' +
+      'Which messages come: `traffic` (the only one when absent); `summary`, how everything is, once a second; and `sums`, what passed in each second. ' +
         SEVERAL,
     ),
   });
@@ -127,7 +129,7 @@ export function captureQuery(lines: readonly string[]) {
     follow: z
       .literal(['', 'true', 'false'], { error: 'true or false' })
       .default('false')
-      .describe('`?follow` or `?follow=true`: the capture goes on with new traffic, without an end.'),
+      .describe('`?follow` or `?follow=true`: the capture continues with new traffic, without an end.'),
   });
 }
 
@@ -145,7 +147,10 @@ export function filterOf(asked: TrafficQuery): TrafficFilter {
     directions: direction && new Set(direction),
     kinds: kind && new Set(kind),
     rules: rule && new Set(rule),
-    problems: problems !== undefined && problems !== 'false',
+    problems:
+      problems === 'ordered' || problems === 'unordered'
+        ? problems
+        : problems !== undefined && problems !== 'false',
     since,
     until,
   };

@@ -3,6 +3,7 @@ import { html } from 'htm/preact';
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import type { Answer, RemoteRefusal } from '../../../common/rest-client/client.js';
+import { mayWrite, ONLY_READS } from '../api.js';
 import './controls.css';
 
 /** Makes a function that puts the value of a control into a signal. */
@@ -44,14 +45,26 @@ interface ButtonProps {
   readonly kind?: 'plain' | 'main' | 'danger' | 'link';
   readonly type?: 'button' | 'submit';
   readonly disabled?: boolean;
+  /** Whether it changes something: a session that may only read has it grey, with the reason. */
+  readonly writes?: boolean;
+  /** Why it is off; undefined if it is not, or if that is plain to see. */
+  readonly why?: string | undefined;
   /** The subject of the button, if its text alone does not say it. */
   readonly label?: string | undefined;
   readonly onClick?: () => void;
 }
 
-export function Button({ children, kind = 'plain', type = 'button', disabled, label, onClick }: ButtonProps) {
-  return html`<button class=${`button ${kind}`} type=${type} disabled=${disabled} aria-label=${label}
-    title=${label} onClick=${onClick}>${children}</button>`;
+export function Button(props: ButtonProps) {
+  const { children, kind = 'plain', type = 'button', disabled, writes = false, label, onClick } = props;
+  const why = props.why ?? (writes ? whyOff() : undefined);
+  const title = [label, why].filter(Boolean).join(': ') || undefined;
+  return html`<button class=${`button ${kind}`} type=${type} disabled=${disabled || why !== undefined} aria-label=${label}
+    title=${title} onClick=${onClick}>${children}</button>`;
+}
+
+/** Why a control that changes something is off; undefined if it is not. */
+export function whyOff(): string | undefined {
+  return mayWrite() ? undefined : ONLY_READS;
 }
 
 interface SelectProps {
@@ -60,14 +73,17 @@ interface SelectProps {
   /** The values; each has the text that is shown for it, if that differs. */
   readonly choices: readonly (string | readonly [value: string, text: string])[];
   readonly disabled?: boolean;
+  /** Whether it changes something, as for a button. */
+  readonly writes?: boolean;
   readonly onChange: (value: string) => void;
 }
 
 /** A choice with its label beside it. */
-export function Select({ label, value, choices, disabled, onChange }: SelectProps) {
+export function Select({ label, value, choices, disabled, writes = false, onChange }: SelectProps) {
+  const why = writes ? whyOff() : undefined;
   const entries = choices.map((each) => (typeof each === 'string' ? ([each, each] as const) : each));
-  return html`<label class="select">${label} <select value=${value} disabled=${disabled}
-    onChange=${typed(onChange)}>${entries.map(
+  return html`<label class="select">${label} <select value=${value} disabled=${disabled || why !== undefined}
+    title=${why} onChange=${typed(onChange)}>${entries.map(
       ([key, text]) => html`<option value=${key} selected=${key === value}>${text}</option>`,
     )}</select></label>`;
 }

@@ -65,11 +65,12 @@ interface AskingButtonProps extends Pick<QuestionProps, 'title' | 'text' | 'onYe
   readonly children: string;
   readonly label?: string;
   readonly disabled?: boolean;
+  readonly writes?: boolean;
 }
 
 /** A button for an action that can't be undone: it asks first. */
-export function AskingButton({ children, label, disabled, ...question }: AskingButtonProps) {
+export function AskingButton({ children, label, disabled, writes, ...question }: AskingButtonProps) {
   const isAsking = useSignal(false);
-  return html`<${Button} kind="danger" label=${label} disabled=${disabled} onClick=${put(isAsking, true)}>${children}<//>
+  return html`<${Button} kind="danger" label=${label} disabled=${disabled} writes=${writes} onClick=${put(isAsking, true)}>${children}<//>
     ${isAsking.value ? html`<${Question} ...${question} yes=${children} onClose=${put(isAsking, false)} />` : null}`;
 }

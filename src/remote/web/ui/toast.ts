@@ -6,16 +6,16 @@ import { Button } from './controls.js';
 interface Toast {
   readonly id: number;
   readonly text: string;
-  readonly kind: 'done' | 'refused';
+  readonly kind: 'done' | 'warn' | 'refused';
 }
 
-const LASTS_MS = { done: 4000, refused: 12_000 };
+const LASTS_MS = { done: 4000, warn: 12_000, refused: 12_000 };
 const MOST = 4;
 
 const toasts = signal<readonly Toast[]>([]);
 let last = 0;
 
-/** Shows a message for a while: what was done, or a refusal that is not about a field. */
+/** Shows a message for a while: what was done, what may surprise, or a refusal that is not about a field. */
 export function say(text: string, kind: Toast['kind'] = 'done'): void {
   const toast = { id: ++last, text, kind };
   toasts.value = [...toasts.value.slice(1 - MOST), toast];

@@ -168,7 +168,7 @@ export const DEVICE_COMMANDS = {
     sent: mannersRequest,
     as: 'manners',
     summary: 'Set the manners of a device',
-    description: 'They replace all manners of the device, which goes on as if it had just started.',
+    description: 'They replace all manners of the device, which then behaves as if it had just started.',
   },
   'device.reset': {
     rest: 'POST /devices/:name/reset',

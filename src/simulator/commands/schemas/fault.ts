@@ -84,8 +84,7 @@ export const RULE_COMMANDS = {
   'rule.reset': {
     rest: 'POST /faults/reset',
     summary: 'Reset the fault rules',
-    description:
-      'The rules of the configuration are in force again, all others are gone, and counts begin anew.',
+    description: 'Only the rules of the configuration are in force again, and counts start from zero.',
     list: 'rule.list',
     member: 'faults',
     response: { 200: ruleList },
@@ -113,7 +112,7 @@ export const RULE_COMMANDS = {
     ...newRule,
     summary: 'Set a fault rule',
     description:
-      'Adds the rule, or replaces the one of this name, whose count begins anew. The name may be in the address alone.',
+      'Adds the rule, or replaces the one of this name; its count starts from zero. The name may be in the address alone.',
     params,
     schema: replacedRule,
     response: { 200: ruleViewSchema, ...failures(400, 409) },
@@ -124,7 +123,7 @@ export const RULE_COMMANDS = {
     sent: switchRequest,
     summary: 'Switch a fault rule on or off',
     description:
-      'A rule that is off keeps its place and its counts. One that is switched on begins anew: counts and times as after PUT, with the seed that it has.',
+      'A rule that is off keeps its place and its counts. Switching a rule on restarts it: counts and times as after PUT, with the same seed.',
     response: { 200: ruleViewSchema, ...failures(400, 404) },
   },
   'rule.remove': {

@@ -209,7 +209,7 @@ export const LINE_COMMANDS = {
     rest: 'POST /lines/:name/restart',
     ...started,
     summary: 'Close a line and open it again',
-    description: 'Registers stay. Certificates are read anew.',
+    description: 'Registers keep their values. Certificates are read again.',
   },
   'line.stop': {
     rest: 'POST /lines/:name/stop',

@@ -30,7 +30,7 @@ const summarySchema = z.object({
   lines: z.array(lineSummary),
   devices: z.object({
     edition: z.number().describe('Another number when a device has come or gone.'),
-    signals: z.number().describe('Another number when a signal was set or has begun anew.'),
+    signals: z.number().describe('Changes when a signal is set or restarted.'),
   }),
   faults: z.object({
     changes: z.number().describe('How often a rule was put in force, switched or removed.'),
@@ -102,6 +102,11 @@ export const PROGRAM_COMMANDS = {
   'program.map': { kind: 'query', summary: 'List the lines and units, for whoever shows traffic' },
   'program.metrics': { kind: 'query', summary: 'Tell the measurements of the program' },
   'line.metrics': { kind: 'list', summary: 'List the measurements of the lines' },
+  'line.sums': {
+    kind: 'list',
+    sent: z.object({ after: z.number() }),
+    summary: 'List what passed the lines in the last seconds',
+  },
   'program.configuration': {
     rest: 'GET /configuration',
     kind: 'list',
@@ -175,7 +180,7 @@ export const CONFIGURATION_COMMANDS = {
     ...sent,
     summary: 'Apply a configuration, all of it or nothing',
     description:
-      'A native file in YAML or JSON, such as `GET` answers with: its devices, lines and fault rules become those that run. What is equal goes on; a device that changes keeps each value that both definitions begin with alike. If a line can’t be opened, everything is as it was. `api`, `mqtt`, `traffic` and `state` may be there if they are as they are.',
+      'A native file in YAML or JSON, such as `GET` answers with: its devices, lines and fault rules become those that run. What is equal keeps running; a device that changes keeps each value that starts the same in both definitions. If a line can’t be opened, nothing changes. `api`, `mqtt`, `traffic` and `state` may be there if they are as they are.',
     schema: {
       querystring: PREVIEW,
       describedBody: content.meta({ examples: [EXAMPLE] }),

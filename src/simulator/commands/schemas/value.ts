@@ -43,6 +43,16 @@ const registerViewSchema = valueViewSchema
       .describe(
         'The word for the raw value, or the names of its bits that are set; null while it is not available.',
       ),
+    bits: z
+      .record(z.string(), z.string())
+      .nullable()
+      .describe('The names of its bits by their numbers, 0 for the lowest: a change may name those to set.'),
+    violates: z
+      .string()
+      .nullable()
+      .describe(
+        'The reaction that would refuse this value to a client: `limits` or `allowed`. REST may set it.',
+      ),
     signal: z.record(z.string(), z.unknown()).nullable().describe('The signal as it was written.'),
     trouble: z.string().nullable().describe('Why the signal is not what it should be.'),
     saturated: z.number().describe('Reads at which the value of the signal did not fit the type.'),
@@ -58,7 +68,7 @@ const registerViewSchema = valueViewSchema
       })
       .nullable()
       .describe(
-        'Who wrote it last, and when; null when nobody has. A signal writes whenever the value is read.',
+        'Who wrote it last, and when; null if it was never written. A signal writes whenever the value is read.',
       ),
   })
   .meta({ id: 'Register', description: 'A value with all that is known of it.' });
@@ -124,7 +134,7 @@ const valueQuery = z.object({
   to: inQuery(address)
     .default(ADDRESS_SPACE - 1)
     .describe('The last address.'),
-  names: z.string().optional().describe('Names, separated by commas, in place of a range.'),
+  names: z.string().optional().describe('Names, separated by commas, instead of a range.'),
 });
 
 export type RegisterQuery = z.input<typeof valueQuery>;
@@ -214,7 +224,7 @@ const otherSchema = errorSchema
   })
   .meta({
     id: 'OtherValues',
-    description: 'Something else stands there than was expected.',
+    description: 'The value is not the expected one.',
   });
 
 const valueName = text('the name of a value');

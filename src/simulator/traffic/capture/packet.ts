@@ -61,7 +61,7 @@ export interface DoneStep {
 
 const KIND_COMMENTS: Readonly<Record<FrameEvent['kind'], string | undefined>> = {
   request: undefined,
-  broadcast: 'broadcast: nobody replies',
+  broadcast: 'broadcast: no reply',
   'foreign request': 'foreign: a request for a device that is not ours',
   'foreign response': 'foreign: the response of a device that is not ours',
   duplicate: 'duplicate: another device has responded for a unit of ours',
@@ -76,7 +76,7 @@ export function receivedComments(event: FrameEvent | DamageEvent | UnsolicitedEv
     case 'discarded':
       return ['discarded: no valid frame'];
     case 'unsolicited':
-      return ['unsolicited: sent by the simulator, though nobody had asked'];
+      return ['unsolicited: sent by the simulator without a request'];
     default: {
       const comment = KIND_COMMENTS[event.kind];
       return comment === undefined ? [] : [comment];

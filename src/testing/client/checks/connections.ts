@@ -113,15 +113,12 @@ const listenerGone: Check = {
   matters:
     'A device that restarts refuses connections for some seconds, and values are missing until the client tries again.',
   fix: 'Try again to connect, with a pause, for as long as the client runs.',
-  rule: `Passes when the client connects and polls as before, fails when it does not within ${WITHIN}. Connections that nobody accepts can not be seen, so the pause between them is known by its upper bound only. Inconclusive for a line with port 0.`,
+  rule: `Passes when the client connects and polls as before, fails when it does not within ${WITHIN}. Connections that nobody accepts can not be seen, so the pause between them is known by its upper bound only.`,
   source:
     'Common practice; the Messaging on TCP/IP Implementation Guide V1.0b, 4.2.1 leaves it to the client.',
   transports: ON_TCP,
   lastsMs: OUTAGE_MS,
   async run(exam) {
-    if (exam.client.line.hasAnyPort) {
-      return sure('unclear', 'the line is on any free port, so it would come back on another; give it one');
-    }
     const blame = 'does not come back after the server was gone';
     const before = exam.log.after(exam.since).slice(-1);
     const openedAt = await exam.outage(OUTAGE_MS);

@@ -118,13 +118,7 @@ export async function answeredAtLast(exam: Asking, of: Exchange): Promise<boolea
   giveUp?.();
   if (isAwake) client.learn({ neverGivesUp: true });
   const { line, outage } = client;
-  if (
-    isAwake ||
-    !client.facts.neverGivesUp ||
-    !(line.kind === 'tcp' || line.kind === 'tls') ||
-    line.hasAnyPort
-  )
-    return isAwake;
+  if (isAwake || !client.facts.neverGivesUp || !(line.kind === 'tcp' || line.kind === 'tls')) return isAwake;
   await outage.begin();
   return (await outage.end()) === undefined && (await exam.until(next, soonMs(exam))) !== undefined;
 }

@@ -233,9 +233,9 @@ describe('a client that was stopped', () => {
 });
 
 describe('bytes that no client reads', () => {
-  it('are lost when nobody has the line open: the next client starts with silence', async () => {
+  it('are lost when no client has the line open: the next client starts with silence', async () => {
     const line = await newLine();
-    expect(line.port.write(bytes(1, 2, 3))).toBe('nobody has the line open');
+    expect(line.port.write(bytes(1, 2, 3))).toBe('no client has the line open');
     const client = openClient(line.port.path);
     expect(line.port.write(bytes(4, 5))).toBeUndefined();
     await expect.poll(() => readAll(client)).toEqual([4, 5]);

@@ -31,7 +31,7 @@ function runnerOn({ taken = true, writing = () => {}, breaking = () => {}, wireT
         write: (content) => {
           happened.push([...content].join(' '));
           writing();
-          return taken ? undefined : 'nobody has the line open';
+          return taken ? undefined : 'no client has the line open';
         },
         sendBreak: async (ms) => {
           happened.push('break');
@@ -57,7 +57,7 @@ describe('the steps of a reply', () => {
     const { reports, start } = runnerOn({ taken: false });
     start(bytes(0, 1));
     expect(reports).toEqual([
-      [expect.objectContaining({ outcome: 'not achieved', reason: 'nobody has the line open' })],
+      [expect.objectContaining({ outcome: 'not achieved', reason: 'no client has the line open' })],
     ]);
   });
 
@@ -137,7 +137,7 @@ describe('the steps of a reply', () => {
     expect(line.reports).toEqual([]);
     expect(line.calledOff).toEqual([
       [
-        expect.objectContaining({ outcome: 'not achieved', reason: 'nobody has the line open' }),
+        expect.objectContaining({ outcome: 'not achieved', reason: 'no client has the line open' }),
         expect.objectContaining({ outcome: 'not achieved', reason: 'a newer request came' }),
       ],
     ]);

@@ -75,6 +75,12 @@ describe.each(LINES)('a line on %s', (_, newLine) => {
     expect(line.state.kind).toBe('open');
   });
 
+  test('on any free port opens on the same one again, because its clients know that', async () => {
+    const { line, port } = await opened();
+    await line.stop();
+    expect(await line.start()).toMatchObject({ ok: true, port });
+  });
+
   test('that is stopped while it opens stays closed', async () => {
     const line = lineAt('localhost', 0);
     const starting = line.start();

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { MAX_RULES } from '../../../../src/device/faults/rules.js';
-import { catalogueIds } from '../../../../src/document/catalogue.js';
+import { catalogueIds } from '../../../../src/document/catalogue-files.js';
 import { nativeSetup } from '../../../support/configuration.js';
 import { Rest } from '../rest.js';
 

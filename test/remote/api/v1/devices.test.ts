@@ -107,6 +107,8 @@ describe('GET .../registers', () => {
       writable: false,
       description: 'phase 1',
       label: null,
+      bits: null,
+      violates: null,
       signal: null,
       trouble: null,
       saturated: 0,
@@ -206,17 +208,13 @@ describe('PATCH .../registers', () => {
     const good = { name: 'limit', value: 9, expected: 5 };
     const { status, body } = await patch([good, { table: 'holding', address: 7, value: 3, expected: 41 }]);
     expect(status).toBe(409);
-    expect(body.problems).toMatchObject([
-      { path: 'changes[1].expected', message: 'expected 41, but 42 stands there' },
-    ]);
+    expect(body.problems).toMatchObject([{ path: 'changes[1].expected', message: 'expected 41, found 42' }]);
     expect(body.registers).toMatchObject([{ value: 5 }, { value: 42 }]);
     expect(await value('limit')).toBe(5);
     const words = { table: 'holding', address: 7, words: [1, 2], expected: [42, 2] };
-    expect((await patch([words])).body.error).toBe(
-      'changes[0].expected: expected 42 2, but 42 1 stands there',
-    );
+    expect((await patch([words])).body.error).toBe('changes[0].expected: expected 42 2, found 42 1');
     const scaled = { name: 'voltage', value: 231, expected: 230.2 };
-    expect((await patch([scaled])).body.error).toMatch(/expected 230.2, but 230.1 stands there/);
+    expect((await patch([scaled])).body.error).toMatch(/expected 230.2, found 230.1/);
     expect(
       (await rest.send('PUT', '/api/v1/devices/meter/values/limit', { value: 1, expected: 4 })).status,
     ).toBe(409);

@@ -159,7 +159,7 @@ describe('the exchanges', () => {
     const { body } = await rest.send('GET', '/api/v1/exchanges');
     expect(body).toMatchObject({
       exchanges: [
-        { ended: 'not sent', steps: [{ outcome: 'not achieved', reason: 'nobody has the line open' }] },
+        { ended: 'not sent', steps: [{ outcome: 'not achieved', reason: 'no client has the line open' }] },
       ],
     });
   });

@@ -5,6 +5,7 @@ import {
   type Event,
   isEvent,
   type Row,
+  rowsBefore,
   stripSource,
 } from '../../../../src/remote/web/views/traffic/chunks.js';
 import {
@@ -38,6 +39,7 @@ function event(seq: number, fields: object = {}): Event {
   return { ...common, ...fields } as Event;
 }
 
+const wire = { characterUs: undefined, t35Us: undefined };
 const events = (from: number, count: number) => Array.from({ length: count }, (_, i) => event(from + i));
 const seqs = (rows: readonly Row[]) => rows.map((row) => (isEvent(row) ? row.seq : row.kind));
 
@@ -96,6 +98,39 @@ describe('the rows', () => {
   });
 });
 
+describe('the rows of the run of a simulator that has ended', () => {
+  const now = { time: '2026-01-31T12:00:05.000Z', monotonicUs: 1e6 };
+
+  it('stand before those of the next run, and their times are by its clock', () => {
+    const chunks = new Chunks(0);
+    chunks.append([...events(1, 2), event(3, { kind: 'reply', request: 2, requestedUs: 2500 })]);
+    const before = rowsBefore(chunks, now);
+    expect(seqs(before)).toEqual([-3, -2, -1, 'restarted']);
+    // The clock of the new run was 0 at 12:00:04, and that of the old one 2.75 ms before 12:00:00.00025.
+    expect(before[2]).toMatchObject({
+      request: -2,
+      earlier: { seq: 3, request: 2 },
+      monotonicUs: -4e6 + 250,
+      requestedUs: -4e6 - 250,
+    });
+    const next = new Chunks(0, before);
+    next.append(events(1, 3000));
+    expect(seqs(next.rows(0, 5))).toEqual([-3, -2, -1, 'restarted', 1]);
+    expect([next.indexOf(-1), next.indexOf(1), next.after]).toEqual([2, 4, 3000]);
+    expect(cellsOf(next.rows(2, 3)[0] as Row).seq).toBe('3');
+    expect(
+      stripSource(next, 'bus', wire)
+        .piecesIn(-5e6, -3e6)
+        .map(({ id }) => id),
+    ).toContain(-1);
+    // And so on, after another restart.
+    const third = rowsBefore(next, { ...now, time: '2026-01-31T12:00:09.000Z' });
+    expect(third).toHaveLength(2001);
+  });
+
+  it('are none of a feed that had none', () => expect(rowsBefore(new Chunks(0), now)).toEqual([]));
+});
+
 describe('what stands in a row', () => {
   it('is the pause before a request, and the response time of a reply', () => {
     expect(cellsOf(event(1, { pauseUs: 1752 })).wait).toBe('1.752');
@@ -126,6 +161,7 @@ describe('what stands in a row', () => {
       'out',
     ],
     [{ kind: 'reply', direction: 'out', silence: 'fault' }, 'spoilt'],
+    [{ kind: 'reply', direction: 'out', silence: 'no power' }, 'missing'],
     [{ kind: 'reply', direction: 'out', silence: null }, 'out'],
     [{ kind: 'line', direction: 'none' }, 'none'],
   ])('has a colour: %o is %s', (fields, tone) => expect(toneOf(event(1, fields))).toBe(tone));
@@ -181,8 +217,6 @@ describe('the address', () => {
 });
 
 describe('the strip of the table', () => {
-  const wire = { characterUs: undefined, t35Us: undefined };
-
   it('has the pieces of its line that are in memory', () => {
     const chunks = new Chunks(0);
     chunks.append([

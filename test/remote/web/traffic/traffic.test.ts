@@ -129,12 +129,18 @@ describeInBrowser('the Traffic view', () => {
     expect((await (await fetch(served.url + csv)).text()).trim().split('\r\n')).toHaveLength(31);
     const pcapng = await page.getByRole('link', { name: 'pcapng' }).getAttribute('href');
     expect((await fetch(served.url + pcapng)).status).toBe(200);
+    const places = () =>
+      page
+        .locator('.strip, .table, .controls, .opened')
+        .evaluateAll((all) => all.map((each) => JSON.stringify(each.getBoundingClientRect())));
+    const before = await places();
     await page.getByLabel('unit').fill('300');
     await page.keyboard.press('Enter');
     await page
       .getByText(/expected a unit identifier from 0 to 255/)
       .first()
       .waitFor();
+    expect(await places()).toEqual(before);
     await page.getByRole('button', { name: 'Clear' }).click();
     await expect.poll(() => new URL(page.url()).search, PATIENT).toBe('');
   });
@@ -151,11 +157,22 @@ describeInBrowser('the Traffic view', () => {
     expect(await page.getByRole('row', { name: 'exception 02' }).getAttribute('class')).toContain('out');
     expect(await page.getByRole('row', { name: 'flip' }).getAttribute('class')).toContain('spoilt');
     await page.getByRole('list', { name: 'Colours' }).getByText('changed by a fault').waitFor();
-    await page.getByLabel('Only problems').check();
+    const show = (which: string) => page.getByRole('combobox', { name: 'Show' }).selectOption(which);
+    const filters = page.locator('.filters summary');
+    await show('only problems');
     await expect.poll(() => rowCount(page), PATIENT).toBe(2);
     expect(new URL(page.url()).searchParams.get('problems')).toBe('true');
-    await page.getByLabel('Only problems').uncheck();
+    expect(await filters.textContent()).toBe('Filter: line bus, only problems');
+    // What a rule has ordered, and what went wrong by itself.
+    await show('only what rules did');
+    await expect.poll(() => rowCount(page), PATIENT).toBe(1);
+    await page.getByRole('row', { name: 'flip' }).waitFor();
+    await show('only trouble of its own');
+    await page.getByRole('row', { name: 'exception 02' }).waitFor();
+    expect(await rowCount(page)).toBe(1);
+    await show('everything');
     await expect.poll(() => rowCount(page), PATIENT).toBeGreaterThan(5);
+    expect(await filters.textContent()).toBe('Filter: line bus');
   });
 
   test('has no times on the strip of a line on which nothing has passed', async () => {
@@ -183,7 +200,7 @@ describeInBrowser('the Traffic view', () => {
       .waitFor();
   });
 
-  test('shows what comes from a simulator that was started anew', async () => {
+  test('keeps what passed before the simulator was started again, above a line', async () => {
     const config = {
       devices: { meter: { registers: { coils: [{ address: 0 }] } } },
       lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
@@ -194,12 +211,27 @@ describeInBrowser('the Traffic view', () => {
     await page.getByRole('row', { name: 'line open' }).click();
     await first.stop();
     await page.getByText('Connection lost').waitFor();
+    expect(await page.getByText('following').count()).toBe(0);
+    await page.getByText('not connected').waitFor();
     const second = await startProgram({ config: { ...config, api: { port: Number(new URL(url).port) } } });
     onTestFinished(async () => void (await second.stop()));
     await expect
       .poll(() => page.getByRole('row', { name: `:${second.tcpPort('lan')}` }).count(), PATIENT)
       .toBe(1);
-    expect(await page.getByRole('row', { name: 'line open' }).count()).toBe(1);
+    await page.getByText('following').waitFor();
+    const rows = await page.locator('.rows .row').allTextContents();
+    expect(rows.map((row) => /line open|started again/.exec(row)?.[0]).filter(Boolean)).toEqual([
+      'line open',
+      'started again',
+      'line open',
+    ]);
+    // The event that was open still is.
+    await page.getByText('Of the run of the simulator before this one.').waitFor();
+    expect(await page.locator('.rows .row').first().getAttribute('aria-selected')).toBe('true');
+    await page.getByRole('row', { name: 'line open' }).last().click();
+    await expect.poll(() => new URL(page.url()).searchParams.get('at'), PATIENT).toBe('1');
+    await page.getByRole('button', { name: 'Newest', exact: true }).click();
+    await expect.poll(() => page.getByRole('row', { name: 'line open' }).count(), PATIENT).toBe(1);
   });
 
   test('reads nothing while it is hidden, goes on with what is new, and shows the rest when asked', async () => {

@@ -11,7 +11,7 @@ import type { RuleView } from '../../../../simulator/commands/schemas/fault.js';
 import type { FaultPreviewView } from '../../../../simulator/commands/schemas/fault-preview.js';
 import type { StreamedView } from '../../../../simulator/traffic/view-schema.js';
 import type { ServedSchema } from '../../../api/v1/schemas.js';
-import { ask, mayWrite } from '../../api.js';
+import { ask } from '../../api.js';
 import { summary } from '../../live.js';
 import { resource } from '../../resource.js';
 import { go, hrefOf, route } from '../../route.js';
@@ -28,6 +28,7 @@ import {
   switched,
   type Tone,
   useRequest,
+  whyOff,
 } from '../../ui/controls.js';
 import { AskingButton } from '../../ui/dialog.js';
 import { together } from '../../ui/element.js';
@@ -260,7 +261,7 @@ function Editor() {
     <div class="flow apart">
       <h2 class="long">${edited === null ? 'New rule' : `Change ${edited}`}</h2>
       <div class="flow"><${Button} onClick=${close}>Cancel<//>
-        <${Button} kind="main" type="submit" disabled=${!mayWrite() || isBusy.value || !rule}>
+        <${Button} kind="main" type="submit" writes disabled=${isBusy.value || !rule}>
           ${edited === null ? 'Arm' : 'Change'}<//></div>
     </div>
     ${event.value ? html`<p class="long">For the next request like <a class="mono" href=${hrefOf('traffic', [], { at: String(event.value.seq) })}>#${event.value.seq}</a> ${event.value.text}</p>` : null}
@@ -329,8 +330,8 @@ function Catalogue() {
     <p class="long">${entry.title}. A robust client: ${entry.robust}</p>
     <ul>${entry.sources.map(({ url, fact }) => html`<li class="long"><a href=${url}>${fact}</a></li>`)}</ul>
     <div class="flow"><${Select} label="line" value=${line} choices=${lines} onChange=${into(chosenLine)} />
-      <${Button} kind="main" disabled=${!mayWrite()} onClick=${() => void change('POST', 'played')}>Play<//>
-      <${Button} disabled=${!mayWrite()} onClick=${() => void change('DELETE', 'taken back')}>Take back<//></div>
+      <${Button} kind="main" writes onClick=${() => void change('POST', 'played')}>Play<//>
+      <${Button} writes onClick=${() => void change('DELETE', 'taken back')}>Take back<//></div>
   </details>`;
 }
 
@@ -344,7 +345,7 @@ export function FaultsView() {
   return html`<div class="stack"><div class="flow apart">
       <span>${overview(all)}</span>
       <div class="flow">
-        <${AskingButton} disabled=${!mayWrite()} title="Reset the rules?" onYes=${() => void reset()}
+        <${AskingButton} writes title="Reset the rules?" onYes=${() => void reset()}
           text="Only the rules of the configuration stay. Their counts begin at zero.">Reset<//>
         <${Button} kind="main" disabled=${isEditing} onClick=${() => go(hrefOf('faults', [], { new: '' }))}>New rule<//>
       </div>
@@ -384,7 +385,7 @@ function RuleRow({ rule }: { readonly rule: RuleView }) {
   };
   return html`<article class="rule panel columns" aria-label=${`Rule ${name}`}>
     <div class="flow">
-      <h3 class="long">${name}</h3>
+      <h2 class="long">${name}</h2>
       <${State} tone=${TONES[state]}>${state}<//>
     </div>
     <p class="mono long">${conditionText(rule)}</p>
@@ -397,12 +398,12 @@ function RuleRow({ rule }: { readonly rule: RuleView }) {
       <div><dt>last</dt><dd>${lastHit === null ? '–' : timeOfDay(Date.parse(lastHit))}</dd></div>
     </dl>
     <div class="flow">
-      <label class="switch"><input type="checkbox" checked=${isPut.value ?? enabled} disabled=${!mayWrite()}
+      <label class="switch"><input type="checkbox" checked=${isPut.value ?? enabled} disabled=${whyOff() !== undefined} title=${whyOff()}
         aria-label=${`Rule ${name} is on`} onChange=${switched((isOn) => void turn(isOn))} />on</label>
       <a href=${hrefOf('faults', [], { edit: name })} aria-label=${`Edit ${name}`}>Edit</a>
-      <${Button} label=${`Rearm ${name}`} disabled=${!mayWrite() || !enabled}
+      <${Button} label=${`Rearm ${name}`} writes disabled=${!enabled}
         onClick=${() => void act('rearmed', 'PUT', [name], written(rule))}>Rearm<//>
-      <${AskingButton} label=${`Remove ${name}`} disabled=${!mayWrite()} title=${`Remove ${name}?`}
+      <${AskingButton} label=${`Remove ${name}`} writes title=${`Remove ${name}?`}
         text="The rule is removed, with its counts." onYes=${() => void act('removed', 'DELETE', [name])}>Remove<//>
     </div>
     ${warnings.map((warning) => html`<p class="warning warn long">${warning}</p>`)}

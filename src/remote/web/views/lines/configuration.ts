@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import type { ConfigurationChange } from '../../../../simulator/commands/schemas/program.js';
-import { ask, mayWrite, send as sendTo } from '../../api.js';
+import { ask, send as sendTo } from '../../api.js';
 import { Button, Field, into, put, Refused, useRequest } from '../../ui/controls.js';
 import { Dialog } from '../../ui/dialog.js';
 import { say } from '../../ui/toast.js';
@@ -23,8 +23,8 @@ export function ConfigurationButtons() {
     if (answer.ok) say(`Taken back: ${stepsText(answer.value)}.`);
     else say(answer.problem.detail, 'refused');
   };
-  return html`<${Button} disabled=${!mayWrite()} label="Undo the last change" onClick=${() => void undo()}>Undo<//>
-    <${Button} disabled=${!mayWrite()} onClick=${put(isEditing, true)}>Edit as file<//>
+  return html`<${Button} writes label="Undo the last change" onClick=${() => void undo()}>Undo<//>
+    <${Button} writes onClick=${put(isEditing, true)}>Edit as file<//>
     ${isEditing.value ? html`<${Editor} onClose=${put(isEditing, false)} />` : null}`;
 }
 
@@ -58,7 +58,7 @@ function Editor({ onClose }: { readonly onClose: () => void }) {
   const isOff = isBusy.value || text.value === '';
   const buttons = html`<${Button} onClick=${onClose}>Cancel<//>
     <${Button} disabled=${isOff} onClick=${() => void show()}>Preview<//>
-    <${Button} kind="main" type="submit" disabled=${isOff}>Apply<//>`;
+    <${Button} kind="main" type="submit" writes disabled=${isOff}>Apply<//>`;
   const at = refusal.value?.problems.find(({ line }) => line !== undefined);
   return html`<${Dialog} title="Edit as file" onSubmit=${() => void apply()} onClose=${onClose} buttons=${buttons}>
     ${refusal.value && html`<${Refused}>Refused${at ? `, line ${at.line}` : ''}: ${refusal.value.detail}<//>`}

@@ -9,7 +9,7 @@ import { type Answer, pathOf, type RemoteRefusal } from '../../../../common/rest
 import type { LineView } from '../../../../simulator/commands/schemas/line.js';
 import type { Summary } from '../../../../simulator/commands/schemas/program.js';
 import type { ServedSchema } from '../../../api/v1/schemas.js';
-import { ask, mayWrite } from '../../api.js';
+import { ask } from '../../api.js';
 import { summary } from '../../live.js';
 import { resource } from '../../resource.js';
 import { hrefOf } from '../../route.js';
@@ -182,14 +182,14 @@ function Actions({ line, detail }: { readonly line: LineSummary; readonly detail
     if (answer.ok) say(`Line ${name} was changed.`);
     return answer;
   };
-  const isOff = isBusy.value || !mayWrite();
+  const isOff = isBusy.value;
   const isStopped = state === 'stopped' || state === 'failed';
   return html`<div class="actions flow end">
-    <${Button} disabled=${isOff} label=${`${isStopped ? 'Start' : 'Stop'} ${name}`}
+    <${Button} writes disabled=${isOff} label=${`${isStopped ? 'Start' : 'Stop'} ${name}`}
       onClick=${() => void act(isStopped ? 'start' : 'stop')}>${isStopped ? 'Start' : 'Stop'}<//>
-    <${Button} disabled=${isOff} label=${`Restart ${name}`} onClick=${() => void act('restart')}>Restart<//>
-    <${Button} disabled=${isOff || !detail} label=${`Change ${name}`} onClick=${put(isChanging, true)}>Change<//>
-    <${AskingButton} disabled=${isOff} label=${`Remove ${name}`} title=${`Remove ${name}?`} onYes=${() => void remove()}
+    <${Button} writes disabled=${isOff} label=${`Restart ${name}`} onClick=${() => void act('restart')}>Restart<//>
+    <${Button} writes disabled=${isOff || !detail} label=${`Change ${name}`} onClick=${put(isChanging, true)}>Change<//>
+    <${AskingButton} writes disabled=${isOff} label=${`Remove ${name}`} title=${`Remove ${name}?`} onYes=${() => void remove()}
       text="The line is closed, and its clients are disconnected. Its devices stay.">Remove<//>
     ${
       isChanging.value && detail
@@ -225,7 +225,7 @@ export function LinesView() {
   return html`<div class="stack"><div class="flow apart">
       <span>${overview}</span>
       <span class="flow end"><${ConfigurationButtons} />
-        <${Button} kind="main" disabled=${!mayWrite() || !known} onClick=${put(isAdding, true)}>Add a line<//></span>
+        <${Button} kind="main" writes disabled=${!known} onClick=${put(isAdding, true)}>Add a line<//></span>
     </div>
     <div class="stack">
       ${names.value.split(SEPARATOR).map((name) => html`<${LinePanel} key=${name} name=${name} />`)}

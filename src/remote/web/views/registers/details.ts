@@ -14,11 +14,11 @@ import { type Course, extended } from '../../ui/plot-layout.js';
 import { type Draft, draftOf, plain, readDraft, shapeOf } from '../../ui/schema-form/draft.js';
 import { SchemaPart } from '../../ui/schema-form/schema-form.js';
 import { say } from '../../ui/toast.js';
-import { editSelected, writerText } from './editing.js';
+import { changeBit, editSelected, writerText } from './editing.js';
 import { textOf } from './formats.js';
 import { valueText, whyNot } from './layout.js';
 import { detail, readNow } from './reading.js';
-import { known, selected, target, version } from './state.js';
+import { format, known, selected, target, version } from './state.js';
 
 /** The choice for a value without a signal. */
 const NONE = 'none';
@@ -81,8 +81,8 @@ function SignalForm({ device, about }: SignalFormProps) {
     }
     ${refusal.value && !isPlaced ? html`<${Refused}>${refusal.value.detail}<//>` : null}
     <div class="flow">
-      <${Button} type="submit" kind="main" disabled=${!mayWrite() || !kind}>${moving?.[0] === now ? 'Change' : 'Start the signal'}<//>
-      <${Button} disabled=${!mayWrite() || !moving} label="Freeze: the value stays as it is now" onClick=${() =>
+      <${Button} type="submit" kind="main" writes disabled=${!kind}>${moving?.[0] === now ? 'Change' : 'Start the signal'}<//>
+      <${Button} writes disabled=${!moving} label="Freeze: the value stays as it is now" onClick=${() =>
         void settle('DELETE', undefined, `${name} is frozen.`)}>Freeze<//>
     </div>
   </form>`;
@@ -109,14 +109,40 @@ export function Details({ device }: { readonly device: DeviceView }) {
       <${Fact} term="reads, writes">${about ? `${count(about.reads)}, ${count(about.writes)}` : '–'}<//>
       <${Fact} term="last writer">${about ? writerText(about) : '–'}<//>
       ${about?.action ? html`<${Fact} term="action">${about.action}<//>` : null}
+      ${about?.violates ? html`<${Fact} term="limits">its ${about.violates} would refuse this value to clients<//>` : null}
       ${about?.trouble ? html`<${Fact} term="trouble">${about.trouble}<//>` : null}
       ${about && about.saturated > 0 ? html`<${Fact} term="did not fit">${`${count(about.saturated)} times`}<//>` : null}
       <${Fact} term="here you may">${why === undefined ? 'change it' : `only read: ${why}`}<//>
     </dl>
-    <div><${Button} disabled=${why !== undefined} onClick=${editSelected}>Edit<//></div>
+    <div><${Button} why=${why} onClick=${editSelected}>Edit<//></div>
+    ${about ? html`<${Bits} about=${about} why=${why} />` : null}
     ${about && about.type !== 'string' ? html`<${ValuePlot} key=${key} about=${about} />` : null}
     <${SignalForm} key=${`signal ${key}`} device=${device.name} about=${about} />
   </aside>`;
+}
+
+interface BitsProps {
+  readonly about: RegisterView;
+  /** Why the value can't be changed. */
+  readonly why: string | undefined;
+}
+
+/** A box for each bit of a value with names of bits, and of a register that is shown as bits. */
+function Bits({ about, why }: BitsProps) {
+  const { bits, type, registers, raw } = about;
+  const isPlain = type === 'bits' || (format.value === 'bits' && registers === 1 && typeof raw === 'number');
+  if (!bits && !isPlain) return null;
+  const names = bits ?? Object.fromEntries(Array.from({ length: 16 }, (_, bit) => [bit, String(bit)]));
+  const isSet = (bit: string) => ((BigInt(raw) >> BigInt(bit)) & 1n) === 1n;
+  return html`<fieldset class="bits flow"><legend class="dim">bits</legend>
+    ${Object.entries(names).map(
+      ([
+        bit,
+        name,
+      ]) => html`<label class="long" title=${why ?? `bit ${bit}`}><input type="checkbox" checked=${isSet(bit)}
+        disabled=${why !== undefined} onChange=${() => void changeBit(about, Number(bit))} /> ${name}</label>`,
+    )}
+  </fieldset>`;
 }
 
 function holds({ table, address, registers }: RegisterView, wanted: number): boolean {

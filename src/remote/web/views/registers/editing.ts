@@ -5,7 +5,7 @@ import { ask, mayWrite } from '../../api.js';
 import { go, hrefOf, route } from '../../route.js';
 import { timeOfDay } from '../../ui/format.js';
 import { say } from '../../ui/toast.js';
-import { parseText } from './formats.js';
+import { parseText, shortestFloat } from './formats.js';
 import { cellLength, cellStart, cellText, valueText, whyNot } from './layout.js';
 import { readNow, valuesIn, wordsIn } from './reading.js';
 import {
@@ -239,6 +239,32 @@ export async function commitEdit(text: string): Promise<void> {
   editing.value = undefined;
   refusal.value = undefined;
   if (before) made(now.device.name, change, before, sent.registers);
+  for (const register of sent.registers) sayOddities(register, change.value);
+}
+
+/** Says what a user may not expect of a value that was just set. @param typed the number, if it was one */
+function sayOddities(register: RegisterView, typed: unknown): void {
+  const { name, table, address, value, type, violates } = register;
+  const subject = name ?? `${table} ${address}`;
+  const held = type === 'float32' ? shortestFloat(Number(value)) : value;
+  const shown = `${subject} is ${valueText(register)}`;
+  if (violates !== null) say(`${shown}: clients can not write that, its ${violates} refuse it.`, 'warn');
+  if (typeof typed === 'number' && typeof held === 'number' && held !== typed)
+    say(`${shown}: ${typed} was rounded to what it can hold.`, 'warn');
+}
+
+/** Sets or clears one bit of a value, unless somebody else has written the value since the page has read it. */
+export async function changeBit(register: RegisterView, bit: number): Promise<void> {
+  const now = target.peek();
+  if (!now) return;
+  const { table, address, registers, type, raw } = register;
+  const asType = type.startsWith('int') ? BigInt.asIntN : BigInt.asUintN;
+  const value = String(asType(16 * registers, BigInt(raw) ^ (1n << BigInt(bit))));
+  const before = known.wordsAt(address, registers) ?? (await presentWords(now, address, registers));
+  const change = { table: now.table, address, value, raw: true, expected: raw };
+  const sent = await sendChange(now.device.name, change);
+  if (!sent.ok) say(`${table} ${address}: ${sent.text}`, 'refused');
+  else if (before) made(now.device.name, change, before, sent.registers);
 }
 
 /** The words from an address on, which the page has not read: a text may be longer than what is shown. */

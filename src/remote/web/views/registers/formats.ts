@@ -152,6 +152,11 @@ function floatOf([high = 0, low = 0]: readonly number[]): number {
 /** The shortest text that means the same 32-bit float. */
 function floatText(value: number): string {
   if (!Number.isFinite(value)) return String(value).replace('Infinity', 'inf');
+  return String(shortestFloat(value));
+}
+
+/** The shortest decimal number that is the same 32-bit float: 230.1 for 230.10000610351562. */
+export function shortestFloat(value: number): number {
   const digits = [6, 7, 8].find((each) => Math.fround(Number(value.toPrecision(each))) === value);
-  return String(digits ? Number(value.toPrecision(digits)) : value);
+  return digits ? Number(value.toPrecision(digits)) : value;
 }

@@ -10,7 +10,7 @@ import type {
 import type { RegisterView } from '../../../../simulator/commands/schemas/value.js';
 import type { StreamedView } from '../../../../simulator/traffic/view-schema.js';
 import { longDuration } from '../../../../testing/report/words.js';
-import { ask, mayWrite } from '../../api.js';
+import { ask } from '../../api.js';
 import { summary } from '../../live.js';
 import { resource } from '../../resource.js';
 import { go, route } from '../../route.js';
@@ -62,8 +62,8 @@ function Bar({ device, table }: { readonly device: DeviceView; readonly table: W
         onChange=${(as: string) => go(addressOf({ as }), 'replace')} />
       <${Find} device=${device} table=${table} />
       <span class="flow end">
-        <${Button} disabled=${!mayUndo.value} label="Undo the last change" onClick=${undo}>Undo<//>
-        <${Button} disabled=${!mayRedo.value} label="Redo the change" onClick=${redo}>Redo<//>
+        <${Button} writes disabled=${!mayUndo.value} label="Undo the last change" onClick=${undo}>Undo<//>
+        <${Button} writes disabled=${!mayRedo.value} label="Redo the change" onClick=${redo}>Redo<//>
       </span>
     <//>
   </div>`;
@@ -119,7 +119,7 @@ const SPEEDS = [0.1, 1, 10, 60, 600, 3600];
 /** The power and the clock of the device, with their switches. */
 function Machine({ name }: { readonly name: string }) {
   const now = machine.value;
-  const isOff = !mayWrite() || !now;
+  const isOff = !now;
   const post = async (command: string, done: string, body?: PowerRequest | ClockRequest) => {
     if (sayAnswer(await ask('POST', pathOf('devices', name, command), body), done)) await readNow();
   };
@@ -130,24 +130,24 @@ function Machine({ name }: { readonly name: string }) {
   const summary = `Power ${now?.power ?? '–'}, clock ${paused ? 'paused' : `${speed}×`}`;
   return html`<div class="machine panel flow"><${Folded} summary=${summary}>
     <span class="flow"><span class="dim">Power</span> <${State} tone=${now ? TONES[now.power] : 'off'}>${now?.power ?? '–'}<//>
-      <${Button} disabled=${isOff || now.power === 'on'} label="Switch the power on" onClick=${power('on', `${name} is switched on.`)}>On<//>
-      <${Button} disabled=${isOff || now.power === 'off'} label="Switch the power off" onClick=${power('off', `${name} is switched off.`)}>Off<//>
-      <${Button} disabled=${isOff || now.power === 'off'} label="Interrupt 1 s: no power for a second" onClick=${power(
+      <${Button} writes disabled=${isOff || now.power === 'on'} label="Switch the power on" onClick=${power('on', `${name} is switched on.`)}>On<//>
+      <${Button} writes disabled=${isOff || now.power === 'off'} label="Switch the power off" onClick=${power('off', `${name} is switched off.`)}>Off<//>
+      <${Button} writes disabled=${isOff || now.power === 'off'} label="Interrupt 1 s: no power for a second" onClick=${power(
         'cycle',
         `${name} is off for a second.`,
       )}>Interrupt 1 s<//></span>
     <span class="flow"><span class="dim">Clock</span> <span class="mono time">${paused ? 'paused at ' : ''}${longDuration(time)}</span>
-      <${Button} disabled=${isOff} label=${paused ? 'Let the clock run' : 'Pause the clock'} onClick=${() =>
+      <${Button} writes disabled=${isOff} label=${paused ? 'Let the clock run' : 'Pause the clock'} onClick=${() =>
         clock(
           { pause: !paused },
           `The clock of ${name} ${paused ? 'runs' : 'is paused'}.`,
         )}>${paused ? 'Run' : 'Pause'}<//>
-      <${Select} label="speed" disabled=${isOff} value=${String(speed)}
+      <${Select} label="speed" writes disabled=${isOff} value=${String(speed)}
         choices=${speeds.map((each) => [String(each), `${each}×`])}
         onChange=${(each: string) => clock({ speed: Number(each) }, `The clock of ${name} runs ${each} times as fast.`)} />
-      <${Button} disabled=${isOff} label="+1 min: a step of the clock" onClick=${() =>
+      <${Button} writes disabled=${isOff} label="+1 min: a step of the clock" onClick=${() =>
         clock({ step: '1m' }, `The clock of ${name} is a minute on.`)}>+1 min<//></span>
-    <${AskingButton} disabled=${isOff} label="Reset the device: registers as configured" title=${`Reset ${name}?`}
+    <${AskingButton} writes disabled=${isOff} label="Reset the device: registers as configured" title=${`Reset ${name}?`}
       text="All registers but those with retain get their configured values. Changes of clients and of this page are lost, and the clock begins at 0."
       onYes=${() => void post('reset', `${name} was reset.`)}>Reset<//>
   <//></div>`;
@@ -189,7 +189,7 @@ function MissingRegisters({ device }: { readonly device: DeviceView }) {
     <span>Asked for and not defined (exception 02):</span>
     ${missing.map(
       (each) => html`<span class="flow"><span class="mono">${each.text}</span>
-        <${Button} label=${`Define ${each.text}: it holds 0`} disabled=${!mayWrite()} onClick=${() => void define(each)}>Define<//></span>`,
+        <${Button} label=${`Define ${each.text}: it holds 0`} writes onClick=${() => void define(each)}>Define<//></span>`,
     )}
   </section>`;
 }

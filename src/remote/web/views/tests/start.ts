@@ -3,7 +3,7 @@ import { html } from 'htm/preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Answer } from '../../../../common/rest-client/client.js';
 import type { RunKind } from '../../../../testing/run-kinds.js';
-import { ask, mayWrite } from '../../api.js';
+import { ask } from '../../api.js';
 import { summary } from '../../live.js';
 import { resource } from '../../resource.js';
 import { go, hrefOf } from '../../route.js';
@@ -63,7 +63,7 @@ export function ScenarioForm() {
           if (file) set(await file.text());
           input.value = '';
         }} /></label>
-      <${Button} kind="main" type="submit" disabled=${!mayWrite() || isBusy.value || text.value.trim() === ''}>Run the scenario<//>
+      <${Button} kind="main" type="submit" writes disabled=${isBusy.value || text.value.trim() === ''}>Run the scenario<//>
     </div>
   </form>`;
 }
@@ -117,7 +117,7 @@ function formOf({ kind, label, text, button, draft: begin, offers, offered, hidd
               onChange=${into(draft)} />`
           : null
       }
-      <div class="flow"><${Button} kind="main" type="submit" disabled=${!mayWrite() || isBusy.value || !isReady}>${button}<//></div>
+      <div class="flow"><${Button} kind="main" type="submit" writes disabled=${isBusy.value || !isReady}>${button}<//></div>
     </form>`;
   };
 }

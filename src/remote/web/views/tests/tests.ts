@@ -7,7 +7,7 @@ import { pathOf } from '../../../../common/rest-client/client.js';
 import { piecesOf } from '../../../../common/timeline/pieces.js';
 import { RUN_KINDS } from '../../../../testing/run-kinds.js';
 import type { FindingView, FuzzSummary } from '../../../api/v1/reports.js';
-import { ask, mayWrite } from '../../api.js';
+import { ask } from '../../api.js';
 import { go, hrefOf, route } from '../../route.js';
 import { StripModel, sourceOf } from '../../strip/model.js';
 import { Strip } from '../../strip/strip.js';
@@ -128,8 +128,8 @@ function RunPanel({ run }: { readonly run: ShownRun }) {
       <h2 class="long">${name}</h2>
       ${isRunning ? html`<${State} tone="warn">running<//>` : html`<${State} tone=${TONES[verdict]}>${verdict}<//>`}
       <div class="flow end">
-        ${isRunning ? html`<${Button} kind="danger" label=${`Stop run ${id}`} disabled=${!mayWrite()} onClick=${() => void stop()}>Stop<//>` : null}
-        ${schedule && !isRunning ? html`<${Button} disabled=${!mayWrite()} onClick=${() => void playAgain(lines[0] ?? '', schedule)}>Play again<//>` : null}
+        ${isRunning ? html`<${Button} kind="danger" label=${`Stop run ${id}`} writes onClick=${() => void stop()}>Stop<//>` : null}
+        ${schedule && !isRunning ? html`<${Button} writes onClick=${() => void playAgain(lines[0] ?? '', schedule)}>Play again<//>` : null}
         ${files.map(
           ([file, title]) =>
             html`<a download href=${`/api/v1${pathOf('runs', id, file)}`} aria-label=${`Report as ${title}`}>${title}</a>`,

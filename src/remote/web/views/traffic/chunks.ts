@@ -1,9 +1,13 @@
 import { type Piece, piecesOf, type Wire } from '../../../../common/timeline/pieces.js';
 import { rulerOfDay } from '../../../../common/timeline/times.js';
-import type { StreamedView } from '../../../../simulator/traffic/view-schema.js';
+import type { Summary } from '../../../../simulator/commands/schemas/program.js';
+import type { LeftOut, StreamedView } from '../../../../simulator/traffic/view-schema.js';
 import type { Source } from '../../strip/model.js';
 
-export type Event = Exclude<StreamedView, { kind: 'left out' }>;
+export type Event = Exclude<StreamedView, { kind: 'left out' }> & {
+  /** Of an event of an earlier run of the simulator: its numbers in that run. */
+  readonly earlier?: Pick<Exclude<StreamedView, { kind: 'left out' }>, 'seq' | 'request'>;
+};
 
 /** Stands for an event that the page does not hold: it is being fetched, or the simulator has dropped it. */
 interface Absent {
@@ -21,7 +25,12 @@ interface Skipped {
   readonly until: number;
 }
 
-export type Row = StreamedView | Absent | Skipped;
+/** The line between two runs of the simulator. */
+interface Restarted {
+  readonly kind: 'restarted';
+}
+
+export type Row = Event | LeftOut | Absent | Skipped | Restarted;
 
 const LOADING: Absent = { kind: 'loading' };
 const GONE: Absent = { kind: 'gone' };
@@ -31,6 +40,8 @@ export const CHUNK = 256;
 const MOST_HELD = 32;
 /** Most rows of the table: as many events as the simulator keeps by default. */
 const MOST_ROWS = 100_000;
+/** Most rows of earlier runs of the simulator. They stay in memory: nothing could fetch them again. */
+const MOST_EARLIER = 2000;
 
 /** Consecutive rows. */
 export interface Chunk {
@@ -43,6 +54,8 @@ export interface Chunk {
   /** Number of rows that are events. */
   events: number;
   usedAt: number;
+  /** Whether the rows are of an earlier run of the simulator. */
+  readonly isEarlier?: boolean;
 }
 
 export function isEvent(row: Row | undefined): row is Event {
@@ -65,9 +78,27 @@ export class Chunks {
   #size = 0;
   #uses = 0;
 
-  /** @param after sequence number after which the rows begin */
-  constructor(after: number) {
+  /**
+   * @param after sequence number after which the rows begin
+   * @param earlier rows of earlier runs of the simulator, see `rowsBefore`
+   */
+  constructor(after: number, earlier: readonly Row[] = []) {
     this.after = after;
+    if (earlier.length === 0) return;
+    const nothing = { after: Number.NEGATIVE_INFINITY, until: 0, size: 0, events: 0, usedAt: 0 };
+    const chunk: Chunk = { ...nothing, rows: [], isEarlier: true };
+    this.list.push(chunk);
+    for (const row of earlier) this.#put(chunk, row);
+  }
+
+  /** The last rows that are in memory. */
+  newest(count: number): Row[] {
+    const rows: Row[] = [];
+    for (const chunk of this.list.toReversed()) {
+      if (!chunk.rows || rows.length >= count) break;
+      rows.unshift(...chunk.rows);
+    }
+    return rows.slice(-count);
   }
 
   get size(): number {
@@ -79,7 +110,7 @@ export class Chunks {
     for (const row of rows) {
       let chunk = this.list.at(-1);
       // Skipped events are in a chunk of their own, because the events around them are fetched without them.
-      const isApart = isSkip(row) || isSkip(chunk?.rows?.[0]);
+      const isApart = isSkip(row) || isSkip(chunk?.rows?.[0]) || chunk?.isEarlier;
       if (!chunk?.rows || chunk.size >= CHUNK || isApart) {
         chunk = { after: this.after, until: this.after, rows: [], size: 0, events: 0, usedAt: 0 };
         this.list.push(chunk);
@@ -178,11 +209,40 @@ export class Chunks {
 
   /** Removes the least recently used chunks from memory, except the last chunk. */
   #letGo(): 0 {
-    const held = this.list.slice(0, -1).filter(({ rows }) => rows && !isSkip(rows[0]));
+    const held = this.list
+      .slice(0, -1)
+      .filter(({ rows, isEarlier }) => rows && !isSkip(rows[0]) && !isEarlier);
     held.sort((a, b) => a.usedAt - b.usedAt);
     for (const chunk of held.slice(0, Math.max(0, held.length - MOST_HELD))) chunk.rows = undefined;
     return 0;
   }
+}
+
+/**
+ * The last rows of a run of the simulator that has ended, and the line below them. Their numbers become
+ * negative and their times those of the new run's clock, so that both runs are in one order.
+ * @param now a moment of the new run, by both of its clocks
+ */
+export function rowsBefore(chunks: Chunks, now: Pick<Summary, 'time' | 'monotonicUs'>): Row[] {
+  const rows = chunks.newest(MOST_EARLIER).filter(({ kind }) => kind !== 'loading' && kind !== 'gone');
+  const last = rows.findLast(isEvent);
+  if (!last) return [];
+  const laterUs = zeroOf(last) - zeroOf(now);
+  const moved = (us: number | undefined) => (us === undefined ? undefined : us + laterUs);
+  const before = rows.map((row): Row => {
+    if (!isEvent(row)) return row.kind === 'skipped' ? { kind: 'gone' } : row;
+    const { seq, request, monotonicUs, startedUs, requestedUs, earlier = { seq, request } } = row;
+    return {
+      ...row,
+      earlier,
+      seq: seq - last.seq - 1,
+      ...(request !== undefined && { request: request - last.seq - 1 }),
+      monotonicUs: monotonicUs + laterUs,
+      startedUs: moved(startedUs),
+      requestedUs: moved(requestedUs),
+    };
+  });
+  return [...before, { kind: 'restarted' }];
 }
 
 /** The pieces of one line in a chunk, and their span of time. */
@@ -227,7 +287,12 @@ function piecesIn(chunk: Chunk, line: string, wire: Wire): ChunkPieces | undefin
   const known = made.get(chunk);
   if (known?.rows === rows && known.size === size && known.line === line && known.wire === wire) return known;
   const events = rows.filter((row) => isEvent(row) && row.line === line) as Event[];
-  const pieces = events.flatMap((event) => piecesOf(event, wire));
+  const pieces = events.flatMap((event) => {
+    const { seq: id, earlier } = event;
+    return earlier
+      ? piecesOf({ ...event, ...earlier }, wire).map((piece) => ({ ...piece, id }))
+      : piecesOf(event, wire);
+  });
   const fromUs = pieces.reduce((least, { startUs }) => Math.min(least, startUs), Number.POSITIVE_INFINITY);
   const toUs = pieces.reduce((most, { endUs }) => Math.max(most, endUs), Number.NEGATIVE_INFINITY);
   const now = { line, wire, rows, size, events, pieces, fromUs, toUs };
@@ -252,7 +317,10 @@ function nearestTo(chunks: readonly ChunkPieces[], us: number): Event | undefine
 
 /** The offset from the simulator's own clock to the local time of day, in µs, at an event. */
 function wallOf(event: Event): number {
-  const time = new Date(event.time);
-  const localMs = time.getTime() - time.getTimezoneOffset() * 60_000;
-  return localMs * 1000 + Number(event.time.slice(23, 26)) - event.monotonicUs;
+  return zeroOf(event) - new Date(event.time).getTimezoneOffset() * 60_000_000;
+}
+
+/** The moment at which the clock of `monotonicUs` was 0, in µs since 1970. */
+function zeroOf({ time, monotonicUs }: Pick<Event, 'time' | 'monotonicUs'>): number {
+  return new Date(time).getTime() * 1000 + (Number(time.slice(23, 26)) || 0) - monotonicUs;
 }

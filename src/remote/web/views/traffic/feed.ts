@@ -2,7 +2,7 @@ import { batch, effect, signal, untracked } from '@preact/signals';
 import type { Answer, RemoteRefusal } from '../../../../common/rest-client/client.js';
 import { ask } from '../../api.js';
 import { followTraffic, readUpTo, summary } from '../../live.js';
-import { CHUNK, type Chunk, Chunks, type Event, isEvent, type Row } from './chunks.js';
+import { CHUNK, type Chunk, Chunks, type Event, isEvent, type Row, rowsBefore } from './chunks.js';
 import { laterOf } from './filter.js';
 
 interface FeedPage {
@@ -42,8 +42,17 @@ export class Feed {
   #generation = 0;
   #stopFollowing = () => {};
 
-  constructor(filter: URLSearchParams) {
+  /** @param before the feed of the run of the simulator before this one; its last rows stay above */
+  constructor(filter: URLSearchParams, before?: Feed) {
     this.filter = filter;
+    const now = summary.peek();
+    const earlier = before && now ? rowsBefore(before.rows, now) : [];
+    if (!before || earlier.length === 0) return;
+    this.rows = new Chunks(0, earlier);
+    this.#hasOlder = false;
+    this.isEmpty.value = false;
+    // A refusal is not the user's pause: the new run may accept the filter.
+    this.isPaused.value = before.isPaused.peek() && before.refusal.peek() === undefined;
   }
 
   /** Shows the newest events, and follows. */

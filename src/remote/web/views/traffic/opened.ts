@@ -9,7 +9,7 @@ import { Button } from '../../ui/controls.js';
 import { wireOf } from '../lines/details.js';
 import type { Event } from './chunks.js';
 import { dissect, type FramingName, guessedFraming, type ShownField } from './dissect.js';
-import { timeText } from './rows.js';
+import { numberOf, timeText } from './rows.js';
 
 interface OpenedProps {
   readonly event: Event;
@@ -23,19 +23,21 @@ interface OpenedProps {
 
 /** An event with all details: its bytes with their fields, its steps, its faults. */
 export function Opened({ event, line, self, onGo, onCentre }: OpenedProps) {
-  const { seq, kind, text, request, direction } = event;
+  const { kind, text, request, direction, earlier } = event;
+  const seq = numberOf(event);
   const like = direction === 'in' && event.function !== undefined ? seq : request;
   return html`<section class="opened panel stack" aria-label=${`Event ${seq}`} tabindex="-1" ref=${self}>
     <h2>${kind} <span class="mono">#${seq}</span></h2>
+    ${earlier ? html`<p class="dim">Of the run of the simulator before this one.</p>` : null}
     <p class="long">${text}</p>
     <div class="flow">
       <${Button} kind="link" onClick=${onCentre}>Show in the strip<//>
       ${
         request === undefined
           ? null
-          : html`<${Button} kind="link" onClick=${() => onGo(request)}>Request #${request}<//>`
+          : html`<${Button} kind="link" onClick=${() => onGo(request)}>Request #${earlier?.request ?? request}<//>`
       }
-      ${like === undefined ? null : html`<a href=${hrefOf('faults', [], { like: String(like) })}>New fault rule for this request</a>`}
+      ${like === undefined || earlier ? null : html`<a href=${hrefOf('faults', [], { like: String(like) })}>New fault rule for this request</a>`}
     </div>
     <dl class="facts">${factsOf(event, wireOf(line).characterUs).map(
       ([term, value]) => html`<div><dt>${term}</dt><dd class="long mono">${value}</dd></div>`,

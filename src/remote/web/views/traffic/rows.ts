@@ -30,6 +30,7 @@ export const COLUMNS: Readonly<Record<keyof Omit<Cells, 'faults'>, string>> = {
 const ABSENT = {
   loading: 'Reading from the simulator.',
   gone: 'The simulator does not keep this event any more.',
+  restarted: 'The simulator was started again. What is above was before.',
 };
 /** Most bytes that are put into a row; more than the widest column shows. */
 const MOST_BYTES = 3 * 80;
@@ -47,10 +48,10 @@ function absentText(row: Exclude<Row, Event>): string {
 }
 
 function eventCells(event: Event): Cells {
-  const { seq, line, kind, unit, function: code, text, bytes = '', faults = [] } = event;
+  const { line, kind, unit, function: code, text, bytes = '', faults = [] } = event;
   const us = kind === 'reply' ? event.responseTimeUs : event.pauseUs;
   return {
-    seq: String(seq),
+    seq: String(numberOf(event)),
     time: timeText(event.time),
     line,
     kind,
@@ -73,6 +74,11 @@ export function timeText(iso: string): string {
   return `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}.${iso.slice(20, 26)}`;
 }
 
+/** The number of an event in its run of the simulator. */
+export function numberOf({ seq, earlier }: Event): number {
+  return earlier?.seq ?? seq;
+}
+
 /** Kinds of events that are damage. */
 const DAMAGE: ReadonlySet<string> = new Set([
   'damaged',
@@ -84,14 +90,19 @@ const DAMAGE: ReadonlySet<string> = new Set([
   'damaged characters',
 ]);
 
-/** The colour of a row. `out`: sent as the device gave it. `spoilt`: changed by a fault, or not answered. */
-export function toneOf(row: Row): Event['direction'] | 'foreign' | 'spoilt' | 'damaged' | 'absent' {
+/**
+ * The colour of a row. `out`: sent as the device gave it. `spoilt`: a fault rule acted. `missing`: not
+ * answered, and no rule has ordered that.
+ */
+export function toneOf(
+  row: Row,
+): Event['direction'] | 'foreign' | 'spoilt' | 'damaged' | 'missing' | 'absent' {
   if (!isEvent(row)) return 'absent';
   if (DAMAGE.has(row.kind)) return 'damaged';
   if (row.kind.startsWith('foreign')) return 'foreign';
   const isSpoilt = row.faults?.some(({ outcome }) => outcome === 'applied');
-  if (isSpoilt || row.silence != null || row.kind === 'dropped') return 'spoilt';
-  return row.direction;
+  if (isSpoilt || row.silence === 'fault') return 'spoilt';
+  return row.silence != null || row.kind === 'dropped' ? 'missing' : row.direction;
 }
 
 /** Height of a row, in pixels. */

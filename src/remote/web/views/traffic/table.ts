@@ -139,7 +139,7 @@ interface RowProps {
 
 function TableRow({ row, id, index, isSelected, onSelect, onShow }: RowProps) {
   const cells = cellsOf(row);
-  return html`<div id=${id} class=${`row ${toneOf(row)}`} role="row" aria-rowindex=${index + 2} aria-selected=${isSelected}
+  return html`<div id=${id} class=${`row ${toneOf(row)} ${isEvent(row) ? '' : row.kind}`} role="row" aria-rowindex=${index + 2} aria-selected=${isSelected}
     onClick=${() => isEvent(row) && onSelect(row)}>
     ${NAMES.map(
       (name) =>

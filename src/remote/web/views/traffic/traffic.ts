@@ -2,17 +2,18 @@ import { signal, useComputed, useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { RemoteRefusal } from '../../../../common/rest-client/client.js';
-import { comebacks, readUpTo, restarts, serverNow, summary } from '../../live.js';
+import { comebacks, connection, readUpTo, restarts, serverNow, summary } from '../../live.js';
 import { go, hrefOf, route } from '../../route.js';
 import { StripModel } from '../../strip/model.js';
 import { Legend, Strip } from '../../strip/strip.js';
-import { Button, Field, Folded, Select, State, sent, switched, typed } from '../../ui/controls.js';
+import { Button, Field, Folded, Select, State, sent, typed } from '../../ui/controls.js';
 import { count } from '../../ui/format.js';
 import { details, lineNamed, wireOf } from '../lines/details.js';
-import { type Event, stripSource, type Event as TrafficEvent } from './chunks.js';
+import { type Event, isEvent, stripSource, type Event as TrafficEvent } from './chunks.js';
 import { Feed } from './feed.js';
 import { downloadsOf, FILTERS, type FilterName, filterIn, momentOf, withValues } from './filter.js';
 import { Opened } from './opened.js';
+import { numberOf } from './rows.js';
 import { Table } from './table.js';
 import './traffic.css';
 
@@ -21,8 +22,16 @@ interface ControlsProps {
   readonly onPause: () => void;
   readonly onNewest: () => void;
   readonly onFound: (event: TrafficEvent) => void;
-  readonly onProblems: (isOnly: boolean) => void;
+  readonly onProblems: (which: string) => void;
 }
+
+/** What `problems` of the filter may be, in words. */
+const PROBLEMS = [
+  ['', 'everything'],
+  ['true', 'only problems'],
+  ['ordered', 'only what rules did'],
+  ['unordered', 'only trouble of its own'],
+] as const;
 
 /** Number of events from which the page counts as behind: a second of busy lines. */
 const BEHIND = 2000;
@@ -34,8 +43,7 @@ function Controls({ feed, onPause, onNewest, onFound, onProblems }: ControlsProp
   return html`<div class="controls flow">
     <${Button} onClick=${onPause} disabled=${feed.isEmpty.value === undefined}>${isPaused ? 'Resume' : 'Pause'}<//>
     <${Button} onClick=${onNewest}>Newest<//>
-    <label><input type="checkbox" checked=${feed.filter.has('problems')}
-      onChange=${switched(onProblems)} /> Only problems</label>
+    <${Select} label="Show" value=${feed.filter.get('problems') ?? ''} choices=${PROBLEMS} onChange=${onProblems} />
     <${Progress} feed=${feed} />
     <${Folded} summary="Jump, download">
     <${Jump} feed=${feed} onFound=${onFound} />
@@ -56,6 +64,8 @@ function Progress({ feed }: { readonly feed: Feed }) {
   const read = feed.isPaused.value ? feed.rows.after : readUpTo.value;
   const behind = Math.max(0, last - read);
   const held = `${count(feed.rows.size)} rows`;
+  if (connection.value.state !== 'open')
+    return html`<span><${State} tone="warn">not connected<//> ${held}</span>`;
   if (feed.isPaused.value) {
     const text = behind === 0 ? 'paused' : `paused, ${count(behind)} events since`;
     return html`<span><${State} tone="warn">${text}<//> ${held}</span>`;
@@ -92,7 +102,7 @@ function Jump({ feed, onFound }: Pick<ControlsProps, 'feed' | 'onFound'>) {
 interface FilterBarProps {
   readonly filter: URLSearchParams;
   readonly refusal: RemoteRefusal | undefined;
-  readonly onChange: (values: Readonly<Record<FilterName, string>>) => void;
+  readonly onChange: (values: Readonly<Partial<Record<FilterName | 'problems', string>>>) => void;
 }
 
 const HINTS: Partial<Record<FilterName, readonly string[]>> = {
@@ -113,7 +123,7 @@ const HINTS: Partial<Record<FilterName, readonly string[]>> = {
   since: ['30s', '5m', '1h'],
 };
 
-const NONE = Object.fromEntries(FILTERS.map((name) => [name, ''])) as Record<FilterName, string>;
+const NONE = Object.fromEntries([...FILTERS, 'problems'].map((name) => [name, '']));
 
 /** The filters of the API. A field takes effect when it is left, or on Enter. */
 function FilterBar({ filter, refusal, onChange }: FilterBarProps) {
@@ -121,11 +131,16 @@ function FilterBar({ filter, refusal, onChange }: FilterBarProps) {
   // Not in an effect: it would come after the paint, and replace what was typed by then.
   const values = useMemo(() => signal(valuesOf(filter)), [text]);
   const set = FILTERS.filter((name) => filter.has(name));
+  const problems = PROBLEMS.find(([value]) => value !== '' && value === filter.get('problems'));
+  const shown = [
+    ...set.map((name) => `${name} ${filter.getAll(name).join()}`),
+    ...(problems ? [problems[1]] : []),
+  ];
   const problemOf = (name: FilterName) => refusal?.problems.find(({ path }) => path === name)?.message;
   const offers = { ...HINTS, line: summary.value?.lines.map(({ name }) => name) ?? [] };
   const apply = () => onChange(values.value);
   return html`<details class="filters" open=${isWide}>
-    <summary>Filter: ${set.length === 0 ? 'off' : set.map((name) => `${name} ${filter.getAll(name).join()}`).join(', ')}</summary>
+    <summary>Filter: ${shown.join(', ') || 'off'}</summary>
     <form onChange=${apply} onSubmit=${sent(apply)}>
       ${FILTERS.map(
         (
@@ -135,7 +150,7 @@ function FilterBar({ filter, refusal, onChange }: FilterBarProps) {
             values.value = { ...values.value, [name]: value };
           }} />`,
       )}
-      <${Button} disabled=${set.length === 0} onClick=${() => onChange(NONE)}>Clear<//>
+      <${Button} disabled=${shown.length === 0} onClick=${() => onChange(NONE)}>Clear<//>
     </form>
   </details>`;
 }
@@ -144,7 +159,10 @@ function FilterBar({ filter, refusal, onChange }: FilterBarProps) {
 const isWide = matchMedia('(min-width: 900px)').matches;
 
 function valuesOf(filter: URLSearchParams): Record<FilterName, string> {
-  return Object.fromEntries(FILTERS.map((name) => [name, filter.getAll(name).join()])) as typeof NONE;
+  return Object.fromEntries(FILTERS.map((name) => [name, filter.getAll(name).join()])) as Record<
+    FilterName,
+    string
+  >;
 }
 
 /** The view `/traffic`: the strip of one line, the table, and the event that is open. */
@@ -152,7 +170,12 @@ export function TrafficView() {
   const { query } = route.value;
   const filterText = filterIn(query).toString();
   const run = useRef(restarts.peek());
-  const feed = useMemo(() => new Feed(new URLSearchParams(filterText)), [filterText, restarts.value]);
+  const last = useRef<Feed | undefined>(undefined);
+  const feed = useMemo(() => {
+    const isSame = last.current?.filter.toString() === filterText && run.current !== restarts.peek();
+    last.current = new Feed(new URLSearchParams(filterText), isSame ? last.current : undefined);
+    return last.current;
+  }, [filterText, restarts.value]);
   const model = useMemo(() => new StripModel(), []);
   const selected = useSignal<Event | undefined>(undefined);
   const opened = useRef<HTMLElement>(null);
@@ -167,14 +190,15 @@ export function TrafficView() {
   };
   const select = (event: Event) => {
     selected.value = event;
-    set({ at: String(event.seq), strip: event.line });
+    // The next page would find another event by the number of an earlier run.
+    set({ at: event.earlier ? '' : String(event.seq), strip: event.line });
   };
   const selectInTable = (event: Event) => {
     select(event);
     centre(event);
   };
   const goToEvent = async (seq: number) => {
-    const found = eventIn(feed, seq) ?? (await feed.goToEvent(seq));
+    const found = eventIn(feed, seq) ?? (seq > 0 ? await feed.goToEvent(seq) : undefined);
     if (found) selectInTable(found);
   };
   const follow = () => {
@@ -184,15 +208,33 @@ export function TrafficView() {
     void feed.follow();
   };
 
+  /** Goes on below the rows of the run before this one. Events have other numbers now. */
+  const goOn = () => {
+    if (feed.rows.size === 0) {
+      follow();
+      return;
+    }
+    const seq = selected.peek() && numberOf(selected.peek() as Event);
+    selected.value = feed.rows
+      .rows(0, feed.rows.size)
+      .filter(isEvent)
+      .findLast(({ earlier }) => earlier?.seq === seq);
+    set({ at: '' });
+    if (!feed.isPaused.peek()) feed.resume();
+  };
+
   useEffect(() => {
+    const isRestart = run.current !== restarts.peek();
+    run.current = restarts.peek();
+    if (isRestart) {
+      goOn();
+      return;
+    }
     // The rows outlast a break, and the feed continues by itself.
     if (feed.isEmpty.peek() !== undefined) return;
     const at = Number(route.peek().query.get('at'));
-    // After a restart of the simulator, its events have other numbers.
-    if (run.current !== restarts.peek()) follow();
-    else if (at > 0) void goToEvent(at);
+    if (at > 0) void goToEvent(at);
     else void feed.follow();
-    run.current = restarts.peek();
   }, [feed, comebacks.value]);
   useEffect(() => () => feed.end(), [feed]);
 
@@ -207,7 +249,7 @@ export function TrafficView() {
 
   return html`<${FilterBar} filter=${feed.filter} refusal=${feed.refusal.value} onChange=${set} />
     <${Controls} feed=${feed} onPause=${togglePause} onNewest=${follow} onFound=${selectInTable}
-      onProblems=${(isOnly: boolean) => set({ problems: isOnly ? 'true' : '' })} />
+      onProblems=${(problems: string) => set({ problems })} />
     <${StripBar} model=${model} lines=${lines} line=${line} onLine=${(name: string) => set({ strip: name })} />
     <${Strip} model=${model} label=${`Timing of line ${line}`} selected=${selected.value?.seq}
       onSelect=${(seq: number) => {
@@ -218,7 +260,7 @@ export function TrafficView() {
       <div class="events">
         <${Table} feed=${feed} selected=${selected.value} onSelect=${selectInTable} onPause=${togglePause}
           onOpen=${() => opened.current?.focus()} />
-        ${isEmpty || feed.refusal.value ? html`<p class="nothing-yet dim">${emptyText(feed)}</p>` : null}
+        ${feed.rows.size === 0 && (isEmpty || feed.refusal.value) ? html`<p class="nothing-yet dim">${emptyText(feed)}</p>` : null}
       </div>
       ${
         selected.value

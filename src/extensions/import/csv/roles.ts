@@ -1,0 +1,214 @@
+import { dataTypeOf, typeText } from '../data-types.js';
+import { writtenAddress } from './addresses.js';
+import { decimalOf, scaleOf } from './numbers.js';
+import type { CsvRow } from './rows.js';
+import { accessOf, tableOf } from './words.js';
+
+/**
+ * Which column of a table holds what. Each reading of a column gets a score: of its header, exact or among other words, and of the
+ * cells below it. The reading of the whole table with the best scores is taken.
+ */
+
+/**
+ * The headers of each role, in lower case, without spaces and punctuation; earlier words weigh more. After the
+ * bar: words that a longer header may have.
+ */
+const HEADERS = {
+  address:
+    'address addr modbusaddress registeraddress startaddress startingaddress startregister register reg registernumber registernr regno registerno addressdec addresshex registeraddresshex registeraddressdec hexaddress dataaddress offset modbusregister adresse registeradresse pointaddress id | addr address adresse register',
+  last: 'addrend endaddress lastaddress endregister |',
+  name: 'name registername parametername parameter tag tagname variable symbol signal signalname point pointname label field quantityname bezeichnung title metric documentedname item | name title bezeichnung parameter',
+  type: 'type datatype format dataformat dtype typ datentyp datenformat valuetype encoding sizeofvariable size | type format datatype datentyp datenformat variable',
+  table:
+    'table registertype regtype function functioncode fc modbusfunction functioncodes objecttype memory area space inputtype block registerart registertyp type | table registertype function registerart registertyp',
+  scale:
+    'scale factor scalefactor scalingfactor multiplier scaling resolution faktor skalierung lsb transform | scale factor multiplier resolution faktor skalierung',
+  divisor: 'gain divisor divider div divisionfactor teiler | divisor division divider gain teiler',
+  decimals: 'decimals decimalplaces precision |',
+  unit: 'unit units unitofmeasurement engineeringunit engunits uom einheit | unit units einheit',
+  access:
+    'access rw readwrite permission permissions mode accesstype attribute rwaccess zugriff writable clientaccess | access rw readwrite write writable zugriff permission',
+  words:
+    'words registers count quantity numberofregisters noofregisters regcount length size len numregs wordcount anzahl anzahlregister länge | length size registers count words anzahl länge',
+  bytes: 'bytes bytecount lengthbytes sizebytes | bytes',
+  order: 'byteorder wordorder order endian endianness endianess swap |',
+  value:
+    'value default defaultvalue initial initialvalue example wert standardwert standard vorgabe vorgabewert defaultwert werkseinstellung werkseinstellungen werkswert factorydefault factorysetting initialwert startwert | default standardwert werkseinstellung',
+  min: 'min minimum lower minvalue lowerlimit minwert minimalwert mindestwert untergrenze | min minimum',
+  max: 'max maximum upper maxvalue upperlimit maxwert maximalwert höchstwert obergrenze | max maximum',
+  bit: 'bit bitnumber bitno bitposition |',
+  slave:
+    'slave slaveid unitid unitidentifier deviceid slaveaddress unitaddress serverid node stationid unit |',
+  description:
+    'description desc comment remark remarks note notes info beschreibung meaning | description comment remark notes bemerkung beschreibung',
+  rawLow: 'rawlow |',
+  rawHigh: 'rawhigh |',
+  scaledLow: 'scaledlow |',
+  scaledHigh: 'scaledhigh |',
+};
+
+/** What a column can hold. */
+export type ColumnRole = keyof typeof HEADERS;
+export const COLUMN_ROLES = Object.keys(HEADERS) as ColumnRole[];
+
+const WORDS = COLUMN_ROLES.map((role) => {
+  const [exact = '', among = ''] = HEADERS[role].split('|');
+  return { role, exact: exact.trim().split(/\s+/), among: among.trim().split(/\s+/).filter(Boolean) };
+});
+
+/** The columns of a table by what they hold. */
+export interface Columns {
+  readonly header: CsvRow;
+  readonly of: ReadonlyMap<ColumnRole, number>;
+  /** Other columns that could hold the same, with scores near the best. */
+  readonly near: ReadonlyMap<ColumnRole, number>;
+}
+
+/** What a user has said of columns: their headers by what they hold. */
+export type SaidColumns = ReadonlyMap<ColumnRole, string>;
+
+const HEADER_ROWS = 20;
+const SAMPLE = 300;
+/** The score of a header that is exactly one of the words, and of one that has such a word among others. */
+const EXACT = 10;
+const AMONG = 5;
+/** The least score with which a column is used. */
+const LEAST = 4;
+/** Scores that differ by less are near. */
+const NEAR = 2;
+/** What cells add to the score when all of them fit, and take off when none does. */
+const FITTING = 4;
+/** What register numbers such as 40001 add to the score of a column of addresses. */
+const NUMBERED = 2;
+const MISFITS: Readonly<Partial<Record<ColumnRole, number>>> = {
+  address: 5,
+  name: 4,
+  type: 3,
+  access: 4,
+  unit: 4,
+  description: 2,
+  order: 2,
+};
+const MISFIT = 10;
+
+/**
+ * Finds the header: the row whose columns have the best scores, with a column for addresses and one more.
+ * @returns undefined when there is none
+ */
+export function findColumns(rows: readonly CsvRow[], said: SaidColumns = new Map()): Columns | undefined {
+  let best: { readonly columns: Columns; readonly score: number } | undefined;
+  for (const [i, header] of rows.slice(0, HEADER_ROWS).entries()) {
+    const found = rolesOf(header, rows.slice(i + 1, i + 1 + SAMPLE), said);
+    const isUsable = found.columns.of.has('address') && found.columns.of.size > 1;
+    if (isUsable && (!best || found.score > best.score)) best = found;
+  }
+  return best?.columns;
+}
+
+interface Candidate {
+  readonly column: number;
+  readonly role: ColumnRole;
+  readonly score: number;
+}
+
+function rolesOf(
+  header: CsvRow,
+  sample: readonly CsvRow[],
+  said: SaidColumns,
+): { readonly columns: Columns; readonly score: number } {
+  const candidates = header.cells.flatMap((text, column): Candidate[] => {
+    const cells = sample.map(({ cells }) => cells[column] ?? '').filter((cell) => cell !== '');
+    const isKnown = WORDS.some(({ exact }) => exactRank(text, exact) !== undefined);
+    return WORDS.flatMap(({ role, exact, among }) => {
+      if (said.has(role)) return said.get(role) === text ? [{ column, role, score: 100 }] : [];
+      if ([...said.values()].includes(text)) return [];
+      const ofHeader = headerScore(text, exact, isKnown ? [] : among);
+      const shown = role === 'type' ? cells.map((cell) => typeText(text, cell)) : cells;
+      const score = ofHeader === 0 ? 0 : ofHeader + cellScore(role, shown);
+      return score >= LEAST ? [{ column, role, score }] : [];
+    });
+  });
+  const of = new Map<ColumnRole, number>();
+  const near = new Map<ColumnRole, number>();
+  let sum = 0;
+  const scores = new Map<ColumnRole, number>();
+  for (const { column, role, score } of candidates.toSorted(
+    (a, b) => b.score - a.score || a.column - b.column,
+  )) {
+    const isFree = ![...of.values()].includes(column);
+    if (isFree && !of.has(role)) {
+      of.set(role, column);
+      scores.set(role, score);
+      sum += score;
+    } else if (isFree && !near.has(role) && (scores.get(role) ?? 0) - score < NEAR) near.set(role, column);
+  }
+  const used = new Set(of.values());
+  for (const [role, column] of near) if (used.has(column)) near.delete(role);
+  return { columns: { header, of, near }, score: sum };
+}
+
+function headerScore(text: string, exact: readonly string[], among: readonly string[]): number {
+  const rank = exactRank(text, exact);
+  if (rank !== undefined) return EXACT - rank / 10;
+  const words: readonly string[] =
+    text
+      .slice(0, 80)
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? [];
+  const pairs = words.map((word, i) => word + (words[i + 1] ?? ''));
+  return among.some((each) => words.includes(each) || pairs.includes(each)) ? AMONG : 0;
+}
+
+/** The place of a header among words. Text in brackets is mostly a unit or a remark: "Address (hex)", "Scale [x]". */
+function exactRank(text: string, exact: readonly string[]): number | undefined {
+  const ranks = [text, text.replace(/[([].*$/, '')].map((each) => exact.indexOf(plain(each)));
+  const found = ranks.filter((each) => each >= 0);
+  return found.length === 0 ? undefined : Math.min(...found);
+}
+
+function plain(text: string): string {
+  return text
+    .slice(0, 60)
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '');
+}
+
+/** What the cells of a column say for a role: up to `FITTING` for it, or against it. */
+function cellScore(role: ColumnRole, cells: readonly string[]): number {
+  if (cells.length === 0) return -FITTING;
+  const fitting = cells.filter((cell) => FITS[role](cell)).length / cells.length;
+  // Most addresses stand in one row, and register numbers say the table as well.
+  const share = role === 'address' ? Math.min(fitting, (2 * new Set(cells).size) / cells.length) : fitting;
+  const bonus = role === 'address' && cells.every((cell) => /^[0134]\d{4,5}\b/.test(cell)) ? NUMBERED : 0;
+  return share * FITTING + bonus - (1 - share) * (MISFITS[role] ?? MISFIT);
+}
+
+const isNumber = (cell: string) => decimalOf(cell) !== undefined;
+const isCount = (cell: string) => /^\d{1,4}(?:\s*(?:bytes?|words?|registers?))?$/i.test(cell);
+const isText = (cell: string) => /\p{L}/u.test(cell);
+
+const FITS: Readonly<Record<ColumnRole, (cell: string) => boolean>> = {
+  address: (cell) => writtenAddress(cell, true) !== undefined,
+  last: (cell) => writtenAddress(cell, true) !== undefined,
+  name: isText,
+  type: (cell) => dataTypeOf(cell, 2) !== undefined || dataTypeOf(cell, 1) !== undefined,
+  table: (cell) => tableOf(cell) !== undefined,
+  scale: (cell) => scaleOf(cell) !== undefined || /^[-–]+$/.test(cell),
+  divisor: (cell) => scaleOf(cell) !== undefined || /^[-–]+$/.test(cell),
+  decimals: isNumber,
+  unit: (cell) => cell.length < 20 && !/^\d+$/.test(cell),
+  access: (cell) => accessOf(cell) !== undefined,
+  words: isCount,
+  bytes: isCount,
+  order: isText,
+  value: (cell) => isNumber(cell) || /^0x[0-9a-f]+$/i.test(cell) || isText(cell) || /^[-–]+$/.test(cell),
+  min: (cell) => isNumber(cell) || /^[-–]+$/.test(cell),
+  max: (cell) => isNumber(cell) || /^[-–]+$/.test(cell),
+  bit: isCount,
+  slave: (cell) => /^\d{1,3}$/.test(cell),
+  description: isText,
+  rawLow: isNumber,
+  rawHigh: isNumber,
+  scaledLow: isNumber,
+  scaledHigh: isNumber,
+};

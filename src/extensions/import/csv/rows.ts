@@ -1,0 +1,137 @@
+/** A row of a CSV file, and the line on which it begins, from 1. */
+export interface CsvRow {
+  readonly line: number;
+  readonly cells: readonly string[];
+}
+
+const SEPARATORS = [';', '\t', ',', '|'] as const;
+
+export type Separator = (typeof SEPARATORS)[number];
+
+/**
+ * Finds the separator that splits the most of the first lines into the same number of cells, at least two; of
+ * two that do equally well, the one with more cells. Undefined when none does.
+ */
+export function separatorOf(text: string): Separator | undefined {
+  let best: { separator: Separator; score: number } | undefined;
+  for (const separator of SEPARATORS) {
+    const widths = rowsOf(text.slice(0, 20_000), separator)
+      .slice(0, 30)
+      .map(({ cells }) => cells.length)
+      .filter((width) => width > 1);
+    const counts = new Map<number, number>();
+    for (const width of widths) counts.set(width, (counts.get(width) ?? 0) + 1);
+    for (const [width, count] of counts) {
+      const score = count * 1000 + width;
+      if (!best || score > best.score) best = { separator, score };
+    }
+  }
+  return best?.separator;
+}
+
+/**
+ * The rows of a CSV file (RFC 4180), without empty ones and the ruler of a Markdown table. A quote that is
+ * never closed ends with its line: the rest of a file must not vanish in one cell.
+ */
+export function rowsOf(text: string, separator: Separator): CsvRow[] {
+  const rows: CsvRow[] = [];
+  let line = 1;
+  let at = text.startsWith('\uFEFF') ? 1 : 0;
+  while (at < text.length) {
+    const begin = line;
+    const cells: string[] = [];
+    for (;;) {
+      const cell = cellAt(text, at, separator);
+      cells.push(cell.text.trim());
+      line += cell.newlines;
+      at = cell.end;
+      if (text[at] !== separator) break;
+      at += 1;
+    }
+    if (text[at] === '\r') at += 1;
+    if (text[at] === '\n') at += 1;
+    line += 1;
+    if (cells.some((cell) => !/^:?-*:?$/.test(cell))) rows.push({ line: begin, cells });
+  }
+  return rows;
+}
+
+const LONGEST_QUOTED = 2000;
+
+function cellAt(
+  text: string,
+  start: number,
+  separator: string,
+): { text: string; end: number; newlines: number } {
+  if (text[start] === '"') {
+    const quoted = quotedAt(text, start);
+    const next = quoted && text[quoted.end];
+    if (quoted && (next === undefined || next === separator || next === '\n' || next === '\r')) return quoted;
+  }
+  let end = start;
+  while (end < text.length && text[end] !== separator && text[end] !== '\n' && text[end] !== '\r') end += 1;
+  return { text: text.slice(start, end), end, newlines: 0 };
+}
+
+/**
+ * Reads the text in quotes, with doubled quotes as one; undefined when no quote ends it within a reasonable
+ * length.
+ */
+function quotedAt(text: string, start: number): { text: string; end: number; newlines: number } | undefined {
+  let content = '';
+  let newlines = 0;
+  for (let at = start + 1; at < text.length && at - start <= LONGEST_QUOTED; at += 1) {
+    const character = text[at];
+    if (character === '"') {
+      if (text[at + 1] !== '"') return { text: content, end: at + 1, newlines };
+      at += 1;
+    }
+    if (character === '\n') newlines += 1;
+    content += character;
+  }
+  return undefined;
+}
+
+/** A table of a file, and the title above it. */
+export interface Block {
+  readonly title: string;
+  readonly rows: readonly CsvRow[];
+}
+
+/** A row of a table of Markdown, and the line between its header and its rows. */
+const MARKDOWN_ROW = /^\s*\|.*\|\s*$/;
+const MARKDOWN_RULER = /^\s*\|(?:\s*:?-+:?\s*\|)+\s*$/m;
+
+export function isMarkdown(text: string): boolean {
+  return MARKDOWN_RULER.test(text);
+}
+
+/** The tables of a text of Markdown. The title of each is the last heading above it, or the last line. */
+export function markdownBlocks(text: string): Block[] {
+  const blocks: { title: string; rows: CsvRow[] }[] = [];
+  let open: { title: string; rows: CsvRow[] } | undefined;
+  let title = '';
+  for (const [i, line] of text.split(/\r?\n/).entries()) {
+    if (MARKDOWN_ROW.test(line)) {
+      if (!open) {
+        open = { title, rows: [] };
+        blocks.push(open);
+      }
+      if (!MARKDOWN_RULER.test(line)) open.rows.push({ line: i + 1, cells: markdownCells(line) });
+      continue;
+    }
+    open = undefined;
+    if (line.trim() !== '') title = line.replace(/^[\s#>*-]+|[*:]+\s*$/g, '');
+  }
+  return blocks;
+}
+
+/** The cells of a row, without marks of emphasis and comments. A bar behind a backslash is a part of its cell. */
+function markdownCells(line: string): string[] {
+  const cells = line
+    .trim()
+    .replace(/<!--.*?-->/g, '')
+    .slice(1, -1)
+    .split(/(?<!\\)\|/);
+  return cells.map((cell) => cell.replaceAll('\\|', '|').replace(/[`*]+/g, '').trim());
+}

@@ -1,0 +1,109 @@
+import { MIN_RTU_LENGTH } from '../../modbus/protocol/limits.js';
+
+/** How logs show bytes: in hexadecimal, decimal, as ASCII messages, and over several lines. */
+
+/** Bytes of a line. */
+export interface ShownBytes {
+  readonly bytes: Uint8Array;
+  /** The text before the bytes, without dates and times; in a later group what follows the one before. */
+  readonly before: string;
+  /** The text behind them, up to the end of the line. */
+  readonly behind: string;
+  /** The direction that the notation itself gives. */
+  readonly direction: 'out' | 'in' | undefined;
+  /** True when the program left out the end of the bytes. */
+  readonly isCut: boolean;
+}
+
+/** The most bytes of a frame: an ASCII message has 513 characters. */
+export const MOST_BYTES = 520;
+
+/** The notations, in the order in which they are tried. Text that only looks like one has no bytes. */
+const NOTATIONS: readonly {
+  readonly pattern: RegExp;
+  readonly direction?: 'out' | 'in';
+  readonly read: (text: string) => number[];
+  /** True when fewer than four bytes look like other things. */
+  readonly isPlain?: boolean;
+}[] = [
+  // pymodbus: `0x0 0x1`
+  { pattern: /(?<![\w.])(?:0x[0-9a-f]{1,2}(?![0-9a-z])[ ,]*)+/gi, read: hexIn },
+  // libmodbus: `[00][01]` and `<00><01>`
+  { pattern: /(?:\[[0-9a-f]{2}\])+/gi, direction: 'out', read: hexIn },
+  { pattern: /(?:< ?[0-9a-f]{2} ?>)+/gi, direction: 'in', read: hexIn },
+  // Node.js: `<Buffer 00 01 ... 35 more bytes>`, also of pieces
+  { pattern: /(?<=<Buffer )[0-9a-f]{2}(?: [0-9a-f]{2})*/gi, read: hexIn },
+  // An ASCII message: `:010300000002FA`
+  {
+    pattern: /(?<![^\s"'([<|]):(?:[0-9a-f]{2}){3,}(?![0-9a-z])/gi,
+    read: (text) => [...Buffer.from(`${text}\r\n`)],
+  },
+  // ESPHome: `00.01.02`. Four of them may be an IP address.
+  { pattern: /(?<![\w.:-])(?:[0-9a-f]{2}\.){4,}[0-9a-f]{2}(?![\w.])/gi, read: hexIn, isPlain: true },
+  // modbus-tk, NModbus, JSON: `0-1-0`, `[0, 1, 0]`, `00-01-00`
+  {
+    pattern: /(?<![\w.:-])(?:[0-9a-f]{1,3}(?:-|, ?)){3,}[0-9a-f]{1,3}(?![\w.])/gi,
+    read: listed,
+    isPlain: true,
+  },
+  {
+    pattern: /(?<![\w.:-])(?:[0-9a-f]{2}(?: {1,2}|[:-])){3,}[0-9a-f]{2}(?![\w.])/gi,
+    read: hexIn,
+    isPlain: true,
+  },
+  { pattern: /(?<![\w.:-])(?:[0-9a-f]{2}){4,}(?![\w.:-])/gi, read: hexIn, isPlain: true },
+];
+
+/** Dates and times of day, which look like bytes. Four bytes or more with colons between them are no time. */
+const DATES = [
+  /(?<!\d)(?:\d{4}([/.-])\d{1,2}\1\d{1,2}|\d{1,2}([/.-])\d{1,2}\2\d{4}|\d{8}(?=[T ]\d{2}:))(?!\d)/g,
+  /(?<![0-9a-f:])\d{2}:\d{2}:\d{2}(?:[.,:]\d{3,9})?(?:Z| ?[+-]\d{2}:?\d{2}(?![\d:-]))?(?!:?[0-9a-f])/gi,
+];
+
+/** The line with blanks in place of dates and times. */
+export function withoutDates(line: string): string {
+  return DATES.reduce((rest, date) => rest.replace(date, (found) => ' '.repeat(found.length)), line);
+}
+
+/**
+ * The bytes that a line shows, without its dates: one group of them, or several with words between. Fewer
+ * than four bytes, a piece of a frame, are found where the line has no others, in notations that nothing else
+ * looks like.
+ */
+export function bytesShown(text: string): ShownBytes[] {
+  for (const fewest of [MIN_RTU_LENGTH, 1]) {
+    for (const { pattern, direction, read, isPlain = false } of NOTATIONS) {
+      if (isPlain && fewest < MIN_RTU_LENGTH) continue;
+      const shown: ShownBytes[] = [];
+      let end = 0;
+      for (const match of text.matchAll(pattern)) {
+        const bytes = Uint8Array.from(read(match[0]));
+        if (bytes.length < fewest || bytes.length > MOST_BYTES) continue;
+        const behind = text.slice(match.index + match[0].length);
+        const before = text.slice(end, match.index);
+        shown.push({ bytes, before, behind, direction, isCut: /^\s*\.\.\./.test(behind) });
+        end = match.index + match[0].length;
+      }
+      if (shown.length > 0) return shown;
+    }
+  }
+  return [];
+}
+
+/** The bytes that hexadecimal digits stand for, whatever is between them. */
+export function hexIn(text: string): number[] {
+  const digits = text.match(/(?:0x)?[0-9a-f]{1,2}/gi) ?? [];
+  return digits.map((byte) => Number.parseInt(byte.replace(/^0x/i, ''), 16));
+}
+
+/**
+ * Reads a list of numbers. Decimal numbers have no leading zeros, and every frame in hexadecimal has some, in
+ * a byte of its address.
+ */
+function listed(text: string): number[] {
+  const items = text.split(/-|, ?/);
+  const isHex = items.every((item) => item.length === 2) && items.some((item) => /^0|[a-f]/i.test(item));
+  if (isHex) return hexIn(text);
+  const numbers = items.map((item) => (/^\d+$/.test(item) ? Number(item) : Number.NaN));
+  return numbers.every((number) => number <= 0xff) ? numbers : [];
+}

@@ -1,0 +1,69 @@
+import { bytesShown, hexIn, withoutDates } from './bytes-shown.js';
+import { framesIn } from './frames.js';
+
+/** Lines that belong together: rows of a dump, and a line that a page has wrapped inside a frame. */
+
+/** A line of a dump: `0010: 00 01`, `| 0010 | 00 01 | ..|`. */
+const DUMPED = /^(?:.*[\s|])?(?:0x)?([0-9a-f]{4,8})[:|\s]+((?:[0-9a-f]{2}(?: {1,2}|-|$)){1,32})/i;
+/** A line with nothing but bytes, and maybe a column of their characters. */
+const WRAPPED = /^\s*((?:[0-9a-f]{2}(?:\s|$)){1,64})(?:\s+\S.*)?$/i;
+/** The fewest bytes of a line that may be continued. */
+const FULL_LINE = 16;
+
+/**
+ * The bytes of a line that continues the line before.
+ * @param length the number of bytes so far
+ * @param isBare true when their lines have nothing but bytes
+ */
+export function bytesContinued(text: string, length: number, isBare: boolean): number[] | undefined {
+  const [, offset, dumped] = DUMPED.exec(text) ?? [];
+  if (offset !== undefined && dumped !== undefined && Number.parseInt(offset, 16) === length)
+    return hexIn(dumped);
+  const [, wrapped] = WRAPPED.exec(text) ?? [];
+  return wrapped !== undefined && isBare && length >= FULL_LINE ? hexIn(wrapped) : undefined;
+}
+
+/** The most lines that a frame was wrapped into. */
+const MOST_WRAPS = 40;
+/** A beginning with bytes, or with the rest of one, behind the marks of a quotation. */
+const BEGINS_WITH_BYTES = /^[\s>|]*(?=(?:0?x)?[0-9a-f]{1,2}(?![a-z])|(?:[0-9a-f]{2})+\b)/i;
+const TIME = /\d:\d{2}:\d{2}/;
+
+/**
+ * A line with those that continue it, where a page has wrapped it between the bytes of a frame or inside one:
+ * alone it ends with a part of a frame, and with them with a whole one.
+ * @returns its text, and of how many lines it is
+ */
+export function unwrapped(lines: readonly string[], at: number): { text: string; lines: number } {
+  const alone = lines[at] ?? '';
+  const shown = bytesShown(withoutDates(alone)).at(-1);
+  // Rows with nothing but bytes are of a dump.
+  const mayGoOn = shown !== undefined && shown.before.trim() !== '' && !shown.isCut;
+  if (mayGoOn && !isWhole(shown.bytes) && /^[\s,]*(?:0?x?|[0-9a-f])$/i.test(shown.behind.trimEnd())) {
+    let text = alone.trimEnd();
+    for (let n = 1; n <= MOST_WRAPS; n++) {
+      const next = lines[at + n] ?? '';
+      const begin = BEGINS_WITH_BYTES.exec(next)?.[0].length;
+      if (begin === undefined || TIME.test(next)) break;
+      text = rejoined(text, next.slice(begin).trimEnd());
+      const last = bytesShown(withoutDates(text)).at(-1);
+      if (!last) break;
+      if (isWhole(last.bytes)) return { text, lines: n + 1 };
+    }
+  }
+  return { text: alone, lines: 1 };
+}
+
+function isWhole(bytes: Uint8Array): boolean {
+  return framesIn(bytes) !== undefined;
+}
+
+/** Two pieces of a line, with a blank between them unless the wrap was inside a byte, or no bytes have any. */
+function rejoined(text: string, next: string): string {
+  const tail = /[0-9a-fx]*$/i.exec(text)?.[0] ?? '';
+  const head = /^[0-9a-fx]*/i.exec(next)?.[0] ?? '';
+  const isApart = /^0x[0-9a-f]{1,2}$/i.test(tail)
+    ? /^0x/i.test(head)
+    : tail.length === 2 && head.length === 2;
+  return `${text}${isApart ? ' ' : ''}${next}`;
+}

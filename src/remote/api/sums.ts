@@ -1,0 +1,178 @@
+import { addTo, newRow, SUM_NAMES, type SumName, type SumRow } from '../../simulator/traffic/sums.js';
+import { allParts, type Rpc } from '../rpc/rpc.js';
+
+/** How long what is added up lasts, and how many of these are kept: ten minutes, an hour, a day. */
+const RINGS = [
+  { seconds: 1, most: 600 },
+  { seconds: 10, most: 360 },
+  { seconds: 60, most: 1440 },
+] as const;
+
+/** The most rows of all rings, of 56 bytes each. Beyond it, the ring with most rows gives up its oldest. */
+const MOST_ROWS = 200_000;
+
+/** The sums of one line, unit and function in a time. */
+export interface KeptSums extends SumRow {
+  /** The beginning, in s by the clock of the events. */
+  readonly from: number;
+  /** The length, in s. */
+  readonly seconds: number;
+  readonly line: string;
+}
+
+/** Line, unit and function stand before the sums. */
+const KEYS = 3;
+const WIDTH = KEYS + SUM_NAMES.length;
+const SLOWEST = KEYS + SUM_NAMES.indexOf('slowestMs' satisfies SumName);
+
+/** The sums of equal times, the oldest first. The newest is added to; the others are packed. */
+class Ring {
+  readonly seconds: number;
+  readonly #most: number;
+  readonly #packed: { readonly index: number; readonly rows: Float32Array }[] = [];
+  #open = new Map<number, number[]>();
+  #index = -1;
+  /** How many rows are packed. */
+  rows = 0;
+
+  constructor({ seconds, most }: (typeof RINGS)[number]) {
+    this.seconds = seconds;
+    this.#most = most;
+  }
+
+  /** @param row line, unit, function and the sums */
+  add(second: number, row: readonly number[]): void {
+    const index = Math.floor(second / this.seconds);
+    if (index > this.#index) this.#turn(index);
+    const [line = 0, unit = 0, code = 0] = row;
+    const key = ((line + 1) * 512 + unit) * 512 + code;
+    const known = this.#open.get(key);
+    if (!known) this.#open.set(key, row.slice());
+    else
+      for (let i = KEYS; i < WIDTH; i++) {
+        const [before = 0, more = 0] = [known[i], row[i]];
+        known[i] = i === SLOWEST ? Math.max(before, more) : before + more;
+      }
+  }
+
+  dropOldest(): void {
+    this.rows -= (this.#packed.shift()?.rows.length ?? 0) / WIDTH;
+  }
+
+  /** The times from a second on, each with its rows. */
+  *from(second: number): Generator<{ readonly from: number; readonly rows: Float32Array }> {
+    const open = { index: this.#index, rows: Float32Array.from([...this.#open.values()].flat()) };
+    for (const { index, rows } of [...this.#packed, open])
+      if ((index + 1) * this.seconds > second) yield { from: index * this.seconds, rows };
+  }
+
+  #turn(index: number): void {
+    if (this.#open.size > 0) {
+      this.#packed.push({ index: this.#index, rows: Float32Array.from([...this.#open.values()].flat()) });
+      this.rows += this.#open.size;
+      this.#open = new Map();
+    }
+    this.#index = index;
+    while ((this.#packed[0]?.index ?? index) <= index - this.#most) this.dropOldest();
+  }
+}
+
+/** The times of sums, to the µs. */
+export function rounded({ speakingMs, slowestMs }: Pick<SumRow, 'speakingMs' | 'slowestMs'>) {
+  const toMicros = (ms: number) => Math.round(ms * 1000) / 1000;
+  return { speakingMs: toMicros(speakingMs), slowestMs: toMicros(slowestMs) };
+}
+
+/** How often the seconds that are over are fetched, in ms. */
+const FETCH_MS = 1000;
+
+/** What passed the lines, added up: a second for ten minutes, ten seconds for an hour, a minute for a day. */
+export class Sums {
+  readonly #rpc: Pick<Rpc, 'list'>;
+  readonly #rings = RINGS.map((ring) => new Ring(ring));
+  readonly #lines: string[] = [];
+  readonly #mostRows: number;
+  #after = -1;
+  #reading: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param mostRows most rows of all rings */
+  constructor(rpc: Pick<Rpc, 'list'>, mostRows = MOST_ROWS) {
+    this.#rpc = rpc;
+    this.#mostRows = mostRows;
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => void this.read(), FETCH_MS).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** The last second that was read, by the clock of the events; -1 before the first. */
+  get last(): number {
+    return this.#after;
+  }
+
+  /** Fetches the seconds that are over. */
+  read(): Promise<void> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  /**
+   * The sums of times from a second on, the oldest first.
+   * @param seconds the length of each time: 1, 10 or 60
+   */
+  *from(seconds: number, second: number): Generator<KeptSums> {
+    const ring = this.#rings.find((each) => each.seconds === seconds);
+    for (const { from, rows } of ring?.from(second) ?? [])
+      for (let at = 0; at < rows.length; at += WIDTH) {
+        const [line = 0, unit = -1, code = -1] = rows.subarray(at, at + KEYS);
+        const sums = SUM_NAMES.map((name, i) => [name, rows[at + KEYS + i]]);
+        const named = { line: this.#lines[line] ?? '', unit, function: code };
+        yield { from, seconds, ...named, ...(Object.fromEntries(sums) as Record<SumName, number>) };
+      }
+  }
+
+  /** The sums of each line over all units, since a second that is kept. */
+  byLine(second: number): Omit<SumRow, 'unit' | 'function'>[] {
+    const lines = new Map<string, SumRow>();
+    for (const each of this.from(1, second)) {
+      const sum = lines.get(each.line) ?? newRow(-1, -1);
+      addTo(sum, each);
+      lines.set(each.line, sum);
+    }
+    return Array.from(lines, ([line, { unit: _, function: __, ...sums }]) => ({
+      line,
+      ...sums,
+      ...rounded(sums),
+    }));
+  }
+
+  async #read(): Promise<void> {
+    const lines = await allParts(await this.#rpc.list('line.sums', { after: this.#after }));
+    // The lines may be busy; the next time fetches these, too.
+    if ('ok' in lines) return;
+    const seconds = lines.flatMap(({ name, seconds }) =>
+      seconds.map((each) => ({ line: this.#number(name), ...each })),
+    );
+    for (const { line, second, rows } of seconds.sort((a, b) => a.second - b.second)) {
+      this.#after = Math.max(this.#after, second);
+      for (const row of rows) {
+        const packed = [line, row.unit, row.function, ...SUM_NAMES.map((name) => row[name])];
+        for (const ring of this.#rings) ring.add(second, packed);
+      }
+      while (this.#rings.reduce((sum, ring) => sum + ring.rows, 0) > this.#mostRows)
+        this.#rings.reduce((a, b) => (a.rows > b.rows ? a : b)).dropOldest();
+    }
+  }
+
+  #number(name: string): number {
+    const known = this.#lines.indexOf(name);
+    return known >= 0 ? known : this.#lines.push(name) - 1;
+  }
+}

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { oneOf, section } from '../../../common/schema/parts.js';
+import { moment } from '../../../common/schema/units.js';
+import { errorSchema } from '../../../simulator/commands/schemas/problem.js';
+import { SUM_NAMES, SUMS } from '../../../simulator/traffic/sums.js';
+import { sendJson } from '../answers.js';
+import type { ApiContext } from '../desk.js';
+import { type KeptSums, rounded } from '../sums.js';
+import type { Routes } from './route.js';
+
+/** The lengths of the times that are added up, in s, by their names. */
+const LENGTHS = { '1s': 1, '10s': 10, '1m': 60 } as const;
+
+const sumSchema = z
+  .object({
+    time: z.string().describe('When the time begins, ISO 8601.'),
+    seconds: z.number().describe('Its length: 1, 10 or 60.'),
+    line: z.string(),
+    unit: z
+      .number()
+      .nullable()
+      .describe('Null for what has no unit, such as damage, and for units beyond 250 of a second.'),
+    function: z.number().nullable().describe('Without the exception flag; null as for `unit`.'),
+    ...Object.fromEntries(SUM_NAMES.map((name) => [name, z.number().describe(SUMS[name])])),
+  })
+  .describe('What passed a line in a time, of one unit and function.');
+
+export type SumsView = Readonly<
+  Pick<KeptSums, (typeof SUM_NAMES)[number] | 'seconds' | 'line'> & {
+    time: string;
+    unit: number | null;
+    function: number | null;
+  }
+>;
+
+const sumsQuery = section({
+  every: oneOf(['1s', '10s', '1m'])
+    .default('1s')
+    .describe(
+      'How long each time is: a second is kept for ten minutes, ten seconds for an hour, a minute for a day.',
+    ),
+  since: moment
+    .optional()
+    .describe('Only times that end after this moment: ISO 8601, or how long ago (`30s`).'),
+  line: z.string().optional().describe('Only this line.'),
+});
+
+const sumList = z.object({ sums: z.array(sumSchema) }).meta({
+  description: 'The sums.',
+  examples: [
+    {
+      sums: [
+        {
+          ...{ time: '2026-11-28T12:00:00.000Z', seconds: 1, line: 'bench', unit: 1, function: 3 },
+          ...{ requests: 10, good: 9, exceptions: 0, ordered: 1, missing: 0, foreign: 0, damaged: 0 },
+          ...{ bytesIn: 80, bytesOut: 90, speakingMs: 177.083, slowestMs: 4.2 },
+        },
+      ],
+    },
+  ],
+});
+
+/** Shows sums with the time of the wall clock. */
+export function sumsViewer({ now }: Pick<ApiContext, 'now'>): (sums: KeptSums) => SumsView {
+  const zero = Date.now() - now();
+  return ({ from, unit, function: code, ...sums }) => ({
+    ...sums,
+    // The wall clock and that of the events differ by less than a second's share.
+    time: new Date(Math.round(zero + 1000 * from)).toISOString(),
+    unit: unit < 0 ? null : unit,
+    function: code < 0 ? null : code,
+    ...rounded(sums),
+  });
+}
+
+/** How many rows are shown without a pause. */
+const PIECE = 200;
+
+/** `/api/v1/sums`: what passed the lines, added up. */
+export function sumsRoutes(desk: ApiContext): Routes {
+  return {
+    'GET /sums': {
+      summary: 'Read what passed the lines, added up',
+      description:
+        'By time, line, unit and function, the oldest time first; what did not occur has no row. They begin when REST begins to listen.',
+      schema: { querystring: sumsQuery },
+      handle: async (request, reply) => {
+        const { every, since, line } = request.query as z.infer<typeof sumsQuery>;
+        await desk.sums.read();
+        const from = since === undefined ? 0 : (since - Date.now() + desk.now()) / 1000;
+        return sendJson(reply, { sums: pieces(desk, desk.sums.from(LENGTHS[every], from), line) });
+      },
+      response: { 200: sumList, 400: errorSchema },
+    },
+  };
+}
+
+async function* pieces(
+  desk: ApiContext,
+  sums: Iterable<KeptSums>,
+  line: string | undefined,
+): AsyncGenerator<readonly SumsView[]> {
+  const view = sumsViewer(desk);
+  let piece: SumsView[] = [];
+  for (const each of sums) {
+    if (line === undefined || each.line === line) piece.push(view(each));
+    if (piece.length < PIECE) continue;
+    yield piece;
+    piece = [];
+  }
+  if (piece.length > 0) yield piece;
+}

@@ -1,0 +1,174 @@
+import { MAX_PAIRS, sentException } from './counters.js';
+import type { NewEvent } from './event.js';
+
+/** The meaning of each sum of what passed a line in a time, by unit and function. */
+export const SUMS = {
+  requests: 'Requests to our units, including broadcasts and requests that were not executed.',
+  good: 'Replies as the device gave them, without exceptions.',
+  exceptions: 'Replies that were exceptions, and that no fault rule acted on.',
+  ordered: 'Replies that a fault rule acted on, whether or not they were sent.',
+  missing: 'Requests without a reply, and without a fault rule that acted.',
+  foreign: 'Frames between other devices, and responses under one of our unit identifiers.',
+  damaged: 'Damaged messages and collisions. Their unit is not known.',
+  bytesIn: 'Bytes that came in.',
+  bytesOut: 'Bytes that were sent.',
+  speakingMs: 'How long these bytes were on the wire, in ms; 0 where characters take no time.',
+  slowestMs: 'The longest time from a request to its reply, in ms; 0 without a reply.',
+} as const;
+
+export type SumName = keyof typeof SUMS;
+
+export const SUM_NAMES = Object.keys(SUMS) as readonly SumName[];
+
+/** The sums of one unit and function. -1 stands for what has no unit or function, and for those beyond the limit. */
+export interface SumRow extends Record<SumName, number> {
+  readonly unit: number;
+  readonly function: number;
+}
+
+/** What passed a line within a second of the clock of `performance.now()`, counted from its zero. */
+export interface SumSecond {
+  readonly second: number;
+  readonly rows: readonly SumRow[];
+}
+
+/** Most rows of a second, and the seconds that wait for the desk. */
+const MOST_ROWS = 250;
+const MOST_WAITING = 5;
+/** As many as the other counts of a line tell apart. */
+const MOST_TOTALS = MAX_PAIRS;
+
+/** Adds up what passes a line, a second at a time. The desk fetches the seconds that are over, and keeps them. */
+export class LineSums {
+  #second = -1;
+  #rows = new Map<number, SumRow>();
+  #waiting: readonly SumSecond[] = [];
+  readonly #totals = new Map<number, SumRow>();
+
+  /** The last seconds that are over. @param after only those after this one @param now in ms */
+  after(after: number, now: number): readonly SumSecond[] {
+    this.#turn(now);
+    return this.#waiting.filter(({ second }) => second > after);
+  }
+
+  /** The sums of all seconds that are over, since the line was made. @param now in ms */
+  totals(now: number): SumRow[] {
+    this.#turn(now);
+    return [...this.#totals.values()];
+  }
+
+  /** @param characterTime time of one character on the line, in ms */
+  count(event: NewEvent, characterTime: number): void {
+    this.#turn(event.at);
+    switch (event.kind) {
+      case 'request':
+      case 'broadcast': {
+        const row = this.#of(event.unitId, event.functionCode);
+        row.requests++;
+        heard(row, event.bytes.length, characterTime);
+        break;
+      }
+      case 'dropped': {
+        const row = this.#of(event.unitId, event.functionCode);
+        row.requests++;
+        row.missing++;
+        heard(row, event.bytes.length, characterTime);
+        break;
+      }
+      case 'foreign request':
+      case 'foreign response':
+      case 'duplicate': {
+        const row = this.#of(event.unitId, event.functionCode & 0x7f);
+        row.foreign++;
+        heard(row, event.bytes.length, characterTime);
+        break;
+      }
+      case 'damaged':
+      case 'discarded': {
+        const row = this.#of(-1, -1);
+        if (!event.isRest) row.damaged++;
+        heard(row, event.bytes.length, characterTime);
+        break;
+      }
+      case 'damaged characters':
+        if (!event.isRest) this.#of(-1, -1).damaged++;
+        break;
+      case 'collision':
+        this.#of(-1, -1).damaged++;
+        break;
+      case 'unsolicited':
+        sent(this.#of(-1, -1), event.bytes.length, characterTime);
+        break;
+      case 'reply':
+        this.#reply(event, characterTime);
+    }
+  }
+
+  #reply(event: Extract<NewEvent, { kind: 'reply' }>, characterTime: number): void {
+    const row = this.#of(event.unitId, event.functionCode);
+    const { plan, report } = event;
+    const steps = plan.kind === 'send' ? plan.steps : [];
+    let isSent = false;
+    for (let i = 0; i < report.steps.length; i++) {
+      const step = steps[i];
+      if (report.steps[i]?.outcome !== 'achieved' || step?.kind !== 'bytes') continue;
+      isSent = true;
+      sent(row, step.bytes.length, characterTime);
+    }
+    if (event.acted.length > 0) row.ordered++;
+    else if (!isSent) row.missing++;
+    else if (sentException(event) === undefined) row.good++;
+    else row.exceptions++;
+    if (isSent) row.slowestMs = Math.max(row.slowestMs, event.at - event.requestedAt);
+  }
+
+  #turn(now: number): void {
+    const second = Math.floor(now / 1000);
+    if (second <= this.#second) return;
+    if (this.#rows.size > 0) {
+      const over = { second: this.#second, rows: [...this.#rows.values()] };
+      for (const row of over.rows) addTo(rowOf(this.#totals, row.unit, row.function, MOST_TOTALS), row);
+      this.#waiting = [...this.#waiting.slice(1 - MOST_WAITING), over];
+      this.#rows = new Map();
+    }
+    this.#second = second;
+  }
+
+  #of(unit: number, code: number): SumRow {
+    return rowOf(this.#rows, unit, code, MOST_ROWS);
+  }
+}
+
+/** The row of a unit and function, which is made if there is room for it. */
+function rowOf(rows: Map<number, SumRow>, unit: number, code: number, most: number): SumRow {
+  const key = unit * 256 + code;
+  const known = rows.get(key);
+  if (known) return known;
+  if (rows.size >= most && unit >= 0) return rowOf(rows, -1, -1, most);
+  const row = newRow(unit, code);
+  rows.set(key, row);
+  return row;
+}
+
+/** Adds a row to another. */
+export function addTo(sum: SumRow, row: SumRow): void {
+  for (const name of SUM_NAMES)
+    sum[name] = name === 'slowestMs' ? Math.max(sum[name], row[name]) : sum[name] + row[name];
+}
+
+/** A row without anything. */
+export function newRow(unit: number, code: number): SumRow {
+  const outcomes = { good: 0, exceptions: 0, ordered: 0, missing: 0, foreign: 0, damaged: 0 };
+  const sizes = { bytesIn: 0, bytesOut: 0, speakingMs: 0, slowestMs: 0 };
+  return { unit, function: code, requests: 0, ...outcomes, ...sizes };
+}
+
+function heard(row: SumRow, bytes: number, characterTime: number): void {
+  row.bytesIn += bytes;
+  row.speakingMs += bytes * characterTime;
+}
+
+function sent(row: SumRow, bytes: number, characterTime: number): void {
+  row.bytesOut += bytes;
+  row.speakingMs += bytes * characterTime;
+}

@@ -1,0 +1,38 @@
+import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
+import { sentFrames } from '../../modbus/protocol/reply-plan.js';
+import { type Exchange, repliedFrom } from '../client/heard/exchange.js';
+import { pduOf } from '../tested-line.js';
+import { countText } from './move.js';
+
+/**
+ * Says what a client met in place of good replies while a move lasted: `no reply to 4 of 6 requests`.
+ * @param exchanges those that the move may have spoilt
+ * @returns undefined when all replies were good ones
+ */
+export function metIn(exchanges: readonly Exchange[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const exchange of exchanges) {
+    const what = metBy(exchange);
+    if (what !== undefined) counts.set(what, (counts.get(what) ?? 0) + 1);
+  }
+  if (counts.size === 0) return undefined;
+  const { length } = exchanges;
+  return [...counts]
+    .map(
+      ([what, count]) =>
+        `${what} to ${count === length ? countText(count) : `${count} of ${countText(length)}`}`,
+    )
+    .join(', ');
+}
+
+/** What the client got in place of a good reply; undefined when that was good, or is not known. */
+function metBy(exchange: Exchange): string | undefined {
+  const { reply, next } = exchange;
+  if (!reply) return undefined;
+  const from = repliedFrom(exchange);
+  if (from === undefined || sentFrames(reply.plan, reply.report).length === 0) return 'no reply';
+  if (next && next.at < from) return 'a late reply';
+  const pdu = pduOf(reply);
+  if (!pdu) return 'a damaged reply';
+  return ((pdu[0] as number) & EXCEPTION_FLAG) === 0 ? undefined : `exception ${pdu[1]}`;
+}

@@ -1,0 +1,276 @@
+import { describe, expect, it } from 'vitest';
+import { importText } from '../../../src/extensions/import/import.js';
+import { writeNative } from '../../../src/extensions/import/write.js';
+import { imported } from './helpers.js';
+
+/* Tables of vendors, as vendors write them: what decides is the header, the cells and the next addresses. */
+
+const table = (header: string, ...rows: string[]) => `${[header, ...rows].join('\n')}\n`;
+
+describe('a table of a vendor', () => {
+  it('of NIBE, with tables and types in its own words', () => {
+    const { registers, notes } = imported(
+      table(
+        'Title\tRegister type\tRegister\tDivision factor\tUnit\tSize of variable\tMin value\tMax value\tDefault value\t',
+        'Outdoor temperature (BT1)\tMODBUS_INPUT_REGISTER\t1\t10\t°C\ts16\t0\t0\t0\t',
+        'Compressor, total time\tMODBUS_INPUT_REGISTER\t179\t1\th\tu32\t0\t0\t0\t',
+        'Degree minutes\tMODBUS_HOLDING_REGISTER\t11\t10\tDM\ts16\t-30000\t30000\t-60\t',
+        'Pump mode\tMODBUS_HOLDING_REGISTER\t1\t1\t\tu8\t0\t30\t10\t',
+      ),
+    );
+    expect(registers.input).toMatchObject([
+      { address: 1, type: 'int16', scale: 0.1, value: 0 },
+      { address: 179, type: 'uint32' },
+    ]);
+    expect(registers.holding).toMatchObject([
+      { address: 1, type: 'uint16', value: 10 },
+      { address: 11, type: 'int16', value: -60, scale: 0.1 },
+    ]);
+    expect(notes).toEqual([]);
+  });
+
+  it('of NIBE with numbers for the types', () => {
+    const { registers } = imported(
+      table(
+        'Title;Register type;Register;Division factor;Unit;Size of variable',
+        'A;MODBUS_INPUT_REGISTER;1;10;°C;2',
+        'B;MODBUS_INPUT_REGISTER;2;1;h;6',
+        'C;MODBUS_INPUT_REGISTER;4;1;;4',
+      ),
+    );
+    expect(registers.input?.map(({ type }) => type)).toEqual(['int16', 'uint32', 'uint16']);
+  });
+
+  it('whose length counts bytes, because the next value begins half as far away', () => {
+    const { registers, notes, preview } = imported(
+      table(
+        'Register,Address (Hex),Parameter,Length,Units,Data Type',
+        '30001,00 00,Voltage,4,Volts,Float',
+        '30007,00 06,Current,4,Amps,Float',
+        '30071,00 46,Frequency,4,Hz,Float',
+        '30073,00 48,Import active energy,4,kWh,Float',
+        '30075,00 4A,Export active energy,4,kWh,Float',
+      ),
+    );
+    expect(registers.input?.map(({ address, type }) => [address, type])).toEqual(
+      [0, 6, 70, 72, 74].map((address) => [address, 'float32']),
+    );
+    expect(notes).toEqual([]);
+    expect(preview).toContain('column "Length": words, bytes');
+  });
+
+  it('without a type, whose negative limit or default says that the value is signed', () => {
+    const { registers, notes } = imported(
+      table(
+        'Function_Code,Address_DEC,Access,Register_Name,Min,Max,Default_Value,Multiplier,Unit',
+        '03,100,R/W,correction,-20,20,0,0.5,°C',
+        '03,101,R/W,degree_minutes,-30000,30000,-60,1,DM',
+        '03,102,R/W,hours,0,100,5,1,h',
+      ),
+    );
+    expect(registers.holding?.map(({ type, value }) => [type, value])).toEqual([
+      ['int16', 0],
+      ['int16', -60],
+      ['uint16', 5],
+    ]);
+    expect(notes).toEqual([]);
+  });
+
+  it('of ioBroker.modbus, with orders behind the types', () => {
+    const { registers, notes } = imported(
+      table(
+        '_address\tname\tdescription\tunit\ttype\tlen\tfactor\toffset',
+        '100\tId\tid\t\tuint32be\t2\t1\t0',
+        '102\tCurrent\ti\tA\tint16be\t1\t0.1\t0',
+        '103\tEnergy\te\tWh\tuint32sw\t2\t1\t0',
+        '105\tPower\tp\tW\tfloatsw\t2\t1\t0',
+        '107\tModel\tm\t\tstring\t8\t1\t0',
+      ),
+      'modbus.tsv',
+    );
+    expect(registers.holding).toMatchObject([
+      { address: 100, type: 'uint32' },
+      { address: 102, type: 'int16', scale: 0.1 },
+      { address: 103, type: 'uint32', wordOrder: 'little' },
+      { address: 105, type: 'float32', wordOrder: 'little' },
+      { address: 107, type: 'string', length: 8 },
+    ]);
+    expect(registers.holding?.[0]).not.toHaveProperty('wordOrder');
+    expect(notes).toEqual([]);
+  });
+
+  it('of KEPServerEX, with linear scaling, access of clients, bits and strings', () => {
+    const { registers, notes } = imported(
+      table(
+        'Tag Name,Address,Data Type,Respect Data Type,Client Access,Scan Rate,Scaling,Raw Low,Raw High,Scaled Low,Scaled High,Scaled Data Type,Clamp Low,Clamp High,Eng Units,Description,Negate Value',
+        '"Pump1.Speed","400001",Word,1,R/W,100,Linear,0,4095,0,100,Double,1,1,"%","Pump speed",0',
+        '"Pump1.Flow","400003",Float,1,RO,100,,,,,,,,,,"Flow",',
+        '"Pump1.Total","400005",DWord,1,R/W,100,,,,,,,,,,"Total",',
+        '"Pump1.Temp","300001",Short,1,RO,100,,,,,,,,,,"Temperature",',
+        '"Pump1.Run","000001",Boolean,1,R/W,100,,,,,,,,,,"Run command",',
+        '"Pump1.Bit","400010.03",Boolean,1,R/W,100,,,,,,,,,,"a bit",',
+        '"Pump1.Serial","400020.16H",String,1,RO,100,,,,,,,,,,"Serial",',
+      ),
+    );
+    expect(registers.holding).toMatchObject([
+      { address: 0, type: 'uint16', write: true, unit: '%', scale: Number((100 / 4095).toPrecision(12)) },
+      { address: 2, type: 'float32' },
+      { address: 4, type: 'uint32', write: true },
+      { address: 9, type: 'uint16', description: 'bit 3: Pump1.Bit', write: true },
+      { address: 19, type: 'string', length: 8 },
+    ]);
+    expect(registers.coils).toMatchObject([{ address: 0, write: true }]);
+    expect(registers.input).toMatchObject([{ address: 0, type: 'int16' }]);
+    expect(notes).toEqual([]);
+  });
+
+  it.each([
+    ['Unsigned 16', 'uint16', undefined],
+    ['32BIT_FLAGS', 'uint32', undefined],
+    ['16-bit signed', 'int16', undefined],
+    ['8bit', 'uint16', undefined],
+    ['U_DWORD (LW,HW)', 'uint32', 'little'],
+    ['Float (32 bit, CDAB)', 'float32', 'little'],
+    ['uint32 (4 bytes)', 'uint32', undefined],
+    ['double word unsigned', 'uint32', undefined],
+  ])('with the type %s is %s', (text, type, wordOrder) => {
+    const { registers } = imported(`address;name;type\n0;x;${text}\n`);
+    expect(registers.holding?.[0]).toMatchObject({ type });
+    expect(registers.holding?.[0]?.wordOrder).toBe(wordOrder);
+  });
+
+  it.each(['Input Registers (3x)', 'R-INPUT', 'MODBUS_INPUT_REGISTER', 'AI', 'Read Input Registers (FC04)'])(
+    'in which %s says the table is of input registers',
+    (text) => {
+      expect(imported(`address;name;register type\n0;x;${text}\n`).registers.input).toHaveLength(1);
+    },
+  );
+
+  it.each([
+    ['R/W', true],
+    ['L/S', true],
+    ['Lesen/Schreiben', true],
+    ['nur lesen', undefined],
+    ['R', undefined],
+  ])('with the access %s', (text, write) => {
+    expect(imported(`Adresse;Bezeichnung;Zugriff\n0;x;${text}\n`).registers.holding?.[0]?.write).toBe(write);
+  });
+
+  it('with a factor before its units, ranges of addresses and a last address', () => {
+    const { registers } = imported(
+      table(
+        'register,documented name,data type,unit,end address',
+        '1,Vpv1,,0.1V,',
+        '3~4,SN,ASCII,,',
+        '5,Blob,U16,10mV,8',
+      ),
+    );
+    expect(registers.holding).toMatchObject([
+      { address: 1, unit: 'V', scale: 0.1 },
+      { address: 3, type: 'string', length: 2 },
+      { address: 5, unit: 'mV', scale: 10 },
+      { address: 6 },
+      { address: 7 },
+      { address: 8 },
+    ]);
+  });
+
+  it('whose defaults have decimals that only the scale explains has them in units', () => {
+    const { registers, preview } = imported(
+      table('address;name;type;factor;default', '0;a;int16;0,1;21,5', '1;b;int16;0,1;20'),
+    );
+    expect(registers.holding?.map(({ value }) => value)).toEqual([215, 200]);
+    expect(preview).toContain('column "default": value, in the unit of the value');
+  });
+
+  it('of Markdown, each with a heading that says what it has', () => {
+    const { registers, notes } = imported(
+      [
+        '# Meter',
+        '## Input registers',
+        '| Address | Name | Type |',
+        '|---|---|---|',
+        '| <!-- x --> 30001 (0) <br /> 30002 (1) | `Voltage` | Float32 |',
+        '',
+        '## Coils',
+        '',
+        '| Address | Name |',
+        '|:--|---:|',
+        '| 5 | **Relay** |',
+        '| Key | Value |',
+        '',
+      ].join('\n'),
+      'modbus.md',
+    );
+    expect(registers.input).toMatchObject([{ address: 0, name: 'Voltage', type: 'float32' }]);
+    expect(registers.coils).toMatchObject([{ address: 5, name: 'Relay' }]);
+    expect(notes).toEqual(['line 12: address "Key": expected a number']);
+  });
+
+  it('with a title between its rows has the table that the title names', () => {
+    const { registers } = imported('address,name\nInput registers,\n0,a\nHolding registers,\n0,b\n');
+    expect(registers).toMatchObject({ input: [{ name: 'a' }], holding: [{ name: 'b' }] });
+  });
+
+  it('with register numbers that would be coils of 16 bits has addresses as on the wire', () => {
+    const { registers } = imported('address,name,type\n40004,a,int16\n10012,b,uint16\n');
+    expect(registers.holding?.map(({ address }) => address)).toEqual([10012, 40004]);
+  });
+});
+
+describe('a word of the user', () => {
+  const text = 'Kennung;Was;Form\n40001;Spannung;U32\n40003;Strom;U16\n';
+  const read = (extras: Parameters<typeof importText>[3]) => importText(text, 'x.csv', undefined, extras);
+
+  it('is asked for, with the headers of the file, where nothing decides', () => {
+    expect(read({})).toMatchObject({
+      ok: false,
+      error: expect.stringContaining(
+        'line 1, has "Kennung", "Was", "Form": say which with --column address=HEADER',
+      ),
+    });
+  });
+
+  it('decides what a column holds, how addresses count and the table, and stands in the file', () => {
+    const columns = new Map([
+      ['address', 'Kennung'],
+      ['name', 'Was'],
+      ['type', 'Form'],
+    ]);
+    const result = read({ columns, base: '1', table: 'input' });
+    if (!result.ok) throw new Error(result.error);
+    const { text: written } = writeNative(result.value, 'x.csv');
+    expect(written).toContain(
+      '# decided by who imported it: --column "address=Kennung" --column "name=Was" --column "type=Form" --base 1 --table input\n',
+    );
+    const values = result.value.lines[0]?.devices[0]?.values;
+    expect(values?.map((each) => [each.table, each.address, each.type])).toEqual([
+      ['input', 40000, 'uint32'],
+      ['input', 40002, 'uint16'],
+    ]);
+    const entity = read({ columns, base: 'entity' });
+    expect(entity.ok && entity.value.lines[0]?.devices[0]?.values.map(({ address }) => address)).toEqual([
+      0, 2,
+    ]);
+    const wire = read({ columns, base: 'wire' });
+    expect(wire.ok && wire.value.lines[0]?.devices[0]?.values[0]?.address).toBe(40001);
+  });
+
+  it.each([
+    [new Map([['adress', 'Kennung']]), 'unknown column "adress", did you mean "address"?'],
+    [new Map([['address', 'Kenung']]), '--column address: unknown column "Kenung", did you mean "Kennung"?'],
+  ])('that fits nothing is refused: %#', (columns, error) => {
+    expect(read({ columns })).toMatchObject({ ok: false, error: expect.stringContaining(error) });
+  });
+});
+
+it('a node of ESPHome with its controller in a package is read, as the docs say', () => {
+  const node =
+    'packages:\n  meter: !include package.yaml\nesphome: {name: node}\nuart: {id: mod_bus, baud_rate: 9600}\nmodbus:\n  send_wait_time: 200ms\n  id: rs485\n';
+  const pack =
+    'modbus_controller:\n  - id: meter\n    address: 7\n    modbus_id: rs485\nsensor:\n  - platform: modbus_controller\n    modbus_controller_id: meter\n    name: "Voltage"\n    address: 0x0000\n    value_type: FP32\n    register_type: read\n';
+  const result = importText(node, 'node.yaml', undefined, { packages: [['package.yaml', pack]] });
+  if (!result.ok) throw new Error(result.error);
+  const [device] = result.value.lines[0]?.devices ?? [];
+  expect(device).toMatchObject({ unit: 7, values: [{ table: 'input', address: 0, type: 'float32' }] });
+});

@@ -1,0 +1,252 @@
+import { describe, expect, it } from 'vitest';
+import { compared } from '../../../src/extensions/learn/check.js';
+import { learnFiles } from '../../../src/extensions/learn/learn.js';
+import { countsOfCapture, countsOfLog } from '../../../src/extensions/learn/second-reading.js';
+import { hex } from '../../../src/modbus/protocol/bytes.js';
+import { encodeRtu } from '../../../src/modbus/protocol/rtu.js';
+import { bytesOf, hexOf } from '../../modbus/protocol/hex.js';
+import { learned, packet, pcap } from './helpers.js';
+
+/* What a log does not show is not learned: no silence after its end, no request that is a reply. */
+
+const plain = (text: string) => hexOf(bytesOf(text));
+const AT_END = 'came so shortly before the log ends that nobody knows whether they were answered';
+
+describe('a request with which a log ends', () => {
+  const ask = (id: number, address = 0) => ({
+    from: 40000,
+    to: 502,
+    sequence: 12 * id,
+    hex: hex(bytesOf(`000${id} 0000 0006 01 03 000${address} 0001`)),
+  });
+  const answer = (id: number) => ({
+    from: 502,
+    to: 40000,
+    sequence: 11 * id,
+    hex: hex(bytesOf(`000${id} 0000 0005 01 03 02 000a`)),
+  });
+  /** Packets with the time of each in ms; a time alone is a packet of another conversation. */
+  const capture = (...timed: readonly (readonly [at: number, packet?: object])[]) => {
+    const file = pcap(1, ...timed.map(([, each]) => packet({ from: 5, to: 6, hex: '', ...each })));
+    let at = 24;
+    for (const [ms] of timed) {
+      file.writeUInt32LE(Math.floor(ms / 1000), at);
+      file.writeUInt32LE(1000 * (ms % 1000), at + 4);
+      at += 16 + file.readUInt32LE(at + 8);
+    }
+    return file;
+  };
+
+  it('is not silence: the device answers as before, and a comment says so', () => {
+    const made = learned(capture([0, ask(1)], [20, answer(1)], [40, ask(2)]));
+    expect(made.summary).toBe('log: 1 requests to unit 1, 0 without an answer');
+    expect(made.text).toContain(`# 1 packet with bytes ${AT_END}: packet 3\n`);
+    const values = [1, 2, 3].map(() => made.ask(ask(7).hex).slice(-4));
+    expect(values).toEqual(['000a', '000a', '000a']);
+  });
+
+  it('is silence when the capture goes on for longer than replies took before', () => {
+    const made = learned(capture([0, ask(1)], [20, answer(1)], [40, ask(2)], [61]));
+    expect(made.summary).toBe('log: 2 requests to unit 1, 1 without an answer');
+    const short = learned(capture([0, ask(1)], [20, answer(1)], [40, ask(2)], [60]));
+    expect(short.summary).toBe('log: 1 requests to unit 1, 0 without an answer');
+  });
+
+  it('and others that did not wait for their replies are all left out', () => {
+    const made = learned(
+      capture(
+        [0, ask(1)],
+        [1, ask(2)],
+        [20, answer(1)],
+        [21, answer(2)],
+        [40, ask(3)],
+        [41, ask(4)],
+        [42, ask(5)],
+      ),
+    );
+    expect(made.summary).toBe('log: 2 requests to unit 1, 0 without an answer');
+  });
+
+  it.each([
+    ['', 1, 0],
+    ['No response received after 3 retries', 2, 1],
+    ['[meter] read: i/o timeout', 2, 1],
+    ['RECV:', 2, 1],
+  ])('in a log without times, which then says %j', (said, requests, silent) => {
+    const log = `send: ${ask(1).hex}\nrecv: ${answer(1).hex}\nsend: ${ask(2).hex}\n${said}\n`;
+    expect(learned(log).summary).toBe(`log: ${requests} requests to unit 1, ${silent} without an answer`);
+  });
+
+  it.each([
+    ['a write through a gateway', 'TX 00 02 00 00 00 09 f7 10 00 90 00 01 02 06 c4'],
+    ['decimal bytes', 'INFO Modbus.IO.ModbusSerialTransport - TX: 1, 3, 0, 22, 0, 2, 37, 207'],
+  ])(
+    'and begins gives no device: %s (arendst/Tasmota/issues/9586, NModbus4/NModbus4/issues/83)',
+    (_, log) => {
+      const result = learnFiles([Buffer.from(log)], 'log');
+      expect(result).toMatchObject({ ok: false, error: expect.stringContaining(AT_END) });
+    },
+  );
+
+  it('with a part of its reply is left out, too', () => {
+    const log = `send: ${ask(1).hex}\nrecv: ${answer(1).hex}\nsend: ${ask(2).hex}\nrecv: 00 02 00 00 00 05 01 03\n`;
+    const made = learned(log);
+    expect(made.text).not.toContain('junk');
+    expect(made.text).toContain(AT_END);
+  });
+});
+
+describe('a reply is no request', () => {
+  it('behind "Response for read request", which openHAB writes below each reply', () => {
+    const at = (id: string, values: string) => `
+[Thread-26] DEBUG net.wimpi.modbus.net.TCPConnectionHandler - Request (transaction id 25): 00 ${id} 00 00 00 06 01 03 00 01 00 03
+[Thread-26] DEBUG net.wimpi.modbus.net.TCPConnectionHandler - Response (transaction id 25): 00 ${id} 00 00 00 09 01 03 06 ${values}
+[OH-modbusManagerPollerThreadPool-1] TRACE net.wimpi.modbus.io.ModbusTCPTransaction - Received response with transaction ID 25
+[OH-modbusManagerPollerThreadPool-1] TRACE org.openhab.io.transport.modbus.internal.ModbusManagerImpl - Response for read request (FC=3, transaction ID=25): 00 ${id} 00 00 00 09 01 03 06 ${values}  [operation ID 54a3a5d7-9d6f-4991-9320-2e048015a593]
+`;
+    const { summary, text, notes, ask } = learned(
+      at('19', '00 01 00 02 00 03') + at('1a', '00 05 00 06 00 07'),
+    );
+    expect(summary).toBe('log: 2 requests to unit 1, 0 without an answer');
+    expect(text).not.toContain('never answered');
+    expect(notes).toEqual([]);
+    expect(ask('0009 0000 0006 01 03 0001 0003')).toBe(plain('0009 0000 0009 01 03 06 0001 0002 0003'));
+  });
+
+  it('behind a word that calls it one, where it answers the request before', () => {
+    const { summary } = learned(
+      'Request: 00 01 00 00 00 06 01 03 00 01 00 01\nResult of the request: 00 01 00 00 00 05 01 03 02 00 07\n',
+    );
+    expect(summary).toBe('log: 1 requests to unit 1, 0 without an answer');
+  });
+
+  const rtu = (pdu: string) => hex(encodeRtu(1, bytesOf(pdu)));
+  it.each([
+    ['behind words for both', ['Response for read request: ', 'Response for read request: ']],
+    ['received', ['RX: ', 'RX: ']],
+    ['without any word', ['', '']],
+  ])('of a log that has replies alone, %s', (_, [first, second]) => {
+    const log = `${first}${rtu('03 04 0007 0008')}\n${second}${rtu('06 0001 0002')}\n`;
+    expect(learnFiles([Buffer.from(log)], 'log')).toMatchObject({ ok: false });
+  });
+});
+
+describe('a frame is found', () => {
+  const reply =
+    '0x0 0x24 0x0 0x0 0x0 0x15 0x2 0x41 0x6 0x11 0x44 0x0 0x0 0x56 0x31 0x30 0x31 0x2 0x0 0x0 0x0 0x2 0x0 0x0 0x0 0x6c 0x76';
+  const sent =
+    '2026-04-27 16:48:57.500 send: 0x0 0x24 0x0 0x0 0x0 0x9 0x2 0x41 0x6 0x4 0x44 0x0 0x0 0x0 0x10';
+
+  it.each([
+    ['inside a byte', reply.indexOf('0x0 0x0 0x0 0x6c') + 1],
+    ['between 0x and its digits', reply.indexOf('0x0 0x0 0x0 0x6c') + 2],
+    ['inside a number of two digits', reply.indexOf('0x6c') + 3],
+    ['between bytes', reply.indexOf('0x0 0x0 0x0 0x6c')],
+  ])('that a page has wrapped %s', (_, at) => {
+    const lines = (words: string) => `${words}${reply.slice(0, at)}\n${reply.slice(at)} old_data:  addr=None`;
+    const { ask, notes } = learned(
+      `${sent}\n${lines('2026-04-27 16:48:57.582 recv: ')}\n${lines('2026-04-27 16:48:57.582 Processing: ')}\n`,
+    );
+    const request = '0024 0000 0009 02 41 06 04 44 00000010';
+    expect(ask(request)).toBe(
+      plain('0024 0000 0015 02 41 06 11 44 00 00 56 31 30 31 02 00 00 00 02 00 00 00 6c 76'),
+    );
+    expect(notes).toEqual([]);
+  });
+
+  it('that a page has wrapped into many lines, as a quotation', () => {
+    const bytes = hex(bytesOf(`0001 0000 0053 01 03 50 ${'0102'.repeat(40)}`));
+    const wrapped = bytes.match(/.{1,36}/g)?.join('\n> ');
+    const { ask } = learned(`> send: 00 01 00 00 00 06 01 03 00 00 00 28\n> recv: ${wrapped}\n`);
+    expect(ask('0001 0000 0006 01 03 0000 0028')).toBe(plain(bytes));
+  });
+
+  it('between the stars of Markdown', () => {
+    const { ask } = learned(
+      '**send:** 00 01 00 00 00 06 01 03 00 **00** 00 01\n*recv:* **00 01** 00 00 00 05 01 03 02 **00 07**\n',
+    );
+    expect(ask('0001 0000 0006 01 03 0000 0001')).toBe(plain('0001 0000 0005 01 03 02 0007'));
+  });
+
+  const rtu = (pdu: string) => encodeRtu(1, bytesOf(pdu));
+  it('in one read with another, on a serial line', () => {
+    const both = Buffer.concat([rtu('06 0000 0001'), rtu('03 0000 0001')]);
+    const log = `recv ${hex(both)}\nsend ${hex(rtu('06 0000 0001'))}\nrecv ${hex(rtu('03 0000 0001'))}\nsend ${hex(rtu('03 02 0001'))}\n`;
+    const { ask, summary, notes } = learned(log);
+    expect(summary).toBe('log: 3 requests to unit 1, 1 without an answer');
+    expect(notes).toEqual([]);
+    expect(ask(hexOf(rtu('06 0000 0001')))).toBe(hexOf(rtu('06 0000 0001')));
+  });
+
+  it('in pieces of three bytes, of RTU over TCP in both directions', () => {
+    const frames = [rtu('03 0000 0002'), rtu('03 04 0007 0008'), rtu('03 0009 0001'), rtu('83 02')];
+    const next = [1, 1];
+    const packets = frames.flatMap((frame, i) => {
+      const side = i % 2;
+      return Array.from({ length: Math.ceil(frame.length / 3) }, (_, n) => {
+        const piece = frame.subarray(3 * n, 3 * n + 3);
+        const sequence = next[side] as number;
+        next[side] = sequence + piece.length;
+        const ends = side === 0 ? { from: 40000, to: 502 } : { from: 502, to: 40000 };
+        return packet({ ...ends, sequence, hex: hex(piece) });
+      });
+    });
+    const { ask, summary } = learned(pcap(1, ...packets));
+    expect(summary).toBe('log: 2 requests to unit 1, 0 without an answer');
+    expect(ask(hexOf(rtu('03 0000 0002')))).toBe(hexOf(rtu('03 04 0007 0008')));
+    expect(ask(hexOf(rtu('03 0009 0001')))).toBe(hexOf(rtu('83 02')));
+  });
+
+  it('behind a header of PPPoE', () => {
+    const inSession = (each: Uint8Array) =>
+      Buffer.concat([bytesOf(`${'00'.repeat(12)} 8864 1100 0001 0036 0021`), each]);
+    const file = pcap(
+      2001,
+      inSession(packet({ from: 40000, to: 502, hex: '0001 0000 0006 01 03 0000 0001' })),
+      inSession(packet({ from: 502, to: 40000, hex: '0001 0000 0005 01 03 02 0063' })),
+    );
+    file.writeUInt32LE(1, 20);
+    expect(learned(file).ask('0001 0000 0006 01 03 0000 0001')).toBe(plain('0001 0000 0005 01 03 02 0063'));
+  });
+});
+
+describe('a second reading of the log', () => {
+  const openhab = [
+    'Request (transaction id 25): 00 19 00 00 00 06 01 03 00 01 00 03',
+    'Response (transaction id 25): 00 19 00 00 00 09 01 03 06 00 01 00 02 00 03',
+    'Response for read request (FC=3, transaction ID=25): 00 19 00 00 00 09 01 03 06 00 01 00 02 00 03',
+  ].join('\n');
+
+  it('counts by the words of the log, and agrees', () => {
+    const counts = countsOfLog(openhab);
+    expect(counts).toEqual({ requests: 1, replies: 1 });
+    expect(compared(learned(openhab).learned, { requests: 1, replies: 1 })).toBe(
+      'by its words, the log has 1 request and 1 reply, as many as were learned',
+    );
+  });
+
+  it('says so if a reply was learned as a request', () => {
+    const counts = countsOfLog(openhab);
+    const { learned: made } = learned(openhab);
+    const [exchange] = made.conversation.exchanges;
+    if (!exchange || !counts) throw new Error('nothing was learned');
+    const invented = { ...exchange, request: { ...exchange.request, transactionId: 9 } };
+    const conversation = { ...made.conversation, strays: 0, exchanges: [exchange, invented] };
+    expect(compared({ ...made, conversation }, counts)).toBe(
+      'by its words, the log has 1 request and 1 reply, but 2 and 2 were learned: look at the file before you trust it',
+    );
+  });
+
+  it('counts the reads of a capture by their headers', () => {
+    const file = pcap(
+      1,
+      packet({ from: 40000, to: 502, sequence: 1, hex: '0001 0000 0006 01 03 0000 0001' }),
+      packet({ from: 502, to: 40000, sequence: 1, hex: '0001 0000 0005 01 03 02 0063' }),
+      packet({ from: 40000, to: 502, sequence: 13, hex: '0002 0000 0006 01 03 0000 0001' }),
+    );
+    expect(countsOfCapture(file)).toEqual({ requests: 2, replies: 1 });
+    expect(compared(learned(file).learned, { requests: 2, replies: 1 })).toBe(
+      'by its headers, the capture has 2 requests and 1 reply, as many as were learned',
+    );
+  });
+});
