@@ -57,7 +57,7 @@ const ALL_TRIES = [
   'test/simulator/plan.test.ts',
   'test/simulator/state/{keeper,sequences}.test.ts',
   'test/testing/client/{damaged,exceptions,planted,sentences,strangers,whole}.test.ts',
-  'test/testing/server/{every-mutant,mutants,order,written}.test.ts',
+  'test/testing/server/{every-mutant,mutants,order,outcomes,planted,written}.test.ts',
 ];
 
 const SHARED = {

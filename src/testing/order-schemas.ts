@@ -85,6 +85,14 @@ export const serverOrderSchema = section({
   idle: duration(0, LONGEST_PAUSE_MS)
     .optional()
     .describe('How long the server is left alone before it is asked again (default: 3s).'),
+  timeout: duration(1, LONGEST_PAUSE_MS)
+    .optional()
+    .describe('How long a reply may take (default: found from the replies, up to 5s).'),
+  limit: duration(1, DAY_MS)
+    .optional()
+    .describe(
+      'Longest duration of the server test, without `soak` (default: 4m). Checks that do not fit are `not-run`.',
+    ),
   soak: duration(0, DAY_MS)
     .optional()
     .describe('How long the server is read at the end (default: not at all).'),

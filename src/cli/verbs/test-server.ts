@@ -8,6 +8,7 @@ import { aboutText } from '../../testing/report/report.js';
 import { writeTested } from '../../testing/server/as-file.js';
 import {
   DEFAULT_IDLE_MS,
+  DEFAULT_LIMIT_MS,
   DEFAULT_PAUSE_MS,
   type DeviceMap,
   type ServerTestOrder,
@@ -70,6 +71,7 @@ export async function testServer(request: TestServerRequest): Promise<number> {
   const order = {
     pauseMs: DEFAULT_PAUSE_MS,
     idleMs: DEFAULT_IDLE_MS,
+    limitMs: DEFAULT_LIMIT_MS,
     ...rest,
     unitId,
     seed,

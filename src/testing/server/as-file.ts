@@ -49,7 +49,9 @@ const SAYINGS: Readonly<Record<string, Saying>> = {
       ? {}
       : otherValues(serverTest, finding),
   'fc03-quantity-125': most,
+  'fc04-quantity-125': most,
   'fc01-quantity-2000': most,
+  'fc02-quantity-2000': most,
   'address-unknown': (_, { shown: [exchange] = [] }) =>
     exchange?.answer.kind === 'silent' ? { manners: { holes: 'silence' } } : undefined,
   'write-read-back': lateWrite,
@@ -203,11 +205,17 @@ function functionsAndTables({ facts: { functions }, findings }: ServerTest): Sai
 }
 
 /** The limit of a read. A survey that reads one by one has found none. */
-function most({ device, facts }: ServerTest, { check, shown: [refused] = [] }: ServerFinding): Said {
-  const isBits = check.id.startsWith('fc01');
+function most({ device, facts }: ServerTest, { shown: [refused] = [] }: ServerFinding): Said | undefined {
+  const code = refused?.pdu?.[0] ?? 0;
+  const isBits = code <= 2;
+  // A device has one limit for both tables.
+  const [many, other] =
+    code % 2 === 1
+      ? [facts.most[code as 1 | 3], facts.most[(code + 1) as 2 | 4]]
+      : [facts.most[code as 2 | 4], facts.most[(code - 1) as 1 | 3]];
+  if (many !== undefined && other !== undefined && other !== many) return undefined;
   if (device?.survey.tables.some((table) => table.isBits === isBits && table.block.otherwise !== undefined))
     return {};
-  const many = facts.most[isBits ? 1 : 3];
   const { answer } = refused ?? {};
   const otherwise = answer?.kind === 'exception' ? answer.code : 'silence';
   return many === undefined

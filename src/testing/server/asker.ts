@@ -2,9 +2,10 @@ import type { Random } from '../../common/random.js';
 import { failure, type Result, success } from '../../common/result.js';
 import { type RawChunk, RawConnection, type RawPiece } from '../../modbus/client/raw.js';
 import type { ClientTarget, Wire, WireListener } from '../../modbus/client/wire.js';
-import { newBytes } from '../../modbus/protocol/bytes.js';
+import { newBytes, wordAt } from '../../modbus/protocol/bytes.js';
 import type { Framing } from '../../modbus/protocol/framing.js';
 import { FRAMINGS } from '../../modbus/protocol/framings.js';
+import { EXCEPTION_FLAG, ExceptionCode } from '../../modbus/protocol/function-code.js';
 import { decodeRequest } from '../../modbus/protocol/request.js';
 import { t35 } from '../../modbus/protocol/timing.js';
 import type { Clock } from '../../modbus/transport/clock.js';
@@ -14,6 +15,7 @@ import {
   cutChunks,
   type Exchange,
   heardIn,
+  isBusy,
   isDecisive,
   isReplied,
   isTransient,
@@ -21,7 +23,7 @@ import {
   unreadable,
 } from './exchange.js';
 import type { Found } from './found.js';
-import { type Asked, readReply, type ServerAnswer } from './reading.js';
+import { type Asked, hasOtherQuantity, readReply, type ServerAnswer } from './reading.js';
 import { Tally } from './tally.js';
 import { ReplyWaits } from './waits.js';
 
@@ -46,6 +48,12 @@ export function orWhenEnded<Value>(value: Value): (error: unknown) => Value {
   };
 }
 
+/** True for a request that a client may send, also of a function that the specification does not have. */
+function isWellFormed(pdu: Uint8Array): boolean {
+  const decoded = decodeRequest(pdu);
+  return decoded.ok || (decoded.error === ExceptionCode.illegalFunction && (pdu[0] ?? 0) < EXCEPTION_FLAG);
+}
+
 /** How a server test reaches the server. */
 export interface Carrier {
   readonly target: ClientTarget;
@@ -58,6 +66,11 @@ export interface Carrier {
 const OPEN_TIMEOUT = 3000;
 /** From this many echoes on, the request is expected before each reply. */
 const ECHOES = 2;
+/** A server that is busy is asked again after this time, in ms, and this often at most. */
+export const BUSY_MS = 250;
+const BUSY_TRIES = 5;
+/** From this many replies on with the identifier of a request that was answered, these are no late ones. */
+const AGAIN = 2;
 /** How many requests a server may be behind. */
 const EARLIER = 8;
 /**
@@ -83,7 +96,7 @@ export class Asker {
   /** The times of all replies. */
   readonly times = new Tally();
   /** How long is waited for replies. */
-  readonly waits = new ReplyWaits();
+  readonly waits: ReplyWaits;
   readonly target: ClientTarget;
   unitId: number;
   /** The silence before each request, in ms, beside t3.5. */
@@ -102,20 +115,33 @@ export class Asker {
   readonly #newConnection: (target?: ClientTarget) => RawConnection;
   #connection: RawConnection;
   #isFirst = true;
+  /** How many requests the connection has carried; undefined for one that was never opened. */
+  #carried: number | undefined;
+  #closedAfter: number | undefined;
   #turnedAt = Number.NEGATIVE_INFINITY;
   /** How many odd ones of very many equal reads are in the log. */
   #odd = 0;
   /** True when the wire was never silent for the pause. */
   #isBusy = false;
   #echoes = 0;
-  /** The newest transaction identifiers, of the connections before, too. */
-  #earlier: number[] = [];
+  /** The newest transaction identifiers, of the connections before, too, and whether each was answered. */
+  #earlier: { readonly id: number; readonly isAnswered: boolean }[] = [];
+  /** How many replies had the identifier of a request before the last one that was answered. */
+  #again = 0;
   /** Aborted when the server test is stopped. */
   signal: AbortSignal = new AbortController().signal;
   /** Looks at a request before it is sent, and ends the check that must not send it. */
   guard: (unitId: number, pdu: Uint8Array) => void = () => {};
 
-  constructor({ target, clock, wireTo }: Carrier, unitId: number, pauseMs: number, random: Random) {
+  /** @param timeoutMs how long a reply may take; found from the replies when absent */
+  constructor(
+    { target, clock, wireTo }: Carrier,
+    unitId: number,
+    pauseMs: number,
+    random: Random,
+    timeoutMs?: number,
+  ) {
+    this.waits = new ReplyWaits(timeoutMs);
     this.target = target;
     this.clock = clock;
     this.framing = FRAMINGS[target.framing];
@@ -162,7 +188,10 @@ export class Asker {
     const { tries = this.tries } = options;
     for (let i = 1; ; i++) {
       const exchange = await this.once(pdu, options);
-      if (isDecisive(exchange) || i >= tries) return exchange;
+      if (isDecisive(exchange)) return exchange;
+      const isPatient = isBusy(exchange.answer) && options.tries === undefined;
+      if (i >= (isPatient ? BUSY_TRIES : tries)) return exchange;
+      if (isPatient) await this.wait(BUSY_MS);
     }
   }
 
@@ -218,6 +247,7 @@ export class Asker {
     await this.#connection.close();
     this.closed();
     this.#connection = this.#newConnection();
+    this.#carried = undefined;
     // The pause that a server needs does not end with a connection.
     this.#connection.lastAt = lastAt;
   }
@@ -288,6 +318,8 @@ export class Asker {
     await this.#reconnectPause();
     this.unreachable = await this.#opened(connection);
     if (this.unreachable !== undefined) return this.unreachable;
+    this.#closedAfter = this.#carried;
+    this.#carried = 0;
     this.#isFirst = true;
     this.#turnedAt = this.clock.now();
     if (this.connectPauseMs > 0) await this.wait(this.connectPauseMs);
@@ -317,7 +349,11 @@ export class Asker {
     await this.#silence(options.pauseMs ?? this.pauseMs);
     const unsolicited = connection.takeUnsolicited();
     const pieces = options.pieces ?? [{ bytes: asked ? this.framing.encode(asked) : newBytes(0) }];
-    const whole = asked && { ...asked, earlier: new Set(this.#earlier), hasEcho: this.#echoes >= ECHOES };
+    const whole = asked && {
+      ...asked,
+      earlier: this.#awaited(),
+      hasEcho: this.#echoes >= ECHOES,
+    };
     const timeout =
       options.timeout ?? (options.isExpected ? this.waits.expected : this.timeout(asked?.pdu[0] ?? 0));
     const raw = await connection.exchange(
@@ -333,10 +369,14 @@ export class Asker {
     const reading = whole ? readReply(this.framing, whole, heard) : unreadable(heard);
     const isLost = reading.answer.kind === 'silent' && raw.lost !== undefined;
     const answer: ServerAnswer = isLost ? { kind: 'closed', reason: raw.lost ?? '' } : reading.answer;
+    if (answer.kind === 'silent' && options.timeout === undefined && !options.isExpected) this.waits.silent();
     if (reading.oddities.includes('echo')) this.#echoes++;
     // Identifiers that a check chose are those that servers without a counter of their own use.
-    if (asked && options.transactionId === undefined)
-      this.#earlier = [...this.#earlier, asked.transactionId].slice(-EARLIER);
+    const { transactionId: id } = asked ?? {};
+    const again = this.#whoseAgain(heard, reading.oddities);
+    if (again === 'older') this.#again++;
+    if (asked && id !== undefined && options.transactionId === undefined)
+      this.#earlier = [...this.#earlier, { id, isAnswered: isReplied(answer) }].slice(-EARLIER);
     const exchange = this.#kept(
       asked,
       { ...options, pieces, isPlain: options.pieces === undefined },
@@ -346,13 +386,30 @@ export class Asker {
       reading.oddities,
     );
     this.#isFirst = false;
+    this.#closedAfter = undefined;
+    this.#carried = (this.#carried ?? 0) + 1;
     // A server may be mute on a connection for ever, or take the rest of a malformed request for the next
     // one.
-    const isOver =
-      !isReplied(answer) || reading.oddities.includes('earlier-transaction') || !exchange.isPlain;
+    const isOver = (!isReplied(answer) && again === undefined) || !exchange.isPlain;
     if (!this.isSerial && !options.keepsOpen && asked && isOver) await this.disconnect();
     this.#unlessStopped();
     return exchange;
+  }
+
+  /**
+   * The identifiers of requests whose replies may still come. One that was answered may come twice; where that happens
+   * again and again, the server does not copy identifiers, and is not late.
+   */
+  #awaited(): ReadonlySet<number> {
+    const isAgain = this.#again >= AGAIN;
+    return new Set(this.#earlier.flatMap(({ id, isAnswered }) => (isAgain && isAnswered ? [] : id)));
+  }
+
+  /** Whether a reply has the identifier of a request that was answered before: of the last one, or of an older one. */
+  #whoseAgain(heard: Uint8Array, oddities: readonly Oddity[]): 'last' | 'older' | undefined {
+    if (!oddities.includes('earlier-transaction') || hasOtherQuantity({ oddities })) return undefined;
+    const at = this.#earlier.findIndex(({ id, isAnswered }) => isAnswered && id === wordAt(heard, 0));
+    return at < 0 ? undefined : at === this.#earlier.length - 1 ? 'last' : 'older';
   }
 
   #kept(
@@ -387,13 +444,18 @@ export class Asker {
       ms: isReply && first ? first.at - sentAt : undefined,
       isExpected,
       isFirst: this.#isFirst,
-      isPlain: isPlain && asked !== undefined && decodeRequest(asked.pdu).ok,
+      closedAfter: this.#closedAfter,
+      isPlain: isPlain && asked !== undefined && isWellFormed(asked.pdu),
     };
     if (exchange.ms !== undefined) {
       this.waits.add(asked?.pdu[0] ?? 0, exchange.ms);
       this.times.add(exchange.ms);
     }
-    const isUsual = isOneOfMany && answer.kind === 'data' && oddities.length + unsolicited.length === 0;
+    const isUsual =
+      isOneOfMany &&
+      answer.kind === 'data' &&
+      oddities.length + unsolicited.length === 0 &&
+      exchange.closedAfter === undefined;
     if (isUsual || (isOneOfMany && ++this.#odd > MOST_ODD)) this.usual++;
     else this.log.push(exchange);
     return exchange;

@@ -1,11 +1,12 @@
 import type { Random } from '../../common/random.js';
 import { bitsAt } from '../../modbus/protocol/bytes.js';
 import { MAX_BITS_READ, MAX_REGISTERS_READ } from '../../modbus/protocol/limits.js';
+import { Lateness } from '../lateness.js';
 import type { Claims } from '../order-schemas.js';
 import type { Range } from '../survey/table-survey.js';
-import { Asker, type Carrier } from './asker.js';
+import { Asker, BUSY_MS, type Carrier } from './asker.js';
 import type { Oddity } from './codes/oddities.js';
-import { type AskOptions, type Exchange, hasValues, isDecisive } from './exchange.js';
+import { type AskOptions, type Exchange, hasValues, isBusy, isDecisive } from './exchange.js';
 import type { Found } from './found.js';
 import { hasOtherQuantity } from './reading.js';
 import { type AddressSpan, readPdu, type ScratchTable, valuesOf } from './requests.js';
@@ -23,6 +24,10 @@ export interface ServerTestOrder {
   readonly broadcast: boolean;
   /** How long the endurance lasts; 0 for none. */
   readonly soakMs: number;
+  /** How long a reply may take; found from the replies when absent. */
+  readonly timeoutMs?: number;
+  /** How long the server test may last, without the endurance and the survey; as long as it takes when absent. */
+  readonly limitMs?: number;
   /** How long the server is left alone before it is asked again. */
   readonly idleMs: number;
   /** Identifiers of checks and names of groups; all when empty. */
@@ -79,6 +84,8 @@ export interface ServerFacts {
   pauseMs?: number;
   /** The part of the requests that get no reply, whatever the pause. */
   losses?: number;
+  /** True when the server says now and then that it is busy, and loses nothing else. */
+  isBusy?: boolean;
   connections?: ConnectionsFound;
   /** Whether a broadcast write was executed. */
   broadcast?: boolean;
@@ -86,6 +93,8 @@ export interface ServerFacts {
   absentUnit?: number;
   /** True when the server does not answer functions that it does not have. */
   isMuteToUnknown?: boolean;
+  /** The exception by which the server refuses a function that nobody has, where that is not 01. */
+  unknownRefusal?: number;
   /** Functions by how they are answered. */
   functions: { there: Set<number>; missing: Set<number>; silent: Set<number> };
 }
@@ -93,10 +102,18 @@ export interface ServerFacts {
 /** The pause and the time alone when nobody says others, in ms. */
 export const DEFAULT_PAUSE_MS = 20;
 export const DEFAULT_IDLE_MS = 3000;
+/** How long a server test may last when nobody says it, in ms: with what comes behind the limit, a card takes five minutes at most. */
+export const DEFAULT_LIMIT_MS = 240_000;
+
+/** How long a server may say that it is busy before it counts as gone, in ms. */
+const LONGEST_BUSY_MS = 10_000;
 
 /** The pauses between two questions to a server that is gone, in ms. */
 const ASK_AGAIN_MS = 1000;
 const LONGEST_PAUSE_MS = 10_000;
+
+/** Functions without an address and without a value: what refuses them with the code of an unknown one has not got them. */
+const NO_ADDRESS = [7, 8, 11, 12, 17, 43];
 
 /** Where addresses are looked for when nobody says where they are. */
 const LIKELY = [0, 1, 100, 1000, 40000, 30000, 4096, 2000, 10];
@@ -104,6 +121,8 @@ const LIKELY = [0, 1, 100, 1000, 40000, 30000, 4096, 2000, 10];
 /** The server on the bench, and what is known of it by now: all that a check works with. */
 export class Bench {
   readonly asker: Asker;
+  /** How late this machine is. */
+  readonly lateness: Lateness;
   readonly order: ServerTestOrder;
   readonly random: Random;
   readonly carrier: Carrier;
@@ -128,7 +147,8 @@ export class Bench {
     this.order = order;
     this.random = random;
     this.progress = progress;
-    this.asker = new Asker(carrier, order.unitId, order.pauseMs, random);
+    this.asker = new Asker(carrier, order.unitId, order.pauseMs, random, order.timeoutMs);
+    this.lateness = new Lateness(carrier.clock);
     this.asker.guard = (unitId, pdu) => this.scratch.guard(unitId, pdu);
   }
 
@@ -152,6 +172,15 @@ export class Bench {
   /** The frame of a request, the good read when none is given. */
   frameOf(pdu = this.goodRead, unitId = this.asker.unitId, transactionId = 0): Uint8Array {
     return this.asker.framing.encode({ transactionId, unitId, pdu });
+  }
+
+  /** The last exchange, and whether it was one with the server itself. */
+  get lastAsked(): Pick<Exchange, 'isPlain' | 'answer'> & { readonly isOwn: boolean } {
+    const last = this.log.at(-1);
+    return {
+      ...{ isPlain: last?.isPlain ?? false, answer: last?.answer ?? { kind: 'silent' } },
+      isOwn: last?.unitId === this.asker.unitId,
+    };
   }
 
   /** Asks the good read once, with a long wait, because its answer is known to come. */
@@ -234,7 +263,9 @@ export class Bench {
   /** Keeps whether the server has a function, as an exchange shows it. */
   noteFunction(code: number, { answer }: Exchange): void {
     const { there, missing, silent } = this.facts.functions;
-    if (answer.kind === 'exception' && answer.code === 1) missing.add(code);
+    const isRefused = answer.kind === 'exception' && answer.code === (this.facts.unknownRefusal ?? 1);
+    if ((answer.kind === 'exception' && answer.code === 1) || (isRefused && NO_ADDRESS.includes(code)))
+      missing.add(code);
     else if (answer.kind === 'data' || answer.kind === 'exception') there.add(code);
     else silent.add(code);
   }
@@ -278,9 +309,13 @@ export class Bench {
 
   /** True when the server answers its good read; asks several times where replies get lost. */
   async isAlive(): Promise<boolean> {
-    for (let i = 0; i < Math.max(3, this.asker.tries); i++) {
+    const busyUntil = this.asker.clock.now() + LONGEST_BUSY_MS;
+    for (let i = 0; i < Math.max(3, this.asker.tries); ) {
       const exchange = await this.askGood();
       if (isDecisive(exchange)) return true;
+      // Who says that it is busy is there, and gets its time.
+      if (isBusy(exchange.answer) && this.asker.clock.now() < busyUntil) await this.asker.wait(BUSY_MS);
+      else i++;
     }
     return false;
   }

@@ -54,6 +54,8 @@ export interface Judged {
   readonly seen?: { readonly times: number; readonly of: number };
   /** True when the replies are odd in a way for which frames are blamed: trying again shows the same. */
   readonly isOdd?: boolean;
+  /** True when it says itself how the server stopped. */
+  readonly isOwnFate?: boolean;
   /** True when it was tried again already, or must not be. */
   readonly isFinal?: boolean;
   /** Where a violation is worse than those of its check usually are. */
@@ -136,7 +138,12 @@ export function worstOf(judgements: readonly Judged[]): Judged {
 export function unlessLossy(bench: Bench, said: Found, ...shown: readonly Exchange[]): Judged {
   return bench.facts.losses === undefined
     ? violates(said, ...shown)
-    : inconclusive({ code: 'replies-lost' }, ...shown.slice(-1));
+    : inconclusive(lossy(bench), ...shown.slice(-1));
+}
+
+/** Why a reply that is missing decides nothing, where others are missing by chance. */
+export function lossy({ facts }: Bench): Found {
+  return { code: facts.isBusy ? 'busy-now-and-then' : 'replies-lost' };
 }
 
 /** True when the server says that it does not have the function. */

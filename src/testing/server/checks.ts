@@ -1,7 +1,7 @@
 import { unknownName } from '../../common/schema/nearest.js';
 import type { Carrier } from './asker.js';
 import type { ServerTestOrder } from './bench.js';
-import { GROUPS, type Permission, type ServerCheck } from './check.js';
+import { GROUPS, type Permission, type ServerCheck, type ServerCheckGroup } from './check.js';
 import { BUS } from './checks/bus.js';
 import { CLAIMS } from './checks/claims.js';
 import { CONNECTIONS } from './checks/connections.js';
@@ -107,13 +107,19 @@ export function inTurn(
     if (turn === 'end') return 90;
     if (turn === 'late') return 80;
     const first = FIRST.indexOf(id);
-    return first >= 0 ? first - FIRST.length : Object.keys(GROUPS).indexOf(group);
+    return first >= 0 ? first - FIRST.length : TURNS.indexOf(group);
   };
   return checks
     .map((check) => ({ check, turn: turnOf(check), draw: random.below(1_000_000) }))
     .sort((a, b) => a.turn - b.turn || a.draw - b.draw)
     .map(({ check }) => check);
 }
+
+/** The groups in the order in which they run: writes first, which are the most dangerous, then what takes little time. */
+const TURNS: readonly ServerCheckGroup[] = [
+  ...(['there', 'writes', 'refusals', 'identification', 'has', 'bus', 'connections', 'frames'] as const),
+  ...(['map', 'endurance', 'claims'] as const),
+];
 
 /** These find out how the server has to be asked, so that each later check judges its own question alone. */
 const FIRST = [

@@ -26,6 +26,8 @@ export interface Exchange {
   readonly isExpected: boolean;
   /** True for the first exchange of a connection. */
   readonly isFirst: boolean;
+  /** How many requests the connection before had, if the server closed it; otherwise undefined. */
+  readonly closedAfter: number | undefined;
   /** True for a well-formed request in one piece, as every client sends it. */
   readonly isPlain: boolean;
 }
@@ -57,6 +59,14 @@ const MOST_PIECES = 300;
 
 /** Exceptions by which a server says that the question may be answered later (7, codes 05, 06, 0A, 0B). */
 const TRANSIENT = [5, 6, 10, 11];
+
+/** Exceptions by which the server itself asks for patience. */
+const PATIENCE = [5, 6];
+
+/** True when a server says that it is busy, or needs longer. */
+export function isBusy(answer: ServerAnswer): boolean {
+  return answer.kind === 'exception' && PATIENCE.includes(answer.code);
+}
 
 /** True when a server says that the question may be answered later. */
 export function isTransient(answer: ServerAnswer): boolean {
@@ -93,7 +103,8 @@ export function isReplied({ kind }: ServerAnswer): boolean {
 export function isDecisive({ answer, oddities }: Exchange): boolean {
   if (answer.kind === 'exception')
     return (
-      !isTransient(answer) && !oddities.includes('exception-code') && !oddities.includes('no-exception-code')
+      !isTransient(answer) &&
+      !oddities.some((each) => each === 'exception-code' || each === 'no-exception-code')
     );
   return answer.kind === 'data';
 }

@@ -1,11 +1,13 @@
 import { wordAt } from '../../modbus/protocol/bytes.js';
 import type { AduContent, Framing } from '../../modbus/protocol/framing.js';
 import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
+import { functionOf } from '../../modbus/protocol/function-table.js';
 import { COLON, MBAP_LENGTH } from '../../modbus/protocol/limits.js';
 import { decodeMbap } from '../../modbus/protocol/mbap.js';
 import { hasByteCount, hasQuantityOf } from '../../modbus/protocol/pdu.js';
 import { isRtuFrame, repeatsRequest, responseLength } from '../../modbus/protocol/rtu.js';
 import type { Oddity } from './codes/oddities.js';
+import { wrongShape } from './shape.js';
 
 /** What a server did with a request. */
 export type ServerAnswer =
@@ -87,7 +89,7 @@ export function readReply(framing: Framing, asked: Asked, heard: Uint8Array): Re
       ...found.oddities,
       ...contentOddities(asked, found.content),
     ];
-    if (start === 0 && isEchoOnly(heard, request, found)) continue;
+    if (start === 0 && isEchoOnly(framing, heard, request, found)) continue;
     const isBetter = !best || oddities.length < best.oddities.length;
     const isBehindEcho =
       best !== undefined && oddities.includes('echo') && oddities.length === best.oddities.length;
@@ -106,9 +108,22 @@ export function readReply(framing: Framing, asked: Asked, heard: Uint8Array): Re
   return { answer, oddities, isClean: oddities.length === 0 };
 }
 
-/** True when a frame is the request that came back, and no reply to such a request can look like it. */
-function isEchoOnly(heard: Uint8Array, request: Uint8Array, { content }: Candidate): boolean {
-  return startsWith(heard, request) && !repeatsRequest(Uint8Array.of(content.unitId, ...content.pdu));
+/**
+ * True when a frame is the request that came back, and no reply to such a request can look like it. On a network nothing
+ * sends a request back but the server: then it is a reply, and too long.
+ */
+function isEchoOnly(
+  { name }: Framing,
+  heard: Uint8Array,
+  request: Uint8Array,
+  { content }: Candidate,
+): boolean {
+  const isOfNetwork = name === 'socket' && wrongShape(content.pdu)?.code === 'reply-long';
+  return (
+    startsWith(heard, request) &&
+    !repeatsRequest(Uint8Array.of(content.unitId, ...content.pdu)) &&
+    !(isOfNetwork && heard.length === request.length)
+  );
 }
 
 function startsWith(heard: Uint8Array, request: Uint8Array): boolean {
@@ -133,11 +148,29 @@ function contentOddities({ transactionId, unitId, pdu, earlier }: Asked, content
   const [code = 0, second] = content.pdu;
   const isException = code > 0x7f && (pdu[0] as number) <= 0x7f;
   if (isException && second === undefined) found.push('no-exception-code');
-  else if (isException && (second === 0 || (second as number) > HIGHEST_CODE || content.pdu.length > 2))
-    found.push('exception-code');
-  if (!isException && !hasQuantityOf(content.pdu, pdu) && isWhole(content.pdu))
-    found.push((second ?? 0) < byteCountOf(pdu) ? 'fewer-values' : 'more-values');
+  else if (isException && (second === 0 || (second as number) > HIGHEST_CODE)) found.push('exception-code');
+  else if (isException && content.pdu.length > 2) found.push('exception-long');
+  if (isException) return found;
+  if (!hasQuantityOf(content.pdu, pdu) && isWhole(content.pdu))
+    found.push(
+      second === 0 ? 'no-values' : (second ?? 0) < byteCountOf(pdu) ? 'fewer-values' : 'more-values',
+    );
+  const shape = wrongShape(content.pdu);
+  if (isFlagless(content.pdu)) found.push('no-exception-flag');
+  else if (shape && code === pdu[0]) found.push(shape.code);
   return found;
+}
+
+/** True for a function code with the code of an exception behind it, where the function has more than one byte. */
+function isFlagless(pdu: Uint8Array): boolean {
+  const [code = 0, second = 0] = pdu;
+  return pdu.length === 2 && second >= 1 && second <= HIGHEST_CODE && responseEnd(code) !== 2;
+}
+
+/** The length of a reply of one fixed length; undefined for others. */
+function responseEnd(code: number): number | undefined {
+  const length = functionOf(code)?.response.length;
+  return typeof length === 'number' ? length : undefined;
 }
 
 /** The byte count that a reply to a read of bits or registers has to have. */
@@ -148,8 +181,9 @@ function byteCountOf(request: Uint8Array): number {
 
 /** True when a reply has another number of values than was asked for. */
 export function hasOtherQuantity({ oddities }: { readonly oddities: readonly Oddity[] }): boolean {
-  return oddities.includes('fewer-values') || oddities.includes('more-values');
+  return oddities.some((oddity) => OTHER_QUANTITY.includes(oddity));
 }
+const OTHER_QUANTITY: readonly Oddity[] = ['fewer-values', 'more-values', 'no-values'];
 
 /** True when a PDU is as long as its byte count says. */
 function isWhole(pdu: Uint8Array): boolean {
@@ -190,10 +224,9 @@ function socketAt(heard: Uint8Array, start: number, asked: Asked): Candidate | u
     const isHeaderRight = byHeader <= heard.length && byHeader >= start + MBAP_LENGTH + 1;
     const isPduRight = byPdu <= heard.length;
     if (!isHeaderRight && !isPduRight) return undefined;
-    // If the header fits all bytes that came, the byte count is wrong; otherwise the header is.
+    // If the header fits all bytes that came, the PDU is wrong, which its content tells; otherwise the header is.
     const blamesHeader = isPduRight && !(isHeaderRight && byHeader === heard.length);
     if (blamesHeader) oddities.push('length');
-    else if ((heard[start + MBAP_LENGTH] as number) <= 0x7f) oddities.push('byte-count');
     end = blamesHeader ? byPdu : byHeader;
   } else if (byHeader > heard.length || byHeader < start + MBAP_LENGTH + 1) return undefined;
   if (end < heard.length)
@@ -215,9 +248,6 @@ function rtuAt(framing: Framing, heard: Uint8Array, start: number, asked: Asked)
     const content = framing.decode(heard.slice(start, end));
     if (!content || (start > 0 && content.unitId !== asked.unitId)) continue;
     const oddities: Oddity[] = [];
-    const isException = (heard[start + 1] as number) > 0x7f;
-    if (typeof predicted === 'number' && end !== start + predicted && !isException)
-      oddities.push('byte-count');
     if (end < heard.length) oddities.push(framing.decode(heard.slice(end)) ? 'frame-behind' : 'bytes-after');
     return { content: { ...content, pdu: Uint8Array.from(content.pdu) }, oddities };
   }
@@ -241,7 +271,12 @@ function unread(framing: Framing, asked: Asked, heard: Uint8Array): ReplyReading
     const isShort = predicted === 'more' || (typeof predicted === 'number' && predicted > heard.length);
     oddities.push(isShort ? 'cut' : 'crc');
   }
-  if (framing.name === 'socket' && decodeMbap(heard).kind === 'more') oddities.push('cut');
+  const isHeader = framing.name === 'socket' && heard.length >= 4 && wordAt(heard, 0) === asked.transactionId;
+  if (isHeader && wordAt(heard, 2) === 0 && decodeMbap(heard).kind === 'more') oddities.push('cut');
+  const other = oddities.length === 0 ? framing.decode(heard) : undefined;
+  const isOfRequest = other?.unitId === asked.unitId && other.transactionId === asked.transactionId;
+  if (other && isOfRequest && startsWith(heard, framing.encode(asked)) === false)
+    oddities.push('other-function');
   if (oddities.length === 0) oddities.push('rubbish');
   return { answer: { kind: 'garbled' }, oddities, isClean: false };
 }

@@ -131,7 +131,7 @@ export class Scratch {
     if (start === undefined) return { places: [], size };
     await this.keep(table, start, size);
     const places = [start];
-    for (const at of new Set([end, middle, odd])) {
+    for (const at of this.#bench.asker.waits.isSlow ? [end] : new Set([end, middle, odd])) {
       if (at <= start || at > end || !quiet(at)) continue;
       const isKept = await this.keep(table, at, size)
         .then(() => true)

@@ -14,7 +14,7 @@ import {
 import { inTurn, isChosen, isFor, lackOf, SERVER_CHECKS } from './checks.js';
 import type { Stopped } from './codes/phrases.js';
 import { type Exchange, isDecisive } from './exchange.js';
-import type { Found } from './found.js';
+import type { Code, Found } from './found.js';
 import { hasOtherQuantity } from './reading.js';
 import { replyTimes } from './reply-times.js';
 import type { LostValue } from './scratch.js';
@@ -72,8 +72,12 @@ export interface ServerTestAudience {
 const BEFORE_POWER_MS = 1000;
 /** Checks of frames that judge values, and not the frames themselves. */
 const REPEATS = ['same-value', 'repeat-pair', 'repeat-block'];
+/** From this lateness of this machine on, in ms, what was not heard in time proves nothing. */
+const LATE_MS = 100;
+/** What is seen by times alone. */
+const TIMED: readonly Code[] = ['gap-in-reply', 'slower-than-claimed', 'soak-slower'];
 /** How often a violation is tried, and how often it has to be seen. */
-const TRIALS = 6;
+const TRIALS = 4;
 const SEEN_TIMES = 2;
 
 /** Tests a server: runs the chosen checks, and judges the answers. All that changes is an argument. */
@@ -116,9 +120,11 @@ export class ServerTestRun {
   async run(): Promise<ServerTest> {
     const bench = this.#bench;
     this.#startedAt = bench.asker.clock.now();
+    bench.lateness.begin();
     try {
       for (const check of inTurn(this.#checks, bench.random)) await this.#carryOut(check);
     } finally {
+      bench.lateness.end();
       this.#isCut = this.#isStopped;
       // What was written is put back even after a stop.
       bench.asker.signal = new AbortController().signal;
@@ -179,8 +185,16 @@ export class ServerTestRun {
 
   /** Why a check is not run. */
   #whyNot(check: ServerCheck): Found | undefined {
-    const { order, read } = this.#bench;
+    const { order, read, asker } = this.#bench;
     if (this.#isStopped) return { code: 'stopped' };
+    const spentMs = asker.clock.now() - this.#startedAt;
+    if (
+      order.limitMs !== undefined &&
+      spentMs > order.limitMs &&
+      check.turn !== 'end' &&
+      check.group !== 'endurance'
+    )
+      return { code: 'limit-reached', limitMs: order.limitMs };
     if (check.group !== 'there' && read === undefined) return { code: 'nothing-answers' };
     if (this.#goneSince !== undefined && check.turn !== 'end')
       return { code: 'gone-since', check: this.#goneSince };
@@ -196,10 +210,13 @@ export class ServerTestRun {
   /** Runs a check, and again where it blames the server: a violation is reported when it was seen twice. */
   async #judge(check: ServerCheck): Promise<Judged> {
     const blamed: Judged[] = [];
-    let other: Judged | undefined;
+    let [other, late]: (Judged | undefined)[] = [];
     for (let trial = 1; trial <= TRIALS; trial++) {
       const judged = await this.#trial(check);
       if (this.#goneSince !== undefined) return judged;
+      // Where this machine was late, the check is tried again, as long as there are trials.
+      late = judged.but?.code === 'machine-late' ? judged : undefined;
+      if (late) continue;
       if (judged.verdict !== 'violates') {
         if (trial === 1 || judged.isOdd) return judged;
         other = judged;
@@ -212,6 +229,7 @@ export class ServerTestRun {
       if (this.#isStopped) break;
     }
     const [first] = blamed;
+    if (late) return late;
     const otherwise = other?.said ?? { code: 'not-seen' };
     return { ...(first as Judged), verdict: 'inconclusive', otherwise };
   }
@@ -222,10 +240,14 @@ export class ServerTestRun {
     asker.check = check.id;
     const from = asker.log.length;
     const found = await this.#run(check);
-    const judged = this.#withoutMute(check, this.#withoutOddities(check, found));
+    const judged = this.#unlessLate(this.#withoutMute(check, this.#withoutOddities(check, found)));
     if (bench.read === undefined || check.turn === 'end') return judged;
+    // What has just answered a read is alive.
+    const { isPlain, isOwn, answer } = bench.lastAsked;
+    if (isPlain && isOwn && answer.kind === 'data' && judged.verdict !== 'violates') return judged;
     if (await bench.isAlive().catch(orWhenEnded(true))) return judged;
-    return this.#afterSilence(check, asker.log.slice(from));
+    const silenced = await this.#afterSilence(check, asker.log.slice(from));
+    return judged.isOwnFate ? { ...judged, isFinal: true, seen: { times: 1, of: 1 } } : silenced;
   }
 
   async #run(check: ServerCheck): Promise<Judged> {
@@ -235,6 +257,18 @@ export class ServerTestRun {
       if (error instanceof Ended) return notRun(error.why);
       throw error;
     }
+  }
+
+  /** What is missing, or late, while this machine was late itself, decides nothing. */
+  #unlessLate(judged: Judged): Judged {
+    const [first, ...others] = judged.shown ?? [];
+    if (judged.verdict !== 'violates' || !first) return judged;
+    const isMissing = [first, ...others].some(
+      ({ answer }) => answer.kind === 'silent' || answer.kind === 'garbled',
+    );
+    if (!isMissing && !TIMED.includes(judged.said.code)) return judged;
+    const ms = this.#bench.lateness.between(first.startedAt);
+    return ms < LATE_MS ? judged : { ...judged, verdict: 'inconclusive', but: { code: 'machine-late', ms } };
   }
 
   /** Where functions that the server does not have get no answer, `function-unknown` tells that once. */
@@ -284,7 +318,8 @@ export class ServerTestRun {
   async #afterSilence(check: ServerCheck, log: readonly Exchange[]): Promise<Judged> {
     const bench = this.#bench;
     const { asker, order } = bench;
-    const since = asker.clock.now();
+    const unanswered = log.slice(log.findLastIndex(isDecisive) + 1).find(({ isExpected }) => isExpected);
+    const since = unanswered?.sentAt ?? asker.clock.now();
     const last = asker.log.at(-1) as Exchange;
     // What was sent last before the silence, and the first that got no answer.
     const shown = log.slice(Math.max(0, log.findLastIndex(isDecisive))).filter(({ sent }) => sent.length > 0);

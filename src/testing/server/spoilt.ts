@@ -49,6 +49,11 @@ const FAULTS: Partial<Record<Oddity, (spoilt: SpoiltReply) => readonly Fault[]>>
   'byte-count': ({ pdu }) => [{ byteCount: pdu[1] }],
   'fewer-values': ({ pdu }) => [{ pdu: text(pdu) }],
   'more-values': ({ pdu }) => [{ pdu: text(pdu) }],
+  'no-values': ({ pdu }) => [{ pdu: text(pdu) }],
+  'reply-cut': ({ pdu }) => [{ pdu: text(pdu) }],
+  'reply-long': ({ pdu }) => [{ pdu: text(pdu) }],
+  'no-exception-flag': ({ pdu }) => [{ pdu: text(pdu) }],
+  'other-function': ({ heard, isSocket }) => [{ function: heard[isSocket ? 7 : 1] }],
   'no-exception-code': ({ pdu }) => [{ pdu: text(pdu.subarray(0, 1)) }],
   'exception-code': ({ pdu }) => [{ exception: pdu[1] }],
   crc: () => [{ crc: 'invert' }],
@@ -100,7 +105,7 @@ function spoiltOf(exchange: Exchange, framing: Framing): SpoiltReply {
   return { sent: bytes, heard, pdu, at, end: at < 0 ? -1 : at + frame.length, isSocket };
 }
 
-/** A condition that leaves out all other replies by chance counts as a rule below this probability. */
+/** A condition that all odd replies meet by chance counts as a rule below this probability. */
 const SURE = 0.05;
 
 /**
@@ -108,14 +113,14 @@ const SURE = 0.05;
  * if these part the odd replies from the others; then every n-th time, or by chance.
  */
 export function whenOf(odd: readonly Exchange[], replies: readonly Exchange[]): Fault {
-  const codes = [...new Set(odd.map(codeOf))].sort((a, b) => a - b);
+  const codes = [...new Set(odd.map(codeOf))].filter((code) => code > 0).sort((a, b) => a - b);
   let others = replies.filter((each) => !odd.includes(each));
-  const rate = odd.length / (odd.length + others.length);
   const when: Record<string, unknown> = {};
-  /** Adds a condition if it leaves out so many other replies that chance would have made one of them odd. */
+  /** Adds a condition if it leaves out so many other replies that all the odd ones would hardly be within by chance. */
   const narrow = (key: string, value: unknown, isWithin: (exchange: Exchange) => boolean) => {
     const within = others.filter(isWithin);
-    if ((1 - rate) ** (others.length - within.length) >= SURE) return;
+    const share = (odd.length + within.length) / (odd.length + others.length);
+    if (share ** odd.length >= SURE) return;
     when[key] = value;
     others = within;
   };

@@ -13,7 +13,13 @@ import type { Simulator } from '../../simulator/simulator.js';
 import { serverOrderSchema } from '../order-schemas.js';
 import type { ServerTestReport } from '../report/report.js';
 import type { KnownRun, Runs } from '../runs.js';
-import { DEFAULT_IDLE_MS, DEFAULT_PAUSE_MS, type DeviceMap, type ServerTestOrder } from './bench.js';
+import {
+  DEFAULT_IDLE_MS,
+  DEFAULT_LIMIT_MS,
+  DEFAULT_PAUSE_MS,
+  type DeviceMap,
+  type ServerTestOrder,
+} from './bench.js';
 import { unknownChecks } from './checks.js';
 import { mapOf } from './device-map.js';
 import { ServerTestRun } from './server-test.js';
@@ -110,6 +116,8 @@ function readOrder(at: At, simulator: Simulator): Wanted | undefined {
           unitId: source.unit ?? known?.unit ?? 1,
           pauseMs: source.pause ?? known?.pause ?? DEFAULT_PAUSE_MS,
           idleMs: source.idle ?? DEFAULT_IDLE_MS,
+          limitMs: source.limit ?? DEFAULT_LIMIT_MS,
+          ...(source.timeout !== undefined && { timeoutMs: source.timeout }),
           soakMs: source.soak ?? 0,
           scratch: compact(scratch),
           broadcast: source.broadcast ?? false,

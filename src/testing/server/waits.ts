@@ -2,10 +2,12 @@
  * Waits in ms: for the first reply of all, for a reply that has to come (some servers take half a second for a
  * refusal or a write), for the reply to a request that was answered before, for one that must not come.
  */
-export const FIRST_TIMEOUT = 5000;
+const FIRST_TIMEOUT = 5000;
 const REPLY_TIMEOUT = 1000;
 const EXPECTED_TIMEOUT = 2000;
 const SHORTEST_SILENCE = 250;
+/** So many requests without an answer are waited for as long as the first: a server may take seconds to refuse. */
+const PATIENT = 3;
 /** Of a slow server, a reply may take this many times as long as the slowest, and this many ms more. */
 const OF_SLOWEST = 1.5;
 const BEYOND_SLOWEST = 500;
@@ -24,6 +26,21 @@ const LEFT_OUT = 0.03;
 /** How long is waited for replies, by the times that the newest ones of each function took. */
 export class ReplyWaits {
   readonly #newest = new Map<number, number[]>();
+  readonly #least: number;
+  #patience = PATIENT;
+  /** How long the first reply may take, in ms. */
+  readonly first: number;
+
+  /** @param given how long the user lets a reply take, in ms; found from the replies when absent */
+  constructor(given?: number) {
+    this.first = given ?? FIRST_TIMEOUT;
+    this.#least = given ?? REPLY_TIMEOUT;
+  }
+
+  /** Notes that a request got no answer within its time. */
+  silent(): void {
+    this.#patience--;
+  }
 
   /** Notes how long the reply to a function took, in ms. */
   add(code: number, ms: number): void {
@@ -32,22 +49,30 @@ export class ReplyWaits {
 
   /** How long the reply to a function may take, in ms. */
   timeout(code: number): number {
-    return this.#within(Math.max(REPLY_TIMEOUT, this.#ofSlowest), this.#slow(code));
+    if (this.#patience > 0) return Math.max(this.first, this.#ofSlowest);
+    return Math.max(this.#least, this.#within(Math.max(this.#least, this.#ofSlowest), this.#slow(code)));
   }
 
   /** How long the reply to a question that was answered before may take, in ms. */
   get expected(): number {
-    return Math.max(EXPECTED_TIMEOUT, this.#ofSlowest);
+    return Math.max(EXPECTED_TIMEOUT, this.#least, this.#ofSlowest);
+  }
+
+  /** True for a server that takes so long that repetitions are spent where they decide alone. */
+  get isSlow(): boolean {
+    return this.#slowest > SLOW;
   }
 
   /** How many equal reads to make of a server as fast as this one, where others get so many. */
   reads(many: number): number {
-    return Math.max(FEWEST_READS, Math.round(many * Math.min(1, SLOW / Math.max(1, this.#slowest))));
+    const share = Math.min(1, SLOW / Math.max(1, this.#slowest));
+    return Math.max(FEWEST_READS, Math.round(many * share ** 2));
   }
 
   /** How long is waited for a reply that must not come, in ms. */
   get silence(): number {
-    return this.#within(SHORTEST_SILENCE, this.#slowest);
+    const slow = this.#slowest;
+    return Math.max(SHORTEST_SILENCE, Math.min(SLOWER * slow + 100, OF_SLOWEST * slow + BEYOND_SLOWEST));
   }
 
   get #slowest(): number {

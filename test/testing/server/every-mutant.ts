@@ -56,7 +56,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   'holes-silent': both('address-unknown'),
   'last-byte-apart': { tcp: [], serial: ['rtu-gaps'], told: /^reply-in-one-piece: .* in pieces/ },
   'last-byte-lost': both('frames'),
-  'late-by-one': { ...both(), told: /^lost replies: 1 of/ },
+  'late-by-one': { ...both(), told: /^time-out: longer than/ },
   'length-too-long': { ...onTcp(), told: /^frames: once, the length in the header/ },
   'length-too-short': onTcp('frames'),
   'locks-up-after-bad-read': both('address-unknown'),
@@ -67,7 +67,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   'noise-becomes-exception': both('repeat-pair'),
   'old-value-after-write': both('write-read-back'),
   'one-behind-for-ever': { tcp: ['frames', 'mbap-echo'], serial: ['back-to-back', 'frames'] },
-  'one-bit-too-many': both('fc01-padding'),
+  'one-bit-too-many': both('block-agrees', 'fc01-padding'),
   'only-function-16': { ...both(), told: NO_6 },
   'only-function-6': { ...both(), told: NO_16 },
   'reboots-when-polled': onTcp('repeat-block'),
@@ -125,11 +125,12 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   'locksUp: address': { manners: { locksUp: { on: ['address'], for: '20s' } }, ...both('address-unknown') },
   'locksUp: value': {
     manners: { locksUp: { on: ['value'], for: '20s' } },
-    ...both('fc01-quantity-2001'),
+    ...{ tcp: ['fc04-quantity-0'], serial: ['fc04-quantity-126'] },
   },
   'locksUp: all': {
     manners: { locksUp: { on: ['function', 'address', 'value'], for: '20s' } },
-    ...both('address-unknown', 'function-unknown', 'fc01-quantity-2001'),
+    tcp: ['address-unknown', 'function-unknown', 'fc04-quantity-0'],
+    serial: ['address-unknown', 'function-unknown', 'fc04-quantity-126'],
   },
   'locksUp: reconnect': {
     manners: { locksUp: { on: [{ reconnect: '1s' }], for: '5s' } },

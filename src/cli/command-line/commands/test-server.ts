@@ -30,7 +30,10 @@ export interface TestServerCommand {
 /** What the user asks of `modbus-sim test-server`. */
 export type TestServerRequest =
   | { readonly what: 'list' }
-  | (Omit<ServerTestOrder, 'seed' | 'powerCycle' | 'map' | 'claims' | 'pauseMs' | 'idleMs'> &
+  | (Omit<
+      ServerTestOrder,
+      'seed' | 'powerCycle' | 'map' | 'claims' | 'pauseMs' | 'idleMs' | 'timeoutMs' | 'limitMs'
+    > &
       Reports & {
         readonly what: 'test-server';
         /** How the server is reached, or the real device of a configuration that says it. */
@@ -41,6 +44,8 @@ export type TestServerRequest =
         readonly find: boolean;
         readonly pauseMs?: number;
         readonly idleMs?: number;
+        readonly timeoutMs?: number;
+        readonly limitMs?: number;
         /** Seed of the random numbers; drawn when absent. */
         readonly seed?: number;
         /** A native file that says what the server has. */
@@ -91,6 +96,8 @@ const OPTIONS = {
   soak: time('read for this long at the end, such as 10m'),
   idle: time('how long the server is left alone before it is asked again (default 3s)'),
   pause: time('the pause before each request (default 20ms)'),
+  timeout: time('how long a reply may take (default: found from the replies, up to 5s)'),
+  limit: time('how long the test may last, without --soak and --write (default 4m)'),
   claims: text('FILE', 'what the maker of the server claims; a claim that does not hold is a violation'),
   'claims-template': text('FILE', 'write the findings as a draft of claims; - is standard output'),
   write: text('FILE', 'write a native file that behaves as the server does'),
@@ -140,6 +147,8 @@ function parseRequest({ values, words: [word] }: Given<typeof OPTIONS>): Result<
     ...compact({
       pauseMs: values.pause,
       idleMs: values.idle,
+      timeoutMs: values.timeout,
+      limitMs: values.limit,
       seed: values.seed,
       map: values.map,
       claims: values.claims,

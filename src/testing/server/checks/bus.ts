@@ -94,9 +94,12 @@ async function otherUnitAnswers(bench: Bench): Promise<Judged> {
   const exchange = await bench.asker.once(bench.goodRead, { unitId: unit, timeout: bench.asker.silence });
   if (exchange.chunks.length > 0)
     return dangerous({ code: 'other-unit-answered', unit, answer: didOf(exchange.answer) }, exchange);
-  // A server may compare seven bits of eight.
-  const alike = bench.asker.unitId ^ 0x80;
-  if (alike > 0 && alike <= HIGHEST_UNIT) {
+  const next = await bench.askGood();
+  if (!isDecisive(next) && bench.facts.losses === undefined)
+    return violates({ code: 'deaf-after-other-unit', unit }, exchange, next);
+  // A server may compare some bits of the unit alone.
+  for (const alike of Array.from({ length: 8 }, (_, bit) => bench.asker.unitId ^ (0x80 >> bit))) {
+    if (alike <= 0 || alike > HIGHEST_UNIT) continue;
     const other = await bench.asker.once(bench.goodRead, { unitId: alike, timeout: bench.asker.silence });
     if (other.chunks.length > 0) {
       const isSame = other.oddities.includes('unit') || (await isSameServer(bench, alike));
@@ -105,9 +108,6 @@ async function otherUnitAnswers(bench: Bench): Promise<Judged> {
         return dangerous({ code: 'other-unit-answered', unit: alike, answer: didOf(other.answer) }, other);
     }
   }
-  const next = await bench.askGood();
-  if (!isDecisive(next) && bench.facts.losses === undefined)
-    return violates({ code: 'deaf-after-other-unit', unit }, exchange, next);
   return conforms({ code: 'other-unit-ignored', unit }, exchange);
 }
 
@@ -197,6 +197,9 @@ async function shortPauseInside(bench: Bench): Promise<Judged> {
   return fact({ code: 'short-pause', isAnswered: isDecisive(exchange) }, exchange);
 }
 
+/** A function that nobody has. */
+const UNKNOWN = Uint8Array.of(0x63, 0, 0, 0, 1);
+
 /** Spoils one byte of a frame, counted from its end. */
 function spoilt(frame: Uint8Array, fromEnd: number): Uint8Array {
   const at = frame.length - fromEnd;
@@ -210,9 +213,12 @@ async function wrongCrc(bench: Bench): Promise<Judged> {
   for (const fromEnd of [1, 2, 4]) {
     const bytes = spoilt(bench.frameOf(), fromEnd);
     judged = await unanswered(bench, [{ bytes }], bench.asker.unitId, bench.goodRead, dangerous);
-    if (judged.verdict !== 'conforms') break;
+    if (judged.verdict !== 'conforms') return judged;
   }
-  return judged;
+  if (bench.facts.isMuteToUnknown) return judged;
+  // A server may refuse what it does not have before it looks at the CRC.
+  const bytes = spoilt(bench.frameOf(UNKNOWN), 1);
+  return unanswered(bench, [{ bytes }], bench.asker.unitId, UNKNOWN);
 }
 
 /** A write with a wrong CRC: a server may look at the CRC of reads alone. */
@@ -231,7 +237,8 @@ function wrongCrcOfWrite(bench: Bench): Promise<Judged> {
 
 async function frameInFrame(bench: Bench, unit: number): Promise<Judged> {
   return hiddenWrite(bench, 0x5555, async (write) => {
-    const data = concatBytes([3, 8 + 8], [0, 1, 0, 2], bench.frameOf(write), [0, 3, 0, 4]);
+    const frame = bench.frameOf(write);
+    const data = concatBytes([3, frame.length + 8], [0, 1, 0, 2], frame, [0, 3, 0, 4]);
     const exchange = await bench.asker.send([{ bytes: bench.frameOf(data, unit) }], { timeout: 300 });
     return (isExecuted) => {
       if (isExecuted) return dangerous({ code: 'inner-frame-executed' }, exchange);
@@ -263,7 +270,9 @@ async function broadcastWrite(bench: Bench): Promise<Judged> {
   if (!before) return unsupported({ code: 'holding-not-read' });
   const wanted = (before[0] ?? 0) ^ 0x4321;
   await bench.scratch.keepOfOthers('holding', address);
-  await writeRegister(bench, address, before[0] ?? 0);
+  const own = await writeRegister(bench, address, before[0] ?? 0);
+  if (own.answer.kind !== 'data')
+    return inconclusive({ code: 'scratch-not-written', answer: didOf(own.answer) }, own);
   const pdu = writePdu(bench, address, [wanted]);
   const answer = await unanswered(bench, [{ bytes: bench.frameOf(pdu, BROADCAST) }], BROADCAST, pdu);
   if (answer.verdict !== 'conforms') return answer;
@@ -295,7 +304,7 @@ export const BUS = checksOf(
     {
       ...{ id: 'rtu-crc', grade: 'met', run: wrongCrc },
       title: 'Ignores a frame with a wrong CRC',
-      does: 'Sends reads with a wrong first byte of the CRC, a wrong second one, and a wrong byte before it.',
+      does: 'Sends reads with a wrong first byte of the CRC, a wrong second one, and a wrong byte before it, and function 99 with a wrong CRC.',
       clause: `${SERIAL}, 2.4.2; ${A}, 7`,
       matters: 'A disturbed line becomes a wrong command: mesta1/nmodbus#21, ljean/modbus-tk#85.',
       mend: 'Check the CRC of every frame, and stay silent where it is wrong.',
@@ -303,7 +312,7 @@ export const BUS = checksOf(
     {
       ...{ id: 'rtu-crc-write', grade: 'met', needs: ['holding'], run: wrongCrcOfWrite },
       title: 'Executes no write with a wrong CRC',
-      does: 'Sends a write of the scratch register with a wrong CRC, and reads the register.',
+      does: 'Sends writes of the scratch register by functions 6 and 16 with a wrong CRC, and reads the register.',
       rule: 'Conforms when no reply comes, and nothing is written.',
       clause: `${SERIAL}, 2.4.2; ${A}, 7`,
       matters: 'A disturbed line becomes a wrong command: mesta1/nmodbus#21.',
@@ -312,7 +321,7 @@ export const BUS = checksOf(
     {
       ...{ id: 'rtu-other-unit', grade: 'met', run: otherUnitAnswers },
       title: 'Leaves other units alone',
-      does: 'Reads from units that nobody has, and then from its own.',
+      does: 'Reads from a unit that nobody has, from those whose number differs from its own in one bit, and then from its own.',
       rule: 'Conforms when only its own unit is answered. Where all units are answered by others, nothing is decided.',
       clause: ADDRESS,
       matters:

@@ -5,15 +5,17 @@ import {
   checksOf,
   conforms,
   counted,
+  dangerous,
   fact,
   inconclusive,
   type Judged,
+  lossy,
   unlessLossy,
   unsupported,
   violates,
 } from '../check.js';
 import { ROBUSTNESS, TCP } from '../clauses.js';
-import { type Exchange, heardIn, isDecisive } from '../exchange.js';
+import { type Exchange, heardIn, isDecisive, isTransient } from '../exchange.js';
 import { didOf } from '../reading.js';
 import type { ConnectionsFound } from '../words.js';
 import { served } from './mbap.js';
@@ -51,7 +53,8 @@ const FIRST_TOGETHER = 0x5a01;
 async function together(bench: Bench, many: number, inOne: boolean): Promise<Judged> {
   const { facts } = bench;
   if (facts.pauseMs !== undefined) return inconclusive({ code: 'pause-in-the-way' });
-  if (facts.losses !== undefined) return inconclusive({ code: 'replies-lost-before' });
+  if (facts.losses !== undefined) return inconclusive(lossy(bench));
+  if (bench.isOdd('protocol')) return inconclusive({ code: 'frames-odd', oddity: 'protocol' });
   if (bench.log.some(({ oddities }) => oddities.includes('transaction')))
     return inconclusive({ code: 'transactions-not-copied' });
   const frames = Array.from({ length: many }, (_, i) =>
@@ -114,35 +117,107 @@ async function connections(bench: Bench): Promise<Judged> {
   }
 }
 
-const RECONNECTS = 6;
+/** How often it is connected anew: servers have places for 4, 8, 16 or 32 connections. */
+const RECONNECTS = 40;
 const RECONNECT_PAUSES = [1200, 2500, 6000];
+/** So many connections in a row that are not served are enough. */
+const LOST_IN_A_ROW = 3;
 
-/** Closes, connects and reads, six times without a pause; after a failure looks for the pause that cures. */
+/** Closes, connects and reads again and again without a pause; after a failure looks for the pause that cures. */
 async function reconnects(bench: Bench): Promise<Judged> {
-  const { asker } = bench;
+  const { asker, facts } = bench;
   const lost: Exchange[] = [];
   const again = async () => {
     await asker.disconnect();
     return bench.askGood();
   };
-  for (let i = 0; i < RECONNECTS; i++) {
+  let [times, inARow] = [0, 0];
+  for (const most = asker.waits.reads(RECONNECTS); times < most && inARow < LOST_IN_A_ROW; times++) {
     const exchange = await again();
-    if (!isDecisive(exchange)) lost.push(exchange);
+    inARow = isDecisive(exchange) ? 0 : inARow + 1;
+    if (inARow > 0) lost.push(exchange);
   }
-  if (lost.length === 0) return conforms({ code: 'reconnected', times: RECONNECTS });
-  if (bench.facts.losses !== undefined) return inconclusive({ code: 'replies-lost-before' }, ...lost);
-  if (lost.every(({ answer }) => answer.kind === 'closed'))
-    return fact({ code: 'refused-until-gone' }, ...lost.slice(0, 3));
+  if (lost.length === 0) return conforms({ code: 'reconnected', times });
+  if (facts.losses !== undefined) return inconclusive(lossy(bench), ...lost);
   if (lost.length < 2) return inconclusive({ code: 'one-reconnect-lost' }, ...lost);
+  const areRefused = lost.every(({ answer }) => answer.kind === 'closed');
   for (const pause of RECONNECT_PAUSES) {
     asker.reconnectPauseMs = pause;
     await asker.wait(2 * pause);
-    if (isDecisive(await again()) && isDecisive(await again()))
-      return counted(violates, { code: 'deaf-after-close', curedMs: pause }, lost, RECONNECTS);
+    if (!isDecisive(await again()) || !isDecisive(await again())) continue;
+    if (areRefused) asker.reconnectPauseMs = 0;
+    return areRefused
+      ? fact({ code: 'refused-until-gone' }, ...lost.slice(0, 3))
+      : counted(violates, { code: 'deaf-after-close', curedMs: pause }, lost, times);
   }
   asker.reconnectPauseMs = 0;
   const { answer } = lost[0] as Exchange;
-  return counted(violates, { code: 'lost-after-reconnect', answer: didOf(answer) }, lost, RECONNECTS);
+  const served = times - inARow;
+  if (inARow === LOST_IN_A_ROW && served > 0 && lost.length === inARow)
+    return {
+      ...dangerous({ code: 'connections-not-freed', served, answer: didOf(answer) }, ...lost),
+      isOwnFate: true,
+    };
+  return counted(violates, { code: 'lost-after-reconnect', answer: didOf(answer) }, lost, times);
+}
+
+/** How many reads show whether a connection lasts. */
+const LASTING_READS = 256;
+/** A connection that was idle for this long, in ms, is closed for that. */
+const IDLE_MS = 900;
+
+/** What a server does with a connection after an exception, and after many requests. */
+async function keepsConnection(bench: Bench): Promise<Judged> {
+  const { asker, log } = bench;
+  const afterException: { readonly exchange: Exchange; readonly end: 'closed' | 'silent' | undefined }[] = [];
+  const ends: { readonly exchange: Exchange; readonly requests: number }[] = [];
+  for (const [i, exchange] of log.entries()) {
+    const before = log[i - 1];
+    if (!before?.isPlain || before.ms === undefined) continue;
+    const isIdle = exchange.startedAt - (before.chunks.at(-1)?.at ?? before.sentAt) > IDLE_MS;
+    if (isIdle || before.unitId !== asker.unitId || exchange.number !== before.number + 1) continue;
+    const isClosed =
+      exchange.closedAfter !== undefined ||
+      (exchange.isPlain && exchange.answer.kind === 'closed' && !exchange.isFirst);
+    const isMute = !exchange.isFirst && exchange.answer.kind === 'silent' && isAnsweredNext(log, i);
+    const end = isClosed ? 'closed' : isMute ? 'silent' : undefined;
+    const isSame = !exchange.isFirst || isClosed;
+    // What is busy may be silent the next time.
+    if (isTransient(before.answer)) continue;
+    if (before.answer.kind === 'exception' && isSame) afterException.push({ exchange, end });
+    else if (isClosed) ends.push({ exchange, requests: exchange.closedAfter ?? 0 });
+  }
+  for (const end of ['closed', 'silent'] as const) {
+    const those = afterException.filter((each) => each.end === end).map(({ exchange }) => exchange);
+    const found = { code: end === 'closed' ? 'closes-after-exception' : 'mute-after-exception' } as const;
+    if (those.length >= 2 && 2 * those.length > afterException.length)
+      return { ...counted(violates, found, those, afterException.length), grade: 'met' };
+  }
+  for (let i = asker.waits.isSlow ? 0 : asker.waits.reads(LASTING_READS); i > 0; i--) {
+    const exchange = await bench.askGood({
+      isOneOfMany: true,
+      ...(bench.facts.pauseMs === undefined && { pauseMs: 0 }),
+    });
+    const requests = exchange.closedAfter;
+    if (requests !== undefined) ends.push({ exchange, requests });
+    if (!isDecisive(exchange) && exchange.answer.kind !== 'closed') break;
+  }
+  const those = ends.map(({ exchange }) => exchange);
+  const counts = new Set(ends.flatMap(({ requests }) => (requests > 0 ? requests : [])));
+  const [requests = 0] = counts;
+  if (counts.size === 1 && requests <= 2 && ends.length > 2)
+    return counted(fact, { code: 'closes-after-requests', requests }, those, bench.asker.requests);
+  if (ends.length === 0) return conforms({ code: 'connection-kept' });
+  return counts.size === 1
+    ? { ...fact({ code: 'closes-after-requests', requests }, ...those.slice(0, 2)) }
+    : fact({ code: 'closes-now-and-then', times: ends.length }, ...those.slice(0, 2));
+}
+
+/** True when a request that got no answer gets one when it is sent again. */
+function isAnsweredNext(log: readonly Exchange[], i: number): boolean {
+  const [exchange, next] = [log[i], log[i + 1]];
+  if (!exchange?.pdu || !next?.pdu || !next.isFirst || !isDecisive(next)) return false;
+  return Buffer.compare(exchange.pdu, next.pdu) === 0;
 }
 
 async function halfFrameElsewhere(bench: Bench): Promise<Judged> {
@@ -160,7 +235,7 @@ async function halfFrameElsewhere(bench: Bench): Promise<Judged> {
     await asker.wait(20);
     const exchange = await asker.askOn(second.value, bench.goodRead);
     const { answer } = exchange;
-    if (answer.kind === 'data') return conforms({ code: 'not-held-up' }, exchange);
+    if (isDecisive(exchange)) return conforms({ code: 'not-held-up' }, exchange);
     return violates({ code: 'held-up', answer: didOf(answer) }, exchange);
   } finally {
     await first.value.close();
@@ -235,12 +310,22 @@ export const CONNECTIONS = checksOf({ group: 'connections', grade: 'met', on: 't
   {
     ...{ id: 'reconnect-at-once', isSeveral: true, run: reconnects },
     title: 'Bears clients that reconnect',
-    does: 'Closes, connects and reads, six times without a pause.',
+    does: 'Closes, connects and reads, 40 times without a pause.',
     rule: 'Conforms when all reads are answered.',
     clause: ROBUSTNESS,
     matters:
       'Clients that connect for each poll get nothing (catalogue: locks-up-on-fast-reconnect, first-request-lost).',
     mend: 'Free the place of a connection when it is closed.',
+  },
+  {
+    ...{ id: 'keeps-connection', grade: 'seldom', turn: 'end', isSeveral: true, run: keepsConnection },
+    title: 'Keeps a connection',
+    does: 'Looks at what comes after each exception, and reads 256 times on one connection.',
+    rule: 'Violates when the server closes the connection after exceptions, or answers nothing more on it. That it closes one after so many requests is reported.',
+    clause: `${ROBUSTNESS}; ${TCP}, 4.2.1.1`,
+    matters:
+      'A client that asks for one wrong address loses its other polls, too: debevv/nanoMODBUS#67; what closes after each reply: alejoseb/Modbus-STM32-HAL-FreeRTOS#28.',
+    mend: 'Read the whole request before it is refused, and wait for the next one.',
   },
   {
     ...{ id: 'half-frame-elsewhere', run: halfFrameElsewhere },

@@ -12,10 +12,11 @@ import {
   violates,
 } from '../check.js';
 import { ROBUSTNESS, SERIAL, TCP } from '../clauses.js';
-import type { Oddity } from '../codes/oddities.js';
+import type { OddFacts, Oddity } from '../codes/oddities.js';
 import { type Exchange, heardIn } from '../exchange.js';
 import type { Found } from '../found.js';
 import { readPdu, writtenBy } from '../requests.js';
+import { wrongShape } from '../shape.js';
 
 /** Oddities that other checks than `frames` judge. */
 const ELSEWHERE: readonly Oddity[] = ['transaction', 'earlier-transaction'];
@@ -23,6 +24,7 @@ const ELSEWHERE: readonly Oddity[] = ['transaction', 'earlier-transaction'];
 const STRAY: readonly Oddity[] = ['bytes-after', 'frame-behind'];
 /** Oddities by which a client takes a wrong value, or the value of another question. */
 const DANGEROUS: readonly Oddity[] = ['fewer-values', 'more-values', 'frame-before'];
+const rankOf = (oddity: Oddity) => (DANGEROUS.includes(oddity) ? 0 : 1);
 export const FEWEST = 2;
 
 /** How often a read whose reply was odd once is asked again. */
@@ -51,20 +53,31 @@ function framesSoFar(bench: Bench): { readonly judged: Judged; readonly single?:
   );
   const often = judged
     .filter(([, shown]) => shown.length >= FEWEST)
-    .sort((a, b) => b[1].length - a[1].length);
+    .sort((a, b) => rankOf(a[0]) - rankOf(b[0]) || b[1].length - a[1].length);
   const of = asked.length + bench.asker.usual;
   const [first, ...others] = often;
   if (first) {
     const [code, most] = first;
-    const also = others.map(([other, { length: times }]) => ({ code: other, times }));
+    const also = others.map(([other, shown]) => ({ code: other, ...oddFacts(other, shown) }));
     const worst = often.some(([oddity]) => DANGEROUS.includes(oddity)) ? dangerous : violates;
-    const found = { code, times: most.length, of, ...(also.length > 0 && { also }) };
+    const found = { code, of, ...oddFacts(code, most), ...(also.length > 0 && { also }) };
     return { judged: counted(worst, found, most, of) };
   }
   const [single] = judged;
   return single
     ? { judged: inconclusive({ code: 'odd-once', oddity: single[0] }, ...single[1]), single: single[1][0] }
     : { judged: conforms({ code: 'well-formed', of }) };
+}
+
+/** How often replies were odd in one way, and to which functions, each with what the reply lacks or has too much. */
+function oddFacts(oddity: Oddity, those: readonly Exchange[]): OddFacts {
+  const fields = new Map<number, string>();
+  for (const { answer } of those) {
+    const shape = answer.kind === 'data' ? wrongShape(answer.pdu) : undefined;
+    if (shape?.code === oddity && !fields.has(shape.function)) fields.set(shape.function, shape.field);
+  }
+  const replies = [...fields].map(([code, field]) => ({ function: code, field }));
+  return { times: those.length, ...(replies.length > 0 && { replies }) };
 }
 
 /** Judges what came unsolicited between and behind the replies of all exchanges. */
@@ -121,18 +134,21 @@ async function mbapEcho(bench: Bench): Promise<Judged> {
   const of = replies.length;
   if (wrong.length === 0) return conforms({ code: 'transactions-copied', of });
   const isBehind = wrong.filter(isEarlier).length > wrong.length / 2;
-  const found: Found = isBehind ? { code: 'transactions-behind' } : otherTransactions(wrong);
+  const found: Found = isBehind ? { code: 'transactions-behind' } : otherTransactions(wrong, bench.log);
   return wrong.length < FEWEST
     ? once(found, ...wrong)
     : counted(isBehind ? dangerous : violates, found, wrong, of);
 }
 
 /** Says how identifiers of replies differ from those of their requests, where all do so in one way. */
-function otherTransactions(wrong: readonly Exchange[]): Found {
-  const ids = wrong.map((exchange): [number, number] => [
-    wordAt(heardIn(exchange), 0),
-    wordAt(concatBytes(...exchange.sent.map(({ bytes }) => bytes)), 0),
-  ]);
+function otherTransactions(wrong: readonly Exchange[], log: readonly Exchange[]): Found {
+  const askedIn = ({ sent }: Exchange) => wordAt(concatBytes(...sent.map(({ bytes }) => bytes)), 0);
+  const ids = wrong.map((exchange): [number, number] => [wordAt(heardIn(exchange), 0), askedIn(exchange)]);
+  const firsts = wrong.map((exchange) =>
+    log.slice(0, log.indexOf(exchange)).findLast(({ isFirst }) => isFirst),
+  );
+  if (ids.every(([id], i) => firsts[i] && askedIn(firsts[i]) === id))
+    return { code: 'transactions-of-connection' };
   const [[first] = [0]] = ids;
   if (ids.every(([id]) => id === first)) return { code: 'transactions-fixed', transaction: first };
   if (ids.every(([id, asked]) => id === ((asked + 1) & 0xffff))) return { code: 'transactions-one-more' };

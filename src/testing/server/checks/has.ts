@@ -1,13 +1,14 @@
 import { SUNSPEC_BASES } from '../../../document/native/sunspec.js';
 import { COMMON_MODEL, findSunspecModel, SUNSPEC_END } from '../../../document/sunspec/place.js';
 import { bitsAt } from '../../../modbus/protocol/bytes.js';
-import { MAX_REGISTERS_READ } from '../../../modbus/protocol/limits.js';
-import type { Bench, ReadCode } from '../bench.js';
+import { MAX_BITS_READ, MAX_REGISTERS_READ } from '../../../modbus/protocol/limits.js';
+import { type Bench, READ_CODES, type ReadCode } from '../bench.js';
 import {
   absent,
   checksOf,
   conforms,
   dangerous,
+  fact,
   inconclusive,
   isAbsent,
   type Judged,
@@ -16,13 +17,13 @@ import {
   type ServerCheck,
   unsupported,
   violates,
+  worstOf,
 } from '../check.js';
 import { A } from '../clauses.js';
 import { type Exchange, hasValues } from '../exchange.js';
 import type { Found } from '../found.js';
 import { didOf, hasOtherQuantity } from '../reading.js';
 import { readPdu, valuesOf } from '../requests.js';
-import { answerText } from '../words.js';
 
 /** Finds the beginning of the table of a function, or says why there is none. */
 export async function startOr(bench: Bench, code: ReadCode): Promise<number | Judged> {
@@ -95,6 +96,13 @@ async function most(bench: Bench, code: ReadCode, limit: number): Promise<Judged
   const claimed = bench.order.claims?.[what];
   if (claimed !== undefined && low >= claimed)
     return unsupported({ code: 'few-as-claimed', most: low, what, claimed }, refusal, whole);
+  // One cause, one finding: the limit of functions 1 and 3 is judged with these.
+  if (code === 2 || code === 4) {
+    const other = (code - 1) as ReadCode;
+    if (bench.facts.most[other] === undefined) await most(bench, other, limit);
+    if (bench.facts.most[other] === low)
+      return fact({ code: 'few-as-others', most: low, what, function: other });
+  }
   return violates(
     { code: 'few-in-one-read', most: low, limit, what, answer: didOf(refusal.answer) },
     refusal,
@@ -125,6 +133,12 @@ async function mapEnd(bench: Bench): Promise<Judged> {
     else not = middle;
   }
   bench.facts.lastAddress[code] = there;
+  if (there > address && (await hasOne(there - 1))) {
+    const block = await bench.ask(readPdu(code, there - 1, 2));
+    const found = { code: 'end-refused-in-block', address: there, before: there - 1 } as const;
+    if (block.answer.kind !== 'data')
+      return { ...violates({ ...found, answer: didOf(block.answer) }, block), grade: 'met' };
+  }
   return refused(bench, readPdu(code, there, 2), {
     right: [2],
     open: { 3: 'refused-as-quantity', 4: 'refused-otherwise' },
@@ -157,88 +171,142 @@ async function padding(bench: Bench, code: 1 | 2): Promise<Judged> {
 }
 
 /**
- * Blocks have the values that their registers have alone: four registers from the first address on and from the
- * next one, and the last four of the largest block. A server may treat even addresses, or small blocks, alone.
+ * Blocks have the values that are read alone, in every table: small ones from an even and from an odd address, and the
+ * largest. A server may treat even addresses, pairs, or small blocks, alone.
  */
 async function blockAgrees(bench: Bench): Promise<Judged> {
-  const { code } = bench.good;
-  if (code < 3) return unsupported({ code: 'no-registers' });
-  const address = (await bench.start(code)) as number;
-  const first = await partAgrees(bench, code, address, 4);
-  if (first.verdict !== 'conforms') return first;
-  const odd = await partAgrees(bench, code, address + 1, 4);
-  if (odd.verdict === 'violates') return odd;
-  const large = await partAgrees(bench, code, address, MAX_REGISTERS_READ);
-  return large.verdict === 'violates' ? large : first;
+  const judgements: Judged[] = [];
+  // Of a slow server, one table of registers and one of bits: reads of one kind are mostly one routine.
+  const codes = bench.asker.waits.isSlow ? [...new Set([bench.good.code, 1 as const])] : READ_CODES;
+  for (const code of codes) {
+    if (typeof (await bench.table(code)) !== 'number') continue;
+    judgements.push(...(await tableAgrees(bench, code, (await bench.start(code)) as number)));
+  }
+  const wrong = judgements.find(({ verdict }) => verdict !== 'conforms');
+  if (wrong) return wrong.verdict === 'violates' ? wrong : worstOf(judgements);
+  return judgements.length === 0
+    ? inconclusive({ code: 'no-block' })
+    : conforms({ code: 'block-same', blocks: judgements.length });
 }
 
-/** Reads the last four registers of a block one by one, in the block, and one by one again: quiet ones have to agree. */
-async function partAgrees(bench: Bench, code: number, from: number, many: number): Promise<Judged> {
-  const address = from + many - 4;
-  const singles = async () => {
-    const values: string[] = [];
-    for (let i = 0; i < 4; i++) {
-      const { answer } = await bench.ask(readPdu(code, address + i, 1));
-      values.push(answer.kind === 'data' ? String(valuesOf(answer.pdu)[0]) : answerText(answer));
-    }
-    return values.join(' ');
+/** How many values of a block are compared. */
+const COMPARED = 4;
+
+async function tableAgrees(bench: Bench, code: ReadCode, start: number): Promise<Judged[]> {
+  const limit = code <= 2 ? MAX_BITS_READ : MAX_REGISTERS_READ;
+  const { most, lastAddress } = bench.facts;
+  const known = lastAddress[code] === undefined ? limit : Math.min(limit, lastAddress[code] - start + 1);
+  const large = most[code] ?? known;
+  const judgements: Judged[] = [];
+  for (const [from, many] of [
+    [start, COMPARED],
+    [start + 1, COMPARED],
+    [start, 2],
+    [start, large],
+  ] as const) {
+    const judged = many >= 2 ? await blockIs(bench, code, from, many) : undefined;
+    if (judged) judgements.push(judged);
+    if (judged?.verdict === 'violates') break;
+  }
+  return judgements;
+}
+
+/**
+ * Compares the last values of a block with those that are read alone.
+ * @returns undefined where the block is refused, or where no two of the bits differ
+ */
+async function blockIs(
+  bench: Bench,
+  code: ReadCode,
+  from: number,
+  many: number,
+): Promise<Judged | undefined> {
+  const compared = Math.min(COMPARED, many);
+  const first = from + many - compared;
+  const valuesOfReply = (exchange: Exchange, quantity: number): number[] | undefined => {
+    if (exchange.answer.kind !== 'data') return undefined;
+    const { pdu } = exchange.answer;
+    return code <= 2 ? bitsAt(pdu, 2, quantity).map(Number) : valuesOf(pdu);
   };
-  const before = await singles();
-  const exchange = await bench.ask(readPdu(code, from, many));
-  if (exchange.answer.kind !== 'data')
-    return inconclusive(
-      { code: 'registers-not-read', quantity: many, address: from, answer: didOf(exchange.answer) },
-      exchange,
-    );
-  const block = valuesOf(exchange.answer.pdu)
-    .slice(many - 4, many)
-    .join(' ');
-  const after = await singles();
-  if (before !== after) return inconclusive({ code: 'registers-alive' }, exchange);
-  if (block === before) return conforms({ code: 'block-same', address }, exchange);
+  const alone = async () => {
+    const values: number[] = [];
+    for (let i = 0; i < compared; i++) {
+      const [value] = valuesOfReply(await bench.ask(readPdu(code, first + i, 1)), 1) ?? [];
+      if (value !== undefined) values.push(value);
+    }
+    return values;
+  };
+  const block = () => bench.ask(readPdu(code, from, many));
+  const before = await alone();
+  let exchange = await block();
+  const read = () => (valuesOfReply(exchange, many) ?? []).slice(many - compared, many).join(' ');
+  if (exchange.answer.kind !== 'data') return undefined;
+  if (before.length < compared) return undefined;
   if (hasOtherQuantity(exchange) || exchange.oddities.includes('byte-count'))
     return inconclusive({ code: 'block-of-other-size' }, exchange);
-  const alone = bench.log.at(-1) as Exchange;
-  return dangerous({ code: 'block-differs', address, alone: before, block }, exchange, alone);
+  if (read() === before.join(' ')) {
+    const isShown = code > 2 || new Set(before).size > 1;
+    return isShown ? conforms({ code: 'block-same', blocks: 1 }, exchange) : undefined;
+  }
+  // Asked again between two reads of each value: only quiet ones can differ.
+  const again = await alone();
+  exchange = await block();
+  const after = await alone();
+  if (again.join() !== after.join() || again.join() !== before.join())
+    return inconclusive({ code: 'registers-alive' }, exchange);
+  if (read() === after.join(' ')) return inconclusive({ code: 'block-differed-once' }, exchange);
+  return dangerous(
+    {
+      ...{ code: 'block-differs', function: code, address: first, quantity: many },
+      ...{ alone: after.join(' '), block: read() },
+    },
+    exchange,
+    bench.log.at(-1) as Exchange,
+  );
 }
 
 export const HAS = checksOf({ group: 'has' }, [
   {
     ...{ id: 'map-end', grade: 'seldom', provokes: ['address'], run: mapEnd },
     title: 'Refuses a block that goes beyond the end',
-    does: 'Finds the last address, and reads it together with the next one.',
-    rule: 'Conforms with exception 02. Another code decides nothing; every address exists: not supported.',
+    does: 'Finds the last address, and reads it together with the one before, and with the next one.',
+    rule: 'Conforms when the first is answered, and the second refused with exception 02. Another code decides nothing; every address exists: not supported.',
     clause: `${A}, 7, code 02`,
     matters: 'A value beside the map is taken for a measurement: pail23/stiebel_eltron_isg_component#599.',
     mend: 'Check address plus quantity against the end of the map.',
   },
-  {
-    ...{ id: 'fc03-quantity-125', grade: 'met', run: (bench) => most(bench, 3, 125) },
-    title: 'Answers a read of 125 registers',
-    does: 'Reads 125 registers with function 3; halves the quantity until it is answered.',
-    rule: 'Conforms with 250 bytes. Inconclusive if the map is smaller; reports the largest read that worked.',
-    clause: `${A}, 6.3`,
-    matters:
-      'Clients that join registers into blocks fail: influxdata/telegraf#18871, alejoseb/Modbus-STM32-HAL-FreeRTOS#116.',
-    mend: 'Give the transmit buffer 256 bytes.',
-  },
-  {
-    ...{ id: 'fc01-quantity-2000', grade: 'seldom', run: (bench) => most(bench, 1, 2000) },
-    title: 'Answers a read of 2000 coils',
-    does: 'Reads 2000 coils with function 1; halves the quantity until it is answered.',
-    rule: 'Conforms with 250 bytes. Where there are fewer coils nothing is decided.',
-    clause: `${A}, 6.1`,
-    matters: 'As for registers: coassoftwaresystems/delphi-modbus#18.',
-    mend: 'Give the transmit buffer 256 bytes.',
-  },
+  ...([3, 4] as const).map(
+    (code): Omit<ServerCheck, 'group'> => ({
+      ...{ id: `fc0${code}-quantity-125`, grade: 'met', run: (bench: Bench) => most(bench, code, 125) },
+      title: `Function ${code} answers a read of 125 registers`,
+      does: `Reads 125 registers with function ${code}; halves the quantity until it is answered.`,
+      rule: 'Conforms with 250 bytes. Inconclusive if the map is smaller; reports the largest read that worked.',
+      clause: `${A}, 6.${code}`,
+      matters:
+        'Clients that join registers into blocks fail: influxdata/telegraf#18871, alejoseb/Modbus-STM32-HAL-FreeRTOS#116.',
+      mend: 'Give the transmit buffer 256 bytes.',
+    }),
+  ),
+  ...([1, 2] as const).map(
+    (code): Omit<ServerCheck, 'group'> => ({
+      ...{ id: `fc0${code}-quantity-2000`, grade: 'seldom', run: (bench: Bench) => most(bench, code, 2000) },
+      title: `Function ${code} answers a read of 2000 bits`,
+      does: `Reads 2000 bits with function ${code}; halves the quantity until it is answered.`,
+      rule: 'Conforms with 250 bytes. Where there are fewer bits nothing is decided.',
+      clause: `${A}, 6.${code}`,
+      matters: 'As for registers: coassoftwaresystems/delphi-modbus#18.',
+      mend: 'Give the transmit buffer 256 bytes.',
+    }),
+  ),
   {
     ...{ id: 'block-agrees', grade: 'met', run: blockAgrees },
-    title: 'A block has the values of its registers',
-    does: 'Reads four registers one by one, in one block, and one by one again: from the first address on, from the next one, and at the end of the largest block.',
-    rule: 'Conforms when they agree. Where they move, quiet registers are needed.',
-    clause: `${A}, 6.3`,
-    matters: 'Values of 32 bits are torn, or swapped, or shifted by holes: LavermanJJ/pysolarfocus#61.',
-    mend: 'Fill each word of a block from its own address.',
+    title: 'A block has the values that are read alone',
+    does: 'Reads values of each table one by one and in blocks: two and four from the first address on, four from the next one, and the largest block.',
+    rule: 'Conforms when they agree. Where they move, quiet ones are needed.',
+    clause: `${A}, 6.1 to 6.4`,
+    matters:
+      'Values of 32 bits are torn, or swapped, or shifted by holes (LavermanJJ/pysolarfocus#61); coils are those of the byte (espressif/esp-modbus#35).',
+    mend: 'Fill each place of a block from its own address.',
   },
   ...([1, 2] as const).map(
     (code): Omit<ServerCheck, 'group'> => ({

@@ -7,10 +7,11 @@ import {
   fact,
   inconclusive,
   type Judged,
+  lossy,
   violates,
 } from '../check.js';
 import { ROBUSTNESS, SERIAL, TCP } from '../clauses.js';
-import { type Exchange, isDecisive } from '../exchange.js';
+import { type Exchange, isBusy, isDecisive } from '../exchange.js';
 import { hasOtherQuantity, tallyOf } from '../reading.js';
 import { readPdu } from '../requests.js';
 import { CONNECT_PAUSE_MS } from './there.js';
@@ -54,14 +55,21 @@ async function backToBack(bench: Bench): Promise<Judged> {
   if (lost.length === 1) return inconclusive({ code: 'one-read-lost', of }, ...lost);
   const rate = lost.length / of;
   const answers = tallyOf(lost.map(({ answer }) => answer));
+  const areBusy = lost.every(({ answer }) => isBusy(answer));
   const pauseMs = await pauseThatCures(bench, ask, Math.max(FEWEST_TRIES, Math.ceil(SURE / rate)));
   if (pauseMs !== undefined) {
     bench.facts.pauseMs = pauseMs;
     bench.asker.pauseMs = Math.max(bench.asker.pauseMs, 1.5 * pauseMs);
-    return counted(violates, { code: 'needs-pause', answers, pauseMs }, lost, of);
+    return areBusy
+      ? counted(fact, { code: 'busy-in-a-row', answers, pauseMs }, lost, of)
+      : counted(violates, { code: 'needs-pause', answers, pauseMs }, lost, of);
   }
   bench.facts.losses = rate;
   bench.asker.tries = MOST_TRIES;
+  if (areBusy) {
+    bench.facts.isBusy = true;
+    return counted(fact, { code: 'busy-in-a-row', answers }, lost, of);
+  }
   return lost.every(({ oddities }) => oddities.length > 0)
     ? counted(inconclusive, { code: 'reads-spoilt', answers }, lost, of)
     : counted(violates, { code: 'reads-lost', answers, longestPauseMs: LONGEST_PAUSE_MS }, lost, of);
@@ -128,7 +136,7 @@ async function idle(bench: Bench): Promise<Judged> {
   };
   const first = await after();
   if (isDecisive(first)) return conforms({ code: 'answered-after-idle', idleMs });
-  if (bench.facts.losses !== undefined) return inconclusive({ code: 'replies-lost' }, first);
+  if (bench.facts.losses !== undefined) return inconclusive(lossy(bench), first);
   if (first.answer.kind === 'closed') return fact({ code: 'closed-when-idle', idleMs }, first);
   let lost = 1;
   while (lost < MOST_LOST && !isDecisive(await bench.askGood())) lost++;
@@ -158,8 +166,9 @@ export const PACE = checksOf({ group: 'frames', isSeveral: true }, [
     matters:
       'It belongs into the data sheet, and clients need a setting for it: ioBroker/ioBroker.modbus#39.',
     mend: 'Say it in the manual until it is not needed.',
-    run: ({ facts: { pauseMs, losses } }) => {
+    run: ({ facts: { pauseMs, losses, isBusy } }) => {
       if (pauseMs !== undefined) return fact({ code: 'pause', pauseMs });
+      if (isBusy) return inconclusive({ code: 'busy-now-and-then' });
       return losses === undefined ? conforms({ code: 'no-pause' }) : inconclusive({ code: 'no-pause-helps' });
     },
   },

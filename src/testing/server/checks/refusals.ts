@@ -199,7 +199,9 @@ export const REFUSALS = checksOf({ group: 'refusals' }, [
     mend: 'Answer with the function code plus 80 and exception 01.',
     run: async (bench) => {
       const judged = await badFunction(Uint8Array.of(0x63, 0, 0, 0, 1), 'violates')(bench);
-      bench.facts.isMuteToUnknown = bench.log.at(-1)?.answer.kind === 'silent';
+      const { answer } = bench.log.at(-1) ?? {};
+      bench.facts.isMuteToUnknown = answer?.kind === 'silent';
+      if (answer?.kind === 'exception' && answer.code > 1) bench.facts.unknownRefusal = answer.code;
       return judged;
     },
   },
@@ -225,6 +227,10 @@ export const REFUSALS = checksOf({ group: 'refusals' }, [
       const exchange = await bench.ask(Uint8Array.of(0x83, 0, 0, 0, 1), { tries: 1 });
       const { answer } = exchange;
       const isOverflow = answer.kind === 'data' && (answer.pdu[0] as number) < 0x80;
+      const [oddity] = exchange.oddities;
+      const isData = isOverflow && answer.pdu.length > 2;
+      if (isData && oddity) return inconclusive({ code: 'frames-odd', oddity }, exchange);
+      if (isData) return { ...violates({ code: 'flag-ignored' }, exchange), grade: 'met' };
       return isOverflow
         ? violates({ code: 'refusal-looks-like-data' }, exchange)
         : conforms({ code: 'answered', answer: didOf(answer) }, exchange);

@@ -2,7 +2,6 @@ import { type Bench, READ_CODES } from '../bench.js';
 import { checksOf, conforms, inconclusive, type Judged } from '../check.js';
 import { type Exchange, hasValues, isDecisive } from '../exchange.js';
 import { readPdu } from '../requests.js';
-import { FIRST_TIMEOUT } from '../waits.js';
 
 /**
  * Looks for a read that is answered. Where the first request of a connection gets lost, the next connection
@@ -57,7 +56,7 @@ async function answers(bench: Bench): Promise<Judged> {
 
 /** Asks while nobody knows how long the server takes: once with a long wait, and again, as the first may get lost. */
 async function firstReply(bench: Bench, pdu: Uint8Array): Promise<Exchange> {
-  const first = await bench.asker.once(pdu, { timeout: FIRST_TIMEOUT });
+  const first = await bench.asker.once(pdu, { timeout: bench.asker.waits.first });
   return isDecisive(first) ? first : bench.asker.once(pdu);
 }
 

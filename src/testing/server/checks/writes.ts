@@ -8,6 +8,7 @@ import {
   fact,
   inconclusive,
   type Judged,
+  lossy,
   unsupported,
   violates,
 } from '../check.js';
@@ -16,7 +17,7 @@ import type { Exchange } from '../exchange.js';
 import { didOf } from '../reading.js';
 import { bytesOf, readPdu, readWrite, valuesIn, valuesOf, write15, write16 } from '../requests.js';
 import { atEachPlace, confirmed, otherBits, otherWords } from './confirmed.js';
-import { readsAfter, writeRegister } from './written.js';
+import { readsAfter, sureWord, writeRegister } from './written.js';
 
 /** How many registers, and coils, a check writes at each place, if the range has as many. */
 const REGISTERS = 4;
@@ -63,6 +64,16 @@ async function readBack(bench: Bench): Promise<Judged> {
   const from = bench.log.length;
   const after = await readsAfter(bench, address, value);
   const shown = [written, ...bench.log.slice(from, from + 1)];
+  if (after === 0 && !bench.asker.isSerial) {
+    await bench.asker.disconnect();
+    const now = await sureWord(bench, address);
+    if (now !== undefined && now !== value)
+      return dangerous(
+        { code: 'stored-for-connection', address, wrote: [value], reads: [now] },
+        ...shown,
+        ...bench.log.slice(-1),
+      );
+  }
   if (after === 0) return conforms({ code: 'read-at-once' }, ...shown);
   return after === undefined
     ? dangerous(
@@ -104,12 +115,12 @@ async function fc23(bench: Bench): Promise<Judged> {
   const exchange = bench.log.findLast(({ pdu }) => pdu?.[0] === 23) as Exchange;
   const read = valuesIn(exchange);
   if (read.join() === wanted.join()) return conforms({ code: 'writes-before-it-reads' }, exchange);
-  return violates(
-    read.join() === old.join()
-      ? { code: 'reads-before-it-writes' }
-      : { code: 'reads-something-else', value: read },
-    exchange,
-  );
+  if (read.join() !== old.join()) return violates({ code: 'reads-something-else', value: read }, exchange);
+  // Where any write is seen later only, the order of these two is not seen.
+  const late = await readBack(bench);
+  return late.said.code === 'read-at-once'
+    ? violates({ code: 'reads-before-it-writes' }, exchange)
+    : inconclusive({ code: 'stored-late-always' }, exchange);
 }
 
 const TEAR_READS = 200;
@@ -119,8 +130,8 @@ const HALVES: readonly number[] = [0x1111, 0x2222];
 /** Writes a value of 32 bits on one connection while it is read on another. */
 async function tearing(bench: Bench): Promise<Judged> {
   const { asker, facts } = bench;
-  if (facts.pauseMs !== undefined || facts.losses !== undefined)
-    return inconclusive({ code: 'pause-in-the-way' });
+  if (facts.pauseMs !== undefined) return inconclusive({ code: 'pause-in-the-way' });
+  if (facts.losses !== undefined) return inconclusive(lossy(bench));
   if (facts.connections?.served === 1) return unsupported({ code: 'one-connection' });
   const address = await bench.scratch.register(2);
   const opened = await asker.another();
@@ -156,7 +167,9 @@ async function tablesSeparate(bench: Bench): Promise<Judged> {
   const before = await bench.words(4, address, 1);
   if (!before) return unsupported({ code: 'no-input-register' });
   const value = (before[0] ?? 0) ^ 0x0f0f;
-  await writeRegister(bench, address, value);
+  const written = await writeRegister(bench, address, value);
+  if (written.answer.kind !== 'data' || (await readsAfter(bench, address, value)) === undefined)
+    return inconclusive({ code: 'scratch-not-written', answer: didOf(written.answer) }, written);
   const after = await bench.words(4, address, 1);
   return fact({ code: after?.[0] === value ? 'one-table' : 'two-tables' });
 }

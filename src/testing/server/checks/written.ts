@@ -1,5 +1,5 @@
 import type { Bench } from '../bench.js';
-import { type Judged, unsupported } from '../check.js';
+import { inconclusive, type Judged, unsupported } from '../check.js';
 import type { Exchange } from '../exchange.js';
 import { readPdu, write16 } from '../requests.js';
 import { READ_BACK_MS } from '../scratch.js';
@@ -29,14 +29,18 @@ export async function writeRegister(bench: Bench, address: number, value: number
 
 /**
  * Reads a register that was written until it has the value.
- * @returns when it had, in ms after the write; undefined when it has another value to the end
+ * @returns when it had, in ms after the write, and 0 if no other value was read before; undefined when it has another
+ * value to the end
  */
 export async function readsAfter(bench: Bench, address: number, value: number): Promise<number | undefined> {
   let waited = 0;
+  let isOld = false;
   for (const ms of READ_BACK_MS) {
     await bench.asker.wait(ms - waited);
     waited = ms;
-    if ((await bench.words(3, address, 1))?.[0] === value) return ms;
+    const [now] = (await bench.words(3, address, 1)) ?? [];
+    if (now === value) return isOld ? ms : 0;
+    isOld ||= now !== undefined;
   }
   return undefined;
 }
@@ -61,7 +65,8 @@ export async function coilIs(bench: Bench, coil: number): Promise<boolean | unde
 type JudgeHidden = (isExecuted: boolean) => Judged;
 
 /**
- * Sends a write of the scratch register that must not be executed, because of where it stands.
+ * Sends writes of the scratch register that must not be executed, because of where they stand: by function 6 and by 16, as
+ * far as the server has them.
  * @param mask the bits in which the value differs from the one that the register has
  */
 export async function hiddenWrite(
@@ -70,10 +75,19 @@ export async function hiddenWrite(
   send: (write: Uint8Array) => Promise<JudgeHidden>,
 ): Promise<Judged> {
   const address = await bench.scratch.register();
-  const [before] = (await bench.words(3, address, 1)) ?? [];
-  if (before === undefined) return unsupported({ code: 'holding-not-read' });
-  const wanted = before ^ mask;
-  const judge = await send(readPdu(6, address, wanted));
-  const [after] = (await bench.words(3, address, 1)) ?? [];
-  return judge(after === wanted);
+  const judgements: Judged[] = [];
+  for (const code of [6, 16]) {
+    const [before] = (await bench.words(3, address, 1)) ?? [];
+    if (before === undefined) return unsupported({ code: 'holding-not-read' });
+    const wanted = before ^ mask;
+    const pdu = (value: number) => (code === 6 ? readPdu(6, address, value) : write16(address, [value]));
+    const own = await bench.ask(pdu(before));
+    bench.noteFunction(code, own);
+    if (own.answer.kind !== 'data') continue;
+    const judge = await send(pdu(wanted));
+    const [after] = (await bench.words(3, address, 1)) ?? [];
+    judgements.push(judge(after === wanted));
+    if (judgements.at(-1)?.verdict !== 'conforms') break;
+  }
+  return judgements.at(-1) ?? inconclusive({ code: 'scratch-takes-no-write' });
 }

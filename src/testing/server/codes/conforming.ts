@@ -32,7 +32,7 @@ export const CONFORMING = {
 
   'as-many-in-one-read': '{most:n} {what:s} in one read',
   'bits-padded': 'byte counts fit, and unused bits are 0',
-  'block-same': 'four registers from {address:n} on are the same alone and in a block',
+  'block-same': '{blocks:n} blocks have the values that are read alone',
   'sunspec-chain': 'the models {models:list} from {first:n} on, and the end',
 
   'map-whole': '{of:n} reads of {isCut:cut}the map are answered in full',
@@ -67,6 +67,7 @@ export const CONFORMING = {
   'pieces-taken': 'a request in 12 pieces and one in 2 are answered',
   'together-answered': togetherText,
   reconnected: '{times:n} times closed and opened at once, a read is answered',
+  'connection-kept': 'connections last, after exceptions too',
   'not-held-up': 'half a request on one connection does not hold up another one',
 
   repeated: 'the reply repeats the request',

@@ -63,6 +63,7 @@ export const EFFECTS: { readonly [code in Code]?: Effect } = {
   },
   'never-stored': WRONG_WRITE,
   'stored-otherwise': WRONG_WRITE,
+  'stored-for-connection': WRONG_WRITE,
   'neighbour-written': WRONG_WRITE,
   'not-repeated': FAILED_WRITE,
   'write-misanswered': FAILED_WRITE,

@@ -63,7 +63,9 @@ export interface Stopped {
 export function stoppedText({ only, silentMs, isBack }: Stopped, check = 'it'): string {
   const what =
     only === undefined ? 'stopped answering' : `only ${answerText({ kind: 'exception', exception: only })}`;
-  const fate = isBack ? `for ${timeText(silentMs)}` : `and did not come back within ${timeText(silentMs)}`;
+  const fate = isBack
+    ? `for ${timeText(silentMs)} at most`
+    : `and did not come back within ${timeText(silentMs)}`;
   return `${what} after ${check}, ${fate}`;
 }
 

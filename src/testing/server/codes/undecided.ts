@@ -20,6 +20,7 @@ export const UNDECIDED = {
   // Not run
   stopped: 'the server test was stopped',
   'nothing-answers': 'nothing answers',
+  'limit-reached': 'the limit of {limitMs:ms} was reached; --limit gives more',
   'not-asked-for': 'it was not asked for',
   'not-claimed': 'it is not claimed',
   'not-allowed': 'it needs {option:s}[ with {addresses?:n} addresses]',
@@ -38,6 +39,7 @@ export const UNDECIDED = {
   'longer-run-decides': 'a longer run decides (--soak)',
   'frames-odd': '{oddity:oddity}: see frames',
   'others-send': 'somebody else sends on the bus: see stray-bytes and rtu-collision',
+  'machine-late': 'this machine was late by {ms:ms}',
   'adapter-in-the-way': 'the adapter may be the cause: set its latency timer to 1 ms',
   'not-seen': 'it was not seen',
 
@@ -63,8 +65,8 @@ export const UNDECIDED = {
   'not-refused-lives-on': 'the server {answer:did}, where exception {right:hexOr} is expected; it lives on',
 
   // Frames and timing
-  'replies-lost': 'replies get lost by chance; a longer run decides (--soak)',
-  'replies-lost-before': 'replies get lost by chance: see back-to-back',
+  'busy-now-and-then': 'the server says now and then that it is busy (exception 06): see back-to-back',
+  'replies-lost': 'replies get lost by chance: see back-to-back',
   'pause-in-the-way': 'it needs a pause between requests: see back-to-back',
   'one-read-lost': '1 of {of:n} reads was not answered; a longer run decides (--soak)',
   'reads-spoilt': 'of reads in a row the server {answers:often}: see frames',
@@ -84,6 +86,7 @@ export const UNDECIDED = {
   'all-addresses-exist': 'every address exists',
   'bits-not-read': '1, 3 and 9 bits could not be read',
   'bits-all-zero': 'unused bits are 0, and so are the coils beside them: set one to decide',
+  'block-differed-once': 'a block had other values once, and the next time the right ones',
   'block-of-other-size': 'a block has another number of values: see frames',
   'reply-of-other-size': 'the reply to {quantity:n} {what:s} has another number of them: see frames',
   'map-too-small':
@@ -114,7 +117,7 @@ export const UNDECIDED = {
   // Bus and connections
   'no-free-unit': 'no unit was found that nobody has: see rtu-other-unit',
   'alike-unit-answered':
-    'unit {unit:n} is answered, which differs from its own in the highest bit alone: by this server or another one; --scratch holding:… decides',
+    'unit {unit:n} is answered, which differs from its own in one bit: by this server or another one; --scratch holding:… decides',
   'no-parity': 'the line has no parity',
   'speed-not-borne':
     'at {baudRate:n} baud, the server {answer:did}: it, or this adapter, does not bear 2 %; another adapter decides',
@@ -130,6 +133,9 @@ export const UNDECIDED = {
   'holding-not-read': 'holding registers are not read',
   'scratch-not-read': 'the scratch addresses are not read',
   'scratch-moves': '{table:s} of the scratch range change by themselves; name quiet ones with --scratch',
+  'stored-late-always': 'it reads the value from before, as after any write for a while: see write-read-back',
+  'scratch-resets': 'a value that was written is gone on the next connection: see write-read-back',
+  'scratch-takes-no-write': 'the scratch register takes no write; name one that does with --scratch',
   'scratch-refuses':
     'the scratch address refuses function {function:n} with exception {exception:hex}; name one that takes writes',
   'scratch-not-written': 'the scratch address is not written: the server {answer:did}',

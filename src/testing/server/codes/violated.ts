@@ -1,6 +1,6 @@
 import type { Did, DidOften } from '../reading.js';
 import { answerText, type ConnectionsFound, connectionsText, listText, timeText } from '../words.js';
-import { ODDITIES, type Oddity, oddityText } from './oddities.js';
+import { ODDITIES, type OddFacts, type Oddity, oddFactsText } from './oddities.js';
 import {
   type BeforeConnection,
   beforeText,
@@ -14,17 +14,18 @@ import {
 } from './phrases.js';
 
 /** Replies that are odd in one way, and how often they are in others. */
-interface Odd {
-  readonly times: number;
+interface Odd extends OddFacts {
   readonly of: number;
-  readonly also?: readonly { readonly code: Oddity; readonly times: number }[];
+  readonly also?: readonly (OddFacts & { readonly code: Oddity })[];
 }
 
 const oddText =
   (code: Oddity) =>
-  ({ times, of, also = [] }: Odd) =>
+  ({ of, also = [], ...facts }: Odd) =>
     listText(
-      [{ code, times }, ...also].map((each) => `${oddityText(each.code)} (${each.times} of ${of} replies)`),
+      [{ code, ...facts }, ...also].map(
+        (each) => `${oddFactsText(each.code, each)} (${each.times} of ${of} replies)`,
+      ),
     );
 
 type OddRows = { readonly [code in Oddity]: readonly [title: string, text: (facts: Odd) => string] };
@@ -54,7 +55,9 @@ export const VIOLATED = {
   'too-long-answered':
     'Answers a request that is too long: two bytes too many are taken, and the read is answered',
   'address-wraps':
-    'Reads on from the other end of its map: two registers from FFFF on are answered ({values:words})',
+    'Answers a read beyond the last address: two registers from FFFF on are answered ({values:words}), and there is none behind FFFF',
+  'flag-ignored':
+    'Takes the reply of another server for a request: function code 83, which no request has, is answered as function 3',
   'refusal-looks-like-data':
     'Refuses with a reply that looks like data: the refusal has the function code 03: a client takes it for data',
   'quantity-first':
@@ -66,14 +69,18 @@ export const VIOLATED = {
   // What it has
   'few-in-one-read':
     'Answers fewer in one read than the specification has: at most {most:n} {what:s} in one read, where the specification has {limit:n}: then the server {answer:did}',
+  'few-as-others':
+    'Answers as few in one read as another function: at most {most:n} {what:s} in one read, as with function {function:n}',
   'end-in-block':
     'Answers a block that goes beyond the end: address {address:n} is refused alone, and answered in a block with {before:n}',
   'hole-in-block':
     'Answers a block over a hole: address {address:n} is refused alone, and answered in a block from {from:n} on',
   'bits-set':
     'Sets bits that were not asked for: the reply to {quantity:n} bits has more bits set: {byte:hex}',
+  'end-refused-in-block':
+    'Refuses a block that ends with the last address: address {address:n} is answered alone, and in a block with {before:n} the server {answer:did}',
   'block-differs':
-    'Gives other values in a block than alone: alone the registers from {address:n} on are {alone:s}, in a block {block:s}',
+    'Gives other values in a block than alone: function {function:n}, alone the values from {address:n} on are {alone:s}, in a block of {quantity:n} {block:s}',
   'sunspec-end': [
     'Ends its SunSpec models without the length 0',
     (facts: { readonly address: number; readonly length?: number }) =>
@@ -111,6 +118,8 @@ export const VIOLATED = {
     'Answers each request with the reply to the one before: each reply is that of the request before it',
   'reads-lost':
     'Loses reads in a row: of reads in a row the server {answers:often}, and no pause up to {longestPauseMs:ms} cures that',
+  'busy-in-a-row':
+    'Says that it is busy: of reads in a row the server {answers:often}[; with a pause of {pauseMs?:ms}, it does not]',
   'needs-pause':
     'Needs a pause before a request: of reads in a row the server {answers:often}; with a pause of {pauseMs:ms} between a reply and the next request, all are answered',
   pause: 'Needs a pause before a request: needs {pauseMs:ms} between a reply and the next request',
@@ -128,6 +137,7 @@ export const VIOLATED = {
   'transactions-behind':
     'Replies with the transaction identifier of an earlier request: replies carry the transaction identifier of an earlier request: the server is behind',
   'transactions-fixed': `Replies with one transaction identifier always: ${OTHER_TRANSACTION} (always {transaction:hex})`,
+  'transactions-of-connection': `Replies with the transaction identifier of the first request: ${OTHER_TRANSACTION} (always that of the first request of the connection)`,
   'transactions-one-more': `Replies with the next transaction identifier: ${OTHER_TRANSACTION} (always one more)`,
   'transactions-swapped': `Swaps the bytes of the transaction identifier: ${OTHER_TRANSACTION} (its bytes are swapped)`,
   'transactions-other': `Replies with other transaction identifiers: ${OTHER_TRANSACTION}`,
@@ -246,6 +256,16 @@ export const VIOLATED = {
     'Does not answer right after a connection was closed: a connection right after another one was closed gets no answer; after {curedMs:ms}, it does',
   'lost-after-reconnect':
     'Does not answer after reconnecting: reads after reconnecting: the server {answer:did}',
+  'connections-not-freed':
+    'Does not free connections that were closed: {served:n} connections were served, each closed before the next; to the one after, and to others within 20 s, the server {answer:did}',
+  'closes-after-exception':
+    'Closes the connection after an exception: after an exception, the connection is closed',
+  'mute-after-exception':
+    'Answers nothing more after an exception: after an exception, nothing is answered on the same connection; on a new one, it is',
+  'closes-after-requests':
+    'Closes the connection after some requests: a connection is closed after {requests:n} requests',
+  'closes-now-and-then':
+    'Closes connections now and then: {times:n} connections were closed between two requests',
   'held-up':
     'Lets one slow client hold up the others: half a request on one connection; on another one, the server {answer:did}',
 
@@ -256,6 +276,8 @@ export const VIOLATED = {
     'Confirms a write and stores nothing: {wrote:words} was written from {address:n} on with function {function:n} and confirmed, and {reads:words} is read',
   'stored-otherwise':
     'Confirms a write and stores other values: {wrote:words} was written from {address:n} on with function {function:n} and confirmed, and {reads:words} is read{how:how}',
+  'stored-for-connection':
+    'Keeps a value for the connection that wrote it: {wrote:words} was written to {address:n} and is read, and on the next connection {reads:words} is read',
   'neighbour-written':
     'Changes what it is not asked to write: {wrote:words} was written from {address:n} on with function {function:n}, and {table:s} {beside:n} went from {before:n} to {now:n}',
   'stored-late':
