@@ -7,3 +7,8 @@ export function plural(count: number, one: string, many = `${one}s`): string {
 export function counted(count: number, one: string, many?: string): string {
   return `${count} ${plural(count, one, many)}`;
 }
+
+/** Joins words: `a`, `a and b`, `a, b and c`. */
+export function listText(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+}

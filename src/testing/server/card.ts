@@ -1,4 +1,5 @@
 import { printableLine } from '../../common/rest-client/printable.js';
+import { listText } from '../../common/words.js';
 import type { Verdict, VerdictCount } from '../report/report.js';
 import { behavesAs } from './behaves-as.js';
 import { type Grade, type ServerCheck, type ServerVerdict, textOf } from './check.js';
@@ -7,7 +8,7 @@ import { stoppedText } from './codes/phrases.js';
 import { seenTitle } from './found.js';
 import { lostTexts } from './scratch.js';
 import type { ServerFinding, ServerTest } from './server-test.js';
-import { codeText, connectionsText, exchangeText, listText, silenceText, timeText } from './words.js';
+import { codeText, connectionsText, exchangeText, silenceText, timeText } from './words.js';
 
 /** The grades from the worst on, each with its heading. */
 const GRADES: readonly (readonly [Grade, string])[] = [

@@ -1,3 +1,4 @@
+import { listText } from '../../common/words.js';
 import { bitsAt } from '../../modbus/protocol/bytes.js';
 import { FunctionCode } from '../../modbus/protocol/function-code.js';
 import { HIGHEST_UNIT, MAX_BITS_READ, MAX_REGISTERS_READ } from '../../modbus/protocol/limits.js';
@@ -15,7 +16,6 @@ import {
   write16,
   writtenBy,
 } from './requests.js';
-import { listText } from './words.js';
 
 /** A value that a check has changed and that was not put back. `had` is undefined if it was never read. */
 export interface LostValue {

@@ -1,3 +1,4 @@
+import { listText } from '../../common/words.js';
 import { hex } from '../../modbus/protocol/bytes.js';
 import type { Exchange } from './exchange.js';
 import type { Did, ServerAnswer } from './reading.js';
@@ -60,11 +61,6 @@ const NEXT = {
 /** How many connections a server has: `1 at a time; the next one is refused`. */
 export function connectionsText({ served, next }: ConnectionsFound): string {
   return next === 'untried' ? `at least ${served} at a time` : `${served} at a time${NEXT[next]}`;
-}
-
-/** Joins words: `a`, `a and b`, `a, b and c`. */
-export function listText(words: readonly string[]): string {
-  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 }
 
 /** Which functions got no answer, as a sentence without its full stop. */

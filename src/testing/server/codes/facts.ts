@@ -1,5 +1,6 @@
+import { listText } from '../../../common/words.js';
 import type { Did, DidOften } from '../reading.js';
-import { answerText, codeText, listText, timeText } from '../words.js';
+import { answerText, codeText, timeText } from '../words.js';
 import { type Oddity, oddityText } from './oddities.js';
 import { HOWS, type How } from './phrases.js';
 

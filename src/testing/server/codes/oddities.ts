@@ -1,4 +1,4 @@
-import { listText } from '../words.js';
+import { listText } from '../../../common/words.js';
 
 /**
  * What is wrong with the bytes around a reply, or in its header, found in any exchange: as a title of a

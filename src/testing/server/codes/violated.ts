@@ -1,5 +1,6 @@
+import { listText } from '../../../common/words.js';
 import type { Did, DidOften } from '../reading.js';
-import { answerText, type ConnectionsFound, connectionsText, listText, timeText } from '../words.js';
+import { answerText, type ConnectionsFound, connectionsText, timeText } from '../words.js';
 import { ODDITIES, type OddFacts, type Oddity, oddFactsText } from './oddities.js';
 import {
   type BeforeConnection,
