@@ -58,7 +58,7 @@ describe('a server that is wrong in a known way ends in the one to three finding
     expect(wanted.length).toBeLessThanOrEqual(3);
     const told = lines.find((text) => mutant.told?.test(text));
     if (wanted.length === 0) expect(told, lines.join('\n')).toBeDefined();
-    found.set(`${name} ${on}`, wanted.map((id) => `\`${id}\``).join(', ') || `told: ${told}`);
+    found.set(`${name} ${on}`, wanted.map((id) => `\`${id}\``).join(', ') || `fact: ${told}`);
   });
 
   it('every entry of the catalogue and every key of manners is among them', () => {
