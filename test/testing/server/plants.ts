@@ -17,7 +17,7 @@ import {
 } from './planted.js';
 
 /*
- * Servers with one mistake each, from the specification and from public reports, written without a look at the checks.
+ * Servers with one mistake each, from the specification and from public reports. Their author knew the checks.
  * Each names the checks of which one has to find it.
  */
 
