@@ -1,0 +1,355 @@
+import { quote } from '../../../common/schema/problem.js';
+import { CELLS_PER_VALUE } from '../../../device/registers/cell-type.js';
+import { isOfBits, type TableName } from '../../../device/tables.js';
+import { MAX_REGISTERS_READ } from '../../../modbus/protocol/limits.js';
+import { type Collector, type FoundValue, type ImportExtras, middleOf } from '../collected.js';
+import { type DataType, dataTypeOf, orderOf } from '../data-types.js';
+import {
+  type AddressStyle,
+  areHex,
+  areNumbers,
+  numbered,
+  type WrittenAddress,
+  writtenAddress,
+} from './addresses.js';
+import { unitOf } from './numbers.js';
+import type { ColumnRole, Columns } from './roles.js';
+import type { CsvRow } from './rows.js';
+import { TableText } from './table-text.js';
+import { accessOf, type TableWord, tableOf, tableOfTitle } from './words.js';
+
+/** A row whose address is understood. */
+interface PlacedRow {
+  readonly row: CsvRow;
+  readonly address: WrittenAddress;
+  readonly word: TableWord | undefined;
+}
+
+/** Reads one table of a file: its rows become values of a collector. */
+export class TableReader {
+  readonly #collector: Collector;
+  readonly #columns: Columns;
+  readonly #rows: readonly CsvRow[];
+  readonly #extras: ImportExtras;
+  readonly #title: string;
+  readonly #text: TableText;
+  /** Whether the column of lengths counts bytes. */
+  #countsBytes = false;
+  #inUnits: boolean;
+
+  constructor(
+    collector: Collector,
+    columns: Columns,
+    rows: readonly CsvRow[],
+    title: string,
+    extras: ImportExtras,
+  ) {
+    this.#collector = collector;
+    this.#columns = columns;
+    this.#rows = rows;
+    this.#title = title;
+    this.#extras = extras;
+    this.#inUnits = extras.inUnits ?? false;
+    this.#text = new TableText(columns, rows, (row, message) => this.#note(row, message));
+  }
+
+  /** Reads all rows. @returns how the columns were understood */
+  read(device: string): string[] {
+    const isHex = areHex(
+      this.#text.headerOf('address') ?? '',
+      this.#rows.map((row) => this.#text.of(row, 'address')).filter((cell) => cell !== ''),
+    );
+    const placed = this.#placedRows(isHex);
+    const { base } = this.#extras;
+    const all = placed.map(({ row, address, word }) => ({
+      ...{ address, table: word?.table },
+      isWord: (dataTypeOf(this.#text.of(row, 'type'), 1)?.type ?? 'bit') !== 'bit',
+    }));
+    const style = { isHex, areNumbers: base === undefined ? areNumbers(all) : base === 'entity' };
+    this.#countsBytes = this.#doesCountBytes(placed);
+    this.#inUnits ||= this.#hasDefaultsInUnits();
+    for (const [i, each] of placed.entries()) this.#take(each, placed[i + 1]?.address.number, style, device);
+    return this.#preview(style);
+  }
+
+  #note(row: CsvRow, message: string): void {
+    this.#collector.note(`line ${row.line}`, message);
+  }
+
+  /** The rows with addresses. A title between them may name the table of those that follow. */
+  #placedRows(isHex: boolean): PlacedRow[] {
+    let titled = tableOfTitle(this.#title);
+    return this.#rows.flatMap((row) => {
+      const text = this.#text.of(row, 'address');
+      const address = writtenAddress(text, isHex);
+      if (address === undefined) {
+        const filled = row.cells.filter((cell) => cell !== '');
+        // A title between groups of registers has only one cell.
+        const isTitle = filled.length === 1;
+        const [shown = ''] = isTitle ? filled : [text];
+        if (isTitle) titled = tableOfTitle(shown) ?? titled;
+        if (filled.length > 0)
+          this.#note(
+            row,
+            isTitle ? `not a register: ${quote(shown)}` : `address ${quote(shown)}: expected a number`,
+          );
+        return [];
+      }
+      const table = this.#text.of(row, 'table');
+      const word = tableOf(table);
+      if (table !== '' && word === undefined) this.#note(row, `table ${quote(table)}: not known`);
+      const usual = this.#extras.table ?? titled;
+      return [{ row, address, word: word ?? (usual && { table: usual, write: false }) }];
+    });
+  }
+
+  /**
+   * Weighs whether lengths count bytes or registers: a value ends before the next one begins, and has the size
+   * of its type.
+   */
+  #doesCountBytes(placed: readonly PlacedRow[]): boolean {
+    const score = (perRegister: number) =>
+      placed.reduce((sum, { row, address }, i) => {
+        const count = this.#text.whole(row, 'words', false);
+        if (count === undefined || count === 0) return sum;
+        const words = count / perRegister;
+        const gap = (placed[i + 1]?.address.number ?? Number.NaN) - address.number;
+        const type = dataTypeOf(this.#text.of(row, 'type'), undefined);
+        const size =
+          type && !type.assumed && type.type !== 'string' && type.type !== 'bit'
+            ? CELLS_PER_VALUE[type.type]
+            : undefined;
+        const isAfter = gap <= 0 || Number.isNaN(gap) ? 0 : words > gap ? -2 : words === gap ? 1 : 0;
+        return (
+          sum +
+          isAfter +
+          (size === undefined ? 0 : words === size ? 2 : -2) +
+          (Number.isInteger(words) ? 0 : -1)
+        );
+      }, 0);
+    return score(2) > score(1);
+  }
+
+  /** True when a default value has decimals that its type can't store, but would have with the scale. */
+  #hasDefaultsInUnits(): boolean {
+    return this.#rows.some((row) => {
+      const value = this.#text.decimal(row, 'value', false);
+      const scale = this.#text.scale(row, false) ?? 1;
+      const type = dataTypeOf(this.#text.of(row, 'type'), this.#words(row))?.type ?? 'uint16';
+      if (value === undefined || Number.isInteger(value) || scale === 1 || type.startsWith('float'))
+        return false;
+      return Math.abs(value / scale - Math.round(value / scale)) < 1e-6;
+    });
+  }
+
+  /** Takes a row. @param next the address of the next row */
+  #take(
+    { row, address: written, word }: PlacedRow,
+    next: number | undefined,
+    style: AddressStyle,
+    device: string,
+  ): void {
+    const number = style.areNumbers ? numbered(written) : undefined;
+    const address = number?.address ?? written.number - (this.#extras.base === '1' ? 1 : 0);
+    const bit = written.bit ?? this.#text.whole(row, 'bit');
+    const text = written.isString ? 'string' : this.#text.of(row, 'type');
+    const words =
+      written.words ??
+      this.#words(row) ??
+      this.#until(row, written) ??
+      this.#lengthUntil(row, text, written.number, next);
+    const found = (text === '' ? untyped(words) : dataTypeOf(text, words)) ?? this.#unknown(row, text, words);
+    const data = this.#signed(row, text, this.#filled(found, words));
+    const isFarEnough = next !== undefined && next - written.number >= 2 && data.type === 'float32';
+    if (data.assumed && !isFarEnough) this.#note(row, `type ${quote(text)} ${data.assumed}`);
+    const isBit = data.type === 'bit' && bit === undefined;
+    const table = number?.table ?? word?.table ?? (isBit ? 'coils' : 'holding');
+    const value = this.#value(row, table, address, data, words);
+    const unit = this.#text.whole(row, 'slave') ?? 1;
+    const write = this.#isWritable(row, word?.write ?? false, table);
+    const isInBits = isOfBits(table);
+    // For a bit of a register, the address is that of the register.
+    const part = isInBits || (bit === undefined && data.type !== 'bit') ? undefined : `bit ${bit ?? 0}`;
+    if (part !== undefined && bit === undefined) {
+      this.#note(row, `${this.#called(row)} is a bit of a register, and no column says which: bit 0`);
+    }
+    if (data.rest !== undefined && !isInBits)
+      for (let i = 1; i <= data.rest; i++)
+        this.#collector.add('', unit, device, {
+          ...{
+            table,
+            address: address + value.cells - 1 + i,
+            type: 'uint16',
+            write,
+            location: value.found.location,
+          },
+        });
+    this.#collector.add('', unit, device, {
+      ...value.found,
+      ...(part !== undefined && { part, type: 'uint16' as const }),
+      ...(isInBits && { type: 'bit' as const }),
+      write,
+    });
+  }
+
+  /** A type with the registers behind it that its row counts as well. */
+  #filled(data: DataType, words: number | undefined): DataType {
+    if (data.type === 'string' || data.type === 'bit' || data.rest !== undefined || words === undefined)
+      return data;
+    const rest = words - CELLS_PER_VALUE[data.type];
+    return rest > 0 && Number.isInteger(words) && words <= MAX_REGISTERS_READ ? { ...data, rest } : data;
+  }
+
+  /** A whole number is signed if its limits or its default are negative, and its type does not say. */
+  #signed(row: CsvRow, text: string, data: DataType): DataType {
+    const says = text !== '' && !data.assumed;
+    const isNegative = [this.#text.decimal(row, 'min', false), this.#text.decimal(row, 'value', false)].some(
+      (each) => each !== undefined && each < 0,
+    );
+    const { type } = data;
+    if (says || !isNegative || (type !== 'uint16' && type !== 'uint32' && type !== 'uint64')) return data;
+    return { ...data, type: SIGNED[type] };
+  }
+
+  /** What is served for a type that is not known: its registers. */
+  #unknown(row: CsvRow, text: string, length = 1): DataType {
+    // A length that no read can have is none: a table with 1e9 there must not be served register by register.
+    const words = Number.isInteger(length) && length >= 1 && length <= MAX_REGISTERS_READ ? length : 1;
+    const registers = words === 1 ? 'a register' : `${words} registers`;
+    this.#note(row, `type ${quote(text)}: not known, so ${this.#called(row)} is served as ${registers}`);
+    return { type: 'uint16', rest: words - 1 };
+  }
+
+  /** The number of registers up to the last address, where a column says it. */
+  #until(row: CsvRow, { number }: WrittenAddress): number | undefined {
+    const last = writtenAddress(this.#text.of(row, 'last'), false)?.number;
+    return last === undefined || last < number ? undefined : last - number + 1;
+  }
+
+  /** The registers of `string[6]` when the next address is 6 further: then 6 counts no characters. */
+  #lengthUntil(row: CsvRow, type: string, address: number, next: number | undefined): number | undefined {
+    const count = Number(/^\D*[[(](\d{1,3})[\])]$/.exec(type)?.[1]);
+    if (next === undefined || next - address !== count || count < 2) return undefined;
+    if (dataTypeOf(type, undefined)?.type !== 'string') return undefined;
+    this.#note(row, `type ${quote(type)}: ${count} registers, because the next address is ${count} further`);
+    return count;
+  }
+
+  #value(
+    row: CsvRow,
+    table: TableName,
+    address: number,
+    { type, length, wordOrder, byteOrder }: DataType,
+    words: number | undefined,
+  ): { readonly found: FoundValue; readonly cells: number } {
+    const order = orderOf(this.#text.of(row, 'order'));
+    if (this.#text.of(row, 'order') !== '' && order === undefined) {
+      this.#note(row, `order ${quote(this.#text.of(row, 'order'))}: not known`);
+    }
+    const scale = this.#text.scale(row);
+    const [min, max] = this.#limits(row);
+    const found = {
+      ...{ table, address, type, wordOrder, byteOrder, ...order, scale },
+      location: `line ${row.line}`,
+      length: type === 'string' ? this.#stringLength(row, words ?? length) : undefined,
+      name: this.#text.of(row, 'name'),
+      unit: unitOf(this.#text.of(row, 'unit')).unit,
+      description: this.#text.of(row, 'description'),
+      value: this.#initial(row, type, scale) ?? middleOf(type, min, max, scale),
+      limits: min === undefined && max === undefined ? undefined : { min, max },
+    };
+    return { found, cells: type === 'string' ? (found.length ?? 1) : CELLS_PER_VALUE[type] };
+  }
+
+  /** Both limits of a row; none when both are 0, as tables write that have no limits there. */
+  #limits(row: CsvRow): readonly [number | undefined, number | undefined] {
+    const [min, max] = [this.#text.decimal(row, 'min'), this.#text.decimal(row, 'max')];
+    return min === 0 && max === 0 ? [undefined, undefined] : [min, max];
+  }
+
+  #called(row: CsvRow): string {
+    return this.#text.of(row, 'name') ? quote(this.#text.of(row, 'name')) : 'this row';
+  }
+
+  /** The number of registers that the file gives for a value. */
+  #words(row: CsvRow): number | undefined {
+    const words = this.#text.whole(row, 'words');
+    const bytes = this.#text.whole(row, 'bytes') ?? (this.#countsBytes ? words : undefined);
+    return bytes === undefined ? words : Math.ceil(bytes / 2);
+  }
+
+  #stringLength(row: CsvRow, length: number | undefined): number {
+    if (length === undefined) this.#note(row, 'a string without a length: 1 register');
+    return Math.max(1, length ?? 1);
+  }
+
+  /** The initial value as it is stored. */
+  #initial(row: CsvRow, type: DataType['type'], scale = 1): number | string | undefined {
+    const text = this.#text.of(row, 'value');
+    if (text === '' || /^[-–]+$/.test(text)) return undefined;
+    if (type === 'string') return text;
+    if (/^0x[0-9a-f]{1,16}$/i.test(text)) return text;
+    const value = this.#text.decimal(row, 'value');
+    if (value === undefined) this.#note(row, `value ${quote(text)}: expected a number`);
+    if (value === undefined || !this.#inUnits) return value;
+    return type.startsWith('float') ? Number((value / scale).toPrecision(7)) : Math.round(value / scale);
+  }
+
+  #isWritable(row: CsvRow, byFunction: boolean, table: TableName): boolean {
+    const text = this.#text.of(row, 'access');
+    const access = text === '' ? byFunction : accessOf(text);
+    if (access === undefined)
+      this.#note(row, `access ${quote(text)}: not known, so clients may only read it`);
+    // Clients have no function that writes these two tables.
+    return access === true && table !== 'discrete' && table !== 'input';
+  }
+
+  #preview(style: AddressStyle): string[] {
+    const meaning: Partial<Record<ColumnRole, string>> = {
+      address: this.#addressesIn(style),
+      scale: 'value = stored × this',
+      divisor: 'value = stored ÷ this',
+      decimals: 'decimals of the value',
+      value: this.#inUnits
+        ? 'in the unit of the value'
+        : 'as stored, before the scale; --defaults units reads it in the unit',
+      min: 'a limit of what clients may write, and the value is in the middle',
+      max: 'a limit of what clients may write, and the value is in the middle',
+      words: this.#countsBytes ? 'bytes' : 'registers',
+      slave: 'the unit identifier',
+      unit: 'the unit of the value',
+    };
+    const { header, of, near } = this.#columns;
+    const titleOf = (column: number) => quote(header.cells[column] ?? '');
+    const inOrder = [...of].sort(([, one], [, other]) => one - other);
+    const used = inOrder.map(([role, column]) => {
+      const said = meaning[role];
+      const other = near.get(role);
+      const runnerUp = other === undefined ? '' : ` (or column ${titleOf(other)}: --column ${role}=…)`;
+      return `column ${titleOf(column)}: ${role}${said ? `, ${said}` : ''}${runnerUp}`;
+    });
+    const columns = [...of.values()];
+    const unused = header.cells.filter((cell, i) => cell !== '' && !columns.includes(i));
+    const isTold = of.has('table') || style.areNumbers || this.#extras.table || tableOfTitle(this.#title);
+    const defaults = [
+      ...(isTold ? [] : ['no column says the table: holding registers, and coils for bits']),
+      ...(of.has('type') ? [] : ['no column says the type: uint16']),
+    ];
+    return [...used, ...unused.map((cell) => `column ${quote(cell)}: not used`), ...defaults];
+  }
+
+  #addressesIn({ areNumbers: areEntities, isHex }: AddressStyle): string {
+    if (areEntities)
+      return 'register numbers: 40001 is holding register 0, 30001 input register 0, 10001 discrete input 0';
+    const first = this.#extras.base === '1' ? 'counted from 1' : '0-based, as on the wire';
+    return `${isHex ? 'hexadecimal, ' : ''}${first}`;
+  }
+}
+
+const SIGNED = { uint16: 'int16', uint32: 'int32', uint64: 'int64' } as const;
+
+/** The type of a row that names none: whole registers. */
+function untyped(words: number | undefined): DataType | undefined {
+  if (words === undefined || words === 1) return { type: 'uint16' };
+  return words === 2 ? { type: 'uint32' } : words === 4 ? { type: 'uint64' } : undefined;
+}
