@@ -13,12 +13,9 @@ import { thousandths } from '../traffic/words.js';
 import type { CommandContext } from './context.js';
 import type { DeclaredInput, FunctionsOf } from './declared.js';
 import {
-  changeValues,
   type DeviceValue,
   findNamed,
-  readExpected,
   readValue,
-  unexpected,
   unknownDevice,
   valueAtAddress,
   valueNamed,
@@ -27,10 +24,12 @@ import {
   writeValue,
 } from './device-value.js';
 import type { OfDevice } from './devices.js';
+import { readExpected, unexpected } from './expected-values.js';
 import { openRecordings } from './recordings.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
 import type { RegisterView, SIGNAL_COMMANDS, VALUE_COMMANDS, ValueView, Words } from './schemas/value.js';
 import { namesOfDevice } from './shown-values.js';
+import { changeValues } from './value-changes.js';
 
 /** The most values in an answer, and the most addresses in one of words. */
 const MAX_VALUES = 8192;
