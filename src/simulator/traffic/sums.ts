@@ -45,10 +45,15 @@ export class LineSums {
   #waiting: readonly SumSecond[] = [];
   readonly #totals = new Map<number, SumRow>();
 
-  /** The last seconds that are over. @param after only those after this one @param now in ms */
+  /**
+   * The last seconds that were over at a moment. Lines that are asked one after the other with the same moment
+   * give the same seconds, though some of them have begun another one meanwhile.
+   * @param after only those after this one @param now the moment, in ms
+   */
   after(after: number, now: number): readonly SumSecond[] {
     this.#turn(now);
-    return this.#waiting.filter(({ second }) => second > after);
+    const present = Math.floor(now / 1000);
+    return this.#waiting.filter(({ second }) => second > after && second < present);
   }
 
   /** The sums of all seconds that are over, since the line was made. @param now in ms */
@@ -148,6 +153,28 @@ function rowOf(rows: Map<number, SumRow>, unit: number, code: number, most: numb
   const row = newRow(unit, code);
   rows.set(key, row);
   return row;
+}
+
+const COLUMNS = ['unit', 'function', ...SUM_NAMES] as const;
+
+/**
+ * Rows one behind the other: the unit, the function, and the sums in the order of `SUM_NAMES`. Another thread
+ * gets a copy in a tenth of the time that as many objects take.
+ */
+export function packed(rows: readonly SumRow[]): Float64Array {
+  const all = new Float64Array(rows.length * COLUMNS.length);
+  let at = 0;
+  for (const row of rows) for (const name of COLUMNS) all[at++] = row[name];
+  return all;
+}
+
+/** The rows that were packed. */
+export function* unpacked(all: Float64Array): Generator<SumRow> {
+  for (let at = 0; at < all.length; at += COLUMNS.length) {
+    const row = newRow(-1, -1) as Record<(typeof COLUMNS)[number], number>;
+    for (const [i, name] of COLUMNS.entries()) row[name] = all[at + i] ?? 0;
+    yield row;
+  }
 }
 
 /** Adds a row to another. */
