@@ -1,9 +1,10 @@
 import type { FastifyPluginCallback } from 'fastify';
 import { z } from 'zod';
+import { unpacked } from '../../simulator/commands/packed-sums.js';
 import type { LineMetrics, ProgramMetrics } from '../../simulator/commands/program.js';
 import type { MqttStatus } from '../../simulator/commands/schemas/mqtt.js';
 import { COUNTERS, type FrameCounts, type LineCounters } from '../../simulator/traffic/counters.js';
-import { type SumName, unpacked } from '../../simulator/traffic/sums.js';
+import type { SumName } from '../../simulator/traffic/sums.js';
 import { allParts } from '../rpc/rpc.js';
 import { refuse, sendText } from './answers.js';
 import type { ApiContext } from './desk.js';

@@ -4,10 +4,10 @@ import { configurationText } from '../as-file/written-configuration.js';
 import type { Line } from '../line.js';
 import { describeLine, lineStatus } from '../line-status.js';
 import type { FrameCounts, LineCounters } from '../traffic/counters.js';
-import { packed } from '../traffic/sums.js';
 import { micros, thousandths } from '../traffic/words.js';
 import type { CommandContext, Lag } from './context.js';
 import type { FunctionsOf } from './declared.js';
+import { packed } from './packed-sums.js';
 import { done, type Outcome } from './refusal.js';
 import type { PORT_COMMANDS, PROGRAM_COMMANDS, Summary, TRAFFIC_COMMANDS } from './schemas/program.js';
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Sums } from '../../../src/remote/api/sums.js';
 import type { Rpc } from '../../../src/remote/rpc/rpc.js';
+import { packed } from '../../../src/simulator/commands/packed-sums.js';
 import { done } from '../../../src/simulator/commands/refusal.js';
-import { packed, SUM_NAMES, type SumRow } from '../../../src/simulator/traffic/sums.js';
+import { SUM_NAMES, type SumRow } from '../../../src/simulator/traffic/sums.js';
 
 const ZERO = Object.fromEntries(SUM_NAMES.map((name) => [name, 0])) as Omit<SumRow, 'unit' | 'function'>;
 const row = (unit: number, sums: Partial<SumRow>): SumRow => ({ ...ZERO, unit, function: 3, ...sums });

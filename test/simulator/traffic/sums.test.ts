@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
+import { unpacked } from '../../../src/simulator/commands/packed-sums.js';
 import { PROGRAM_FUNCTIONS } from '../../../src/simulator/commands/program.js';
-import { LineSums, unpacked } from '../../../src/simulator/traffic/sums.js';
+import { LineSums } from '../../../src/simulator/traffic/sums.js';
 
 const broadcast = (at: number, unitId: number) =>
   ({ kind: 'broadcast', at, unitId, functionCode: 6, bytes: Buffer.alloc(8) }) as never;
