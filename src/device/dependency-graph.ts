@@ -217,7 +217,7 @@ export class DependencyGraph {
 
   #firstDue(): Schedule | undefined {
     const { first } = this.waiting;
-    return first?.due !== undefined && first.due <= first.clock.time ? first : undefined;
+    return first?.due !== undefined && first.clock.hasReached(first.due) ? first : undefined;
   }
 
   #collect(device: string, names: readonly string[], needed: Set<Point>): void {

@@ -231,7 +231,7 @@ describe('a watchdog', () => {
     ['runs again', { paused: true }, (meter: Device) => meter.setClock({ paused: false, speed: 61_000 }, 0)],
   ])('falls back in time when the clock of its device %s', (_, clock, change) => {
     const holding = [{ address: 0, value: 5, write: true, fallsBack: { after: '1m' } }];
-    const others = { still: { holding, clock: { paused: true } }, slow: { holding, clock: { speed: 0.5 } } };
+    const others = { still: { holding, clock: { paused: true } }, quick: { holding, clock: { speed: 2 } } };
     const { meter, register, read, wait } = meterWith({ holding, clock }, others);
     register(0, 8);
     change(meter);

@@ -73,6 +73,14 @@ export class DeviceClock {
     return this.#known.real + (time - this.#known.time) / this.#settings.speed;
   }
 
+  /**
+   * True when the clock has reached `time`. By `dueAt` as well, which may be a rounding error earlier: what is due
+   * first must not wait while something else that is due waits behind it.
+   */
+  hasReached(time: number): boolean {
+    return time <= this.time || this.dueAt(time) <= this.#now();
+  }
+
   get #isStill(): boolean {
     return this.#settings.paused || this.#settings.speed === 0;
   }
