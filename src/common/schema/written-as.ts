@@ -110,6 +110,7 @@ export class SchemaConverter {
         dropLimitsOfIntegers(jsonSchema);
         giveItems(jsonSchema);
         leaveFlagsOut(jsonSchema);
+        if (this.#draft === 'draft-2020-12') defineRequired(jsonSchema);
       },
     });
     for (const [id, definition] of Object.entries(definitions ?? {}))
@@ -152,6 +153,17 @@ function giveItems(schema: JsonSchema): void {
   delete schema.prefixItems;
   delete schema.additionalItems;
   Object.assign(schema, { items: parts[0], minItems: parts.length, maxItems: parts.length });
+}
+
+/** Defines what an alternative requires beside it, because readers of OpenAPI look for it there. */
+function defineRequired(schema: JsonSchema): void {
+  for (const each of [...(schema.allOf ?? []), ...(schema.anyOf ?? [])]) {
+    if (typeof each === 'boolean') continue;
+    const { required, properties, type } = each;
+    if (required && !properties && type === undefined)
+      each.properties = Object.fromEntries(required.map((key) => [key, {}]));
+    defineRequired(each);
+  }
 }
 
 /** Writes a pattern so that it means the same without the flag `u`, which some readers do not set. */
