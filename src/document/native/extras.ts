@@ -78,8 +78,8 @@ export function readFeeds(device: At, recordings: OpenRecording): FeedDefinition
 
 /** @param written what is right in it */
 export function readIdentity(at: At, written: z.output<typeof identitySchema> | undefined): Identity {
-  const { extended, ...names } = written ?? {};
-  if (extended === undefined) return compact(names);
+  const { extended: _, ...names } = written ?? {};
+  if (at.key('extended').value === undefined) return compact(names);
   return { ...compact(names), extended: readNumbered(at.key('extended'), OBJECTS, readObject) };
 }
 

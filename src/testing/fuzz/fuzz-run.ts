@@ -294,7 +294,7 @@ export class FuzzRun {
     const exam = this.#newExam();
     const player = this.#player as Player;
     const seen = await Promise.race([
-      player.play(exam, schedule),
+      player.play(exam, schedule, this.#usual),
       endless,
       crashed.then((how): ClientFailure => ({ kind: 'ended', text: crashOf(how).text })),
     ]);

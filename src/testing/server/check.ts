@@ -163,7 +163,7 @@ export function textOf({ said, at, isOnce, otherwise, but }: Judged): string {
   const text = `${at ? `${placeText(at)}: ` : ''}${foundText(said)}`;
   if (isOnce) return `once, ${text}; ${foundText({ code: 'longer-run-decides' })}`;
   if (otherwise !== undefined)
-    return `once, ${text}; the other times, ${foundText(otherwise)}: a second run decides`;
+    return `once, ${text}; ${otherwise.code === 'stopped' ? 'then' : 'the other times,'} ${foundText(otherwise)}: a second run decides`;
   return but === undefined ? text : `${text}; ${foundText(but)}`;
 }
 

@@ -218,7 +218,7 @@ export class ServerTestRun {
       late = judged.but?.code === 'machine-late' ? judged : undefined;
       if (late) continue;
       if (judged.verdict !== 'violates') {
-        if (trial === 1 || judged.isOdd) return judged;
+        if (blamed.length === 0 || judged.isOdd) return judged;
         other = judged;
       } else if (check.isSeveral || judged.isFinal) return judged;
       else blamed.push(judged);
@@ -230,7 +230,7 @@ export class ServerTestRun {
     }
     const [first] = blamed;
     if (late) return late;
-    const otherwise = other?.said ?? { code: 'not-seen' };
+    const otherwise = other?.said ?? { code: this.#isStopped ? 'stopped' : 'not-seen' };
     return { ...(first as Judged), verdict: 'inconclusive', otherwise };
   }
 

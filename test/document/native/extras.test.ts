@@ -152,6 +152,11 @@ describe('mistakes in it are told with their path', () => {
     ['identity: {extended: {256: x}}', 'identity.extended.256: expected a number from 128 to 255, got "256"'],
     ['identity: {extended: {128: 5}}', 'identity.extended.128: expected text (in quotes), got 5'],
     [
+      'identity: {vendorName: 5, extended: {128: 5}}',
+      'identity.vendorName: expected text (in quotes), got 5',
+      'identity.extended.128: expected text (in quotes), got 5',
+    ],
+    [
       `identity: {extended: {128: ${'x'.repeat(245)}}}`,
       `identity.extended.128: expected printable ASCII text of at most 244 bytes, got "${'x'.repeat(60)}…"`,
     ],

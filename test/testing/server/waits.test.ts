@@ -78,3 +78,15 @@ it('what is missing while this machine is late is not decided', async () => {
   expect(finding?.verdict).toBe('inconclusive');
   expect(finding && textOf(finding)).toContain('this machine was late by 340 ms');
 });
+
+it('what was missing while this machine was late is asked again, and counts when it comes', async () => {
+  const clock = new VirtualClock();
+  let asked = 0;
+  clock.lateBy = () => (asked > 0 && asked <= 2 ? 340 : 0);
+  const answer = device();
+  const muteFirst = tcp(undefined, (pdu) => (pdu[0] === 0x63 && ++asked <= 2 ? undefined : answer(pdu)));
+  const serverTest = await testPlanted('tcp', muteFirst, { checks: ['function-unknown'] }, clock);
+  const [finding] = serverTest.findings.filter(({ check }) => check.id === 'function-unknown');
+  expect(asked).toBeGreaterThan(1);
+  expect(finding?.verdict).toBe('conforms');
+});

@@ -138,6 +138,11 @@ export class SocketLine implements Transport {
     this.#binding = binding;
     const bound = await binding.open();
     if (this.#binding !== binding) return cannotListen(host, port, STOPPED);
+    if (!bound.ok && bound.inUse && port === 0 && this.#chosenPort !== undefined) {
+      // Somebody has taken it while the line was closed. Any free one was wanted.
+      this.#chosenPort = undefined;
+      return this.#open();
+    }
     if (!bound.ok) return this.#notOpened(bound);
     this.#chosenPort = bound.port;
     const endpoint = hostPort(bound.address, bound.port);

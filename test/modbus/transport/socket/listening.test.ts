@@ -81,6 +81,16 @@ describe.each(LINES)('a line on %s', (_, newLine) => {
     expect(await line.start()).toMatchObject({ ok: true, port });
   });
 
+  test('on any free port opens on another one when its own is taken meanwhile', async () => {
+    const { line, port } = await opened();
+    await line.stop();
+    const other = lineAt('127.0.0.1', port);
+    expect(await other.start()).toMatchObject({ ok: true, port });
+    const again = await line.start();
+    expect(again).toMatchObject({ ok: true });
+    expect(again).not.toMatchObject({ port });
+  });
+
   test('that is stopped while it opens stays closed', async () => {
     const line = lineAt('localhost', 0);
     const starting = line.start();
