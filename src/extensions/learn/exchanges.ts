@@ -86,7 +86,7 @@ interface Stray {
 }
 
 /** An exchange with what came back, and whether something can be learned from it. */
-interface Judged extends Ended {
+interface JudgedExchange extends Ended {
   readonly exchange: LoggedExchange;
   /** True when the log ends before its reply was due. */
   readonly isAtEnd: boolean;
@@ -103,7 +103,7 @@ export function conversationOf(logged: readonly LoggedBytes[]): Conversation {
   const { asks, frames } = directedBy(made.frames, framing);
   const { opened, strays } = pairedIn(frames, asks, framing);
   const all = judged(opened, framing);
-  const isLearned = ({ isLost, isServed }: Judged) => isServed && !isLost;
+  const isLearned = ({ isLost, isServed }: JudgedExchange) => isServed && !isLost;
   return {
     framing,
     exchanges: all.filter(isLearned).map(({ exchange }) => exchange),
@@ -179,7 +179,7 @@ function takes(open: Open, frame: LoggedBytes): boolean {
 }
 
 /** Judges of which exchanges the log shows everything. */
-function judged(opened: readonly Open[], framing: Framing): Judged[] {
+function judged(opened: readonly Open[], framing: Framing): JudgedExchange[] {
   const ended = opened.map((open) => ({ open, reply: replyOf(open, framing) }));
   const longest = longestOf(ended);
   return ended.map((each) => {
@@ -197,8 +197,8 @@ function judged(opened: readonly Open[], framing: Framing): Judged[] {
 }
 
 /** What was not understood, a sentence each. */
-function notesOn(all: readonly Judged[], strays: readonly Stray[]): string[] {
-  const askedIn = (exchanges: readonly Judged[]) => exchanges.map(({ open }) => open.asked);
+function notesOn(all: readonly JudgedExchange[], strays: readonly Stray[]): string[] {
+  const askedIn = (exchanges: readonly JudgedExchange[]) => exchanges.map(({ open }) => open.asked);
   const unexplained = strays.filter(({ frame, after }) => !after || !isShownIn(frame, after));
   const framesOf = (some: readonly Stray[]) => some.map(({ frame }) => frame);
   return [
