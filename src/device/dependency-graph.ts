@@ -1,3 +1,4 @@
+import { DueQueue } from './due-queue.js';
 import type { Dependent, PlacedSignal, Point } from './point.js';
 import type { Schedule } from './schedule.js';
 import type { DeviceClock } from './signals/clock.js';
@@ -50,8 +51,8 @@ export class DependencyGraph {
   readonly #devices = new Map<string, GraphDevice>();
   /** Changes whenever something changes, other than the time, that a computed value may depend on. */
   revision = 0;
-  /** The schedules in which something is still to happen. */
-  readonly waiting = new Set<Schedule>();
+  /** The schedules in which something is still to happen, by the real time at which that is due. */
+  readonly waiting = new DueQueue<Schedule>();
   /** The devices with values that need values of named devices. */
   #namingDevices: GraphDevice[] = [];
   /** What depends on a value, directly or not; found when it is first needed after a change of the links. */
@@ -128,7 +129,7 @@ export class DependencyGraph {
    * changed.
    */
   advance(): void {
-    if (this.waiting.size === 0 || this.#isAdvancing) return;
+    if (this.#isAdvancing) return;
     this.#isAdvancing = true;
     for (let next = this.#firstDue(); next; next = this.#firstDue()) next.doNext();
     this.#isAdvancing = false;
@@ -215,14 +216,8 @@ export class DependencyGraph {
   }
 
   #firstDue(): Schedule | undefined {
-    let first: { readonly schedule: Schedule; readonly real: number } | undefined;
-    for (const schedule of this.waiting) {
-      const { due, clock } = schedule;
-      if (due === undefined || due > clock.time) continue;
-      const real = clock.realAt(due);
-      if (!first || real < first.real) first = { schedule, real };
-    }
-    return first?.schedule;
+    const { first } = this.waiting;
+    return first?.due !== undefined && first.clock.hasReached(first.due) ? first : undefined;
   }
 
   #collect(device: string, names: readonly string[], needed: Set<Point>): void {

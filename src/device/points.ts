@@ -7,7 +7,7 @@ import { Reactions } from './reactions.js';
 import type { LiveValues, RegisterImage } from './registers/image.js';
 import type { Table } from './registers/table.js';
 import { Schedule } from './schedule.js';
-import type { DeviceClock } from './signals/clock.js';
+import { type DeviceClock, MAX_TIME } from './signals/clock.js';
 import type { Signal } from './signals/signal.js';
 import { paceOf, type SignalHome, signalNamed, startSignal } from './start-signal.js';
 import type { TableName } from './tables.js';
@@ -182,7 +182,7 @@ export class Points implements GraphDevice, LocalPoints {
 
   haveRoom(points: readonly Point[]): boolean {
     // Tens of thousands may follow one value of a file: it may be written while nothing is to come.
-    const isFirst = this.schedule.due === undefined && new Set(points).size === points.length;
+    const isFirst = this.schedule.isIdle && new Set(points).size === points.length;
     return (
       isFirst || this.schedule.hasRoomFor(points.reduce((sum, each) => sum + this.#causedByOne(each), 0))
     );
@@ -212,7 +212,7 @@ export class Points implements GraphDevice, LocalPoints {
 
   /** Makes the clock jump ahead by `ms`. What is due meanwhile happens at its time. */
   step(ms: number): void {
-    const end = this.#clock.time + ms;
+    const end = Math.min(MAX_TIME, this.#clock.time + ms);
     for (let { due } = this.schedule; due !== undefined && due <= end; { due } = this.schedule) {
       this.#clock.step(Math.max(0, due - this.#clock.time));
       this.#graph.advance();
@@ -228,8 +228,12 @@ export class Points implements GraphDevice, LocalPoints {
     this.#graph.link();
   }
 
-  /** Links the values. Call this after values have become what they were in an earlier run of the program. */
+  /**
+   * Links the values. Call this after values and the clock have become what they were in an earlier run of the
+   * program.
+   */
   restored(): void {
+    this.begin();
     this.#graph.link();
   }
 
@@ -313,6 +317,11 @@ export class Points implements GraphDevice, LocalPoints {
       ]),
     );
     for (const feed of this.#feeds.values()) this.#noteNeeds(feed);
+    this.begin();
+  }
+
+  /** Makes the reactions begin at the present time of the clock: the device has started, or its clock continues. */
+  begin(): void {
     for (const point of this.all) for (const reaction of point.reactions) reaction.begun?.();
   }
 

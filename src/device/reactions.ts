@@ -79,6 +79,7 @@ export class Reactions {
         if (target) this.#set(target, value);
       },
       later: (ms, act, names = []) => schedule.later(ms, act, 1 + points.causedBy(names)),
+      timer: (ms, act) => schedule.later(ms, act, 0),
       whenWritten: (name, act) => points.named.get(name)?.watchers.push(act),
       busy: (ms) => {
         this.#busyUntil = Math.max(this.#busyUntil, schedule.time + ms);

@@ -1,3 +1,4 @@
+import { DueQueue } from './due-queue.js';
 import type { DeviceClock } from './signals/clock.js';
 
 /** An action to run at a time of the device's clock. */
@@ -17,28 +18,35 @@ const MAX_COMING = 1000;
  */
 export class Schedule {
   readonly clock: DeviceClock;
-  readonly #waiting: Set<Schedule>;
+  readonly #waiting: DueQueue<Schedule>;
   /**
    * The actions to come, in the order of their times; of two with the same time, the one planned first comes
    * first.
    */
-  readonly #coming: Coming[] = [];
+  readonly #coming = new DueQueue<Coming>();
   /** How many changes are to come, with those that follow from them. */
   #changes = 0;
   #moment: number | undefined;
 
   /**
    * Makes an empty schedule.
-   * @param waiting the schedules of all devices with something to come; this one adds and removes itself
+   * @param waiting the schedules of all devices with something to come, by the real time at which that is
+   * due; this one adds and removes itself
    */
-  constructor(clock: DeviceClock, waiting: Set<Schedule>) {
+  constructor(clock: DeviceClock, waiting: DueQueue<Schedule>) {
     this.clock = clock;
     this.#waiting = waiting;
+    clock.onChange = () => this.#wait();
   }
 
   /** The device's time in ms. While an action runs, this is the time at which the action was due. */
   get time(): number {
     return this.#moment ?? this.clock.time;
+  }
+
+  /** True while no change is to come. */
+  get isIdle(): boolean {
+    return this.#changes === 0;
   }
 
   /** Tells whether this many more changes may be pending. */
@@ -48,7 +56,7 @@ export class Schedule {
 
   /** The time of the next action; undefined when there is none. */
   get due(): number | undefined {
-    return this.#coming[0]?.due;
+    return this.#coming.first?.due;
   }
 
   /**
@@ -58,36 +66,38 @@ export class Schedule {
    */
   later(ms: number, act: () => void, changes = 1): () => void {
     const coming = { due: this.time + ms, act, changes };
-    const index = this.#coming.findLastIndex(({ due }) => due <= coming.due) + 1;
-    this.#coming.splice(index, 0, coming);
+    this.#coming.set(coming, coming.due);
     this.#changes += changes;
-    this.#waiting.add(this);
-    return () => {
-      const found = this.#coming.indexOf(coming);
-      if (found < 0) return;
-      this.#coming.splice(found, 1);
-      this.#changes -= changes;
-      this.#leaveIfEmpty();
-    };
+    this.#wait();
+    return () => this.#remove(coming);
   }
 
   /** Runs the next action, at its time. */
   doNext(): void {
-    const next = this.#coming.shift();
-    this.#changes -= next?.changes ?? 0;
-    this.#leaveIfEmpty();
-    this.#moment = next?.due;
-    next?.act();
+    const next = this.#coming.first;
+    if (!next) return;
+    this.#remove(next);
+    this.#moment = next.due;
+    next.act();
     this.#moment = undefined;
   }
 
   clear(): void {
-    this.#coming.length = 0;
+    this.#coming.clear();
     this.#changes = 0;
-    this.#leaveIfEmpty();
+    this.#wait();
   }
 
-  #leaveIfEmpty(): void {
-    if (this.#coming.length === 0) this.#waiting.delete(this);
+  #remove(coming: Coming): void {
+    if (!this.#coming.delete(coming)) return;
+    this.#changes -= coming.changes;
+    this.#wait();
+  }
+
+  /** Tells the devices when the next action is due. */
+  #wait(): void {
+    const { due } = this;
+    if (due === undefined) this.#waiting.delete(this);
+    else this.#waiting.set(this, this.clock.dueAt(due));
   }
 }

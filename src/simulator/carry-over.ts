@@ -27,6 +27,7 @@ export function* carryingOver(
   const { time, settings } = before.clock;
   const sameClock = isSameData(was.life?.clock, definition.life?.clock);
   device.clock.resume(time, sameClock ? settings : device.clock.settings);
+  device.points.begin();
   device.power.adopt(before.power);
   const sameManners = isSameData(was.extras.manners, definition.extras.manners);
   if (sameManners && !isSameData(before.manners, device.manners)) device.manners = before.manners;

@@ -17,10 +17,15 @@ export function liveDevices(devices: Readonly<Record<string, Parts>>) {
   );
   const lines = { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } };
   let now = 0;
+  let looks = 0;
+  const clock = () => {
+    looks++;
+    return now;
+  };
   const graph = new DependencyGraph();
   const source = { random: () => 0.5, now: () => new Date(0), uptime: () => now };
   const built = nativeSetup({ devices: file, lines }).devices.map((definition) =>
-    buildDevice(definition, source, graph, () => now),
+    buildDevice(definition, source, graph, clock),
   );
   graph.link();
   const meter = built.find(({ name }) => name === 'meter') as Device;
@@ -31,6 +36,12 @@ export function liveDevices(devices: Readonly<Record<string, Parts>>) {
     meter,
     graph,
     respond,
+    /** How often any device looks at the time while `act` runs: a measure of the work. */
+    looksDuring(act: () => void): number {
+      const before = looks;
+      act();
+      return looks - before;
+    },
     wait(ms: number): void {
       now += ms;
     },

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import type { Device } from '../../src/device/device.js';
+import { MAX_TIME } from '../../src/device/signals/clock.js';
 import { tries } from '../support/tries.js';
 import { liveDevices } from './live.js';
 
@@ -158,6 +160,83 @@ describe('a watchdog', () => {
     expect(other.read('holding', 0, 1)).toEqual([6]);
     meter.restart();
     expect(graph.waiting.size).toBe(1);
+  });
+
+  /** A file in which each of many values falls back, beside a command that far more values follow. */
+  const many = (quantity: number) => ({
+    coils: [
+      { address: 0, name: 'command', write: true },
+      ...Array.from({ length: 1001 }, (_, i) => ({
+        address: i + 1,
+        follows: { name: 'command', after: '1s' },
+      })),
+    ],
+    holding: Array.from({ length: quantity }, (_, address) => ({
+      ...{ address, name: `v${address}`, value: 5, write: true },
+      fallsBack: { after: '1m', ...(address > 0 && address <= 90 && { renewedBy: ['v0'] }) },
+    })),
+  });
+
+  it('is no change to come, however many values fall back', () => {
+    const { registers, coil, read, wait } = meterWith(many(1001));
+    expect(registers(0, ...Array(123).fill(8))[0]).toBe(16);
+    expect(coil(0, true)[0]).toBe(5);
+    expect(coil(0, false)).toEqual([0x85, 6]);
+    wait(60_000);
+    expect(read('holding', 0, 123)).toEqual(Array(123).fill(5));
+    expect(registers(0, ...Array(123).fill(8))[0]).toBe(16);
+    expect(coil(0, false)[0]).toBe(5);
+  });
+
+  it('plans nothing when it is renewed', () => {
+    const { meter, registers, register, read, wait } = meterWith(many(91));
+    registers(0, ...Array(91).fill(8));
+    const later = vi.spyOn(meter.points.schedule, 'later');
+    for (let i = 0; i < 59; i++) {
+      wait(1000);
+      register(0, i);
+    }
+    expect(later).not.toHaveBeenCalled();
+    wait(59_999);
+    expect(read('holding', 0, 91)).toEqual([58, ...Array(90).fill(8)]);
+    expect(later).toHaveBeenCalledTimes(91);
+    wait(1);
+    expect(read('holding', 0, 91)).toEqual(Array(91).fill(5));
+  });
+
+  it('in many devices is no work for a request, and little when all fall back at once', () => {
+    const fallsBack = { after: '1m' };
+    const holding = [{ address: 0, value: 5, write: true, fallsBack }];
+    const names = Array.from({ length: 300 }, (_, i) => `d${i}`);
+    const live = meterWith({ holding }, Object.fromEntries(names.map((name) => [name, { holding }])));
+    live.register(0, 8);
+    expect(live.looksDuring(() => live.read('holding', 0, 1))).toBeLessThan(20);
+    expect(live.looksDuring(() => live.register(0, 9))).toBeLessThan(20);
+    live.wait(60_000);
+    expect(live.looksDuring(() => live.read('holding', 0, 1))).toBeLessThan(20 * names.length);
+    expect([live.read('holding', 0, 1), live.graph.waiting.size]).toEqual([[5], 0]);
+  });
+
+  it('never ends at the end of all clocks, to which a clock may be stepped', () => {
+    const { meter, read } = charger();
+    meter.clock.resume(MAX_TIME - 1000, { speed: 1, paused: true });
+    meter.points.restored();
+    meter.setClock({}, 86_400_000);
+    expect([meter.clock.time, read('holding', 0, 1)]).toEqual([MAX_TIME, [16]]);
+  });
+
+  it.each([
+    ['steps', { paused: true }, (meter: Device) => meter.setClock({}, 60_000)],
+    ['runs faster', {}, (meter: Device) => meter.setClock({ speed: 61_000 }, 0)],
+    ['runs again', { paused: true }, (meter: Device) => meter.setClock({ paused: false, speed: 61_000 }, 0)],
+  ])('falls back in time when the clock of its device %s', (_, clock, change) => {
+    const holding = [{ address: 0, value: 5, write: true, fallsBack: { after: '1m' } }];
+    const others = { still: { holding, clock: { paused: true } }, quick: { holding, clock: { speed: 2 } } };
+    const { meter, register, read, wait } = meterWith({ holding, clock }, others);
+    register(0, 8);
+    change(meter);
+    wait(1);
+    expect(read('holding', 0, 1)).toEqual([5]);
   });
 });
 

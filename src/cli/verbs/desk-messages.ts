@@ -14,7 +14,7 @@ const LIMITS = { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 12 };
 /** A thread of the desk that loads its modules, or has loaded them and waits for its order. */
 export interface DeskThread {
   readonly worker: Worker;
-  /** Why the thread failed before it had its order. */
+  /** Why the thread failed, or ended, before it had its order. */
   failure: Error | undefined;
   /** The number of the thread in the system, once the thread has sent it. */
   id: number | undefined;
@@ -24,8 +24,8 @@ export interface DeskThread {
  * Starts a thread of the desk. When the process may not open more files, the thread fails while it loads its
  * modules.
  */
-export function startDeskThread(): DeskThread {
-  const worker = new Worker(fileBesideCode('desk-thread.js'), { resourceLimits: LIMITS });
+export function startDeskThread(code = fileBesideCode('desk-thread.js')): DeskThread {
+  const worker = new Worker(code, { resourceLimits: LIMITS });
   const thread: DeskThread = { worker, failure: undefined, id: undefined };
   worker.once('online', keepYoungGenerations);
   worker.on('message', (message: FromDesk) => {
@@ -33,6 +33,9 @@ export function startDeskThread(): DeskThread {
   });
   worker.on('error', (error) => {
     thread.failure = error;
+  });
+  worker.once('exit', (code) => {
+    thread.failure ??= new Error(`ended with ${code}`);
   });
   return thread;
 }

@@ -138,29 +138,36 @@ const EFFECTS = {
       (entry.type === 'string' ? 'expected a number, got text' : undefined) ??
       (entry.movedBy && `expected no ${entry.movedBy} beside it: a value falls back that is written`),
     uses: ({ renewedBy, enabledBy }) => [
-      ...renewedBy.map((target, i): Use => ({ as: 'read', target, path: ['renewedBy', i] })),
+      ...renewedBy.map((target, i): Use => ({ as: 'watched', target, path: ['renewedBy', i] })),
       ...(enabledBy === undefined
         ? []
-        : [{ as: 'read', target: enabledBy, path: ['enabledBy'] } satisfies Use]),
+        : [{ as: 'watched', target: enabledBy, path: ['enabledBy'] } satisfies Use]),
     ],
-    causes: () => 1,
     start: ({ after, to, renewedBy, enabledBy }, context) => {
       const { named, now, stored } = context;
       const fallback = stored(to ?? context.value);
+      let renewedAt = 0;
       let callOff: (() => void) | undefined;
       let isWatching = false;
+      // A heartbeat may renew many values, so a renewal only notes its time; a timer that comes too early waits on.
       const fall = () => {
         callOff = undefined;
+        const left = renewedAt + after - now();
+        if (left > 0) {
+          callOff = context.timer(left, fall);
+          return;
+        }
         const isEnabled = enabledBy === undefined || named(enabledBy).valueAt(now()) !== 0;
         if (isEnabled && context.value !== fallback) context.show(fallback);
       };
       const renew = () => {
-        callOff?.();
-        callOff = context.later(after, fall);
+        renewedAt = now();
+        callOff ??= context.timer(after, fall);
       };
       return {
         written: renew,
         begun() {
+          callOff?.();
           callOff = undefined;
           renew();
           if (isWatching) return;

@@ -16,7 +16,7 @@ export interface Reaction {
    * reaction.
    */
   written?(): void;
-  /** Called whenever the device has started: nothing is to come then. */
+  /** Called whenever the device has started, or its clock continues from another time. */
   begun?(): void;
   /** Returns what is stored when another reaction sets the value to `next`. */
   kept?(next: number): number;
@@ -50,6 +50,12 @@ export interface ReactionContext {
    * @returns a function that calls it off
    */
   later(ms: number, act: () => void, names?: readonly string[]): () => void;
+  /**
+   * Does something `ms` of the device's clock later, which does not count as a change to come. A reaction has
+   * at most one such timer at a time.
+   * @returns a function that calls it off
+   */
+  timer(ms: number, act: () => void): () => void;
   /** Does something after each write of another value of the same device. Every name in `uses` exists. */
   whenWritten(name: string, act: () => void): void;
   /** Makes the device refuse all writes for `ms` of its clock. */
@@ -69,7 +75,8 @@ export interface ReactingEntry {
 
 /** Another value that a reaction reads or sets, and the place in the parameters that names it. */
 export interface Use {
-  readonly as: 'read' | 'set' | 'holding register';
+  /** How it is used. The writes of a value that is `watched` do something. */
+  readonly as: 'read' | 'watched' | 'set' | 'holding register';
   /** The value: text for a name, a number for an address of the holding registers. */
   readonly target: string | number;
   readonly path: Path;

@@ -21,6 +21,8 @@ export const MAX_TIME = Number.MAX_SAFE_INTEGER;
 export class DeviceClock {
   /** How often the settings were changed, or the time was set. */
   changes = 0;
+  /** Called after each change of the settings or the time, other than that the time passes. */
+  onChange: (() => void) | undefined;
   readonly #now: () => number;
   #settings: ClockSettings;
   /**
@@ -61,6 +63,24 @@ export class DeviceClock {
     return this.#known.real + (time - this.#known.time) / this.#settings.speed;
   }
 
+  /**
+   * Returns the real time at which the clock reaches `time`, with the present settings; infinity for a clock
+   * that does not get there. For a time that is over, as `realAt`.
+   */
+  dueAt(time: number): number {
+    if (time <= this.time) return this.realAt(time);
+    if (this.#isStill || time > MAX_TIME) return Number.POSITIVE_INFINITY;
+    return this.#known.real + (time - this.#known.time) / this.#settings.speed;
+  }
+
+  /**
+   * True when the clock has reached `time`. By `dueAt` as well, which may be a rounding error earlier: what is due
+   * first must not wait while something else that is due waits behind it.
+   */
+  hasReached(time: number): boolean {
+    return time <= this.time || this.dueAt(time) <= this.#now();
+  }
+
   get #isStill(): boolean {
     return this.#settings.paused || this.#settings.speed === 0;
   }
@@ -76,8 +96,7 @@ export class DeviceClock {
 
   /** Changes the settings. The clock continues from its present time. */
   set(settings: Partial<ClockSettings>): void {
-    this.#goOnFrom(this.time);
-    this.#settings = { ...this.#settings, ...settings };
+    this.#goOnFrom(this.time, { ...this.#settings, ...settings });
   }
 
   /** Jumps ahead by `ms` of the device's time, even while the clock is paused. */
@@ -87,21 +106,24 @@ export class DeviceClock {
 
   /** Restarts at 0 with the same settings. With a later `real` time the clock stands at 0 until then. */
   restart(real = this.#now()): void {
-    this.changes++;
-    this.#known = { time: 0, real };
+    this.#change({ time: 0, real });
   }
 
   /** Continues from a time with settings, both of an earlier run of the program. */
   resume(time: number, settings: ClockSettings): void {
-    this.changes++;
-    this.#settings = settings;
-    this.#known = { time: within(time), real: this.#now() };
+    this.#change({ time: within(time), real: this.#now() }, settings);
   }
 
-  #goOnFrom(time: number): void {
-    this.changes++;
+  #goOnFrom(time: number, settings?: ClockSettings): void {
     // A clock that stands until a later moment goes on standing.
-    this.#known = { time: within(time), real: Math.max(this.#now(), this.#known.real) };
+    this.#change({ time: within(time), real: Math.max(this.#now(), this.#known.real) }, settings);
+  }
+
+  #change(known: { readonly time: number; readonly real: number }, settings = this.#settings): void {
+    this.changes++;
+    this.#known = known;
+    this.#settings = settings;
+    this.onChange?.();
   }
 }
 

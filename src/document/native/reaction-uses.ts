@@ -13,6 +13,9 @@ const MAX_CHANGES = 100;
 /** The same with the values that follow what is changed. */
 const MAX_FOLLOWED = 1000;
 
+/** The most values whose reactions may watch the writes of one value, so that a write is little work. */
+const MAX_WATCHING = 100;
+
 /** A value with reactions, and its entry. */
 interface Reacting {
   readonly device: DeviceDefinition;
@@ -65,11 +68,18 @@ function* reportingUses(
   find: (device: string, name: string) => UsedPoint | undefined,
   unknownIn: (name: string) => string,
 ): Work<true> {
+  const watching = new Map<Use['target'], number>();
   for (const each of reacting) {
     for (const { kind, uses } of each.point.reactions ?? []) {
       for (const use of uses) {
         const { count } = each.at.findings;
-        reportUse(each, use, each.at.key(kind).below(use.path), find, unknownIn);
+        const at = each.at.key(kind).below(use.path);
+        reportUse(each, use, at, find, unknownIn);
+        if (use.as === 'watched') {
+          const count = (watching.get(use.target) ?? 0) + 1;
+          watching.set(use.target, count);
+          if (count === MAX_WATCHING + 1) at.wrong(`${use.target} renews more than ${MAX_WATCHING} values`);
+        }
         // A name that is not known was compared with a thousand others.
         if (each.at.findings.count > count) yield;
       }

@@ -1,9 +1,10 @@
 import type { FastifyPluginCallback } from 'fastify';
 import { z } from 'zod';
+import { unpacked } from '../../simulator/commands/packed-sums.js';
 import type { LineMetrics, ProgramMetrics } from '../../simulator/commands/program.js';
 import type { MqttStatus } from '../../simulator/commands/schemas/mqtt.js';
 import { COUNTERS, type FrameCounts, type LineCounters } from '../../simulator/traffic/counters.js';
-import type { SumName, SumRow } from '../../simulator/traffic/sums.js';
+import type { SumName } from '../../simulator/traffic/sums.js';
 import { allParts } from '../rpc/rpc.js';
 import { refuse, sendText } from './answers.js';
 import type { ApiContext } from './desk.js';
@@ -192,7 +193,7 @@ const OUTCOMES = [
 
 function* outcomes(lines: readonly LineMetrics[]): Labelled {
   for (const { name: line, sums } of lines)
-    for (const row of sums)
+    for (const row of unpacked(sums))
       for (const [sum, outcome] of OUTCOMES)
         if (row[sum] > 0)
           yield [{ line, unit: known(row.unit), function: known(row.function), outcome }, row[sum]];
@@ -213,8 +214,10 @@ function* speaking(lines: readonly LineMetrics[]): Labelled {
   for (const { name: line, sums } of lines) yield [{ line }, sumOf(sums, 'speakingMs') / 1000];
 }
 
-function sumOf(rows: readonly SumRow[], name: SumName): number {
-  return rows.reduce((sum, row) => sum + row[name], 0);
+function sumOf(rows: Float64Array, name: SumName): number {
+  let sum = 0;
+  for (const row of unpacked(rows)) sum += row[name];
+  return sum;
 }
 
 const metrics = {

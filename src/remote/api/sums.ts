@@ -10,6 +10,8 @@ const RINGS = [
 
 /** The most rows of all rings, of 56 bytes each. Beyond it, the ring with most rows gives up its oldest. */
 const MOST_ROWS = 200_000;
+/** The most rows of a time that is not over, as a part of these. */
+const MOST_OPEN = 0.1;
 
 /** The sums of one line, unit and function in a time. */
 export interface KeptSums extends SumRow {
@@ -29,15 +31,18 @@ const SLOWEST = KEYS + SUM_NAMES.indexOf('slowestMs' satisfies SumName);
 class Ring {
   readonly seconds: number;
   readonly #most: number;
+  readonly #mostOpen: number;
   readonly #packed: { readonly index: number; readonly rows: Float32Array }[] = [];
   #open = new Map<number, number[]>();
   #index = -1;
   /** How many rows are packed. */
   rows = 0;
 
-  constructor({ seconds, most }: (typeof RINGS)[number]) {
+  /** @param mostOpen most rows of a time; those of further units and functions are added up for each line */
+  constructor({ seconds, most }: (typeof RINGS)[number], mostOpen: number) {
     this.seconds = seconds;
     this.#most = most;
+    this.#mostOpen = mostOpen;
   }
 
   /** @param row line, unit, function and the sums */
@@ -47,7 +52,9 @@ class Ring {
     const [line = 0, unit = 0, code = 0] = row;
     const key = ((line + 1) * 512 + unit) * 512 + code;
     const known = this.#open.get(key);
-    if (!known) this.#open.set(key, row.slice());
+    if (!known && this.#open.size >= this.#mostOpen && unit >= 0)
+      this.add(second, [line, -1, -1, ...row.slice(KEYS)]);
+    else if (!known) this.#open.set(key, row.slice());
     else
       for (let i = KEYS; i < WIDTH; i++) {
         const [before = 0, more = 0] = [known[i], row[i]];
@@ -89,7 +96,7 @@ const FETCH_MS = 1000;
 /** What passed the lines, added up: a second for ten minutes, ten seconds for an hour, a minute for a day. */
 export class Sums {
   readonly #rpc: Pick<Rpc, 'list'>;
-  readonly #rings = RINGS.map((ring) => new Ring(ring));
+  readonly #rings: readonly Ring[];
   readonly #lines: string[] = [];
   readonly #mostRows: number;
   #after = -1;
@@ -100,6 +107,7 @@ export class Sums {
   constructor(rpc: Pick<Rpc, 'list'>, mostRows = MOST_ROWS) {
     this.#rpc = rpc;
     this.#mostRows = mostRows;
+    this.#rings = RINGS.map((ring) => new Ring(ring, mostRows * MOST_OPEN));
   }
 
   start(): void {
@@ -157,14 +165,13 @@ export class Sums {
     const lines = await allParts(await this.#rpc.list('line.sums', { after: this.#after }));
     // The lines may be busy; the next time fetches these, too.
     if ('ok' in lines) return;
-    const seconds = lines.flatMap(({ name, seconds }) =>
-      seconds.map((each) => ({ line: this.#number(name), ...each })),
-    );
-    for (const { line, second, rows } of seconds.sort((a, b) => a.second - b.second)) {
+    for (const { name, second, rows } of lines.sort((a, b) => a.second - b.second)) {
       this.#after = Math.max(this.#after, second);
-      for (const row of rows) {
-        const packed = [line, row.unit, row.function, ...SUM_NAMES.map((name) => row[name])];
-        for (const ring of this.#rings) ring.add(second, packed);
+      const line = this.#number(name);
+      // Packed rows have all but the line.
+      for (let at = 0; at < rows.length; at += WIDTH - 1) {
+        const row = [line, ...rows.subarray(at, at + WIDTH - 1)];
+        for (const ring of this.#rings) ring.add(second, row);
       }
       while (this.#rings.reduce((sum, ring) => sum + ring.rows, 0) > this.#mostRows)
         this.#rings.reduce((a, b) => (a.rows > b.rows ? a : b)).dropOldest();

@@ -4,6 +4,7 @@ import { unknownName } from '../../common/schema/nearest.js';
 import { isMapping } from '../../common/schema/parts.js';
 import type { MqttAuthority } from '../../document/configuration.js';
 import { type Declared, inputSchema, meantBy } from '../../simulator/commands/declared.js';
+import { unpacked } from '../../simulator/commands/packed-sums.js';
 import { type Outcome, type Refusal, refusal, refusalOf } from '../../simulator/commands/refusal.js';
 import { errorBody } from '../api/error-answer.js';
 import { parseJson } from '../api/requests.js';
@@ -214,9 +215,10 @@ function requestOf({ payload, responseTopic, correlation }: Arrived): Outcome<Re
   };
 }
 
-/** Converts maps and bytes to JSON. Frames are left out, because REST shows them. */
+/** Converts maps, bytes and packed sums to JSON. Frames are left out, because REST shows them. */
 function plain(key: string, value: unknown): unknown {
   if (key === 'packedFrames') return undefined;
   if (value instanceof Map) return Object.fromEntries(value);
+  if (value instanceof Float64Array) return [...unpacked(value)];
   return ArrayBuffer.isView(value) ? Array.from(value as Uint8Array) : value;
 }

@@ -4,10 +4,10 @@ import { configurationText } from '../as-file/written-configuration.js';
 import type { Line } from '../line.js';
 import { describeLine, lineStatus } from '../line-status.js';
 import type { FrameCounts, LineCounters } from '../traffic/counters.js';
-import type { SumRow, SumSecond } from '../traffic/sums.js';
 import { micros, thousandths } from '../traffic/words.js';
 import type { CommandContext, Lag } from './context.js';
 import type { FunctionsOf } from './declared.js';
+import { packed } from './packed-sums.js';
 import { done, type Outcome } from './refusal.js';
 import type { PORT_COMMANDS, PROGRAM_COMMANDS, Summary, TRAFFIC_COMMANDS } from './schemas/program.js';
 
@@ -82,7 +82,8 @@ export interface LineMetrics {
   readonly counters: LineCounters;
   readonly frames: readonly FrameCounts[];
   readonly exceptions: ReadonlyMap<number, number>;
-  readonly sums: readonly SumRow[];
+  /** Packed rows, one for each unit and function. */
+  readonly sums: Float64Array;
   readonly turnaround: HistogramCounts;
   readonly lateness: HistogramCounts;
 }
@@ -103,26 +104,32 @@ function* lineMetrics({ simulator }: CommandContext): Generator<LineMetrics> {
       counters: { ...counters },
       frames,
       exceptions,
-      sums: sums.totals(performance.now()),
+      sums: packed(sums.totals(performance.now())),
       turnaround: plain(turnaround),
       lateness: plain(lateness),
     };
   }
 }
 
-/** What passed a line in the last seconds. */
-interface LineSumsView {
+/** What passed a line in a second. */
+interface LineSecond {
   readonly name: string;
-  readonly seconds: readonly SumSecond[];
+  readonly second: number;
+  /** Packed rows, one for each unit and function. */
+  readonly rows: Float64Array;
 }
 
-/** The seconds after one of them that are over. */
+/**
+ * The seconds after one of them that are over. Each is packed when it is its turn, so that the time for a part
+ * of the list bounds its size.
+ */
 function* lineSums(
   { simulator }: CommandContext,
   { after }: { readonly after: number },
-): Generator<LineSumsView> {
+): Generator<LineSecond> {
   const now = performance.now();
-  for (const { name, sums } of simulator.lines.values()) yield { name, seconds: sums.after(after, now) };
+  for (const { name, sums } of simulator.lines.values())
+    for (const { second, rows } of sums.after(after, now)) yield { name, second, rows: packed(rows) };
 }
 
 function plain({ bounds, counts, sum }: HistogramCounts): HistogramCounts {

@@ -45,10 +45,15 @@ export class LineSums {
   #waiting: readonly SumSecond[] = [];
   readonly #totals = new Map<number, SumRow>();
 
-  /** The last seconds that are over. @param after only those after this one @param now in ms */
+  /**
+   * The last seconds that were over at a moment. Lines that are asked one after the other with the same moment
+   * give the same seconds, though some of them have begun another one meanwhile.
+   * @param after only those after this one @param now the moment, in ms
+   */
   after(after: number, now: number): readonly SumSecond[] {
     this.#turn(now);
-    return this.#waiting.filter(({ second }) => second > after);
+    const present = Math.floor(now / 1000);
+    return this.#waiting.filter(({ second }) => second > after && second < present);
   }
 
   /** The sums of all seconds that are over, since the line was made. @param now in ms */

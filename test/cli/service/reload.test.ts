@@ -272,6 +272,32 @@ describe('a configuration that is read again', () => {
     expect(meter().manners).toEqual({ writes: 'single' });
   });
 
+  it('begins the time after which a value falls back, by the clock that goes on', async () => {
+    const plant = (...more: object[]) => ({
+      devices: {
+        meter: {
+          registers: {
+            holding: [{ address: 0, value: 5, write: true, fallsBack: { after: '1m' } }, ...more],
+          },
+          clock: { paused: true },
+        },
+      },
+      lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+    });
+    const { simulator } = await startSimulator(nativeSetup(plant()));
+    const meter = () => simulator.devices.get('meter') as Device;
+    meter().setClock({}, 3_600_000);
+    meter().tables.holding.window.image.setWord(0, 32);
+    const context = ownersContext(simulator, pino({ level: 'silent' }));
+    const after = nativeSetup(plant({ address: 1, value: 6 }));
+    expect(await reload(context, nativeSetup(plant()), after)).toMatchObject({ done: ['device meter'] });
+    expect(meter().tables.holding.readWords(0, 2)).toEqual([32, 6]);
+    meter().setClock({}, 59_999);
+    expect(meter().tables.holding.readWords(0, 1)).toEqual([32]);
+    meter().setClock({}, 1);
+    expect(meter().tables.holding.readWords(0, 1)).toEqual([5]);
+  });
+
   it('adds and removes devices and lines', async () => {
     const { simulator, line, again } = await start();
     const { pump, ...devices } = PLANT.devices;

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DeviceClock, MAX_SPEED, MAX_TIME } from '../../../src/device/signals/clock.js';
 
@@ -115,6 +116,33 @@ describe('the clock of a device', () => {
     expect(clock.time).toBe(5000);
     now = 1001;
     expect(clock.time).toBe(5001);
+  });
+
+  it('has reached a time when that is due, whatever is rounded, and no later', () => {
+    fc.assert(
+      fc.property(
+        fc.double({ min: 1e-6, max: MAX_SPEED, noNaN: true }),
+        fc.double({ min: 0, max: MAX_TIME / 2, noNaN: true }),
+        fc.double({ min: 1, max: 86_400_000, noNaN: true }),
+        (speed, begun, ms) => {
+          let now = 0;
+          const clock = new DeviceClock(() => now, { speed });
+          clock.step(begun);
+          const due = clock.time + ms;
+          expect(clock.hasReached(due)).toBe(due === clock.time);
+          now = clock.dueAt(due);
+          expect(clock.hasReached(due)).toBe(true);
+        },
+      ),
+    );
+    const still = new DeviceClock(() => 0, { paused: true });
+    expect([still.dueAt(1), still.hasReached(1), still.hasReached(0)]).toEqual([
+      Number.POSITIVE_INFINITY,
+      false,
+      true,
+    ]);
+    still.resume(MAX_TIME, { speed: 1, paused: false });
+    expect(still.dueAt(MAX_TIME + 2)).toBe(Number.POSITIVE_INFINITY);
   });
 
   it('stands at the end of all clocks, however often it is stepped there', () => {

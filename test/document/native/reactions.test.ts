@@ -183,6 +183,20 @@ describe('reactions in a native file', () => {
     ]);
   });
 
+  it('let one register renew at most a hundred values', () => {
+    const renewed = (count: number, key: string) =>
+      Array.from(
+        { length: count },
+        (_, i) => `        - {address: ${20 + i}, write: true, fallsBack: {after: 1s, ${key}}}`,
+      ).join('\n');
+    expect(mistakes({ more: renewed(100, 'renewedBy: [b]') })).toEqual([]);
+    expect(mistakes({ more: renewed(102, 'renewedBy: [a, b], enabledBy: sum') })).toEqual([
+      'devices.meter.registers.holding[105].fallsBack.renewedBy[0]: a renews more than 100 values',
+      'devices.meter.registers.holding[105].fallsBack.renewedBy[1]: b renews more than 100 values',
+      'devices.meter.registers.holding[105].fallsBack.enabledBy: sum renews more than 100 values',
+    ]);
+  });
+
   it('lead to at most a hundred changes', () => {
     const two = (name: string) => `onWrite: [{set: {${name}: 1}}, {set: {${name}: 0}, after: 1s}]`;
     const chain = Array.from({ length: 8 }, (_, i) => {

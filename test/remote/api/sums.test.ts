@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Sums } from '../../../src/remote/api/sums.js';
 import type { Rpc } from '../../../src/remote/rpc/rpc.js';
+import { packed } from '../../../src/simulator/commands/packed-sums.js';
 import { done } from '../../../src/simulator/commands/refusal.js';
 import { SUM_NAMES, type SumRow } from '../../../src/simulator/traffic/sums.js';
 
@@ -16,10 +17,11 @@ async function sumsOf(
   let now = 0;
   const list = async (_: string, { after }: { after: number }) => {
     const seconds = Array.from({ length: now - after }, (_, i) => ({
+      name: 'bus',
       second: after + 1 + i,
-      rows: rows(after + 1 + i),
+      rows: packed(rows(after + 1 + i)),
     }));
-    return done([[{ name: 'bus', seconds }]]);
+    return done([seconds]);
   };
   const sums = new Sums({ list } as unknown as Rpc, most);
   while (now < last) {
@@ -67,5 +69,13 @@ describe('the sums that are kept', () => {
     expect(counts[2]).toBe(51 * 10);
     expect([...sums.from(1, 3000)].filter(({ unit }) => unit === 7)).toMatchObject([{ requests: 2 }]);
     expect(sums.byLine(2999)).toMatchObject([{ line: 'bus', requests: 2 * 2 * 10, good: 0 }]);
+  });
+
+  it('keep a tenth of all rows apart in a time that is not over, and lose nothing of the others', async () => {
+    const sums = await sumsOf(50, (second) => [row(second, { requests: 1, slowestMs: second })], 100);
+    const minute = [...sums.from(60, 0)];
+    expect(minute.length).toBe(11);
+    expect(minute.at(-1)).toMatchObject({ line: 'bus', unit: -1, function: -1, requests: 41, slowestMs: 50 });
+    expect(minute.reduce((sum, { requests }) => sum + requests, 0)).toBe(51);
   });
 });

@@ -79,7 +79,7 @@ describe('commands that come as messages', () => {
   });
 
   it('are answered with what came, and with the name of the bench', async () => {
-    const { send, published } = await commandsOf('all');
+    const { send, published, simulator } = await commandsOf('all');
     const correlation = Buffer.from([1, 2]);
     expect(
       await send('value.set', { device: 'meter', name: 'power', value: 9 }, { correlation }),
@@ -99,6 +99,11 @@ describe('commands that come as messages', () => {
     expect(await send('cells.read', { table: 'holding', from: 0, to: 0 })).toMatchObject({
       value: { words: [9] },
     });
+    const passed = { kind: 'broadcast', at: 0, unitId: 0, functionCode: 6, bytes: Buffer.alloc(8) };
+    simulator.lines.get('lan')?.sums.count(passed as never, 1);
+    await expect
+      .poll(() => send('line.metrics', '{}'))
+      .toMatchObject({ value: [{ sums: [{ unit: 0, function: 6, requests: 1, bytesIn: 8 }] }] });
   });
 
   it('have the topic of the answer in the payload where MQTT has no properties', async () => {

@@ -69,6 +69,28 @@ describe('after a restart', () => {
     expect(device(after.simulator, 'other').manners).toBeUndefined();
   });
 
+  it('a value that falls back does so after its time, which begins with the restart', async () => {
+    const directory = stateDirectory();
+    const holding = [
+      { address: 0, name: 'current', value: 16, write: true, fallsBack: { after: '60s', to: 6 } },
+    ];
+    const content = {
+      devices: { meter: { registers: { holding }, clock: { paused: true } } },
+      lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+    };
+    const before = await keep(content, directory);
+    device(before.simulator).setClock({}, 3_600_000);
+    set(before.simulator, 0, 32);
+    await before.keeper.end();
+    const { simulator, warnings } = await keep(content, directory);
+    expect(words(simulator, 0)).toEqual([32]);
+    device(simulator).setClock({}, 59_999);
+    expect(words(simulator, 0)).toEqual([32]);
+    device(simulator).setClock({}, 1);
+    expect(words(simulator, 0)).toEqual([6]);
+    expect(warnings).toEqual([]);
+  });
+
   it('values are available, or not, as REST has left them', async () => {
     const directory = stateDirectory();
     const holding = [

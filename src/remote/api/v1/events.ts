@@ -5,7 +5,7 @@ import { TrafficCursor, type TrafficFilter } from '../../../simulator/traffic/re
 import { Places } from '../connection-limit.js';
 import type { ApiContext } from '../desk.js';
 import type { Routes } from './route.js';
-import { sumsViewer } from './sums.js';
+import { sumsTexts } from './sums.js';
 import { batchesOf, streamed } from './traffic-page.js';
 import { eventsQuery, filterOf } from './traffic-query.js';
 
@@ -43,6 +43,7 @@ export function eventRoutes(desk: ApiContext): Routes {
   const { traffic } = desk;
   const messages = new EventMessages(desk);
   const summary = summaryTexts(desk);
+  const sumsSince = sumsTexts(desk);
   const querystring = eventsQuery(traffic.lineNames);
   const readers = new Places('readers');
 
@@ -71,7 +72,7 @@ export function eventRoutes(desk: ApiContext): Routes {
                 after: Math.min(known, traffic.last),
                 messageAfter: tell.includes('traffic') ? (at) => messages.after(at, filter, name) : undefined,
                 summary: tell.includes('summary') ? summary : undefined,
-                sums: tell.includes('sums') ? sumsTexts(desk) : undefined,
+                sums: tell.includes('sums') ? sumsSince() : undefined,
               },
               messages,
             );
@@ -110,17 +111,6 @@ function summaryTexts({ rpc }: ApiContext): () => Promise<string> {
       madeAt = performance.now();
     }
     return text;
-  };
-}
-
-/** Makes a function that returns the sums of the seconds since the last call; undefined if there are none. */
-function sumsTexts(desk: ApiContext): () => string | undefined {
-  let { last } = desk.sums;
-  return () => {
-    if (desk.sums.last <= last) return undefined;
-    const sums = Array.from(desk.sums.from(1, last + 1), sumsViewer(desk));
-    last = desk.sums.last;
-    return JSON.stringify({ sums });
   };
 }
 

@@ -20,7 +20,9 @@ const sumSchema = z
     unit: z
       .number()
       .nullable()
-      .describe('Null for what has no unit, such as damage, and for units beyond 250 of a second.'),
+      .describe(
+        'Null for what has no unit, such as damage, and for units beyond 250 of a line and second, or 20,000 of a time.',
+      ),
     function: z.number().nullable().describe('Without the exception flag; null as for `unit`.'),
     ...Object.fromEntries(SUM_NAMES.map((name) => [name, z.number().describe(SUMS[name])])),
   })
@@ -70,7 +72,7 @@ const sumList = z.object({ sums: z.array(sumSchema) }).meta({
 });
 
 /** Shows sums with the time of the wall clock. */
-export function sumsViewer({ now }: Pick<ApiContext, 'now'>): (sums: KeptSums) => SumsView {
+function sumsViewer({ now }: Pick<ApiContext, 'now'>): (sums: KeptSums) => SumsView {
   const zero = Date.now() - now();
   return ({ from, unit, function: code, ...sums }) => ({
     ...sums,
@@ -82,7 +84,32 @@ export function sumsViewer({ now }: Pick<ApiContext, 'now'>): (sums: KeptSums) =
   });
 }
 
-/** How many rows are shown without a pause. */
+/** The most seconds of a message to a reader of the events; one that reads slowly does not get older ones. */
+const MOST_SECONDS = 5;
+
+/**
+ * Makes a function for each reader of the events. It returns the sums of the seconds since its last call as
+ * JSON; undefined if there are none. Readers that get the same seconds share the text.
+ */
+export function sumsTexts(desk: Pick<ApiContext, 'sums' | 'now'>): () => () => string | undefined {
+  let made = { after: -1, last: -1, text: '' };
+  return () => {
+    let known = desk.sums.last;
+    return () => {
+      const { last } = desk.sums;
+      if (last <= known) return undefined;
+      const after = Math.max(known, last - MOST_SECONDS);
+      known = last;
+      if (made.after !== after || made.last !== last) {
+        const sums = Array.from(desk.sums.from(1, after + 1), sumsViewer(desk));
+        made = { after, last, text: JSON.stringify({ sums }) };
+      }
+      return made.text;
+    };
+  };
+}
+
+/** How many rows are looked at without a pause. */
 const PIECE = 200;
 
 /** `/api/v1/sums`: what passed the lines, added up. */
@@ -104,18 +131,20 @@ export function sumsRoutes(desk: ApiContext): Routes {
   };
 }
 
-async function* pieces(
-  desk: ApiContext,
+/** The rows of a line, or of all, in pieces; a piece may be empty. */
+export async function* pieces(
+  desk: Pick<ApiContext, 'now'>,
   sums: Iterable<KeptSums>,
   line: string | undefined,
 ): AsyncGenerator<readonly SumsView[]> {
   const view = sumsViewer(desk);
   let piece: SumsView[] = [];
+  let looked = 0;
   for (const each of sums) {
     if (line === undefined || each.line === line) piece.push(view(each));
-    if (piece.length < PIECE) continue;
+    if (++looked % PIECE > 0) continue;
     yield piece;
     piece = [];
   }
-  if (piece.length > 0) yield piece;
+  yield piece;
 }

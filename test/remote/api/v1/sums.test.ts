@@ -1,5 +1,9 @@
-import { expect, test } from 'vitest';
-import type { SumsView } from '../../../../src/remote/api/v1/sums.js';
+import { text } from 'node:stream/consumers';
+import { expect, test, vi } from 'vitest';
+import { sendJson } from '../../../../src/remote/api/answers.js';
+import type { KeptSums } from '../../../../src/remote/api/sums.js';
+import { pieces, type SumsView, sumsTexts } from '../../../../src/remote/api/v1/sums.js';
+import { newRow } from '../../../../src/simulator/traffic/sums.js';
 import { nativeSetup } from '../../../support/configuration.js';
 import { startSimulator } from '../../../support/simulator.js';
 import { tcpMaster } from '../masters.js';
@@ -58,4 +62,49 @@ test('what passed is added up by outcome, for REST, events and metrics', async (
   expect((await running.rest.send('GET', '/api/v1/sums?every=2s')).status).toBe(400);
   await reader.cancel();
   await listening;
+});
+
+const kept = (from: number): KeptSums => ({ ...newRow(1, 3), line: 'lan', from, seconds: 1 });
+
+test('a slow reader of events gets the last five seconds, and others share a text', () => {
+  const sums = {
+    last: 10,
+    *from(_: number, second: number) {
+      for (let each = second; each <= this.last; each++) yield kept(each);
+    },
+  };
+  const texts = sumsTexts({ sums, now: () => 0 } as never);
+  const [slow, fast, other] = [texts(), texts(), texts()];
+  const secondsOf = (message: string | undefined) =>
+    (JSON.parse(message as string) as { sums: SumsView[] }).sums.map(({ monotonicUs }) => monotonicUs / 1e6);
+  expect(fast()).toBeUndefined();
+  sums.last = 12;
+  expect(secondsOf(fast())).toEqual([11, 12]);
+  expect(fast()).toBeUndefined();
+  sums.last = 500;
+  expect(secondsOf(slow())).toEqual([496, 497, 498, 499, 500]);
+  expect(fast()).toBe(other());
+});
+
+test('others get their turn while the sums of a line without any are looked for', async () => {
+  let [now, turns] = [0, 0];
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+  const count = () => {
+    turns++;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
+  const rows = function* () {
+    for (; now < 1000; now += 0.1) yield kept(0);
+  };
+  const reply = { type: () => ({ send: (body: unknown) => body }) };
+  try {
+    const body = await sendJson(reply as never, { sums: pieces({ now: () => 0 }, rows(), 'nosuch') });
+    expect(await text(body)).toBe('{"sums":[]}');
+    // A turn every 20 ms, which is 200 rows.
+    expect(turns).toBeGreaterThanOrEqual(45);
+  } finally {
+    clearImmediate(next);
+    clock.mockRestore();
+  }
 });
