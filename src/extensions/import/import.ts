@@ -29,7 +29,7 @@ const MODBUS_CONTROLLER = /^modbus_controller:|\bplatform:\s*["']?modbus_control
 const KINDS: readonly FileKind[] = [
   {
     name: 'telegraf',
-    fits: (text) => /^\s*\[\[\s*inputs\.modbus(?:\.\w+)?\s*\]\]/m.test(text),
+    fits: (text) => /^[ \t]*\[\[\s*inputs\.modbus(?:\.\w+)?\s*\]\]/m.test(text),
     read: importTelegraf,
   },
   {
@@ -54,12 +54,12 @@ const KINDS: readonly FileKind[] = [
   },
   {
     name: 'modbus-exporter',
-    fits: (text) => /^modules:/m.test(text) && /^\s*(?:- )?metricType:/m.test(text),
+    fits: (text) => /^modules:/m.test(text) && /^[ \t]*(?:- )?metricType:/m.test(text),
     read: importModbusExporter,
   },
   {
     name: 'solarman',
-    fits: (text) => /^parameters:/m.test(text) && /^\s*(?:- )?registers:/m.test(text),
+    fits: (text) => /^parameters:/m.test(text) && /^[ \t]*(?:- )?registers:/m.test(text),
     read: importSolarman,
   },
   {
@@ -75,7 +75,7 @@ const KINDS: readonly FileKind[] = [
   {
     name: 'home-assistant',
     fits: (text, file) =>
-      /^\s*modbus:/m.test(text) || (/\.ya?ml$/i.test(file) && /^\s*(?:- )?\s*sensors:/m.test(text)),
+      /^[ \t]*modbus:/m.test(text) || (/\.ya?ml$/i.test(file) && /^[ \t]*(?:- [ \t]*)?sensors:/m.test(text)),
     read: importHomeAssistant,
   },
   {
@@ -85,16 +85,13 @@ const KINDS: readonly FileKind[] = [
   },
 ];
 
-/** Files that are not read, and what helps. */
-const NOT_READ: readonly (readonly [fits: RegExp, what: string])[] = [
-  [
-    /^devices:[\s\S]*^lines:|^lines:[\s\S]*^devices:/m,
-    'is a file of modbus-sim already; serve it with --config',
-  ],
-  [/"server_list"\s*:[\s\S]*"device_list"\s*:/, 'is a file of pymodbus.simulator; serve it with --json_file'],
-  [/\bBridge modbus:|\bmodbus:(?:tcp|serial|poller|data):/, 'is a configuration of openHAB'],
-  [/"modbus_?points"|"dataPoints"\s*:|"mbpoll"/, 'is a list of data points of another program'],
-  [/^\s*(?:from \w+[\w.]* )?import \w+|^package \w+$/m, 'is the source of a program'],
+/** Files that are not read, by what they have, and what helps. */
+const NOT_READ: readonly (readonly [has: readonly RegExp[], what: string])[] = [
+  [[/^devices:/m, /^lines:/m], 'is a file of modbus-sim already; serve it with --config'],
+  [[/"server_list"\s*:/, /"device_list"\s*:/], 'is a file of pymodbus.simulator; serve it with --json_file'],
+  [[/\bBridge modbus:|\bmodbus:(?:tcp|serial|poller|data):/], 'is a configuration of openHAB'],
+  [[/"modbus_?points"|"dataPoints"\s*:|"mbpoll"/], 'is a list of data points of another program'],
+  [[/^[ \t]*(?:from \w[\w.]* )?import \w+|^package \w+$/m], 'is the source of a program'],
 ];
 
 /** What of this program reads a file that begins with these bytes, or what to save it as. */
@@ -165,7 +162,8 @@ export function importText(
   const kinds = KINDS.map((each) => each.name);
   if (kind === undefined) {
     if (from !== undefined) return failure(unknownName('kind of file', from, kinds));
-    const [, what = 'its content does not say what it is'] = NOT_READ.find(([fits]) => fits.test(text)) ?? [];
+    const [, what = 'its content does not say what it is'] =
+      NOT_READ.find(([has]) => has.every((each) => each.test(text))) ?? [];
     return failure(`${what}; --from may be ${kinds.join(', ')}`);
   }
   const isOfEsphome = (extras.packages?.length ?? 0) > 0 || (extras.substitutions?.size ?? 0) > 0;

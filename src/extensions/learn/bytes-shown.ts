@@ -15,6 +15,9 @@ export interface ShownBytes {
   readonly isCut: boolean;
 }
 
+/** The most characters of a line that are read. */
+export const MOST_CHARACTERS = 8000;
+
 /** The most bytes of a frame: an ASCII message has 513 characters. */
 export const MOST_BYTES = 520;
 

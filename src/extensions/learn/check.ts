@@ -41,8 +41,8 @@ export function checkLearned(
  * Compares what was learned with a second reading of the log. @returns a sentence, also when both agree
  */
 export function compared({ conversation, isCapture }: Learned, { requests, replies }: Counts): string {
-  const { exchanges, left, strays } = conversation;
-  const all = [...exchanges, ...left].sort((a, b) => a.file - b.file || a.line - b.line);
+  const { exchanges, unlearned, strays } = conversation;
+  const all = [...exchanges, ...unlearned].sort((a, b) => a.file - b.file || a.line - b.line);
   const learned = isCapture ? readsOf(all, conversation.framing) : distinct(all);
   const said = isCapture ? 'by its headers, the capture has' : 'by its words, the log has';
   const what = `${said} ${counted(requests, 'request')} and ${counted(replies, 'reply', 'replies')}`;

@@ -1,6 +1,6 @@
 import { concatBytes } from '../../modbus/protocol/bytes.js';
 import { type AduContent, type Framing, SOCKET } from '../../modbus/protocol/framing.js';
-import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
+import { EXCEPTION_FLAG, ExceptionCode } from '../../modbus/protocol/function-code.js';
 import { hasQuantityOf } from '../../modbus/protocol/pdu.js';
 import { decodeRequest } from '../../modbus/protocol/request.js';
 import { directedBy } from './directions.js';
@@ -26,8 +26,8 @@ export interface LoggedExchange {
 export interface Conversation {
   readonly framing: Framing;
   readonly exchanges: readonly LoggedExchange[];
-  /** The requests that are in no exchange, because nobody knows what they got. */
-  readonly left: readonly LoggedExchange[];
+  /** The requests that are in no exchange: the log does not show what they got, or no device can have their unit. */
+  readonly unlearned: readonly LoggedExchange[];
   /** How many frames are in no exchange. */
   readonly strays: number;
   /** What was not understood, a sentence each. */
@@ -47,12 +47,17 @@ interface Open {
   readonly channel: Channel;
   /** How many requests were before it in the log. */
   readonly number: number;
+  /** How many frames came back, with those that were too many for `shown`. */
+  pieces: number;
   /** True when the log lacks the reply, or a part of it. */
   isUnknown: boolean;
 }
 
 /** The most requests of a connection whose replies may still come. */
 const MOST_OPEN = 256;
+
+/** The most frames of a request that are kept: each stray behind it is sought in them. */
+const MOST_PIECES = 64;
 
 /** The exchanges of a connection. */
 interface Channel {
@@ -71,98 +76,157 @@ interface Ended {
   readonly reply: readonly LoggedBytes[];
 }
 
-/** Pairs requests with their replies. */
+/** A frame that is no request and answers none. */
+interface Stray {
+  readonly frame: LoggedBytes;
+  /** The request before it on its connection. */
+  readonly after: Open | undefined;
+  /** True when it has no direction, and others of its log have one. */
+  readonly lacksDirection: boolean;
+}
+
+/** An exchange with what came back, and whether something can be learned from it. */
+interface JudgedExchange extends Ended {
+  readonly exchange: LoggedExchange;
+  /** True when the log ends before its reply was due. */
+  readonly isAtEnd: boolean;
+  /** True when the log lacks the reply, or a part of it. */
+  readonly isLost: boolean;
+  /** True when a device can have its unit identifier. */
+  readonly isServed: boolean;
+}
+
+/** Pairs the requests of a log with their replies. */
 export function conversationOf(logged: readonly LoggedBytes[]): Conversation {
   const made = framed(logged);
   const { framing } = made;
   const { asks, frames } = directedBy(made.frames, framing);
+  const { opened, strays } = pairedIn(frames, asks, framing);
+  const all = judged(opened, framing);
+  const isLearned = ({ isLost, isServed }: JudgedExchange) => isServed && !isLost;
+  return {
+    framing,
+    exchanges: all.filter(isLearned).map(({ exchange }) => exchange),
+    strays: strays.length,
+    unlearned: all.filter((each) => !isLearned(each)).map(({ exchange }) => exchange),
+    notes: notesOn(all, strays),
+  };
+}
+
+/** Gives each request what came back, and finds the frames that are neither. */
+function pairedIn(
+  frames: readonly LoggedBytes[],
+  asks: LoggedBytes['direction'],
+  framing: Framing,
+): { readonly opened: readonly Open[]; readonly strays: readonly Stray[] } {
   // A program that names the direction shows the same bytes again where it explains them.
   const hasDirections = frames.some(({ direction, text }) => direction !== undefined && text !== undefined);
-  const all: Open[] = [];
+  const opened: Open[] = [];
   const channels = new Map<string | undefined, Channel>();
-  const strays: { readonly frame: LoggedBytes; readonly of: Open | undefined }[] = [];
+  const strays: Stray[] = [];
   for (const frame of frames) {
     const channel = channels.get(frame.channel) ?? {
       ...{ last: undefined, waiting: new Set(), answered: -1, isPipelined: false },
     };
     channels.set(frame.channel, channel);
-    const stray = () => strays.push({ frame, of: channel.last });
-    if (hasDirections && frame.direction === undefined) {
-      stray();
+    const { last } = channel;
+    const { direction } = frame;
+    if (hasDirections && direction === undefined) {
+      strays.push({ frame, after: last, lacksDirection: true });
       continue;
     }
     const content = framing.decode(frame.bytes);
-    const { direction } = frame;
     const mayAsk =
       direction === undefined
-        ? asks !== undefined && !isReplyTo(content, channel.last)
+        ? asks !== undefined && !isReplyTo(content, last)
         : direction === asks && !isShownReply(frame, content, channel);
     if (mayAsk && content && (direction === undefined ? isRequest(content) : !isException(content))) {
-      const { last } = channel;
       if (last && last.shown.size === 0 && isAgain(frame, last.asked)) continue;
-      const open = { asked: frame, request: content, shown: new Map(), before: last };
-      channel.last = { ...open, channel, number: all.length, isUnknown: false };
-      channel.waiting.add(channel.last);
-      if (channel.waiting.size > MOST_OPEN) channel.waiting.delete([...channel.waiting][0] as Open);
-      all.push(channel.last);
+      opened.push(openedBy(frame, content, channel, opened.length));
       continue;
     }
     const open = mayAsk ? undefined : askedBefore(frame, content, channel, framing);
-    if (!open) {
-      stray();
-      continue;
-    }
-    const { before } = open;
-    if (frame.isAfterGap && before?.shown.size === 0) before.isUnknown = true;
-    if (open !== channel.last) channel.isPipelined = true;
-    open.shown.set(frame.words, [...(open.shown.get(frame.words) ?? []), frame]);
-    channel.waiting.delete(open);
-    channel.answered = Math.max(channel.answered, open.number);
+    if (!open || !takes(open, frame)) strays.push({ frame, after: last, lacksDirection: false });
   }
-  const ended = all.map((open) => ({ open, reply: replyOf(open, framing) }));
+  return { opened, strays };
+}
+
+/** Begins an exchange with a request. @param number how many were before it in the log */
+function openedBy(asked: LoggedBytes, request: AduContent, channel: Channel, number: number): Open {
+  const begun = { asked, request, shown: new Map(), before: channel.last };
+  const open: Open = { ...begun, channel, number, pieces: 0, isUnknown: false };
+  const { waiting } = channel;
+  channel.last = open;
+  waiting.add(open);
+  if (waiting.size > MOST_OPEN) waiting.delete([...waiting][0] as Open);
+  return open;
+}
+
+/** Adds what came back to an exchange. @returns false when that has too many pieces already */
+function takes(open: Open, frame: LoggedBytes): boolean {
+  const { before, channel, shown } = open;
+  if (frame.isAfterGap && before?.shown.size === 0) before.isUnknown = true;
+  if (open !== channel.last) channel.isPipelined = true;
+  open.pieces += 1;
+  open.isUnknown ||= open.pieces > MOST_PIECES;
+  if (open.pieces > MOST_PIECES) return false;
+  const pieces = shown.get(frame.words);
+  if (pieces) pieces.push(frame);
+  else shown.set(frame.words, [frame]);
+  channel.waiting.delete(open);
+  channel.answered = Math.max(channel.answered, open.number);
+  return true;
+}
+
+/** Judges of which exchanges the log shows everything. */
+function judged(opened: readonly Open[], framing: Framing): JudgedExchange[] {
+  const ended = opened.map((open) => ({ open, reply: replyOf(open, framing) }));
   const longest = longestOf(ended);
-  const atEnd = ended.filter((each) => !each.open.isUnknown && isAtEnd(each, longest, framing));
-  const cut = ended.flatMap(({ reply }) => reply.filter(({ isCut }) => isCut));
-  const isLost = new Set([
-    ...ended.filter(({ open, reply }) => open.isUnknown || reply.some(({ isCut }) => isCut)),
-    ...atEnd,
-  ]);
-  const pairs = ended.map((each) => {
-    const exchange = exchangeOf(each.open, each.reply);
+  return ended.map((each) => {
+    const { open, reply } = each;
+    const exchange = exchangeOf(open, reply);
+    const isEnd = !open.isUnknown && isAtEnd(each, longest, framing);
     return {
       ...each,
       exchange,
-      isLost: isLost.has(each),
+      isAtEnd: isEnd,
+      isLost: isEnd || open.isUnknown || reply.some(({ isCut }) => isCut),
       isServed: isServed(unitOf(exchange, framing), framing),
     };
   });
-  const foreign = pairs.filter((each) => !each.isLost && !each.isServed);
-  const left = strays.filter(({ frame, of }) => !of || !isShownIn(frame, of));
-  return {
-    framing,
-    exchanges: pairs.flatMap((each) => (each.isServed && !each.isLost ? [each.exchange] : [])),
-    strays: strays.length,
-    left: pairs.flatMap((each) => (each.isServed && !each.isLost ? [] : [each.exchange])),
-    notes: [
-      ...noteOf(
-        'are no request and answer none, so they were left out',
-        left.flatMap(({ frame }) => (hasDirections && !frame.direction ? [] : [frame])),
-      ),
-      ...noteOf(
-        'say no direction, so they were left out',
-        left.flatMap(({ frame }) => (hasDirections && !frame.direction ? [frame] : [])),
-      ),
-      ...noteOf(
-        'came so shortly before the log ends that nobody knows whether they were answered',
-        atEnd.map(({ open }) => open.asked),
-      ),
-      ...noteOf('were cut off by who wrote them, so their requests were left out', cut),
-      ...noteOf(
-        'ask unit 0 or one above 247, where no device is on a serial line',
-        foreign.map(({ open }) => open.asked),
-      ),
-    ],
-  };
+}
+
+/** What was not understood, a sentence each. */
+function notesOn(all: readonly JudgedExchange[], strays: readonly Stray[]): string[] {
+  const askedIn = (exchanges: readonly JudgedExchange[]) => exchanges.map(({ open }) => open.asked);
+  const unexplained = strays.filter(({ frame, after }) => !after || !isShownIn(frame, after));
+  const framesOf = (some: readonly Stray[]) => some.map(({ frame }) => frame);
+  return [
+    ...noteOf(
+      'are no request and answer none, so they were left out',
+      framesOf(unexplained.filter(({ lacksDirection }) => !lacksDirection)),
+    ),
+    ...noteOf(
+      'say no direction, so they were left out',
+      framesOf(unexplained.filter(({ lacksDirection }) => lacksDirection)),
+    ),
+    ...noteOf(
+      'came so shortly before the log ends that nobody knows whether they were answered',
+      askedIn(all.filter(({ isAtEnd }) => isAtEnd)),
+    ),
+    ...noteOf(
+      'were cut off by who wrote them, so their requests were left out',
+      all.flatMap(({ reply }) => reply.filter(({ isCut }) => isCut)),
+    ),
+    ...noteOf(
+      `got a reply of more than ${MOST_PIECES} pieces, so they were left out`,
+      askedIn(all.filter(({ open }) => open.pieces > MOST_PIECES)),
+    ),
+    ...noteOf(
+      'ask unit 0 or one above 247, where no device is on a serial line',
+      askedIn(all.filter(({ isLost, isServed }) => !isLost && !isServed)),
+    ),
+  ];
 }
 
 /** The time in ms after which a client counts as waiting in vain, if no reply has shown how long they take. */
@@ -283,7 +347,7 @@ function isAgain(frame: LoggedBytes, asked: LoggedBytes): boolean {
 function isRequest(content: AduContent): boolean {
   const decoded = decodeRequest(content.pdu);
   // With an unknown function, any data may be a request.
-  return decoded.ok || (decoded.error === 1 && !isException(content));
+  return decoded.ok || (decoded.error === ExceptionCode.illegalFunction && !isException(content));
 }
 
 function isException({ pdu: [code = 0] }: AduContent): boolean {
@@ -303,5 +367,7 @@ function isReplyTo(content: AduContent | undefined, open: Open | undefined): boo
 function fits({ pdu }: AduContent, { pdu: request }: AduContent): boolean {
   const [asked = 0] = request;
   const [code = 0] = pdu;
-  return (code & 0x7f) === (asked & 0x7f) && (code !== asked || hasQuantityOf(pdu, request));
+  return (
+    (code & ~EXCEPTION_FLAG) === (asked & ~EXCEPTION_FLAG) && (code !== asked || hasQuantityOf(pdu, request))
+  );
 }

@@ -58,25 +58,26 @@ export function wholeFrames<Piece extends LoggedPiece>(
   framing: Framing,
 ): readonly Piece[] {
   const made: (readonly Piece[])[] = logged.map((frame) => [frame]);
-  const pending = new Map<string, { readonly other: string; pieces: number[] }>();
+  /** The pieces of frames that are not whole yet, by channel and direction, then by the words before them. */
+  const pending = new Map<string, Map<string, readonly number[]>>();
   for (const [i, frame] of logged.entries()) {
     const { channel = '', direction = '', words = '', bytes, isAfterGap, isCut } = frame;
     const side = `${channel} ${direction}`;
-    const key = `${side} ${words}`;
-    for (const [begun, { other }] of pending) if (other === side) pending.delete(begun);
-    if (framing.decode(bytes) || isAfterGap || isCut) pending.delete(key);
+    if (direction === 'in') pending.delete(`${channel} out`);
+    if (direction === 'out') for (const other of ['in', '']) pending.delete(`${channel} ${other}`);
+    const begun = pending.get(side) ?? new Map<string, readonly number[]>();
+    pending.set(side, begun);
+    if (framing.decode(bytes) || isAfterGap || isCut) begun.delete(words);
     if (framing.decode(bytes) || isCut) continue;
-    const pieces = [...(pending.get(key)?.pieces ?? []), i];
+    const pieces = [...(begun.get(words) ?? []), i];
     const together = concatBytes(...pieces.map((piece) => logged[piece]?.bytes ?? []));
     const cut = adusIn(together, framing);
     if (cut) {
       for (const piece of pieces) made[piece] = [];
       made[i] = cut.map((adu) => ({ ...frame, bytes: adu }));
-      pending.delete(key);
-    } else if (together.length <= MOST_BYTES) {
-      const other = `${channel} ${direction === 'out' ? 'in' : 'out'}`;
-      pending.set(key, { other, pieces });
-    } else pending.delete(key);
+      begun.delete(words);
+    } else if (together.length <= MOST_BYTES) begun.set(words, pieces);
+    else begun.delete(words);
   }
   return made.flat();
 }

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../common/schema/milliseconds.js';
 import { concatBytes } from '../../modbus/protocol/bytes.js';
 import { MIN_RTU_LENGTH } from '../../modbus/protocol/limits.js';
-import { bytesShown, hexIn, MOST_BYTES, withoutDates } from './bytes-shown.js';
+import { bytesShown, hexIn, MOST_BYTES, MOST_CHARACTERS, withoutDates } from './bytes-shown.js';
 import type { LoggedBytes, LogLines } from './logged-bytes.js';
 import { bytesContinued, unwrapped } from './wrapped-lines.js';
 
@@ -11,8 +11,6 @@ import { bytesContinued, unwrapped } from './wrapped-lines.js';
  */
 
 const MOST_FRAMES = 100_000;
-/** The most characters of a line that are read. */
-const MOST_CHARACTERS = 8000;
 
 /** Words before bytes that were sent, and before bytes that were received. The last such word counts. */
 const WORDS = { out: /\b(?:send|sent|tx|transmi|request|query)/gi, in: /\b(?:recv|recei|rx|resp|reply)/gi };

@@ -1,4 +1,4 @@
-import { bytesShown, hexIn, withoutDates } from './bytes-shown.js';
+import { bytesShown, hexIn, MOST_CHARACTERS, withoutDates } from './bytes-shown.js';
 import { framesIn } from './frames.js';
 
 /** Lines that belong together: rows of a dump, and a line that a page has wrapped inside a frame. */
@@ -46,6 +46,7 @@ export function unwrapped(lines: readonly string[], at: number): { text: string;
       const begin = BEGINS_WITH_BYTES.exec(next)?.[0].length;
       if (begin === undefined || TIME.test(next)) break;
       text = rejoined(text, next.slice(begin).trimEnd());
+      if (text.length > MOST_CHARACTERS) break;
       const last = bytesShown(withoutDates(text)).at(-1);
       if (!last) break;
       if (isWhole(last.bytes)) return { text, lines: n + 1 };
@@ -58,9 +59,12 @@ function isWhole(bytes: Uint8Array): boolean {
   return framesIn(bytes) !== undefined;
 }
 
+/** One more than the characters of `0x00`: of a longer run of digits, the end is enough to see that it is no byte. */
+const LONGEST_TAIL = 5;
+
 /** Two pieces of a line, with a blank between them unless the wrap was inside a byte, or no bytes have any. */
 function rejoined(text: string, next: string): string {
-  const tail = /[0-9a-fx]*$/i.exec(text)?.[0] ?? '';
+  const tail = /[0-9a-fx]*$/i.exec(text.slice(-LONGEST_TAIL))?.[0] ?? '';
   const head = /^[0-9a-fx]*/i.exec(next)?.[0] ?? '';
   const isApart = /^0x[0-9a-f]{1,2}$/i.test(tail)
     ? /^0x/i.test(head)

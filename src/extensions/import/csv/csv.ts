@@ -2,7 +2,7 @@ import { failure, type Result } from '../../../common/result.js';
 import { unknownName } from '../../../common/schema/nearest.js';
 import { quote } from '../../../common/schema/problem.js';
 import { Collector, type ImportExtras, type Imported } from '../collected.js';
-import { findColumns, type SaidColumns } from './roles.js';
+import { findColumns, MOST_COLUMNS, type SaidColumns } from './roles.js';
 import { type Block, isMarkdown, markdownBlocks, rowsOf, type Separator, separatorOf } from './rows.js';
 import { TableReader } from './table-reader.js';
 
@@ -24,15 +24,14 @@ export function importCsv(text: string, device: string, extras: ImportExtras = {
     : [{ title: device, rows: separator === undefined ? [] : rowsOf(text, separator) }];
   const said = (extras.columns ?? new Map()) as SaidColumns;
   const collector = new Collector();
-  const lines: string[] = [];
+  const lines = new Set<string>();
   const headers: number[] = [];
   for (const { title, rows } of blocks) {
     const columns = findColumns(rows, said);
     if (!columns) continue;
     const { header } = columns;
     const reader = new TableReader(collector, columns, rows.slice(rows.indexOf(header) + 1), title, extras);
-    const read = reader.read(device);
-    for (const line of read) if (!lines.includes(line)) lines.push(line);
+    for (const line of reader.read(device)) lines.add(line);
     headers.push(header.line);
   }
   if (headers.length === 0) return failure(lacking(blocks, said));
@@ -48,18 +47,19 @@ export function importCsv(text: string, device: string, extras: ImportExtras = {
 /** What is missing in tables of which no column was understood, and what headers they have. */
 function lacking(blocks: readonly Block[], said: SaidColumns): string {
   const rows = blocks.flatMap((block) => block.rows.slice(0, 20));
-  const widest = Math.max(0, ...rows.map(({ cells }) => cells.length));
+  const widest = rows.reduce((most, { cells }) => Math.max(most, cells.length), 0);
   const first = rows.find(({ cells }) => cells.length === widest && widest > 1);
   const cells = (first?.cells ?? []).filter((cell) => cell !== '');
   const seen =
     cells.length === 0
       ? ''
       : `; the first full row, line ${first?.line}, has ${cells.slice(0, 20).map(quote).join(', ')}`;
+  const unread = widest > MOST_COLUMNS ? `; only the first ${MOST_COLUMNS} columns were looked at` : '';
   const wrong = [...said].find(([, header]) => !rows.some((row) => row.cells.includes(header)));
   const missing = wrong && `--column ${wrong[0]}: ${unknownName('column', wrong[1], cells)}`;
   return (
     missing ??
-    `expected a CSV file whose header has a column "address" and one more, such as "name" or "type"${seen}: say which with --column address=HEADER`
+    `expected a CSV file whose header has a column "address" and one more, such as "name" or "type"${seen}${unread}: say which with --column address=HEADER`
   );
 }
 

@@ -67,6 +67,8 @@ export interface Columns {
 /** What a user has said of columns: their headers by what they hold. */
 export type SaidColumns = ReadonlyMap<ColumnRole, string>;
 
+/** The most columns that are looked at: each is weighed for each role, in each row that may be the header. */
+export const MOST_COLUMNS = 500;
 const HEADER_ROWS = 20;
 const SAMPLE = 300;
 /** The score of a header that is exactly one of the words, and of one that has such a word among others. */
@@ -116,13 +118,14 @@ function rolesOf(
   sample: readonly CsvRow[],
   said: SaidColumns,
 ): { readonly columns: Columns; readonly score: number } {
-  const candidates = header.cells.flatMap((text, column): Candidate[] => {
+  const candidates = header.cells.slice(0, MOST_COLUMNS).flatMap((text, column): Candidate[] => {
     const cells = sample.map(({ cells }) => cells[column] ?? '').filter((cell) => cell !== '');
-    const isKnown = WORDS.some(({ exact }) => exactRank(text, exact) !== undefined);
+    const forms = formsOf(text);
+    const isKnown = WORDS.some(({ exact }) => exactRank(forms, exact) !== undefined);
     return WORDS.flatMap(({ role, exact, among }) => {
       if (said.has(role)) return said.get(role) === text ? [{ column, role, score: 100 }] : [];
       if ([...said.values()].includes(text)) return [];
-      const ofHeader = headerScore(text, exact, isKnown ? [] : among);
+      const ofHeader = headerScore(forms, exact, isKnown ? [] : among);
       const shown = role === 'type' ? cells.map((cell) => typeText(text, cell)) : cells;
       const score = ofHeader === 0 ? 0 : ofHeader + cellScore(role, shown);
       return score >= LEAST ? [{ column, role, score }] : [];
@@ -147,28 +150,43 @@ function rolesOf(
   return { columns: { header, of, near }, score: sum };
 }
 
-function headerScore(text: string, exact: readonly string[], among: readonly string[]): number {
-  const rank = exactRank(text, exact);
-  if (rank !== undefined) return EXACT - rank / 10;
+/** A header as it is compared. */
+interface HeaderForms {
+  /** The header, and what is before its brackets: these have mostly a unit or a remark, as in "Scale [x]". */
+  readonly whole: readonly string[];
+  /** Its words, and each with the next one. */
+  readonly words: ReadonlySet<string>;
+}
+
+/** The most characters of a header that are compared as a whole. */
+const LONGEST_HEADER = 60;
+
+function formsOf(text: string): HeaderForms {
   const words: readonly string[] =
     text
       .slice(0, 80)
       .toLowerCase()
       .match(/[\p{L}\p{N}]+/gu) ?? [];
   const pairs = words.map((word, i) => word + (words[i + 1] ?? ''));
-  return among.some((each) => words.includes(each) || pairs.includes(each)) ? AMONG : 0;
+  const beforeBrackets = text.slice(0, LONGEST_HEADER).replace(/[([].*$/, '');
+  return { whole: [plain(text), plain(beforeBrackets)], words: new Set([...words, ...pairs]) };
 }
 
-/** The place of a header among words. Text in brackets is mostly a unit or a remark: "Address (hex)", "Scale [x]". */
-function exactRank(text: string, exact: readonly string[]): number | undefined {
-  const ranks = [text, text.replace(/[([].*$/, '')].map((each) => exact.indexOf(plain(each)));
-  const found = ranks.filter((each) => each >= 0);
-  return found.length === 0 ? undefined : Math.min(...found);
+function headerScore(forms: HeaderForms, exact: readonly string[], among: readonly string[]): number {
+  const rank = exactRank(forms, exact);
+  if (rank !== undefined) return EXACT - rank / 10;
+  return among.some((each) => forms.words.has(each)) ? AMONG : 0;
+}
+
+/** The place of a header among words. */
+function exactRank({ whole }: HeaderForms, exact: readonly string[]): number | undefined {
+  const ranks = whole.map((each) => exact.indexOf(each)).filter((each) => each >= 0);
+  return ranks.length === 0 ? undefined : Math.min(...ranks);
 }
 
 function plain(text: string): string {
   return text
-    .slice(0, 60)
+    .slice(0, LONGEST_HEADER)
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, '');
 }

@@ -100,10 +100,20 @@ export interface Block {
 
 /** A row of a table of Markdown, and the line between its header and its rows. */
 const MARKDOWN_ROW = /^\s*\|.*\|\s*$/;
-const MARKDOWN_RULER = /^\s*\|(?:\s*:?-+:?\s*\|)+\s*$/m;
+const MARKDOWN_RULER = /^\s*\|(?:\s*:?-+:?\s*\|)+\s*$/;
+/** The marks before and behind the words of a title. A search for the latter begins once in each run of them. */
+const MARKS_BEFORE = /^[\s#>*-]+/;
+const MARKS_BEHIND = /(?<![*:])[*:]+\s*$/;
+/** A comment. It ends before the next one begins: a line of beginnings is read once, not once for each. */
+const COMMENT = /<!--(?:(?!<!--).)*?-->/g;
 
+/** True when a line is the ruler of a table: each alone, because blanks before one must not reach over lines. */
 export function isMarkdown(text: string): boolean {
-  return MARKDOWN_RULER.test(text);
+  return linesOf(text).some((line) => MARKDOWN_RULER.test(line));
+}
+
+function linesOf(text: string): string[] {
+  return text.split(/\r?\n/);
 }
 
 /** The tables of a text of Markdown. The title of each is the last heading above it, or the last line. */
@@ -111,7 +121,7 @@ export function markdownBlocks(text: string): Block[] {
   const blocks: { title: string; rows: CsvRow[] }[] = [];
   let open: { title: string; rows: CsvRow[] } | undefined;
   let title = '';
-  for (const [i, line] of text.split(/\r?\n/).entries()) {
+  for (const [i, line] of linesOf(text).entries()) {
     if (MARKDOWN_ROW.test(line)) {
       if (!open) {
         open = { title, rows: [] };
@@ -121,7 +131,7 @@ export function markdownBlocks(text: string): Block[] {
       continue;
     }
     open = undefined;
-    if (line.trim() !== '') title = line.replace(/^[\s#>*-]+|[*:]+\s*$/g, '');
+    if (line.trim() !== '') title = line.replace(MARKS_BEFORE, '').replace(MARKS_BEHIND, '');
   }
   return blocks;
 }
@@ -130,7 +140,7 @@ export function markdownBlocks(text: string): Block[] {
 function markdownCells(line: string): string[] {
   const cells = line
     .trim()
-    .replace(/<!--.*?-->/g, '')
+    .replace(COMMENT, '')
     .slice(1, -1)
     .split(/(?<!\\)\|/);
   return cells.map((cell) => cell.replaceAll('\\|', '|').replace(/[`*]+/g, '').trim());

@@ -148,7 +148,7 @@ function inUnits(value: unknown, power: number): unknown {
  */
 
 /** Begins a model: `--------- Model 103 inverter_three_phase ---------` */
-const GO_MODEL = /^-{3,} ?Model (\d{1,5})\b.*-{3,}\s*$/;
+const GO_MODEL = /^-{3,} ?Model (\d{1,5})\b.*---\s*$/;
 /** Begins the first repetition of the group of the model: `-- Block 1 --` */
 const GO_BLOCK = /^-- Block (\d{1,4}) --\s*$/;
 /** Shows a point: `A                    4.29    uint16` */

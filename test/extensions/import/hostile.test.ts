@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { importText } from '../../../src/extensions/import/import.js';
+import { imported, refusedImport } from './helpers.js';
+
+/* Files on which a reader that looks at a part of them again and again takes minutes; each is read in a second or so. */
+
+const RULER = '|---|---|';
+
+describe('a hostile file', () => {
+  it.each([
+    ['line ends', '\n'],
+    ['line separators', '\u2028'],
+    ['blanks', ' '],
+  ])('of %s only is no table, and nothing else', (_, blank) => {
+    const text = blank.repeat(300_000);
+    expect(refusedImport(text, 'list.csv')).toMatch(
+      /^expected a CSV file whose header has a column "address"/,
+    );
+    expect(refusedImport(text, 'list.yaml')).toMatch(/^its content does not say what it is/);
+  });
+
+  it.each([
+    ['devices without lines', 'devices:\n', 'its content does not say what it is'],
+    ['lists of servers without devices', '"server_list":\n', 'its content does not say what it is'],
+  ])('of %s is refused', (_, line, why) => {
+    expect(refusedImport(line.repeat(100_000), 'list')).toMatch(why);
+  });
+
+  it('may have a long title, and comments that never end', () => {
+    const { registers } = imported(
+      `a${'*'.repeat(700_000)}x\n\n| Address | Name |\n${RULER}\n| 5 | ${'<!--'.repeat(300_000)} |\n| 7 | a<!-- b --> |\n`,
+      'list.md',
+    );
+    expect(registers.holding).toMatchObject([{ address: 5 }, { address: 7, name: 'a' }]);
+  });
+
+  it('may have 2000 tables, each with 60 other headers', () => {
+    const tables = Array.from({ length: 2000 }, (_, i) => {
+      const others = Array.from({ length: 60 }, (_, column) => `x${i} ${column}`);
+      return `| Address | Name | ${others.join(' | ')} |\n${RULER}\n`;
+    });
+    const text = `${tables.join('\n')}\n| Address | Name |\n${RULER}\n| 7 | Power |\n`;
+    const result = importText(text, 'list.md', undefined);
+    expect(result.ok && result.value.preview).toHaveLength(120_004);
+  });
+
+  it('may have 130,000 tables without an address', () => {
+    expect(refusedImport('| A |\n|---|\n\n'.repeat(130_000), 'list.md')).toMatch(/^expected a CSV file/);
+  });
+
+  it('may have a million columns, of which 500 are looked at', () => {
+    expect(refusedImport('unit,'.repeat(1_000_000), 'list.csv')).toMatch(
+      'only the first 500 columns were looked at',
+    );
+  });
+
+  it('may have a header of brackets over several lines', () => {
+    const header = `"${'('.repeat(1900)}\nx"`;
+    const headers = Array.from({ length: 400 }, () => header).join();
+    expect(imported(`address,name,${headers}\n7,Power\n`).registers.holding).toMatchObject([{ address: 7 }]);
+  });
+});
