@@ -29,7 +29,7 @@ const FULL = [
   'test/remote/web/traffic/traffic.test.ts',
   // One program or more for each test. test/cli/verbs/{start,check,test,usage,demo,pymodbus,desk}.test.ts show that it starts and serves.
   'test/cli/verbs/{access,desk-order,desk-silent,test-client,test-client-remote,free-ports,granted,hostile,test-server,journal,log,log-on-terminal,monitor,nodes,measure,real,service,soak,state,stopping,test-program,tricks,unavailable,unread-output}.test.ts',
-  'test/extensions/{clone/verb,extcap/verb,learn/scenario}.test.ts',
+  'test/extensions/{clone/verb,extcap/verb,import/hostile,learn/hostile,learn/scenario}.test.ts',
   'test/house/{editor,release}.test.ts',
   // Ports that come and go, and waits in real time.
   'test/simulator/line/{catalogue,echo,faults-real,monitor,paced,reconnect,robustness,shared-bus}.test.ts',
