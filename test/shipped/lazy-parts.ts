@@ -9,7 +9,7 @@ const LATE_IMPORT = /\bimport\("([^"]+)"\)/g;
  * What is loaded only where no build ran, which has made the schemas, and in tests of the sources, which have no thread that learns.
  * These are names that such a part exports.
  */
-const FOR_SOURCES = /\bexport ?\{[^}]*\b(configurationForm|scenarioForm|learnFiles)\b/;
+const FOR_SOURCES = /\bexport ?\{[^}]*\b(trafficFileSchema|scenarioSchema|learnFiles)\b/;
 
 /** The names of what the files of a package import while they run. */
 export function lazyParts({ home }: Shipped): ReadonlySet<string> {

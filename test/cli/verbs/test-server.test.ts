@@ -87,10 +87,14 @@ describe('tests a server on a real connection', () => {
     const file = join(newDirectory(), 'card.json');
     const args = ['test-server', '--tcp', place(line), '--checks', checks, '--seed', '1', '--json', file];
     const { code, stdout } = await run(args, newDirectory());
-    const found: { id: string; verdict: string }[] = JSON.parse(readFileSync(file, 'utf8')).checks;
+    const found: { id: string; verdict: string; text: string }[] = JSON.parse(
+      readFileSync(file, 'utf8'),
+    ).checks;
     const those = found.filter(({ verdict }) => verdict === 'violates').map(({ id }) => id);
-    expect(those, stdout).toEqual(violates);
-    expect(code).toBe(violates.length > 0 ? 1 : 0);
+    // Where this machine is late itself, a check says so and blames nobody.
+    const late = found.filter(({ text }) => text.includes('this machine was late by')).map(({ id }) => id);
+    expect(those, stdout).toEqual(violates.filter((id) => !late.includes(id)));
+    expect(code).toBe(those.length > 0 ? 1 : 0);
   });
 });
 
