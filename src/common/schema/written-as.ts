@@ -110,7 +110,6 @@ export class SchemaConverter {
         dropLimitsOfIntegers(jsonSchema);
         giveItems(jsonSchema);
         leaveFlagsOut(jsonSchema);
-        if (this.#draft === 'draft-2020-12') defineRequired(jsonSchema);
       },
     });
     for (const [id, definition] of Object.entries(definitions ?? {}))
@@ -119,12 +118,20 @@ export class SchemaConverter {
   }
 
   #withReferences<Part extends object>(part: Part): Part {
-    return JSON.parse(JSON.stringify(part), (key, value) =>
-      key === '$ref' && typeof value === 'string'
-        ? value.replace(/^#\/(?:\$defs|definitions)\//, this.#prefix)
-        : value,
-    ) as Part;
+    return JSON.parse(JSON.stringify(part), (key, value) => {
+      if (key === '$ref' && typeof value === 'string')
+        return value.replace(/^#\/(?:\$defs|definitions)\//, this.#prefix);
+      return this.#draft === 'draft-2020-12' ? withRequired(value) : value;
+    }) as Part;
   }
+}
+
+/** An alternative that only requires keys, with these keys defined beside it: readers of OpenAPI look for them there. */
+function withRequired(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('required' in value)) return value;
+  const { required, properties, type } = value as JsonSchema;
+  if (!Array.isArray(required) || properties !== undefined || type !== undefined) return value;
+  return { ...value, properties: Object.fromEntries(required.map((key) => [key, {}])) };
 }
 
 /**
@@ -153,17 +160,6 @@ function giveItems(schema: JsonSchema): void {
   delete schema.prefixItems;
   delete schema.additionalItems;
   Object.assign(schema, { items: parts[0], minItems: parts.length, maxItems: parts.length });
-}
-
-/** Defines what an alternative requires beside it, because readers of OpenAPI look for it there. */
-function defineRequired(schema: JsonSchema): void {
-  for (const each of [...(schema.allOf ?? []), ...(schema.anyOf ?? [])]) {
-    if (typeof each === 'boolean') continue;
-    const { required, properties, type } = each;
-    if (required && !properties && type === undefined)
-      each.properties = Object.fromEntries(required.map((key) => [key, {}]));
-    defineRequired(each);
-  }
 }
 
 /** Writes a pattern so that it means the same without the flag `u`, which some readers do not set. */
