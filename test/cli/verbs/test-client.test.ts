@@ -91,7 +91,10 @@ describe.concurrent('modbus-sim test-client', () => {
     const { code, stdout } = await testClient(
       ...['rtu', '--config', config(), '--dut', SERIAL_POLLER, '--checks', 'exception-2'],
     );
-    expect(stdout).toMatch(/^pass +1 Polls on after exception 2, without a loop of requests/m);
+    // Where this machine is late itself, the check says so and blames nobody.
+    expect(stdout).toMatch(
+      /^(pass|inconclusive(?=.*\n.*this machine was late)) +1 Polls on after exception 2, without a loop of requests/m,
+    );
     expect(code).toBe(0);
   });
 
