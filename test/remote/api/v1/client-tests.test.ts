@@ -83,7 +83,7 @@ describe('/api/v1/runs of the kind client', () => {
       url: '/api/v1/runs/1/report.html',
       headers: { host: 'localhost' },
     });
-    expect(body).toContain('<li><b>Asks what is not legal.</b>');
+    expect(body).toContain('"conclusion":"asks what is not legal"');
   });
 
   it('has one line for one run, and counts both together', async () => {
