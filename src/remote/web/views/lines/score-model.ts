@@ -36,7 +36,7 @@ export function indexOf(us: number, { seconds }: Pick<ScoreRange, 'seconds'>): n
 }
 
 /** A moment in times of a range. */
-export interface Span {
+export interface ShownSpan {
   readonly fromUs: number;
   readonly toUs: number;
 }
@@ -44,7 +44,7 @@ export interface Span {
 type Counts = Readonly<Record<Fate, number>>;
 
 /** The sums of a unit and function in the times of a range; `unit` is null for damage, whose unit is not known. */
-export interface Row {
+export interface AskedRow {
   readonly unit: number | null;
   readonly code: number | null;
   readonly sums: readonly SumsView[];
@@ -69,7 +69,7 @@ export function rowsOf(
   range: ScoreRange,
   newest: number,
   bunch = 1,
-): Row[] {
+): AskedRow[] {
   const groups = new Map<number, SumsView[]>();
   const asked = new Set<number | null>();
   for (const each of sums) {
@@ -80,7 +80,7 @@ export function rowsOf(
     asked.add(each.unit);
   }
   const idle = served.filter((unit) => !asked.has(unit)).slice(0, MOST_IDLE);
-  const rows = [...groups].map(([key, group]): readonly [number, Row] => {
+  const rows = [...groups].map(([key, group]): readonly [number, AskedRow] => {
     const { unit, function: code } = group[0] as SumsView;
     return [key, { unit, code, sums: group, paths: pathsOf(group, range, newest, bunch) }];
   });
@@ -97,7 +97,12 @@ export function bunchFor(usPerPixel: number, { seconds }: ScoreRange): number {
   return 2 ** Math.max(0, Math.ceil(Math.log2(usPerPixel / (1e6 * seconds))));
 }
 
-function pathsOf(sums: readonly SumsView[], range: ScoreRange, newest: number, bunch: number): Row['paths'] {
+function pathsOf(
+  sums: readonly SumsView[],
+  range: ScoreRange,
+  newest: number,
+  bunch: number,
+): AskedRow['paths'] {
   const columns = new Map<number, Record<Fate, number>>();
   for (const each of sums) {
     const at = Math.floor(indexOf(each.monotonicUs, range) / bunch);
@@ -169,7 +174,7 @@ export interface RowSum extends Counts {
 }
 
 /** @param span whole times that are known */
-export function sumOf({ sums }: Pick<Row, 'sums'>, span: Span, range: ScoreRange): RowSum {
+export function sumOf({ sums }: Pick<AskedRow, 'sums'>, span: ShownSpan, range: ScoreRange): RowSum {
   const sum = { good: 0, exceptions: 0, ordered: 0, missing: 0, foreign: 0, damaged: 0 };
   let [speakingMs, slowestMs, first] = [0, 0, Number.POSITIVE_INFINITY];
   for (const each of sums) {
@@ -185,7 +190,7 @@ export function sumOf({ sums }: Pick<Row, 'sums'>, span: Span, range: ScoreRange
 }
 
 /** How often it is asked, and what went wrong: `24/s, exceptions 3 %, slowest 61 ms`. */
-export function wordsOf({ sums }: Row, sum: RowSum): string {
+export function wordsOf({ sums }: AskedRow, sum: RowSum): string {
   if (sum.total === 0) return sums.length === 0 ? 'nobody asks' : 'not at this time';
   const parts = NAMES.filter((name) => name !== 'good' && sum[name] > 0).map(
     (name) => `${OUTCOMES[name]} ${shareText(sum[name] / sum.total)}`,
@@ -194,7 +199,7 @@ export function wordsOf({ sums }: Row, sum: RowSum): string {
   return [rateText(sum.perSecond), ...parts, ...slowest].join(', ');
 }
 
-export function rateText(perSecond: number): string {
+function rateText(perSecond: number): string {
   return perSecond >= 0.95 ? `${Math.round(perSecond)}/s` : `${Math.max(1, Math.round(perSecond * 60))}/min`;
 }
 
@@ -211,7 +216,7 @@ export interface Load {
 }
 
 /** The load of a serial line in a span; undefined where characters take no time. @param span as for `sumOf` */
-export function loadOf(rows: readonly Row[], span: Span, t35Ms: number): Load | undefined {
+export function loadOf(rows: readonly AskedRow[], span: ShownSpan, t35Ms: number): Load | undefined {
   let [speakingMs, frames, first] = [0, 0, Number.POSITIVE_INFINITY];
   for (const { sums } of rows)
     for (const each of sums) {
@@ -236,7 +241,13 @@ function framesOf(sums: SumsView): number {
 }
 
 /** The paths of the load, as those of a row: characters below, the pauses of t3.5 above. */
-export function loadPaths(rows: readonly Row[], range: ScoreRange, newest: number, t35Ms: number, bunch = 1) {
+export function loadPaths(
+  rows: readonly AskedRow[],
+  range: ScoreRange,
+  newest: number,
+  t35Ms: number,
+  bunch = 1,
+) {
   const times = new Map<number, [speakingMs: number, frames: number]>();
   for (const { sums } of rows)
     for (const each of sums) {
@@ -267,7 +278,7 @@ const OFTEN = 2;
  * @param asked the rows with their sums @param nameOf the name of a unit: `unit 5 (meter)`
  */
 export function troublesOf(
-  asked: readonly { readonly row: Row; readonly sum: RowSum }[],
+  asked: readonly { readonly row: AskedRow; readonly sum: RowSum }[],
   load: Load | undefined,
   nameOf: (unit: number) => string,
 ): string[] {

@@ -10,6 +10,7 @@ import { Button } from '../../ui/controls.js';
 import { followSize } from '../../ui/element.js';
 import { timeOfDay } from '../../ui/format.js';
 import {
+  type AskedRow,
   bunchFor,
   HEIGHT,
   indexOf,
@@ -18,7 +19,6 @@ import {
   loadPaths,
   OUTCOMES,
   RANGES,
-  type Row,
   type RowSum,
   rowsOf,
   shareText,
@@ -76,7 +76,7 @@ export function ScoreBar() {
 
 /** What a line's lane shows. */
 export interface Score {
-  readonly rows: readonly { readonly row: Row; readonly sum: RowSum }[];
+  readonly rows: readonly { readonly row: AskedRow; readonly sum: RowSum }[];
   readonly load: Load | undefined;
   /** What is wrong in the span that is shown, a sentence each. */
   readonly troubles: readonly string[];
@@ -199,7 +199,7 @@ export function Lane({ line, score }: LaneProps) {
     ${isFine ? html`<${ScoreStrip} line=${line} />` : null}`;
 }
 
-function labelOf({ unit, code }: Row, nameOf: Score['nameOf']): string {
+function labelOf({ unit, code }: AskedRow, nameOf: Score['nameOf']): string {
   if (unit === null) return 'no unit';
   return code === null ? nameOf(unit) : `${nameOf(unit)} fn ${code}`;
 }
@@ -241,7 +241,7 @@ function takesWheel(event: WheelEvent, lane: HTMLElement | null): boolean {
   return true;
 }
 
-const ZOOM = 1.5;
+const KEY_ZOOM = 1.5;
 
 function pressed(event: KeyboardEvent, line: string, rows: Score['rows']): void {
   const { range, endUs } = read.peek();
@@ -265,9 +265,9 @@ function pressed(event: KeyboardEvent, line: string, rows: Score['rows']): void 
     ArrowRight: () => move(column),
     PageUp: () => move((-width * usPerPixel) / 10),
     PageDown: () => move((width * usPerPixel) / 10),
-    '+': () => zoom(ZOOM),
-    '=': () => zoom(ZOOM),
-    '-': () => zoom(1 / ZOOM),
+    '+': () => zoom(KEY_ZOOM),
+    '=': () => zoom(KEY_ZOOM),
+    '-': () => zoom(1 / KEY_ZOOM),
     '0': () => show(RANGES[2].seconds * RANGES[2].count),
     End: () => {
       point(rows, undefined);
