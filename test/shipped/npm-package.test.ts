@@ -38,6 +38,7 @@ const OTHERS = [
   'dist/web/assets/icon-HASH.svg',
   'dist/web/assets/icon-HASH.svg.gz',
   'dist/web/index.html',
+  'dist/web/report.html',
   'dist/work-thread.js',
 ];
 

@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals';
-import { VIEW_NAMES, type ViewName as ServedView } from '../api/console/paths.js';
+import { type ViewName as ServedView, VIEW_NAMES } from '../api/console/paths.js';
 import { recorded, recordedEvents } from './recorded.js';
 
 /** The views of this page, in the order of its navigation. A file has those for which it holds anything. */

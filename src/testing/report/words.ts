@@ -1,13 +1,16 @@
 import { plural } from '../../common/words.js';
-import type { ReportView, RunAbout } from './report.js';
 
 /** The title of a report: the name of a scenario says enough. */
-export function reportTitle({ kind, name }: Pick<ReportView, 'kind' | 'name'>): string {
+export function reportTitle({ kind, name }: { readonly kind: string; readonly name: string }): string {
   return kind === 'scenario' ? name : `Report on ${name}`;
 }
 
 /** Puts what a tester says into words: `gateway 2.1, tested by A. Bee: new firmware`. Empty without any. */
-export function aboutText({ client, tester, remark }: RunAbout = {}): string {
+export function aboutText({
+  client,
+  tester,
+  remark,
+}: Partial<Record<'client' | 'tester' | 'remark', string | undefined>> = {}): string {
   const who = [client, tester && `tested by ${tester}`].filter((text) => text).join(', ');
   return [who, remark].filter((text) => text).join(': ');
 }

@@ -2,7 +2,7 @@ import type { RecordedReport } from '../../../../testing/report/html.js';
 import type { Verdict } from '../../../../testing/report/report.js';
 import { sentence } from '../../../../testing/report/words.js';
 
-type Finding = RecordedReport['findings'][number];
+export type RecordedFinding = RecordedReport['findings'][number];
 
 /** The first page has room for this many failures. */
 const MOST_BLAMED = 4;
@@ -13,7 +13,7 @@ const MOST_BLAMED = 4;
  */
 export interface FirstPage {
   readonly before: readonly string[];
-  readonly blamed: readonly { readonly finding: Finding; readonly what: string }[];
+  readonly blamed: readonly { readonly finding: RecordedFinding; readonly what: string }[];
   /** How many more have failed; empty for none. */
   readonly more: string;
   readonly after: readonly string[];
@@ -37,7 +37,7 @@ export function firstPage({ kind, findings, ...report }: RecordedReport): FirstP
   };
 }
 
-function blameOf({ conclusion, title }: Finding): string {
+function blameOf({ conclusion, title }: RecordedFinding): string {
   return conclusion === undefined ? `Does not pass: ${title}.` : sentence(conclusion);
 }
 
@@ -58,8 +58,10 @@ export function countsOf({ counts, findings }: RecordedReport) {
 }
 
 /** The findings by their groups, which begin in the order of their first findings. Steps have no group. */
-export function groupsOf(findings: readonly Finding[]): ReadonlyMap<string, readonly Finding[]> {
-  const groups = new Map<string, Finding[]>();
+export function groupsOf(
+  findings: readonly RecordedFinding[],
+): ReadonlyMap<string, readonly RecordedFinding[]> {
+  const groups = new Map<string, RecordedFinding[]>();
   for (const finding of findings) {
     const group = finding.about?.group ?? '';
     groups.set(group, [...(groups.get(group) ?? []), finding]);
@@ -68,6 +70,6 @@ export function groupsOf(findings: readonly Finding[]): ReadonlyMap<string, read
 }
 
 /** Whether the evidence of a finding is shown. */
-export function isShown({ kind }: RecordedReport, { verdict, summary, frames }: Finding): boolean {
+export function isShown({ kind }: RecordedReport, { verdict, summary, frames }: RecordedFinding): boolean {
   return verdict !== 'not run' && (kind === 'scenario' || summary !== '' || frames.length > 0);
 }

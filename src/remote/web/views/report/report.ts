@@ -10,10 +10,8 @@ import { State } from '../../ui/controls.js';
 import { TONES } from '../../ui/verdict.js';
 import { details } from '../lines/details.js';
 import { Evidence } from '../tests/evidence.js';
-import { countsOf, firstPage, groupsOf, isShown } from './first-page.js';
+import { countsOf, firstPage, groupsOf, isShown, type RecordedFinding } from './first-page.js';
 import './report.css';
-
-type Finding = RecordedReport['findings'][number];
 
 /** The view `report` of a file: what is known of its runs, in words and with the frames that show it. */
 export function ReportView() {
@@ -114,7 +112,7 @@ function Found({ report, number }: ReportProps) {
 /** A row for each step or check. */
 function Summary({ report: { kind, findings }, number }: ReportProps) {
   const isOfChecks = kind === 'client' || kind === 'server';
-  const row = ({ id, title, verdict, label, durationMs, summary }: Finding) => html`<tr>
+  const row = ({ id, title, verdict, label, durationMs, summary }: RecordedFinding) => html`<tr>
     ${isOfChecks ? null : html`<td class="number mono">${id}</td>`}
     <td class="long">${verdict === 'not run' ? title : html`<a href=${hrefOf('report', [String(number), id])}>${title}</a>`}
       ${isOfChecks && summary !== '' ? html`<br /><span class="dim">${summary}</span>` : null}</td>
@@ -135,7 +133,7 @@ const ABOUT = [
 ] as const;
 
 /** One step or check with its evidence. */
-function FindingPanel({ finding, number }: { readonly finding: Finding; readonly number: number }) {
+function FindingPanel({ finding, number }: { readonly finding: RecordedFinding; readonly number: number }) {
   const { id, title, verdict, label, summary, about, code, frames } = finding;
   return html`<section class=${`finding ${TONES[verdict]}`} id=${anchorOf(String(number), id)}>
     <header class="flow apart">
