@@ -21,7 +21,6 @@ export const recordedEvents: readonly Event[] = [
   ).values(),
 ].sort((a, b) => a.seq - b.seq);
 
-const US_PER_MS = 1000;
 /** Above 19200 baud t3.5 is 1.75 ms; a character takes less than this there (Serial Line V1.02, 2.5.1.1). */
 const FAST_CHARACTER_MS = 0.5;
 const FAST_T35_MS = 1.75;
@@ -33,7 +32,7 @@ export const recordedLines = [...new Set(recordedEvents.map(({ line }) => line))
     ({ line, pauseUs, pauseCharacters }) => line === name && pauseUs && pauseCharacters,
   );
   if (!known) return { name, settings: {}, times: {} };
-  const characterTime = (known.pauseUs ?? 0) / (known.pauseCharacters ?? 1) / US_PER_MS;
+  const characterTime = (known.pauseUs ?? 0) / (known.pauseCharacters ?? 1) / 1000;
   const t35 = characterTime < FAST_CHARACTER_MS ? FAST_T35_MS : T35_CHARACTERS * characterTime;
   return { name, settings: {}, times: { characterTime, t35 } };
 });
