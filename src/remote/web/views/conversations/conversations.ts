@@ -11,15 +11,7 @@ import { together } from '../../ui/element.js';
 import { count, rateText } from '../../ui/format.js';
 import { details, lineNamed } from '../lines/details.js';
 import { filterIn, withValues } from '../traffic/filter.js';
-import {
-  type Conversation,
-  Conversations,
-  lengthOf,
-  MOST,
-  orderedTroubles,
-  ownTroubles,
-  SPARK_S,
-} from './model.js';
+import { Conversations, lengthOf, MOST, orderedTroubles, ownTroubles, SPARK_S, type Talk } from './model.js';
 import { OpenedConversation } from './opened.js';
 
 /** How many of the events before the page was opened are read. */
@@ -107,7 +99,7 @@ export function ConversationsView() {
         ? html`<${Empty} title="Conversations">No client asks anything that passes the filter.<//>`
         : html`<div class="talks panel">
             <div class="head small dim" aria-hidden="true"><span>question</span><span>how often</span><span>newest</span><span>what you ordered</span><span>what went wrong by itself</span></div>
-            ${all.map((of) => html`<${Talk} key=${[of.line, of.unit, of.code, of.address, of.quantity, of.what].join()} of=${of} nowUs=${nowUs} version=${version.value} />`)}
+            ${all.map((of) => html`<${TalkRow} key=${[of.line, of.unit, of.code, of.address, of.quantity, of.what].join()} of=${of} nowUs=${nowUs} version=${version.value} />`)}
             ${[...noises.values()].map(
               ({
                 line,
@@ -124,8 +116,8 @@ export function ConversationsView() {
   </div>`;
 }
 
-interface TalkProps {
-  readonly of: Conversation;
+interface TalkRowProps {
+  readonly of: Talk;
   readonly nowUs: number;
   /** Changes when there is something new. */
   readonly version: number;
@@ -135,7 +127,7 @@ interface TalkProps {
 const QUIET_US = 10e6;
 
 /** A row: a question, how often it is asked, its newest values, and what went wrong. */
-function Talk({ of, nowUs }: TalkProps) {
+function TalkRow({ of, nowUs }: TalkRowProps) {
   const isOpen = useSignal(false);
   const { line, unit, what, values, periodUs, slowestUs, lastUs } = of;
   const units = lineNamed(line)?.units;

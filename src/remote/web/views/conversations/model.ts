@@ -3,7 +3,7 @@ import type { StreamedView } from '../../../../simulator/traffic/view-schema.js'
 type Passed = Exclude<StreamedView, { kind: 'left out' }>;
 
 /** What became of a request; `waiting` while nothing has come yet. */
-type Outcome = 'good' | 'exceptions' | 'ordered' | 'missing' | 'foreign' | 'waiting';
+type PairOutcome = 'good' | 'exceptions' | 'ordered' | 'missing' | 'foreign' | 'waiting';
 
 /** A request and what came back. Times are by the clock of `monotonicUs`. */
 export interface Pair {
@@ -14,7 +14,7 @@ export interface Pair {
   /** When the reply began and ended; undefined without one. */
   replyUs?: number | undefined;
   repliedUs?: number | undefined;
-  outcome: Outcome;
+  outcome: PairOutcome;
 }
 
 /** The last pairs, the times of replies that are kept, and the seconds of the spark line. */
@@ -25,7 +25,7 @@ export const SPARK_S = 60;
 const RATE_S = 10;
 
 /** A question that is asked again and again, and what came of it. */
-export class Conversation {
+export class Talk {
   readonly line: string;
   readonly unit: number;
   readonly code: number;
@@ -56,13 +56,16 @@ export class Conversation {
     this.#firstUs = event.monotonicUs;
   }
 
-  ask({ seq, monotonicUs, startedUs = monotonicUs }: Passed, outcome: Outcome): Pair {
+  ask({ seq, monotonicUs, startedUs = monotonicUs }: Passed, outcome: PairOutcome): Pair {
     const pair: Pair = { seq, startUs: startedUs, endUs: monotonicUs, outcome };
     this.asked++;
     this.lastUs = monotonicUs;
     const second = Math.floor(monotonicUs / 1e6);
     this.#seconds.set(second, (this.#seconds.get(second) ?? 0) + 1);
-    for (const old of this.#seconds.keys()) if (old <= second - SPARK_S) this.#seconds.delete(old);
+    for (const old of this.#seconds.keys()) {
+      if (old > second - SPARK_S) break;
+      this.#seconds.delete(old);
+    }
     this.pairs.push(pair);
     if (this.pairs.length > MOST_PAIRS) this.pairs.shift();
     return pair;
@@ -146,8 +149,8 @@ const MOST_OPEN = 1000;
 /** The questions of the traffic, each with what came of it. What it keeps does not grow with the traffic. */
 export class Conversations {
   readonly noises = new Map<string, Noise>();
-  readonly #known = new Map<string, Conversation>();
-  readonly #open = new Map<number, { readonly of: Conversation; readonly pair: Pair }>();
+  readonly #known = new Map<string, Talk>();
+  readonly #open = new Map<number, { readonly of: Talk; readonly pair: Pair }>();
 
   add(events: readonly StreamedView[]): void {
     for (const event of events) {
@@ -159,7 +162,7 @@ export class Conversations {
   }
 
   /** In an order that stays: by line, unit, function and address. */
-  get all(): Conversation[] {
+  get all(): Talk[] {
     return [...this.#known.values()].sort(
       (a, b) =>
         a.line.localeCompare(b.line) ||
@@ -175,7 +178,7 @@ export class Conversations {
     let of = this.#known.get(key);
     if (!of) {
       this.#makeRoom();
-      of = new Conversation(event);
+      of = new Talk(event);
       this.#known.set(key, of);
     }
     const isDropped = event.kind === 'dropped';
@@ -227,7 +230,7 @@ export function lengthOf(us: number): string {
 }
 
 /** What went wrong by itself, in words: `exception 02 in 3 %`. */
-export function ownTroubles(of: Conversation): string[] {
+export function ownTroubles(of: Talk): string[] {
   const shares = [...of.exceptions].map(
     ([code, count]) => `exception ${String(code).padStart(2, '0')} in ${percent(count, of.asked)}`,
   );
@@ -235,7 +238,7 @@ export function ownTroubles(of: Conversation): string[] {
 }
 
 /** What rules did, in words: `busy-pump: exception in 25 %`. */
-export function orderedTroubles(of: Conversation): string[] {
+export function orderedTroubles(of: Talk): string[] {
   return Array.from(of.rules, ([did, count]) => `${did} in ${percent(count, of.asked)}`);
 }
 
@@ -245,7 +248,7 @@ function percent(count: number, all: number): string {
 }
 
 /** A step of a scenario that expects this question as often as it is asked now. */
-export function expectation(of: Conversation): string {
+export function expectation(of: Talk): string {
   const { line, unit, code, address, quantity, periodUs } = of;
   const conditions = { line, unit, function: code, address, quantity };
   const known = Object.entries(conditions).flatMap(([key, value]) =>

@@ -6,7 +6,7 @@ import { ask } from '../../api.js';
 import { hrefOf } from '../../route.js';
 import { Button, Field, put } from '../../ui/controls.js';
 import { sayAnswer } from '../../ui/toast.js';
-import { type Conversation, expectation, lengthOf, middle, type Pair } from './model.js';
+import { expectation, lengthOf, middle, type Pair, type Talk } from './model.js';
 
 /** Height of a pair, and the width of a drawing, in units of their boxes. */
 const PAIR = 8;
@@ -57,7 +57,7 @@ function Histogram({ times }: { readonly times: readonly number[] }) {
 }
 
 interface OpenedProps {
-  readonly of: Conversation;
+  readonly of: Talk;
   /** The device that is asked; undefined if it is not one of ours. */
   readonly device: string | undefined;
 }
