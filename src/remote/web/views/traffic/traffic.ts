@@ -50,6 +50,7 @@ function Controls({ feed, onPause, onNewest, onFound, onProblems }: ControlsProp
     }
     <${Select} label="Show" value=${feed.filter.get('problems') ?? ''} choices=${PROBLEMS} onChange=${onProblems} />
     <${Progress} feed=${feed} />
+    ${recorded ? null : html`<a href=${hrefOf('conversations', [], feed.filter)}>As conversations</a>`}
     <${Folded} summary="Jump, download">
     <${Jump} feed=${feed} onFound=${onFound} />
     ${
