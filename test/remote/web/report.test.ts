@@ -122,12 +122,12 @@ describeInBrowser('a report in a file', () => {
     const found = page.getByRole('region', { name: 'What was found' });
     await found.getByText('Takes a late reply for the next one.').waitFor();
     expect(await found.textContent()).toContain('It <does>.');
-    expect(await page.title()).toBe(`Report - Report on the client ${HOSTILE} - modbus-sim`);
+    await expect.poll(() => page.title()).toBe(`Report - Report on the client ${HOSTILE} - modbus-sim`);
 
     await found.getByRole('link', { name: 'Frame #28' }).click();
     const opened = page.getByRole('region', { name: 'Event 28' });
     await opened.getByText('read holding registers').first().waitFor();
-    expect(await page.getByRole('row', { selected: true }).textContent()).toContain('28');
+    await page.getByRole('row', { selected: true }).getByText('28', { exact: true }).waitFor();
     await page.getByLabel('kind').fill('request');
     await page.getByLabel('kind').press('Enter');
     await expect
