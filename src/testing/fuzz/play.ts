@@ -169,7 +169,7 @@ export class Player {
       Math.max(leastMs, PERIODS * periodMs, PAUSES * this.#pace.longestMs);
     const [goneMs, astrayMs] = [longestOf(this.#limits.goneMs), longestOf(this.#limits.astrayMs)];
     for (;;) {
-      if (await exam.recover(undefined, astrayMs / 2)) {
+      if (await exam.recover(1 + INTERVALS, astrayMs / 2)) {
         // A client that asks without end also asks what it usually does, and soon.
         if (clock.now() - begin < periodMs) await exam.watch(periodMs);
         while (this.#pace.isRacing(clock.now())) await exam.watch(periodMs || 1);
