@@ -61,13 +61,16 @@ export function ConversationsView() {
   const filterText = filterIn(route.value.query).toString();
   const refusal = useSignal('');
   const version = useSignal(0);
+  const isRead = useSignal(false);
   const talks = useMemo(() => signal(new Conversations()), []);
   useEffect(() => {
     const now = new Conversations();
     talks.value = now;
     refusal.value = '';
     let timer: ReturnType<typeof setTimeout> | undefined;
+    isRead.value = false;
     const changed = () => {
+      isRead.value = true;
       timer ??= setTimeout(() => {
         timer = undefined;
         version.value++;
@@ -96,7 +99,7 @@ export function ConversationsView() {
     ${refusal.value === '' ? null : html`<${Refused}>${refusal.value}<//>`}
     ${
       all.length === 0 && noises.size === 0
-        ? html`<${Empty} title="Conversations">No client asks anything that passes the filter.<//>`
+        ? html`<${Empty} title="Conversations">${isRead.value ? 'No client asks anything that passes the filter.' : 'Reading the traffic.'}<//>`
         : html`<div class="talks panel">
             <div class="head small dim" aria-hidden="true"><span>question</span><span>how often</span><span>newest</span><span>what you ordered</span><span>what went wrong by itself</span></div>
             ${all.map((of) => html`<${TalkRow} key=${[of.line, of.unit, of.code, of.address, of.quantity, of.what].join()} of=${of} nowUs=${nowUs} version=${version.value} />`)}
