@@ -14,10 +14,9 @@ function readRecorded(): Recorded | undefined {
 /** The events of the file, the oldest first. */
 export const recordedEvents: readonly Event[] = [
   ...new Map(
-    [
-      ...(recorded?.events ?? []),
-      ...(recorded?.reports.flatMap(({ findings }) => findings.flatMap(({ frames }) => frames)) ?? []),
-    ].map((event) => [event.seq, event]),
+    (recorded?.reports.flatMap(({ findings }) => findings.flatMap(({ frames }) => frames)) ?? []).map(
+      (event) => [event.seq, event],
+    ),
   ).values(),
 ].sort((a, b) => a.seq - b.seq);
 

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { compact } from '../../common/compact.js';
 import { packageFile, version } from '../../common/package.js';
 import { counted } from '../../common/words.js';
-import type { TrafficView } from '../../simulator/traffic/view-schema.js';
 import { type FindingView, headOf, type ReportView } from './report.js';
 import { escaped, reportTitle } from './words.js';
 
@@ -17,8 +16,6 @@ export interface Recorded {
   readonly reports: readonly RecordedReport[];
   /** The runs on many benches, whose reports have no frames; absent for the reports of one bench. */
   readonly benches?: readonly RowOfBench[];
-  /** Traffic that belongs to no finding. */
-  readonly events?: readonly TrafficView[];
 }
 
 /** A run on one of many benches. */
@@ -60,14 +57,6 @@ export function fleetHtml(rows: readonly RowOfBench[]): string {
     yield `"reports":[],"benches":${inScript(rows)}`;
   };
   return [...page(title, words, data)].join('');
-}
-
-/** One HTML document on traffic that belongs to no run. */
-export function trafficHtml(title: string, events: readonly TrafficView[]): string {
-  const data = function* () {
-    yield `"reports":[],"events":${inScript(events)}`;
-  };
-  return [...page(title, [`${title}\n${counted(events.length, 'event')}`], data)].join('');
 }
 
 function shown(finding: FindingView): FindingView {
