@@ -1,5 +1,3 @@
-import { MAX_RECORDED } from '../../device/signals/kinds/planned.js';
-import { writtenValues } from '../../device/signals/recording/values.js';
 import type { Conversation } from './exchanges.js';
 import type { LearnedDevice } from './learned.js';
 import type { Cell } from './model.js';
@@ -12,6 +10,8 @@ export interface Recorded {
 
 /** The shortest delay that is written, in ms. A shorter one is lost in the time that the program itself takes. */
 export const SHORTEST_DELAY = 2;
+/** The most characters that a signal takes. */
+const MAX_RECORDED = 512 * 1024;
 /** The most characters of all recordings of a file, so that it can be read. */
 const MOST_CHARACTERS = 4 * 1024 * 1024;
 /** The most reply times of a file, and of a rule. */
@@ -78,7 +78,8 @@ export class Recording {
       this.#cut('Values moved too often for a file, so some stand still before the end');
     }
     const end = Math.max(this.#length, (moves.at(-1) as [number, number])[0] + 0.1);
-    const values = writtenValues(moves, Math.ceil(10 * end) / 10);
+    const written = moves.map(([ms, value]) => `${ms / 1000} ${value}`);
+    const values = [...written, Math.ceil(10 * end) / 10_000].join(', ');
     this.#left -= values.length;
     return { recorded: { values, ...(this.#recorded.loop && { loop: true }) } };
   }

@@ -31,7 +31,7 @@ const playingNotes = {
 };
 
 /** The most characters of a recording that stands in the file. */
-export const MAX_RECORDED = 512 * 1024;
+const MAX_RECORDED = 512 * 1024;
 
 const RECORDED = 'times in seconds with the values from then on, as in "0 230, 1.5 231, 60"';
 

@@ -35,8 +35,3 @@ export function readValues(text: string): Result<Track> {
   const length = end ?? (times.length > 1 ? 2 * last - (times.at(-2) as number) : LONE_VALUE);
   return success({ length, rowsAt: () => success({ times, values }) });
 }
-
-/** The text of a recording. @param moves times in ms, rising from 0, each with the value from then on @param end in ms */
-export function writtenValues(moves: readonly (readonly [ms: number, value: number])[], end: number): string {
-  return [...moves.map(([ms, value]) => `${ms / 1000} ${value}`), String(end / 1000)].join(', ');
-}
