@@ -11,7 +11,7 @@ export interface Recorded {
 /** The shortest delay that is written, in ms. A shorter one is lost in the time that the program itself takes. */
 export const SHORTEST_DELAY = 2;
 /** The most characters that a signal takes. */
-const MAX_RECORDED = 512 * 1024;
+const MOST_OF_SIGNAL = 500_000;
 /** The most characters of all recordings of a file, so that it can be read. */
 const MOST_CHARACTERS = 4 * 1024 * 1024;
 /** The most reply times of a file, and of a rule. */
@@ -70,7 +70,7 @@ export class Recording {
       if (ms > last[0]) moves.push([ms, value]);
       else last[1] = value;
     }
-    const room = Math.floor(Math.min(MAX_RECORDED, this.#left) / MOVE) - 1;
+    const room = Math.floor(Math.min(MOST_OF_SIGNAL, this.#left) / MOVE) - 1;
     if (room < 1)
       return this.#cut('Values moved too often for a file, so some are played by reads, not by time');
     if (moves.length > room) {

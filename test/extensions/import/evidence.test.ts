@@ -324,7 +324,7 @@ describe('addresses of six digits', () => {
 
   it('are register numbers also where one of the file is not, which is then taken as on the wire and listed', () => {
     const { at, notes } = read(403020, 403000, 14320, 300007);
-    expect(at).toEqual(['holding 2999', 'holding 3019', 'holding 14320', 'input 6']);
+    expect(at).toEqual(['input 6', 'holding 2999', 'holding 3019', 'holding 14320']);
     expect(notes).toEqual([expect.stringContaining('14320 is no register number')]);
   });
 

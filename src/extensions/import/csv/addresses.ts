@@ -4,6 +4,8 @@ export interface WrittenAddress {
   readonly number: number;
   /** True for a decimal form of five or six digits, as register numbers in manuals have. */
   readonly isLong: boolean;
+  /** True for one of six digits. */
+  readonly hasSix?: boolean;
   /** The number of registers of a range such as `100-101`. */
   readonly words?: number;
   /** The bit of `100.3`, `100:3` or `100.b3`. */
@@ -21,6 +23,8 @@ export interface AddressStyle {
    * holding register 0, 30001 input register 0, and so on; from 0 on, 400000 is.
    */
   readonly numbersFrom: 0 | 1 | undefined;
+  /** True where numbers have six digits, so those of five are none. */
+  readonly haveSix?: boolean;
   /** How many addresses could be read the other way, where those are most. */
   readonly others?: number;
 }
@@ -62,7 +66,13 @@ export function writtenAddress(text: string, isHex: boolean): WrittenAddress | u
   const string = KEP_STRING.exec(bare);
   if (string) {
     const words = Math.ceil(Number(string[2]) / 2);
-    return { number: Number(string[1]), isLong: true, words, isString: true };
+    return {
+      number: Number(string[1]),
+      isLong: true,
+      hasSix: string[1]?.length === 6,
+      words,
+      isString: true,
+    };
   }
   const match = PATTERN.exec(bare);
   if (!match) return undefined;
@@ -75,6 +85,7 @@ export function writtenAddress(text: string, isHex: boolean): WrittenAddress | u
   return {
     number,
     isLong: base === 10 && (digits.length === 5 || digits.length === 6),
+    hasSix: base === 10 && digits.length === 6,
     ...(last !== undefined && { words: last - number + 1 }),
     ...(bit !== undefined && { bit: Number(bit) }),
   };
@@ -92,11 +103,12 @@ const DIGIT_OF_TABLE: Readonly<Record<TableName, number>> = { coils: 0, discrete
  * The table and the address that a register number of five or six digits means: 40001 is holding register 0.
  */
 export function numbered(
-  { number, isLong }: WrittenAddress,
+  { number, isLong, hasSix = false }: WrittenAddress,
   from: 0 | 1 = 1,
+  haveSix = false,
 ): { table: TableName; address: number } | undefined {
-  if (!isLong) return undefined;
-  const span = number >= 100_000 ? 100_000 : 10_000;
+  if (!isLong || (haveSix && !hasSix)) return undefined;
+  const span = hasSix ? 100_000 : 10_000;
   const table = TABLE_OF_DIGIT[Math.floor(number / span)];
   const address = (number % span) - from;
   return table === undefined || address < 0 || address > 65_535 ? undefined : { table, address };
@@ -112,12 +124,14 @@ const MOST = 0.8;
  */
 export function numbersFrom(
   all: readonly { address: WrittenAddress; table: TableName | undefined; isWord?: boolean }[],
-): Pick<AddressStyle, 'numbersFrom' | 'others'> {
+): Omit<AddressStyle, 'isHex'> {
   const isBeyond = all.some(({ address }) => address.isLong && address.number > 65_535);
-  const isFromZero = all.some(({ address: { isLong, number } }) => isLong && number % 100_000 === 0);
+  const isFromZero = all.some(
+    ({ address: { isLong, number } }) => isLong && number >= 100_000 && number % 100_000 === 0,
+  );
   const from = isBeyond && isFromZero ? 0 : 1;
   const tables = all.map(({ address, table, isWord = false }) => {
-    const meant = numbered(address, from);
+    const meant = numbered(address, from, isBeyond);
     if (meant === undefined || (!isBeyond && table !== undefined && table !== meant.table)) return false;
     return !(isWord && isOfBits(meant.table)) && DIGIT_OF_TABLE[meant.table];
   });
@@ -125,7 +139,7 @@ export function numbersFrom(
   // If all of them were numbers of coils, they could as well be addresses with leading zeros.
   const hasTables = numbers.some((digit) => digit !== 0);
   const areAll = numbers.length === all.length;
-  if (hasTables && (areAll || isBeyond)) return { numbersFrom: from };
+  if (hasTables && (areAll || isBeyond)) return { numbersFrom: from, haveSix: isBeyond };
   const isNear = hasTables && numbers.length >= MOST * all.length;
   return { numbersFrom: undefined, ...(isNear && { others: numbers.length }) };
 }

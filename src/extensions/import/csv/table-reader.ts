@@ -155,7 +155,8 @@ export class TableReader {
     style: AddressStyle,
     device: string,
   ): void {
-    const number = style.numbersFrom === undefined ? undefined : numbered(written, style.numbersFrom);
+    const number =
+      style.numbersFrom === undefined ? undefined : numbered(written, style.numbersFrom, style.haveSix);
     if (style.numbersFrom !== undefined && !number)
       this.#note(row, `${written.number} is no register number, so it is taken as on the wire`);
     const address = number?.address ?? written.number - (this.#extras.base === '1' ? 1 : 0);
