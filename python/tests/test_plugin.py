@@ -46,3 +46,28 @@ def test_a_test_that_failed_shows_its_traffic_and_a_capture_for_wireshark(pytest
     assert capture.read_bytes()[:4] == bytes.fromhex("0a0d0d0a")
     assert "unit 1 read holding registers 0: 7" in capture.with_suffix(".txt").read_text(encoding="utf-8")
     assert capture.name in Path("junit.xml").read_text(encoding="utf-8")
+
+
+def test_an_argument_that_the_mark_does_not_know_is_an_error(pytester: pytest.Pytester):
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.modbus_sim(config="meter.yaml")
+        def test_misspelt(modbus_sim): pass
+
+        @pytest.mark.modbus_sim("meter.yaml", "more.yaml")
+        def test_two(modbus_sim): pass
+        """
+    )
+    result = pytester.runpytest_subprocess()
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines(["*no argument config (known: configuration)*", "*takes one configuration, not 2*"])
+
+
+def test_a_traceback_ends_at_the_line_of_the_test(pytester: pytest.Pytester):
+    pytester.makepyfile("def test_nothing_asks(modbus_sim):\n    modbus_sim.wait_for(unit=1, timeout=0)\n")
+    result = pytester.runpytest_subprocess()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([">*modbus_sim.wait_for(unit=1, timeout=0)", "*no such exchange (unit 1) within 0 s"])
+    result.stdout.no_fnmatch_line("*pytest_modbus_sim/simulator.py*")

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -70,9 +71,20 @@ export function makeTree(root, { cpu, version, maintainer, time }, printed) {
   writeFileSync(at(`${doc}/changelog.gz`), compressed(debianChangelog({ version, maintainer, time })));
   // Whatever Node the shell of the moment finds first is not for the service.
   makeProgram(at('usr/lib/modbus-sim'), { cpu, node: '/usr/bin/node' });
+  // In their places of the repository, so that links between them work.
+  for (const path of ['README.md', 'CONTRIBUTING.md', 'docs', 'examples'])
+    cpSync(path, at(`${doc}/${path}`), { recursive: true, filter: isOfRepository });
   writeFileSync(at(`${doc}/copyright`), copyright(join(root, 'usr/lib/modbus-sim')));
   symlinkSync('../lib/modbus-sim/dist/main.js', at('usr/bin/modbus-sim'));
   setModes(root);
+}
+
+/**
+ * False for what programs leave beside the examples when they run.
+ * @param {string} path
+ */
+function isOfRepository(path) {
+  return !/(^|\/)(node_modules|__pycache__|\.[^/]+)$/.test(path);
 }
 
 /**

@@ -70,15 +70,15 @@ describe('the schema that editors get', () => {
     }
   });
 
-  it('has a snippet for each kind of signal and fault', () => {
-    const definitions = EDITOR.configuration().definitions as Readonly<Record<string, JsonSchema>>;
-    const snippets = (id: string) => definitions[id]?.defaultSnippets as { label: string; body: unknown }[];
-    expect(snippets('Signal').find(({ label }) => label === 'sine')).toEqual({
-      label: 'sine',
-      description: expect.stringContaining('sin('),
-      body: { sine: { period: expect.stringMatching(/1:250ms/), amplitude: '$2' } },
-    });
-    expect(snippets('Fault').map(({ label }) => label)).toContain('crc');
+  it('has a title for each alternative, and an identifier', () => {
+    const { definitions, $id, title } = EDITOR.configuration();
+    const titles = (id: string) =>
+      (definitions as Readonly<Record<string, JsonSchema>>)[id]?.anyOf?.map(({ title }) => title);
+    expect(titles('Line')).toEqual(['Serial line', 'Modbus TCP', 'Modbus UDP', 'Modbus/TCP Security']);
+    expect(titles('Fault')).toContain('fault: crc');
+    expect(titles('Signal')).toContain('signal: sine');
+    expect($id).toBe('urn:modbus-sim:configuration');
+    expect(title).toBeUndefined();
   });
 });
 
@@ -97,10 +97,12 @@ function unexplained(schema: unknown, path = ''): string[] {
     isMapping(schema.properties) && isMapping(schema.additionalProperties) ? {} : schema.properties;
   const bare = Object.entries(isMapping(keys) && schema.type === 'object' ? keys : {}).flatMap(
     ([key, each]) =>
-      isMapping(each) && (typeof each.description === 'string' || '$ref' in each) ? [] : [`${path}.${key}`],
+      each === true || (isMapping(each) && (typeof each.description === 'string' || '$ref' in each))
+        ? []
+        : [`${path}.${key}`],
   );
   const inner = Object.entries(schema)
-    .filter(([key]) => !['examples', 'default', 'enum', 'defaultSnippets', 'required'].includes(key))
+    .filter(([key]) => !['examples', 'default', 'enum', 'required'].includes(key))
     .flatMap(([key, each]) => unexplained(each, `${path}/${key}`));
   return [...bare, ...inner];
 }

@@ -52,6 +52,22 @@ describe('an editor with yaml-language-server', () => {
     expect(await offered(text)).toEqual(expect.arrayContaining(['sine', 'ramp', 'playback']));
   });
 
+  it.each([
+    ['a file', ''],
+    ['a line', 'lines:\n  bench:\n    '],
+    ['a serial port', 'lines:\n  bench:\n    serial:\n      '],
+    ['a device', 'devices:\n  meter:\n    '],
+    ['a rule', 'faults:\n  - '],
+    ['a fault', 'faults:\n  - name: slow\n    do:\n      - '],
+    [
+      'a signal',
+      'devices:\n  meter:\n    registers:\n      input:\n        - address: 0\n          signal:\n            ',
+    ],
+  ])('offers nothing twice in %s', async (_, text) => {
+    const labels = await offered(text);
+    expect(labels.filter((label, i) => labels.indexOf(label) !== i)).toEqual([]);
+  });
+
   it('underlines bautRate, and nothing in a line without a mistake', async () => {
     const line = (key: string) =>
       `${DEVICES}lines:\n  bench:\n    serial:\n      path: virtual\n      ${key}: 9600\n    units: {1: meter}\n`;

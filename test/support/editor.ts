@@ -5,9 +5,9 @@ import { fileSections } from '../../src/document/native/schema.js';
 import { PARAMETER, scenarioSchema } from '../../src/testing/scenario/schema.js';
 
 const FORMS = {
-  configuration: () => editorSchema('Configuration', fileSections),
-  scenario: () => editorSchema('Scenario', scenarioSchema, PARAMETER),
-  catalogue: () => editorSchema('Catalogue', catalogueEntrySchema),
+  configuration: () => editorSchema('configuration', fileSections),
+  scenario: () => editorSchema('scenario', scenarioSchema, PARAMETER),
+  catalogue: () => editorSchema('catalogue', catalogueEntrySchema),
 };
 
 /** The schemas that editors get, by the kind of file. */
@@ -19,7 +19,7 @@ const compiled = new Map<keyof typeof FORMS, ValidateFunction>();
 export function underlined(kind: keyof typeof FORMS, data: unknown): string[] {
   let validate = compiled.get(kind);
   if (!validate) {
-    const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
+    const ajv = new Ajv({ strict: true, allErrors: true });
     validate = ajv.compile(FORMS[kind]());
     compiled.set(kind, validate);
   }

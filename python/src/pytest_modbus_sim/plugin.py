@@ -45,11 +45,22 @@ def modbus_sim(request: pytest.FixtureRequest) -> Iterator[Simulator]:
     mark = request.node.get_closest_marker("modbus_sim")
     configured = request.config.getini("modbus_sim_config")
     configuration: Any = request.config.rootpath / configured if configured else None
-    if mark is not None and mark.args:
-        configuration = mark.args[0]
+    if mark is not None:
+        configuration = _of_mark(mark, configuration)
     configuration = getattr(request, "param", configuration)
     with Simulator(configuration, directory=directory) as simulator:
         yield simulator
+
+
+def _of_mark(mark: pytest.Mark, default: Any) -> Any:
+    given = [*mark.args, *(value for key, value in mark.kwargs.items() if key == "configuration")]
+    if len(given) > 1:
+        pytest.fail(f"the mark modbus_sim takes one configuration, not {len(given)}", pytrace=False)
+    unknown = [key for key in mark.kwargs if key != "configuration"]
+    if unknown:
+        names = ", ".join(unknown)
+        pytest.fail(f"the mark modbus_sim has no argument {names} (known: configuration)", pytrace=False)
+    return given[0] if given else default
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -21,6 +21,9 @@ from typing import Any, Callable, TypedDict, Union
 
 from .command import NOT_FOUND, find_command
 
+#: pytest ends the traceback of a failure at the line of the test (`--full-trace` shows the rest).
+__tracebackhide__ = True
+
 #: What a simulator is made of: the content of a native file, the path of one, or None for the demo.
 Configuration = Union[Mapping[str, Any], str, "os.PathLike[str]", None]
 

@@ -8,19 +8,28 @@ const PREFIX = '#/definitions/';
 const ELSEWHERE = 'Parameter';
 
 /**
- * Makes the schema of a kind of file for editors: JSON Schema, draft 07, with the examples and snippets that
- * completion offers.
- * @param title names the kind of file
+ * Makes the schema of a kind of file for editors: JSON Schema, draft 07, without keywords of any one editor. Alternatives have
+ * titles, because editors show them in hovers and offer them in completion.
+ * @param name names the kind of file
  * @param form what is written in it
  * @param elsewhere a pattern of text that may stand in place of any number, flag or word
  */
-export function editorSchema(title: string, form: z.ZodType, elsewhere?: string): JsonSchema {
+export function editorSchema(name: string, form: z.ZodType, elsewhere?: string): JsonSchema {
   const converter = new SchemaConverter('draft-07', PREFIX);
   const schema = converter.convert(form, 'input');
   const { definitions } = converter;
-  const whole = { $schema: 'http://json-schema.org/draft-07/schema#', title, ...schema, definitions };
-  const finish = (part: JsonSchema) => finished(part, definitions, elsewhere !== undefined);
-  const made = mapped(whole as JsonSchema, finish);
+  const { required, ...whole } = schema;
+  const made = mapped(
+    {
+      $schema: 'http://json-schema.org/draft-07/schema#',
+      $id: `urn:modbus-sim:${name}`,
+      ...whole,
+      // An editor would offer a whole file as an entry of its own beside the keys of the file.
+      ...(required && { allOf: [{ required }] }),
+      definitions,
+    } as JsonSchema,
+    (part) => finished(part, elsewhere !== undefined),
+  );
   if (elsewhere !== undefined)
     Object.assign(made.definitions as object, { [ELSEWHERE]: { type: 'string', pattern: elsewhere } });
   return made;
@@ -54,11 +63,9 @@ function isSchema(part: unknown): part is JsonSchema {
   return typeof part === 'object' && part !== null && !Array.isArray(part);
 }
 
-type Definitions = Readonly<Record<string, JsonSchema>>;
-
-function finished(schema: JsonSchema, definitions: Definitions, hasElsewhere: boolean): JsonSchema {
-  if (schema.pattern === DURATION.source) return { ...schema, examples: ['250ms', '20s', '5m', '1h'] };
-  if (isOneOfKinds(schema)) return withSnippets(schema, definitions);
+function finished(part: JsonSchema, hasElsewhere: boolean): JsonSchema {
+  if (part.pattern === DURATION.source) return { ...part, examples: ['250ms', '20s', '5m', '1h'] };
+  const schema = withTitles(plain(part));
   const { propertyNames, additionalProperties, ...mapping } = schema;
   if (isSchema(propertyNames) && typeof propertyNames.pattern === 'string') {
     // To an editor, the key of {1: meter} is a number, which is no name of the type that propertyNames has.
@@ -75,46 +82,56 @@ function finished(schema: JsonSchema, definitions: Definitions, hasElsewhere: bo
   } as JsonSchema;
 }
 
-/** True for a choice of mappings with one key each: `{sine: {…}}` or `{ramp: {…}}`. */
-function isOneOfKinds({ anyOf = [] }: JsonSchema): boolean {
-  return (
-    anyOf.length > 2 &&
-    anyOf.every(({ required = [], properties, description }) => {
-      return description !== undefined && required.length === 1 && Object.keys(properties ?? {}).length === 1;
-    })
-  );
+/** A schema that strict validators take: one type each, only formats that they know, and no key required that is not defined. */
+function plain({ format: _, ...schema }: JsonSchema): JsonSchema {
+  const { type, description, required, properties, ...rest } = schema;
+  if (required && !properties)
+    return { ...schema, properties: Object.fromEntries(required.map((key) => [key, true])) } as JsonSchema;
+  if (!Array.isArray(type)) return schema;
+  return {
+    ...(description && { description }),
+    anyOf: (type as string[]).map((each) => ({ type: each, ...(rest as object) })),
+  } as JsonSchema;
 }
 
-/** Moves the description of each kind to its key, where editors show it, and adds a snippet for each kind. */
-function withSnippets(schema: JsonSchema, definitions: Definitions): JsonSchema {
-  const kinds = (schema.anyOf ?? []).map(({ description = '', ...kind }) => {
-    const [[name, parameters] = ['', {}]] = Object.entries(kind.properties ?? {});
-    const stops = { next: 1 };
-    const body = { [name]: bodyOf(parameters as JsonSchema, definitions, stops) };
-    return {
-      snippet: { label: name, description, body },
-      kind: { ...kind, properties: { [name]: { description, ...(parameters as JsonSchema) } } },
-    };
-  });
+/** Names the parts of a mapping, or of the definitions, after their keys. */
+function withTitles(schema: JsonSchema): JsonSchema {
+  const named = (parts: object | undefined) =>
+    parts &&
+    Object.fromEntries(
+      Object.entries(parts).map(([key, part]) => [key, isSchema(part) ? titled(part, key) : part]),
+    );
+  const { properties, definitions } = schema as JsonSchema & { readonly definitions?: object };
   return {
     ...schema,
-    anyOf: kinds.map(({ kind }) => kind),
-    defaultSnippets: kinds.map(({ snippet }) => snippet),
-  };
+    ...(properties && { properties: named(properties) }),
+    ...(definitions && { definitions: named(definitions) }),
+  } as JsonSchema;
 }
 
-/** What a snippet inserts for a schema: what it needs, with a place to stop at for each value. */
-function bodyOf(schema: JsonSchema, definitions: Definitions, stops: { next: number }): unknown {
-  const { $ref, anyOf, type, properties = {}, required = [], items, examples } = schema;
-  if ($ref !== undefined) return bodyOf(definitions[$ref.slice(PREFIX.length)] ?? {}, definitions, stops);
-  if (schema.const !== undefined) return schema.const;
-  const written = anyOf?.find((option) => option.examples) ?? anyOf?.[0];
-  if (written) return bodyOf(written, definitions, stops);
-  if (type === 'object')
-    return Object.fromEntries(
-      required.map((key) => [key, bodyOf(properties[key] as JsonSchema, definitions, stops)]),
-    );
-  if (type === 'array') return isSchema(items) ? [bodyOf(items as JsonSchema, definitions, stops)] : [];
-  const example = schema.enum?.[0] ?? examples?.[0] ?? schema.default;
-  return example === undefined ? `$${stops.next++}` : `\${${stops.next++}:${String(example)}}`;
+/** Gives titles to mappings that need a key: editors offer each of them whole, by its title. */
+function titled(part: JsonSchema, key: string): JsonSchema {
+  const { title, anyOf, items, required } = part;
+  if (title !== undefined) return part;
+  const alternatives = anyOf?.map((each) => alternative(each, key.toLowerCase()));
+  return {
+    ...(required && { title: key }),
+    ...part,
+    ...(alternatives && { anyOf: alternatives }),
+    ...(isSchema(items) && { items: titled(items as JsonSchema, key) }),
+  } as JsonSchema;
+}
+
+/** Gives a title to one of several forms of a value: `fault: crc`. */
+function alternative(schema: JsonSchema, key: string): JsonSchema {
+  const { title, type, required, properties = {}, description, ...rest } = schema;
+  if (title !== undefined || type !== 'object' || !required) return titled(schema, key);
+  const named = `${key}: ${required[0]}`;
+  const [only, ...more] = Object.entries(properties);
+  if (only === undefined || more.length > 0 || description === undefined)
+    return { title: named, ...schema } as JsonSchema;
+  // One key that says the kind: the key and the kind are one entry of completion, with one description.
+  const [kind, parameters] = only as [string, JsonSchema];
+  const about = { [kind]: { description, ...parameters } };
+  return { title: named, type, properties: about, minProperties: 1, ...rest } as JsonSchema;
 }

@@ -105,7 +105,7 @@ export class SchemaConverter {
       unrepresentable: 'any',
       override: ({ zodSchema, jsonSchema }) => {
         const written = io === 'input' ? documentedForm(zodSchema) : undefined;
-        if (written) Object.assign(jsonSchema, this.convert(written, io));
+        if (written) replaceForm(jsonSchema, this.convert(written, io));
         if (io === 'input') restoreNotes(zodSchema, jsonSchema);
         dropLimitsOfIntegers(jsonSchema);
         giveItems(jsonSchema);
@@ -124,6 +124,13 @@ export class SchemaConverter {
       return this.#draft === 'draft-2020-12' ? withRequired(value) : value;
     }) as Part;
   }
+}
+
+/** Puts the documented form in place of the one that zod has found, whose description stays. */
+function replaceForm(schema: JsonSchema, written: JsonSchema): void {
+  if (written.type === undefined)
+    for (const key of ['type', 'properties', 'required', 'additionalProperties'] as const) delete schema[key];
+  Object.assign(schema, written);
 }
 
 /** An alternative that only requires keys, with these keys defined beside it: readers of OpenAPI look for them there. */

@@ -120,7 +120,10 @@ export const ruleSchema = ruleSection
 
 /** The documented form of a rule in a file; in a scenario, it needs no name. */
 export const ruleForm = (isNamed: boolean) =>
-  having(isNamed ? ruleSection : ruleSection.partial({ name: true }), oneOfKeys('do', 'then'));
+  having(isNamed ? ruleSection : ruleSection.partial({ name: true }), {
+    title: 'Fault rule',
+    ...oneOfKeys('do', 'then'),
+  });
 
 /** A checked rule. If it has no seed, a seed is drawn when the rule is put in force. */
 export interface FaultRule {

@@ -207,6 +207,17 @@ export const deviceSections = section(
 
 /** The documented form of the devices of a file. */
 export const devicesForm = () =>
-  having(z.record(z.string(), z.union([deviceSections, pymodbusReferenceSchema]).meta({ id: 'Device' })), {
-    minProperties: 1,
-  });
+  having(
+    z.record(
+      z.string(),
+      z
+        .union([
+          having(deviceSections, { title: 'Device' }),
+          having(pymodbusReferenceSchema, { title: 'Device of a pymodbus file' }),
+        ])
+        .meta({ id: 'Device' }),
+    ),
+    {
+      minProperties: 1,
+    },
+  );

@@ -10,7 +10,7 @@ import {
   wholeNumber,
 } from '../../common/schema/parts.js';
 import { duration } from '../../common/schema/units.js';
-import { documentAs, formOf, having, oneOfKeys } from '../../common/schema/written-as.js';
+import { documentAs, formOf, having, type Keywords, oneOfKeys } from '../../common/schema/written-as.js';
 import { ABOUT_LIKE, likeSchema } from '../catalogue-files.js';
 import { usualClients } from './endpoints.js';
 import { copySchema, serialUnitsSchema, socketUnitsSchema } from './units.js';
@@ -265,17 +265,30 @@ export const LINE_SCHEMAS = {
 /** The transports, by the keys of a line. */
 export const TRANSPORTS = Object.keys(LINE_SCHEMAS) as (keyof typeof LINE_SCHEMAS)[];
 
-/** Units are needed where a line answers. */
-const HAS_UNITS = { required: ['units'], properties: { units: { minProperties: 1 } } };
-export const LISTENS = { required: ['mode'], properties: { mode: { const: 'monitor' } } };
+/** Units are needed where a line answers. (Completion offers the keys of `properties`, but not those below `not`.) */
+const HAS_UNITS = { required: ['units'] };
+export const LISTENS = { required: ['mode'], not: { properties: { mode: { const: 'server' } } } };
 
 /** The documented form of the lines of a file, which may have `like` as well. */
 export function linesForm(): z.ZodType {
-  const { serial, ...sockets } = LINE_SCHEMAS;
-  const like = likeSchema.describe(ABOUT_LIKE);
+  const form = (
+    schema: (typeof LINE_SCHEMAS)[keyof typeof LINE_SCHEMAS],
+    title: string,
+    keywords: Keywords,
+  ) =>
+    having(
+      formOf(schema, {
+        like: likeSchema.describe(ABOUT_LIKE),
+        units: having(schema.shape.units, { minProperties: 1 }),
+      }),
+      { title, ...keywords },
+    );
+  const { serial, tcp, udp, tls } = LINE_SCHEMAS;
   const lines = [
-    having(formOf(serial, { like }), { anyOf: [HAS_UNITS, LISTENS] }),
-    ...Object.values(sockets).map((schema) => having(formOf(schema, { like }), { allOf: [HAS_UNITS] })),
+    form(serial, 'Serial line', { anyOf: [HAS_UNITS, LISTENS] }),
+    form(tcp, 'Modbus TCP', { allOf: [HAS_UNITS] }),
+    form(udp, 'Modbus UDP', { allOf: [HAS_UNITS] }),
+    form(tls, 'Modbus/TCP Security', { allOf: [HAS_UNITS] }),
   ] as const;
   return having(z.record(z.string(), z.union(lines).meta({ id: 'Line' })), { minProperties: 1 });
 }

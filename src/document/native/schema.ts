@@ -99,7 +99,10 @@ const trafficSchema = section(
 
 /** Devices are needed where a line answers. */
 const NEEDS_DEVICES = {
-  anyOf: [{ required: ['devices'] }, { properties: { lines: { additionalProperties: LISTENS } } }],
+  anyOf: [
+    { required: ['devices'] },
+    { properties: { lines: { type: 'object', additionalProperties: { type: 'object', ...LISTENS } } } },
+  ],
 };
 
 const rule = z.unknown();

@@ -48,15 +48,15 @@ export interface ServedSchema {
 export const EDITOR_SCHEMAS = {
   configuration: madeOnce('configuration.json', async () => {
     const { fileSections } = await import('../../../document/native/schema.js');
-    return editorSchema('Configuration of modbus-sim', fileSections);
+    return editorSchema('configuration', fileSections);
   }),
   scenario: madeOnce('scenario.json', async () => {
     const { PARAMETER, scenarioSchema } = await import('../../../testing/scenario/schema.js');
-    return editorSchema('Scenario of modbus-sim', scenarioSchema, PARAMETER);
+    return editorSchema('scenario', scenarioSchema, PARAMETER);
   }),
   catalogue: madeOnce('catalogue.json', async () => {
     const { catalogueEntrySchema } = await import('../../../document/catalogue.js');
-    return editorSchema('Entry of the catalogue of modbus-sim', catalogueEntrySchema);
+    return editorSchema('catalogue', catalogueEntrySchema);
   }),
 } as const;
 
