@@ -29,10 +29,10 @@ const TYPES = byWord<ValueType>({
 
 /** A thing with its parameters, or the end of a bridge. Lengths are bounded, so that each is looked at once. */
 const TOKEN =
-  /"[^"\n]{0,200}"|\/\/[^\n]{0,1000}|\/\*[^]{0,5000}?\*\/|\b(Bridge|Thing)\s{1,20}([\w:.-]{1,200})(?:\s{1,20}([\w-]{1,100}))?\s{0,20}(?:"([^"\n]{0,200})")?\s{0,20}(?:@\s{0,20}"[^"\n]{0,200}")?\s{0,20}(?:\[((?:"[^"\n]{0,300}"|[^\]["]){0,1000})\])?\s{0,20}(\{)?|[{}]/g;
+  /"[^"\n]{0,200}"|\/\/[^\n]{0,1000}|\/\*[\s\S]{0,5000}?\*\/|\b(Bridge|Thing)\s{1,20}([\w:.-]{1,200})(?:\s{1,20}([\w-]{1,100}))?\s{0,20}(?:"([^"\n]{0,200})")?\s{0,20}(?:@\s{0,20}"[^"\n]{0,200}")?\s{0,20}(?:\[((?:"[^"\n]{0,300}"|[^\]["]){0,1000})\])?\s{0,20}(\{)?|[{}]/g;
 const PARAMETER = /(\w{1,50})\s{0,20}=\s{0,20}(?:"([^"]{0,300})"|([\w.+-]{1,50}))/g;
 
-interface Scope {
+interface OpenBridge {
   readonly kind: 'endpoint' | 'poller' | 'other';
   readonly parameters: ReadonlyMap<string, string>;
 }
@@ -50,7 +50,7 @@ const MOST_READ = 2000;
 
 export function importOpenhab(text: string): Result<Imported> {
   const collector = new Collector();
-  const scopes: Scope[] = [];
+  const scopes: OpenBridge[] = [];
   const pollers: (() => void)[] = [];
   let poller: Poller | undefined;
   let [line, seen] = [1, 0];

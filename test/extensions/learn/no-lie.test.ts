@@ -108,7 +108,7 @@ describe('a request with which a log ends', () => {
   });
 
   it('in front of a gap is silence when the log went on for longer than replies took', () => {
-    const asked = said('00:01.000', 'send', ask(2).hex) + '12:00:04.000 polling\n';
+    const asked = `${said('00:01.000', 'send', ask(2).hex)}12:00:04.000 polling\n`;
     expect(learned(before + asked + after).summary).toBe('log: 3 requests to unit 1, 1 without an answer');
   });
 
