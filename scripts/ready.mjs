@@ -2,10 +2,10 @@
  * Makes a checkout ready to run with nothing but Node and npm:
  *   node scripts/ready.mjs install          `npm ci`, when node_modules is not what package-lock.json says
  *   node scripts/ready.mjs build [--force] [--types]  src -> dist, when a source has changed (or always); with --types the
- *     declarations of the library too, which only packages need
+ *     declarations of the library and the manual page too, which only packages need
  * Silent and quick when there is nothing to do. No dependencies: it runs before they are there.
  */
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
   copyFileSync,
@@ -27,6 +27,7 @@ process.chdir(root);
 const STAMP = 'dist/.ready';
 
 const DECLARATIONS = 'dist/library.d.ts';
+const MAN_PAGE = 'dist/modbus-sim.1';
 
 /** The schemas that editors find in the package: they are made of the code, as dist is. */
 const SCHEMAS = ['configuration.json', 'scenario.json', 'catalogue.json'].map((name) => `schema/${name}`);
@@ -182,11 +183,25 @@ async function compile(sources) {
   cleanUp();
 }
 
-/** Writes the declarations of the library beside it. */
+/** Writes the declarations of the library, and the manual page, beside the program. */
 async function declare() {
-  say('writing the declarations of the library');
+  say('writing the declarations of the library and the manual page');
   const { configurationTypes, librarySignatures } = await import('./types/library.mjs');
   writeFileSync(DECLARATIONS, `${librarySignatures()}\n${configurationTypes()}`);
+  const { manPage } = await import('./package/man-page.mjs');
+  const help = execFileSync(process.execPath, ['dist/main.js', 'help', 'all'], { encoding: 'utf8' });
+  /** @type {{version: string}} */
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  writeFileSync(MAN_PAGE, manPage(help, { version, date: dateOfSources() }));
+}
+
+/** The date of the last commit, or of today where there is no repository: 2026-01-31. */
+function dateOfSources() {
+  try {
+    return execFileSync('git', ['log', '-1', '--format=%cs'], { encoding: 'utf8', stdio: 'pipe' }).trim();
+  } catch {
+    return new Date().toISOString().slice(0, 10);
+  }
 }
 
 /** @param {{ force: boolean, types: boolean }} wanted */
@@ -194,7 +209,7 @@ async function build({ force, types }) {
   if (!existsSync('src')) return install(false); // an installed package: dist came with it
   const sources = fingerprint();
   const isBuilt = !force && upToDate(sources);
-  const isDeclared = isBuilt && existsSync(DECLARATIONS);
+  const isDeclared = isBuilt && existsSync(DECLARATIONS) && existsSync(MAN_PAGE);
   if (isBuilt && (isDeclared || !types)) return install(false);
   await install(true);
   if (!isBuilt) await compile(sources);

@@ -22,7 +22,7 @@ import { basename, join } from 'node:path';
 export function makeProgram(home, { os = 'linux', cpu, node }) {
   mkdirSync(home, { recursive: true });
   const dist = join(home, 'dist');
-  cpSync('dist', dist, { recursive: true, filter: (path) => !/\.(d\.ts|ready)$/.test(path) });
+  cpSync('dist', dist, { recursive: true, filter: (path) => !/\.(d\.ts|ready|1)$/.test(path) });
   for (const folder of ['catalogue', 'schema', 'sunspec'])
     cpSync(folder, join(home, folder), { recursive: true });
   for (const file of ['package.json', 'package-lock.json']) copyFileSync(file, join(home, file));

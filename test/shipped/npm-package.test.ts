@@ -17,6 +17,7 @@ const OTHERS = [
   'dist/desk-thread.js',
   'dist/library.js',
   'dist/main.js',
+  'dist/modbus-sim.1',
   'dist/remote/api/openapi/docs.css',
   'dist/remote/api/openapi/examples.json',
   'dist/remote/api/openapi/made/catalogue.json',
@@ -72,6 +73,7 @@ describe('the npm package', () => {
 
   it('has these files beside the program', () => {
     expect(files.filter((path) => !path.startsWith('dist/')).sort()).toEqual([
+      'CHANGELOG.md',
       'LICENSE',
       'README.md',
       ...catalogueIds().map((id) => `catalogue/${id}.yaml`),

@@ -137,6 +137,12 @@ const TRIALS: readonly Trial[] = [
     byHost: true,
   },
   {
+    verb: 'report',
+    args: ({ url, config }) => ['report', config, '--url', url],
+    says: /^lan: open, /m,
+    byHost: true,
+  },
+  {
     verb: 'reload',
     args: ({ runtime }) => ['reload', runtime],
     says: /nothing is different/,

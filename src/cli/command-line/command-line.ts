@@ -2,7 +2,7 @@ import { failure, type Result, success } from '../../common/result.js';
 import { FUZZ } from './commands/fuzz.js';
 import { MEASURE } from './commands/measure.js';
 import { MONITOR } from './commands/monitor.js';
-import { CATALOGUE, CHECK, COMPLETION, PORTS, RELOAD, SCHEMA } from './commands/plain.js';
+import { CATALOGUE, CHECK, COMPLETION, PORTS, RELOAD, REPORT, SCHEMA } from './commands/plain.js';
 import {
   type Given,
   type NamedCommand,
@@ -22,7 +22,7 @@ import { helpOn, isRenamed, unknownCommand } from './help.js';
 
 /** The commands of the core with a name, in the order in which messages list those that have an option. */
 const NAMED = [
-  ...[CHECK, CATALOGUE, SCHEMA, PORTS, RELOAD, COMPLETION],
+  ...[CHECK, CATALOGUE, SCHEMA, PORTS, RELOAD, REPORT, COMPLETION],
   ...[MEASURE, MONITOR, TEST, TEST_CLIENT, FUZZ, TEST_SERVER],
 ] as const;
 
@@ -125,7 +125,7 @@ function firstDirectory(directories: string | undefined): string | undefined {
 }
 
 function helpFor(name: string | undefined, extensions: readonly Extension[]): Result<Command> {
-  const found = helpOn(name, extensions);
+  const found = helpOn(name, extensions, process.stdout.columns);
   return 'text' in found ? success({ kind: 'help', text: found.text }) : failure(found.problem);
 }
 

@@ -39,7 +39,13 @@ export function completion({ shell }: CompletionCommand, extensions: readonly Ex
   return { bash, zsh, fish }[shell](parts.map(partOf));
 }
 
-function partOf({ name, words, choices, summary, options }: Omit<Described, 'details'>): CompletedCommand {
+function partOf({
+  name,
+  words,
+  choices,
+  summary,
+  options,
+}: Omit<Described, 'details' | 'examples'>): CompletedCommand {
   const shown: OptionTable = {
     ...options,
     help: { type: 'boolean', short: 'h', read: () => true, help: 'explain the command' },

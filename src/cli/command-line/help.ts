@@ -3,7 +3,7 @@ import { quote } from '../../common/schema/problem.js';
 import { FUZZ } from './commands/fuzz.js';
 import { MEASURE } from './commands/measure.js';
 import { MONITOR } from './commands/monitor.js';
-import { CATALOGUE, CHECK, COMPLETION, PORTS, RELOAD, SCHEMA } from './commands/plain.js';
+import { CATALOGUE, CHECK, COMPLETION, PORTS, RELOAD, REPORT, SCHEMA } from './commands/plain.js';
 import { type Described, type OptionTable, seeHelp } from './commands/scan.js';
 import { SERVE_OPTIONS } from './commands/serve.js';
 import { TEST } from './commands/test.js';
@@ -20,7 +20,7 @@ function partsWith(extensions: readonly Extension[]): [title: string, commands: 
   return [
     ['Describe devices', [CHECK, SCHEMA, ...added('describe'), CATALOGUE]],
     ['Prove something', [TEST, TEST_CLIENT, FUZZ, TEST_SERVER, MEASURE]],
-    ['Watch and operate', [MONITOR, PORTS, RELOAD, ...added('operate'), COMPLETION]],
+    ['Watch and operate', [MONITOR, PORTS, RELOAD, ...added('operate'), REPORT, COMPLETION]],
   ];
 }
 
@@ -42,40 +42,51 @@ const ENVIRONMENT: readonly Row[] = [
 ];
 
 const TEXT_COLUMN = 28;
+/** The width of the help in columns, and that of the narrowest terminal that it is made for. */
 const WIDTH = 110;
+const NARROWEST = 60;
 
 /** The page that `--help` prints: all commands, and the options of serving. */
-function overview(extensions: readonly Extension[]): string {
+function overview(extensions: readonly Extension[], width: number): string {
   return [
     'modbus-sim: a Modbus server (slave) simulator for serial lines, TCP, UDP and TLS',
-    ...table('', USAGE),
+    ...table('', USAGE, width),
     ...partsWith(extensions).flatMap(([title, commands]) =>
       table(
         title,
         commands.map(({ name, words, summary }) => [`${name} ${words}`.trimEnd(), summary]),
+        width,
       ),
     ),
-    ...table('Options without a command', [...optionRows(SERVE_OPTIONS), ['--help, --version', '']]),
-    ...table('Environment', ENVIRONMENT),
-    '',
-    'In a clone, type node dist/main.js where it says modbus-sim, or make it a command with npm link.',
+    ...table('Options without a command', [...optionRows(SERVE_OPTIONS), ['--help, --version', '']], width),
+    ...table('Environment', ENVIRONMENT, width),
+    ...wrapped(
+      'In a clone, type node dist/main.js where it says modbus-sim, or make it a command with npm link.',
+      width,
+    ),
   ].join('\n');
 }
 
 /**
  * The text that `modbus-sim help` prints.
  * @param name name of a command, or `all` for the whole help on one page, for the manual; undefined for the list of all commands
+ * @param columns of the terminal
  * @returns a `problem` when there is no such command
  */
 export function helpOn(
   name: string | undefined,
   extensions: readonly Extension[],
+  columns = WIDTH,
 ): { readonly text: string } | { readonly problem: string } {
-  if (name === undefined) return { text: overview(extensions) };
+  const width = Math.min(WIDTH, Math.max(NARROWEST, columns));
+  if (name === undefined) return { text: overview(extensions, width) };
   const described = describedWith(extensions);
-  if (name === 'all') return { text: [overview(extensions), ...described.map(helpOf)].join('\n\n') };
+  if (name === 'all')
+    return {
+      text: [overview(extensions, width), ...described.map((each) => helpOf(each, width))].join('\n\n'),
+    };
   const command = described.find((each) => each.name === name);
-  if (command) return { text: helpOf(command) };
+  if (command) return { text: helpOf(command, width) };
   return { problem: unknownCommand(name, extensions) };
 }
 
@@ -101,14 +112,15 @@ export function unknownCommand(name: string, extensions: readonly Extension[]): 
 }
 
 /** What `modbus-sim help COMMAND` prints. */
-function helpOf({ name, words, summary, details, options }: Described): string {
+function helpOf({ name, words, summary, details, options, examples }: Described, width: number): string {
   const lines = [`modbus-sim ${name} ${words}`.trimEnd()];
   const text = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.${details && ` ${details}`}`;
   return [
     ...lines,
-    ...wrapped(text, WIDTH - 2).map((line) => `  ${line}`),
-    ...table('', optionRows(options)),
+    ...wrapped(text, width - 2).map((line) => `  ${line}`),
+    ...table('', optionRows(options), width),
     '',
+    ...examples.map((example) => `  $ modbus-sim ${example}`.trimEnd()),
   ].join('\n');
 }
 
@@ -121,10 +133,10 @@ function optionRows(options: OptionTable): Row[] {
 }
 
 /** A heading, if there is one, and below it rows of terms and texts. */
-function table(title: string, rows: readonly Row[]): string[] {
+function table(title: string, rows: readonly Row[], width: number): string[] {
   if (rows.length === 0) return [];
   const lines = rows.flatMap(([term, text]) => {
-    const parts = wrapped(text, WIDTH - TEXT_COLUMN);
+    const parts = wrapped(text, width - TEXT_COLUMN);
     const isLong = term.length + 2 > TEXT_COLUMN - 2;
     const [first = '', ...others] = isLong ? ['', ...parts] : parts;
     const indent = ' '.repeat(TEXT_COLUMN);

@@ -40,6 +40,8 @@ async function run(command: Command, extensions: readonly Extension[]): Promise<
       return say((await import('../command-line/completion.js')).completion(command, extensions));
     case 'reload':
       return (await import('./reload.js')).reload(command);
+    case 'report':
+      return (await import('./report.js')).report(command);
     case 'measure':
       return (await import('./measure.js')).measure(command);
     case 'test':

@@ -39,6 +39,7 @@ export const CLONE = command({
   summary: 'read a real device, and write a file that answers as it does',
   details:
     'Reads from --serial PATH or --tcp HOST:PORT, and never writes to the device. Exit 1 if no device was found.',
+  examples: ['clone --tcp 192.168.1.20:502 --units 1-5 -o meter.yaml'],
   options: OPTIONS,
   parse({ words: [word], values }): Result<CloneCommand> {
     if (word !== undefined) return failure(`clone takes options only, got ${quote(word)}`);

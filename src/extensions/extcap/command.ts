@@ -54,6 +54,7 @@ export const EXTCAP: Described = {
   words: '--install [DIR]',
   summary: 'make the lines of a running simulator interfaces of Wireshark',
   details: `MODBUS_SIM_URL in the environment says where the simulator is (default ${DEFAULT_URL}).`,
+  examples: ['extcap --install'],
   options: OWN,
 };
 

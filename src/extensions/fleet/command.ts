@@ -93,6 +93,10 @@ export const FLEET = command({
   summary: 'ask or command all benches on an MQTT broker',
   details:
     'VERB is one of: list; run COMMAND [JSON]; fault apply FILE; fault clear [--all]; push FILE, a configuration on all benches or none; test FILE... and test-client LINE on all at once, with their options; targets --file FILE for Prometheus. Exit 1 if a bench refused or is gone.',
+  examples: [
+    'fleet list --broker mqtt://broker.local',
+    'fleet test scenario.yaml --broker mqtt://broker.local --on "rack-*"',
+  ],
   options: OPTIONS,
   parse(given): Result<FleetCommand> {
     const { broker, username, ca, topic = 'modbus-sim/+/state', on, json } = given.values;

@@ -49,6 +49,7 @@ export const IMPORT = command({
   summary: 'write a file from a CSV table, Telegraf, Home Assistant, ESPHome, evcc, Node-RED …',
   details:
     'Reads a table of registers (CSV), or the configuration of a client: Telegraf, Home Assistant, ESPHome (with its packages), evcc, Wiren Board, Node-RED, modbus_exporter, Solarman, ModbusPal; or models of SunSpec, or a dump of them. Prints what it did not understand. Exit 1 if it understood nothing.',
+  examples: ['import registers.csv -o meter.yaml', 'import telegraf.conf --serial /dev/ttyUSB0'],
   options: OPTIONS,
   parse({ words: [file, ...packages], options, values }): Result<ImportCommand> {
     if (file === undefined) return failure('import takes one file, and packages of ESPHome behind it');

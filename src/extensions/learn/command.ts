@@ -37,6 +37,7 @@ export const LEARN = command({
   summary: 'write a file of devices that answer as those in a log or a capture did',
   details:
     'Reads logs of clients and servers (pymodbus, libmodbus, hexadecimal lines) and captures (pcap, pcapng). With --line it reads what a line of a running simulator has heard. Then it sends the same requests to the learned devices, and says how many replies are the same.',
+  examples: ['learn client.log -o meter.yaml', 'learn --line bench --url http://127.0.0.1:8080'],
   options: OPTIONS,
   parse({ words: files, values, token: tokenInEnvironment }): Result<LearnCommand> {
     const { output, scenario, force, line, url, token } = values;

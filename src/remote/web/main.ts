@@ -11,6 +11,7 @@ import { Button, Field, into, State, useRequest } from './ui/controls.js';
 import { Dialog } from './ui/dialog.js';
 import { timeOfDay } from './ui/format.js';
 import { Toasts } from './ui/toast.js';
+import { ConversationsView } from './views/conversations/conversations.js';
 import { FaultsView } from './views/faults/faults.js';
 import { broker, FleetView } from './views/fleet/fleet.js';
 import { LinesView } from './views/lines/lines.js';
@@ -22,6 +23,7 @@ import './app.css';
 /** The views. They have no properties: `route` says what they show. */
 const VIEWS: Readonly<Record<ViewName, { readonly title: string; readonly View: ComponentType }>> = {
   lines: { title: 'Lines', View: LinesView },
+  conversations: { title: 'Conversations', View: ConversationsView },
   registers: { title: 'Registers', View: RegistersView },
   traffic: { title: 'Traffic', View: TrafficView },
   faults: { title: 'Faults', View: FaultsView },

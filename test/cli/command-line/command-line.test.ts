@@ -35,6 +35,7 @@ describe('the command line', () => {
     ],
     ['check a.yaml', { kind: 'check', file: 'a.yaml', api: {} }],
     ['ports', { kind: 'ports' }],
+    ['report bench.yaml', { kind: 'report', file: 'bench.yaml', url: 'http://127.0.0.1:8080' }],
     ['--version', { kind: 'version' }],
     ['monitor', { kind: 'monitor', url: 'http://127.0.0.1:8080', filters: {}, hex: false } as Command],
     [
@@ -132,6 +133,29 @@ describe('the command line', () => {
 
   it('explains a command whose options are written already', () => {
     expect(parse('test-client bus --limit 5s --help')).toEqual(parse('help test-client'));
+  });
+
+  it.each(describedWith(EXTENSIONS))('has examples of $name that the program takes', ({ name, examples }) => {
+    expect(examples).not.toEqual([]);
+    for (const example of examples) {
+      const words = example.replace(/ [<>] .*/, '').match(/"[^"]+"|\S+/g) ?? [];
+      const command = parseCommandLine(
+        words.map((word) => word.replaceAll('"', '')),
+        {},
+        EXTENSIONS,
+      );
+      expect(command.kind, JSON.stringify(command)).not.toBe('error');
+      expect(words[0]).toBe(name);
+    }
+  });
+
+  it('fits a narrow terminal, but for words that are longer', () => {
+    const page = helpOn('all', EXTENSIONS, 70);
+    const lines = 'text' in page ? page.text.split('\n') : [];
+    const isTable = (line: string) => !/^(?: {2}\$ |\S)/.test(line);
+    expect(lines.filter((line) => isTable(line) && line.length > 70 && line.trim().includes(' '))).toEqual(
+      [],
+    );
   });
 
   it('fits on a screen of 50 lines of 110 characters', () => {
@@ -241,7 +265,10 @@ describe('the command line', () => {
     ],
     ['fleet targets --broker mqtt://b', 'fleet targets needs --file FILE (see modbus-sim help fleet)'],
     ['--seconds 9', '--seconds is for measure (see modbus-sim --help)'],
-    ['--url http://a', '--url is for learn, monitor, test, test-client, fuzz (see modbus-sim --help)'],
+    [
+      '--url http://a',
+      '--url is for learn, report, monitor, test, test-client, fuzz (see modbus-sim --help)',
+    ],
     [
       'learn a.log --scenario b.yaml',
       '--scenario needs -o, the bench that it is for (see modbus-sim help learn)',

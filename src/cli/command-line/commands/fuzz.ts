@@ -33,6 +33,7 @@ export const FUZZ = command({
   summary: 'disturb the client of a line at random, and find the shortest schedule that fails',
   details:
     'LINE is a line of the demo, of --config FILE, or of a running simulator (--url). With --dut the client is restarted after each failure; finding a shorter schedule needs that. Exit 1 if two of three plays show the failure, 2 if no client polls.',
+  examples: ['fuzz bench --config bench.yaml --limit 10m --scenario found.yaml'],
   options: {
     ...CLIENT_OPTIONS,
     unit: ORDER_OPTIONS.unit,

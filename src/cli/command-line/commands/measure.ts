@@ -22,6 +22,7 @@ export const MEASURE = command({
   words: 'LINE',
   summary: 'measure what a line achieves on this machine',
   details: 'The line is one of the demo, or of --config FILE. Exit 1 if it is worse than configured.',
+  examples: ['measure bench --config bench.yaml'],
   options: {
     ...SOURCE_OPTIONS,
     seconds: option(

@@ -28,6 +28,7 @@ export const MONITOR = command({
   words: '',
   summary: 'print what passes the lines of a running simulator, a line for each frame',
   details: `The simulator is at ${DEFAULT_URL} unless --url says otherwise. Several names and numbers are written with commas, and numbers as ranges such as 1-9.`,
+  examples: ['monitor --line bench --problems --hex'],
   options: {
     line: text('NAME', 'only frames of this line'),
     unit: text('N', 'only frames to or from this unit'),

@@ -2,7 +2,7 @@ import { compact } from '../../../common/compact.js';
 import { failure, type Result, success } from '../../../common/result.js';
 import type { ApiOverrides } from '../../../document/api-definition.js';
 import { command } from './scan.js';
-import { flag, JSON_OPTION } from './values.js';
+import { DEFAULT_URL, flag, JSON_OPTION, REMOTE_OPTIONS } from './values.js';
 
 /* The commands with few options. */
 
@@ -18,6 +18,7 @@ export const CATALOGUE = command({
   words: '[ID]',
   summary: 'list what real devices do wrong, or explain one entry with its sources',
   details: '--misbehave ID and `like: ID` in a file play an entry.',
+  examples: ['catalogue', 'catalogue sleeps'],
   options: JSON_OPTION,
   parse({ words: [id, ...more], values }): Result<CatalogueCommand> {
     return more.length > 0
@@ -40,6 +41,7 @@ export const CHECK = command({
   words: 'FILE',
   summary: 'print every mistake of a configuration, native or pymodbus',
   details: 'FILE may be - for standard input. Exit 1 if there is a mistake.',
+  examples: ['check bench.yaml', 'check - --json < bench.yaml'],
   options: JSON_OPTION,
   parse({ words: [file, ...more], values, token }): Result<CheckCommand> {
     if (file === undefined || more.length > 0) return failure('check takes one file');
@@ -62,6 +64,7 @@ export const SCHEMA = command({
   summary: 'print the JSON Schema of a file, for editors',
   details:
     'KIND is configuration (default), scenario or catalogue. Draft 07; schema/configuration.json and so on in the package are the same.',
+  examples: ['schema scenario > scenario.json'],
   options: {},
   parse({ words: [of = 'configuration', ...more] }): Result<SchemaCommand> {
     const kind = FILE_KINDS.find((each) => each === of);
@@ -86,6 +89,7 @@ export const COMPLETION = command({
   summary: 'print the script with which a shell completes commands and options',
   details:
     'SHELL is bash, zsh or fish. For this session: source <(modbus-sim completion bash), the same with zsh, or modbus-sim completion fish | source. The Debian package has installed them.',
+  examples: ['completion fish'],
   options: {},
   parse({ words: [of, ...more] }): Result<CompletionCommand> {
     const shell = SHELLS.find((each) => each === of);
@@ -106,11 +110,37 @@ export const PORTS = command({
   words: '',
   summary: 'list serial ports by their stable names',
   details: '',
+  examples: ['ports'],
   options: JSON_OPTION,
   parse({ words, values }): Result<PortsCommand> {
     return words.length === 0
       ? success({ kind: 'ports', ...compact({ asJson: values.json }) })
       : failure('ports takes no words');
+  },
+});
+
+/** Print what a report of a problem needs. */
+export interface ReportCommand {
+  readonly kind: 'report';
+  /** A configuration that the report shows, too. */
+  readonly file?: string;
+  /** URL of the REST interface of the simulator. */
+  readonly url: string;
+  readonly token?: string;
+}
+
+export const REPORT = command({
+  name: 'report',
+  words: '[FILE]',
+  summary: 'print what to attach when you report a problem',
+  details: `Markdown: version, system, serial ports, and lines, configuration and last events of the simulator at ${DEFAULT_URL} (or --url). FILE is a configuration to add. Tokens and passwords are left out. Read it before you publish it: modbus-sim report > report.md`,
+  examples: ['report bench.yaml > report.md'],
+  options: REMOTE_OPTIONS,
+  parse({ words: [file, ...more], values, token: tokenInEnvironment }): Result<ReportCommand> {
+    const { url = DEFAULT_URL, token = tokenInEnvironment } = values;
+    return more.length > 0
+      ? failure('report takes one file')
+      : success({ kind: 'report', url, ...compact({ file, token }) });
   },
 });
 
@@ -132,6 +162,7 @@ export const RELOAD = command({
   summary: 'have a running program read its configuration again',
   details:
     'Prints what was changed and what was not; exit 1 if the file has mistakes, for which nothing is changed. FILE is the configuration that the program was started with; DIR is the runtime directory of a service: default RUNTIME_DIRECTORY, then /run/modbus-sim.',
+  examples: ['reload --preview bench.yaml', 'reload'],
   options: { preview: flag('only say what would change') },
   parse({ words, values, runtimeDirectory }): Result<ReloadCommand> {
     const [place = runtimeDirectory ?? USUAL_DIRECTORY, ...more] = words;

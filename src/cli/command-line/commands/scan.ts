@@ -55,6 +55,8 @@ export interface Described {
   readonly summary: string;
   /** Sentences with everything else that a user has to know. */
   readonly details: string;
+  /** What somebody types after the name of the program to use the command. */
+  readonly examples: readonly string[];
   readonly options: OptionTable;
 }
 

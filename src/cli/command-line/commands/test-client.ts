@@ -120,6 +120,10 @@ export const TEST_CLIENT = command({
   summary: 'watch the client that polls a line, disturb it, and say how it behaves',
   details:
     'LINE is a line of the demo, of --config FILE, or of a running simulator (--url). Exit 1 if a check failed, 2 if no client polls.',
+  examples: [
+    'test-client bench --config bench.yaml --html report.html',
+    'test-client lan --dut "python3 client.py {lines.lan.port}"',
+  ],
   options: OPTIONS,
   parse(given): Result<TestClientCommand> {
     const { list, checks = [], dut, restart, url } = given.values;

@@ -116,6 +116,10 @@ export const TEST_SERVER = command({
   summary: 'ask a server all that clients may ask, and say how it behaves',
   details:
     'The server is at --serial PATH or --tcp HOST:PORT, or is the real device --device NAME of --config FILE. Nothing is written without --scratch. Exit 1 if a check is violated or a value could not be put back, 2 if nothing answers or it was stopped.',
+  examples: [
+    'test-server --tcp 192.168.1.20:502 --unit 1 --html report.html',
+    'test-server --serial /dev/ttyUSB0 --baud 9600 --parity none',
+  ],
   options: OPTIONS,
   parse(given): Result<TestServerCommand> {
     const request = parseRequest(given);

@@ -30,6 +30,7 @@ export const TEST = command({
   words: 'FILE...',
   summary: 'run scenarios against a client and say how it behaved',
   details: 'Exit 1 if a step did not pass, 2 if a file or the bench is wrong.',
+  examples: ['test scenario.yaml --junit report.xml'],
   options: {
     set: text('NAME=VALUE', 'a parameter of the scenarios; may be given again and again'),
     dut: text('COMMAND', 'the program under test, instead of the command that a scenario names'),

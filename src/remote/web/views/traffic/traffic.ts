@@ -45,6 +45,7 @@ function Controls({ feed, onPause, onNewest, onFound, onProblems }: ControlsProp
     <${Button} onClick=${onNewest}>Newest<//>
     <${Select} label="Show" value=${feed.filter.get('problems') ?? ''} choices=${PROBLEMS} onChange=${onProblems} />
     <${Progress} feed=${feed} />
+    <a href=${hrefOf('conversations', [], feed.filter)}>As conversations</a>
     <${Folded} summary="Jump, download">
     <${Jump} feed=${feed} onFound=${onFound} />
     <span class="flow">Download <a href=${csv} download="traffic.csv">CSV</a>
