@@ -226,21 +226,23 @@ export class Device {
    * Without power, the clock begins when the power is back.
    */
   restart(): void {
-    this.#restartAt(this.power.state === 'off' ? this.power.back : undefined);
+    const isOn = this.power.state !== 'off';
+    this.#restartAt(isOn ? undefined : this.power.back, isOn);
   }
 
   /** Takes the power away, for a time or until `restore`. The device restarts when the power is back. */
   interrupt(interruption: Interruption): void {
+    const isOn = this.power.state !== 'off';
     this.power.interrupt(interruption);
     this.powerLosses++;
-    this.#restartAt(this.power.back);
+    this.#restartAt(this.power.back, isOn);
   }
 
   /** Gives the power back and restarts the device. Does nothing unless the power is off. */
   restore(bootMs: number): void {
     if (this.power.state !== 'off') return;
     this.power.restore(bootMs);
-    this.#restartAt(this.power.back);
+    this.#restartAt(this.power.back, false);
   }
 
   /**
@@ -262,9 +264,11 @@ export class Device {
     return { get: (address) => this.points.queueAt(address) ?? configured?.get(address) };
   }
 
-  #restartAt(moment: number | undefined): void {
+  /** @param isOn false without power, when the values from before it was lost are known already */
+  #restartAt(moment: number | undefined, isOn: boolean): void {
     this.starts++;
     this.#graph.settleDevice(this.points);
+    if (isOn) this.points.keepBefore();
     const retained = this.points.all
       .filter(({ definition }) => definition.retain)
       .map((point) => [point, point.raw] as const);

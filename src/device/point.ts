@@ -48,6 +48,8 @@ export interface PointDefinition {
   readonly isAway?: (time: number) => boolean;
   /** What clients read while the value is not available; when absent, the usual value of the type. */
   readonly notAvailable?: Value;
+  /** For how long after a start clients read the value from before it, in ms of the device's clock. */
+  readonly stale?: number;
   readonly signal?: PlacedSignal;
   /** What the value does when it is written. */
   readonly reactions?: readonly ReactionDefinition[];
@@ -84,6 +86,8 @@ export class Point implements Dependent {
   isSwitchedOn = true;
   readonly #schedule: Schedule;
   #sentinel: readonly number[] | undefined;
+  /** The words from before the last start, of a value that is stale for a time after it. */
+  #before: readonly number[] | undefined;
   #placedSignal: PlacedSignal | undefined;
   #signal: Signal | undefined;
   /**
@@ -164,7 +168,20 @@ export class Point implements Dependent {
 
   /** True when clients always read the value. */
   get isAlwaysAvailable(): boolean {
-    return this.isSwitchedOn && this.definition.isAway === undefined && !this.#signal?.inlet?.isStale;
+    const { isAway, stale } = this.definition;
+    return this.isSwitchedOn && isAway === undefined && stale === undefined && !this.#signal?.inlet?.isStale;
+  }
+
+  /** Keeps what clients read now, for the time after a start in which they still read it. */
+  keepBefore(): void {
+    const { address, cells, type } = this.location;
+    this.#before = wordsOfValue(type, this.raw, cells, this.image.orderAt(address));
+  }
+
+  /** The words that clients read in place of the value at a time of the device's clock; undefined where they read the value. */
+  coverAt(time: number): readonly number[] | undefined {
+    if (!this.isAvailableAt(time)) return this.sentinel;
+    return time < (this.definition.stale ?? 0) ? this.#before : undefined;
   }
 
   /**

@@ -220,6 +220,15 @@ export class Points implements GraphDevice, LocalPoints {
     this.#clock.step(Math.max(0, end - this.#clock.time));
   }
 
+  /** Keeps the present values that are stale for a time after a start. */
+  keepBefore(): void {
+    for (const point of this.all) {
+      if (point.definition.stale === undefined) continue;
+      point.refresh(this.schedule.time, this.#graph.revision);
+      point.keepBefore();
+    }
+  }
+
   /** Restarts all signals as defined. Retained accumulators continue from the value in their registers. */
   restart(): void {
     this.changes++;
@@ -291,8 +300,8 @@ export class Points implements GraphDevice, LocalPoints {
     const { time } = this.schedule;
     for (let i = 0; i < words.length; i++) {
       const point = covered.get(address + i);
-      if (!point || point.isAvailableAt(time)) continue;
-      words[i] = point.sentinel?.[address + i - point.location.address] as number;
+      const covers = point?.coverAt(time);
+      if (point && covers) words[i] = covers[address + i - point.location.address] as number;
     }
   }
 

@@ -21,7 +21,7 @@ export function prevents(acting: readonly ActingRule[]): boolean {
 }
 
 /** What the bus knows about a reply that faults are to change. */
-export interface ReplyContext extends Omit<FaultContext, 'random' | 'budget'> {
+export interface ReplyContext extends Omit<FaultContext, 'random' | 'turn' | 'budget'> {
   /** Starts to measure the work of the faults, which is limited. */
   readonly startTime: StartTime;
 }
@@ -54,8 +54,8 @@ export function applyFaults(
 ): AppliedFaults {
   const outcome: FaultsSoFar = { plan: reply ?? standIn(context), acted: [] };
   const budget = new Budget(context.startTime);
-  for (const { rule, random } of acting) {
-    const known = { ...context, random, budget };
+  for (const { rule, random, turn } of acting) {
+    const known = { ...context, random, turn, budget };
     for (const fault of rule.faults) {
       if (letAct(outcome, rule, fault, line, known)) continue;
       const last = lastPreventing(acting, outcome.acted.length);
@@ -64,6 +64,7 @@ export function applyFaults(
         letAct(outcome, last.rule, last.fault, line, {
           ...context,
           random: last.random,
+          turn: last.turn,
           budget: new Budget(context.startTime),
         });
       const untried = acting.reduce((sum, { rule }) => sum + rule.faults.length, 0) - outcome.acted.length;
@@ -97,10 +98,10 @@ function letAct(
 /** Returns the last fault that keeps the request from the device, unless it is one of the first `tried`. */
 function lastPreventing(acting: readonly ActingRule[], tried: number) {
   let index = acting.reduce((sum, { rule }) => sum + rule.faults.length, 0);
-  for (const { rule, random } of acting.toReversed()) {
+  for (const { rule, random, turn } of acting.toReversed()) {
     for (const fault of rule.faults.toReversed()) {
       if (--index < tried) return undefined;
-      if (fault.prevents) return { rule, fault, random };
+      if (fault.prevents) return { rule, fault, random, turn };
     }
   }
   return undefined;
@@ -135,7 +136,7 @@ export function playRule(
 ): PlayedRule {
   const seed = rule.seed ?? newSeed(random);
   const matches = matchesRequest(rule.when, rule.values, facts);
-  const acting = matches ? [{ rule, random: seededRandom(seed, 1) }] : [];
+  const acting = matches ? [{ rule, random: seededRandom(seed, 1), turn: 1 }] : [];
   const plain = prevents(acting) ? undefined : plainReply(reply);
   return { matches, seed, ...applyFaults(plain, acting, facts.line, context) };
 }

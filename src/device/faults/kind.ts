@@ -12,6 +12,8 @@ export interface FaultContext {
   readonly requestPdu: Uint8Array;
   readonly framing: Framing;
   readonly random: Random;
+  /** How often the rule has acted, this time included. */
+  readonly turn: number;
   /** The budget of the faults on this reply. The helpers of `plan.ts` spend from it. */
   readonly budget: Budget;
   /** The time of a character on the line, in ms; 0 when the line has no character time. */

@@ -325,6 +325,7 @@ function excessOn({ adu, line, ...reply }: TrialReply, faults: readonly Fault[])
     ...reply,
     requestPdu: PDU,
     random: GREATEST,
+    turn: 0,
     characterTime: SLOWEST_CHARACTER_MS,
     budget: new Budget(NEVER_LATE),
   };

@@ -7,6 +7,8 @@ import type { FaultRule } from './rule.js';
 export interface ActingRule {
   readonly rule: FaultRule;
   readonly random: Random;
+  /** How often the rule has acted, this time included. */
+  readonly turn: number;
 }
 
 export interface RuleStatus {
@@ -180,7 +182,7 @@ export class FaultRules {
       const isSuspended = !entry.temporary && this.#suspendedOn.has(facts.line.name);
       const random = isSuspended ? undefined : this.#turn(entry, facts);
       if (!random) continue;
-      acting.push({ rule: entry.rule, random });
+      acting.push({ rule: entry.rule, random, turn: entry.hits });
       if (!entry.temporary) continue;
       entry.notAchieved = undefined;
       entry.isDecided = false;

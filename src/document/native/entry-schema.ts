@@ -10,6 +10,7 @@ import {
   WITHOUT_CONTROLS,
   wholeNumber,
 } from '../../common/schema/parts.js';
+import { duration } from '../../common/schema/units.js';
 import { mappingOf } from '../../common/schema/written-as.js';
 import { scheduleSchema } from '../../device/faults/condition.js';
 import { REACTION_KINDS } from '../../device/reactions/kinds.js';
@@ -18,6 +19,7 @@ import { CELL_TYPES, PADDINGS, type RegisterType } from '../../device/registers/
 import { TIME_NAME } from '../../device/signals/expression/parse.js';
 import { DERIVED } from '../../device/signals/kinds/derived.js';
 import { signalSchema } from '../../device/signals/kinds.js';
+import { MAX_DELAY } from '../../device/signals/signal.js';
 import { ADDRESS_SPACE } from '../../modbus/protocol/limits.js';
 
 /** The schemas of the entries of a device's tables. */
@@ -68,6 +70,7 @@ const entryShape = (value: () => z.ZodType) => ({
   available: oneOf([true, false, 'whenWritten']).optional(),
   unavailable: readApart(() => scheduleSchema),
   notAvailable: readApart(() => scalarForm),
+  stale: duration(1, MAX_DELAY).optional(),
   signal: readApart(() => signalSchema),
   seed: seedSchema.optional(),
   follows: readApart(() =>
@@ -93,6 +96,7 @@ const aboutEntry = {
     '`false`: clients read `notAvailable` until REST changes that; `whenWritten`: until it is written.',
   unavailable: 'When it is not available: windows of the device’s clock, as in [{from: 10s, for: 5s}].',
   notAvailable: 'What clients read then. Default: what SunSpec has for the type.',
+  stale: 'For how long after a start clients read the value from before it, in ms.',
   signal: 'What moves the value (docs/signals.md).',
   seed: 'Of the random values of the signal.',
 };

@@ -33,6 +33,7 @@ export const POINT_KEYS: readonly string[] = [
   'available',
   'unavailable',
   'notAvailable',
+  'stale',
   'signal',
   'follows',
   ...REACTIONS,
@@ -66,7 +67,7 @@ export function* pointsOf(
   const signal = readEntrySignal(entry, recordings);
   const labels = value.labels === undefined ? undefined : readLabels(at.key('labels'));
   const bits = value.bits === undefined ? undefined : readBits(at.key('bits'), type);
-  const { name, unit, scale = 1, description, retain = false } = entry.written;
+  const { name, unit, scale = 1, description, retain = false, stale } = entry.written;
   const { writable = false } = entry;
   const availability = readAvailability(entry);
   if (signal) reportStale(signal, at.key('signal'), { type, notAvailable: availability.notAvailable });
@@ -75,7 +76,7 @@ export function* pointsOf(
   const reactions = readReactions(at, { table, type, scale, writable, movedBy: mover });
   const shared = {
     ...{ table, cells, type, scale, retain },
-    ...compact({ name, unit, description, labels, bits, signal }),
+    ...compact({ name, unit, description, labels, bits, signal, stale }),
     ...availability,
     ...(reactions.length > 0 && { reactions }),
   };

@@ -10,6 +10,7 @@ import { importHomeAssistant } from './home-assistant.js';
 import { importModbusExporter } from './modbus-exporter.js';
 import { importModbuspal } from './modbuspal.js';
 import { importNodeRed } from './node-red.js';
+import { importOpenhab } from './openhab.js';
 import { importSolarman } from './solarman.js';
 import { importSunspec, isSunspec } from './sunspec/sunspec.js';
 import { importTelegraf } from './telegraf.js';
@@ -53,6 +54,11 @@ const KINDS: readonly FileKind[] = [
     read: importNodeRed,
   },
   {
+    name: 'openhab',
+    fits: (text) => /^[ \t]*Bridge[ \t]+modbus:(?:tcp|serial):/m.test(text),
+    read: importOpenhab,
+  },
+  {
     name: 'modbus-exporter',
     fits: (text) => /^modules:/m.test(text) && /^[ \t]*(?:- )?metricType:/m.test(text),
     read: importModbusExporter,
@@ -89,7 +95,7 @@ const KINDS: readonly FileKind[] = [
 const NOT_READ: readonly (readonly [has: readonly RegExp[], what: string])[] = [
   [[/^devices:/m, /^lines:/m], 'is a file of modbus-sim already; serve it with --config'],
   [[/"server_list"\s*:/, /"device_list"\s*:/], 'is a file of pymodbus.simulator; serve it with --json_file'],
-  [[/\bBridge modbus:|\bmodbus:(?:tcp|serial|poller|data):/], 'is a configuration of openHAB'],
+  [[/\bmodbus:(?:tcp|serial|poller|data):/], 'is a configuration of openHAB without its bridge'],
   [[/"modbus_?points"|"dataPoints"\s*:|"mbpoll"/], 'is a list of data points of another program'],
   [[/^[ \t]*(?:from \w[\w.]* )?import \w+|^package \w+$/m], 'is the source of a program'],
 ];

@@ -16,19 +16,20 @@ export interface Check {
 
 /**
  * Asks learned devices the requests of the log.
- * @param ask gives the bytes that a line of the learned file answers; none for silence
+ * @param ask gives the bytes that a line of the learned file answers so many ms after the first request; none for silence
  */
 export function checkLearned(
   { conversation, lines, isCapture }: Learned,
-  ask: (line: string, request: LoggedExchange['request']) => Uint8Array,
+  ask: (line: string, request: LoggedExchange['request'], ms: number) => Uint8Array,
 ): Check {
   const { exchanges, framing } = conversation;
   const servers = [...new Set(exchanges.map(({ server }) => server))];
   const place = isCapture ? 'packet' : 'line';
   const others: string[] = [];
-  for (const { line, request, reply, server } of exchanges) {
+  const start = exchanges.find(({ at }) => at !== undefined)?.at ?? 0;
+  for (const { line, request, reply, server, at = start } of exchanges) {
     const name = lineName(framing, lines.length > 1 ? servers.indexOf(server) : 0);
-    const got = ask(name, request);
+    const got = ask(name, request, at - start);
     if (Buffer.compare(got, reply) !== 0)
       others.push(
         `${place} ${line}: ${hex(request.pdu)} to unit ${request.unitId}: ${shown(got)}, not ${shown(reply)}`,

@@ -12,6 +12,8 @@ import { failure, type Result, success } from '../../common/result.js';
 const OPTIONS = {
   ...OUTPUT_OPTIONS,
   scenario: text('FILE', 'also write a test that expects the same requests of a client'),
+  'as-recorded': flag('values move, and replies take as long, as they did there'),
+  loop: flag('with --as-recorded: begin again at the end'),
   verify: flag('send the same requests to the learned devices, even if there are 20,000 or more'),
   'no-verify': flag('do not ask them again'),
   line: text('NAME', 'the line of the running simulator'),
@@ -25,6 +27,8 @@ export interface LearnCommand extends Pick<Values<typeof OPTIONS>, 'output' | 'f
   readonly from?: { readonly url: string; readonly token?: string; readonly line: string };
   /** Whether what is written is asked the requests of the log; undefined where that depends on their number. */
   readonly verify?: boolean;
+  /** How the log is played as it was; undefined for values by reads and usual reply times. */
+  readonly recorded?: { readonly loop: boolean };
 }
 
 export const LEARN = command({
@@ -45,10 +49,13 @@ export const LEARN = command({
     const { verify: asks, 'no-verify': asksNot } = values;
     if (asks && asksNot) return failure('--verify and --no-verify exclude each other');
     const verify = asksNot ? false : asks;
+    const { 'as-recorded': isAsRecorded = false, loop = false } = values;
+    if (loop && !isAsRecorded) return failure('--loop is for --as-recorded');
+    const recorded = isAsRecorded ? { loop } : undefined;
     const from =
       line === undefined
         ? undefined
         : { url: url ?? DEFAULT_URL, line, ...compact({ token: token ?? tokenInEnvironment }) };
-    return success({ files, ...compact({ output, scenario, force, from, verify }) });
+    return success({ files, ...compact({ output, scenario, force, from, verify, recorded }) });
   },
 });

@@ -12,6 +12,7 @@ import { YAML } from '../../remote/api/v1/yaml-body.js';
 import { refusal } from '../../simulator/commands/refusal.js';
 import { failures } from '../../simulator/commands/schemas/problem.js';
 import type { LearnedPiece, ToLearner } from './learn.js';
+import type { Recorded } from './recording.js';
 
 /**
  * Longest time in ms before what was learned comes, and in which a client reads some of it: a busy machine
@@ -35,9 +36,22 @@ export function learnAtDesk(desk: ApiContext): ExtensionPart {
           description:
             'A native file with devices that answer as those in the traffic did: on a line in monitor mode, the real ones. See docs/learn.md.',
           exposeHeadRoute: false,
-          schema: { querystring: section({ ...eventShape(desk.traffic.lineNames), after: streamStart() }) },
+          schema: {
+            querystring: section({
+              ...eventShape(desk.traffic.lineNames),
+              after: streamStart(),
+              recorded: z
+                .enum(['once', 'loop'], { error: 'once or loop' })
+                .describe(
+                  'Values move, and replies take as long, as they did; `loop` begins again at the end.',
+                )
+                .optional(),
+            }),
+          },
           handle: async (request, reply) => {
-            const query = request.query as Omit<CaptureQuery, 'form' | 'follow'>;
+            const { recorded, ...query } = request.query as Omit<CaptureQuery, 'form' | 'follow'> & {
+              readonly recorded?: 'once' | 'loop';
+            };
             let learner: Asked<ToLearner, LearnedPiece> | undefined;
             const learn = async () => {
               // In this thread, it is one turn.
@@ -45,7 +59,8 @@ export function learnAtDesk(desk: ApiContext): ExtensionPart {
               learner = desk.beginWork?.('learn') ?? (await learningHere());
               const isGone = () => reply.raw.destroyed;
               const capture = captured(desk, { ...query, form: 'wire', follow: 'false' });
-              const learned = await learnedOf(capture, learner, isGone);
+              const how = recorded && { loop: recorded === 'loop' };
+              const learned = await learnedOf(capture, learner, isGone, how);
               if (!learned.ok) return refuse(request, reply, refusal('traffic.unusable', '', learned.error));
               reply.header('content-disposition', 'attachment; filename="learned.yaml"');
               return sendText(reply, YAML, learned.value);
@@ -67,6 +82,7 @@ async function learnedOf(
   capture: AsyncIterable<Uint8Array>,
   learner: Asked<ToLearner, LearnedPiece>,
   isGone: () => boolean,
+  recorded?: Recorded,
 ): Promise<Result<AsyncIterable<string>>> {
   try {
     await learner.ask({ kind: 'next' });
@@ -74,7 +90,7 @@ async function learnedOf(
       const asked = await learner.ask({ kind: 'capture', piece });
       if (asked.kind === 'unusable') return failure(asked.message);
     }
-    const first = await learner.ask({ kind: 'next' });
+    const first = await learner.ask({ kind: 'next', ...(recorded && { recorded }) });
     return first.kind === 'unusable' ? failure(first.message) : success(textFrom(first, learner));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY')

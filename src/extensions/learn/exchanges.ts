@@ -64,8 +64,8 @@ interface Channel {
   last: Open | undefined;
   /** Those without a reply, oldest first. */
   readonly waiting: Set<Open>;
-  /** The number of the newest request that got a reply; -1 before there is one. */
-  answered: number;
+  /** The newest request of each part of the log, and the number of the newest one that got a reply there. */
+  readonly parts: Map<string, { last: Open; answered: number }>;
   /** True when the client has sent requests before the replies to others came. */
   isPipelined: boolean;
 }
@@ -126,7 +126,7 @@ function pairedIn(
   const strays: Stray[] = [];
   for (const frame of frames) {
     const channel = channels.get(frame.channel) ?? {
-      ...{ last: undefined, waiting: new Set(), answered: -1, isPipelined: false },
+      ...{ last: undefined, waiting: new Set(), parts: new Map(), isPipelined: false },
     };
     channels.set(frame.channel, channel);
     const { last } = channel;
@@ -157,9 +157,15 @@ function openedBy(asked: LoggedBytes, request: AduContent, channel: Channel, num
   const open: Open = { ...begun, channel, number, pieces: 0, isUnknown: false };
   const { waiting } = channel;
   channel.last = open;
+  channel.parts.set(partOf(asked), { answered: -1, ...channel.parts.get(partOf(asked)), last: open });
   waiting.add(open);
   if (waiting.size > MOST_OPEN) waiting.delete([...waiting][0] as Open);
   return open;
+}
+
+/** The part of the log that a frame is in: nothing is missing inside one. */
+function partOf({ file = 0, part = 0 }: LoggedBytes): string {
+  return `${file} ${part}`;
 }
 
 /** Adds what came back to an exchange. @returns false when that has too many pieces already */
@@ -174,7 +180,8 @@ function takes(open: Open, frame: LoggedBytes): boolean {
   if (pieces) pieces.push(frame);
   else shown.set(frame.words, [frame]);
   channel.waiting.delete(open);
-  channel.answered = Math.max(channel.answered, open.number);
+  const part = channel.parts.get(partOf(open.asked));
+  if (part) part.answered = Math.max(part.answered, open.number);
   return true;
 }
 
@@ -211,7 +218,7 @@ function notesOn(all: readonly JudgedExchange[], strays: readonly Stray[]): stri
       framesOf(unexplained.filter(({ lacksDirection }) => lacksDirection)),
     ),
     ...noteOf(
-      'came so shortly before the log ends that nobody knows whether they were answered',
+      'came so shortly before the log ends, or a gap in it, that nobody knows whether they were answered',
       askedIn(all.filter(({ isAtEnd }) => isAtEnd)),
     ),
     ...noteOf(
@@ -238,20 +245,21 @@ function longestOf(all: readonly Ended[]): number {
 }
 
 /**
- * True when the log ends before a reply, or the rest of one, was due: no request on the connection was answered
+ * True when the log ends, or has a gap, before a reply, or the rest of one, was due: no request on the connection was answered
  * later, and nobody knows what came. A client that can't ask again meanwhile has waited in vain when it does.
  * @param longest the longest time of a reply, in ms
  */
 function isAtEnd({ open, reply }: Ended, longest: number, framing: Framing): boolean {
   const { asked, channel, number } = open;
   const { at, until, isGivenUp } = asked;
+  const { last, answered } = channel.parts.get(partOf(asked)) ?? { last: open, answered: -1 };
   const bytes = concatBytes(...reply.map((each) => each.bytes));
   const isCut = reply.some((each) => each.isCut);
-  const isBegunHere = open === channel.last && !isCut && !framing.decode(bytes) && isBegun(bytes, framing);
-  if (isGivenUp || (reply.length > 0 ? !isBegunHere : number <= channel.answered)) return false;
+  const isBegunHere = open === last && !isCut && !framing.decode(bytes) && isBegun(bytes, framing);
+  if (isGivenUp || (reply.length > 0 ? !isBegunHere : number <= answered)) return false;
   const isTimed = at !== undefined && until !== undefined;
   if (isTimed && until - at > longest) return false;
-  const hasAskedAgain = reply.length === 0 && open !== channel.last;
+  const hasAskedAgain = reply.length === 0 && open !== last;
   return !hasAskedAgain || channel.isPipelined || (isTimed && framing === SOCKET);
 }
 

@@ -5,6 +5,7 @@ import { conversationOf } from './exchanges.js';
 import { learn } from './learned.js';
 import { readLog } from './log-lines.js';
 import type { LogLines } from './logged-bytes.js';
+import type { Recorded } from './recording.js';
 import { type Learned, writeLearned } from './write.js';
 
 /** The result of learning: a native file, and what a person has to know of it. */
@@ -18,8 +19,15 @@ export interface LearnedFile {
   readonly learned: Learned;
 }
 
-/** Learns devices from logs and captures, which follow one another in time. */
-export function learnFiles(files: readonly Uint8Array[], source: string): Result<LearnedFile> {
+/**
+ * Learns devices from logs and captures, which follow one another in time.
+ * @param recorded when values and reply times are to be played as they were
+ */
+export function learnFiles(
+  files: readonly Uint8Array[],
+  source: string,
+  recorded?: Recorded,
+): Result<LearnedFile> {
   const logs: LogLines[] = [];
   for (const bytes of files) {
     const read = isCapture(bytes) ? readCapture(bytes) : success(readLog(new TextDecoder().decode(bytes)));
@@ -38,10 +46,12 @@ export function learnFiles(files: readonly Uint8Array[], source: string): Result
     const nothing = `nothing was learned from ${frames.length} frames, the first of them in ${place}`;
     return failure([...notes, nothing].join('\n'));
   }
+  if (recorded && exchanges.every(({ at }) => at === undefined))
+    return failure([...notes, 'there are no times, so nothing can be played as recorded'].join('\n'));
   const lines = learn(conversation);
   const silent = exchanges.filter(({ reply }) => reply.length === 0).length;
   const units = [...new Set(lines.flatMap(({ devices }) => devices.map(({ unit }) => unit)))].join(', ');
-  const learned: Learned = { source, conversation, lines, isCapture: isOfCapture, notes };
+  const learned: Learned = { source, conversation, lines, isCapture: isOfCapture, notes, recorded };
   const summary = `${source}: ${exchanges.length} requests to unit ${units}, ${silent} without an answer`;
   const used = new Set(exchanges.map(({ file }) => file));
   const unused = logs.flatMap((log, file) =>
@@ -55,8 +65,13 @@ export function learnFiles(files: readonly Uint8Array[], source: string): Result
 /** The most bytes of a log or a capture: learning needs up to twelve times as much memory. */
 export const MOST_LEARNED = 16 * 1024 * 1024;
 
-/** A question to `learning`: a piece of the capture, or, after all of them, the next piece of the file. */
-export type ToLearner = { readonly kind: 'capture'; readonly piece: Uint8Array } | { readonly kind: 'next' };
+/**
+ * A question to `learning`: a piece of the capture, or, after all of them, the next piece of the file. The first of
+ * these says how it is played.
+ */
+export type ToLearner =
+  | { readonly kind: 'capture'; readonly piece: Uint8Array }
+  | { readonly kind: 'next'; readonly recorded?: Recorded };
 
 /** An answer of `learning`. The text after the last piece of the file is empty. */
 export type LearnedPiece =
@@ -74,9 +89,13 @@ const TEXT_PIECE_LENGTH = 64 * 1024;
 export function* learning(): Generator<LearnedPiece, LearnedPiece, ToLearner> {
   const pieces: Uint8Array[] = [];
   let size = 0;
+  let recorded: Recorded | undefined;
   for (;;) {
     const asked = yield { kind: 'more' };
-    if (asked.kind === 'next') break;
+    if (asked.kind === 'next') {
+      recorded = asked.recorded;
+      break;
+    }
     size += asked.piece.length;
     if (size > MOST_LEARNED) {
       const message = `there are more than ${MOST_LEARNED} bytes of traffic: ask for one line, or since when`;
@@ -84,7 +103,7 @@ export function* learning(): Generator<LearnedPiece, LearnedPiece, ToLearner> {
     }
     pieces.push(asked.piece);
   }
-  const learned = learnFiles(size > 0 ? [Buffer.concat(pieces.splice(0))] : [], 'the traffic');
+  const learned = learnFiles(size > 0 ? [Buffer.concat(pieces.splice(0))] : [], 'the traffic', recorded);
   if (!learned.ok) return { kind: 'unusable', message: learned.error };
   const { text } = learned.value;
   for (let at = 0; at < text.length; at += TEXT_PIECE_LENGTH)

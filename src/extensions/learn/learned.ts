@@ -107,8 +107,15 @@ export interface LearnedDevice {
   readonly requests: number;
   /** Reply times in ms, sorted. */
   readonly times: readonly number[];
+  /** The reply times of each kind of requests, in ms, in their order; 0 where nothing came. */
+  readonly timed: readonly TimedRequests[];
   /** What a person has to know, such as `never answered`, with the requests that it is about. */
   readonly remarks: ReadonlyMap<string, readonly string[]>;
+}
+
+interface TimedRequests {
+  readonly when: RequestCondition;
+  readonly ms: readonly number[];
 }
 
 /** The devices of a line, and the unit identifiers that were asked and never answered. */
@@ -122,6 +129,8 @@ interface Turns {
   readonly when: RequestCondition;
   readonly what: string;
   readonly runs: { readonly faults: Faults; count: number }[];
+  /** The reply time of each, in ms; 0 where nothing came. */
+  readonly ms: number[];
 }
 
 /** The exchanges of a unit identifier of a line. */
@@ -187,9 +196,10 @@ function learnedDevice({ unit, exchanges }: Unit, framing: Framing, most: number
   }
   const turns = new Map<string, Turns>();
   const instead = new Map<string, string | undefined>();
-  for (const [i, { request, reply: bytes }] of exchanges.entries()) {
+  for (const [i, exchange] of exchanges.entries()) {
+    const { request, reply: bytes, ms = 0 } = exchange;
     const reply = replies[i];
-    const faults = played(model, request, bytes, reply, framing);
+    const faults = played(model, exchange, reply, framing);
     const what = askedFor(request.pdu);
     const hasValues = reply !== undefined && isPlain(request.pdu, reply.pdu);
     if (hasValues) instead.set(what, undefined);
@@ -197,7 +207,7 @@ function learnedDevice({ unit, exchanges }: Unit, framing: Framing, most: number
       instead.set(what, insteadOfValues(bytes, reply));
     const when = request.unitId === unit ? conditionOf(request.pdu) : undefined;
     // Rules of a device do not act on broadcasts.
-    if (when) keepReply(turns, when, what, faults);
+    if (when) keepReply(turns, when, what, faults, bytes.length > 0 ? ms : 0);
   }
   const times = exchanges.flatMap(({ ms, reply }) => (ms === undefined || reply.length === 0 ? [] : [ms]));
   const remarks = new Map<string, string[]>();
@@ -207,21 +217,22 @@ function learnedDevice({ unit, exchanges }: Unit, framing: Framing, most: number
     else remarks.set(how, [what]);
   };
   for (const [what, how] of instead) if (how !== undefined) remark(how, what);
-  const odd = oddReplies([...turns.values()], most, (what) =>
+  const conditions = apart(Array.from(turns.values(), ({ when }) => when));
+  const odd = oddReplies([...turns.values()], conditions, most, (what) =>
     remark('replies changed too often for the rules, and the last one counts', what),
   );
   return {
     ...{ unit, tables: model.tables, odd, requests: turns.size, remarks },
     answersBroadcasts: exchanges.some(({ request }) => request.unitId !== unit),
     times: times.sort((a, b) => a - b),
+    timed: Array.from(turns.values(), ({ when, ms }) => ({ when: conditions.get(when) ?? when, ms })),
   };
 }
 
 /** Plays an exchange on the registers. @returns what they do not give by themselves */
 function played(
   model: Model,
-  request: AduContent,
-  bytes: Uint8Array,
+  { request, reply: bytes, at }: LoggedExchange,
   reply: AduContent | undefined,
   framing: Framing,
 ): Faults {
@@ -230,7 +241,7 @@ function played(
   const plain = model.reply(pdu);
   const isGiven = hasValues || (reply !== undefined && plain !== undefined && isSame(plain, reply.pdu));
   const faults = oddities(request, bytes, reply, isGiven, framing);
-  if (!prevents(faults)) model.execute(pdu, hasValues ? reply.pdu : undefined);
+  if (!prevents(faults)) model.execute(pdu, hasValues ? reply.pdu : undefined, at);
   return faults;
 }
 
@@ -241,18 +252,29 @@ function insteadOfValues(bytes: Uint8Array, reply: AduContent | undefined): stri
   return `answered with exception ${String(exception).padStart(2, '0')}`;
 }
 
-function keepReply(turns: Map<string, Turns>, when: RequestCondition, what: string, faults: Faults): void {
+function keepReply(
+  turns: Map<string, Turns>,
+  when: RequestCondition,
+  what: string,
+  faults: Faults,
+  ms: number,
+): void {
   const key = JSON.stringify(when);
-  const known = turns.get(key) ?? { when, what, runs: [] };
+  const known = turns.get(key) ?? { when, what, runs: [], ms: [] };
   turns.set(key, known);
+  known.ms.push(ms);
   const last = known.runs.at(-1);
   if (last && JSON.stringify(last.faults) === JSON.stringify(faults)) last.count++;
   else known.runs.push({ faults, count: 1 });
 }
 
 /** The odd replies in their turns. If they need more than `most` rules, the most changed are reduced. */
-function oddReplies(all: readonly Turns[], most: number, tell: (what: string) => void): OddReply[] {
-  const conditions = apart(all.map(({ when }) => when));
+function oddReplies(
+  all: readonly Turns[],
+  conditions: ReturnType<typeof apart>,
+  most: number,
+  tell: (what: string) => void,
+): OddReply[] {
   const made = all.map((turns) => ({ turns, odd: inTurn(turns, conditions.get(turns.when) ?? turns.when) }));
   let sum = made.reduce((rules, { odd }) => rules + odd.length, 0);
   for (const each of made.toSorted((a, b) => b.odd.length - a.odd.length)) {

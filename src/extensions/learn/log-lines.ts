@@ -2,6 +2,7 @@ import { DAY_MS } from '../../common/schema/milliseconds.js';
 import { concatBytes } from '../../modbus/protocol/bytes.js';
 import { MIN_RTU_LENGTH } from '../../modbus/protocol/limits.js';
 import { bytesShown, hexIn, MOST_BYTES, MOST_CHARACTERS, withoutDates } from './bytes-shown.js';
+import { LogTimes } from './log-times.js';
 import type { LoggedBytes, LogLines } from './logged-bytes.js';
 import { bytesContinued, unwrapped } from './wrapped-lines.js';
 
@@ -27,6 +28,7 @@ interface RawFrame {
   readonly line: number;
   readonly text: string;
   readonly at: number | undefined;
+  readonly part?: number;
   bytes: Uint8Array;
   readonly isCut?: boolean;
   /** The direction that the line itself gives. */
@@ -48,7 +50,7 @@ export function readLog(text: string): LogLines {
   /** The frame of the line before. */
   let last: RawFrame | undefined;
   let unread: number | undefined;
-  let until: number | undefined;
+  const times = new LogTimes();
   const lines = text.split('\n').map((line) => line.slice(0, MOST_CHARACTERS).replace(/\*+/g, '').trimEnd());
   for (let i = 0, used = 1; i < lines.length; i += used) {
     used = 1;
@@ -67,21 +69,21 @@ export function readLog(text: string): LogLines {
     const whole = unwrapped(lines, i);
     used = whole.lines;
     const line = whole.text;
-    const at = event ? event.at : clockIn(line);
-    until = at ?? until;
-    const frames = event ? [event] : fromLine(withoutDates(line), { line: i + 1, text: line, at });
+    const at = times.take(event ? event.at : clockIn(line), line);
+    const frames = event ? [{ ...event, at }] : fromLine(withoutDates(line), { line: i + 1, text: line, at });
     const isBare = !last && heading !== '' && frames[0]?.before?.trim() === '';
     const isGivenUp = GIVEN_UP.test(line);
     if (frames.length === 0) heading = plain;
     const before = found.at(-1);
     if (isGivenUp && frames.length === 0 && before) before.isGivenUp = true;
-    const made = frames.map((frame) => ({ ...frame, heading, isBare, isGivenUp }));
+    const made = frames.map((frame) => ({ ...frame, heading, isBare, isGivenUp, part: times.part }));
     last = made.at(-1);
     found.push(...made);
   }
   const notes =
     unread === undefined ? [] : [`only ${MOST_FRAMES} frames were read, up to line ${unread - 1}`];
-  return { frames: directed(found).map((frame) => ({ ...frame, until })), notes };
+  const { ends } = times;
+  return { frames: directed(found).map((frame) => ({ ...frame, until: ends[frame.part ?? 0] })), notes };
 }
 
 /** The groups of bytes of a line. One after the first counts if a word before it says its direction. */
@@ -118,12 +120,12 @@ function directed(found: readonly RawFrame[]): LoggedBytes[] {
   return found.map((each): LoggedBytes => {
     const own = each.direction ?? (hasArrows ? arrow(each) : undefined);
     const direction = own ?? (hasHeadings ? above(each) : undefined);
-    const { line, text, at, bytes, isCut, isGivenUp, before = '', heading = '' } = each;
+    const { line, text, at, part, bytes, isCut, isGivenUp, before = '', heading = '' } = each;
     const isDoubtful = namesBoth(before) || (!own && namesBoth(heading));
     // Words with digits are left out: they are counters and addresses in memory.
     const words = `${own ? '' : heading} ${before}`.split(/\s+/).filter((word) => !/\d/.test(word));
     const said = { words: words.join(' '), isDoubtful, isGivenUp: isGivenUp === true };
-    return { line, text, at, bytes, direction, ...said, isCut: isCut === true };
+    return { line, text, at, part, bytes, direction, ...said, isCut: isCut === true };
   });
 }
 

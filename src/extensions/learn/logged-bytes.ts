@@ -8,6 +8,8 @@ export interface LoggedBytes {
   readonly line: number;
   /** The number of its file, from 0, where several follow one another; 0 when absent. */
   readonly file?: number;
+  /** How many gaps of the file are before it: what is missing there may have been a reply. */
+  readonly part?: number | undefined;
   readonly at: number | undefined;
   /** The direction as the program that wrote the log sees it; undefined when the line does not say. */
   readonly direction: 'out' | 'in' | undefined;
@@ -26,7 +28,7 @@ export interface LoggedBytes {
   readonly isAfterGap?: boolean;
   /** True when the words before the bytes name both directions, so that `direction` is the nearest of them. */
   readonly isDoubtful?: boolean;
-  /** When the log ends, or the client closed the connection: a later reply would not be in the log. */
+  /** When the log ends, or has a gap, or the client closed the connection: a later reply would not be in the log. */
   readonly until?: number | undefined;
   /** True when the log says that no reply came in time. */
   readonly isGivenUp?: boolean;

@@ -21,8 +21,8 @@ export interface Cell {
   value: number;
   /** How often clients have read it. */
   reads: number;
-  /** The reads that found another value than the one before and than was written, with what they found. */
-  readonly replayed: (readonly [read: number, value: number])[];
+  /** The reads that found another value than the one before and than was written, with what they found, and when. */
+  readonly replayed: (readonly [read: number, value: number, at: number | undefined])[];
 }
 
 /** Registers or coils that a request reads, or writes with values or masks. */
@@ -85,8 +85,9 @@ export class Model {
   /**
    * Executes a request as the device will, if it does not refuse it.
    * @param reply what the real device answered; a read that finds other values is replayed
+   * @param at when it was asked, in ms
    */
-  execute(request: Uint8Array, reply?: Uint8Array): void {
+  execute(request: Uint8Array, reply?: Uint8Array, at?: number): void {
     const plain = this.reply(request);
     if (!plain || (plain[0] as number) & EXCEPTION_FLAG) return;
     const { read, written } = accessOf(request) ?? {};
@@ -99,7 +100,7 @@ export class Model {
       if (!cell) continue;
       cell.reads++;
       const value = found?.[i] ?? cell.value;
-      if (value !== cell.value) cell.replayed.push([cell.reads, value]);
+      if (value !== cell.value) cell.replayed.push([cell.reads, value, at]);
       cell.value = value;
     }
   }

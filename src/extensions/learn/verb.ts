@@ -37,7 +37,7 @@ export async function learn(command: LearnCommand): Promise<number> {
     contents.push(read.value);
   }
   const source = [...files, ...(from ? [`line ${from.line} of ${from.url}`] : [])].join(', ');
-  const result = learnFiles(contents, source);
+  const result = learnFiles(contents, source, command.recorded);
   if (!result.ok) return complain(`${source}: ${result.error}`);
   const learned = result.value;
   note([learned.summary, ...learned.notes].join('\n'));
@@ -88,8 +88,11 @@ async function readLine({
 async function checkOf({ text, learned }: LearnedFile): Promise<Check> {
   const loaded = loadNative(text, '.');
   if (!loaded.ok) return { asked: 0, same: 0, others: [] };
-  const { lines } = new Simulator(loaded.configuration, await warningLog());
-  return checkLearned(learned, (name, request) => {
+  const { lines, devices } = new Simulator(loaded.configuration, await warningLog());
+  const clocks = Array.from(devices.values(), ({ clock }) => clock);
+  for (const clock of clocks) clock.set({ paused: true });
+  return checkLearned(learned, (name, request, ms) => {
+    for (const clock of clocks) clock.step(Math.max(0, ms - clock.time));
     const plan = lines.get(name)?.bus.answer({ ...request, clientId: 1 })?.plan;
     const steps = plan?.kind === 'send' ? plan.steps : [];
     return concatBytes(...steps.map((step) => (step.kind === 'bytes' ? step.bytes : [])));

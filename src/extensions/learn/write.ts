@@ -9,6 +9,7 @@ import { addressRanges } from '../../modbus/protocol/pdu.js';
 import type { Conversation } from './exchanges.js';
 import { conditionOf, type LearnedDevice, type LearnedLine, type OddReply } from './learned.js';
 import { writtenValues } from './model.js';
+import { type Recorded, Recording, SHORTEST_DELAY } from './recording.js';
 
 /** What was learned from a log. */
 export interface Learned {
@@ -19,30 +20,34 @@ export interface Learned {
   readonly isCapture: boolean;
   /** What was not understood, a sentence each. */
   readonly notes: readonly string[];
+  /** How values and reply times are played as they were; undefined for values by reads and usual times. */
+  readonly recorded?: Recorded | undefined;
 }
 
 const FRAMINGS = { socket: 'Modbus TCP', rtu: 'RTU', ascii: 'ASCII' };
 /** The most rules of a file: the program takes 256. */
 const MOST_RULES = 250;
-/**
- * The shortest delay that is written, in ms. A shorter one is lost in the time that the program itself takes.
- */
-const SHORTEST_DELAY = 2;
 /** The most ranges of addresses or turns in a rule. */
 const MOST_RANGES = 256;
 /** The greatest number of a turn that a rule can name. */
 const LAST_TURN = 99_999;
 
 /** Writes what was learned as a native file. */
-export function writeLearned({ source, conversation, lines, notes }: Learned): string {
+export function writeLearned({ source, conversation, lines, notes, recorded }: Learned): string {
   const { framing, exchanges } = conversation;
   const devices = lines.flatMap((line, i) =>
     line.devices.map((device) => ({ device, name: nameOf(device, i) })),
   );
-  const faults = [
+  const replies = [
     ...lines.flatMap((line, i) => silencesOf(line, lineName(framing, i))),
     ...devices.flatMap(({ device, name }) => rulesOf(device, name)),
   ];
+  const recording = recorded && new Recording(recorded, conversation, devices, MOST_RULES - replies.length);
+  const faults = [
+    ...replies,
+    ...devices.flatMap(({ device, name }) => recording?.delaysOf(device, name) ?? delayOf(device, name)),
+  ];
+  const registers = devices.map(({ device }) => registersOf((table) => entriesOf(table, device, recording)));
   return nativeText({
     remarks: [
       `Written by modbus-sim learn from ${source}: ${exchanges.length} requests, ${FRAMINGS[framing.name]}.`,
@@ -53,13 +58,14 @@ export function writeLearned({ source, conversation, lines, notes }: Learned): s
         silent.length > 0 ? [`${lineName(framing, i)}: these units never answered: ${listed(silent)}`] : [],
       ),
       ...notes,
+      ...(recording?.notes ?? []),
       ...(faults.length > MOST_RULES ? [`${faults.length - MOST_RULES} more rules were left out.`] : []),
     ],
-    devices: devices.map(({ device, name }) => [
+    devices: devices.map(({ device, name }, i) => [
       name,
       {
         ...(device.answersBroadcasts && { manners: { answersBroadcasts: 'own' } }),
-        registers: registersOf((table) => entriesOf(table, device)),
+        registers: registers[i],
       },
     ]),
     lines: lines.map(({ devices: own, silent }, i) => ({
@@ -81,8 +87,14 @@ function nameOf({ unit }: LearnedDevice, line: number): string {
   return `unit-${unit}${line === 0 ? '' : `-${line + 1}`}`;
 }
 
+type RegisterEntry = { readonly address: number } & Readonly<Record<string, unknown>>;
+
 /** Writes registers that only writes changed as lists, and one entry for each other register. */
-function entriesOf(table: TableName, { tables }: LearnedDevice): { address: number }[] {
+function entriesOf(
+  table: TableName,
+  { tables }: LearnedDevice,
+  recording: Recording | undefined,
+): RegisterEntry[] {
   const cells = [...(tables.get(table) ?? [])].sort(([a], [b]) => a - b);
   const still = (isWritable: boolean) =>
     valueLists(
@@ -91,9 +103,13 @@ function entriesOf(table: TableName, { tables }: LearnedDevice): { address: numb
       ),
     );
   return [
-    ...cells.flatMap(([address, { first, writable, replayed }]) => {
-      const moving = { address, value: first, action: 'replay', reads: replayed };
-      return replayed.length === 0 ? [] : [{ ...moving, ...(writable && { write: true }) }];
+    ...cells.flatMap(([address, cell]): RegisterEntry[] => {
+      const { first, writable, replayed } = cell;
+      if (replayed.length === 0) return [];
+      const signal = recording?.signalOf(cell);
+      if (signal) return [{ address, signal }];
+      const reads = replayed.map(([read, value]) => [read, value]);
+      return [{ address, value: first, action: 'replay', reads, ...(writable && { write: true }) }];
     }),
     ...still(false),
     ...still(true).map((list) => ({ ...list, write: true })),
@@ -129,7 +145,6 @@ function rulesOf(device: LearnedDevice, name: string): object[] {
         when: { device: name, ...when },
         do: faults,
       })),
-    ...delayOf(device, name),
   ];
 }
 

@@ -38,6 +38,7 @@ type Row = [faults: unknown[], situation: Situation, steps: string[], ...cannot:
 const ROWS: Record<string, Row[]> = {
   delay: [
     [[{ delay: 250 }], {}, [`250 ${REPLY}`]],
+    [[{ delay: [250, 10] }], {}, [`250 ${REPLY}`]],
     [[{ delay: 0.5 }], tcp, [`0.5 ${TCP_REPLY}`]],
     [[{ delay: { ms: 100, jitter: 0 } }], {}, [`100 ${REPLY}`]],
     [[{ delay: { ms: 100, jitter: 50 } }], {}, [`65.86731739807874 ${REPLY}`]],
@@ -658,7 +659,7 @@ describe('any rule on any reply', () => {
         ({ rule, framing, response, seed, ...context }) => {
           const ids = { unitId: 1, transactionId: 2 };
           const plan = response ? plainReply(framing.encode({ ...ids, pdu: response })) : silence('none');
-          const acting = [{ rule, random: seededRandom(seed, 1) }];
+          const acting = [{ rule, random: seededRandom(seed, 1), turn: 1 }];
           const changed = applyFaults(plan, acting, line, { ...ids, framing, ...context, startTime });
           expect(changed.acted).toHaveLength(rule.faults.length);
           // What was accepted alone is not kept from acting by the limits.
@@ -668,7 +669,7 @@ describe('any rule on any reply', () => {
             ),
           ).toEqual([]);
           checkSteps(changed.plan);
-          const again = applyFaults(plan, [{ rule, random: seededRandom(seed, 1) }], line, {
+          const again = applyFaults(plan, [{ rule, random: seededRandom(seed, 1), turn: 1 }], line, {
             ...ids,
             framing,
             ...context,
@@ -698,7 +699,7 @@ it('what a fault makes of a plan leaves the plan as it was', () => {
   const plan = plainReply(bytesOf(REPLY));
   const rule = ruleOf([{ corrupt: 5 }, { change: 50 }, { crc: 'zero' }, { values: [9] }, { extend: 1 }]);
   const context = { unitId: 1, transactionId: 0, requestPdu: bytesOf('03'), framing: RTU };
-  const acting = [{ rule, random: seededRandom(1, 1) }];
+  const acting = [{ rule, random: seededRandom(1, 1), turn: 1 }];
   const line = { name: 'bench', abilities: abilities('serial', 'rtu') };
   applyFaults(plan, acting, line, { ...context, characterTime: 1, previousReply: undefined, startTime });
   expect(plan).toEqual(plainReply(bytesOf(REPLY)));

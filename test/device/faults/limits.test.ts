@@ -40,7 +40,7 @@ const CONTEXT = {
 
 /** What one rule after the other makes of a reply of 9 bytes. */
 function appliedTo(rules: readonly (readonly unknown[])[]) {
-  const acting = rules.map((faults) => ({ rule: ruleOf(faults), random: seededRandom(1, 1) }));
+  const acting = rules.map((faults) => ({ rule: ruleOf(faults), random: seededRandom(1, 1), turn: 1 }));
   const plan = plainReply(RTU.encode({ ...IDS, pdu: REPLY }));
   const { plan: changed, acted } = applyFaults(plan, acting, LINE, CONTEXT);
   return { plan: changed, cannot: acted.map(({ notAchieved }) => notAchieved) };
@@ -237,6 +237,7 @@ describe('any two to four rules on any reply', () => {
           const acting = faults.map((fault, i) => ({
             rule: ruleOf([fault]),
             random: seededRandom(seed, i),
+            turn: 1,
           }));
           const { plan, acted } = applyFaults(reply, acting, LINE, { ...CONTEXT, framing });
           const { steps, bytes, ms } = sizeOf(plan);
@@ -283,6 +284,7 @@ describe('the work of faults on one reply has an end', () => {
     const acting = rules.map((faults, i) => ({
       rule: ruleOf(faults, { name: `r${i}` }),
       random: seededRandom(1, i),
+      turn: 1,
     }));
     const plan = plainReply(RTU.encode({ ...IDS, pdu: REPLY }));
     return applyFaults(plan, acting, LINE, { ...CONTEXT, framing, startTime });

@@ -69,7 +69,7 @@ export function played(
   const ids = { unitId: UNIT, transactionId: TRANSACTION };
   const plan =
     response === undefined ? silence('none') : plainReply(framing.encode({ ...ids, pdu: bytesOf(response) }));
-  const acting = [{ rule: ruleOf(faults), random: seededRandom(seed, 1) }];
+  const acting = [{ rule: ruleOf(faults), random: seededRandom(seed, 1), turn: 1 }];
   const line = { name: 'bench', abilities };
   const { plan: changed, acted } = applyFaults(plan, acting, line, {
     ...ids,

@@ -261,6 +261,35 @@ describe('a playback', () => {
   });
 });
 
+describe('recorded', () => {
+  const play = (values: string, more = {}) => started({ recorded: { values, ...more } });
+
+  it.each([
+    ['0 5, 1 6, 2.5 -7.5, 4', {}, 999, 5],
+    ['0 5, 1 6, 2.5 -7.5, 4', {}, 1000, 6],
+    ['0 5, 1 6, 2.5 -7.5, 4', {}, 1e9, -7.5],
+    ['0 5, 1 6, 2.5 -7.5, 4', { loop: true }, 4000, 5],
+    ['0 5, 1 6, 2.5 -7.5, 4', { loop: true, speed: 2 }, 2500, 6],
+    ['0 5, 1 6', { loop: true }, 2000, 5],
+    ['0 5', {}, 1e9, 5],
+  ])('%s with %o at %d ms is %d', (values, more, time, value) => {
+    expect(play(values, more).valueAt(time)).toBe(value);
+  });
+
+  it.each([
+    ['', '"" is no time with a value'],
+    ['1 5', '"1 5" is not a value from 0 on'],
+    ['0', '"0" is not a value from 0 on'],
+    ['0 5, 0 6', '"0 6" is not after the time before it'],
+    ['0 5, 3, 4 6', '"4 6" is no time with a value'],
+    ['0 5, 1 x', '"1 x" is no time with a value'],
+  ])('%j is refused, with the place', (values, message) => {
+    expect(mistakesOf({ recorded: { values } })).toEqual([
+      expect.stringContaining(`recorded.values: ${message}`),
+    ]);
+  });
+});
+
 describe('a signal entry', () => {
   it.each([
     [

@@ -417,7 +417,7 @@ describe('a mistake in registers', () => {
     ],
     [
       entry('coils', '{address: 0, type: uint16}'),
-      'devices.m.registers.coils[0].type: unknown key "type" (known: address, value, quantity, write, action, min, max, reads, name, description, labels, retain, available, unavailable, notAvailable, signal, seed, follows, limits, allowed, password, pulse, latch, fallsBack, busyFor, onWrite)',
+      'devices.m.registers.coils[0].type: unknown key "type" (known: address, value, quantity, write, action, min, max, reads, name, description, labels, retain, available, unavailable, notAvailable, stale, signal, seed, follows, limits, allowed, password, pulse, latch, fallsBack, busyFor, onWrite)',
     ],
     [
       entry('coils', '{address: 0, action: uptime}'),

@@ -310,3 +310,40 @@ it('a ConfigMap of Kubernetes is opened', () => {
     error: 'is a ConfigMap without a file in its data',
   });
 });
+
+describe('addresses of six digits', () => {
+  const rows = (...addresses: (number | string)[]) =>
+    addresses.map((address, i) => `Value ${i},${address},UINT16`);
+  const read = (...addresses: (number | string)[]) => {
+    const { registers, notes, preview } = imported(table('Signal,Address,Type', ...rows(...addresses)));
+    const at = Object.entries(registers).flatMap(([name, entries]) =>
+      entries.map(({ address }) => `${name} ${address}`),
+    );
+    return { at, notes, preview };
+  };
+
+  it('are register numbers also where one of the file is not, which is then taken as on the wire and listed', () => {
+    const { at, notes } = read(403020, 403000, 14320, 300007);
+    expect(at).toEqual(['input 6', 'holding 2999', 'holding 3019', 'holding 14320']);
+    expect(notes).toEqual([expect.stringContaining('14320 is no register number')]);
+  });
+
+  it('count from 0 where 400000 is one of them', () => {
+    const { at, preview } = read(400000, 400006, 419012);
+    expect(at).toEqual(['holding 0', 'holding 6', 'holding 19012']);
+    expect(preview.join()).toContain('register numbers from 0 on: 400000 is holding register 0');
+  });
+
+  it('are what they are, whatever the name of a vendor above them means', () => {
+    const text = `# Phoenix Contact EEM Register Map\n\n| Signal | Address | Type |\n|---|---|---|\n| U12 | 450514 | UINT32 |\n`;
+    expect(imported(text, 'eem.md').registers).toMatchObject({
+      holding: [{ address: 50513, type: 'uint32' }],
+    });
+  });
+
+  it('of five digits are on the wire when one is no register number, and the other reading is named when it is near', () => {
+    const { at, preview } = read(40001, 40003, 40005, 40007, 12);
+    expect(at[0]).toBe('holding 12');
+    expect(preview.join()).toContain('(but 4 could be register numbers: --base entity)');
+  });
+});

@@ -169,9 +169,9 @@ it('a flow of Node-RED becomes a device for each unit of a connection', () => {
 it.each([
   ['devices: {}\nlines: {}\n', 'bench.yaml', 'is a file of modbus-sim already; serve it with --config'],
   [
-    'Bridge modbus:tcp:heater [ host="10.0.0.7" ] {\n}\n',
+    'Thing modbus:data:tcp:poller:level [ readStart="0" ]\n',
     'heater.things',
-    'is a configuration of openHAB; --from may be telegraf',
+    'is a configuration of openHAB without its bridge; --from may be telegraf',
   ],
   [
     '{"device_type": "x", {% if a %} "reg_type": 1 {% endif %}}',

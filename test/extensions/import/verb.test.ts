@@ -44,7 +44,7 @@ describe('modbus-sim import', () => {
       'what is no table',
       'hello\n',
       'x.md',
-      'its content does not say what it is; --from may be telegraf, esphome, evcc, wiren-board, node-red, modbus-exporter, solarman, modbuspal, sunspec, home-assistant, csv',
+      'its content does not say what it is; --from may be telegraf, esphome, evcc, wiren-board, node-red, openhab, modbus-exporter, solarman, modbuspal, sunspec, home-assistant, csv',
     ],
     [
       'a file that is too large',
@@ -65,7 +65,7 @@ describe('modbus-sim import', () => {
   it('refuses a kind that it does not know, and a directory', async () => {
     const directory = newDirectory();
     expect((await runHere(['import', newFile(MAP), '--from', 'xml'])).stderr).toContain(
-      'unknown kind of file "xml" (known: telegraf, esphome, evcc, wiren-board, node-red, modbus-exporter, solarman, modbuspal, sunspec, home-assistant, csv)',
+      'unknown kind of file "xml" (known: telegraf, esphome, evcc, wiren-board, node-red, openhab, modbus-exporter, solarman, modbuspal, sunspec, home-assistant, csv)',
     );
     expect((await runHere(['import', directory])).stderr).toContain('is a directory, expected a file');
   });

@@ -10,7 +10,8 @@ import { learned, packet, pcap } from './helpers.js';
 /* What a log does not show is not learned: no silence after its end, no request that is a reply. */
 
 const plain = (text: string) => hexOf(bytesOf(text));
-const AT_END = 'came so shortly before the log ends that nobody knows whether they were answered';
+const AT_END =
+  'came so shortly before the log ends, or a gap in it, that nobody knows whether they were answered';
 
 describe('a request with which a log ends', () => {
   const ask = (id: number, address = 0) => ({
@@ -87,6 +88,38 @@ describe('a request with which a log ends', () => {
       expect(result).toMatchObject({ ok: false, error: expect.stringContaining(AT_END) });
     },
   );
+
+  const said = (time: string, word: string, bytes: string) => `12:${time} ${word}: ${bytes}\n`;
+  const before = said('00:00.000', 'send', ask(1).hex) + said('00:00.005', 'recv', answer(1).hex);
+  const after = said('30:00.000', 'send', ask(3).hex) + said('30:00.005', 'recv', answer(3).hex);
+  it.each([
+    ['half an hour', said('00:01.000', 'send', ask(2).hex), ''],
+    ['three dots', said('00:01.000', 'send', ask(2).hex).slice(13), '[...]\n'],
+    [
+      'half an hour, with the beginning of a reply',
+      said('00:01.000', 'send', ask(2).hex) + said('00:01.001', 'recv', '00 02 00 00 00 05 01 03'),
+      '',
+    ],
+  ])('in front of a gap of %s is left out as one at the end', (_, asked, gap) => {
+    const { summary, text } = learned(before + asked + gap + after);
+    expect(summary).toBe('log: 2 requests to unit 1, 0 without an answer');
+    expect(text).toContain(AT_END);
+    expect(text).not.toMatch(/silence|junk/);
+  });
+
+  it('in front of a gap is silence when the log went on for longer than replies took', () => {
+    const asked = `${said('00:01.000', 'send', ask(2).hex)}12:00:04.000 polling\n`;
+    expect(learned(before + asked + after).summary).toBe('log: 3 requests to unit 1, 1 without an answer');
+  });
+
+  it('is silence where the client always polls so slowly', () => {
+    const polls = [0, 5, 10, 15].map((minute, i) => {
+      const at = String(minute).padStart(2, '0');
+      const asked = said(`${at}:00.000`, 'send', ask(i + 1).hex);
+      return i === 2 ? asked : asked + said(`${at}:00.005`, 'recv', answer(i + 1).hex);
+    });
+    expect(learned(polls.join('')).summary).toBe('log: 4 requests to unit 1, 1 without an answer');
+  });
 
   it('with a part of its reply is left out, too', () => {
     const log = `send: ${ask(1).hex}\nrecv: ${answer(1).hex}\nsend: ${ask(2).hex}\nrecv: 00 02 00 00 00 05 01 03\n`;

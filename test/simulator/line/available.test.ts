@@ -85,3 +85,47 @@ describe('a value that is not available', () => {
     expect(await read()).toBe(-0x80000000);
   });
 });
+
+describe('a value that is stale after a start', () => {
+  it('is for a time what it was when the power was lost, and then what it is', async () => {
+    const { rest, port } = await startSimulator(
+      nativeSetup({
+        devices: {
+          meter: {
+            clock: { paused: true },
+            registers: {
+              input: [
+                {
+                  address: 0,
+                  type: 'uint32',
+                  stale: '60s',
+                  signal: { counter: { perSecond: 1, from: 0x10000 } },
+                },
+                { address: 2, value: 5, stale: '10s' },
+              ],
+            },
+          },
+        },
+        lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+      }),
+    );
+    const client = new modbusSerial.default();
+    await client.connectTCP('127.0.0.1', { port: port('lan') });
+    client.setID(1);
+    clients.push(client);
+    const post = (what: string, body: object) => rest.send('POST', `/api/v1/devices/meter/${what}`, body);
+    const read = async () => (await client.readInputRegisters(0, 3)).data;
+    await post('clock', { step: '90s' });
+    await rest.send('PATCH', '/api/v1/devices/meter/registers', {
+      changes: [{ table: 'input', address: 2, value: 9 }],
+    });
+    expect(await read()).toEqual([1, 90, 9]);
+    await post('power', { state: 'off' });
+    await post('power', { state: 'on' });
+    expect(await read()).toEqual([1, 90, 9]);
+    await post('clock', { step: '30s' });
+    expect(await read()).toEqual([1, 90, 5]);
+    await post('clock', { step: '30s' });
+    expect(await read()).toEqual([1, 60, 5]);
+  });
+});

@@ -1,9 +1,12 @@
 import { z } from 'zod';
-import { numberFrom, section, UNLIMITED, wholeNumber } from '../../../common/schema/parts.js';
+import { bounded, numberFrom, section, UNLIMITED, wholeNumber } from '../../../common/schema/parts.js';
 import { duration } from '../../../common/schema/units.js';
 import { stepsOf } from '../../../modbus/protocol/reply-plan.js';
 import { fault } from '../kind.js';
 import { countFrames, cutFrames, withSteps } from '../plan.js';
+
+/** The most delays of a list. */
+const MAX_DELAYS = 10_000;
 
 /** Faults that change when the bytes of a reply leave, and no byte of the reply. */
 export const TIMING = {
@@ -11,20 +14,25 @@ export const TIMING = {
     does: 'Delays the reply.',
     schema: z.union(
       [
-        duration().transform((ms) => ({ ms, jitter: 0 })),
+        duration().transform((ms) => ({ ms: [ms], jitter: 0 })),
+        bounded(z.array(duration()).min(1), MAX_DELAYS, 'delays')
+          .transform((ms) => ({ ms, jitter: 0 }))
+          .describe('The delays of one reply after the other, again and again.'),
         section({
           ms: duration().describe('How long to delay the reply.'),
           jitter: duration()
             .default(0)
             .describe('Varies the delay at random, by up to this much in both directions.'),
-        }),
+        }).transform(({ ms, jitter }) => ({ ms: [ms], jitter })),
       ],
-      { error: 'a number of milliseconds, 0 or more, or {ms, jitter}' },
+      { error: 'a number of milliseconds, 0 or more, a list of them, or {ms, jitter}' },
     ),
-    apply(plan, { ms, jitter }, { random }) {
+    apply(plan, { ms, jitter }, { random, turn }) {
       const [first, ...rest] = stepsOf(plan);
       if (!first) return 'nothing is sent that could be late';
-      const late = Math.max(0, ms + jitter * (2 * random.next() - 1));
+      // Before a rule is in force, its longest delay is tried.
+      const planned = turn === 0 ? longest(ms) : (ms[(turn - 1) % ms.length] as number);
+      const late = Math.max(0, planned + jitter * (2 * random.next() - 1));
       return withSteps(plan, [{ ...first, waitMs: first.waitMs + late }, ...rest]);
     },
   }),
@@ -85,3 +93,7 @@ export const TIMING = {
     },
   }),
 };
+
+function longest(delays: readonly number[]): number {
+  return delays.reduce((most, ms) => Math.max(most, ms), 0);
+}

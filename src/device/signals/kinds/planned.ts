@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { flag, number, numberFrom, oneOf, section, text } from '../../../common/schema/parts.js';
 import { duration } from '../../../common/schema/units.js';
+import { documentAs } from '../../../common/schema/written-as.js';
 import { lastBefore } from '../recording/scan.js';
-import { MIN_PERIOD, type Signal, signal, type Track, type TrackSource } from '../signal.js';
+import { readValues } from '../recording/values.js';
+import { MIN_PERIOD, type Signal, signal, type Track } from '../signal.js';
 
 type Then = 'hold' | 'repeat' | 'bounce';
 
@@ -14,10 +16,37 @@ interface PlannedStep {
 /** The most steps of a list. For more, use a recording with `playback`. */
 const MAX_STEPS = 10_000;
 
-interface Playback extends TrackSource {
+interface Playing {
   readonly loop: boolean;
   readonly speed: number;
 }
+
+const playing = {
+  loop: flag.default(false),
+  speed: numberFrom(0, 1_000_000, 'a speed').default(1),
+};
+const playingNotes = {
+  loop: 'Whether it begins again at the end.',
+  speed: 'How many times as fast it is played.',
+};
+
+/** The most characters of a recording that stands in the file. */
+const MAX_RECORDED = 512 * 1024;
+
+const RECORDED = 'times in seconds with the values from then on, as in "0 230, 1.5 231, 60"';
+
+const recordedValues = z
+  .string({ error: RECORDED })
+  .max(MAX_RECORDED, {
+    error: `at most ${MAX_RECORDED} characters; a longer recording is a file for playback`,
+  })
+  .transform((text, context) => {
+    const read = readValues(text);
+    if (read.ok) return read.value;
+    context.addIssue({ code: 'custom', message: `${read.error}, expected ${RECORDED}`, input: text });
+    return z.NEVER;
+  });
+documentAs(recordedValues, () => z.string().max(MAX_RECORDED));
 
 /** Signals whose course is written down in advance, as a line, a list or a recording. */
 export const PLANNED = {
@@ -85,15 +114,13 @@ export const PLANNED = {
         file: text('the path of a CSV file'),
         column: text('the name of a column'),
         time: text('the name of the column with the times').default('time'),
-        loop: flag.default(false),
-        speed: numberFrom(0, 1_000_000, 'a speed').default(1),
+        ...playing,
       },
       {
         file: 'The path of a CSV file.',
         column: 'The column with the values.',
         time: 'The column with the times: seconds, or ISO 8601.',
-        loop: 'Whether it begins again at the end.',
-        speed: 'How many times as fast it is played.',
+        ...playingNotes,
       },
     ),
     fits: 'numbers and bits',
@@ -104,6 +131,23 @@ export const PLANNED = {
     },
     plays: ({ file, time, column }) => ({ file, time, column }),
     start: (parameters, context) => player(parameters, context.trackOf(parameters)),
+  }),
+
+  recorded: signal({
+    schema: section(
+      { values: recordedValues, ...playing },
+      {
+        values: 'Each time in seconds and the value from then on, as in 0 230, 1.5 231, 60.',
+        ...playingNotes,
+      },
+    ),
+    fits: 'numbers and bits',
+    doc: {
+      entry: '`recorded: {values: "0 230, 1.5 231, 60", loop, speed}`',
+      value:
+        'the same with the recording in the file itself: each time in seconds and the value from then on; a last time without a value is the end. [learn](learn.md#as-recorded) writes it',
+    },
+    start: ({ values, ...how }) => player(how, values),
   }),
 };
 
@@ -154,7 +198,7 @@ function staircase(list: readonly PlannedStep[]): Signal {
 }
 
 /** Plays a track. While rows can't be read, the value stays at the last row that was read. */
-function player({ loop, speed }: Playback, track: Track): Signal {
+function player({ loop, speed }: Playing, track: Track): Signal {
   let lastRead = 0;
   let trouble: string | undefined;
   return {

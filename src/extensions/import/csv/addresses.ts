@@ -4,6 +4,8 @@ export interface WrittenAddress {
   readonly number: number;
   /** True for a decimal form of five or six digits, as register numbers in manuals have. */
   readonly isLong: boolean;
+  /** True for one of six digits. */
+  readonly hasSix?: boolean;
   /** The number of registers of a range such as `100-101`. */
   readonly words?: number;
   /** The bit of `100.3`, `100:3` or `100.b3`. */
@@ -17,9 +19,14 @@ export interface AddressStyle {
   /** True when addresses are hexadecimal without a mark that says so. */
   readonly isHex: boolean;
   /**
-   * True when addresses are register numbers: 40001 is holding register 0, 30001 input register 0, and so on.
+   * Defined when addresses are register numbers: the number of the first register of each table. From 1 on, 40001 is
+   * holding register 0, 30001 input register 0, and so on; from 0 on, 400000 is.
    */
-  readonly areNumbers: boolean;
+  readonly numbersFrom: 0 | 1 | undefined;
+  /** True where numbers have six digits, so those of five are none. */
+  readonly haveSix?: boolean;
+  /** How many addresses could be read the other way, where those are most. */
+  readonly others?: number;
 }
 
 const PATTERN =
@@ -59,7 +66,13 @@ export function writtenAddress(text: string, isHex: boolean): WrittenAddress | u
   const string = KEP_STRING.exec(bare);
   if (string) {
     const words = Math.ceil(Number(string[2]) / 2);
-    return { number: Number(string[1]), isLong: true, words, isString: true };
+    return {
+      number: Number(string[1]),
+      isLong: true,
+      hasSix: string[1]?.length === 6,
+      words,
+      isString: true,
+    };
   }
   const match = PATTERN.exec(bare);
   if (!match) return undefined;
@@ -72,6 +85,7 @@ export function writtenAddress(text: string, isHex: boolean): WrittenAddress | u
   return {
     number,
     isLong: base === 10 && (digits.length === 5 || digits.length === 6),
+    hasSix: base === 10 && digits.length === 6,
     ...(last !== undefined && { words: last - number + 1 }),
     ...(bit !== undefined && { bit: Number(bit) }),
   };
@@ -88,29 +102,44 @@ const DIGIT_OF_TABLE: Readonly<Record<TableName, number>> = { coils: 0, discrete
 /**
  * The table and the address that a register number of five or six digits means: 40001 is holding register 0.
  */
-export function numbered({
-  number,
-  isLong,
-}: WrittenAddress): { table: TableName; address: number } | undefined {
-  if (!isLong) return undefined;
-  const span = number >= 100_000 ? 100_000 : 10_000;
+export function numbered(
+  { number, isLong, hasSix = false }: WrittenAddress,
+  from: 0 | 1 = 1,
+  haveSix = false,
+): { table: TableName; address: number } | undefined {
+  if (!isLong || (haveSix && !hasSix)) return undefined;
+  const span = hasSix ? 100_000 : 10_000;
   const table = TABLE_OF_DIGIT[Math.floor(number / span)];
-  const address = (number % span) - 1;
+  const address = (number % span) - from;
   return table === undefined || address < 0 || address > 65_535 ? undefined : { table, address };
 }
 
+/** How many of the addresses have to be register numbers to say that they could be. */
+const MOST = 0.8;
+
 /**
  * Decides whether the addresses of a file are register numbers: all must be, and each of the table that its
- * row names, if any, and none a coil whose type has 16 bits. A single address that is no register number, such as 40000 or 12, decides against it.
+ * row names, if any, and none a coil whose type has 16 bits. A single address that is no register number, such as 40000 or 12, decides against it,
+ * unless others are too great for an address on the wire, whatever a title says. Then 400000 shows that the numbers count from 0.
  */
-export function areNumbers(
+export function numbersFrom(
   all: readonly { address: WrittenAddress; table: TableName | undefined; isWord?: boolean }[],
-): boolean {
+): Omit<AddressStyle, 'isHex'> {
+  const isBeyond = all.some(({ address }) => address.isLong && address.number > 65_535);
+  const isFromZero = all.some(
+    ({ address: { isLong, number } }) => isLong && number >= 100_000 && number % 100_000 === 0,
+  );
+  const from = isBeyond && isFromZero ? 0 : 1;
   const tables = all.map(({ address, table, isWord = false }) => {
-    const meant = numbered(address);
-    if (meant === undefined || (table !== undefined && table !== meant.table)) return false;
+    const meant = numbered(address, from, isBeyond);
+    if (meant === undefined || (!isBeyond && table !== undefined && table !== meant.table)) return false;
     return !(isWord && isOfBits(meant.table)) && DIGIT_OF_TABLE[meant.table];
   });
+  const numbers = tables.filter((digit) => digit !== false);
   // If all of them were numbers of coils, they could as well be addresses with leading zeros.
-  return all.length > 0 && tables.every((digit) => digit !== false) && tables.some((digit) => digit !== 0);
+  const hasTables = numbers.some((digit) => digit !== 0);
+  const areAll = numbers.length === all.length;
+  if (hasTables && (areAll || isBeyond)) return { numbersFrom: from, haveSix: isBeyond };
+  const isNear = hasTables && numbers.length >= MOST * all.length;
+  return { numbersFrom: undefined, ...(isNear && { others: numbers.length }) };
 }

@@ -7,8 +7,8 @@ import { type DataType, dataTypeOf, orderOf } from '../data-types.js';
 import {
   type AddressStyle,
   areHex,
-  areNumbers,
   numbered,
+  numbersFrom,
   type WrittenAddress,
   writtenAddress,
 } from './addresses.js';
@@ -65,7 +65,13 @@ export class TableReader {
       ...{ address, table: word?.table },
       isWord: (dataTypeOf(this.#text.of(row, 'type'), 1)?.type ?? 'bit') !== 'bit',
     }));
-    const style = { isHex, areNumbers: base === undefined ? areNumbers(all) : base === 'entity' };
+    const found = numbersFrom(all);
+    const style = {
+      isHex,
+      ...(base === undefined
+        ? found
+        : { numbersFrom: base === 'entity' ? (found.numbersFrom ?? 1) : undefined }),
+    };
     this.#countsBytes = this.#doesCountBytes(placed);
     this.#inUnits ||= this.#hasDefaultsInUnits();
     for (const [i, each] of placed.entries()) this.#take(each, placed[i + 1]?.address.number, style, device);
@@ -149,7 +155,10 @@ export class TableReader {
     style: AddressStyle,
     device: string,
   ): void {
-    const number = style.areNumbers ? numbered(written) : undefined;
+    const number =
+      style.numbersFrom === undefined ? undefined : numbered(written, style.numbersFrom, style.haveSix);
+    if (style.numbersFrom !== undefined && !number)
+      this.#note(row, `${written.number} is no register number, so it is taken as on the wire`);
     const address = number?.address ?? written.number - (this.#extras.base === '1' ? 1 : 0);
     const bit = written.bit ?? this.#text.whole(row, 'bit');
     const text = written.isString ? 'string' : this.#text.of(row, 'type');
@@ -330,7 +339,8 @@ export class TableReader {
     });
     const columns = [...of.values()];
     const unused = header.cells.filter((cell, i) => cell !== '' && !columns.includes(i));
-    const isTold = of.has('table') || style.areNumbers || this.#extras.table || tableOfTitle(this.#title);
+    const isTold =
+      of.has('table') || style.numbersFrom !== undefined || this.#extras.table || tableOfTitle(this.#title);
     const defaults = [
       ...(isTold ? [] : ['no column says the table: holding registers, and coils for bits']),
       ...(of.has('type') ? [] : ['no column says the type: uint16']),
@@ -338,11 +348,14 @@ export class TableReader {
     return [...used, ...unused.map((cell) => `column ${quote(cell)}: not used`), ...defaults];
   }
 
-  #addressesIn({ areNumbers: areEntities, isHex }: AddressStyle): string {
-    if (areEntities)
+  #addressesIn({ numbersFrom: from, others, isHex }: AddressStyle): string {
+    if (from === 0)
+      return 'register numbers from 0 on: 400000 is holding register 0, 300000 input register 0';
+    if (from === 1)
       return 'register numbers: 40001 is holding register 0, 30001 input register 0, 10001 discrete input 0';
     const first = this.#extras.base === '1' ? 'counted from 1' : '0-based, as on the wire';
-    return `${isHex ? 'hexadecimal, ' : ''}${first}`;
+    const near = others === undefined ? '' : ` (but ${others} could be register numbers: --base entity)`;
+    return `${isHex ? 'hexadecimal, ' : ''}${first}${near}`;
   }
 }
 

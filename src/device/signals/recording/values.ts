@@ -1,0 +1,37 @@
+import { failure, type Result, success } from '../../../common/result.js';
+import { quote } from '../../../common/schema/problem.js';
+import type { Track } from '../signal.js';
+
+/** How long a single value without an end lasts, in ms. */
+const LONE_VALUE = 1000;
+
+const PAIR = /^(\d+(?:\.\d+)?)(?: (-?\d+(?:\.\d+)?(?:e[+-]?\d+)?))?$/;
+
+/**
+ * Reads a recording that stands in one text, `0 230, 1.5 231, 60`: times in seconds from 0 on, each with the value from
+ * then on. A last time without a value is the end; otherwise the last value lasts as long as the one before it.
+ */
+export function readValues(text: string): Result<Track> {
+  const times: number[] = [];
+  const values: number[] = [];
+  let end: number | undefined;
+  for (const piece of text.split(',')) {
+    const [, seconds, value] = PAIR.exec(piece.trim()) ?? [];
+    const time = Math.round(Number(seconds) * 1e6) / 1000;
+    const before = times.at(-1);
+    if (seconds === undefined || end !== undefined)
+      return failure(`${quote(piece.trim())} is no time with a value`);
+    if (before === undefined ? time !== 0 || value === undefined : time <= before)
+      return failure(
+        `${quote(piece.trim())} is not ${before === undefined ? 'a value from 0 on' : 'after the time before it'}`,
+      );
+    if (value === undefined) end = time;
+    else {
+      times.push(time);
+      values.push(Number(value));
+    }
+  }
+  const last = times.at(-1) as number;
+  const length = end ?? (times.length > 1 ? 2 * last - (times.at(-2) as number) : LONE_VALUE);
+  return success({ length, rowsAt: () => success({ times, values }) });
+}

@@ -1,0 +1,176 @@
+import { failure, type Result } from '../../common/result.js';
+import { quote } from '../../common/schema/problem.js';
+import { CELLS_PER_VALUE, type ValueType } from '../../device/registers/cell-type.js';
+import { isOfBits, type TableName } from '../../device/tables.js';
+import { Collector, type Imported, numberOf } from './collected.js';
+import { byWord } from './data-types.js';
+
+/**
+ * Things of openHAB: a bridge `modbus:tcp` or `modbus:serial` is a connection with one unit, its pollers read blocks of
+ * a table, and things of the kind `data` are the values in them, or are written alone.
+ */
+
+const TABLES = byWord<TableName>({
+  coils: 'coil',
+  discrete: 'discrete',
+  input: 'input',
+  holding: 'holding',
+});
+const TYPES = byWord<ValueType>({
+  bits: 'bit',
+  uint16: 'uint16 int8 uint8',
+  int16: 'int16',
+  uint32: 'uint32 uint32_swap',
+  int32: 'int32 int32_swap',
+  uint64: 'uint64 uint64_swap',
+  int64: 'int64 int64_swap',
+  float32: 'float32 float32_swap',
+});
+
+/** A thing with its parameters, or the end of a bridge. Lengths are bounded, so that each is looked at once. */
+const TOKEN =
+  /"[^"\n]{0,200}"|\/\/[^\n]{0,1000}|\/\*[\s\S]{0,5000}?\*\/|\b(Bridge|Thing)\s{1,20}([\w:.-]{1,200})(?:\s{1,20}([\w-]{1,100}))?\s{0,20}(?:"([^"\n]{0,200})")?\s{0,20}(?:@\s{0,20}"[^"\n]{0,200}")?\s{0,20}(?:\[((?:"[^"\n]{0,300}"|[^\]["]){0,1000})\])?\s{0,20}(\{)?|[{}]/g;
+const PARAMETER = /(\w{1,50})\s{0,20}=\s{0,20}(?:"([^"]{0,300})"|([\w.+-]{1,50}))/g;
+
+interface OpenBridge {
+  readonly kind: 'endpoint' | 'poller' | 'other';
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+interface Poller {
+  readonly table: TableName;
+  readonly start: number;
+  readonly length: number;
+  /** The addresses that have a value. */
+  readonly covered: Set<number>;
+}
+
+/** The most registers or coils that a poller reads. */
+const MOST_READ = 2000;
+
+export function importOpenhab(text: string): Result<Imported> {
+  const collector = new Collector();
+  const scopes: OpenBridge[] = [];
+  const pollers: (() => void)[] = [];
+  let poller: Poller | undefined;
+  let [line, seen] = [1, 0];
+  for (const match of text.matchAll(TOKEN)) {
+    const [token, word, type = '', id, label, written = '', opens] = match;
+    line += text.slice(seen, match.index).split('\n').length - 1;
+    seen = match.index;
+    if (token === '{') scopes.push({ kind: 'other', parameters: new Map() });
+    if (token === '}') scopes.pop();
+    if (word === undefined) continue;
+    const parameters = new Map(
+      Array.from(written.matchAll(PARAMETER), ([, key = '', quoted, bare = '']) => [key, quoted ?? bare]),
+    );
+    const location = `line ${line}`;
+    const endpoint = scopes.find(({ kind }) => kind === 'endpoint')?.parameters;
+    const name = id ?? type.split(':').at(-1) ?? '';
+    const kind = /^modbus:(?:tcp|serial)(?::|$)/.test(type)
+      ? 'endpoint'
+      : /^(?:modbus:)?poller(?::|$)/.test(type)
+        ? 'poller'
+        : 'other';
+    if (kind === 'poller') {
+      poller = pollerOf(parameters);
+      if (!poller)
+        collector.note(
+          location,
+          `poller ${quote(name)}: expected a type, a start and a length up to ${MOST_READ}`,
+        );
+      else if (endpoint) {
+        const [block, of] = [poller, endpoint];
+        pollers.push(() => fill(block, of, collector, location));
+      }
+    } else if (/^(?:modbus:)?data(?::|$)/.test(type)) {
+      const within = scopes.at(-1)?.kind === 'poller' ? poller : undefined;
+      if (!endpoint) collector.note(location, `${quote(name)} is outside of a bridge, so it is left out`);
+      else addData(parameters, within, endpoint, { name, label, location }, collector);
+    }
+    if (opens) scopes.push({ kind, parameters });
+  }
+  for (const each of pollers) each();
+  if (scopes.length > 0) return failure(`expected a } for each {; ${scopes.length} are missing`);
+  return collector.end('things of openHAB');
+}
+
+function pollerOf(parameters: ReadonlyMap<string, string>): Poller | undefined {
+  const table = TABLES.get(parameters.get('type') ?? '');
+  const [start, length] = [numberOf(parameters.get('start') ?? '0'), numberOf(parameters.get('length'))];
+  if (!table || start === undefined || length === undefined || !(length >= 1 && length <= MOST_READ))
+    return undefined;
+  return { table, start, length, covered: new Set() };
+}
+
+/** Where openHAB finds the device, and its unit identifier. */
+function placeOf(endpoint: ReadonlyMap<string, string>): readonly [place: string, unit: number] {
+  const host = endpoint.get('host');
+  const place =
+    host === undefined ? (endpoint.get('port') ?? '') : `tcp://${host}:${endpoint.get('port') ?? '502'}`;
+  return [place, numberOf(endpoint.get('id')) ?? 1];
+}
+
+/** Adds what a thing reads, and what it writes. */
+function addData(
+  parameters: ReadonlyMap<string, string>,
+  poller: Poller | undefined,
+  endpoint: ReadonlyMap<string, string>,
+  {
+    name,
+    label,
+    location,
+  }: { readonly name: string; readonly label: string | undefined; readonly location: string },
+  collector: Collector,
+): void {
+  const [place, unit] = placeOf(endpoint);
+  const add = (table: TableName | undefined, start: string, type: string, write: boolean) => {
+    const [, digits, bit] = /^(\d{1,6})(?:\.(\d{1,2}))?$/.exec(start) ?? [];
+    const found = table && isOfBits(table) ? 'bit' : TYPES.get(type);
+    if (!table || digits === undefined || found === undefined) {
+      collector.note(location, `${quote(name)}: ${quote(start)} of type ${quote(type)} is not understood`);
+      return;
+    }
+    const isPart = bit !== undefined || /^u?int8$/.test(type);
+    const swapped = type.endsWith('_swap') && { wordOrder: 'little' as const };
+    const kind = found === 'bits' || isPart ? 'uint16' : found;
+    const address = Number(digits);
+    if (poller?.table === table)
+      for (let i = 0; i < (CELLS_PER_VALUE[kind as keyof typeof CELLS_PER_VALUE] ?? 1); i++)
+        poller.covered.add(address + i);
+    const part = isPart ? { part: type === 'bit' ? `bit ${bit}` : `byte ${bit ?? 0}` } : {};
+    const value = { table, address, type: kind, name, description: label, write, location };
+    collector.addOnce(place, unit, `unit-${unit}`, { ...value, ...swapped, ...part });
+  };
+  const read = parameters.get('readStart');
+  const write = parameters.get('writeStart');
+  if (read !== undefined) add(poller?.table, read, parameters.get('readValueType') ?? '', false);
+  if (write !== undefined)
+    add(
+      TABLES.get(parameters.get('writeType') ?? ''),
+      write,
+      parameters.get('writeValueType') ?? parameters.get('readValueType') ?? 'bit',
+      true,
+    );
+  const transform = parameters.get('readTransform');
+  if (transform !== undefined && transform !== 'default')
+    collector.note(
+      location,
+      `${quote(name)}: ${quote(transform.slice(0, 60))} is not followed: the value is as stored`,
+    );
+}
+
+/** Adds the addresses that a poller reads with the others, so that its block can be read. */
+function fill(
+  { table, start, length, covered }: Poller,
+  endpoint: ReadonlyMap<string, string>,
+  collector: Collector,
+  location: string,
+): void {
+  const [place, unit] = placeOf(endpoint);
+  for (let address = start; address < start + length; address++) {
+    if (covered.has(address)) continue;
+    const type = isOfBits(table) ? ('bit' as const) : ('uint16' as const);
+    collector.addOnce(place, unit, `unit-${unit}`, { table, address, type, location });
+  }
+}

@@ -1,0 +1,97 @@
+import modbusSerial from 'modbus-serial';
+import { expect, it } from 'vitest';
+import { loadNative } from '../../../src/document/load.js';
+import { learnFiles } from '../../../src/extensions/learn/learn.js';
+import { startSimulator, stopAfterEach } from '../../support/simulator.js';
+
+/* A log that is played as it was: values by the clock, and the time of each reply. */
+
+stopAfterEach();
+
+/** A log in which a client reads input 10 and a setpoint, and writes the setpoint. Replies take 5, 130 and 7 ms. */
+const LOG = [
+  ['00.000', 'send', '0001 0000 0006 01 04 000a 0001'],
+  ['00.005', 'recv', '0001 0000 0005 01 04 02 0064'],
+  ['10.000', 'send', '0002 0000 0006 01 04 000a 0001'],
+  ['10.130', 'recv', '0002 0000 0005 01 04 02 0065'],
+  ['12.000', 'send', '0003 0000 0006 01 06 0000 0007'],
+  ['12.005', 'recv', '0003 0000 0006 01 06 0000 0007'],
+  ['20.000', 'send', '0004 0000 0006 01 04 000a 0001'],
+  ['20.007', 'recv', '0004 0000 0005 01 04 02 0063'],
+]
+  .map(
+    ([time, word, bytes = '']) =>
+      `12:00:${time} ${word}: ${(bytes.replaceAll(' ', '').match(/../g) ?? []).join(' ')}`,
+  )
+  .join('\n');
+
+function made(log: string, loop = false) {
+  const learned = learnFiles([Buffer.from(log)], 'log', { loop });
+  if (!learned.ok) throw new Error(learned.error);
+  return learned.value.text;
+}
+
+it('values move on the clock of the device, and each reply takes as long as it did', async () => {
+  const text = made(LOG);
+  expect(text).toContain('# Played as recorded, 21 s on the clock of each device.');
+  expect(text).toContain('signal: {recorded: {values: "0 100, 10 101, 20 99, 20.007"}}');
+  expect(text).toContain('delay: [5, 130, 7]');
+  const loaded = loadNative(text.replace('port: 5020', 'port: 0'), '.');
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+  const { rest, port } = await startSimulator(loaded.configuration);
+  const client = new modbusSerial.default();
+  await client.connectTCP('127.0.0.1', { port: port('lan') });
+  client.setTimeout(20_000);
+  const at = async (step: number) => {
+    await rest.send('POST', '/api/v1/devices/unit-1/clock', { pause: true, step });
+    const began = performance.now();
+    const { data } = await client.readInputRegisters(10, 1);
+    return { value: data[0], ms: performance.now() - began };
+  };
+  try {
+    client.setID(1);
+    expect((await at(1000)).value).toBe(100);
+    const slow = await at(9500);
+    expect(slow.value).toBe(101);
+    expect(slow.ms).toBeGreaterThan(125);
+    await client.writeRegister(0, 9);
+    expect((await client.readHoldingRegisters(0, 1)).data).toEqual([9]);
+    expect((await at(60_000)).value).toBe(99);
+  } finally {
+    await new Promise<void>((closed) => client.close(() => closed()));
+  }
+});
+
+it('begins again at the end if wanted, all registers at once', () => {
+  expect(made(LOG, true)).toContain(
+    'signal: {recorded: {values: "0 100, 10 101, 20 99, 20.007", loop: true}}',
+  );
+});
+
+it('has times, or nothing is played', () => {
+  const log = LOG.replaceAll(/12:00:\S+ /g, '');
+  expect(learnFiles([Buffer.from(log)], 'log', { loop: false })).toMatchObject({
+    ok: false,
+    error: 'there are no times, so nothing can be played as recorded',
+  });
+});
+
+it('is bounded: a register that moves more often than a file has room for stands still in the end, and a comment says so', () => {
+  const lines = Array.from({ length: 24_000 }, (_, i) => {
+    const hex = (n: number) =>
+      n
+        .toString(16)
+        .padStart(4, '0')
+        .replace(/(..)(..)/, '$1 $2');
+    const time = (ms: number) => new Date(ms).toISOString().slice(11, 23);
+    const id = hex(i % 65536);
+    return `${time(i * 10)} send: ${id} 00 00 00 06 01 04 00 0a 00 01\n${time(i * 10 + 3)} recv: ${id} 00 00 00 05 01 04 02 ${hex(i % 60000)}`;
+  });
+  const text = made(lines.join('\n'));
+  expect(text.length).toBeLessThan(1_000_000);
+  expect(text).toContain('# Values moved too often for a file, so some stand still before the end.\n');
+  expect(text).toContain(
+    '# There are more reply times than a file may have, so the first ones come again.\n',
+  );
+  expect(loadNative(text, '.').ok).toBe(true);
+});
