@@ -261,7 +261,8 @@ export class Asker {
     const connection = this.#newConnection(target);
     const problem = await this.#opened(connection);
     this.#turnedAt = this.clock.now();
-    if (problem === undefined && this.connectPauseMs > 0) await this.wait(this.connectPauseMs);
+    // What ends the check here would leave the connection open.
+    if (problem === undefined && this.connectPauseMs > 0) await this.pause(this.connectPauseMs);
     return problem === undefined ? success(connection) : failure(problem);
   }
 

@@ -1,3 +1,4 @@
+import type { Result } from '../../../common/result.js';
 import type { RawConnection } from '../../../modbus/client/raw.js';
 import { concatBytes } from '../../../modbus/protocol/bytes.js';
 import type { Bench } from '../bench.js';
@@ -225,8 +226,9 @@ async function halfFrameElsewhere(bench: Bench): Promise<Judged> {
   await asker.disconnect();
   const first = await asker.another();
   if (!first.ok) return inconclusive({ code: 'unreachable', reason: first.error });
-  const second = await asker.another();
+  let second: Result<RawConnection> | undefined;
   try {
+    second = await asker.another();
     if (!second.ok) return unsupported({ code: 'one-connection' });
     const before = await asker.askOn(second.value, bench.goodRead);
     if (before.answer.kind !== 'data') return unsupported({ code: 'second-connection-deaf' }, before);
@@ -239,7 +241,7 @@ async function halfFrameElsewhere(bench: Bench): Promise<Judged> {
     return violates({ code: 'held-up', answer: didOf(answer) }, exchange);
   } finally {
     await first.value.close();
-    if (second.ok) await second.value.close();
+    if (second?.ok) await second.value.close();
     asker.closed();
   }
 }
