@@ -57,7 +57,7 @@ describe('modbus-sim import', () => {
     const directory = newDirectory();
     const target = join(directory, 'device.yaml');
     const { code, stderr } = await runHere(['import', newFile(content, name), '-o', target]);
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(stderr).toContain(sentence);
     expect(existsSync(target)).toBe(false);
   });
