@@ -53,7 +53,7 @@ export async function clone(command: CloneCommand): Promise<number> {
   }
   const code = writeNativeFile(writeClone(clone), command);
   return isStopped && code === OK
-    ? complain(`${stopped}; the file has what was read by then`, STOPPED)
+    ? complain(`${stopped}; the file contains what had been read so far`, STOPPED)
     : code;
 }
 

@@ -211,7 +211,7 @@ function notesOn(all: readonly JudgedExchange[], strays: readonly Stray[]): stri
       framesOf(unexplained.filter(({ lacksDirection }) => lacksDirection)),
     ),
     ...noteOf(
-      'came so shortly before the log ends that nobody knows whether they were answered',
+      'came just before the end of the log, so it is unknown whether they were answered',
       askedIn(all.filter(({ isAtEnd }) => isAtEnd)),
     ),
     ...noteOf(

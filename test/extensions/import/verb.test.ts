@@ -44,7 +44,7 @@ describe('modbus-sim import', () => {
       'what is no table',
       'hello\n',
       'x.md',
-      'its content does not say what it is; --from may be telegraf, esphome, evcc, wiren-board, node-red, modbus-exporter, solarman, modbuspal, sunspec, home-assistant, csv',
+      'its content does not show which kind of file it is; --from may be telegraf, esphome, evcc, wiren-board, node-red, modbus-exporter, solarman, modbuspal, sunspec, home-assistant, csv',
     ],
     [
       'a file that is too large',

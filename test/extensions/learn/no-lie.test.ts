@@ -10,7 +10,7 @@ import { learned, packet, pcap } from './helpers.js';
 /* What a log does not show is not learned: no silence after its end, no request that is a reply. */
 
 const plain = (text: string) => hexOf(bytesOf(text));
-const AT_END = 'came so shortly before the log ends that nobody knows whether they were answered';
+const AT_END = 'came just before the end of the log, so it is unknown whether they were answered';
 
 describe('a request with which a log ends', () => {
   const ask = (id: number, address = 0) => ({
