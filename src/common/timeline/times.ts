@@ -49,14 +49,24 @@ export function rulerOfDay(zeroUs: number): Ruler {
 /** The least distance between two ticks on a screen, in pixels, so that there is room for their texts. */
 export const TICK = 110;
 
-/** Returns the lines of a ruler, at round times since its zero: 1, 2 or 5 times a power of ten apart. */
+/** What is round on a clock from 10 s on, in s; days beyond. */
+const CLOCK = [10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400];
+
+/** Returns the smallest round time that is at least `least`: as `roundStep`, but minutes and hours from 10 s on. */
+function roundTime(leastUs: number): number {
+  const step = roundStep(leastUs);
+  const onClock = step < 10e6 ? undefined : CLOCK.find((seconds) => 1e6 * seconds >= leastUs);
+  return onClock === undefined ? step : 1e6 * onClock;
+}
+
+/** Returns the lines of a ruler, at round times since its zero. */
 export function ticksOf(
   { zeroUs, textOf }: Ruler,
   fromUs: number,
   toUs: number,
   leastStepUs: number,
 ): { readonly us: number; readonly text: string }[] {
-  const stepUs = roundStep(Math.max(1, leastStepUs));
+  const stepUs = roundTime(Math.max(1, leastStepUs));
   const first = Math.ceil((fromUs - zeroUs) / stepUs);
   const last = Math.floor((toUs - zeroUs) / stepUs);
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => {

@@ -32,15 +32,15 @@ const MAX_REPLY_PIECES = 4096;
 const MAX_WORK = 250_000;
 
 /**
- * The most time that the faults of a reply may take, in ms of the processor's time; the time of other
- * programs does not count. On a slow computer, and in a program that V8 has not compiled yet, a unit of work
+ * The most time that the faults of a reply may take beyond `UNTIMED_WORK`, in ms of the processor's time; the
+ * time of other programs does not count. On a slow computer, and in a program that V8 has not compiled yet, a unit of work
  * takes much longer than 10 ns.
  */
 const MAX_WORK_MS = 3;
 
 /**
- * The work that is done even if the time is up, so that a pause of the whole process keeps no usual fault
- * from acting.
+ * The work that is done before anybody looks at the time: a pause of the whole process keeps no usual fault
+ * from acting, and usual faults do not cost the two looks.
  */
 const UNTIMED_WORK = 25_000;
 
@@ -101,10 +101,7 @@ export const startWorkTime: StartTime = () => {
  */
 export class Budget {
   readonly #startTime: StartTime;
-  /**
-   * Says how many ms the faults have worked. Without faults nobody asks for the time, because that takes a
-   * µs.
-   */
+  /** Says how many ms the faults have worked beyond `UNTIMED_WORK`. */
   #workTime: (() => number) | undefined;
   #isLate = false;
   #nextLook = UNTIMED_WORK;
@@ -119,7 +116,6 @@ export class Budget {
 
   /** Starts the account of a fault that acts on a plan with this many pieces. */
   begin({ pieces }: Size): void {
-    this.#workTime ??= this.#startTime();
     this.#made = NOTHING;
     this.#refused = NOTHING;
     this.spend({ work: WORK.fault + WORK.step * pieces });
@@ -146,7 +142,8 @@ export class Budget {
   #isInTime(): boolean {
     if (this.#work > this.#nextLook) {
       this.#nextLook = this.#work + WORK_BETWEEN_LOOKS;
-      this.#isLate ||= (this.#workTime?.() ?? 0) > MAX_WORK_MS;
+      this.#workTime ??= this.#startTime();
+      this.#isLate ||= this.#workTime() > MAX_WORK_MS;
     }
     return !this.#isLate;
   }

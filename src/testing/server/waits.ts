@@ -26,6 +26,8 @@ const LEFT_OUT = 0.03;
 /** How long is waited for replies, by the times that the newest ones of each function took. */
 export class ReplyWaits {
   readonly #newest = new Map<number, number[]>();
+  /** The time of a slow reply of each function: asked for with every request, and sorted for with every reply. */
+  readonly #slow = new Map<number, number>();
   readonly #least: number;
   #patience = PATIENT;
   /** How long the first reply may take, in ms. */
@@ -44,13 +46,19 @@ export class ReplyWaits {
 
   /** Notes how long the reply to a function took, in ms. */
   add(code: number, ms: number): void {
-    this.#newest.set(code, [...(this.#newest.get(code) ?? []), ms].slice(-NEWEST));
+    const newest = [...(this.#newest.get(code) ?? []), ms].slice(-NEWEST);
+    this.#newest.set(code, newest);
+    const slowest = newest.toSorted((a, b) => b - a);
+    this.#slow.set(code, slowest[Math.floor(LEFT_OUT * slowest.length)] ?? 0);
   }
 
   /** How long the reply to a function may take, in ms. */
   timeout(code: number): number {
     if (this.#patience > 0) return Math.max(this.first, this.#ofSlowest);
-    return Math.max(this.#least, this.#within(Math.max(this.#least, this.#ofSlowest), this.#slow(code)));
+    return Math.max(
+      this.#least,
+      this.#within(Math.max(this.#least, this.#ofSlowest), this.#slow.get(code) ?? 0),
+    );
   }
 
   /** How long the reply to a question that was answered before may take, in ms. */
@@ -76,7 +84,7 @@ export class ReplyWaits {
   }
 
   get #slowest(): number {
-    return Math.max(0, ...[...this.#newest.keys()].map((code) => this.#slow(code)));
+    return Math.max(0, ...this.#slow.values());
   }
 
   get #ofSlowest(): number {
@@ -85,10 +93,5 @@ export class ReplyWaits {
 
   #within(least: number, slow: number): number {
     return Math.min(this.expected, Math.max(least, SLOWER * slow + 100));
-  }
-
-  #slow(code: number): number {
-    const times = (this.#newest.get(code) ?? []).toSorted((a, b) => b - a);
-    return times[Math.floor(LEFT_OUT * times.length)] ?? 0;
   }
 }

@@ -14,6 +14,7 @@ describeInBrowser('the view of the lines', () => {
     const lan = page.getByRole('article', { name: 'Line lan' });
     await lan.getByText(`127.0.0.1:${served.port('lan')}`).waitFor();
     await poll(served);
+    await lan.getByText('Facts and counters').click();
     await lan
       .locator('.counters div', { hasText: 'requests' })
       .getByText(/^[\d.]+\/s$/)
@@ -22,6 +23,7 @@ describeInBrowser('the view of the lines', () => {
     await lan.locator('.about div', { hasText: 'clients' }).getByText('1', { exact: true }).waitFor();
     const bus = page.getByRole('article', { name: 'Line bus' });
     await bus.getByText('RTU 9600 8N1').waitFor();
+    await bus.getByText('Facts and counters').click();
     await bus.getByText('4.01 ms').waitFor();
   });
 
@@ -34,18 +36,21 @@ describeInBrowser('the view of the lines', () => {
     const client = await serialMaster(served.path('bus'), 9600);
     for (let i = 0; i < 6; i++) await client.readHoldingRegisters(i % 3 === 2 ? 2 : 0, 1).catch(() => {});
     await client.readHoldingRegisters(99, 1).catch(() => {});
-    await lane.getByText(/^fn 3, \d+\/\w+, exceptions 14 %, changed by a rule 29 %$/).waitFor();
-    await lane.getByText(/% in the last minute$/).waitFor();
-    for (const outcome of ['good', 'exceptions', 'ordered', 'load'])
+    await lane.getByText('unit 1 meter fn 3').waitFor();
+    await lane.getByText(/^\d+\/\w+, exceptions 14 %, changed by a rule 29 %/).waitFor();
+    await lane.getByText(/% on the wire, .*% t3.5, \d+ % quiet$/).waitFor();
+    const bus = page.getByRole('article', { name: 'Line bus' });
+    await bus.getByText('unit 1 meter refuses 14 % with an exception').waitFor();
+    for (const outcome of ['good', 'exceptions', 'ordered', 'speaking'])
       expect(await lane.locator(`path.${outcome}`).count()).toBe(1);
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: '24 h' }).click();
-    await lane.getByText('the last 24 h').waitFor();
-    await lane.getByText(/^fn 3, .*exceptions 14 %/).waitFor();
+    await page.waitForURL('**/lines?span=86400');
+    await lane.getByText(/exceptions 14 %/).waitFor();
     // By keys to the minute, and to its traffic.
     await lane.focus();
     await page.keyboard.press('ArrowLeft');
-    await lane.getByText('a click or Enter opens the traffic').waitFor();
+    await expect.poll(() => lane.getAttribute('aria-valuetext')).toMatch(/^\d\d:\d\d:\d\d, /);
     await page.keyboard.press('Enter');
     await page.waitForURL('**/traffic?line=bus&since=*');
     const { searchParams } = new URL(page.url());
@@ -54,12 +59,42 @@ describeInBrowser('the view of the lines', () => {
     expect(length).toBe(60_000);
   });
 
+  test('zooms by keys and by the wheel, from a day to single bytes and back', async () => {
+    const served = await serve();
+    const client = await serialMaster(served.path('bus'), 9600);
+    const page = await openPage(served, '/lines');
+    for (let i = 0; i < 3; i++) await client.readHoldingRegisters(0, 4);
+    const lane = page.getByRole('slider', { name: 'What passed line bus' });
+    await lane.getByText('unit 1 meter fn 3').waitFor();
+    const strip = page.getByRole('application', { name: 'Bytes on line bus' });
+    await lane.focus();
+    await page.keyboard.press('ArrowLeft');
+    const zoomUntil = async (key: string, isThere: boolean) => {
+      for (let i = 0; i < 60 && (await strip.isVisible()) !== isThere; i++) await page.keyboard.press(key);
+    };
+    await zoomUntil('+', true);
+    await strip.waitFor();
+    await page.waitForURL('**/lines?span=*&until=*');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await zoomUntil('-', false);
+    await strip.waitFor({ state: 'detached' });
+    const at = page.url();
+    const box = await lane.locator('svg').first().boundingBox();
+    await page.mouse.move((box?.x ?? 0) + 50, (box?.y ?? 0) + 5);
+    await page.mouse.wheel(0, -400);
+    await expect.poll(() => page.url()).not.toBe(at);
+    await page.getByRole('button', { name: 'Follow the newest' }).click();
+    await page.getByRole('button', { name: '10 min' }).click();
+    await expect.poll(() => new URL(page.url()).search).toBe('');
+  });
+
   test('names the link of a virtual line, and counts only what there was', async () => {
     const served = await serve();
     const page = await openPage(served, '/lines');
     const bus = page.getByRole('article', { name: 'Line bus' });
     await bus.locator('.head').getByText(BUS_LINK, { exact: true }).waitFor();
     expect(await bus.locator('.head').textContent()).not.toContain('/dev/pts');
+    await bus.getByText('Facts and counters').click();
     const rows = () => bus.locator('.counters dt').allTextContents();
     expect(await rows()).toEqual(['requests', 'replies']);
     await bus.getByText(/^None: broadcasts, .*damaged frames/).waitFor();

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -25,8 +25,11 @@ export interface Times {
   uptime: number;
 }
 
+/** Where there is one, a disk in memory: half of the time of a thousand written states is waiting for `fsync`. */
+const DISK = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
 export function stateDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'state-'));
+  const directory = mkdtempSync(join(DISK, 'state-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
 }

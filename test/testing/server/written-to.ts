@@ -38,9 +38,13 @@ function writtenBy(pdu: Uint8Array): Written | undefined {
   }
 }
 
-/** All PDUs in what one write sent: of the frame that it is, and of those inside of it. */
+const WRITES = new Set([5, 6, 15, 16, 21, 22, 23]);
+
+/** All PDUs that write in what was sent at once: of the frame that it is, and of those inside of it. */
 function* pdusIn(bytes: Uint8Array, on: 'tcp' | 'serial'): Generator<Uint8Array> {
   for (let start = 0; start + 4 <= bytes.length; start++) {
+    const code = bytes[start + (on === 'tcp' ? 7 : 1)];
+    if (code === undefined || !WRITES.has(code)) continue;
     if (on === 'tcp' && start === 0) yield bytes.subarray(7);
     if (on === 'tcp' && start > 0) {
       const end = start + 6 + word(bytes, start + 4);

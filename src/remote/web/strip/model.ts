@@ -231,13 +231,18 @@ interface Owner {
   /** The boxes that are drawn now. */
   readonly boxes: () => readonly Box[];
   readonly onPick: (piece: Piece) => void;
+  /** Called for a click where there is no ruler and there are no pieces. */
+  readonly onClick?: (us: number) => void;
+  /** Whether a turn of the wheel zooms; otherwise it scrolls the page. It always zooms without this. */
+  readonly takesWheel?: (event: WheelEvent) => boolean;
 }
 
 /**
  * Zooms, moves and measures a strip by mouse, wheel and fingers, until the returned function is called. One
  * pointer moves the strip, or measures if it is on the ruler; two pinch.
  */
-export function followGestures(drawing: Element, model: StripModel, { boxes, onPick }: Owner): () => void {
+export function followGestures(drawing: Element, model: StripModel, owner: Owner): () => void {
+  const { boxes, onPick, onClick, takesWheel } = owner;
   const pointers = new Map<number, Pointer>();
   let measuresFrom: number | undefined;
   /** The scale when the number of fingers last changed. */
@@ -257,7 +262,7 @@ export function followGestures(drawing: Element, model: StripModel, { boxes, onP
     drawing.setPointerCapture(event.pointerId);
     pointers.set(event.pointerId, { startX: x, x });
     rebase();
-    measuresFrom = y < RULER && pointers.size === 1 ? snapped(boxes(), begin, x) : undefined;
+    measuresFrom = y < RULER && pointers.size === 1 && !onClick ? snapped(boxes(), begin, x) : undefined;
   };
 
   const move = (event: PointerEvent) => {
@@ -287,12 +292,17 @@ export function followGestures(drawing: Element, model: StripModel, { boxes, onP
       model.setCursor(measuresFrom);
       return;
     }
+    if (onClick) {
+      onClick(usAt(model.scale.peek(), x));
+      return;
+    }
     const lane = y < HEIGHT ? laneAt(y) : undefined;
     const piece = lane && pieceAt(boxes(), lane, x);
     if (piece) onPick(piece);
   };
 
   const wheel = (event: WheelEvent) => {
+    if (takesWheel?.(event) === false) return;
     event.preventDefault();
     const sideways = event.shiftKey ? event.deltaY : event.deltaX;
     if (Math.abs(sideways) > (event.shiftKey ? 0 : Math.abs(event.deltaY))) model.move(-sideways);

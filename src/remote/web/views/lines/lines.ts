@@ -30,7 +30,8 @@ import { problemAt, SchemaPart } from '../../ui/schema-form/schema-form.js';
 import { say, sayAnswer } from '../../ui/toast.js';
 import { ConfigurationButtons } from './configuration.js';
 import { details, formatText, lineNamed, unitsLine } from './details.js';
-import { followScore, Lane, ScoreBar } from './score.js';
+import { Lane, ScoreBar, useScore } from './score.js';
+import { followScore } from './score-sums.js';
 
 type LineSummary = Summary['lines'][number];
 type Rates = LineSummary['counters'];
@@ -107,25 +108,62 @@ const COMMANDS = { start: 'opened', stop: 'closed', restart: 'closed and opened 
 function LinePanel({ name }: { readonly name: string }) {
   const self = useRef<HTMLElement>(null);
   const isSeen = useSeen(self);
+  const isOpen = useSignal(false);
   // A signal that is peeked at while rendering causes no rendering.
   const now = isSeen ? summary.value : summary.peek();
   const line = now?.lines.find((each) => each.name === name);
   const history = (isSeen ? histories.value : histories.peek()).get(name);
   const detail = isSeen ? lineNamed(name) : details.current.peek()?.get(name);
   if (!line) return null;
-  const { state, reason, place, uptime, clients, counters } = line;
+  const { state, reason, place } = line;
   return html`<article ref=${self} class="line panel" aria-label=${`Line ${name}`}>
     <div class="head flow">
       <h2 class="long">${name}</h2>
       <${State} tone=${TONES[state]}>${state}<//>
+      <span class="dim">${detail ? formatText(detail) : ''}</span>
       <span class="mono long" title=${place}>${detail ? (detail.link ?? place) : ''}</span>
       <a href=${hrefOf('traffic', [], { line: name })}>Traffic<span class="unseen"> of ${name}</span></a>
       <${Actions} line=${line} detail=${detail} />
     </div>
     ${reason === null ? null : html`<p class=${`refused long ${state}`}>${reason}</p>`}
-    ${isSeen ? html`<${Lane} line=${name} units=${laneUnits(detail)} />` : null}
-    <dl class="about flow">
-      <${Fact} term="format">${detail ? formatText(detail) : '–'}<//>
+    ${isSeen ? html`<${Passed} line=${name} detail=${detail} />` : null}
+    <details class="more" onToggle=${({ currentTarget }: Event) => {
+      isOpen.value = (currentTarget as HTMLDetailsElement).open;
+    }}>
+      <summary>Facts and counters<span class="unseen"> of ${name}</span></summary>
+      ${isOpen.value ? html`<${More} line=${line} detail=${detail} history=${history} />` : null}
+    </details>
+  </article>`;
+}
+
+interface PassedProps {
+  readonly line: string;
+  readonly detail: LineView | undefined;
+}
+
+/** What is wrong on a line, and its lane. */
+function Passed({ line, detail }: PassedProps) {
+  const score = useScore(line, detail);
+  const { troubles } = score;
+  return html`${
+    troubles.length === 0
+      ? null
+      : html`<ul class="troubles long" aria-label=${`What is wrong on line ${line}`}>${troubles.map(
+          (each) => html`<li>${each}</li>`,
+        )}</ul>`
+  }
+    <${Lane} line=${line} score=${score} />`;
+}
+
+interface MoreProps {
+  readonly line: LineSummary;
+  readonly detail: LineView | undefined;
+  readonly history: LineHistory | undefined;
+}
+
+/** The facts, the charts and the counters of a line. */
+function More({ line: { clients, uptime, counters }, detail, history }: MoreProps) {
+  return html`<dl class="about flow">
       ${detail?.times ? html`<${Fact} term="t1.5">${`${measured(detail.times.t15)} ms`}<//>` : null}
       ${detail?.times ? html`<${Fact} term="t3.5">${`${measured(detail.times.t35)} ms`}<//>` : null}
       ${clients === undefined ? null : html`<${Fact} term="clients">${count(clients)}<//>`}
@@ -138,16 +176,7 @@ function LinePanel({ name }: { readonly name: string }) {
         <${Sparkline} label="turnaround" unit="ms" values=${history?.turnaround ?? []} width=${LENGTH} format=${measured} />
       </div>
       <${Counters} counters=${counters} rates=${history?.rates} />
-    </div>
-  </article>`;
-}
-
-/** Most units of a line that have a row though nobody asks them. */
-const MOST_IDLE = 16;
-
-function laneUnits(detail: LineView | undefined): readonly number[] {
-  const units = Object.keys(detail?.units ?? {}).map(Number);
-  return units.filter((unit) => Number.isInteger(unit) && unit >= 0).slice(0, MOST_IDLE);
+    </div>`;
 }
 
 interface CountersProps {

@@ -1,6 +1,7 @@
+import { counted } from '../../../../common/words.js';
 import type { SumsView } from '../../../api/v1/sums.js';
 
-/** How far the score looks back: the length of its times, and how many there are. */
+/** The times that the simulator adds up: how long each is, and how many of them it keeps. */
 export const RANGES = [
   { every: '1s', seconds: 1, count: 600, title: '10 min' },
   { every: '10s', seconds: 10, count: 360, title: '1 h' },
@@ -23,102 +24,183 @@ type Fate = keyof typeof OUTCOMES;
 
 const NAMES = Object.keys(OUTCOMES) as readonly Fate[];
 
-/** The columns of a unit; `unit` is null for damage, whose unit nobody knows. */
-export interface UnitRow {
+/** The finest range that goes back far enough. @param ageUs the age of the oldest moment that is shown */
+export function rangeFor(ageUs: number): ScoreRange {
+  const reaches = ({ seconds, count }: ScoreRange) => 0.98 * ageUs <= 1e6 * seconds * count;
+  return RANGES.find(reaches) ?? RANGES[2];
+}
+
+/** The number of the time in which a moment is. */
+export function indexOf(us: number, { seconds }: Pick<ScoreRange, 'seconds'>): number {
+  return Math.floor(us / (1e6 * seconds));
+}
+
+/** A moment in times of a range. */
+export interface ShownSpan {
+  readonly fromUs: number;
+  readonly toUs: number;
+}
+
+type Counts = Readonly<Record<Fate, number>>;
+
+/** The sums of a unit and function in the times of a range; `unit` is null for damage, whose unit is not known. */
+export interface AskedRow {
   readonly unit: number | null;
-  /** A path in a box of one pixel for each time, and `HEIGHT` high, for each outcome that occurs. */
+  readonly code: number | null;
+  readonly sums: readonly SumsView[];
+  /** A path for each outcome that occurs: a time is 1 wide, the newest one begins at 0, and all is `HEIGHT` high. */
   readonly paths: readonly (readonly [Fate, string])[];
-  readonly words: string;
 }
 
 /** Height of a row, in units of its path. */
 export const HEIGHT = 16;
 
-type Counts = Record<Fate, number>;
-
-/** The key of sums: those that are read again replace what was known of their time. */
-export function keyOf({ monotonicUs, line, unit, function: code }: SumsView): string {
-  return [monotonicUs, line, unit, code].join();
-}
-
-/** The place of a time in a range whose last one, `count - 1`, has the moment `endUs`. */
-export function placeOf(us: number, { seconds, count }: ScoreRange, endUs: number): number {
-  return count - 1 - (Math.floor(endUs / (1e6 * seconds)) - Math.floor(us / (1e6 * seconds)));
-}
+/** Most units of a line that have a row though no client asks them. */
+const MOST_IDLE = 16;
 
 /**
- * The rows of a line: one for each unit, in their order, and that of damage last.
- * @param served units that have a row even if nobody asks them
+ * The rows of a line: one for each unit and function, in their order, and that of damage last.
+ * @param served units that have a row even if no client asks them @param newest number of the newest time
+ * @param bunch how many times are drawn as one: see `bunchFor`
  */
-export function unitRows(
+export function rowsOf(
   sums: readonly SumsView[],
   served: readonly number[],
   range: ScoreRange,
-  endUs: number,
-): UnitRow[] {
-  const units = new Map<number | null, Map<number, Counts>>(served.map((unit) => [unit, new Map()]));
-  const codes = new Map<number | null, Set<number>>();
+  newest: number,
+  bunch = 1,
+): AskedRow[] {
+  const groups = new Map<number, SumsView[]>();
+  const asked = new Set<number | null>();
   for (const each of sums) {
-    const place = placeOf(each.monotonicUs, range, endUs);
-    if (place < 0 || place >= range.count) continue;
-    const columns = units.get(each.unit) ?? new Map<number, Counts>();
-    const column = columns.get(place) ?? ({ ...NONE } as Counts);
-    for (const name of NAMES) column[name] += each[name];
-    units.set(each.unit, columns.set(place, column));
-    codes.set(each.unit, (codes.get(each.unit) ?? new Set()).add(each.function ?? -1));
+    const key = (each.unit ?? 999) * 256 + (each.function ?? 255);
+    const group = groups.get(key);
+    if (group) group.push(each);
+    else groups.set(key, [each]);
+    asked.add(each.unit);
   }
-  const order = (unit: number | null) => unit ?? Number.POSITIVE_INFINITY;
-  return [...units]
-    .sort(([a], [b]) => order(a) - order(b))
-    .map(([unit, columns]) => ({
-      unit,
-      paths: pathsOf(columns),
-      words: wordsOf(columns, [...(codes.get(unit) ?? [])], range),
-    }));
+  const idle = served.filter((unit) => !asked.has(unit)).slice(0, MOST_IDLE);
+  const rows = [...groups].map(([key, group]): readonly [number, AskedRow] => {
+    const { unit, function: code } = group[0] as SumsView;
+    return [key, { unit, code, sums: group, paths: pathsOf(group, range, newest, bunch) }];
+  });
+  return [...rows, ...idle.map((unit) => [unit * 256, { unit, code: null, sums: [], paths: [] }] as const)]
+    .sort(([a], [b]) => a - b)
+    .map(([, row]) => row);
 }
 
-const NONE: Readonly<Counts> = { good: 0, exceptions: 0, ordered: 0, missing: 0, foreign: 0, damaged: 0 };
 /** The least height of a column with anything in it, as a share. */
 const LEAST = 0.3;
 
-function pathsOf(columns: ReadonlyMap<number, Counts>): UnitRow['paths'] {
-  const most = Math.max(1, ...Array.from(columns.values(), totalOf));
-  const paths = new Map<Fate, string>();
-  for (const [place, counts] of columns) {
-    const total = totalOf(counts);
-    let bottom = HEIGHT;
-    for (const name of NAMES) {
-      if (counts[name] === 0) continue;
-      const height = (HEIGHT * (LEAST + (1 - LEAST) * (total / most)) * counts[name]) / total;
-      bottom -= height;
-      paths.set(name, `${paths.get(name) ?? ''}M${place} ${bottom.toFixed(1)}h1v${height.toFixed(1)}h-1z`);
+/** How many times are drawn as one column, so that none is narrower than a pixel: a power of two. */
+export function bunchFor(usPerPixel: number, { seconds }: ScoreRange): number {
+  return 2 ** Math.max(0, Math.ceil(Math.log2(usPerPixel / (1e6 * seconds))));
+}
+
+function pathsOf(
+  sums: readonly SumsView[],
+  range: ScoreRange,
+  newest: number,
+  bunch: number,
+): AskedRow['paths'] {
+  const columns = new Map<number, Record<Fate, number>>();
+  for (const each of sums) {
+    const at = Math.floor(indexOf(each.monotonicUs, range) / bunch);
+    const column = columns.get(at);
+    if (column) for (const name of NAMES) column[name] += each[name];
+    else {
+      const { good, exceptions, ordered, missing, foreign, damaged } = each;
+      columns.set(at, { good, exceptions, ordered, missing, foreign, damaged });
     }
   }
-  return [...paths];
+  let most = 1;
+  for (const column of columns.values()) most = Math.max(most, totalOf(column));
+  const paths = new Map<Fate, Steps>();
+  for (const [at, column] of columns) {
+    const total = totalOf(column);
+    let bottom = HEIGHT;
+    for (const name of NAMES) {
+      if (column[name] === 0) continue;
+      const height = (HEIGHT * (LEAST + (1 - LEAST) * (total / most)) * column[name]) / total;
+      bottom -= height;
+      const steps = paths.get(name) ?? new Steps(bunch);
+      steps.add(at * bunch - newest, bottom, height);
+      paths.set(name, steps);
+    }
+  }
+  return Array.from(paths, ([name, steps]) => [name, steps.path()] as const);
+}
+
+/** Columns side by side, of which equal ones are drawn as one: a day of steady traffic is a few of them. */
+class Steps {
+  readonly #wide: number;
+  #done = '';
+  #from = 0;
+  #to = 0;
+  #shape = '';
+  #height = '';
+
+  constructor(wide: number) {
+    this.#wide = wide;
+  }
+
+  add(x: number, top: number, height: number): void {
+    const shape = top.toFixed(1);
+    const tall = height.toFixed(1);
+    if (x === this.#to && shape === this.#shape && tall === this.#height) {
+      this.#to += this.#wide;
+      return;
+    }
+    this.#done = this.path();
+    [this.#from, this.#to, this.#shape, this.#height] = [x, x + this.#wide, shape, tall];
+  }
+
+  path(): string {
+    if (this.#shape === '') return this.#done;
+    return `${this.#done}M${this.#from} ${this.#shape}h${this.#to - this.#from}v${this.#height}h${this.#from - this.#to}z`;
+  }
 }
 
 function totalOf(counts: Counts): number {
-  return NAMES.reduce((sum, name) => sum + counts[name], 0);
+  return counts.good + counts.exceptions + counts.ordered + counts.missing + counts.foreign + counts.damaged;
 }
 
-/** Who is asked what, how often, and what went wrong: `fn 3, 24/s, exceptions 3 %`. */
-function wordsOf(columns: ReadonlyMap<number, Counts>, codes: readonly number[], range: ScoreRange): string {
-  if (columns.size === 0) return 'nobody asks';
-  const sum = { ...NONE } as Counts;
-  for (const counts of columns.values()) for (const name of NAMES) sum[name] += counts[name];
+/** What a row adds up to in a span of time. */
+export interface RowSum extends Counts {
+  readonly total: number;
+  readonly perSecond: number;
+  readonly speakingMs: number;
+  readonly slowestMs: number;
+}
+
+/** @param span whole times that are known */
+export function sumOf({ sums }: Pick<AskedRow, 'sums'>, span: ShownSpan, range: ScoreRange): RowSum {
+  const sum = { good: 0, exceptions: 0, ordered: 0, missing: 0, foreign: 0, damaged: 0 };
+  let [speakingMs, slowestMs, first] = [0, 0, Number.POSITIVE_INFINITY];
+  for (const each of sums) {
+    if (each.monotonicUs + 1e6 * each.seconds <= span.fromUs || each.monotonicUs >= span.toUs) continue;
+    first = Math.min(first, each.monotonicUs);
+    for (const name of NAMES) sum[name] += each[name];
+    speakingMs += each.speakingMs;
+    slowestMs = Math.max(slowestMs, each.slowestMs);
+  }
   const total = totalOf(sum);
-  const places = [...columns.keys()];
-  const seconds = (range.count - Math.min(...places)) * range.seconds;
-  const known = codes.filter((code) => code >= 0).sort((a, b) => a - b);
+  const seconds = Math.max(range.seconds, (span.toUs - first) / 1e6);
+  return { ...sum, total, perSecond: total === 0 ? 0 : total / seconds, speakingMs, slowestMs };
+}
+
+/** How often it is asked, and what went wrong: `24/s, exceptions 3 %, slowest 61 ms`. */
+export function wordsOf({ sums }: AskedRow, sum: RowSum): string {
+  if (sum.total === 0) return sums.length === 0 ? 'nobody asks' : 'not at this time';
   const parts = NAMES.filter((name) => name !== 'good' && sum[name] > 0).map(
-    (name) => `${OUTCOMES[name]} ${shareText(sum[name] / total)}`,
+    (name) => `${OUTCOMES[name]} ${shareText(sum[name] / sum.total)}`,
   );
-  const functions = known.length > 0 ? [`fn ${known.join(' ')}`] : [];
-  return [...functions, `${rateText(total / seconds)}`, ...parts].join(', ');
+  const slowest = sum.slowestMs >= 1 ? [`slowest ${Math.round(sum.slowestMs)} ms`] : [];
+  return [rateText(sum.perSecond), ...parts, ...slowest].join(', ');
 }
 
 function rateText(perSecond: number): string {
-  return perSecond >= 1 ? `${Math.round(perSecond)}/s` : `${Math.max(1, Math.round(perSecond * 60))}/min`;
+  return perSecond >= 0.95 ? `${Math.round(perSecond)}/s` : `${Math.max(1, Math.round(perSecond * 60))}/min`;
 }
 
 /** A share in percent; what occurred is never 0 %. */
@@ -127,13 +209,110 @@ export function shareText(share: number): string {
   return percent > 0 && percent < 1 ? '< 1 %' : `${Math.round(percent)} %`;
 }
 
-/** How full a line is: the share of each time in which characters were on the wire; undefined for sockets. */
-export function loadOf(sums: readonly SumsView[], range: ScoreRange, endUs: number): number[] | undefined {
-  const load = new Array<number>(range.count).fill(0);
-  for (const { monotonicUs, speakingMs } of sums) {
-    const place = placeOf(monotonicUs, range, endUs);
-    if (place >= 0 && place < range.count)
-      load[place] = (load[place] ?? 0) + speakingMs / (1000 * range.seconds);
+/** How full a wire is: the shares of time with characters on it, and in the pauses of t3.5 that frames need. */
+export interface Load {
+  readonly speaking: number;
+  readonly pauses: number;
+}
+
+/** The load of a serial line in a span; undefined where characters take no time. @param span as for `sumOf` */
+export function loadOf(rows: readonly AskedRow[], span: ShownSpan, t35Ms: number): Load | undefined {
+  let [speakingMs, frames, first] = [0, 0, Number.POSITIVE_INFINITY];
+  for (const { sums } of rows)
+    for (const each of sums) {
+      if (each.monotonicUs + 1e6 * each.seconds <= span.fromUs || each.monotonicUs >= span.toUs) continue;
+      first = Math.min(first, each.monotonicUs);
+      speakingMs += each.speakingMs;
+      frames += framesOf(each);
+    }
+  if (speakingMs === 0) return undefined;
+  const ms = (span.toUs - first) / 1000;
+  return loadFrom(speakingMs, frames * t35Ms, Math.max(1000, ms));
+}
+
+function loadFrom(speakingMs: number, pausesMs: number, ms: number): Load {
+  const speaking = Math.min(1, speakingMs / ms);
+  return { speaking, pauses: Math.min(1 - speaking, pausesMs / ms) };
+}
+
+/** How many frames passed, about: a request, and its reply if there was one. */
+function framesOf(sums: SumsView): number {
+  return sums.requests + sums.good + sums.exceptions + sums.ordered + sums.foreign + sums.damaged;
+}
+
+/** The paths of the load, as those of a row: characters below, the pauses of t3.5 above. */
+export function loadPaths(
+  rows: readonly AskedRow[],
+  range: ScoreRange,
+  newest: number,
+  t35Ms: number,
+  bunch = 1,
+) {
+  const times = new Map<number, [speakingMs: number, frames: number]>();
+  for (const { sums } of rows)
+    for (const each of sums) {
+      const index = Math.floor(indexOf(each.monotonicUs, range) / bunch);
+      const [speakingMs, frames] = times.get(index) ?? [0, 0];
+      times.set(index, [speakingMs + each.speakingMs, frames + framesOf(each)]);
+    }
+  const [speaking, pauses] = [new Steps(bunch), new Steps(bunch)];
+  for (const [index, [speakingMs, frames]] of [...times].sort(([a], [b]) => a - b)) {
+    const load = loadFrom(speakingMs, frames * t35Ms, 1000 * range.seconds * bunch);
+    const [low, high] = [HEIGHT * load.speaking, HEIGHT * load.pauses];
+    speaking.add(index * bunch - newest, HEIGHT - low, low);
+    pauses.add(index * bunch - newest, HEIGHT - low - high, high);
   }
-  return load.some((each) => each > 0) ? load.map((each) => Math.min(1, each)) : undefined;
+  return { speaking: speaking.path(), pauses: pauses.path() };
+}
+
+/** From this on, a reply is late: many clients wait no longer, in ms. */
+const LATE_MS = 500;
+/** From this on, a wire is full. */
+const FULL = 0.8;
+/** How much more often a unit is asked than any other before that is said, and how often at least. */
+const MUCH_MORE = 5;
+const OFTEN = 2;
+
+/**
+ * What is wrong on a line, a sentence each, what is worst first.
+ * @param asked the rows with their sums @param nameOf the name of a unit: `unit 5 (meter)`
+ */
+export function troublesOf(
+  asked: readonly { readonly row: AskedRow; readonly sum: RowSum }[],
+  load: Load | undefined,
+  nameOf: (unit: number) => string,
+): string[] {
+  const units = new Map<number, RowSum[]>();
+  const idle: string[] = [];
+  const found: string[] = [];
+  for (const { row, sum } of asked) {
+    if (row.unit === null && sum.damaged > 0)
+      found.push(`Damage: ${counted(sum.damaged, 'message')}, ${rateText(sum.perSecond)}`);
+    if (row.unit !== null && row.sums.length === 0) idle.push(nameOf(row.unit));
+    else if (row.unit !== null) units.set(row.unit, [...(units.get(row.unit) ?? []), sum]);
+  }
+  const all = Array.from(units, ([unit, sums]) => {
+    const add = (pick: (sum: RowSum) => number) => sums.reduce((total, sum) => total + pick(sum), 0);
+    const slowestMs = sums.reduce((most, sum) => Math.max(most, sum.slowestMs), 0);
+    const [total, perSecond] = [add((sum) => sum.total), add((sum) => sum.perSecond)];
+    const [missing, exceptions] = [add((sum) => sum.missing), add((sum) => sum.exceptions)];
+    return { unit, total, perSecond, missing, exceptions, slowestMs };
+  });
+  for (const { unit, missing, total } of all)
+    if (missing > 0) found.push(`${nameOf(unit)} gives no reply to ${shareText(missing / total)}`);
+  for (const { unit, slowestMs } of all)
+    if (slowestMs >= LATE_MS) found.push(`${nameOf(unit)} takes up to ${Math.round(slowestMs)} ms`);
+  for (const { unit, exceptions, total } of all)
+    if (exceptions > 0)
+      found.push(`${nameOf(unit)} refuses ${shareText(exceptions / total)} with an exception`);
+  const byRate = all.filter(({ total }) => total > 0).sort((a, b) => b.perSecond - a.perSecond);
+  const [most, next] = byRate;
+  if (most && next && most.perSecond >= OFTEN && most.perSecond > MUCH_MORE * next.perSecond)
+    found.push(
+      `${nameOf(most.unit)} is asked ${rateText(most.perSecond)}, the others at most ${rateText(next.perSecond)}`,
+    );
+  if (load && load.speaking + load.pauses >= FULL)
+    found.push(`The wire is ${shareText(load.speaking + load.pauses)} full`);
+  if (idle.length > 0) found.push(`Nobody asks ${idle.join(', ')}`);
+  return found;
 }

@@ -1,160 +1,283 @@
-import { effect, signal, useSignal } from '@preact/signals';
+import { signal, useComputed } from '@preact/signals';
 import { html } from 'htm/preact';
-import { useEffect } from 'preact/hooks';
-import type { SumsView } from '../../../api/v1/sums.js';
-import { ask } from '../../api.js';
-import { restarts, serverNow, summary } from '../../live.js';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { TICK, ticksOf } from '../../../../common/timeline/times.js';
+import { counted } from '../../../../common/words.js';
+import type { LineView } from '../../../../simulator/commands/schemas/line.js';
 import { go, hrefOf } from '../../route.js';
-import { put } from '../../ui/controls.js';
+import { followGestures, usAt, xOf } from '../../strip/model.js';
+import { Button } from '../../ui/controls.js';
+import { followSize } from '../../ui/element.js';
 import { timeOfDay } from '../../ui/format.js';
 import {
+  type AskedRow,
+  bunchFor,
   HEIGHT,
-  keyOf,
+  indexOf,
+  type Load,
   loadOf,
+  loadPaths,
   OUTCOMES,
-  placeOf,
   RANGES,
-  type ScoreRange,
+  type RowSum,
+  rowsOf,
   shareText,
-  unitRows,
+  sumOf,
+  troublesOf,
+  wordsOf,
 } from './score-model.js';
+import { nearLine, ScoreStrip } from './score-strip.js';
+import { axis, dayRuler, FINE, read, resizeAxis, show, spanS, wallAt } from './score-sums.js';
 
-const range = signal<ScoreRange>(RANGES[0]);
-/** What was read of the range, and a moment of its newest time. */
-const read = signal<{ readonly sums: ReadonlyMap<string, SumsView>; readonly endUs: number }>({
-  sums: new Map(),
-  endUs: 0,
-});
+/** The moment that the cursor of the lanes is at, in µs. */
+const cursor = signal<number | undefined>(undefined);
+/** What happened there on the line of the pointer or the keys, in words. */
+const readout = signal('');
 
-/** Reads what is new of the range as often as something is, until the returned function is called. */
-export function followScore(): () => void {
-  let known = '';
-  let at = -1;
-  return effect(() => {
-    const { seconds, every } = range.value;
-    const now = Math.floor((summary.value?.monotonicUs ?? 0) / (1e6 * seconds));
-    const wanted = `${every} ${restarts.value}`;
-    if (!summary.value || (wanted === known && now === at)) return;
-    const isNew = wanted !== known;
-    [known, at] = [wanted, now];
-    void readNew(isNew);
-  });
-}
-
-async function readNew(isNew: boolean): Promise<void> {
-  const wanted = range.peek();
-  // Of seconds, only those are known that are over.
-  const endUs = (summary.peek()?.monotonicUs ?? 0) - 1e6;
-  // The newest time may not have been over.
-  const since = isNew ? '' : `&since=${Math.ceil((endUs - read.peek().endUs) / 1e6) + 2 * wanted.seconds}s`;
-  const answer = await ask<{ readonly sums: readonly SumsView[] }>(
-    'GET',
-    `/sums?every=${wanted.every}${since}`,
-  );
-  if (!answer.ok || wanted !== range.peek()) return;
-  const sums = new Map(isNew ? [] : read.peek().sums);
-  for (const each of answer.value.sums) sums.set(keyOf(each), each);
-  for (const [key, { monotonicUs }] of sums) {
-    if (placeOf(monotonicUs, wanted, endUs) >= 0) break;
-    sums.delete(key);
-  }
-  read.value = { sums, endUs };
-}
-
-function zoom(by: 1 | -1): void {
-  range.value = RANGES[RANGES.indexOf(range.peek()) + by] ?? range.peek();
-}
-
-/** How far the lanes look back, and the meaning of their colours. */
+/** How far the lanes look back, their axis of time, and the meaning of their colours. */
 export function ScoreBar() {
+  const ruler = useRef<SVGSVGElement>(null);
+  useEffect(() => {
+    const svg = ruler.current as SVGSVGElement;
+    return followSize(svg, () => resizeAxis(svg.getBoundingClientRect().width));
+  }, []);
+  const { fromUs, usPerPixel } = axis.scale.value;
+  const toUs = usAt(axis.scale.value, axis.width.value);
+  const isAt = (seconds: number) => axis.isFollowing.value && Math.abs(spanS.value / seconds - 1) < 0.01;
+  const ticks =
+    read.value.endUs === 0 ? [] : ticksOf(dayRuler(), fromUs, toUs, Math.max(1, TICK * usPerPixel));
   return html`<div class="flow">
-    <span class="flow" role="group" aria-label="How far the lanes look back">${RANGES.map(
-      (each) => html`<button type="button" class="tab" aria-pressed=${each === range.value}
-        onClick=${put(range, each as ScoreRange)}>${each.title}</button>`,
-    )}</span>
-    <ul class="legend flow dim small" aria-label="Colours of the lanes">${Object.entries(OUTCOMES).map(
-      ([name, title]) => html`<li><i class=${`swatch ${name}`} aria-hidden="true"></i>${title}</li>`,
-    )}</ul>
-  </div>`;
+      <span class="flow" role="group" aria-label="How far the lanes look back">${RANGES.map(
+        ({
+          seconds,
+          count,
+          title,
+        }) => html`<button type="button" class="tab" aria-pressed=${isAt(seconds * count)}
+          onClick=${() => show(seconds * count)}>${title}</button>`,
+      )}</span>
+      <${Button} label="Zoom in" onClick=${() => axis.zoom(2)}>+<//>
+      <${Button} label="Zoom out" onClick=${() => axis.zoom(0.5)}>−<//>
+      <ul class="legend flow dim small" aria-label="Colours of the lanes">${Object.entries({
+        ...OUTCOMES,
+        speaking: 'wire: characters',
+        pauses: 't3.5',
+      }).map(
+        ([name, title]) => html`<li><i class=${`swatch ${name}`} aria-hidden="true"></i>${title}</li>`,
+      )}</ul>
+    </div>
+    <div class="lane axis"><span></span><svg ref=${ruler} class="drawing" aria-hidden="true">
+      ${ticks.map(({ us, text }) => html`<text x=${xOf(axis.scale.value, us)} y="8">${text}</text>`)}</svg>
+<span class="words small dim" role="status">${
+    axis.isFollowing.value
+      ? readout.value
+      : html`<${Button} kind="link" onClick=${() => axis.follow()}>Follow the newest<//> ${readout.value}`
+  }</span></div>`;
 }
+
+/** What a line's lane shows. */
+export interface Score {
+  readonly rows: readonly { readonly row: AskedRow; readonly sum: RowSum }[];
+  readonly load: Load | undefined;
+  /** What is wrong in the span that is shown, a sentence each. */
+  readonly troubles: readonly string[];
+  readonly nameOf: (unit: number) => string;
+  readonly t35Ms: number;
+  /** How many times are drawn as one. */
+  readonly bunch: number;
+}
+
+/** What passed a line in the span of the axis. @param detail undefined while it is not known */
+export function useScore(line: string, detail: LineView | undefined): Score {
+  const { range, lines, endUs } = read.value;
+  const units = detail?.units ?? {};
+  const served = JSON.stringify(units);
+  const own = lines.get(line) ?? [];
+  const newest = indexOf(endUs, range);
+  const bunch = bunchFor(axis.scale.value.usPerPixel, range);
+  const rows = useMemo(() => {
+    const numbers = Object.keys(units).map(Number);
+    return rowsOf(
+      own,
+      numbers.filter((unit) => Number.isInteger(unit) && unit >= 0),
+      range,
+      newest,
+      bunch,
+    );
+  }, [read.value, served, bunch]);
+  const { fromUs } = axis.scale.value;
+  const toUs = usAt(axis.scale.value, axis.width.value);
+  return useMemo(() => {
+    const nameOf = (unit: number) => {
+      const device = units[unit] ?? units['*'];
+      return device === undefined ? `unit ${unit}` : `unit ${unit} ${device}`;
+    };
+    const t35Ms = detail?.times?.t35 ?? 0;
+    // Whole times: a part of one is not known.
+    const timeUs = 1e6 * range.seconds;
+    const span = {
+      fromUs: indexOf(fromUs, range) * timeUs,
+      toUs: Math.min(Math.ceil(toUs / timeUs) * timeUs, (indexOf(endUs, RANGES[0]) + 1) * 1e6),
+    };
+    const asked = rows.map((row) => ({ row, sum: sumOf(row, span, range) }));
+    const load = loadOf(rows, span, t35Ms);
+    return { rows: asked, load, troubles: troublesOf(asked, load, nameOf), nameOf, t35Ms, bunch };
+  }, [rows, served, fromUs, toUs]);
+}
+
+/** Most rows of a lane. */
+const MOST_ROWS = 60;
 
 interface LaneProps {
   readonly line: string;
-  /** The unit identifiers that the line serves. */
-  readonly units: readonly number[];
+  readonly score: Score;
 }
 
-/** The lane of a line: a row for each unit, coloured by what became of its requests, and the load of the wire. */
-export function Lane({ line, units }: LaneProps) {
-  const at = useSignal<number | undefined>(undefined);
+/** The lane of a line: a row for each unit and function, coloured by what became of its requests, and the load. */
+export function Lane({ line, score }: LaneProps) {
+  const { rows, load, nameOf, t35Ms, bunch } = score;
+  const { range, endUs } = read.value;
+  const newest = indexOf(endUs, range);
+  const over = useRef<HTMLDivElement>(null);
+  const self = useRef<HTMLDivElement>(null);
+  const isFine = useComputed(() => axis.scale.value.usPerPixel < FINE && nearLine.value === line).value;
   useEffect(() => {
-    at.value = undefined;
-  }, [range.value]);
-  const now = range.value;
-  const { sums, endUs } = read.value;
-  const own = [...sums.values()].filter((each) => each.line === line);
-  const rows = unitRows(own, units, now, endUs);
-  const load = loadOf(own, now, endUs);
-  if (rows.length === 0) return html`<p class="lane dim">Nothing passed in the last ${now.title}.</p>`;
-  const full = load?.slice(-Math.ceil(60 / now.seconds)) ?? [];
-  const mean = full.reduce((sum, each) => sum + each, 0) / Math.max(1, full.length);
-  /** When the time at a place begins, by the wall clock, in ms. */
-  const timeAt = (place: number) => {
-    const us = (Math.floor(endUs / (1e6 * now.seconds)) - (now.count - 1 - place)) * now.seconds * 1e6;
-    return serverNow() - ((summary.peek()?.monotonicUs ?? 0) - us) / 1000;
+    if (!over.current) return;
+    return followGestures(over.current, axis, {
+      boxes: () => [],
+      onPick: () => {},
+      onClick: (us) => open(line, us),
+      takesWheel: (event) => takesWheel(event, self.current),
+    });
+  }, [rows.length === 0]);
+  const loads = useMemo(
+    () =>
+      loadPaths(
+        rows.map(({ row }) => row),
+        range,
+        newest,
+        t35Ms,
+        bunch,
+      ),
+    [rows],
+  );
+  if (rows.length === 0) return html`<p class="dim">Nothing has passed yet.</p>`;
+  const perTime = 1e6 * range.seconds;
+  const { fromUs, usPerPixel } = axis.scale.value;
+  const wide = Math.max(1e-9, (axis.width.value * usPerPixel) / perTime);
+  const box = {
+    viewBox: `${fromUs / perTime - newest} 0 ${wide} ${HEIGHT}`,
+    preserveAspectRatio: 'none',
+    'aria-hidden': true,
   };
-  const placeIn = ({ clientX, currentTarget }: PointerEvent) => {
-    const { left, width } = (currentTarget as Element).getBoundingClientRect();
-    return Math.max(0, Math.min(now.count - 1, Math.floor(((clientX - left) / width) * now.count)));
+  const at = cursor.value;
+  const shown = rows.slice(0, MOST_ROWS);
+  const near = () => {
+    nearLine.value = line;
   };
-  const open = () => {
-    if (at.peek() === undefined) return;
-    const begin = timeAt(at.peek() as number);
-    const times = {
-      since: new Date(begin).toISOString(),
-      until: new Date(begin + 1000 * now.seconds).toISOString(),
-    };
-    go(hrefOf('traffic', [], { line, ...times }));
+  return html`<div ref=${self} class="lane" role="slider" tabindex="0" aria-label=${`What passed line ${line}`} aria-valuemin="0"
+      aria-valuemax=${Math.round(endUs / 1e6)} aria-valuenow=${Math.round((at ?? endUs) / 1e6)}
+      aria-valuetext=${valueText(rows, at ?? endUs)} onFocus=${near} onPointerDown=${near} onWheel=${near}
+      onKeyDown=${(event: KeyboardEvent) => pressed(event, line, rows)}>
+      ${shown.map(
+        ({ row, sum }) => html`<span class="cut" title=${labelOf(row, nameOf)}>${labelOf(row, nameOf)}</span>
+          <svg class="drawing" ...${box}>${row.paths.map(([name, d]) => html`<path class=${name} d=${d} />`)}</svg>
+          <span class="words small">${wordsOf(row, sum)}</span>`,
+      )}
+      ${
+        load
+          ? html`<span class="cut">wire</span>
+            <svg class="drawing" ...${box}><path class="speaking" d=${loads.speaking} /><path class="pauses" d=${loads.pauses} /></svg>
+            <span class="words small">${shareText(load.speaking)} on the wire, ${shareText(load.pauses)} t3.5, ${shareText(1 - load.speaking - load.pauses)} quiet</span>`
+          : null
+      }
+      <div ref=${over} class="over" onPointerMove=${({ clientX }: PointerEvent) => {
+        const { left } = (over.current as Element).getBoundingClientRect();
+        point(rows, usAt(axis.scale.peek(), clientX - left));
+      }} onPointerLeave=${() => point(rows, undefined)}>${at === undefined ? null : html`<i class="at" style=${{ left: `${xOf(axis.scale.value, at)}px` }}></i>`}</div>
+    </div>
+    ${rows.length > MOST_ROWS ? html`<p class="dim small">And ${counted(rows.length - MOST_ROWS, 'more row')}.</p>` : null}
+    ${isFine ? html`<${ScoreStrip} line=${line} />` : null}`;
+}
+
+function labelOf({ unit, code }: AskedRow, nameOf: Score['nameOf']): string {
+  if (unit === null) return 'no unit';
+  return code === null ? nameOf(unit) : `${nameOf(unit)} fn ${code}`;
+}
+
+/** What happened at a moment: `14:03:07, good 24, exceptions 1`. */
+function valueText(rows: Score['rows'], us: number): string {
+  const { range } = read.peek();
+  const from = indexOf(us, range) * 1e6 * range.seconds;
+  const span = { fromUs: from, toUs: from + 1e6 * range.seconds };
+  const sums = rows.map(({ row }) => sumOf(row, span, range));
+  const parts = Object.entries(OUTCOMES).flatMap(([name, title]) => {
+    const sum = sums.reduce((total, each) => total + each[name as keyof typeof OUTCOMES], 0);
+    return sum > 0 ? [`${title} ${sum}`] : [];
+  });
+  return [timeOfDay(wallAt(from)), ...(parts.length > 0 ? parts : ['nothing'])].join(', ');
+}
+
+function point(rows: Score['rows'], us: number | undefined): void {
+  cursor.value = us;
+  readout.value = us === undefined ? '' : valueText(rows, us);
+}
+
+/** Opens the traffic of a time. */
+function open(line: string, us: number): void {
+  const { range } = read.peek();
+  const begin = wallAt(indexOf(us, range) * 1e6 * range.seconds);
+  const times = {
+    since: new Date(begin).toISOString(),
+    until: new Date(begin + 1000 * range.seconds).toISOString(),
   };
-  const pressed = (event: KeyboardEvent) => {
-    const from = at.peek() ?? now.count;
-    const keys: Readonly<Record<string, () => void>> = {
-      ArrowLeft: () => move(from - 1),
-      ArrowRight: () => move(from + 1),
-      PageUp: () => move(from - now.count / 10),
-      PageDown: () => move(from + now.count / 10),
-      '+': () => zoom(-1),
-      '-': () => zoom(1),
-      Enter: open,
-    };
-    if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
-    event.preventDefault();
-    keys[event.key]?.();
+  go(hrefOf('traffic', [], { line, ...times }));
+}
+
+/** The wheel zooms with Ctrl, as pads pinch, or where the keys are; otherwise it scrolls the page. */
+function takesWheel(event: WheelEvent, lane: HTMLElement | null): boolean {
+  if (!event.ctrlKey && !event.shiftKey && !lane?.contains(document.activeElement)) return false;
+  // What is under the pointer stays there.
+  if (event.deltaY < 0) axis.isFollowing.value = false;
+  return true;
+}
+
+const KEY_ZOOM = 1.5;
+
+function pressed(event: KeyboardEvent, line: string, rows: Score['rows']): void {
+  const { range, endUs } = read.peek();
+  const width = axis.width.peek();
+  const { usPerPixel } = axis.scale.peek();
+  const column = Math.max(1e6 * range.seconds, 3 * usPerPixel);
+  const from = cursor.peek() ?? endUs;
+  const move = (byUs: number) => {
+    const to = Math.min(endUs, Math.max(0, from + byUs));
+    point(rows, to);
+    const x = xOf(axis.scale.peek(), to);
+    if (x < 0 || x > width) axis.centre(to);
   };
-  const move = (to: number) => {
-    at.value = Math.max(0, Math.min(now.count - 1, to));
+  const zoom = (factor: number) => {
+    const x = xOf(axis.scale.peek(), from);
+    if (cursor.peek() !== undefined && factor > 1) axis.isFollowing.value = false;
+    axis.zoom(factor, Math.max(0, Math.min(width, x)));
   };
-  const box = { viewBox: `0 0 ${now.count} ${HEIGHT}`, preserveAspectRatio: 'none', 'aria-hidden': true };
-  const cursor =
-    at.value === undefined ? null : html`<path class="at" d=${`M${at.value} 0h1v${HEIGHT}h-1z`} />`;
-  return html`<div class="lane" role="slider" tabindex="0" aria-label=${`What passed line ${line}`} aria-valuemin="0"
-    aria-valuemax=${now.count - 1} aria-valuenow=${at.value ?? now.count - 1}
-    aria-valuetext=${timeOfDay(timeAt(at.value ?? now.count - 1))}
-    onKeyDown=${pressed}>
-    ${rows.map(
-      ({ unit, paths, words }) => html`<span class="cut">${unit === null ? 'no unit' : `unit ${unit}`}</span>
-        <svg class="drawing" ...${box} onPointerMove=${(event: PointerEvent) => move(placeIn(event))} onClick=${open}>
-          ${paths.map(([name, d]) => html`<path class=${name} d=${d} />`)}${cursor}</svg>
-        <span class="words small">${words}</span>`,
-    )}
-    ${
-      load
-        ? html`<span class="cut">load</span>
-          <svg class="drawing" ...${box} onPointerMove=${(event: PointerEvent) => move(placeIn(event))} onClick=${open}>
-            <path class="load" d=${load.map((each, i) => `M${i} ${HEIGHT}h1v${-(each * HEIGHT).toFixed(1)}h-1z`).join('')} />${cursor}</svg>
-          <span class="words small">${shareText(mean)} in the last minute</span>`
-        : null
-    }
-    <span></span><span class="small dim">${at.value === undefined ? `the last ${now.title}` : `${timeOfDay(timeAt(at.value))}: a click or Enter opens the traffic`}</span><span></span>
-  </div>`;
+  const keys: Readonly<Record<string, () => void>> = {
+    ArrowLeft: () => move(-column),
+    ArrowRight: () => move(column),
+    PageUp: () => move((-width * usPerPixel) / 10),
+    PageDown: () => move((width * usPerPixel) / 10),
+    '+': () => zoom(KEY_ZOOM),
+    '=': () => zoom(KEY_ZOOM),
+    '-': () => zoom(1 / KEY_ZOOM),
+    '0': () => show(RANGES[2].seconds * RANGES[2].count),
+    End: () => {
+      point(rows, undefined);
+      axis.follow();
+    },
+    Enter: () => open(line, from),
+    Escape: () => point(rows, undefined),
+  };
+  // Keys of the strip below are its own.
+  if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
+  event.preventDefault();
+  keys[event.key]?.();
 }
