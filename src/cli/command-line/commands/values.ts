@@ -160,7 +160,7 @@ export const SOURCE_OPTIONS = {
 };
 
 export const FREE_PORTS_OPTION = {
-  'free-ports': flag('ignore the ports in the file: use free ones and virtual serial lines, and print them'),
+  'free-ports': flag('use and print free ports and virtual serial lines in place of those in the file'),
 };
 
 /**
