@@ -25,8 +25,10 @@ const ALONE = [
 
 const FULL = [
   // The console in Chromium. What it computes is tested without a browser in the other files of test/remote/web.
-  'test/remote/web/{breaks,connection,faults,fleet,lines,live,many,registers,shell,tests}.test.ts',
+  'test/remote/web/{breaks,connection,conversations,faults,fleet,lines,live,many,registers,report,shell,tests}.test.ts',
   'test/remote/web/traffic/traffic.test.ts',
+  // Waits for a report, which comes every five seconds.
+  'test/remote/mqtt/sums-topic.test.ts',
   // One program or more for each test. test/cli/verbs/{start,check,test,usage,demo,pymodbus,desk}.test.ts show that it starts and serves.
   'test/cli/verbs/{access,desk-order,desk-silent,test-client,test-client-remote,free-ports,granted,hostile,test-server,journal,log,log-on-terminal,monitor,nodes,measure,real,service,soak,state,stopping,test-program,tricks,unavailable,unread-output}.test.ts',
   'test/extensions/{clone/verb,extcap/verb,import/hostile,learn/hostile,learn/scenario}.test.ts',

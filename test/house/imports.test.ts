@@ -246,7 +246,7 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
   },
   web: {
     knows: ['rest-client', 'timeline'],
-    knowsTypesOf: ['api', 'commands', 'traffic'],
+    knowsTypesOf: ['api', 'commands', 'traffic', 'testing'],
     knowsFiles: [
       'src/remote/api/console/paths.ts',
       'src/modbus/protocol/bytes.ts',

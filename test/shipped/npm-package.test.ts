@@ -39,6 +39,7 @@ const OTHERS = [
   'dist/web/assets/icon-HASH.svg',
   'dist/web/assets/icon-HASH.svg.gz',
   'dist/web/index.html',
+  'dist/web/report.html',
   'dist/work-thread.js',
 ];
 

@@ -29,8 +29,13 @@ import { testModelServer } from './server/virtual-server.js';
 
 const golden = (name: string) => resolve('test/goldens/written', name);
 
-/** Without what differs from machine to machine, and without the style of a page. */
-const kept = (text: string) => text.replace(/<style>[^<]*<\/style>/g, '<style>STYLE</style>');
+/** Without what differs from machine to machine, and without the program and the style of a page. */
+const kept = (text: string) =>
+  text
+    .replace(/<style>.*?<\/style>/gs, '<style>STYLE</style>')
+    .replace(/<script type="module">.*?<\/script>/gs, '<script type="module">PROGRAM</script>')
+    .replace(/'sha256-[^']*'/g, "'sha256-HASH'")
+    .replace(/"version":"[^"]*","title"/, '"version":"VERSION","title"');
 const CONFIGURATION = 'devices: {}\n';
 const VERSIONS = [{ name: 'modbus-sim', version: 'VERSION' }];
 const STARTED_AT = Date.UTC(2026, 0, 2, 3, 4, 5);

@@ -1,7 +1,8 @@
 import { htmlReport } from '../../testing/report/html.js';
 import { jsonReport } from '../../testing/report/json.js';
 import { junitReport } from '../../testing/report/junit.js';
-import { aboutText, type RunAbout, type RunView } from '../../testing/report/report.js';
+import type { RunAbout, RunView } from '../../testing/report/report.js';
+import { aboutText } from '../../testing/report/words.js';
 import type { Reports } from '../command-line/commands/values.js';
 import { complain, FAILED, OK, say, WRONG_USAGE } from './say.js';
 import { firstProblem, save } from './write-files.js';

@@ -4,7 +4,7 @@ import { newSeed, seededRandom } from '../../common/random.js';
 import { failure, type Result, success } from '../../common/result.js';
 import { unknownName } from '../../common/schema/nearest.js';
 import { systemClock } from '../../modbus/transport/clock.js';
-import { aboutText } from '../../testing/report/report.js';
+import { aboutText } from '../../testing/report/words.js';
 import { writeTested } from '../../testing/server/as-file.js';
 import {
   DEFAULT_IDLE_MS,

@@ -1,5 +1,6 @@
 import { failure, type Result, success } from '../../common/result.js';
-import { aboutText, overallVerdict, type ReportView } from '../../testing/report/report.js';
+import { overallVerdict, type ReportView } from '../../testing/report/report.js';
+import { aboutText } from '../../testing/report/words.js';
 import type { DutDefinition } from '../../testing/scenario/dut.js';
 import { runScenario } from '../../testing/scenario/run-scenario.js';
 import {

@@ -19,11 +19,6 @@ const PAUSES_TOP = RULER + 2 * LANE;
 /** Where the lines between the rows are drawn, in pixels from the top. */
 const ROW_LINES = [...Object.values(TOPS), PAUSES_TOP];
 
-/** Returns the upper edge of a lane, in pixels from the top. */
-export function laneTop(lane: Lane): number {
-  return TOPS[lane];
-}
-
 /** Returns the lane at a height in pixels; undefined on the ruler and between the pauses. */
 export function laneAt(y: number): Lane | undefined {
   return LANES.find((lane) => y >= TOPS[lane] && y < TOPS[lane] + LANE);

@@ -4,6 +4,7 @@ import { type ConnectionWanted, type Followed, follow } from '../../common/rest-
 import type { Summary } from '../../simulator/commands/schemas/program.js';
 import type { StreamedView } from '../../simulator/traffic/view-schema.js';
 import { needsLogIn, send } from './api.js';
+import { recorded, recordedEvents, recordedLines } from './recorded.js';
 
 /**
  * The state of the connection. `refused`: the simulator answers, but refuses it. `restarting`: only REST is
@@ -16,10 +17,18 @@ export type ConnectionState =
   | { readonly state: 'restarting' }
   | { readonly state: 'refused'; readonly reason: string };
 
-export const connection = signal<ConnectionState>({ state: 'connecting' });
+export const connection = signal<ConnectionState>({ state: recorded ? 'open' : 'connecting' });
 
 /** The state of the simulator, once a second; undefined before the first one. */
-export const summary = signal<Summary | undefined>(undefined);
+export const summary = signal<Summary | undefined>(recorded ? recordedSummary(recorded) : undefined);
+
+/** The state at the end of what a file holds. */
+function recordedSummary({ version }: { readonly version: string }): Summary {
+  const { time = '', monotonicUs = 0, seq = 0 } = recordedEvents.at(-1) ?? {};
+  const program = { host: '', version, run: 'recorded' };
+  // Only what views of files ask for.
+  return { time, monotonicUs, program, lastSeq: seq, lines: recordedLines } as unknown as Summary;
+}
 
 /** Number of restarts of the simulator. Everything that was read before a restart is invalid. */
 export const restarts = signal(0);

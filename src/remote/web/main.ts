@@ -3,18 +3,20 @@ import './base.css';
 import { html, render } from 'htm/preact';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { VIEW_NAMES, type ViewName } from '../api/console/paths.js';
 import { logIn, logOut, mayWrite, needsLogIn, ONLY_READS, readSession, session } from './api.js';
 import { connection, keepConnected, serverNow, summary } from './live.js';
-import { followLinks, go, hrefOf, route } from './route.js';
+import { recorded } from './recorded.js';
+import { followLinks, go, hrefOf, route, SHOWN_VIEWS, type ViewName } from './route.js';
 import { Button, Field, into, State, useRequest } from './ui/controls.js';
 import { Dialog } from './ui/dialog.js';
 import { timeOfDay } from './ui/format.js';
 import { Toasts } from './ui/toast.js';
+import { ConversationsView } from './views/conversations/conversations.js';
 import { FaultsView } from './views/faults/faults.js';
 import { broker, FleetView } from './views/fleet/fleet.js';
 import { LinesView } from './views/lines/lines.js';
 import { RegistersView } from './views/registers/registers.js';
+import { ReportView } from './views/report/report.js';
 import { TestsView } from './views/tests/tests.js';
 import { TrafficView } from './views/traffic/traffic.js';
 import './app.css';
@@ -22,11 +24,13 @@ import './app.css';
 /** The views. They have no properties: `route` says what they show. */
 const VIEWS: Readonly<Record<ViewName, { readonly title: string; readonly View: ComponentType }>> = {
   lines: { title: 'Lines', View: LinesView },
+  conversations: { title: 'Conversations', View: ConversationsView },
   registers: { title: 'Registers', View: RegistersView },
   traffic: { title: 'Traffic', View: TrafficView },
   faults: { title: 'Faults', View: FaultsView },
   tests: { title: 'Tests', View: TestsView },
   fleet: { title: 'Fleet', View: FleetView },
+  report: { title: 'Report', View: ReportView },
 };
 
 /** The whole page: header, view, messages, and the log-in in front of everything. */
@@ -34,7 +38,7 @@ function App() {
   const { view } = route.value;
   const { title, View } = VIEWS[view];
   useSignalEffect(() => {
-    const host = summary.value?.program.host;
+    const host = recorded?.title ?? summary.value?.program.host;
     const { title } = VIEWS[route.value.view];
     document.title = host === undefined ? `${title} - modbus-sim` : `${title} - ${host} - modbus-sim`;
   });
@@ -51,9 +55,9 @@ function App() {
 function Header() {
   const { program } = summary.value ?? {};
   const { view } = route.value;
-  useEffect(broker.follow, []);
+  useEffect(recorded ? () => {} : broker.follow, []);
   // Without a broker there is no fleet to show.
-  const shown = VIEW_NAMES.filter((name) => name !== 'fleet' || broker.current.value);
+  const shown = SHOWN_VIEWS.filter((name) => name !== 'fleet' || broker.current.value);
   const links = shown.map(
     (name) => html`<li><a class="tab" href=${hrefOf(name)} aria-current=${name === view ? 'page' : undefined}>
       ${VIEWS[name].title}</a></li>`,
@@ -62,12 +66,16 @@ function Header() {
     <div class="program flow">
       <strong>modbus-sim</strong>
       <span class="mono dim">${program?.version ?? ''}</span>
-      <span class="host cut dim">${program?.host ?? ''}</span>
+      <span class="host cut dim">${recorded?.title ?? program?.host ?? ''}</span>
     </div>
-    <nav aria-label="Views"><ul>${links}<li><a class="tab" href="/api/v1/docs" target="_blank">API</a></li></ul></nav>
+    <nav aria-label="Views"><ul>${links}${recorded ? null : html`<li><a class="tab" href="/api/v1/docs" target="_blank">API</a></li>`}</ul></nav>
     <div class="flow">
-      <time class="clock mono dim" title="The clock of the simulator's machine">${program ? timeOfDay(serverNow()) : ''}</time>
-      <${ConnectionState} />
+      ${
+        recorded
+          ? html`<${State} tone="off">a file<//>`
+          : html`<time class="clock mono dim" title="The clock of the simulator's machine">${program ? timeOfDay(serverNow()) : ''}</time>
+      <${ConnectionState} />`
+      }
       ${mayWrite() ? null : html`<span title=${ONLY_READS}><${State} tone="off">read only<//></span>`}
       <${Button} onClick=${nextTheme}>Theme: ${theme.value}<//>
       ${session.value?.secondsLeft == null ? null : html`<${Button} onClick=${() => void logOut()}>Log out<//>`}
@@ -132,7 +140,11 @@ effect(() => {
 });
 followLinks();
 // The first view has one address, not two.
-if (location.pathname === '/') go(hrefOf('lines'), 'replace');
-void readSession();
-void keepConnected();
+if (!recorded && location.pathname === '/') go(hrefOf('lines'), 'replace');
+// What a file says in plain words is for readers without a program.
+if (recorded) document.body.replaceChildren();
+else {
+  void readSession();
+  void keepConnected();
+}
 render(html`<${App} />`, document.body);

@@ -1,5 +1,19 @@
 import { computed, signal } from '@preact/signals';
-import { VIEW_NAMES, type ViewName } from '../api/console/paths.js';
+import { type ViewName as ServedView, VIEW_NAMES } from '../api/console/paths.js';
+import { recorded, recordedEvents } from './recorded.js';
+
+/** The views of this page, in the order of its navigation. A file has those for which it holds anything. */
+export const SHOWN_VIEWS: readonly ViewName[] = recorded ? recordedViews() : VIEW_NAMES;
+
+export type ViewName = ServedView | 'report';
+
+function recordedViews(): ViewName[] {
+  const isReport = recorded?.benches !== undefined || recorded?.reports.length !== 0;
+  return [
+    ...(isReport ? ['report' as const] : []),
+    ...(recordedEvents.length > 0 ? ['traffic' as const] : []),
+  ];
+}
 
 /** What the console shows. The address in the browser says the same, so it can be kept and sent. */
 export interface ConsoleRoute {
@@ -9,12 +23,12 @@ export interface ConsoleRoute {
   readonly query: URLSearchParams;
 }
 
-const address = signal(location.pathname + location.search);
+const address = signal(addressNow());
 
 export const route = computed<ConsoleRoute>(() => {
-  const { pathname, searchParams } = new URL(address.value, location.origin);
+  const { pathname, searchParams } = new URL(address.value, 'http://page');
   const [, first, ...parts] = pathname.split('/');
-  const view = VIEW_NAMES.find((name) => name === first) ?? 'lines';
+  const view = SHOWN_VIEWS.find((name) => name === first) ?? SHOWN_VIEWS[0] ?? 'lines';
   return { view, parts: parts.filter((part) => part !== '').map(decoded), query: searchParams };
 });
 
@@ -25,31 +39,39 @@ export function hrefOf(
   query: URLSearchParams | Readonly<Record<string, string>> = {},
 ): string {
   const text = new URLSearchParams(query).toString();
-  return `${[`/${view}`, ...parts.map(encodeURIComponent)].join('/')}${text === '' ? '' : `?${text}`}`;
+  return `${[`${recorded ? '#' : ''}/${view}`, ...parts.map(encodeURIComponent)].join('/')}${text === '' ? '' : `?${text}`}`;
 }
 
 /** Shows another view or address. @param how `replace` if the back button must not lead to the old one */
 export function go(href: string, how: 'push' | 'replace' = 'push'): void {
-  if (href === address.value) return;
+  if (href === (recorded ? location.hash : address.value)) return;
   if (how === 'push') history.pushState(null, '', href);
   else history.replaceState(null, '', href);
-  address.value = href;
+  address.value = addressNow();
 }
 
 /** Follows links and the back button without loading the page again. */
 export function followLinks(): void {
   addEventListener('popstate', () => {
-    address.value = location.pathname + location.search;
+    // The link that skips the header leads nowhere else.
+    if (!recorded || location.hash !== '#view') address.value = addressNow();
   });
+  if (recorded) return;
   addEventListener('click', (event) => {
     const link = event.target instanceof Element ? event.target.closest('a') : null;
     if (!link || link.target || link.hasAttribute('download') || link.origin !== location.origin) return;
     if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-    const isOurs = VIEW_NAMES.some((name) => link.pathname.split('/')[1] === name);
+    const isOurs = SHOWN_VIEWS.some((name) => link.pathname.split('/')[1] === name);
     if (!isOurs) return;
     event.preventDefault();
     go(link.pathname + link.search);
   });
+}
+
+/** The address that is shown. A file has one path, so its views are in the fragment. */
+function addressNow(): string {
+  if (!recorded) return location.pathname + location.search;
+  return location.hash.startsWith('#/') ? location.hash.slice(1) : '/';
 }
 
 function decoded(part: string): string {

@@ -62,7 +62,7 @@ export function clientTestReport(
       ...(isStopped ? [STOPPED] : []),
       ...(refusal === undefined ? [first, ...others] : [refusal, undecided ?? '', ...fates]),
       ...new Set(conclusions),
-      ...(refusal === undefined ? [foundText(found) || 'No time was measured'] : []),
+      ...(refusal === undefined ? [foundText(found) || (isOver ? 'No time was measured' : '')] : []),
       suspended,
     ].flatMap((text) => (text === '' ? [] : sentence(text))),
     parameters: parametersOf(found),

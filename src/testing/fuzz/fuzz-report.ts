@@ -9,6 +9,7 @@ import { type Finding, type Report, STOPPED, type Verdict, versions } from '../r
 import { capital, sentence } from '../report/words.js';
 import { spanOf, usualTimes } from '../times.js';
 import {
+  closedMs,
   type FuzzOrder,
   kindsIn,
   type Move,
@@ -97,7 +98,7 @@ function scenarioText(schedule: Schedule, { kind, text }: ClientFailure, shown: 
       within,
     },
     ...schedule.flatMap((move) =>
-      stepsOf(move, isEndless ? { wait: watched, ...calm } : { wait: { requests: move.requests } }),
+      stepsOf(move, isEndless ? { wait: watched, ...calm } : { wait: lengthOf(move, target) }),
     ),
     ...regular.map((each) => ({
       name: `it gets its reply to ${each.text}`,
@@ -112,6 +113,11 @@ function scenarioText(schedule: Schedule, { kind, text }: ClientFailure, shown: 
     `The client ${text.split('\n')[0]}.`,
     ...(isSeen ? [] : [unseen]),
   ]);
+}
+
+/** How long a move lasts: so many requests; nobody can ask on a closed line, so it is closed for their time, in ms. */
+function lengthOf({ requests, does }: Move, { periodMs = 0 }: Poll): object | number {
+  return 'closed' in does ? closedMs(requests, periodMs) : { requests };
 }
 
 function stepsOf({ after, requests, does }: Move, goal: object): WrittenSteps {

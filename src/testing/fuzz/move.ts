@@ -32,6 +32,14 @@ export function afterRest([first, ...others]: Schedule, requests: number): Sched
   return first ? [{ ...first, after: first.after + Math.min(requests, LONGEST_REST) }, ...others] : [];
 }
 
+/** A line is closed for at least this long for each request of its move, in ms. */
+const SHORTEST_MS = 100;
+
+/** How long a move closes its line, on which nobody can ask, in ms. */
+export function closedMs(requests: number, periodMs: number): number {
+  return requests * Math.max(Math.round(periodMs), SHORTEST_MS);
+}
+
 /** Reports the mistakes of moves from outside. Yields in each move, as a running simulator may have many. */
 export function* checkingMoves(at: At, schedule: Schedule, simulator: Simulator): Work<void> {
   for (const i of schedule.keys()) yield* readingStep(at.key(i).key('does'), simulator);

@@ -12,7 +12,7 @@ import { Actions } from '../scenario/actions.js';
 import type { ScenarioStep } from '../scenario/scenario.js';
 import { pduOf } from '../tested-line.js';
 import { median } from '../times.js';
-import { type Move, type Schedule, stepOf } from './move.js';
+import { closedMs, type Move, type Schedule, stepOf } from './move.js';
 import type { RequestPace } from './pace.js';
 
 /**
@@ -38,8 +38,6 @@ const PAUSES = 3;
 const PATIENCE_MS = 5_000;
 const LONGEST_PATIENCE_MS = 30_000;
 const PATIENCE_PERIODS = 10;
-/** A line is closed for at least this long for each request of its move, in ms. */
-const SHORTEST_MS = 100;
 
 /** A client polls more slowly than before when each of its newest intervals is longer than usual by these. */
 const SLOWER = 1.2;
@@ -136,7 +134,7 @@ export class Player {
     if (this.#actions.begin(step) !== undefined) return this.clear();
     await this.#actions.changing;
     // Nobody can ask on a closed line.
-    if (this.isClosing) await exam.watch(move.requests * Math.max(exam.periodMs, SHORTEST_MS));
+    if (this.isClosing) await exam.watch(closedMs(move.requests, exam.periodMs));
     else await this.#asks(exam, move.requests);
     // Requests may come that fast because the client asks without end. Then the move goes on until that is
     // known.
@@ -171,7 +169,7 @@ export class Player {
       Math.max(leastMs, PERIODS * periodMs, PAUSES * this.#pace.longestMs);
     const [goneMs, astrayMs] = [longestOf(this.#limits.goneMs), longestOf(this.#limits.astrayMs)];
     for (;;) {
-      if (await exam.recover(undefined, astrayMs / 2)) {
+      if (await exam.recover(1 + INTERVALS, astrayMs / 2)) {
         // A client that asks without end also asks what it usually does, and soon.
         if (clock.now() - begin < periodMs) await exam.watch(periodMs);
         while (this.#pace.isRacing(clock.now())) await exam.watch(periodMs || 1);

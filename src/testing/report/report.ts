@@ -77,12 +77,6 @@ export type Measured = NonNullable<Measurements['timeoutMs']>;
 /** What a tester says about a run: what was tested, by whom, and a remark. */
 export type RunAbout = z.output<typeof aboutSchema>;
 
-/** Puts what a tester says into words: `gateway 2.1, tested by A. Bee: new firmware`. Empty without any. */
-export function aboutText({ client, tester, remark }: RunAbout = {}): string {
-  const who = [client, tester && `tested by ${tester}`].filter((text) => text).join(', ');
-  return [who, remark].filter((text) => text).join(': ');
-}
-
 interface Fuzzed {
   readonly schedule: Readonly<z.output<typeof scheduleSchema>>;
   readonly scenario: string;

@@ -1,4 +1,20 @@
 import { plural } from '../../common/words.js';
+
+/** The title of a report: the name of a scenario says enough. */
+export function reportTitle({ kind, name }: { readonly kind: string; readonly name: string }): string {
+  return kind === 'scenario' ? name : `Report on ${name}`;
+}
+
+/** Puts what a tester says into words: `gateway 2.1, tested by A. Bee: new firmware`. Empty without any. */
+export function aboutText({
+  client,
+  tester,
+  remark,
+}: Partial<Record<'client' | 'tester' | 'remark', string | undefined>> = {}): string {
+  const who = [client, tester && `tested by ${tester}`].filter((text) => text).join(', ');
+  return [who, remark].filter((text) => text).join(': ');
+}
+
 /** Puts a duration into words: `250 ms`, `20 s`, `5 min`. */
 export function durationText(ms: number): string {
   if (ms >= 60_000 && ms % 60_000 === 0) return `${ms / 60_000} min`;

@@ -29,7 +29,7 @@ import { ReplyWaits } from './waits.js';
 
 /**
  * Ends a check from inside, whatever loop it is in, as an aborted signal ends a request of `fetch`: the
- * server test was stopped, or the check would write where it must not.
+ * server test was stopped, its time is over, or the check would write where it must not.
  */
 export class Ended extends Error {
   readonly why: Found;
@@ -40,7 +40,7 @@ export class Ended extends Error {
   }
 }
 
-/** Makes a value of a promise that a stop has ended; passes all other errors on. */
+/** Makes a value of a promise that was ended so; passes all other errors on. */
 export function orWhenEnded<Value>(value: Value): (error: unknown) => Value {
   return (error) => {
     if (error instanceof Ended) return value;
@@ -128,7 +128,7 @@ export class Asker {
   #earlier: { readonly id: number; readonly isAnswered: boolean }[] = [];
   /** How many replies had the identifier of a request before the last one that was answered. */
   #again = 0;
-  /** Aborted when the server test is stopped. */
+  /** Aborted when nothing more may be asked; the reason is what was found. */
   signal: AbortSignal = new AbortController().signal;
   /** Looks at a request before it is sent, and ends the check that must not send it. */
   guard: (unitId: number, pdu: Uint8Array) => void = () => {};
@@ -228,7 +228,7 @@ export class Asker {
   }
 
   #unlessStopped(): void {
-    if (this.isStopped) throw new Ended({ code: 'stopped' });
+    if (this.isStopped) throw new Ended(this.signal.reason as Found);
   }
 
   /** Opens a connection; a stop ends that. */

@@ -158,12 +158,15 @@ export function absent(exchange: Exchange, mei?: number): Judged {
   );
 }
 
+/** Why a check was ended before its second trial. */
+const CUT: readonly Code[] = ['stopped', 'limit-reached'];
+
 /** What was found, in a sentence without its full stop. Nothing decides on it. */
 export function textOf({ said, at, isOnce, otherwise, but }: Judged): string {
   const text = `${at ? `${placeText(at)}: ` : ''}${foundText(said)}`;
   if (isOnce) return `once, ${text}; ${foundText({ code: 'longer-run-decides' })}`;
   if (otherwise !== undefined)
-    return `once, ${text}; ${otherwise.code === 'stopped' ? 'then' : 'the other times,'} ${foundText(otherwise)}: a second run decides`;
+    return `once, ${text}; ${CUT.includes(otherwise.code) ? 'then' : 'the other times,'} ${foundText(otherwise)}: a second run decides`;
   return but === undefined ? text : `${text}; ${foundText(but)}`;
 }
 

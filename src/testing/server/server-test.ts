@@ -93,6 +93,8 @@ export class ServerTestRun {
   #device: ClonedDevice | undefined;
   #goneSince: string | undefined;
   readonly #stop = new AbortController();
+  /** Aborted by a stop, and when the time of the server test is over. */
+  #budget = this.#stop.signal;
   #isCut = false;
   #lost: readonly LostValue[] = [];
 
@@ -104,13 +106,12 @@ export class ServerTestRun {
   ) {
     this.#audience = audience;
     this.#bench = new Bench(carrier, order, seededRandom(order.seed, 0), (text) => audience.note?.(text));
-    this.#bench.asker.signal = this.#stop.signal;
     this.#checks = checks.filter((check) => isFor(check, carrier));
   }
 
   /** Ends the server test soon; what is known by then is reported. */
   stop(): void {
-    this.#stop.abort();
+    this.#stop.abort({ code: 'stopped' } satisfies Found);
   }
 
   get #isStopped(): boolean {
@@ -121,9 +122,11 @@ export class ServerTestRun {
     const bench = this.#bench;
     this.#startedAt = bench.asker.clock.now();
     bench.lateness.begin();
+    const callOff = this.#limit();
     try {
       for (const check of inTurn(this.#checks, bench.random)) await this.#carryOut(check);
     } finally {
+      callOff();
       bench.lateness.end();
       this.#isCut = this.#isStopped;
       // What was written is put back even after a stop.
@@ -137,6 +140,18 @@ export class ServerTestRun {
       await bench.asker.disconnect();
     }
     return this.soFar();
+  }
+
+  /** Ends what is asked when the time of the server test is over. @returns calls that off */
+  #limit(): () => void {
+    const { order, asker } = this.#bench;
+    const { limitMs } = order;
+    if (limitMs === undefined) return () => {};
+    const over = new AbortController();
+    this.#budget = AbortSignal.any([this.#stop.signal, over.signal]);
+    return asker.clock.callAfter(limitMs, () =>
+      over.abort({ code: 'limit-reached', limitMs } satisfies Found),
+    );
   }
 
   /** Reads what the server has, for a file about it. */
@@ -176,6 +191,9 @@ export class ServerTestRun {
   async #carryOut(check: ServerCheck): Promise<void> {
     const { clock } = this.#bench.asker;
     const startedAt = clock.now();
+    // What judges all exchanges, and what lasts as long as the user wants, has no part in the limit.
+    const isUnlimited = check.turn === 'end' || check.group === 'endurance';
+    this.#bench.asker.signal = isUnlimited ? this.#stop.signal : this.#budget;
     const why = this.#whyNot(check);
     const judged = why === undefined ? await this.#judge(check) : notRun(why);
     const finding = { check, ...judged, durationMs: clock.now() - startedAt };
@@ -186,15 +204,7 @@ export class ServerTestRun {
   /** Why a check is not run. */
   #whyNot(check: ServerCheck): Found | undefined {
     const { order, read, asker } = this.#bench;
-    if (this.#isStopped) return { code: 'stopped' };
-    const spentMs = asker.clock.now() - this.#startedAt;
-    if (
-      order.limitMs !== undefined &&
-      spentMs > order.limitMs &&
-      check.turn !== 'end' &&
-      check.group !== 'endurance'
-    )
-      return { code: 'limit-reached', limitMs: order.limitMs };
+    if (asker.isStopped) return asker.signal.reason as Found;
     if (check.group !== 'there' && read === undefined) return { code: 'nothing-answers' };
     if (this.#goneSince !== undefined && check.turn !== 'end')
       return { code: 'gone-since', check: this.#goneSince };
@@ -209,6 +219,7 @@ export class ServerTestRun {
 
   /** Runs a check, and again where it blames the server: a violation is reported when it was seen twice. */
   async #judge(check: ServerCheck): Promise<Judged> {
+    const { asker } = this.#bench;
     const blamed: Judged[] = [];
     let [other, late]: (Judged | undefined)[] = [];
     for (let trial = 1; trial <= TRIALS; trial++) {
@@ -226,11 +237,12 @@ export class ServerTestRun {
         const shown = blamed.flatMap((each) => each.shown ?? []);
         return { ...(blamed[0] as Judged), shown, seen: { times: SEEN_TIMES, of: trial } };
       }
-      if (this.#isStopped) break;
+      if (asker.isStopped) break;
     }
     const [first] = blamed;
     if (late) return late;
-    const otherwise = other?.said ?? { code: this.#isStopped ? 'stopped' : 'not-seen' };
+    const otherwise: Found =
+      other?.said ?? (asker.isStopped ? (asker.signal.reason as Found) : { code: 'not-seen' });
     return { ...(first as Judged), verdict: 'inconclusive', otherwise };
   }
 
@@ -328,8 +340,8 @@ export class ServerTestRun {
     const back = (ms: number) => bench.isBack(ms).catch(orWhenEnded(false));
     let isBack = await back(order.powerCycle ? BEFORE_POWER_MS : RECOVERY_MS);
     const isAlone = isBack;
-    if (!isBack && order.powerCycle && !this.#isStopped) {
-      await order.powerCycle(this.#stop.signal);
+    if (!isBack && order.powerCycle && !asker.isStopped) {
+      await order.powerCycle(asker.signal);
       isBack = await back(RECOVERY_MS);
     }
     const silentMs = asker.clock.now() - since;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startProgram } from '../../support/program.mjs';
 import { run, scratchSpace } from './run.js';
@@ -86,4 +86,47 @@ it('a simulator has free ports, REST too, and leaves no link behind', async () =
   expect((await fetch(`${program.restUrl()}/healthz`)).status).toBe(200);
   expect(await program.stop()).toBe(0);
   expect(existsSync(link)).toBe(false);
+});
+
+/** Polls two units, and connects again where its connection has ended, unless that ends it. */
+const client = (isLost: string) => `
+import { connect } from 'node:net';
+const [host, port] = process.argv.slice(2);
+let id = 0;
+function open() {
+  let next;
+  const socket = connect({ host, port: Number(port) });
+  const ask = () => socket.write(Buffer.from([0, ++id & 0xff, 0, 0, 0, 6, 1 + (id % 2), 3, 0, 0, 0, 1]));
+  socket.on('connect', () => { console.log('polling'); ask(); });
+  socket.on('data', () => { next = setTimeout(ask, 100); });
+  socket.on('error', () => {});
+  socket.on('close', () => { clearTimeout(next); ${isLost}; });
+}
+open();`;
+
+it('the scenario that fuzz writes of a closed line fails on its client, and passes on one that connects again', async () => {
+  const dut = (isLost: string) =>
+    `${process.execPath} ${newFile(client(isLost), 'client.mjs')} {lines.bus.host} {lines.bus.port}`;
+  const config = newFile({ devices: DEVICES, lines: { bus: lines().bus } });
+  const replay = newFile({ schedule: [{ after: 2, requests: 2, does: { closed: 'bus' } }] });
+  const scenario = join(newDirectory(), 'found.yaml');
+  const ends = dut('process.exit(3)');
+  const where = ['--config', config, '--free-ports', '--dut', ends];
+  const fuzzed = await run(
+    ['fuzz', 'bus', ...where, '--replay', replay, '--scenario', scenario],
+    newDirectory(),
+  );
+  expect([fuzzed.code, fuzzed.stdout.split('\n').at(-2)]).toEqual([
+    1,
+    expect.stringContaining('closed bus for 2 requests'),
+  ]);
+  expect((await run(['test', scenario, '--free-ports'], newDirectory())).code).toBe(1);
+  const other = await run(
+    ['test', scenario, '--free-ports', '--dut', dut('setTimeout(open, 100)')],
+    newDirectory(),
+  );
+  expect(other, other.stdout).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('5 of 5 steps passed'),
+  });
 });

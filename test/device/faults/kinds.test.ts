@@ -144,6 +144,7 @@ const ROWS: Record<string, Row[]> = {
   ],
   crc: [
     [[{ crc: 'invert' }], {}, [`0 ${BODY}a4c3`]],
+    [[{ crc: 'byte' }], {}, [`0 ${BODY}a43c`]],
     [[{ crc: 'zero' }], {}, [`0 ${BODY}0000`]],
     [[{ crc: 'swap' }], {}, [`0 ${BODY}3c5b`]],
     [[{ crc: 0x1234 }], {}, [`0 ${BODY}3412`]],

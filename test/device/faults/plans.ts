@@ -128,7 +128,7 @@ export const PARAMETERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
     fc.record({ percent: fc.nat(100), probability: fc.double({ min: 0, max: 1, noNaN: true }) }),
   ),
   corrupt: fc.integer({ min: 1, max: 2048 }),
-  crc: fc.oneof(fc.constantFrom('invert', 'zero', 'swap'), fc.nat(0xffff)),
+  crc: fc.oneof(fc.constantFrom('invert', 'byte', 'zero', 'swap'), fc.nat(0xffff)),
   truncate: fc.integer({ min: -300, max: 300 }),
   drop: fc.oneof(fc.integer({ min: 1, max: 400 }), fc.record({ at: fc.nat(300) })),
   insert: fc.oneof(

@@ -156,9 +156,6 @@ export const MISTAKES: Readonly<
   ],
 };
 
-/** Mistakes that no check finds: `wrong-crc` inverts both bytes of the CRC. */
-export const MISSED: readonly string[] = ['compares one byte of the CRC'];
-
 /** Two mistakes in one client. */
 export const PAIRS: readonly (readonly [one: keyof typeof MISTAKES, other: keyof typeof MISTAKES])[] = [
   ['takes any transaction', 'asks once'],

@@ -3,7 +3,7 @@ import { DEFAULT_LIMIT_MS } from '../../../src/testing/server/bench.js';
 import { textOf } from '../../../src/testing/server/check.js';
 import type { ServerTest } from '../../../src/testing/server/server-test.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
-import { DELAY_MS, device, reply, tcp, testPlanted } from './planted.js';
+import { DELAY_MS, device, reply, rtu, rtuFrame, tcp, testPlanted } from './planted.js';
 
 /* How long a server test waits, for a reply and in all, and what it says where this machine itself is late. */
 
@@ -54,6 +54,23 @@ describe('the limit', () => {
     expect(of('repeat-block')?.said).toEqual({ code: 'limit-reached', limitMs: 100_000 });
     expect(serverTest.isStopped).toBe(false);
     expect(serverTest.lost).toEqual([]);
+  });
+
+  it('ends a check that would take longer: the search for the other units of a bus whose server is slow', async () => {
+    const slow = rtu({ respond: ({ unitId }, peer, pdu) => peer.send(rtuFrame(unitId, pdu), 700) });
+    const scratch = { holding: { first: 0, last: 9 } };
+    const limitMs = 60_000;
+    const checks = ['frames', 'rtu-broadcast-write'];
+    const serverTest = await testPlanted('rtu', slow, { scratch, limitMs, checks, broadcast: true });
+    const of = (id: string) => serverTest.findings.find(({ check }) => check.id === id);
+    expect(of('rtu-broadcast-write')).toMatchObject({
+      verdict: 'not-run',
+      said: { code: 'limit-reached', limitMs },
+    });
+    expect(of('frames')?.verdict).toBe('conforms');
+    expect(serverTest.durationMs).toBeLessThan(limitMs + 15_000);
+    expect(serverTest.isStopped).toBe(false);
+    expect(violations(serverTest)).toEqual([]);
   });
 
   it('of four minutes is enough for a server that takes 0.7 s, without writes', async () => {

@@ -5,8 +5,8 @@ import { WORK } from '../budget.js';
 import { type FaultContext, fault } from '../kind.js';
 import { countFrames, mapFrameSteps, mapFrames, pick, randomBytesFor, withOneFrame } from '../plan.js';
 
-const wrongCrc = z.union([z.enum(['invert', 'zero', 'swap']), wholeNumber(0, 0xffff, 'a CRC')], {
-  error: '"invert", "zero", "swap" or a value from 0 to 65535',
+const wrongCrc = z.union([z.enum(['invert', 'byte', 'zero', 'swap']), wholeNumber(0, 0xffff, 'a CRC')], {
+  error: '"invert", "byte", "zero", "swap" or a value from 0 to 65535',
 });
 
 /** How many bytes a rule may spell out. */
@@ -49,7 +49,7 @@ export const DAMAGE = {
     needs: 'crc',
     apply: (plan, wrong, context) =>
       mapFrames(plan, context, 'no frame with another CRC', (frame) => {
-        const changed = context.framing.recheck?.(frame, (check) => wrongCheck(wrong, check));
+        const changed = context.framing.recheck?.(frame, (check) => wrongCheck(wrong, check, context));
         return changed?.some((byte, i) => byte !== frame[i]) ? changed : undefined;
       }),
   }),
@@ -166,10 +166,18 @@ function bytesFor(
  * Returns the wrong check value, as bytes in the order on the wire. A CRC is sent low byte first. An LRC is
  * one byte: its two digits are swapped, and the low byte of a value is used.
  */
-function wrongCheck(wrong: z.infer<typeof wrongCrc>, check: readonly number[]): readonly number[] {
+function wrongCheck(
+  wrong: z.infer<typeof wrongCrc>,
+  check: readonly number[],
+  { random }: FaultContext,
+): readonly number[] {
   switch (wrong) {
     case 'invert':
       return check.map((byte) => byte ^ 0xff);
+    case 'byte': {
+      const one = random.below(check.length);
+      return check.map((byte, i) => (i === one ? byte ^ 0xff : byte));
+    }
     case 'zero':
       return check.map(() => 0);
     case 'swap':

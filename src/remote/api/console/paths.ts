@@ -2,7 +2,15 @@
  * The views of the console, in the order of its navigation. Each has a path, such as `/lines`, and all paths
  * below it.
  */
-export const VIEW_NAMES = ['lines', 'registers', 'traffic', 'faults', 'tests', 'fleet'] as const;
+export const VIEW_NAMES = [
+  'lines',
+  'conversations',
+  'registers',
+  'traffic',
+  'faults',
+  'tests',
+  'fleet',
+] as const;
 
 export type ViewName = (typeof VIEW_NAMES)[number];
 

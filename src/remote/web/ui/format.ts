@@ -15,6 +15,11 @@ export function measured(value: number): string {
   return value.toFixed(Math.min(3, digits));
 }
 
+/** How often something is: `24/s`, and below once a second `12/min`. */
+export function rateText(perSecond: number): string {
+  return perSecond >= 0.95 ? `${Math.round(perSecond)}/s` : `${Math.max(1, Math.round(perSecond * 60))}/min`;
+}
+
 const TIME = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 
 /** The time of day in the zone of the browser. @param ms time in ms since 1970 */

@@ -113,8 +113,10 @@ export const exceptions: readonly Check[] = EXCEPTIONS.map(
 );
 
 async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judged> {
-  const ms = Math.max(SHORTEST_TRIAL_MS, PERIODS * exam.periodMs);
   const faults = [{ exception: code }];
+  const watched = await exam.client.values?.begin(exam);
+  const values = watched && 'end' in watched ? watched : undefined;
+  const ms = Math.max(SHORTEST_TRIAL_MS, PERIODS * exam.periodMs, values?.limitMs ?? 0);
   const { spoilt } = await exam.disturb({ faults }, () => undefined, ms);
   if (spoilt.length === 0) return sure('unclear', `did not ask ${exam.target.text} in ${durationText(ms)}`);
   const last = spoilt.at(-1) as Exchange;
@@ -157,20 +159,21 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
   const isAsUsual = spoilt.length >= usual / 2 && !isFaster && !early.includes(true);
   if (exam.isBeside && !isAsUsual) return sure('unclear', text, spoilt);
   const what = `exception ${code}`;
+  const seen =
+    next &&
+    (await values?.end(spoilt, {
+      faults,
+      meaning: { kept: 'right', sent: 'right', other: 'wrong' },
+      what,
+      blame: `takes ${what} for a value: dangerous`,
+    }));
   if (!next || !(await exam.recover())) {
     const then = notAsBefore(exam);
     return sure('wrong', `${text}, and then ${then.text}`, spoilt, `${then.blame} after ${what}`);
   }
-  if (!exam.client.values) return sure('right', text, spoilt);
-  const seen = await exam.client.values.trial(exam, {
-    faults,
-    meaning: { kept: 'right', sent: 'right', other: 'wrong' },
-    what,
-    blame: `takes ${what} for a value: dangerous`,
-  });
-  const evidence = [...spoilt, ...seen.evidence];
-  if (seen.shows === 'wrong') return sure('wrong', `${text}; ${seen.text}`, evidence, seen.conclusion);
-  return sure('right', seen.shows === 'right' ? `${text}; ${seen.text}` : text, evidence);
+  if (!seen) return sure('right', text, spoilt);
+  if (seen.shows === 'wrong') return sure('wrong', `${text}; ${seen.text}`, spoilt, seen.conclusion);
+  return sure('right', seen.shows === 'right' ? `${text}; ${seen.text}` : text, spoilt);
 }
 
 function mean(times: readonly number[]): number {

@@ -82,7 +82,7 @@ interface Own {
 }
 
 /** How many polls as usual show that the client has recovered. */
-const POLLS_AS_USUAL = 3;
+const POLLS_AS_USUAL = 2;
 /**
  * How long the client may take to recover, in ms unless somebody says otherwise, and in poll periods; the
  * longer time counts.
@@ -127,6 +127,8 @@ export class Exam {
   /** The rules that this check has put in force. */
   readonly #put = new Set<OwnRule>();
   #mark: OwnRule | undefined;
+  /** The values that good replies to the target have, and since which event; undefined when they are those of the device. */
+  marked: { readonly words: readonly number[]; readonly since: number } | undefined;
   #undo = () => {};
 
   constructor(client: WatchedClient, { name, random, target, isBeside = false }: Own) {
@@ -203,12 +205,13 @@ export class Exam {
     return { ...disturbed, result };
   }
 
-  /** Gives good replies to the target another value from now on, by these faults; none when absent. */
-  mark(faults?: readonly object[]): void {
+  /** Gives good replies to the target these values from now on; those of the device when absent. */
+  mark(words?: readonly number[]): void {
     const { rules } = this.client;
     if (this.#mark) rules.remove(this.#mark);
     const when = { line: this.client.line.name, ...conditionsOf(this.target) };
-    this.#mark = faults && rules.put('mark', { when, do: faults, seed: 0, isSpoiling: false });
+    this.#mark = words && rules.put('mark', { when, do: [{ values: words }], seed: 0, isSpoiling: false });
+    this.marked = words && { words, since: this.log.last };
   }
 
   /**

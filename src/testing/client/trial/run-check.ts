@@ -42,7 +42,6 @@ async function seesGoodReplies(exam: Exam): Promise<void> {
     await exam.suppressReplies(MANY_REQUESTS);
     await values.follows(exam);
   }
-  exam.mark();
 }
 
 /**

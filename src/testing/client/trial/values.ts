@@ -17,7 +17,8 @@ interface Watching {
   readonly log: { readonly last: number };
   askedAfter(seq: number): readonly Exchange[];
   until<Result>(find: () => Result | undefined, limitMs: number): Promise<Result | undefined>;
-  mark(faults?: readonly object[]): void;
+  readonly marked: { readonly words: readonly number[]; readonly since: number } | undefined;
+  mark(words?: readonly number[]): void;
   disturb<Result>(
     disturbance: { readonly faults: readonly object[] },
     find: () => Result | undefined,
@@ -55,6 +56,21 @@ export interface ValueTrial {
   readonly blame: string;
   /** True when any client would take the spoilt reply to this request, so that nothing is shown. */
   readonly isVoid?: (spoilt: Exchange) => boolean;
+}
+
+/** What a trial of values has shown. */
+type ValuesSeen = Trial & Partial<Pick<SeenByObserver, 'kind'>>;
+
+/** An observer that is watched while replies are spoilt. */
+interface WatchedValues {
+  /** What the spoilt replies carry. */
+  readonly words: readonly number[];
+  /** How long to watch at most, in ms. */
+  readonly limitMs: number;
+  /** What the observer has shown; undefined while that is not known. */
+  readonly seen: () => SeenByObserver | undefined;
+  /** Waits until the client has recovered. @returns what was shown meanwhile */
+  readonly end: (spoilt: readonly Exchange[], wanted: ValueTrial) => Promise<ValuesSeen>;
 }
 
 /** A text that an observer showed, and the words of the reply that it stands for. */
@@ -147,12 +163,12 @@ export class ValueOracle {
   }
 
   /**
-   * Gives good replies two values, one after the other: an observer that stands still may show one of them.
-   * @returns whether the observer shows both, as `isFollowing` says from then on
+   * Gives good replies another value than they had last: an observer that stands still does not show it. They keep it.
+   * @returns whether the observer shows it, as `isFollowing` says from then on
    */
   async follows(exam: Watching): Promise<boolean> {
-    const [, first, second] = this.threeMarks();
-    this.#isFollowing = (await this.settles(exam, first)) && (await this.settles(exam, second));
+    this.#next = (this.#next + 1) % MARKS;
+    this.#isFollowing = await this.settles(exam, this.#next);
     return this.#isFollowing;
   }
 
@@ -166,7 +182,7 @@ export class ValueOracle {
 
   /** How long the observer needs to show what was read, in ms, with a margin. */
   get patienceMs(): number {
-    return SHORTEST_MS + DELAYS * this.#delayMs + 4 * this.#observer.paceMs;
+    return SHORTEST_MS + DELAYS * (this.#delayMs + this.#observer.paceMs);
   }
 
   /** Watches the observer until it shows something else than before, for at most `limitMs`. */
@@ -188,11 +204,20 @@ export class ValueOracle {
    * value of their own: an observer that is slow to follow would miss a single one.
    * @returns `kind`: what the observer showed; undefined when that is not known, and the trial is unclear
    */
-  async trial(
-    exam: Watching,
-    { faults, meaning, what, blame, isVoid }: ValueTrial,
-  ): Promise<Trial & Partial<Pick<SeenByObserver, 'kind'>>> {
-    const unclear = (text: string): Trial => ({ shows: 'unclear', text, evidence: [], isOfValues: true });
+  async trial(exam: Watching, wanted: ValueTrial): Promise<ValuesSeen> {
+    const begun = await this.begin(exam);
+    if ('shows' in begun) return begun;
+    const { faults } = wanted;
+    const made = typeof faults === 'function' ? faults({ values: begun.words }) : faults;
+    const { spoilt } = await exam.disturb({ faults: made }, begun.seen, begun.limitMs);
+    return begun.end(spoilt, wanted);
+  }
+
+  /**
+   * Begins to watch for the value that replies have from now on.
+   * @returns why that shows nothing, as a trial
+   */
+  async begin(exam: Watching): Promise<WatchedValues | Trial> {
     const unusable = await this.ready(exam);
     if (unusable !== undefined) return unclear(unusable);
     if (!this.#isFollowing) return unclear('the observer did not follow good replies before the check');
@@ -201,22 +226,41 @@ export class ValueOracle {
       exam.mark();
       return unclear('the observer did not follow the values of good replies');
     }
-    const mark = (number: number) => ({ values: this.#marks[number] });
-    exam.mark([mark(sent)]);
+    const words = this.#marks[sent] as number[];
+    exam.mark(words);
     const { facts } = exam.client;
     const wait = facts.waitMs ?? facts.timeoutMs?.value ?? USUAL_TIMEOUT_MS;
     // The limit has time for one poll with all its retries.
-    const limit = this.patienceMs + exam.periodMs + (1 + (facts.retries ?? USUAL_RETRIES)) * wait;
+    const limitMs = this.patienceMs + exam.periodMs + (1 + (facts.retries ?? USUAL_RETRIES)) * wait;
     let seen: SeenByObserver | undefined;
-    void this.watch(exam, { before, sent }, limit).then((result) => {
+    void this.watch(exam, { before, sent }, limitMs).then((result) => {
       seen = result;
     });
-    const wanted = typeof faults === 'function' ? faults(mark(sent)) : faults;
-    const { spoilt } = await exam.disturb({ faults: wanted }, () => seen, limit);
-    exam.mark([mark(after)]);
+    const end = (spoilt: readonly Exchange[], wanted: ValueTrial) =>
+      this.#shown(exam, { ...wanted, seen, spoilt, after });
+    return { words, limitMs, seen: () => seen, end };
+  }
+
+  /** Says what an observer has shown, and whether it shows good values again. */
+  async #shown(
+    exam: Watching,
+    {
+      seen,
+      spoilt,
+      after,
+      meaning,
+      what,
+      blame,
+      isVoid,
+    }: ValueTrial & {
+      readonly seen: SeenByObserver | undefined;
+      readonly spoilt: readonly Exchange[];
+      readonly after: number;
+    },
+  ): Promise<ValuesSeen> {
+    exam.mark(this.#marks[after]);
     const isBack =
       (await exam.recover()) && ((await this.settles(exam, after)) || (await this.settles(exam, after)));
-    exam.mark();
     if (spoilt.length === 0) return unclear('no request came while the observer was watched');
     if (isVoid && spoilt.some(isVoid)) return unclear('a spoilt reply fitted its request');
     if (seen?.kind === 'sent' && spoilt.some(isUnspoilt)) {
@@ -277,8 +321,8 @@ export class ValueOracle {
    * @returns false when the client does not read it
    */
   async #polledWith(exam: Watching, words: readonly number[]): Promise<boolean> {
-    const since = exam.log.last;
-    exam.mark([{ values: words }]);
+    if (exam.marked?.words !== words) exam.mark(words);
+    const since = exam.marked?.since ?? 0;
     const polled = () => exam.askedAfter(since).some(wentWell) || undefined;
     const limit = Math.max(POLL_MS, POLL_PERIODS * exam.periodMs);
     return (await exam.until(polled, limit)) === true;
@@ -330,6 +374,10 @@ export class ValueOracle {
   #isValue(text: string | undefined): text is string {
     return text !== undefined && (isNumber(text) || !this.#texts.every(isNumber));
   }
+}
+
+function unclear(text: string): Trial {
+  return { shows: 'unclear', text, evidence: [], isOfValues: true };
 }
 
 function isNumber(text: string): boolean {

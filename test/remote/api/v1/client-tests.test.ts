@@ -46,7 +46,14 @@ describe('/api/v1/runs of the kind client', () => {
     poll(running);
     const { status, body } = await post(running, { line: 'bus', checks: ['legal-requests'], seed: 7 });
     expect(status).toBe(201);
-    expect(body).toMatchObject({ id: 1, state: 'running', line: 'bus', seed: 7, checks: [] });
+    expect(body).toMatchObject({
+      id: 1,
+      state: 'running',
+      line: 'bus',
+      seed: 7,
+      checks: [],
+      conclusions: [],
+    });
     await isOver(running, 1);
     const over = await get(running, 1);
     expect(over).toMatchObject({ verdict: 'pass', checks: [{ id: 'legal-requests', verdict: 'pass' }] });
@@ -83,7 +90,7 @@ describe('/api/v1/runs of the kind client', () => {
       url: '/api/v1/runs/1/report.html',
       headers: { host: 'localhost' },
     });
-    expect(body).toContain('<li><b>Asks what is not legal.</b>');
+    expect(body).toContain('"conclusion":"asks what is not legal"');
   });
 
   it('has one line for one run, and counts both together', async () => {

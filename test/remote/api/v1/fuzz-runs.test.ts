@@ -107,7 +107,7 @@ describe('/api/v1/runs of the kind fuzz', () => {
     expect(json).toMatchObject({ verdict: 'fail', schedule: REPLAY, scenario: scenario.body });
     expect(json.findings[0]?.frames?.length).toBeGreaterThan(0);
     const page = (await file(running, 1, 'report.html')).body;
-    expect(page).toMatch(/<pre># The client sent bytes that are no request.*exception: 4/s);
+    expect(page).toMatch(/"scenario":"# The client sent bytes that are no request.*exception: 4/);
     expect((await file(running, 1, 'junit.xml')).body).toMatch(/failures="1".*<failure/s);
   });
 

@@ -70,7 +70,7 @@ it('has its report as a page, as JUnit XML and as JSON', async () => {
   await isOver(rest, 1);
   const file = async (name: string) =>
     (await rest.app.inject({ url: `/api/v1/runs/1/${name}`, headers: { host: 'localhost' } })).body;
-  expect(await file('report.html')).toContain('Server test · line unit 5 · TCP 127.0.0.1');
+  expect(await file('report.html')).toContain('"line":"unit 5 · TCP 127.0.0.1');
   expect(await file('junit.xml')).toContain('<testsuite name=');
   const json = JSON.parse(await file('report.json')) as { checks: { exchanges: object[] }[] };
   expect(json.checks.some(({ exchanges }) => exchanges.length > 0)).toBe(true);

@@ -122,6 +122,7 @@ function LinePanel({ name }: { readonly name: string }) {
       <${State} tone=${TONES[state]}>${state}<//>
       <span class="dim">${detail ? formatText(detail) : ''}</span>
       <span class="mono long" title=${place}>${detail ? (detail.link ?? place) : ''}</span>
+      <a href=${hrefOf('conversations', [], { line: name })}>Conversations<span class="unseen"> of ${name}</span></a>
       <a href=${hrefOf('traffic', [], { line: name })}>Traffic<span class="unseen"> of ${name}</span></a>
       <${Actions} line=${line} detail=${detail} />
     </div>

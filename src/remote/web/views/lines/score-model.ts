@@ -1,5 +1,6 @@
 import { counted } from '../../../../common/words.js';
 import type { SumsView } from '../../../api/v1/sums.js';
+import { rateText } from '../../ui/format.js';
 
 /** The times that the simulator adds up: how long each is, and how many of them it keeps. */
 export const RANGES = [
@@ -197,10 +198,6 @@ export function wordsOf({ sums }: AskedRow, sum: RowSum): string {
   );
   const slowest = sum.slowestMs >= 1 ? [`slowest ${Math.round(sum.slowestMs)} ms`] : [];
   return [rateText(sum.perSecond), ...parts, ...slowest].join(', ');
-}
-
-function rateText(perSecond: number): string {
-  return perSecond >= 0.95 ? `${Math.round(perSecond)}/s` : `${Math.max(1, Math.round(perSecond * 60))}/min`;
 }
 
 /** A share in percent; what occurred is never 0 %. */

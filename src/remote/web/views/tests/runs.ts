@@ -12,8 +12,7 @@ import { ask } from '../../api.js';
 import { followTraffic } from '../../live.js';
 import { resource } from '../../resource.js';
 import { together } from '../../ui/element.js';
-
-export type Verdict = ScenarioSummary['verdict'] | ServerSummary['verdict'];
+import type { Verdict } from '../../ui/verdict.js';
 
 /** A step or a check, with its finding. */
 export interface RunStep {

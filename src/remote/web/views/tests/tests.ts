@@ -1,21 +1,19 @@
-import { counted } from '../../../../common/words.js';
 import './tests.css';
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { pathOf } from '../../../../common/rest-client/client.js';
-import { piecesOf } from '../../../../common/timeline/pieces.js';
 import { longDuration } from '../../../../testing/report/words.js';
 import { RUN_KINDS } from '../../../../testing/run-kinds.js';
 import type { FindingView, FuzzSummary } from '../../../api/v1/reports.js';
 import { ask } from '../../api.js';
 import { go, hrefOf, route } from '../../route.js';
-import { StripModel, sourceOf } from '../../strip/model.js';
-import { Strip } from '../../strip/strip.js';
-import { Button, Empty, into, put, State, type Tone } from '../../ui/controls.js';
+import { Button, Empty, put, State } from '../../ui/controls.js';
 import { timeOfDay } from '../../ui/format.js';
 import { sayAnswer } from '../../ui/toast.js';
-import { details, lineNamed, wireOf } from '../lines/details.js';
+import { TONES } from '../../ui/verdict.js';
+import { details } from '../lines/details.js';
+import { Evidence, framesText } from './evidence.js';
 import {
   findings,
   followRuns,
@@ -25,7 +23,6 @@ import {
   runs,
   type ShownRun,
   unread,
-  type Verdict,
 } from './runs.js';
 import { ClientForm, FuzzForm, ScenarioForm, ServerForm } from './start.js';
 
@@ -96,19 +93,6 @@ function whenText({ startedAt, durationMs }: ShownRun): string {
   return `${timeOfDay(Date.parse(startedAt))}, ${longDuration(durationMs / 1000)}`;
 }
 
-const TONES: Readonly<Record<Verdict, Tone>> = {
-  pass: 'good',
-  fail: 'bad',
-  error: 'bad',
-  inconclusive: 'warn',
-  'not run': 'off',
-  conforms: 'good',
-  violates: 'bad',
-  unsupported: 'off',
-  fact: 'off',
-  'not-run': 'off',
-};
-
 const FILES = [
   ['report.html', 'HTML'],
   ['junit.xml', 'JUnit'],
@@ -138,6 +122,7 @@ function RunPanel({ run }: { readonly run: ShownRun }) {
       <div class="flow end">
         ${isRunning ? html`<${Button} kind="danger" label=${`Stop run ${id}`} writes onClick=${() => void stop()}>Stop<//>` : null}
         ${schedule && !isRunning ? html`<${Button} writes onClick=${() => void playAgain(lines[0] ?? '', schedule)}>Play again<//>` : null}
+        <span class="dim">Save</span>
         ${files.map(
           ([file, title]) =>
             html`<a download href=${`/api/v1${pathOf('runs', id, file)}`} aria-label=${`Report as ${title}`}>${title}</a>`,
@@ -199,7 +184,7 @@ function Step({ step, number, finding, isFirst }: StepProps) {
             ? html`<details open=${isOpen.value} onToggle=${(event: Event) => {
                 isOpen.value = (event.target as HTMLDetailsElement).open;
               }}>
-                <summary>${counted(finding.frames.length, 'event')} of the traffic</summary>
+                <summary>${framesText(finding)}</summary>
                 ${isOpen.value ? html`<${Evidence} finding=${finding} />` : null}
               </details>`
             : null
@@ -207,28 +192,4 @@ function Step({ step, number, finding, isFirst }: StepProps) {
       </div>
       <${State} tone=${TONES[verdict]}>${verdict}<//>
     </li>`;
-}
-
-/** The frames of a step, to scale and in words. */
-function Evidence({ finding }: { readonly finding: FindingView }) {
-  const model = useMemo(() => new StripModel(), []);
-  const selected = useSignal<number | undefined>(undefined);
-  const { frames, title } = finding;
-  useEffect(() => {
-    const pieces = frames.flatMap((frame) => piecesOf(frame, wireOf(lineNamed(frame.line))));
-    // Pauses are in characters if all frames passed one line.
-    const [line = '', ...others] = new Set(frames.map((frame) => frame.line));
-    model.setSource(sourceOf(pieces, wireOf(others.length === 0 ? lineNamed(line) : undefined)));
-    model.fit();
-  }, [frames, details.current.value, model.width.value > 0]);
-  return html`<${Strip} model=${model} label=${`Timing of ${title}`} selected=${selected.value}
-      onSelect=${into(selected)} />
-    <div class="frames"><table><tbody>
-      ${frames.map(
-        ({ seq, time, line, text, bytes = '' }) => html`<tr class=${seq === selected.value ? 'selected' : ''}>
-          <td class="mono"><a href=${hrefOf('traffic', [], { at: String(seq), strip: line })}>#${seq}</a></td>
-          <td class="mono">${time.slice(11, 26)}</td>
-          <td class="long">${text}${bytes === '' ? null : html`<br /><span class="mono dim">${bytes}</span>`}</td></tr>`,
-      )}
-    </tbody></table></div>`;
 }

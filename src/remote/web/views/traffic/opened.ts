@@ -4,6 +4,7 @@ import type { Ref } from 'preact';
 import { sizeText } from '../../../../common/timeline/pieces.js';
 import { lengthText, msText } from '../../../../common/timeline/times.js';
 import type { LineView } from '../../../../simulator/commands/schemas/line.js';
+import { recorded } from '../../recorded.js';
 import { hrefOf } from '../../route.js';
 import { Button } from '../../ui/controls.js';
 import { wireOf } from '../lines/details.js';
@@ -37,7 +38,7 @@ export function Opened({ event, line, self, onGo, onCentre }: OpenedProps) {
           ? null
           : html`<${Button} kind="link" onClick=${() => onGo(request)}>Request #${earlier?.request ?? request}<//>`
       }
-      ${like === undefined || earlier ? null : html`<a href=${hrefOf('faults', [], { like: String(like) })}>New fault rule for this request</a>`}
+      ${like === undefined || earlier || recorded ? null : html`<a href=${hrefOf('faults', [], { like: String(like) })}>New fault rule for this request</a>`}
     </div>
     <dl class="facts">${factsOf(event, wireOf(line).characterUs).map(
       ([term, value]) => html`<div><dt>${term}</dt><dd class="long mono">${value}</dd></div>`,

@@ -80,7 +80,7 @@ export function numberOf({ seq, earlier }: Event): number {
 }
 
 /** Kinds of events that are damage. */
-const DAMAGE: ReadonlySet<string> = new Set([
+export const DAMAGE: ReadonlySet<string> = new Set([
   'damaged',
   'discarded',
   'duplicate',

@@ -3,6 +3,7 @@ import { html } from 'htm/preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { RemoteRefusal } from '../../../../common/rest-client/client.js';
 import { comebacks, connection, readUpTo, restarts, serverNow, summary } from '../../live.js';
+import { recorded } from '../../recorded.js';
 import { go, hrefOf, route } from '../../route.js';
 import { StripModel } from '../../strip/model.js';
 import { Legend, Strip } from '../../strip/strip.js';
@@ -41,15 +42,24 @@ function Controls({ feed, onPause, onNewest, onFound, onProblems }: ControlsProp
   const { csv, pcapng, learned } = downloadsOf(feed.filter);
   const isPaused = feed.isPaused.value;
   return html`<div class="controls flow">
-    <${Button} onClick=${onPause} disabled=${feed.isEmpty.value === undefined}>${isPaused ? 'Resume' : 'Pause'}<//>
-    <${Button} onClick=${onNewest}>Newest<//>
+    ${
+      recorded
+        ? null
+        : html`<${Button} onClick=${onPause} disabled=${feed.isEmpty.value === undefined}>${isPaused ? 'Resume' : 'Pause'}<//>
+    <${Button} onClick=${onNewest}>Newest<//>`
+    }
     <${Select} label="Show" value=${feed.filter.get('problems') ?? ''} choices=${PROBLEMS} onChange=${onProblems} />
     <${Progress} feed=${feed} />
+    ${recorded ? null : html`<a href=${hrefOf('conversations', [], feed.filter)}>As conversations</a>`}
     <${Folded} summary="Jump, download">
     <${Jump} feed=${feed} onFound=${onFound} />
-    <span class="flow">Download <a href=${csv} download="traffic.csv">CSV</a>
+    ${
+      recorded
+        ? null
+        : html`<span class="flow">Download <a href=${csv} download="traffic.csv">CSV</a>
       <a href=${pcapng} download="capture.pcapng">pcapng</a>
-      <a href=${learned} download="learned.yaml" title="Devices that answer as in this traffic">devices</a></span>
+      <a href=${learned} download="learned.yaml" title="Devices that answer as in this traffic">devices</a></span>`
+    }
     <//>
   </div>`;
 }
@@ -64,6 +74,7 @@ function Progress({ feed }: { readonly feed: Feed }) {
   const read = feed.isPaused.value ? feed.rows.after : readUpTo.value;
   const behind = Math.max(0, last - read);
   const held = `${count(feed.rows.size)} rows`;
+  if (recorded) return html`<span>${held}</span>`;
   if (connection.value.state !== 'open')
     return html`<span><${State} tone="warn">not connected<//> ${held}</span>`;
   if (feed.isPaused.value) {

@@ -1,0 +1,166 @@
+import './conversations.css';
+import { signal, useSignal } from '@preact/signals';
+import { html } from 'htm/preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import type { StreamedView } from '../../../../simulator/traffic/view-schema.js';
+import { ask } from '../../api.js';
+import { comebacks, followTraffic, restarts, summary } from '../../live.js';
+import { go, hrefOf, route } from '../../route.js';
+import { Empty, Refused, Select } from '../../ui/controls.js';
+import { together } from '../../ui/element.js';
+import { count, rateText } from '../../ui/format.js';
+import { details, lineNamed } from '../lines/details.js';
+import { filterIn, withValues } from '../traffic/filter.js';
+import { Conversations, lengthOf, MOST, orderedTroubles, ownTroubles, SPARK_S, type Talk } from './model.js';
+import { OpenedConversation } from './opened.js';
+
+/** How many of the events before the page was opened are read. */
+const FIRST = 2000;
+/** The rows are drawn at most this often, in ms. */
+const DRAW_MS = 500;
+
+/** Reads the traffic of a filter, until the returned function is called. */
+function follow(
+  filter: URLSearchParams,
+  talks: Conversations,
+  changed: () => void,
+  refused: (why: string) => void,
+) {
+  let isOver = false;
+  let stop = () => {};
+  const begin = async () => {
+    const query = new URLSearchParams(filter);
+    query.set('limit', String(FIRST));
+    const answer = await ask<{ events: readonly StreamedView[]; next: number }>('GET', `/traffic?${query}`);
+    if (isOver) return;
+    if (!answer.ok) {
+      refused(answer.problem.detail);
+      return;
+    }
+    talks.add(answer.value.events);
+    changed();
+    stop = followTraffic({
+      filter,
+      after: answer.value.next,
+      onBatch: (events) => {
+        talks.add(events);
+        changed();
+      },
+      onRefused: ({ detail }) => refused(detail),
+    });
+  };
+  void begin();
+  return () => {
+    isOver = true;
+    stop();
+  };
+}
+
+/** The view `/conversations`: a row for each question that clients ask. */
+export function ConversationsView() {
+  const filterText = filterIn(route.value.query).toString();
+  const refusal = useSignal('');
+  const version = useSignal(0);
+  const isRead = useSignal(false);
+  const talks = useMemo(() => signal(new Conversations()), []);
+  useEffect(() => {
+    const now = new Conversations();
+    talks.value = now;
+    refusal.value = '';
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    isRead.value = false;
+    const changed = () => {
+      isRead.value = true;
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        version.value++;
+      }, DRAW_MS);
+    };
+    return together(
+      details.follow(),
+      follow(new URLSearchParams(filterText), now, changed, (why) => {
+        refusal.value = why;
+      }),
+      () => clearTimeout(timer),
+    );
+  }, [filterText, restarts.value, comebacks.value]);
+  void version.value;
+  const { all, noises } = talks.value;
+  const lines = summary.value?.lines.map(({ name }) => name) ?? [];
+  const { query } = route.value;
+  const nowUs = summary.value?.monotonicUs ?? 0;
+  return html`<div class="stack">
+    <div class="flow">
+      <${Select} label="Line" value=${query.get('line') ?? ''} choices=${[['', 'all lines'], ...lines]}
+        onChange=${(line: string) => go(hrefOf('conversations', [], withValues(query, { line })), 'replace')} />
+      <span class="dim">${count(all.length)}${all.length === MOST ? ' shown' : ''} questions${filterText === '' ? '' : ', filtered'}</span>
+      <a class="end" href=${hrefOf('traffic', [], new URLSearchParams(filterText))}>Each frame, in Traffic</a>
+    </div>
+    ${refusal.value === '' ? null : html`<${Refused}>${refusal.value}<//>`}
+    ${
+      all.length === 0 && noises.size === 0
+        ? html`<${Empty} title="Conversations">${isRead.value ? 'No client asks anything that passes the filter.' : 'Reading the traffic.'}<//>`
+        : html`<div class="talks panel">
+            <div class="head small dim" aria-hidden="true"><span>question</span><span>how often</span><span>newest</span><span>what you ordered</span><span>what went wrong by itself</span></div>
+            ${all.map((of) => html`<${TalkRow} key=${[of.line, of.unit, of.code, of.address, of.quantity, of.what].join()} of=${of} nowUs=${nowUs} version=${version.value} />`)}
+            ${[...noises.values()].map(
+              ({
+                line,
+                kind,
+                count: times,
+                lastUs,
+                text,
+              }) => html`<div class="noise talk" key=${`${line} ${kind}`}>
+                <span><b>${line}</b> ${kind}</span><span>${count(times)} times</span><span class="cut" title=${text}>${text}</span><span></span>
+                <a class="bad" href=${hrefOf('traffic', [], { line, kind })}>${agoText(lastUs, nowUs)}</a></div>`,
+            )}
+          </div>`
+    }
+  </div>`;
+}
+
+interface TalkRowProps {
+  readonly of: Talk;
+  readonly nowUs: number;
+  /** Changes when there is something new. */
+  readonly version: number;
+}
+
+/** From this on without a request, a question is quiet, in µs. */
+const QUIET_US = 10e6;
+
+/** A row: a question, how often it is asked, its newest values, and what went wrong. */
+function TalkRow({ of, nowUs }: TalkRowProps) {
+  const isOpen = useSignal(false);
+  const { line, unit, what, values, periodUs, slowestUs, lastUs } = of;
+  const units = lineNamed(line)?.units;
+  const device = units?.[unit] ?? units?.['*'];
+  const isQuiet = nowUs - lastUs > QUIET_US;
+  const rate = of.rate(nowUs);
+  const pace = [
+    ...(periodUs === undefined ? ['once'] : [`every ${lengthOf(periodUs)}`]),
+    ...(rate > 0 ? [rateText(rate)] : []),
+    ...(slowestUs > 0 ? [`slowest ${lengthOf(slowestUs)}`] : []),
+  ];
+  const spark = of.spark(nowUs);
+  const most = Math.max(1, ...spark);
+  return html`<details class="talk" onToggle=${({ currentTarget }: Event) => {
+    isOpen.value = (currentTarget as HTMLDetailsElement).open;
+  }}>
+    <summary>
+      <span class="long"><i key=${of.asked} class=${isQuiet ? 'pulse quiet' : 'pulse'} aria-hidden="true"></i><b>${line}</b> unit ${unit} ${device ?? ''} · ${what}</span>
+      <span>${isQuiet ? `last ${agoText(lastUs, nowUs)}` : pace.join(' · ')}
+        <svg class="spark" viewBox=${`0 0 ${SPARK_S} 12`} preserveAspectRatio="none" aria-hidden="true">
+          <path d=${spark.map((n, i) => (n > 0 ? `M${i} 12h1v${((-12 * n) / most).toFixed(1)}h-1z` : '')).join('')} /></svg></span>
+      <span class="values mono" title=${values}>${values}</span>
+      <span class="ordered-by">${orderedTroubles(of).join(', ')}</span>
+      <span class="by-itself">${ownTroubles(of).join(', ')}</span>
+    </summary>
+    ${isOpen.value ? html`<${OpenedConversation} of=${of} device=${device} />` : null}
+  </details>`;
+}
+
+/** How long ago, in words. */
+function agoText(us: number, nowUs: number): string {
+  return `${lengthOf(Math.max(0, nowUs - us))} ago`;
+}

@@ -1,0 +1,18 @@
+import type { Piece } from '../../../../common/timeline/pieces.js';
+
+/** The pauses that separate what is drawn at first: longer than this, and than this many times what is sent. */
+const LONG_PAUSE_US = 20_000;
+const LONG_PAUSE_SHARE = 3;
+
+/** The last time in which somebody sends without a long pause, in µs: what decides comes last. */
+export function decidingSpan(pieces: readonly Piece[]): { readonly from: number; readonly to: number } {
+  const spoken = pieces.filter(({ lane }) => lane !== 'planned').toSorted((a, b) => a.startUs - b.startUs);
+  const busyUs = spoken.reduce((sum, { startUs, endUs }) => sum + endUs - startUs, 0);
+  const long = Math.max(LONG_PAUSE_US, LONG_PAUSE_SHARE * busyUs);
+  let [from, to] = [0, Number.NEGATIVE_INFINITY];
+  for (const { startUs, endUs } of spoken) {
+    if (startUs - to > long) from = startUs;
+    to = Math.max(to, endUs);
+  }
+  return { from, to: Math.max(from, to) };
+}

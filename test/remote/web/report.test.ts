@@ -1,0 +1,170 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Page } from 'playwright-core';
+import { expect, onTestFinished, test } from 'vitest';
+import { trafficView } from '../../../src/simulator/traffic/view.js';
+import { fleetHtml, htmlReport } from '../../../src/testing/report/html.js';
+import { type Report, viewReport } from '../../../src/testing/report/report.js';
+import { frameEvent, replyEvent } from '../../simulator/traffic/events.js';
+import { accessibilityFaults } from './browser.js';
+import { browser, describeInBrowser } from './chromium.js';
+
+const HOSTILE = '</script><script>document.title = "run"</script><!-- <b>\u2028\ud800';
+
+/** Polls of a client every 500 ms, with replies, from a sequence number on. */
+function polls(seq: number, count: number) {
+  return Array.from({ length: count }, (_, i) => {
+    const at = 1000 + 500 * (seq + i);
+    return [
+      frameEvent('03 0000 0001', { seq: seq + 2 * i, at, startedAt: at - 8, time: at }),
+      replyEvent('03 0000 0001', '03 02 0007', {
+        seq: seq + 2 * i + 1,
+        at: at + 4,
+        time: at + 4,
+        requestedAt: at,
+        request: seq + 2 * i,
+      }),
+    ];
+  }).flat();
+}
+
+const ABOUT = {
+  group: 'time',
+  does: 'Waits.',
+  matters: 'It <does>.',
+  rule: 'Passes.',
+  fix: 'Mend it.',
+  source: 'nobody',
+};
+
+const RUN: Report = {
+  kind: 'client',
+  name: `the client ${HOSTILE}`,
+  startedAt: Date.UTC(2026, 0, 2, 3, 4, 5),
+  durationMs: 2500,
+  verdict: 'fail',
+  isStopped: false,
+  line: 'bench',
+  seed: 4711,
+  about: { client: 'gateway 2.1', tester: 'A. Bee', remark: HOSTILE },
+  conclusions: ['Takes a late reply for the next one.', 'Gives up after 487 ± 3 ms.'],
+  parameters: [{ name: 'response time-out', value: '487 ± 3 ms' }],
+  findings: [
+    {
+      id: 'polls',
+      title: 'polls',
+      verdict: 'pass',
+      summary: '',
+      frames: polls(1, 3),
+      durationMs: 1000,
+      about: ABOUT,
+    },
+    {
+      id: 'late',
+      title: `takes late replies ${HOSTILE}`,
+      verdict: 'fail',
+      summary: `took it\n${HOSTILE}`,
+      conclusion: 'takes a late reply for the next one',
+      frames: polls(21, 4),
+      durationMs: 1500,
+      about: ABOUT,
+    },
+    {
+      id: 'writes',
+      title: 'writes',
+      verdict: 'not run',
+      summary: '',
+      frames: [],
+      durationMs: 0,
+      about: ABOUT,
+    },
+  ],
+  versions: [{ name: 'modbus-sim', version: '1.2.3' }],
+};
+const VIEW = viewReport(RUN, `devices: {}\n# ${HOSTILE}\n`, (event) => trafficView(event, () => undefined));
+
+/** Opens a document from a file, with the network off. When the test ends, the page must have had no error. */
+async function openFile(text: string, { theme = 'light', width = 1280 } = {}): Promise<Page> {
+  const directory = mkdtempSync(join(tmpdir(), 'report-'));
+  const file = join(directory, 'a report.html');
+  writeFileSync(file, text);
+  const context = await browser().newContext({
+    colorScheme: theme as 'light' | 'dark',
+    viewport: { width, height: 800 },
+    offline: true,
+  });
+  const page = await context.newPage();
+  const mistakes: string[] = [];
+  page.on('pageerror', (error) => mistakes.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error') mistakes.push(message.text());
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith('file:')) mistakes.push(request.url());
+  });
+  onTestFinished(async () => {
+    await context.close();
+    rmSync(directory, { recursive: true });
+    expect(mistakes).toEqual([]);
+  });
+  page.setDefaultTimeout(60_000);
+  await page.goto(pathToFileURL(file).href);
+  return page;
+}
+
+describeInBrowser('a report in a file', () => {
+  test('is the console without a network, with the deciding frame two clicks away', async () => {
+    const text = htmlReport([VIEW]);
+    expect(text.length).toBeLessThan(1_000_000);
+    const page = await openFile(text);
+    const found = page.getByRole('region', { name: 'What was found' });
+    await found.getByText('Takes a late reply for the next one.').waitFor();
+    expect(await found.textContent()).toContain('It <does>.');
+    await expect.poll(() => page.title()).toBe(`Report - Report on the client ${HOSTILE} - modbus-sim`);
+
+    await found.getByRole('link', { name: 'Frame #28' }).click();
+    const opened = page.getByRole('region', { name: 'Event 28' });
+    await opened.getByText('read holding registers').first().waitFor();
+    await page.getByRole('row', { selected: true }).getByText('28', { exact: true }).waitFor();
+    await page.getByLabel('kind').fill('request');
+    await page.getByLabel('kind').press('Enter');
+    await expect
+      .poll(() => page.getByRole('grid').getAttribute('aria-rowcount'), { timeout: 60_000 })
+      .toBe('8');
+    await page.getByRole('link', { name: 'Report' }).click();
+    await page.getByText('What was done').first().waitFor();
+  });
+
+  test('has nothing that axe blames, in both themes and on a phone', async () => {
+    for (const options of [{}, { theme: 'dark', width: 390 }]) {
+      const page = await openFile(htmlReport([VIEW]), options);
+      await page.getByText('Takes a late reply').first().waitFor();
+      expect(await accessibilityFaults(page)).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    }
+  });
+
+  test('says the same in plain words where no program may run', async () => {
+    const context = await browser().newContext({ javaScriptEnabled: false });
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    await page.setContent(htmlReport([VIEW]));
+    const words = await page.locator('body').textContent();
+    expect(words).toContain('Takes a late reply for the next one.');
+    expect(words).toContain('fail: takes late replies </script>');
+  });
+
+  test('on many benches links to pages of benches only', async () => {
+    const row = { bench: HOSTILE, report: { ...VIEW, findings: [] } };
+    const page = await openFile(
+      fleetHtml([
+        { ...row, url: 'http://bench/report.html' },
+        { ...row, url: 'javascript:alert(1)' },
+      ]),
+    );
+    await page.getByText('0 of 2 have passed.').waitFor();
+    expect(await page.locator('main a').count()).toBe(1);
+  });
+});
