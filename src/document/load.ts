@@ -109,6 +109,8 @@ interface Mistaken {
   readonly ok: false;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
+  /** The file itself could not be read. */
+  readonly unread?: true;
 }
 
 export type LoadResult =

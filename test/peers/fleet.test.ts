@@ -244,7 +244,7 @@ describeWithPeer('a fleet on mosquitto', noMosquitto, () => {
     const { port, stop } = await mosquitto(makeTempDir());
     expect(await fleet(port, 'list')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('no bench is meant'),
+      stderr: expect.stringContaining('no benches found'),
     });
     await stop();
     expect(await fleet(port, 'list')).toMatchObject({

@@ -9,7 +9,7 @@ import {
 } from '../../document/load.js';
 import type { CheckCommand } from '../command-line/commands/plain.js';
 import { tokenOfService } from '../service/credential.js';
-import { complain, FAILED, OK, say, sayJson, warn } from './say.js';
+import { complain, FAILED, NOT_DONE, OK, say, sayJson, warn } from './say.js';
 
 /**
  * Loads the configuration and prints its warnings. Prints every mistake in it and returns undefined if it is
@@ -45,9 +45,17 @@ export function check({ file, api, asJson }: CheckCommand): number {
   if (asJson) {
     const mistakes = result.ok ? [] : result.problems;
     sayJson({ file, ok: result.ok, mistakes, warnings: result.warnings });
-    return result.ok ? OK : FAILED;
+    return codeOf(result);
   }
   warn(file, result.warnings);
   if (token !== undefined) say(`${file}: the token comes from a credential of the service (${token})`);
-  return result.ok ? say(`${file}: no mistakes found`) : complain(formatProblems(file, result.problems));
+  return result.ok
+    ? say(`${file}: no mistakes found`)
+    : complain(formatProblems(file, result.problems), codeOf(result));
+}
+
+/** The exit code for a configuration: 1 for one with mistakes, 2 for a file that can't be read. */
+export function codeOf({ ok, unread }: { readonly ok: boolean; readonly unread?: true }): number {
+  if (ok) return OK;
+  return unread ? NOT_DONE : FAILED;
 }

@@ -43,6 +43,8 @@ const EVENTS = z.array(
  */
 export async function monitor(command: MonitorCommand): Promise<number> {
   const ending = new AbortController();
+  // As on a full disk: what comes would be lost as well.
+  standardOutput().onFailure = () => ending.abort();
   void stopSignal(OK, { reader: standardOutput() }).then(() => ending.abort());
   const print = printer(command, ending.signal);
   const before = command.last === undefined ? undefined : await lastEvents(command, command.last);

@@ -9,7 +9,7 @@ import {
   socketOfFile,
   socketOfService,
 } from '../service/reload-socket.js';
-import { complain, FAILED, note, OK, say } from './say.js';
+import { complain, FAILED, NOT_DONE, note, OK, say } from './say.js';
 
 /** Has a running program read its configuration again, and prints what was changed and what was not. */
 export async function reload({ place, preview }: ReloadCommand, { isWindows, name } = HERE): Promise<number> {
@@ -18,10 +18,10 @@ export async function reload({ place, preview }: ReloadCommand, { isWindows, nam
       `a running program can't be asked on ${name}: start it with --watch, and it reads its file again when you save it`,
     );
   const found = statSync(place, { throwIfNoEntry: false });
-  if (!found) return complain(`${place}: there is no such file or directory`);
+  if (!found) return complain(`${place}: no such file or directory`, NOT_DONE);
   const path = found.isDirectory() ? socketOfService(place) : socketOfFile(place, ownDirectory());
   const answer = await askForReload(path, preview ? 'preview' : 'reload');
-  return answer.ok ? showReload(answer.value, preview) : complain(answer.error);
+  return answer.ok ? showReload(answer.value, preview) : complain(answer.error, NOT_DONE);
 }
 
 /**

@@ -9,6 +9,8 @@ export const FAILED = 1;
 export const WRONG_USAGE = 2;
 /** The exit code of work that was stopped. */
 export const STOPPED = 2;
+/** The exit code of work that could not be done, such as with a file that can't be read. */
+export const NOT_DONE = 2;
 
 /** The priorities of entries in the journal, as syslog(3) counts them. */
 export const PRIORITY = { critical: 2, error: 3, warning: 4, info: 6, debug: 7 } as const;

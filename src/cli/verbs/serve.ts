@@ -20,7 +20,7 @@ import { ConfigurationFile } from './configuration-file.js';
 import { withoutTaken } from './demo-ports.js';
 import { DeskSupervisor } from './desk.js';
 import type { DeskThread } from './desk-messages.js';
-import { load, sourceName } from './load.js';
+import { codeOf, load, sourceName } from './load.js';
 import { createLog } from './log.js';
 import { showReload } from './reload.js';
 import { complain, FAILED, note, OK, say } from './say.js';
@@ -37,8 +37,12 @@ export async function serve(command: ServeCommand, thread: DeskThread): Promise<
   const { source, api, log: logOptions } = command;
   const desk = new DeskSupervisor(thread);
   const written = new ConfigurationFile(source, api);
-  const loaded = load(source, api, (result) => written.note(result));
-  if (!loaded) return FAILED;
+  let code = FAILED;
+  const loaded = load(source, api, (result) => {
+    written.note(result);
+    code = codeOf(result);
+  });
+  if (!loaded) return code;
   const isPlainDemo = source.kind === 'demo' && !source.freePorts;
   const choosesRest = api.httpPort !== undefined || api.defaultPort !== undefined;
   const moved: string[] = [];

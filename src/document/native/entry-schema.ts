@@ -135,7 +135,7 @@ export const registerEntrySchema = section(
     bits: 'Names of bits, as in {0: running, 3: overload}; 0 is the lowest.',
     padding: 'What fills the rest of a string. Default: nul.',
     unit: 'The unit of the value, such as V. Shown, not computed with.',
-    scale: 'The value is what is stored, times this.',
+    scale: 'Multiplies the stored number to give the value.',
   },
 );
 

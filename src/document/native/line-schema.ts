@@ -108,7 +108,7 @@ export const ABOUT_PORT = {
 const aboutLine = {
   framing: 'How frames are made.',
   start: '`waiting` waits for a line that can’t be opened yet. Default: `start` of the file.',
-  unsolicited: 'Bytes that nobody asked for: one thing, or a list.',
+  unsolicited: 'Bytes sent without a request: one message, or a list.',
   units: 'Which device answers for which unit identifiers, as in {1: meter, 2-9: {copyOf: meter}}.',
 };
 
@@ -154,7 +154,7 @@ export const serialLineSchema = section(
     mode: '`monitor` only listens, and has no units.',
     timing: 'Silences on the line.',
     whenBusy: 'What becomes of a request that comes while a reply is pending.',
-    echo: 'Whether the adapter hears what it sends; `auto` finds out.',
+    echo: 'Whether the adapter receives what it sends; `auto` detects it.',
   },
 );
 
@@ -187,13 +187,14 @@ const aboutSocket = {
 const aboutSocketLine = {
   ...aboutLine,
   mode: 'A socket always serves.',
-  each: 'With hosts: the device of which each address has a copy of its own.',
+  each: 'With `hosts`: the device that each address gets a copy of.',
   missingUnit: 'What a client gets for a unit that is not there: exception 0B, or nothing.',
 };
 
 const UDP_WHEN_FULL = 'evict: UDP has no connections that could be refused or ignored';
-const UDP_PIPELINING = 'serve: UDP has no connection on which one request could stand behind another';
-const SOCKET_MODE = 'server: a socket hears only what is sent to it, so only a serial line can be a monitor';
+const UDP_PIPELINING = 'serve: UDP has no connection, so no request waits behind another';
+const SOCKET_MODE =
+  'server: a socket receives only what is sent to it, so only a serial line can be a monitor';
 
 const socketLine = {
   framing: oneOf(['socket', 'rtu', 'ascii']).default('socket'),

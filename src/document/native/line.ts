@@ -114,7 +114,7 @@ function readOneUnsolicited(at: At): UnsolicitedDefinition[] {
 function noUnits(at: At): UnitNames {
   const isEmpty = isMapping(at.value) && Object.keys(at.value).length === 0;
   if (at.value !== undefined && !isEmpty)
-    at.wrong('a line with mode monitor answers for nobody, so it has no units');
+    at.wrong('a line with mode monitor answers no request, so it has no units');
   return new Map();
 }
 

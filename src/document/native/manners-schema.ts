@@ -161,7 +161,7 @@ export const mannersSchema = section({
     .optional(),
   firstReply: section(
     { slow: duration(1), on: oneOf(['start', 'connect', 'both']).default('both') },
-    { slow: 'How late, in ms.', on: 'Of what it is the first.' },
+    { slow: 'How late, in ms.', on: 'What it is the first address of.' },
   )
     .describe('The first reply after the start of the device, or of a connection, is late.')
     .optional(),

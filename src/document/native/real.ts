@@ -81,7 +81,7 @@ export function readReal(
   const at = device.key('real');
   if (at.value === undefined) {
     for (const key of Object.keys(besideReal))
-      if (device.key(key).value !== undefined) device.key(key).wrong('stands beside real, which is missing');
+      if (device.key(key).value !== undefined) device.key(key).wrong('needs `real`, which is missing');
     return undefined;
   }
   for (const key of SIMULATED)

@@ -130,9 +130,10 @@ export const fileSections = section(
     faults: 'Rules that spoil replies (docs/faults.md).',
     api: 'Where the REST interface and the console listen, and who may use them.',
     mqtt: 'The broker that the bench is on (docs/mqtt.md).',
-    traffic: 'How much traffic is kept in memory, and what is written to disk.',
-    start: '`waiting` waits for lines that can’t be opened yet; `required` ends the program (default).',
-    state: '`keep`: what changes at run time is still there after a restart. Default: `discard`.',
+    traffic: 'How much traffic to keep in memory, and what to write to disk.',
+    start:
+      'What to do if a line can’t be opened: `waiting` keeps trying; `required` ends the program (default).',
+    state: '`keep` restores run-time changes after a restart. Default: `discard`.',
   },
   { required: ['lines'], ...NEEDS_DEVICES },
 );

@@ -75,7 +75,7 @@ const RANGE_TEXT = /^(\d{1,3})-(\d{1,3})$/;
 /** Units with this value get a copy of the device each; with a plain name, they share its registers. */
 export const copySchema = section(
   { copyOf: text('the name of a device') },
-  { copyOf: 'The device of which each of these units has a copy of its own.' },
+  { copyOf: 'The device that each of these units gets a copy of.' },
 );
 
 const valuesSchema = z.record(z.string(), z.unknown(), { error: 'values by their names' });
@@ -88,7 +88,7 @@ const unitCopySchema = section(
     values: valuesSchema.optional(),
   },
   {
-    copyOf: 'The device of which each of these units has a copy of its own.',
+    copyOf: 'The device that each of these units gets a copy of.',
     values: 'Values of the copies by name; `{unit}` in a text is the unit identifier.',
   },
 );
@@ -184,7 +184,7 @@ export function checkName(kind: string, name: string, at: At): void {
 /** The longest name, in characters; `checkName` checks the names of a file. */
 export const LONGEST_NAME = 64;
 
-const NO_HOSTS = 'expected hosts: each address of a line has a device of its own only where it has several';
+const NO_HOSTS = 'expected hosts: a line needs several addresses before each can have its own device';
 
 /** The name of the copy that stands for a device at an address of a line: `meter@127.1.0.5`. */
 export function nameAt(device: string, host: string): string {

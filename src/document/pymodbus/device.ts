@@ -117,7 +117,7 @@ function readPair(
   if (!isAddress(first) || !isAddress(last)) return undefined;
   if (first <= last) return { first, last };
   if (mayBeEmpty) {
-    at.warn(`got ${first} before ${last}, so as in pymodbus it stands for no register`);
+    at.warn(`got ${first} before ${last}, so as in pymodbus it matches no register`);
     return { first, last };
   }
   return at.wrong(`expected a list [first, last], got ${first} before ${last}`);

@@ -179,7 +179,12 @@ export type ParsedText =
       /** With `foreignTags`, the places of tags such as `!secret`; without, each such tag is a problem. */
       readonly tags?: readonly Issue[];
     }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
+  | {
+      readonly ok: false;
+      readonly problems: readonly Problem[];
+      /** The file itself could not be read. */
+      readonly unread?: true;
+    };
 
 /** The most lexemes in a file. While it runs, the parser needs about 350 bytes for each. */
 const MOST_LEXEMES = 1_000_000;

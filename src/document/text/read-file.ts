@@ -20,7 +20,9 @@ export function readConfigInput(): ParsedText {
 }
 
 function parsed(text: Result<string>): ParsedText {
-  return text.ok ? parseText(text.value) : { ok: false, problems: [{ path: '', message: text.error }] };
+  return text.ok
+    ? parseText(text.value)
+    : { ok: false, problems: [{ path: '', message: text.error }], unread: true };
 }
 
 /** Reads a file of UTF-8 text. Never throws. @param most how many bytes it may have */

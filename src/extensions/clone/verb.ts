@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { complain, note, OK, STOPPED } from '../../cli/verbs/say.js';
+import { complain, NOT_DONE, note, OK, STOPPED } from '../../cli/verbs/say.js';
 import { standardError } from '../../cli/verbs/standard.js';
 import { STOP_SIGNALS } from '../../cli/verbs/stop-signal.js';
 import { fileProblem, writeNativeFile } from '../../cli/verbs/write-files.js';
@@ -22,7 +22,7 @@ export async function clone(command: CloneCommand): Promise<number> {
   const unwritable = output === undefined ? undefined : fileProblem(output, force);
   if (unwritable !== undefined) return complain(unwritable);
   const map = command.map === undefined ? undefined : readMap(command.map);
-  if (map && !map.ok) return complain(map.error);
+  if (map && !map.ok) return complain(map.error, NOT_DONE);
   const client = newClient(target);
   let isStopped = false;
   // A second signal of the same kind ends the program at once.
@@ -53,7 +53,7 @@ export async function clone(command: CloneCommand): Promise<number> {
   }
   const code = writeNativeFile(writeClone(clone), command);
   return isStopped && code === OK
-    ? complain(`${stopped}; the file has what was read by then`, STOPPED)
+    ? complain(`${stopped}; the file contains what had been read so far`, STOPPED)
     : code;
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { complain, FAILED, OK, say, WRONG_USAGE } from '../../cli/verbs/say.js';
+import { complain, FAILED, NOT_DONE, OK, say } from '../../cli/verbs/say.js';
 import { standardOutput } from '../../cli/verbs/standard.js';
 import { stopOfReader } from '../../cli/verbs/stop-signal.js';
 import { save } from '../../cli/verbs/write-files.js';
@@ -33,22 +33,25 @@ type Action = (fleet: Fleet, benches: readonly FleetBench[]) => Promise<number> 
 export async function fleet(command: FleetCommand): Promise<number> {
   const { broker: url, username, ca, topic, action } = command;
   const carryOut = actionOf(command);
-  if (!carryOut.ok) return complain(carryOut.error, action.do === 'test' ? WRONG_USAGE : FAILED);
+  if (!carryOut.ok) return complain(carryOut.error, NOT_DONE);
   const read = ca === undefined ? success({}) : await readBrokerFiles({ ca });
-  if (!read.ok) return complain(read.error);
+  if (!read.ok) return complain(read.error, NOT_DONE);
   const credentials = read.value;
   const password = process.env.MODBUS_SIM_MQTT_PASSWORD;
   const found = await Fleet.find(
     { url, qos: 1, credentials, ...(username && { username }), ...(password && { password }) },
     topic,
   );
-  if (!found.ok) return complain(found.error);
+  if (!found.ok) return complain(found.error, NOT_DONE);
   const client = found.value;
   try {
     if (action.do === 'list' && action.watch) return await watch(client, command);
     const benches = client.select(command);
     return benches.length === 0
-      ? complain('no bench is meant: none has said so on the topic, or --on and --label fit none')
+      ? complain(
+          'no benches found: none has announced itself on the topic, or none matches --on and --label',
+          NOT_DONE,
+        )
       : await carryOut.value(client, benches);
   } finally {
     await client.end();

@@ -6,7 +6,7 @@ const OPTIONS = {
   ...OUTPUT_OPTIONS,
   from: text(
     'KIND',
-    'csv, telegraf, home-assistant, esphome, evcc, wiren-board, node-red, openhab, modbus-exporter, solarman, modbuspal or sunspec, when the content does not say what it is',
+    'csv, telegraf, home-assistant, esphome, evcc, wiren-board, node-red, openhab, modbus-exporter, solarman, modbuspal or sunspec, if the content does not show it',
   ),
   set: text('NAME=VALUE', 'a substitution of ESPHome; may be given again and again'),
   defaults: wordOf('whether default values of a table are as stored (default) or in the unit of the value', [

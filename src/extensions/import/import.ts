@@ -168,7 +168,7 @@ export function importText(
   const kinds = KINDS.map((each) => each.name);
   if (kind === undefined) {
     if (from !== undefined) return failure(unknownName('kind of file', from, kinds));
-    const [, what = 'its content does not say what it is'] =
+    const [, what = 'its content does not show which kind of file it is'] =
       NOT_READ.find(([has]) => has.every((each) => each.test(text))) ?? [];
     return failure(`${what}; --from may be ${kinds.join(', ')}`);
   }

@@ -1,4 +1,4 @@
-import { complain, note } from '../../cli/verbs/say.js';
+import { complain, NOT_DONE, note } from '../../cli/verbs/say.js';
 import { writeNativeFile } from '../../cli/verbs/write-files.js';
 import { compact } from '../../common/compact.js';
 import { failure } from '../../common/result.js';
@@ -19,11 +19,11 @@ const MOST_PRINTED = 50;
 export function importFile(command: ImportCommand): number {
   const { file, from, packages, substitutions, defaults, columns, base, table } = command;
   const read = readDecoded(file);
-  if (!read.ok) return complain(read.error);
+  if (!read.ok) return complain(read.error, NOT_DONE);
   const others: (readonly [string, string])[] = [];
   for (const path of packages) {
     const other = readDecoded(path);
-    if (!other.ok) return complain(other.error);
+    if (!other.ok) return complain(other.error, NOT_DONE);
     others.push([path, other.value.text]);
   }
   const result = importText(read.value.text, file, from, {
@@ -42,7 +42,7 @@ export function importFile(command: ImportCommand): number {
   note([`${file}: ${imported.what}`, ...imported.preview.map((line) => `  ${line}`), ...summary].join('\n'));
   for (const each of notes.slice(0, MOST_PRINTED)) note(`${file}: ${noteText(each)}`);
   if (notes.length > MOST_PRINTED)
-    note(`${file}: and ${notes.length - MOST_PRINTED} more, which stand in the written file`);
+    note(`${file}: and ${notes.length - MOST_PRINTED} more, which are comments in the written file`);
   return writeNativeFile(
     text,
     command,

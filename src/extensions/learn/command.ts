@@ -34,7 +34,7 @@ export interface LearnCommand extends Pick<Values<typeof OPTIONS>, 'output' | 'f
 export const LEARN = command({
   name: 'learn',
   words: 'FILE...',
-  summary: 'write a file of devices that answer as those in a log or a capture did',
+  summary: 'write a file of devices that reproduces a log or a capture',
   details:
     'Reads logs of clients and servers (pymodbus, libmodbus, hexadecimal lines) and captures (pcap, pcapng). With --line it reads what a line of a running simulator has heard. Then it sends the same requests to the learned devices, and says how many replies are the same.',
   examples: ['learn client.log -o meter.yaml', 'learn --line bench --url http://127.0.0.1:8080'],

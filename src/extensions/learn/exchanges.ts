@@ -218,7 +218,7 @@ function notesOn(all: readonly JudgedExchange[], strays: readonly Stray[]): stri
       framesOf(unexplained.filter(({ lacksDirection }) => lacksDirection)),
     ),
     ...noteOf(
-      'came so shortly before the log ends, or a gap in it, that nobody knows whether they were answered',
+      'came just before the end of the log or a gap in it, so it is unknown whether they were answered',
       askedIn(all.filter(({ isAtEnd }) => isAtEnd)),
     ),
     ...noteOf(

@@ -1,7 +1,7 @@
 import { dirname, relative } from 'node:path';
 import { warningLog } from '../../cli/verbs/log.js';
 import { Remote } from '../../cli/verbs/remote.js';
-import { complain, note, OK, say } from '../../cli/verbs/say.js';
+import { complain, NOT_DONE, note, OK, say } from '../../cli/verbs/say.js';
 import { editorLineFor, save, writeNativeFile } from '../../cli/verbs/write-files.js';
 import { failure, type Result, success } from '../../common/result.js';
 import { loadNative } from '../../document/load.js';
@@ -28,12 +28,12 @@ export async function learn(command: LearnCommand): Promise<number> {
   const contents: Uint8Array[] = [];
   for (const file of files) {
     const read = readBytes(file, MOST_LEARNED);
-    if (!read.ok) return complain(`${file}: ${read.error}`);
+    if (!read.ok) return complain(`${file}: ${read.error}`, NOT_DONE);
     contents.push(read.value);
   }
   if (from) {
     const read = await readLine(from);
-    if (!read.ok) return complain(read.error);
+    if (!read.ok) return complain(read.error, NOT_DONE);
     contents.push(read.value);
   }
   const source = [...files, ...(from ? [`line ${from.line} of ${from.url}`] : [])].join(', ');

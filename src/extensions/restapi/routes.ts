@@ -65,7 +65,7 @@ export function restapiRoutes(desk: ApiContext): FastifyPluginCallback {
   return (app, _, done) => {
     for (const [name, { answer, handle, ...described }] of Object.entries(endpoints)) {
       const response = {
-        200: z.union([answer, failureSchema]).describe('What was asked for, or what is wrong.'),
+        200: z.union([answer, failureSchema]).describe('What was requested, or what is wrong.'),
         400: failureSchema,
       };
       app.post(`/${name}`, { schema: { ...described, tags: TAGS, response } }, async ({ body }, reply) => {

@@ -37,7 +37,7 @@ export function trafficFileRoutes(files: TrafficFiles, writesIn: string): Routes
   return {
     'GET /traffic/file': {
       summary: 'Get whether traffic is written to disk',
-      description: 'Where it is written, and what was missed.',
+      description: 'Where the file is, and what could not be read.',
       handle: async () => view(files),
       response: { 200: viewSchema },
     },

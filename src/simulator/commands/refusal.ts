@@ -27,7 +27,7 @@ export const CODES = {
   'request.too_many': { status: 429, means: 'As many requests are under way as are allowed.' },
   'answer.too_long': {
     status: 413,
-    means: 'The answer is longer than a message may be; REST has it in parts.',
+    means: 'The answer does not fit in one message; request it in parts over REST.',
   },
   'request.failed': { status: 500, means: 'The simulator has a mistake; its log has the reason.' },
   'path.unknown': { status: 404, means: 'There is no such path.' },
@@ -70,7 +70,10 @@ export const CODES = {
     status: 400,
     means: 'Only serial lines serve the device, and they have no connections.',
   },
-  'manners.real_device': { status: 400, means: 'A real device answers here, with registers of its own.' },
+  'manners.real_device': {
+    status: 400,
+    means: 'A real device answers here. Its registers are not in the simulator.',
+  },
   'device.host': { status: 403, means: 'api.mayReach does not list the host of the real device.' },
   'misbehaviour.unknown': { status: 404, means: 'The catalogue has no entry of this identifier.' },
   'device.changed': { status: 409, means: 'A device came or went while the request was read.' },
@@ -102,7 +105,7 @@ export const CODES = {
   },
   'configuration.not_undone': {
     status: 409,
-    means: 'There is no change to take back, or what it changed was changed again since.',
+    means: 'There is no change to undo, or a later change has touched the same settings.',
   },
   'configuration.busy': { status: 409, means: 'Another configuration is being applied.' },
   'file.outside': { status: 400, means: 'The path is not in the directory that remote clients may use.' },

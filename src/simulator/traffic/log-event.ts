@@ -108,7 +108,7 @@ function warningOf(event: NewEvent): (() => string) | undefined {
       return () => `another device answers for unit ${event.unitId}, which is ours`;
     case 'loop':
       return () =>
-        'the same replies came back again and again, so the next ones are not executed; say "echo: yes" if the adapter of this line hears what it sends, "echo: no" if a client repeats its writes so fast';
+        'our own replies came back repeatedly, so further ones are ignored; set "echo: yes" if this adapter receives what it sends, "echo: no" if a client really repeats its writes this fast';
     case 'collision':
       return () => 'collision: another sender spoke while a reply was on the wire';
     case 'overrun':

@@ -33,7 +33,7 @@ export const trafficViewSchema = z
       .nullable()
       .optional()
       .describe('The same in characters of the line; absent where characters take no time.'),
-    bytes: z.string().optional().describe('Hexadecimal: what came in, or what was really sent.'),
+    bytes: z.string().optional().describe('Hexadecimal: the bytes received, or the bytes actually sent.'),
     omittedBytes: omittedBytes.optional(),
     unit: z.number().optional(),
     function: z.number().optional().describe('Without the exception flag.'),
@@ -51,7 +51,7 @@ export const trafficViewSchema = z
         values: z.array(z.number()).optional(),
       })
       .optional()
-      .describe('Of a reply that confirms a write: what was written to the registers.'),
+      .describe('For a reply that confirms a write: the values written.'),
     client: z.string().optional().describe('Who is at the other end of a socket.'),
     host: z
       .string()

@@ -110,6 +110,6 @@ describe('a configuration that can not be served', () => {
 
   it('because it is not there is an error that names it', async () => {
     const { code, stderr } = await runHere(['--config', '/nowhere/config.yaml']);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: '/nowhere/config.yaml: no such file\n' });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: '/nowhere/config.yaml: no such file\n' });
   });
 });

@@ -172,3 +172,13 @@ it('shows nothing to the terminal that a foreign simulator has hidden in its ref
   onTestFinished(() => foreign.closeAllConnections());
   await vi.waitFor(() => expect(output.error).toContain('busy ?]0;owned? ?gnp.exe; waiting'), LIMIT);
 });
+
+it('ends when its output is lost, as on a full disk', async () => {
+  const program = await start();
+  await ask(program, 'bench');
+  const command = `"${process.execPath}" "${join(dist, 'main.js')}" monitor --last 1 --url ${program.restUrl()} > /dev/full`;
+  const child = spawn('sh', ['-c', command], { stdio: ['ignore', 'ignore', 'pipe'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [code] = (await once(child, 'close')) as [number | null];
+  expect(code).toBe(1);
+});

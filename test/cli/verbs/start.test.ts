@@ -36,7 +36,7 @@ describe('what is no file is one sentence and exit code 1', () => {
     ['a device', '--json_file', '/dev/zero', 'is not a regular file'],
   ])('%s as the configuration', async (_, option, file, message) => {
     const { code, stderr } = await runHere([option, file]);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: `${file}: ${message}\n` });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: `${file}: ${message}\n` });
   });
 });
 

@@ -124,7 +124,7 @@ describe('a line in the native file', () => {
     [{ serial: { path: 'virtual', rs485: { mode: 'rts' } } }, 'serial.rs485: only a real port can have this'],
     [
       { serial: { path: '/dev/x' }, mode: 'monitor' },
-      'units: a line with mode monitor answers for nobody, so it has no units',
+      'units: a line with mode monitor answers no request, so it has no units',
     ],
     [{ tcp: { whenFull: 'queue' } }, 'tcp.whenFull: expected evict, refuse or ignore, got "queue"'],
     [
@@ -133,12 +133,12 @@ describe('a line in the native file', () => {
     ],
     [
       { udp: { pipelining: 'drop' } },
-      'udp.pipelining: expected serve: UDP has no connection on which one request could stand behind another, got "drop"',
+      'udp.pipelining: expected serve: UDP has no connection, so no request waits behind another, got "drop"',
     ],
     [{ serial: { path: '/dev/x' }, mode: 'spy' }, 'mode: expected server or monitor, got "spy"'],
     ...['tcp', 'udp', 'tls'].map((socket): [object, string] => [
       { [socket]: TLS, mode: 'monitor' },
-      'mode: expected server: a socket hears only what is sent to it, so only a serial line can be a monitor, got "monitor"',
+      'mode: expected server: a socket receives only what is sent to it, so only a serial line can be a monitor, got "monitor"',
     ]),
     ...REFUSED_UNSOLICITED,
     [

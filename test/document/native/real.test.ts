@@ -59,7 +59,7 @@ describe('a mistake', () => {
     ['both', ['devices.meter.real: expected one of serial, tcp, got both'], { real: { ...TCP, ...port } }],
     [
       'a key beside nothing',
-      ['devices.meter.writes: stands beside real, which is missing'],
+      ['devices.meter.writes: needs `real`, which is missing'],
       { ...spare, writes: true },
     ],
     [

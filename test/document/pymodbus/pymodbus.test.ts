@@ -294,9 +294,9 @@ describe('a device of a pymodbus file', () => {
   it('has nothing where a range ends before it begins, as in pymodbus, with a warning', () => {
     const { warnings } = device({ uint16: [{ addr: [5, 4] }, 7], write: [[9, 8]], invalid: [[3, 1]] });
     expect(warnings).toEqual([
-      'invalid.0: got 3 before 1, so as in pymodbus it stands for no register',
-      'uint16.0.addr: got 5 before 4, so as in pymodbus it stands for no register',
-      'write.0: got 9 before 8, so as in pymodbus it stands for no register',
+      'invalid.0: got 3 before 1, so as in pymodbus it matches no register',
+      'uint16.0.addr: got 5 before 4, so as in pymodbus it matches no register',
+      'write.0: got 9 before 8, so as in pymodbus it matches no register',
     ]);
     expect(small({ uint16: [{ addr: [5, 4] }], write: [5] })).toEqual([
       'write[0]: expected defined registers, address 5 is not defined',

@@ -16,12 +16,16 @@ describe('a hostile file', () => {
     expect(refusedImport(text, 'list.csv')).toMatch(
       /^expected a CSV file whose header has a column "address"/,
     );
-    expect(refusedImport(text, 'list.yaml')).toMatch(/^its content does not say what it is/);
+    expect(refusedImport(text, 'list.yaml')).toMatch(/^its content does not show which kind of file it is/);
   });
 
   it.each([
-    ['devices without lines', 'devices:\n', 'its content does not say what it is'],
-    ['lists of servers without devices', '"server_list":\n', 'its content does not say what it is'],
+    ['devices without lines', 'devices:\n', 'its content does not show which kind of file it is'],
+    [
+      'lists of servers without devices',
+      '"server_list":\n',
+      'its content does not show which kind of file it is',
+    ],
   ])('of %s is refused', (_, line, why) => {
     expect(refusedImport(line.repeat(100_000), 'list')).toMatch(why);
   });

@@ -44,20 +44,21 @@ describe('modbus-sim import', () => {
       'what is no table',
       'hello\n',
       'x.md',
-      'its content does not say what it is; --from may be telegraf, esphome, evcc, wiren-board, node-red, openhab, modbus-exporter, solarman, modbuspal, sunspec, home-assistant, csv',
+      'its content does not show which kind of file it is; --from may be telegraf, esphome, evcc, wiren-board, node-red, openhab, modbus-exporter, solarman, modbuspal, sunspec, home-assistant, csv',
     ],
     [
       'a file that is too large',
       'a'.repeat(4 * 1024 * 1024 + 1),
       'x.csv',
       'is too large: more than 4194304 bytes',
+      2,
     ],
     ['a table without registers', 'address,name\nx,y\n', 'x.csv', 'no registers found'],
-  ])('refuses %s, and writes nothing', async (_, content, name, sentence) => {
+  ])('refuses %s, and writes nothing', async (_, content, name, sentence, exit = 1) => {
     const directory = newDirectory();
     const target = join(directory, 'device.yaml');
     const { code, stderr } = await runHere(['import', newFile(content, name), '-o', target]);
-    expect(code).toBe(1);
+    expect(code).toBe(exit);
     expect(stderr).toContain(sentence);
     expect(existsSync(target)).toBe(false);
   });

@@ -155,9 +155,7 @@ describe('a log', () => {
       `Request @3FFB/8:\n${rows(request)}\nResponse @3FFC/45:\n${rows(reply)}\nRequest @3FFD/8:\n${rows(request)}\n`,
     );
     expect(ask(hexOf(request))).toBe(hexOf(reply));
-    expect(notes).toEqual([
-      expect.stringContaining('came so shortly before the log ends, or a gap in it, that nobody knows'),
-    ]);
+    expect(notes).toEqual([expect.stringContaining('came just before the end of the log or a gap in it')]);
   });
 
   it('with a reply in pieces, and what has come so far, has the pieces', () => {

@@ -11,7 +11,7 @@ import { learned, packet, pcap } from './helpers.js';
 
 const plain = (text: string) => hexOf(bytesOf(text));
 const AT_END =
-  'came so shortly before the log ends, or a gap in it, that nobody knows whether they were answered';
+  'came just before the end of the log or a gap in it, so it is unknown whether they were answered';
 
 describe('a request with which a log ends', () => {
   const ask = (id: number, address = 0) => ({

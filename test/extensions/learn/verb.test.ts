@@ -25,7 +25,7 @@ it('modbus-sim learn --line learns from what a running simulator has kept', asyn
   expect(code).toBe(0);
   expect(stdout).toContain('value: [7, 8]');
   const wrong = await runHere(['learn', '--line', 'wan', '--url', url]);
-  expect(wrong).toMatchObject({ code: 1, stdout: '' });
+  expect(wrong).toMatchObject({ code: 2, stdout: '' });
   expect(wrong.stderr).toContain('wan');
 });
 

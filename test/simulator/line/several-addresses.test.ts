@@ -266,7 +266,7 @@ describe('an address that a line can not have', () => {
       'lines.plant.tcp.hosts: expected either host or hosts',
     ]);
     expect(mistakes({ plant: plant({ tcp: {} }) })).toEqual([
-      'lines.plant.each: expected hosts: each address of a line has a device of its own only where it has several',
+      'lines.plant.each: expected hosts: a line needs several addresses before each can have its own device',
     ]);
     expect(mistakes({ plant: plant({ each: { copyOf: 'metre' } }) })).toEqual([
       'lines.plant.each.copyOf: unknown device "metre", did you mean "meter"? (known: meter)',

@@ -1,8 +1,9 @@
+import { compact } from '../../../common/compact.js';
 import { failure, type Result, success } from '../../../common/result.js';
 import type { ApiOverrides } from '../../../document/api-definition.js';
 import type { ConfigurationSource } from '../../../document/load.js';
 import { command } from './scan.js';
-import { option, SOURCE_OPTIONS, sourceOf } from './values.js';
+import { JSON_OPTION, option, SOURCE_OPTIONS, sourceOf } from './values.js';
 
 /** Measure what a line achieves on this machine. */
 export interface MeasureCommand {
@@ -12,6 +13,7 @@ export interface MeasureCommand {
   readonly api: ApiOverrides;
   /** Longest time to wait for requests, in s. */
   readonly seconds: number;
+  readonly asJson?: boolean;
 }
 
 const DEFAULT_SECONDS = 10;
@@ -21,10 +23,12 @@ export const MEASURE = command({
   name: 'measure',
   words: 'LINE',
   summary: 'measure what a line achieves on this machine',
-  details: 'The line is one of the demo, or of --config FILE. Exit 1 if it is worse than configured.',
+  details:
+    'LINE is a line of the demo or of --config FILE. Exit 1 if it is worse than configured, 2 if it could not be measured.',
   examples: ['measure bench --config bench.yaml'],
   options: {
     ...SOURCE_OPTIONS,
+    ...JSON_OPTION,
     seconds: option(
       'N',
       `how long to wait for requests on a real bus (default ${DEFAULT_SECONDS})`,
@@ -36,8 +40,9 @@ export const MEASURE = command({
     if (line === undefined || more.length > 0) return failure('measure takes the name of one line');
     const source = sourceOf(values);
     if (!source.ok) return source;
-    const { seconds = DEFAULT_SECONDS } = values;
+    const { seconds = DEFAULT_SECONDS, json: asJson } = values;
     // It does not open REST, so it needs no token.
-    return success({ kind: 'measure', line, source: source.value, api: { httpHost: '127.0.0.1' }, seconds });
+    const api = { httpHost: '127.0.0.1' };
+    return success({ kind: 'measure', line, source: source.value, api, seconds, ...compact({ asJson }) });
   },
 });

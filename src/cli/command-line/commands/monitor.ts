@@ -34,9 +34,7 @@ export const MONITOR = command({
     unit: text('N', 'only frames to or from this unit'),
     function: text('N', 'only frames with this function code'),
     rule: text('NAME', 'only frames on which this fault rule acted'),
-    problems: flag(
-      'only what went wrong: damage, exceptions, replies that a fault changed or that are missing',
-    ),
+    problems: flag('only trouble: damage, exceptions, replies missing or changed by a fault'),
     last: numberFrom('N', 'begin with the last N frames that are kept', 'a number', [1, MOST_LAST]),
     hex: flag('print the bytes, too'),
     json: { ...JSON_OPTION.json, help: 'print each event as a line of JSON, for programs' },

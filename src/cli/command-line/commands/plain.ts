@@ -86,7 +86,7 @@ export const COMPLETION = command({
   name: 'completion',
   words: 'SHELL',
   choices: SHELLS,
-  summary: 'print the script with which a shell completes commands and options',
+  summary: 'print the completion script for a shell',
   details:
     'SHELL is bash, zsh or fish. For this session: source <(modbus-sim completion bash), the same with zsh, or modbus-sim completion fish | source. The Debian package has installed them.',
   examples: ['completion fish'],
@@ -159,9 +159,9 @@ const USUAL_DIRECTORY = '/run/modbus-sim';
 export const RELOAD = command({
   name: 'reload',
   words: '[FILE|DIR]',
-  summary: 'have a running program read its configuration again',
+  summary: 'make a running program reload its configuration',
   details:
-    'Prints what was changed and what was not; exit 1 if the file has mistakes, for which nothing is changed. FILE is the configuration that the program was started with; DIR is the runtime directory of a service: default RUNTIME_DIRECTORY, then /run/modbus-sim.',
+    'Prints what changed and what did not. If the file has mistakes, nothing changes and the exit code is 1. FILE is the configuration that the program was started with; DIR is the runtime directory of a service: default RUNTIME_DIRECTORY, then /run/modbus-sim.',
   examples: ['reload --preview bench.yaml', 'reload'],
   options: { preview: flag('only say what would change') },
   parse({ words, values, runtimeDirectory }): Result<ReloadCommand> {

@@ -53,9 +53,9 @@ export const SERVE_OPTIONS = {
   ...FREE_PORTS_OPTION,
   http_host: text('HOST', 'where REST listens (default 127.0.0.1); beyond loopback a token is needed'),
   http_port: PORT,
-  misbehave: text('ID', 'all devices do wrong what this entry of the catalogue says'),
-  state: text('DIR', 'keep what changes at run time in DIR: it is there again after a restart'),
-  watch: flag('apply what has changed in the configuration each time that it is saved'),
+  misbehave: text('ID', 'all devices misbehave as this entry of the catalogue describes'),
+  state: text('DIR', 'keep run-time changes in DIR and restore them after a restart'),
+  watch: flag('apply changes of the configuration whenever it is saved'),
   log: {
     ...wordOf('critical, error, warning, info or debug (default info, on a terminal warning)', LOG_LEVELS),
     value: 'LEVEL',

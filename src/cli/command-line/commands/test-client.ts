@@ -91,8 +91,8 @@ export const CLIENT_OPTIONS = {
 
 /** The options that name the observer of the client's values. */
 export const OBSERVER_OPTIONS = {
-  'observer-register': text('DEVICE.NAME', 'the client writes what it has read to this register'),
-  'observer-url': text('URL', 'the client shows what it has read on this page'),
+  'observer-register': text('DEVICE.NAME', 'register to which the client copies what it read'),
+  'observer-url': text('URL', 'web page on which the client shows what it read'),
   'observer-path': text('PATH', 'the place of the value in the JSON of that page, such as values[0].voltage'),
   'observer-command': text('COMMAND', 'this command prints what the client has read'),
 };

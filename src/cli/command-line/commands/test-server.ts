@@ -113,7 +113,7 @@ const OPTIONS = {
 export const TEST_SERVER = command({
   name: 'test-server',
   words: '',
-  summary: 'ask a server all that clients may ask, and say how it behaves',
+  summary: 'send a server every kind of request, and judge its replies',
   details:
     'The server is at --serial PATH or --tcp HOST:PORT, or is the real device --device NAME of --config FILE. Nothing is written without --scratch. Exit 1 if a check is violated or a value could not be put back, 2 if nothing answers or it was stopped.',
   examples: [

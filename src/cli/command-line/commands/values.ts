@@ -160,7 +160,7 @@ export const SOURCE_OPTIONS = {
 };
 
 export const FREE_PORTS_OPTION = {
-  'free-ports': flag('use free ports and virtual serial lines, whatever the file says; they are printed'),
+  'free-ports': flag('use and print free ports and virtual serial lines in place of those in the file'),
 };
 
 /**

@@ -88,7 +88,7 @@ export const REPLIES = {
    * client wrote.
    */
   echo: fault({
-    does: 'Sends the bytes of the request right before the reply, like a two-wire adapter that hears what it sends; `{corrupt: 3}`, `{truncate: 5}` and the like spoil them before.',
+    does: 'Sends the bytes of the request right before the reply, like a two-wire adapter that receives what it sends; `{corrupt: 3}`, `{truncate: 5}` and the like spoil them before.',
     schema: echoSchema,
     apply(plan, spoilt, context) {
       const { framing, unitId, transactionId, requestPdu } = context;

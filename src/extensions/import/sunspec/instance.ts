@@ -262,7 +262,7 @@ function instanceOf({ id, line, points }: ShownModel, collector: Collector): Mod
   });
   const { values, repeat, rest } = placed(model, known);
   for (const point of rest)
-    collector.note(`line ${point.line}`, `${point.name} is not where model ${id} has it`);
+    collector.note(`line ${point.line}`, `${point.name} is not at its place in model ${id}`);
   const length = Number(values.get('L') ?? Number.NaN);
   return [{ model, location, values, repeat, ...(Number.isInteger(length) && { length }) }];
 }

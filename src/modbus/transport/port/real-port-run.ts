@@ -140,7 +140,7 @@ export function explainOpenError(text: string): string {
     [/permission denied/i, 'permission denied; add the user to the group dialout and log in again'],
     [
       /operation not permitted/i,
-      'forbidden by the device policy of the service, whatever the mode of the port; systemd allows what DeviceAllow= names, and only drivers that were loaded when the service started, so restart the service after the first plug',
+      "forbidden by the service's device policy, whatever the port's mode. systemd allows only devices named by DeviceAllow= whose driver was loaded when the service started: restart the service after the first plug",
     ],
     // The texts of serialport for Windows.
     [/access denied/i, 'is in use by another program; end it first'],

@@ -376,7 +376,8 @@ function byItself(known: string): Rs485Direction {
 function byKernel(text: string): Rs485Direction {
   return {
     text,
-    noBreak: 'the RS-485 mode of the kernel lets go of the bus except for characters, so no break reaches it',
+    noBreak:
+      "the kernel's RS-485 mode releases the bus except while it sends characters, so a break never reaches the bus",
     mustDrain: false,
   };
 }

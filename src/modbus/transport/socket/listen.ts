@@ -107,7 +107,7 @@ export type Listening =
 /** Says why a system forbids to listen on a port. */
 export function forbiddenPort({ isWindows }: Pick<Platform, 'isWindows'>): string {
   return isWindows
-    ? 'another program has it for itself, or Windows has reserved it (netsh interface ipv4 show excludedportrange tcp)'
+    ? 'another program uses it exclusively, or Windows has reserved it (netsh interface ipv4 show excludedportrange tcp)'
     : 'no permission; ports below 1024 need root, CAP_NET_BIND_SERVICE or a systemd socket unit';
 }
 

@@ -80,7 +80,7 @@ export const CATALOGUE_COMMANDS = {
     means: disarming,
     summary: 'Let devices behave again',
     description:
-      'Takes back the rules, manners and settings of an entry, wherever they are in force; the settings of a line get their defaults. Answers what was taken back.',
+      'Removes the rules, manners and settings of an entry wherever they are in force, and resets the line settings to their defaults. The answer lists what was removed.',
     response: { 200: armedSchema, ...failures(400, 404) },
   },
 } as const satisfies DeclaredCommands;

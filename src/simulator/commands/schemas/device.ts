@@ -135,7 +135,7 @@ export const DEVICE_COMMANDS = {
     rest: 'POST /devices',
     sent: newDevice,
     summary: 'Add a device',
-    description: 'It answers when a line has it among its units.',
+    description: 'It answers once a line lists it in `units`.',
     response: { 201: deviceViewSchema, ...failures(400, 409) },
   },
   'device.remove': {

@@ -35,7 +35,7 @@ export const previewSchema = z
   .object({
     matches: z
       .boolean()
-      .describe('Whether the rule is for this request. If not, the steps are those of the reply without it.'),
+      .describe('True if the rule matches this request. If false, the steps are those of the plain reply.'),
     seed: z.number().describe('The seed of the random parts that are shown.'),
     request: z.object({
       line: z.string(),

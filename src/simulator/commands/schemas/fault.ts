@@ -38,7 +38,7 @@ const ruleViewSchema = z
   })
   .meta({
     id: 'RuleStatus',
-    description: 'A fault rule as it was written, and what has come of it.',
+    description: 'A fault rule as written, and its effect so far.',
   });
 
 export type RuleView = z.infer<typeof ruleViewSchema>;
@@ -104,7 +104,7 @@ export const RULE_COMMANDS = {
     kind: 'query',
     ...ofRule,
     summary: 'Get a fault rule',
-    description: 'The rule as it was written, and how often it has acted.',
+    description: 'The rule as written, and how often it has acted.',
     response: { 200: ruleViewSchema, ...failures(404) },
   },
   'rule.replace': {

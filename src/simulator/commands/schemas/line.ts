@@ -85,7 +85,7 @@ export const lineViewSchema = z
     link: z.string().nullable().describe('The name of a virtual line that stays.'),
     settings: z
       .record(z.string(), z.unknown())
-      .describe('The line as the native file has it, complete: what PUT takes.'),
+      .describe('The complete line in the form of a native file, as PUT takes it.'),
     units: z.record(z.string(), z.string()).describe('Unit identifiers with the names of their devices.'),
     uptime: z.number().nullable().describe('How long the line has been open, in seconds.'),
     clients: z.number().optional(),
@@ -162,7 +162,7 @@ export const LINE_COMMANDS = {
     rest: 'GET /lines',
     kind: 'list',
     summary: 'List the lines',
-    description: 'Every line: whether it is open, its settings, its counters and what is known of its port.',
+    description: 'Every line: its state, settings, counters and port.',
     member: 'lines',
     response: { 200: lineList },
   },
@@ -171,7 +171,7 @@ export const LINE_COMMANDS = {
     kind: 'query',
     ...ofLine,
     summary: 'Get a line',
-    description: 'Whether it is open, its settings, its counters and what is known of its port.',
+    description: 'Its state, settings, counters and port.',
     response: { 200: lineViewSchema, ...failures(404) },
   },
   'line.add': {
@@ -188,7 +188,8 @@ export const LINE_COMMANDS = {
     sent: lineSettings,
     as: 'settings',
     summary: 'Change a line while it serves',
-    description: 'Registers stay. When the port refuses the new settings, the line stays as it was.',
+    description:
+      'Registers keep their values. If the port refuses the new settings, the line keeps the old ones.',
     response: { 200: lineViewSchema, ...failures(400, 404, 409) },
   },
   'line.remove': {

@@ -27,7 +27,7 @@ export const errorSchema = z
       .enum(Object.keys(CODES) as [Code, ...Code[]])
       .describe('The reason of the first problem. It never changes: for programs.'),
     problems: z.array(problemSchema),
-    omittedProblems: z.number().optional().describe('How many problems there are besides those.'),
+    omittedProblems: z.number().optional().describe('The number of further problems, which are not listed.'),
   })
   .meta({
     id: 'Problem',

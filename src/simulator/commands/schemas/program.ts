@@ -7,7 +7,7 @@ const turnaroundView = z.object({
   count: z.number().describe('Replies that were sent since the start.'),
   sumMs: z
     .number()
-    .describe('Their times from the end of the request to the beginning of the reply, added up.'),
+    .describe('The sum of their response times: from the end of the request to the start of the reply.'),
 });
 
 const lineSummary = lineViewSchema
@@ -66,7 +66,7 @@ const portView = z
       })
       .nullable()
       .describe(
-        'Identifiers of four hexadecimal digits, and what the adapter says of itself; null for what is no USB device.',
+        'Identifiers of four hexadecimal digits, and the description that the adapter reports; null if the port is not a USB device.',
       ),
     lines: z.array(z.string()).describe('Lines that are configured for this port.'),
   })
@@ -111,7 +111,7 @@ export const PROGRAM_COMMANDS = {
     rest: 'GET /configuration',
     kind: 'list',
     summary: 'Get the configuration that is running',
-    description: 'A native file of what is running now, with all changes since the start.',
+    description: 'The running configuration as a native file, with all changes since the start.',
     response: { 200: configurationAnswer },
   },
 } as const satisfies DeclaredCommands;

@@ -53,8 +53,8 @@ const registerViewSchema = valueViewSchema
       .describe(
         'The reaction that would refuse this value to a client: `limits` or `allowed`. REST may set it.',
       ),
-    signal: z.record(z.string(), z.unknown()).nullable().describe('The signal as it was written.'),
-    trouble: z.string().nullable().describe('Why the signal is not what it should be.'),
+    signal: z.record(z.string(), z.unknown()).nullable().describe('The signal as written.'),
+    trouble: z.string().nullable().describe('Why the signal deviates from its definition.'),
     saturated: z.number().describe('Reads at which the value of the signal did not fit the type.'),
     action: z.string().nullable(),
     reads: z.number().describe('How often clients have read and written its first register.'),
@@ -87,7 +87,7 @@ const anyValue = z.unknown().describe('In its unit, or as it is stored: a number
 const RAW = 'Whether the value is given as it is stored.';
 
 const EXPECTED =
-  'What must stand there now: a value, given as `value` is, or a list of registers as clients see them. If something else does, nothing of the request is written.';
+  'The current content that is required: a value in the form of `value`, or a list of registers as clients see them. If it differs, the whole request is refused.';
 
 const changeList = section({
   changes: z
@@ -220,7 +220,7 @@ const registerList = z.object({ registers: z.array(registerViewSchema) }).descri
 
 const otherSchema = errorSchema
   .extend({
-    registers: registerList.shape.registers.describe('The registers with the values that stand there.'),
+    registers: registerList.shape.registers.describe('The registers with their current values.'),
   })
   .meta({
     id: 'OtherValues',
@@ -312,7 +312,7 @@ export const SIGNAL_COMMANDS = {
   'signal.remove': {
     rest: 'DELETE /devices/:name/signals/:value',
     ...ofSignal,
-    summary: 'Let a value stand still',
+    summary: 'Hold a value',
     description: 'Removes the signal of the value, which keeps its present value.',
   },
 } as const satisfies DeclaredCommands;
