@@ -80,6 +80,16 @@ render: |
     'flows.json',
     '[{"id": "a", "type": "modbus-read", "name": "volts", "unitid": "3", "dataType": "HoldingRegister", "adr": "100", "quantity": "2", "server": "s"}]\n',
   ],
+  openhab: [
+    'energy.things',
+    `Bridge modbus:tcp:inverter "Inverter" [ host="192.0.2.7", port=1502, id=3 ] {
+    Bridge poller pv [ start=30775, length=4, refresh=5000, type="input" ] {
+        Thing data power "PV power" [ readStart="30775", readValueType="int32" ]
+        Thing data total [ readStart="30777", readValueType="uint32_swap" ]
+    }
+}
+`,
+  ],
   'modbus-exporter': [
     'modbus.yml',
     `modules:
