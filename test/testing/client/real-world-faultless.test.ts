@@ -22,7 +22,7 @@ const OBSERVERS = {
   'by a register': { observer: written, habits: WRITES_BACK },
 } as const;
 /** Their replies are valid and their values are not: a client that takes what is valid takes them. */
-const VALID = ['substituted-block', 'torn-value', 'words-swapped', 'zero-for-a-poll'];
+const VALID = ['substituted-block', 'torn-value', 'words-swapped', 'zero-after-start', 'zero-for-a-poll'];
 const LIMIT_MS = 10 * 3_600_000;
 
 describe.each(['serial', 'tcp'] as const)('the real world on %s', (on) => {
