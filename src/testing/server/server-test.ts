@@ -257,8 +257,13 @@ export class ServerTestRun {
     // What has just answered a read is alive.
     const { isPlain, isOwn, answer } = bench.lastAsked;
     if (isPlain && isOwn && answer.kind === 'data' && judged.verdict !== 'violates') return judged;
-    if (await bench.isAlive().catch(orWhenEnded(true))) return judged;
-    const silenced = await this.#afterSilence(check, asker.log.slice(from));
+    // A check that the limit has ended may have silenced the server: that belongs to this check, not to the next.
+    const { signal } = asker;
+    asker.signal = this.#stop.signal;
+    const isAlive = await bench.isAlive().catch(orWhenEnded(true));
+    const silenced = isAlive ? undefined : await this.#afterSilence(check, asker.log.slice(from));
+    asker.signal = signal;
+    if (!silenced) return judged;
     return judged.isOwnFate ? { ...judged, isFinal: true, seen: { times: 1, of: 1 } } : silenced;
   }
 
