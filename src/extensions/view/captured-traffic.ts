@@ -98,8 +98,8 @@ function eventOf(
   const ends = channel?.split(' ').slice(1, 3) ?? [];
   const common = {
     ...when,
-    ...{ line: server === undefined ? 'serial' : endText(server), clientId: 0 },
-    client: server === undefined ? undefined : endText(ends.find((end) => end !== server) ?? server),
+    ...{ line: server ?? 'serial', clientId: 0 },
+    client: ends.find((end) => end !== server),
     // A capture does not say how long its bytes took.
     ...{ bytes, framing, startedAt: when.at, pause: undefined, characterTime: 0 },
   };
@@ -121,15 +121,4 @@ function eventOf(
     functionCode,
     answers,
   };
-}
-
-/** The end of a connection, which `readCapture` names by the bytes of its address: `10,0,0,7:502`. */
-function endText(end: string): string {
-  const [host = '', port] = end.split(':');
-  const bytes = host.split(',').map(Number);
-  if (bytes.length === 4) return `${bytes.join('.')}:${port}`;
-  const words = Array.from({ length: bytes.length / 2 }, (_, i) =>
-    (256 * (bytes[2 * i] ?? 0) + (bytes[2 * i + 1] ?? 0)).toString(16),
-  );
-  return `[${words.join(':')}]:${port}`;
 }
