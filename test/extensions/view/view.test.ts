@@ -115,7 +115,10 @@ describe('the traffic of a capture', () => {
   });
 
   it('is cut to what a page has room for, and says so', () => {
-    const { list, notes } = lastOf(Array.from({ length: 50_003 }, (_, i) => i), 'frames');
+    const { list, notes } = lastOf(
+      Array.from({ length: 50_003 }, (_, i) => i),
+      'frames',
+    );
     expect([list.length, list[0]]).toEqual([50_000, 3]);
     expect(notes).toEqual(['only the last 50000 of 50003 frames are shown']);
   });
