@@ -37,7 +37,7 @@ interface CapturedFrame extends LoggedBytes {
 }
 
 /** A request whose response may still come. */
-interface Asked {
+interface HeardRequest {
   readonly seq: number;
   readonly at: number;
   readonly request: AduContent;
@@ -79,10 +79,10 @@ function viewsOf(frames: readonly CapturedFrame[]): TrafficView[] {
   const start = frames[0]?.at ?? 0;
   const events: TrafficEvent[] = [];
   /** The requests of each connection, by their transactions. */
-  const open = new Map<string | undefined, Map<number, Asked>>();
+  const open = new Map<string | undefined, Map<number, HeardRequest>>();
   return frames.map((frame) => {
     const { at: time = 0, channel } = frame;
-    const asked = open.get(channel) ?? new Map<number, Asked>();
+    const asked = open.get(channel) ?? new Map<number, HeardRequest>();
     open.set(channel, asked);
     const event = eventOf(frame, { seq: events.length + 1, at: time - start, time }, asked);
     events.push(event);
@@ -93,7 +93,7 @@ function viewsOf(frames: readonly CapturedFrame[]): TrafficView[] {
 function eventOf(
   { bytes, framing, direction, asks, channel, server }: CapturedFrame,
   when: { readonly seq: number; readonly at: number; readonly time: number },
-  open: Map<number, Asked>,
+  open: Map<number, HeardRequest>,
 ): TrafficEvent {
   const ends = channel?.split(' ').slice(1, 3) ?? [];
   const common = {
