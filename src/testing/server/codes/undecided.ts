@@ -125,7 +125,7 @@ export const UNDECIDED = {
     'at {baudRate:n} baud, the server {answer:did}: it or this adapter does not tolerate 2 %; another adapter can decide',
   'closes-and-serves-next': 'the server closes the connection and serves the next',
   'transactions-not-copied':
-    'transaction identifiers are not copied, so replies cannot be told apart: see mbap-echo',
+    'transaction identifiers are not copied, so replies can not be matched to requests: see mbap-echo',
   'one-reconnect-lost': 'one read after reconnecting was not answered; a second run can decide',
   'one-connection': 'it serves one connection only',
   'second-connection-deaf': 'a second connection is not answered: see connections',
