@@ -35,9 +35,7 @@ describe('the models of a SunSpec device', () => {
     expect(await of({ sunspec: [1, 103, 160] })).toContain(
       'conforms: models 1, 103 and 160 from address 40002',
     );
-    expect(await of(chainOf(model(1, 65), model(65_000, 3), END))).toContain(
-      'conforms: models 1 and 65000',
-    );
+    expect(await of(chainOf(model(1, 65), model(65_000, 3), END))).toContain('conforms: models 1 and 65000');
   });
 
   it('violate when one is too short, the common one is not the first, or the end is missing', async () => {
