@@ -341,7 +341,7 @@ export class ServerTestRun {
     // What was sent last before the silence, and the first that got no answer.
     const shown = log.slice(Math.max(0, log.findLastIndex(isDecisive))).filter(({ sent }) => sent.length > 0);
     const only = last.answer.kind === 'exception' ? last.answer.code : undefined;
-    bench.progress(`${check.id} has silenced the server; waiting until it is back`);
+    bench.progress(`${check.id} has silenced the server; waiting for it to recover`);
     const back = (ms: number) => bench.isBack(ms).catch(orWhenEnded(false));
     let isBack = await back(order.powerCycle ? BEFORE_POWER_MS : RECOVERY_MS);
     const isAlone = isBack;
