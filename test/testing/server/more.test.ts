@@ -95,7 +95,9 @@ describe('the card', () => {
     const checks = ['fc03-quantity-0', 'function-unknown', 'fc07-shape', 'fc11-shape'];
     expect(await cardOf({ order: { checks } })).toContain('\nNo deviation in the 5 checks that ran.\n');
     expect(await cardOf({ faults: [silent], order: { checks } })).not.toContain('happy');
-    expect(await cardOf({ on: 'serial' })).toContain('\nClients will be happy: no deviation was seen.\n');
+    expect(await cardOf({ on: 'serial' })).toContain(
+      '\nClients that only read will be happy: no deviation was seen.\n',
+    );
     // Connections of the virtual bench end with a frame of another protocol.
     expect(await cardOf({})).toContain('\nNo deviation was seen. One check is not decided.\n');
   });
@@ -103,7 +105,9 @@ describe('the card', () => {
   it('counts what it lists, and names the other checks of one fault apart from the number in a title', async () => {
     const many = { name: 'many', when: { function: 3, quantity: '256-65535' }, do: [{ exception: 4 }] };
     const card = await cardOf({ on: 'serial', faults: [many, silent] });
-    expect(card).toContain('Many clients will be happy; one deviation will be met in the field.');
+    expect(card).toContain(
+      'Many clients that only read will be happy; one deviation will be met in the field.',
+    );
     expect(card).toContain(
       'Refuses with another exception than it has to (and 1 more check): exception 04 in place of 03.',
     );
@@ -120,12 +124,19 @@ describe('the card', () => {
     expect(card).toContain(
       'WILL BE MET BY CLIENTS\n  Leaves functions without an answer: functions 2, 7, 12 and 15 are not answered, where an answer or exception 01 is expected.',
     );
-    expect(card).toContain('one deviation will be met in the field');
+    expect(card).toContain('\nOne deviation will be met in the field. 3 checks are not decided.\n');
     const seldom = await cardOf({ faults: [mute(7, 11, 12)] });
     expect(seldom).toContain(
       'WRONG, SELDOM MET\n  Leaves functions without an answer: functions 7, 11 and 12 are',
     );
     expect(seldom).not.toContain('WILL BE MET');
+    const without43 = await cardOf({
+      on: 'serial',
+      faults: [mute(43, 99)],
+      order: { checks: ['function-unknown', 'fc43-basic', 'fc43-extended'] },
+    });
+    expect(without43).not.toContain('NOT DECIDED');
+    expect(without43).toMatch(/\n1 conforms · 1 violates · 2 not there · /);
     expect(await cardOf({ on: 'serial', faults: [mute(7)] })).toContain(
       'WILL BE MET BY CLIENTS\n  Leaves functions without an answer: function 7 is not answered',
     );
