@@ -114,7 +114,7 @@ export class At {
 
   /** Reports that this value has no effect, or is unwise. The input stays usable. */
   warn(message: string): void {
-    this.findings.warnings.push({ path: this.path, message });
+    this.findings.warn({ path: this.path, message });
   }
 
   /** Returns the result of `read`, or undefined when `read` reported a mistake. */

@@ -19,7 +19,10 @@ export class Findings implements Mistakes {
   readonly listed: Issue[] = [];
   readonly warnings: Issue[] = [];
   readonly #limit: number;
+  readonly #known = new Set<string>();
   #count = 0;
+  /** How many mistakes were listed already: a device has the same ones under each of its units. */
+  #repeated = 0;
 
   /**
    * Makes empty findings.
@@ -35,12 +38,26 @@ export class Findings implements Mistakes {
   }
 
   get more(): number {
-    return this.#count - this.listed.length;
+    return this.#count - this.#repeated - this.listed.length;
   }
 
-  /** Adds a mistake. `describe` is called only if the mistake is listed. */
+  /** Adds a mistake, once. `describe` is called only if there is room to list the mistake. */
   add(describe: () => Issue): void {
-    if (this.#count++ < this.#limit) this.listed.push(describe());
+    this.#count++;
+    if (this.listed.length >= this.#limit) return;
+    const issue = describe();
+    if (this.#isNew(issue)) this.listed.push(issue);
+    else this.#repeated++;
+  }
+
+  /** Adds a warning, once. */
+  warn(issue: Issue): void {
+    if (this.#isNew(issue)) this.warnings.push(issue);
+  }
+
+  #isNew({ path, message }: Issue): boolean {
+    const { size } = this.#known;
+    return this.#known.add(JSON.stringify([path, message])).size > size;
   }
 }
 

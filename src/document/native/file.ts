@@ -2,10 +2,10 @@ import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { compact } from '../../common/compact.js';
 import { At } from '../../common/schema/at.js';
-import { Findings } from '../../common/schema/findings.js';
+import { fileFindings } from '../../common/schema/findings.js';
 import { unknownName } from '../../common/schema/nearest.js';
 import { isMapping, sectionOf } from '../../common/schema/parts.js';
-import { pathText } from '../../common/schema/problem.js';
+import { type Path, pathText } from '../../common/schema/problem.js';
 import { atOnce, type Work } from '../../common/work.js';
 import { aimsAt, hintAtQuantities } from '../../device/faults/condition.js';
 import { type FaultRule, namesIn, ruleSchema, usableRule } from '../../device/faults/rule.js';
@@ -209,12 +209,13 @@ function* readingValuedCopies(
     if (!right.has(source)) continue;
     const changed = withValues(at.key(source).value, values, unit);
     if (!changed) continue;
-    const entry = new At(changed, new Findings());
+    const entry = new At(changed, fileFindings());
     const definition = yield* reader.reading(name, entry);
-    for (const { path, message } of entry.findings.listed) {
-      const name = entry.below(path.slice(0, 3)).key('name').value;
-      values.key(String(name)).wrong(message);
-    }
+    const valueAt = (path: Path) => values.key(String(entry.below(path.slice(0, 3)).key('name').value));
+    for (const { path, message } of entry.findings.listed) valueAt(path).wrong(message);
+    // The others are those of the source.
+    for (const { path, message } of entry.findings.warnings)
+      if (path[3] === 'value' && valueAt(path).value !== undefined) valueAt(path).warn(message);
     if (definition) copies.push(definition);
     yield;
   }

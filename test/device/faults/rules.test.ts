@@ -503,18 +503,21 @@ describe('a rule that is not right', () => {
     [[{ constructor: 1 }], /^do\[0\]\.constructor: unknown kind of fault "constructor"/],
     [
       [{ delay: '5' }],
-      'do[0].delay: expected a number of milliseconds, 0 or more, or {ms, jitter}, got "5": write it without quotes',
+      'do[0].delay: expected a number of milliseconds, 0 or more, a list of them, or {ms, jitter}, got "5": write it without quotes',
     ],
     [
       [{ delay: '5 s' }],
-      'do[0].delay: expected a number of milliseconds, 0 or more, or {ms, jitter}, got "5 s"',
+      'do[0].delay: expected a number of milliseconds, 0 or more, a list of them, or {ms, jitter}, got "5 s"',
     ],
-    [[{ delay: -1 }], 'do[0].delay: expected a number of milliseconds, 0 or more, or {ms, jitter}, got -1'],
+    [
+      [{ delay: -1 }],
+      'do[0].delay: expected a number of milliseconds, 0 or more, a list of them, or {ms, jitter}, got -1',
+    ],
     [[{ delay: Number.NaN }], /^do\[0\]\.delay: expected a number of milliseconds/],
     [[{ delay: Number.POSITIVE_INFINITY }], /^do\[0\]\.delay: expected a number of milliseconds/],
     [
       [{ delay: null }],
-      'do[0].delay: expected a number of milliseconds, 0 or more, or {ms, jitter}, got nothing',
+      'do[0].delay: expected a number of milliseconds, 0 or more, a list of them, or {ms, jitter}, got nothing',
     ],
     [[{ split: { at: 3, gap: 1, pause: 2 } }], 'do[0].split.pause: unknown key "pause" (known: at, gap)'],
     [
@@ -553,7 +556,7 @@ describe('a rule that is not right', () => {
     [[{ corrupt: 0 }], 'do[0].corrupt: expected a number of bits from 1 to 2048, got 0'],
     [
       [{ crc: 'wrong' }],
-      'do[0].crc: expected "invert", "zero", "swap" or a value from 0 to 65535, got "wrong"',
+      'do[0].crc: expected "invert", "byte", "zero", "swap" or a value from 0 to 65535, got "wrong"',
     ],
     [[{ crc: 65536 }], 'do[0].crc: expected a CRC from 0 to 65535, got 65536'],
     [

@@ -97,6 +97,32 @@ lines: {bus: {serial: {path: virtual}, units: ${unit}}}`;
     ]);
   });
 
+  it('tell a mistake once for all units of a range, all mistakes of a file together, and a value outside of its limits', () => {
+    const node = '{address: 8, name: node, value: 7, write: true, limits: {max: 100, min: -1}}';
+    const names = Array.from({ length: 30 }, (_, i) => `value${i}`);
+    const more = names.map((name, i) => `{address: ${20 + i}, name: ${name}}`);
+    const said = (units: string, manners = '{}') => {
+      const text = `devices:\n  em30: {manners: ${manners}, registers: {holding: [${[node, ...more]}]}}\nlines: {bus: {serial: {path: virtual}, units: ${units}}}`;
+      const result = loadNative(text, '.');
+      const messages = result.ok ? result.warnings : [...result.problems, ...result.warnings];
+      return messages.map(({ path, message }) => `${path}: ${message}`);
+    };
+    const below =
+      'devices.em30.registers.holding[0].limits.min: -1 is beyond what uint16 holds, which is 0 to 65535';
+    for (const units of ['{1-9: em30}', '{1-9: {copyOf: em30}}', '{1: {copyOf: em30, values: {node: 5}}}'])
+      expect(said(units)).toEqual([below]);
+    const outside = 'lines.bus.units.1-9.values.node: 500 is outside of its limits, which are -1 to 100';
+    expect(said('{1-9: {copyOf: em30, values: {node: 500}}}')).toEqual([below, outside]);
+    expect(said('{1: em30, 2-9: em30, 10-19: {copyOf: em30}}', '{connectPause: 1s}')).toEqual([
+      'devices.em30.manners.connectPause: needs a line with connections, and bus is serial',
+      below,
+    ]);
+    const wrong = said(`{1-9: {copyOf: em30, values: {${names.map((name) => `${name}: -5`)}}}, 9-300: em}`);
+    expect(wrong.filter((message) => message.includes('values.value'))).toHaveLength(30);
+    expect(wrong.filter((message) => message.includes('units.9-300'))).toHaveLength(2);
+    expect(wrong).toHaveLength(33);
+  });
+
   it('are not there where a device has the name of the copy', () => {
     const relay = 'em30-2: {registers: {coils: [{address: 3}]}}';
     for (const values of ['', ', values: {node: 9}']) {

@@ -53,6 +53,19 @@ describe('a request with which a log ends', () => {
     expect(short.summary).toBe('log: 1 requests to unit 1, 0 without an answer');
   });
 
+  it('is not silence at the end of the first of two files either, though the second begins much later', () => {
+    const first = capture([0, ask(1)], [20, answer(1)], [40, ask(2, 5)]);
+    const second = capture([90_000, ask(3)], [90_020, answer(3)]);
+    const made = learnFiles([first, second], 'logs');
+    if (!made.ok) throw new Error(made.error);
+    expect(made.value.summary).toBe('logs: 2 requests to unit 1, 0 without an answer');
+    expect(made.value.text).toContain(`# 1 packet with bytes ${AT_END}: packet 3\n`);
+    const whole = learned(
+      capture([0, ask(1)], [20, answer(1)], [40, ask(2, 5)], [90_000, ask(3)], [90_020, answer(3)]),
+    );
+    expect(whole.summary).toBe('log: 2 requests to unit 1, 0 without an answer');
+  });
+
   it('and others that did not wait for their replies are all left out', () => {
     const made = learned(
       capture(

@@ -40,6 +40,39 @@ it('makes devices of the traffic of a line, and says why it can not', async () =
   expect(await rest.send('GET', '/api/v1/learned.yaml?line=none')).toMatchObject({ status: 400 });
 });
 
+it('plays the traffic as it was if wanted, once or again and again', async () => {
+  const { rest, port } = await startSimulator(
+    nativeSetup({
+      devices: { meter: { registers: { holding: [{ address: 3, value: 7 }] } } },
+      lines: { lan: { tcp: { port: 0 }, units: { 5: 'meter' } } },
+    }),
+  );
+  const client = newClient({ kind: 'tcp', host: '127.0.0.1', port: port('lan'), framing: 'socket' });
+  const read = () => client.ask({ unitId: 5, pdu: Uint8Array.of(3, 0, 3, 0, 1), timeout: 20_000 });
+  await read();
+  await rest.send('PATCH', '/api/v1/devices/meter/registers', {
+    changes: [{ table: 'holding', address: 3, value: 9 }],
+  });
+  await read();
+  await client.close();
+  const get = async (how: string) => {
+    const url = `/api/v1/learned.yaml${how}`;
+    const { statusCode, body } = await rest.app.inject({ url, headers: { host: 'localhost' } });
+    expect(statusCode).toBe(200);
+    expect(loadNative(body, '.').ok).toBe(true);
+    return body;
+  };
+  const once = await get('?recorded=once');
+  expect(once).toContain('# Played as recorded, ');
+  expect(once).toMatch(/signal: \{recorded: \{values: "0 7, [\d.]+ 9, [\d.]+"\}\}/);
+  expect(await get('?recorded=loop')).toMatch(/recorded: \{values: "0 7, [^"]*", loop: true\}/);
+  expect(await get('')).not.toContain('recorded');
+  expect(await rest.send('GET', '/api/v1/learned.yaml?recorded=twice')).toMatchObject({
+    status: 400,
+    body: { error: 'recorded: expected once or loop, got "twice"' },
+  });
+});
+
 it('is made for one at a time', async () => {
   const { rest } = await startSimulator(
     nativeSetup({

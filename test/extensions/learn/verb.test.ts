@@ -70,3 +70,20 @@ it('modbus-sim learn says how many requests get the same reply, and fails for a 
   expect(half.stderr).toContain('nothing was learned from the 1 frames of file 2\n');
   expect(await runHere(['learn', other])).toMatchObject({ code: 1, stdout: '' });
 });
+
+it('modbus-sim learn --as-recorded asks each request again at its time of the log', async () => {
+  const log = newFile(
+    [100, 101, 99]
+      .flatMap((value, i) => [
+        `12:00:${10 * i}.000 send: 00 0${i} 00 00 00 06 01 04 00 0a 00 01`,
+        `12:00:${10 * i}.130 recv: 00 0${i} 00 00 00 05 01 04 02 00 ${value.toString(16)}`,
+      ])
+      .join('\n')
+      .replaceAll(':0.', ':00.'),
+    'night.log',
+  );
+  const { code, stdout, stderr } = await runHere(['learn', log, '--as-recorded']);
+  expect(code).toBe(0);
+  expect(stdout).toContain('signal: {recorded: {values: "0 100, 10 101, 20 99, 20.13"}}');
+  expect(stderr).toContain('asked again: 3 of 3 requests get the same reply, byte for byte\n');
+});

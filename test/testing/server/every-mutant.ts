@@ -157,6 +157,9 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'two-replies-one-segment': 'replies in one segment are right, and every check bears them',
   'no-modbus-at-night': 'it takes a night (--soak)',
   'not-available-at-night': 'it takes a night (--soak)',
+  'command-expires': 'it shows a minute after a write',
+  'falls-back-without-traffic': 'it shows after a pause of 15 s, which no check makes',
+  'zero-after-start': 'it takes a start of the device',
 };
 
 const SCRATCH = { holding: { first: 0, last: 129 }, coils: { first: 0, last: 1999 } };

@@ -416,7 +416,7 @@ describe('a path that is no free serial port is refused', () => {
 
   it('when the device policy of a service forbids it, which is no matter of groups', () => {
     const told = explainOpenError("EPERM: operation not permitted, open '/dev/ttyUSB0'");
-    expect(told).toMatch(/^forbidden by the device policy of the service.*DeviceAllow=.*EPERM/);
+    expect(told).toMatch(/^forbidden by the service's device policy.*DeviceAllow=.*EPERM/);
     expect(told).not.toContain('dialout');
     expect(explainOpenError("EACCES: permission denied, open '/dev/ttyUSB0'")).toContain('group dialout');
   });

@@ -81,7 +81,7 @@ describe('RS-485 direction by the kernel', () => {
   });
 
   it('sends no break, and says so', () => {
-    expect(newDriver().directionOf(rs485('kernel')).noBreak).toContain('no break');
+    expect(newDriver().directionOf(rs485('kernel')).noBreak).toContain('a break never reaches the bus');
   });
 
   it('is refused where the driver has no such mode', () => {

@@ -92,7 +92,7 @@ describe('PATCH with words', () => {
 describe('GET /api/v1/signals', () => {
   it('describes the parameters of each kind', async () => {
     const { kinds } = (await rest.send<{ kinds: SignalKindView[] }>('GET', '/api/v1/signals')).body;
-    expect(kinds).toHaveLength(13);
+    expect(kinds).toHaveLength(14);
     expect(kinds.find(({ name }) => name === 'square')?.schema).toMatchObject({
       properties: { duty: { type: 'number', minimum: 0, maximum: 1, default: 0.5 }, offset: { default: 0 } },
       required: ['period', 'amplitude'],
