@@ -10,12 +10,13 @@ import { BAUD_RATE, SERVERS } from './cards/servers.mjs';
 
 /*
  * node scripts/server-cards.mjs [SERVER...] [--lines tcp,rtu] [--checks a,b] [--seed 1] [--rounds 1] [--out server-cards]
- *   [--directory DIR] [--busy 0]
+ *   [--directory DIR] [--busy 0] [--limit 4m]
  *
  * Tests servers of others, on Modbus TCP and on RTU on a pair of pseudo-terminals (socat), and writes
  * server-cards/SERVER-LINE.txt, .json and .html: what docs/server-cards.md was made from. A server that ends is started
  * again after a second. What is not installed is left out; --directory keeps what npm installs. --rounds N tests each so
- * often, with the seeds that follow; --busy N lets N processes that do nothing else burn a core beside them.
+ * often, with the seeds that follow; --busy N lets N processes that do nothing else burn a core beside them; --limit is
+ * that of test-server.
  * Prints each violation with its bytes. Exits with 1 when a server could not be tested.
  */
 
@@ -29,6 +30,7 @@ const { values, positionals } = parseArgs({
     out: { type: 'string', default: 'server-cards' },
     directory: { type: 'string' },
     busy: { type: 'string', default: '0' },
+    limit: { type: 'string' },
   },
 });
 const wrong = positionals.find((name) => !SERVERS.some((server) => server.name === name));
@@ -107,7 +109,8 @@ async function testServer(name, kind, place, seed) {
   const where =
     kind === 'tcp' ? ['--tcp', place] : ['--serial', place, '--baud', `${BAUD_RATE}`, '--parity', 'none'];
   const checks = values.checks === undefined ? [] : ['--checks', values.checks];
-  const also = kind === 'rtu' ? ['--broadcast'] : [];
+  const limit = values.limit === undefined ? [] : ['--limit', values.limit];
+  const also = [...(kind === 'rtu' ? ['--broadcast'] : []), ...limit];
   const args = [
     join(dist, 'main.js'),
     'test-server',

@@ -5,7 +5,7 @@ import { behavesAs } from './behaves-as.js';
 import { type Grade, type ServerCheck, type ServerVerdict, textOf } from './check.js';
 import { EFFECTS } from './codes/effects.js';
 import { stoppedText } from './codes/phrases.js';
-import { seenTitle } from './found.js';
+import { type Code, seenTitle } from './found.js';
 import { lostTexts } from './scratch.js';
 import type { ServerFinding, ServerTest } from './server-test.js';
 import { codeText, connectionsText, exchangeText, silenceText, timeText } from './words.js';
@@ -54,12 +54,28 @@ export function placeText({ carrier: { target }, order }: Pick<ServerTest, 'carr
   return `unit ${order.unitId} · ${framing.toUpperCase()} ${baudRate} ${settings} ${path}`;
 }
 
+/** Why a check that was wanted and allowed did not run. */
+const CUT_OFF: readonly Code[] = ['limit-reached', 'gone-since', 'may-silence', 'replies-behind'];
+
+/** What a card leaves open, each a sentence. */
+function openTexts({ findings }: ServerTest): string[] {
+  const checks = (many: number) => (many === 1 ? 'One check' : `${many} checks`);
+  const open = findings.filter(({ verdict }) => verdict === 'inconclusive').length;
+  const cut = findings.filter(
+    ({ verdict, said }) => verdict === 'not-run' && CUT_OFF.includes(said.code),
+  ).length;
+  return [
+    ...(open > 0 ? [`${checks(open)} ${open === 1 ? 'is' : 'are'} not decided.`] : []),
+    ...(cut > 0 ? [`${checks(cut)} ${cut === 1 ? 'was' : 'were'} not reached.`] : []),
+  ];
+}
+
 /**
- * One sentence that says what clients will notice, and a second one if something is open. It counts what the card lists, and speaks only of the
+ * One sentence that says what clients will notice, and others on what is open, if anything. It counts what the card lists, and speaks only of the
  * checks that ran where half of them or more did not.
  */
 export function conclusionOf(serverTest: ServerTest): string {
-  const { findings, isReached, isStopped } = serverTest;
+  const { findings, isReached, isStopped, times } = serverTest;
   const ran = findings.filter(({ verdict }) => verdict !== 'not-run').length;
   if (isStopped)
     return `Stopped after ${ran} of ${findings.length} checks: no verdict. Their findings are below.`;
@@ -72,12 +88,13 @@ export function conclusionOf(serverTest: ServerTest): string {
   if (bad > 0)
     return 'Not fit for the field: wrong values or commands can get through, or the server can stop.';
   const few = 2 * ran > findings.length ? undefined : ran === 1 ? 'the one check' : `the ${ran} checks`;
+  const late = times?.lost ?? 0;
+  const again = `${late === 1 ? 'One request was' : `${late} requests were`} answered only when sent again.`;
+  const but = [...openTexts(serverTest), ...(late > 0 ? [again] : [])].map((text) => ` ${text}`).join('');
+  const among = few === undefined ? '' : `, in ${few} that ran`;
   const deviations = `${met === 1 ? '1 deviation' : `${met} deviations`} that common clients will notice`;
-  const open = findings.filter(({ verdict }) => verdict === 'inconclusive').length;
-  const but = open === 0 ? '' : ` ${open === 1 ? 'One check is' : `${open} checks are`} undecided.`;
-  if (met > 0) return few === undefined ? `${deviations}.` : `${deviations}, in ${few} that ran.`;
-  if (violations.length > 0)
-    return `Only deviations that few clients will notice${few === undefined ? '' : `, in ${few} that ran`}.${but}`;
+  if (met > 0) return `${deviations}${among}.${but}`;
+  if (violations.length > 0) return `Only deviations that few clients will notice${among}.${but}`;
   return `No deviation found in ${few === undefined ? `${ran} checks` : `${few} that ran`}.${but}`;
 }
 
@@ -123,14 +140,24 @@ const TRIED = [1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 15, 16, 17, 20, 22, 23, 24, 43];
 const WRITE_COILS = [5, 15];
 const WRITE_REGISTERS = [6, 16, 22, 23];
 
-/** Which functions were not tried, with the option that they lack. */
-function notTried({ facts: { functions }, order: { scratch }, log }: ServerTest): string[] {
+/** Which functions were not tried. */
+function untried({ facts: { functions }, log }: ServerTest): number[] {
   const { there, missing, silent } = functions;
   const asked = new Set([...there, ...missing, ...silent, ...log.map(({ pdu }) => pdu?.[0] ?? 0)]);
+  return TRIED.filter((code) => !asked.has(code));
+}
+
+/** Which functions were not tried, because they write and no scratch range was named for them. */
+function untriedWrites(serverTest: ServerTest): number[] {
+  const { scratch } = serverTest.order;
   const lacking = [...(scratch.coils ? [] : WRITE_COILS), ...(scratch.holding ? [] : WRITE_REGISTERS)];
-  const untried = TRIED.filter((code) => !asked.has(code));
-  const without = untried.filter((code) => lacking.includes(code));
-  const others = untried.filter((code) => !lacking.includes(code));
+  return untried(serverTest).filter((code) => lacking.includes(code));
+}
+
+/** Which functions were not tried, with the option that they lack. */
+function notTried(serverTest: ServerTest): string[] {
+  const without = untriedWrites(serverTest);
+  const others = untried(serverTest).filter((code) => !without.includes(code));
   return [
     ...(without.length > 0 ? [`not tried: ${without.join(' ')} (--scratch)`] : []),
     ...(others.length > 0 ? [`not tried: ${others.join(' ')}`] : []),

@@ -226,8 +226,10 @@ export class ServerTestRun {
       const judged = await this.#trial(check);
       if (this.#goneSince !== undefined) return judged;
       // Where this machine was late, the check is tried again, as long as there are trials.
-      late = judged.but?.code === 'machine-late' ? judged : undefined;
-      if (late) continue;
+      if (judged.but?.code === 'machine-late') {
+        late = judged;
+        continue;
+      }
       if (judged.verdict !== 'violates') {
         if (blamed.length === 0 || judged.isOdd) return judged;
         other = judged;

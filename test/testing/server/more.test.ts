@@ -95,7 +95,7 @@ describe('the card', () => {
     expect(await cardOf({ faults: [silent], order: { checks } })).not.toContain('No deviation');
     expect(await cardOf({ on: 'serial' })).toMatch(/\nNo deviation found in \d+ checks\.\n/);
     // Connections of the virtual bench end with a frame of another protocol.
-    expect(await cardOf({})).toMatch(/\nNo deviation found in \d+ checks\. One check is undecided\.\n/);
+    expect(await cardOf({})).toMatch(/\nNo deviation found in \d+ checks\. One check is not decided\.\n/);
   });
 
   it('counts what it lists, and names the other checks of one fault apart from the number in a title', async () => {
@@ -118,12 +118,19 @@ describe('the card', () => {
     expect(card).toContain(
       'CLIENTS WILL NOTICE\n  Does not answer some functions: functions 2, 7, 12 and 15 are not answered; an answer or exception 01 is expected.',
     );
-    expect(card).toContain('1 deviation that common clients will notice');
+    expect(card).toContain('\n1 deviation that common clients will notice. 3 checks are not decided.\n');
     const seldom = await cardOf({ faults: [mute(7, 11, 12)] });
     expect(seldom).toContain(
       'WRONG, RARELY NOTICED\n  Does not answer some functions: functions 7, 11 and 12 are',
     );
-    expect(seldom).not.toContain('WILL BE MET');
+    expect(seldom).not.toContain('CLIENTS WILL NOTICE');
+    const without43 = await cardOf({
+      on: 'serial',
+      faults: [mute(43, 99)],
+      order: { checks: ['function-unknown', 'fc43-basic', 'fc43-extended'] },
+    });
+    expect(without43).not.toContain('NOT DECIDED');
+    expect(without43).toMatch(/\n1 conforms · 1 violates · 2 not there · /);
     expect(await cardOf({ on: 'serial', faults: [mute(7)] })).toContain(
       'CLIENTS WILL NOTICE\n  Does not answer some functions: function 7 is not answered',
     );

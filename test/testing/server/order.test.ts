@@ -1,5 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type ServerCheck, textOf, violates } from '../../../src/testing/server/check.js';
+import { SERVER_CHECKS } from '../../../src/testing/server/checks.js';
 import { some } from '../../support/tries.js';
+import { tcp, testPlanted } from './planted.js';
 import { type ServerWanted, testModelServer } from './virtual-server.js';
 
 afterEach(() => {
@@ -23,6 +26,29 @@ async function verdictsOf(seed: number, checks: readonly string[] = []) {
   const { serverTest } = await testModelServer({ ...SERVER, order: { scratch: SCRATCH, seed, checks } });
   return new Map(serverTest.findings.map(({ check, verdict }) => [check.id, verdict]));
 }
+
+it('a machine that was late in all trials but one is the reason, and not that the mistake was not seen', async () => {
+  const [answers, other] = ['answers', 'fc03-quantity-0'].map((id) =>
+    SERVER_CHECKS.find((each) => each.id === id),
+  );
+  let trial = 0;
+  const run: ServerCheck['run'] = async (bench) => {
+    const exchange = await bench.ask(bench.goodRead);
+    bench.lateness.between = () => (++trial < 4 ? 340 : 0);
+    return violates(
+      { code: 'pieces-lost', pieces: 2, answer: { kind: 'silent' } },
+      {
+        ...exchange,
+        answer: { kind: 'silent' },
+      },
+    );
+  };
+  const checks = [answers, { ...other, run }] as readonly ServerCheck[];
+  const { findings } = await testPlanted('tcp', tcp(), {}, { checks });
+  expect(trial).toBe(4);
+  expect(findings.map(({ verdict }) => verdict)).toEqual(['conforms', 'inconclusive']);
+  expect(findings.map(textOf)[1]).toContain('this machine was late by 340 ms');
+});
 
 it('the verdicts are the same in whatever order the checks ran', async () => {
   const first = await verdictsOf(1);

@@ -65,7 +65,7 @@ describe('what was seen once is asked again', () => {
     );
     const serverTest = await testModel(answer, { checks: ['frames', 'has'] });
     expect(cardText(serverTest)).toContain('once, ');
-    expect(conclusionOf(serverTest)).toContain('undecided');
+    expect(conclusionOf(serverTest)).toContain('not decided');
     expect(conclusionOf(serverTest)).toContain('No deviation found');
   });
 });

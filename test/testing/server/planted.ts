@@ -1,6 +1,7 @@
 import type { ClientTarget, Wire, WireListener } from '../../../src/modbus/client/wire.js';
 import { FRAMINGS } from '../../../src/modbus/protocol/framings.js';
 import type { ServerTestOrder } from '../../../src/testing/server/bench.js';
+import type { ServerCheck } from '../../../src/testing/server/check.js';
 import { type ServerTest, ServerTestRun } from '../../../src/testing/server/server-test.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 import { untilOver } from '../client/virtual-bench.js';
@@ -152,7 +153,7 @@ export function testPlanted(
   on: 'tcp' | 'rtu',
   server: PlantedServer,
   order: Partial<ServerTestOrder> = {},
-  clock = new VirtualClock(),
+  { clock = new VirtualClock(), checks }: { clock?: VirtualClock; checks?: readonly ServerCheck[] } = {},
 ): Promise<ServerTest> {
   const character = on === 'rtu' ? CHARACTER_MS : 0;
   // All connections of a serial line are one for its server.
@@ -222,6 +223,6 @@ export function testPlanted(
       ...(on === 'tcp' && { reset: leave }),
     };
   };
-  const run = new ServerTestRun({ target: TARGETS[on], clock, wireTo }, { ...ORDER, ...order });
+  const run = new ServerTestRun({ target: TARGETS[on], clock, wireTo }, { ...ORDER, ...order }, {}, checks);
   return untilOver(clock, run.run());
 }

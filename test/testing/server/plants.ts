@@ -417,6 +417,29 @@ export const TCP_PLANTS: Readonly<Record<string, Plant>> = {
       });
     },
   },
+  'ends a frame by its function, not by its length, as libmodbus': {
+    ...{ on: 'tcp', by: ['mbap-length-is-the-frame'], too: ['request-too-long', 'mbap-length'] },
+    server: () => {
+      const server = tcp();
+      return (peer) => {
+        const replies: Uint8Array[] = [];
+        const ears = server({ ...peer, send: (bytes) => void replies.push(bytes) });
+        return {
+          heard: (bytes) => {
+            let rest = Buffer.from(bytes);
+            while (rest.length > 0) {
+              const end = (rest[7] ?? 0) >= 1 && (rest[7] ?? 0) <= 6 ? 12 : rest.length;
+              const frame = Buffer.from(rest.subarray(0, end));
+              if (end === 12) frame.writeUInt16BE(6, 4);
+              ears?.heard(frame);
+              rest = rest.subarray(end);
+            }
+            peer.send(Buffer.concat(replies.splice(0)), DELAY_MS);
+          },
+        };
+      };
+    },
+  },
   'takes each segment for a request': {
     ...{ on: 'tcp', by: ['tcp-split'] },
     server: () => {

@@ -108,7 +108,7 @@ it('what is missing while this machine is late is not decided', async () => {
   clock.lateBy = (at) => (at > 1000 ? 340 : 0);
   const answer = device();
   const mute = tcp(undefined, (pdu) => (pdu[0] === 0x63 ? undefined : answer(pdu)));
-  const serverTest = await testPlanted('tcp', mute, { checks: ['function-unknown'] }, clock);
+  const serverTest = await testPlanted('tcp', mute, { checks: ['function-unknown'] }, { clock });
   const [finding] = serverTest.findings.filter(({ check }) => check.id === 'function-unknown');
   expect(finding?.verdict).toBe('inconclusive');
   expect(finding && textOf(finding)).toContain('this machine was late by 340 ms');
@@ -120,7 +120,7 @@ it('what was missing while this machine was late is asked again, and counts when
   clock.lateBy = () => (asked > 0 && asked <= 2 ? 340 : 0);
   const answer = device();
   const muteFirst = tcp(undefined, (pdu) => (pdu[0] === 0x63 && ++asked <= 2 ? undefined : answer(pdu)));
-  const serverTest = await testPlanted('tcp', muteFirst, { checks: ['function-unknown'] }, clock);
+  const serverTest = await testPlanted('tcp', muteFirst, { checks: ['function-unknown'] }, { clock });
   const [finding] = serverTest.findings.filter(({ check }) => check.id === 'function-unknown');
   expect(asked).toBeGreaterThan(1);
   expect(finding?.verdict).toBe('conforms');

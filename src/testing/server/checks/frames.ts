@@ -80,13 +80,18 @@ function oddFacts(oddity: Oddity, those: readonly Exchange[]): OddFacts {
   return { times: those.length, ...(replies.length > 0 && { replies }) };
 }
 
+/** The check whose request has another one in it: what comes behind the reply answers that. */
+const ASKS_TWICE = 'mbap-length-is-the-frame';
+
 /** Judges what came unsolicited between and behind the replies of all exchanges. */
 function strayBytes(bench: Bench): Judged {
   const { requests: of, isSerial } = bench.asker;
   const behind =
     isSerial || bench.isOdd('length')
       ? []
-      : bench.log.filter(({ oddities }) => oddities.some((each) => STRAY.includes(each)));
+      : bench.log.filter(
+          ({ check, oddities }) => check !== ASKS_TWICE && oddities.some((each) => STRAY.includes(each)),
+        );
   const unsolicited = bench.log.filter((each) => each.unsolicited.length > 0);
   const late = bench.log.filter(({ oddities }) => oddities.includes('earlier-transaction'));
   const all = [...new Set([...behind, ...unsolicited])];

@@ -102,7 +102,10 @@ const with43 =
     if (!bench.isFunctionKnown(43)) await basic(bench);
     if (bench.facts.functions.missing.has(43))
       return unsupported({ code: 'function-absent', function: 43, mei: MEI });
-    if (bench.facts.functions.silent.has(43)) return inconclusive({ code: 'identification-deaf' });
+    if (bench.facts.functions.silent.has(43))
+      return bench.facts.isMuteToUnknown
+        ? unsupported({ code: 'function-mute', function: 43 })
+        : inconclusive({ code: 'identification-deaf' });
     return run(bench);
   };
 
