@@ -63,4 +63,26 @@ describe('a hostile file', () => {
     const headers = Array.from({ length: 400 }, () => header).join();
     expect(imported(`address,name,${headers}\n7,Power\n`).registers.holding).toMatchObject([{ address: 7 }]);
   });
+
+  it.each(['9007199254740992', '-1', '0.5', '65529'])('may have a poller of openHAB from %s on', (start) => {
+    const text = (from: string) =>
+      `Bridge modbus:tcp:a [ host="x" ] {\nBridge poller p [ start=${from}, length=8, type="holding" ] { }\nThing data d [ writeStart="5", writeValueType="int16", writeType="holding" ]\n}`;
+    const { registers, notes } = imported(text(start), 'a.things');
+    expect(registers.holding).toMatchObject([{ address: 5 }]);
+    expect(notes).toEqual([expect.stringContaining('poller "p": expected a type, a start and a length')]);
+    expect(imported(text('65528'), 'a.things').registers.holding).toHaveLength(9);
+  });
+
+  it('may have 15,000 pollers of openHAB: each address is taken once, until there are too many', () => {
+    const pollers = Array.from({ length: 15_000 }, (_, i) => [
+      `Bridge poller p${i} [ start=${i}, length=2000, type="holding" ] { }`,
+      `Bridge poller q${i} [ start=0, length=2000, type="holding" ] { }`,
+    ]);
+    const things = (id: number) =>
+      `Bridge modbus:tcp:a [ host="x", id=${id} ] {\n${pollers.flat().join('\n')}\n}`;
+    const result = importText(things(1), 'a.things', undefined);
+    expect(result.ok && result.value.lines[0]?.devices[0]?.values).toHaveLength(10_000);
+    expect(result.ok && result.value.notes[0]?.message).toContain('the rest are left out');
+    expect(importText(things(999), 'a.things', undefined).ok).toBe(true);
+  });
 });
