@@ -73,16 +73,19 @@ describe('a hostile file', () => {
     expect(imported(text('65528'), 'a.things').registers.holding).toHaveLength(9);
   });
 
-  it('may have 15,000 pollers of openHAB: each address is taken once, until there are too many', () => {
-    const pollers = Array.from({ length: 15_000 }, (_, i) => [
-      `Bridge poller p${i} [ start=${i}, length=2000, type="holding" ] { }`,
-      `Bridge poller q${i} [ start=0, length=2000, type="holding" ] { }`,
-    ]);
-    const things = (id: number) =>
-      `Bridge modbus:tcp:a [ host="x", id=${id} ] {\n${pollers.flat().join('\n')}\n}`;
-    const result = importText(things(1), 'a.things', undefined);
-    expect(result.ok && result.value.lines[0]?.devices[0]?.values).toHaveLength(10_000);
-    expect(result.ok && result.value.notes[0]?.message).toContain('the rest are left out');
-    expect(importText(things(999), 'a.things', undefined).ok).toBe(true);
+  it('may have thousands of pollers of openHAB that overlap: each address is taken once, and a mistake is noted once for each', () => {
+    const pollers = (start: number) => `Bridge poller p [ start=${start}, length=2000, type="holding" ] {`;
+    const many = Array.from({ length: 2000 }, (_, i) => `${pollers(i)} }`).join('\n');
+    const text = `Bridge modbus:tcp:a [ host="x" ] {
+${pollers(0)} Thing data d [ readStart="0", readValueType="int32" ] }
+${many}
+}
+Bridge modbus:tcp:b [ host="x", id=999 ] {
+${pollers(0)} }
+}`;
+    const { registers, notes } = imported(text, 'a.things');
+    expect(registers.holding?.slice(0, 2)).toMatchObject([{ address: 0, type: 'int32' }, { address: 2 }]);
+    expect(registers.holding).toHaveLength(3998);
+    expect(notes).toEqual([expect.stringContaining('unit 999: expected 0 to 255')]);
   });
 });
