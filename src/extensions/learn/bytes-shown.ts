@@ -111,8 +111,8 @@ export function hexIn(text: string): number[] {
 /** Reads a text in quotes, with escapes for what can't be printed. */
 function escaped(text: string): number[] {
   const signs = [...text.slice(1, -1).matchAll(/\\x(..)|\\(.)|(.)/g)];
-  return signs.map(([, hexadecimal, escape, sign = escape ?? '']) =>
-    hexadecimal ? Number.parseInt(hexadecimal, 16) : (ESCAPES[escape ?? ''] ?? sign.charCodeAt(0)),
+  return signs.map(([, hexadecimal, letter, sign = letter ?? '']) =>
+    hexadecimal ? Number.parseInt(hexadecimal, 16) : (ESCAPES[letter ?? ''] ?? sign.charCodeAt(0)),
   );
 }
 
