@@ -133,9 +133,9 @@ export class Collector {
 
   /**
    * Takes a value unless the same registers were taken with the same type: a client that reads a register in
-   * several places, or writes it as well, means one value.
+   * several places, or writes it as well, means one value. @returns false when it was noted and left out
    */
-  addOnce(line: string, unit: number, device: string, value: FoundValue): void {
+  addOnce(line: string, unit: number, device: string, value: FoundValue): boolean {
     const { table, address, type, length, part } = value;
     const values = this.#lines.get(line)?.get(unit)?.values ?? [];
     const key = [line, unit, table, address, type, length, part].join(' ');
@@ -143,12 +143,14 @@ export class Collector {
     const known = at === undefined ? undefined : values[at];
     if (at !== undefined && known !== undefined) {
       if (value.write) values[at] = { ...known, write: true };
-      return;
+      return true;
     }
     const before = this.#values;
     this.add(line, unit, device, value);
     const all = this.#lines.get(line)?.get(unit)?.values;
-    if (all && this.#values > before) this.#known.set(key, all.length - 1);
+    const isTaken = this.#values > before;
+    if (all && isTaken) this.#known.set(key, all.length - 1);
+    return isTaken;
   }
 
   /** Ends the collection. @returns everything that was collected: an import that went well */

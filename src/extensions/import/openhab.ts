@@ -2,6 +2,7 @@ import { failure, type Result } from '../../common/result.js';
 import { quote } from '../../common/schema/problem.js';
 import { CELLS_PER_VALUE, type ValueType } from '../../device/registers/cell-type.js';
 import { isOfBits, type TableName } from '../../device/tables.js';
+import { ADDRESS_SPACE } from '../../modbus/protocol/limits.js';
 import { Collector, type Imported, numberOf } from './collected.js';
 import { byWord } from './data-types.js';
 
@@ -41,7 +42,7 @@ interface Poller {
   readonly table: TableName;
   readonly start: number;
   readonly length: number;
-  /** The addresses that have a value. */
+  /** The addresses of this table of the device that have a value, of all its pollers. */
   readonly covered: Set<number>;
 }
 
@@ -52,6 +53,7 @@ export function importOpenhab(text: string): Result<Imported> {
   const collector = new Collector();
   const scopes: OpenBridge[] = [];
   const pollers: (() => void)[] = [];
+  const covered = new Map<string, Set<number>>();
   let poller: Poller | undefined;
   let [line, seen] = [1, 0];
   for (const match of text.matchAll(TOKEN)) {
@@ -73,11 +75,11 @@ export function importOpenhab(text: string): Result<Imported> {
         ? 'poller'
         : 'other';
     if (kind === 'poller') {
-      poller = pollerOf(parameters);
+      poller = pollerOf(parameters, endpoint, covered);
       if (!poller)
         collector.note(
           location,
-          `poller ${quote(name)}: expected a type, a start and a length up to ${MOST_READ}`,
+          `poller ${quote(name)}: expected a type, a start and a length up to ${MOST_READ}, within ${ADDRESS_SPACE} addresses`,
         );
       else if (endpoint) {
         const [block, of] = [poller, endpoint];
@@ -95,12 +97,24 @@ export function importOpenhab(text: string): Result<Imported> {
   return collector.end('things of openHAB');
 }
 
-function pollerOf(parameters: ReadonlyMap<string, string>): Poller | undefined {
+/** @param all the addresses that have a value, by device and table */
+function pollerOf(
+  parameters: ReadonlyMap<string, string>,
+  endpoint: ReadonlyMap<string, string> | undefined,
+  all: Map<string, Set<number>>,
+): Poller | undefined {
   const table = TABLES.get(parameters.get('type') ?? '');
-  const [start, length] = [numberOf(parameters.get('start') ?? '0'), numberOf(parameters.get('length'))];
-  if (!table || start === undefined || length === undefined || !(length >= 1 && length <= MOST_READ))
+  const [start = -1, length = 0] = [
+    numberOf(parameters.get('start') ?? '0'),
+    numberOf(parameters.get('length')),
+  ];
+  const areWhole = Number.isInteger(start) && Number.isInteger(length);
+  if (!table || !areWhole || start < 0 || length < 1 || length > MOST_READ || start + length > ADDRESS_SPACE)
     return undefined;
-  return { table, start, length, covered: new Set() };
+  const key = [...(endpoint ? placeOf(endpoint) : []), table].join(' ');
+  const covered = all.get(key) ?? new Set();
+  all.set(key, covered);
+  return { table, start, length, covered };
 }
 
 /** Where openHAB finds the device, and its unit identifier. */
@@ -170,7 +184,9 @@ function fill(
   const [place, unit] = placeOf(endpoint);
   for (let address = start; address < start + length; address++) {
     if (covered.has(address)) continue;
+    covered.add(address);
     const type = isOfBits(table) ? ('bit' as const) : ('uint16' as const);
-    collector.addOnce(place, unit, `unit-${unit}`, { table, address, type, location });
+    // What keeps one out keeps out the others as well.
+    if (!collector.addOnce(place, unit, `unit-${unit}`, { table, address, type, location })) return;
   }
 }

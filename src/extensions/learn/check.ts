@@ -2,6 +2,7 @@ import { counted } from '../../common/words.js';
 import { hex } from '../../modbus/protocol/bytes.js';
 import type { Framing } from '../../modbus/protocol/framing.js';
 import type { LoggedExchange } from './exchanges.js';
+import { spanOf } from './recording.js';
 import type { Counts } from './second-reading.js';
 import { type Learned, lineName } from './write.js';
 
@@ -26,7 +27,7 @@ export function checkLearned(
   const servers = [...new Set(exchanges.map(({ server }) => server))];
   const place = isCapture ? 'packet' : 'line';
   const others: string[] = [];
-  const start = exchanges.find(({ at }) => at !== undefined)?.at ?? 0;
+  const [start] = spanOf(exchanges);
   for (const { line, request, reply, server, at = start } of exchanges) {
     const name = lineName(framing, lines.length > 1 ? servers.indexOf(server) : 0);
     const got = ask(name, request, at - start);

@@ -61,8 +61,11 @@ const MOST_PIECES = 64;
 
 /** The exchanges of a connection. */
 interface Channel {
+  /** The part of the log that the newest frame is in. */
+  part: string;
+  /** The newest request of that part. */
   last: Open | undefined;
-  /** Those without a reply, oldest first. */
+  /** Those of that part without a reply, oldest first. */
   readonly waiting: Set<Open>;
   /** The newest request of each part of the log, and the number of the newest one that got a reply there. */
   readonly parts: Map<string, { last: Open; answered: number }>;
@@ -126,9 +129,13 @@ function pairedIn(
   const strays: Stray[] = [];
   for (const frame of frames) {
     const channel = channels.get(frame.channel) ?? {
-      ...{ last: undefined, waiting: new Set(), parts: new Map(), isPipelined: false },
+      ...{ part: '', last: undefined, waiting: new Set(), parts: new Map(), isPipelined: false },
     };
     channels.set(frame.channel, channel);
+    const part = partOf(frame);
+    // A gap is an end: what comes behind it answers nothing from before.
+    if (part !== channel.part) channel.waiting.clear();
+    if (part !== channel.part) [channel.part, channel.last] = [part, undefined];
     const { last } = channel;
     const { direction } = frame;
     if (hasDirections && direction === undefined) {

@@ -1,10 +1,11 @@
 import { failure, type Result, success } from '../../common/result.js';
+import { DAY_MS } from '../../common/schema/milliseconds.js';
 import { readCapture } from './capture.js';
 import { isCapture } from './capture-file.js';
 import { conversationOf } from './exchanges.js';
 import { learn } from './learned.js';
 import { readLog } from './log-lines.js';
-import type { LogLines } from './logged-bytes.js';
+import type { LoggedBytes, LogLines } from './logged-bytes.js';
 import type { Recorded } from './recording.js';
 import { type Learned, writeLearned } from './write.js';
 
@@ -34,7 +35,7 @@ export function learnFiles(
     if (!read.ok) return read;
     logs.push(read.value);
   }
-  const frames = logs.flatMap((log, file) => log.frames.map((frame) => ({ ...frame, file })));
+  const frames = following(logs);
   const conversation = conversationOf(frames);
   const { exchanges } = conversation;
   const notes = [...logs.flatMap((log) => log.notes), ...conversation.notes];
@@ -60,6 +61,32 @@ export function learnFiles(
       : [],
   );
   return success({ text: writeLearned(learned), summary, notes, unused, learned });
+}
+
+/**
+ * The frames of files that follow one another in time: the times of day of logs go on over midnight, and no file begins
+ * before the end of the one before.
+ */
+function following(logs: readonly LogLines[]): LoggedBytes[] {
+  let shift = 0;
+  let before: { readonly end: number; readonly isLog: boolean } | undefined;
+  return logs.flatMap(({ frames }, file) => {
+    const first = frames.find(({ at }) => at !== undefined);
+    const isLog = first?.text !== undefined;
+    if (first?.at !== undefined && before) {
+      const late = before.end - first.at - shift;
+      if (isLog && before.isLog) shift += DAY_MS * Math.max(0, Math.ceil(late / DAY_MS - 1 / 2));
+      // A log has times of day, and a capture has dates.
+      if (isLog !== before.isLog || first.at + shift < before.end) shift = before.end - first.at;
+    }
+    const moved = (time: number | undefined) => (time === undefined ? undefined : time + shift);
+    const shifted = frames.map((frame) => ({
+      ...{ ...frame, file, at: moved(frame.at), until: moved(frame.until) },
+    }));
+    const end = shifted.reduce((latest, { at = latest }) => Math.max(latest, at), Number.NEGATIVE_INFINITY);
+    if (first) before = { end, isLog };
+    return shifted;
+  });
 }
 
 /** The most bytes of a log or a capture: learning needs up to twelve times as much memory. */

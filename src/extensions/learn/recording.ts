@@ -1,4 +1,4 @@
-import type { Conversation } from './exchanges.js';
+import type { Conversation, LoggedExchange } from './exchanges.js';
 import type { LearnedDevice } from './learned.js';
 import type { Cell } from './model.js';
 
@@ -21,6 +21,17 @@ const MOST_IN_RULE = 10_000;
 const LONGEST = 1_800_000;
 /** The length of a move in a recording is estimated by this many characters. */
 const MOVE = 24;
+
+/** When the first request of a log came, and when the last reply ended, in ms; 0 without times. */
+export function spanOf(exchanges: readonly LoggedExchange[]): [start: number, end: number] {
+  let [start, end] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const { at, ms = 0 } of exchanges) {
+    if (at === undefined) continue;
+    start = Math.min(start, at);
+    end = Math.max(end, at + ms);
+  }
+  return start <= end ? [start, end] : [0, 0];
+}
 
 /**
  * The values of a log as they moved in time, and the time of each reply. Registers that clients wrote stay registers
@@ -45,14 +56,9 @@ export class Recording {
     rules: number,
   ) {
     this.#recorded = recorded;
-    let [start, end] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-    for (const { at, ms = 0 } of exchanges) {
-      if (at === undefined) continue;
-      start = Math.min(start, at);
-      end = Math.max(end, at + ms);
-    }
+    const [start, end] = spanOf(exchanges);
     this.#start = start;
-    this.#length = Math.max(0, end - start);
+    this.#length = end - start;
     this.#rules = Math.floor(rules / devices.length);
     this.notes.push(
       `Played as recorded, ${Math.ceil(this.#length / 1000)} s on the clock of each device${recorded.loop ? ', again and again' : ''}.`,

@@ -283,6 +283,8 @@ describe('recorded', () => {
     ['0 5, 0 6', '"0 6" is not after the time before it'],
     ['0 5, 3, 4 6', '"4 6" is no time with a value'],
     ['0 5, 1 x', '"1 x" is no time with a value'],
+    ['0 5, 1 1e999', '"1 1e999" is no time with a value'],
+    [`0 5, ${'9'.repeat(400)} 6`, '"9'],
   ])('%j is refused, with the place', (values, message) => {
     expect(mistakesOf({ recorded: { values } })).toEqual([
       expect.stringContaining(`recorded.values: ${message}`),

@@ -63,4 +63,29 @@ describe('a hostile file', () => {
     const headers = Array.from({ length: 400 }, () => header).join();
     expect(imported(`address,name,${headers}\n7,Power\n`).registers.holding).toMatchObject([{ address: 7 }]);
   });
+
+  it.each(['9007199254740992', '-1', '0.5', '65529'])('may have a poller of openHAB from %s on', (start) => {
+    const text = (from: string) =>
+      `Bridge modbus:tcp:a [ host="x" ] {\nBridge poller p [ start=${from}, length=8, type="holding" ] { }\nThing data d [ writeStart="5", writeValueType="int16", writeType="holding" ]\n}`;
+    const { registers, notes } = imported(text(start), 'a.things');
+    expect(registers.holding).toMatchObject([{ address: 5 }]);
+    expect(notes).toEqual([expect.stringContaining('poller "p": expected a type, a start and a length')]);
+    expect(imported(text('65528'), 'a.things').registers.holding).toHaveLength(9);
+  });
+
+  it('may have thousands of pollers of openHAB that overlap: each address is taken once, and a mistake is noted once for each', () => {
+    const pollers = (start: number) => `Bridge poller p [ start=${start}, length=2000, type="holding" ] {`;
+    const many = Array.from({ length: 2000 }, (_, i) => `${pollers(i)} }`).join('\n');
+    const text = `Bridge modbus:tcp:a [ host="x" ] {
+${pollers(0)} Thing data d [ readStart="0", readValueType="int32" ] }
+${many}
+}
+Bridge modbus:tcp:b [ host="x", id=999 ] {
+${pollers(0)} }
+}`;
+    const { registers, notes } = imported(text, 'a.things');
+    expect(registers.holding?.slice(0, 2)).toMatchObject([{ address: 0, type: 'int32' }, { address: 2 }]);
+    expect(registers.holding).toHaveLength(3998);
+    expect(notes).toEqual([expect.stringContaining('unit 999: expected 0 to 255')]);
+  });
 });

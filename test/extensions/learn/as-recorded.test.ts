@@ -25,8 +25,12 @@ const LOG = [
   )
   .join('\n');
 
-function made(log: string, loop = false) {
-  const learned = learnFiles([Buffer.from(log)], 'log', { loop });
+function made(log: string | readonly string[], loop = false) {
+  const learned = learnFiles(
+    [log].flat().map((text) => Buffer.from(text)),
+    'log',
+    { loop },
+  );
   if (!learned.ok) throw new Error(learned.error);
   return learned.value.text;
 }
@@ -94,4 +98,39 @@ it('is bounded: a register that moves more often than a file has room for stands
     '# There are more reply times than a file may have, so the first ones come again.\n',
   );
   expect(loadNative(text, '.').ok).toBe(true);
+});
+
+/** A log of reads of input 10, one after the other, each with its reply 5 ms later. */
+function reads(...all: readonly (readonly [clock: string, value: number])[]): string {
+  const text = all.map(
+    ([clock, value]) =>
+      `${clock}.000 send: 00 01 00 00 00 06 01 04 00 0a 00 01\n${clock}.005 recv: 00 01 00 00 00 05 01 04 02 00 ${value}\n`,
+  );
+  return text.join('');
+}
+
+const EVENING = reads(['23:00:00', 64], ['23:30:00', 65]);
+
+it.each([
+  ['over midnight', reads(['00:10:00', 66], ['00:40:00', 67]), '0 100, 1800 101, 4200 102, 6000 103'],
+  [
+    'of an earlier hour',
+    reads(['13:00:00', 66], ['13:30:00', 67]),
+    '0 100, 1800 101, 1800.005 102, 3600.005 103',
+  ],
+])('files follow one another, also %s', (_, second, values) => {
+  expect(made([EVENING, second])).toContain(`values: "${values},`);
+});
+
+it.each([
+  ['a gap', (first: string, second: string) => `${first}...\n${second}`],
+  ['the end of a file', (first: string, second: string) => [first, second]],
+])('a reply behind %s answers nothing from before', (_, put) => {
+  const first = `${reads(['12:00:00', 64])}12:00:01.000 send: 00 01 00 00 00 06 01 04 00 0a 00 01\n`;
+  const second = reads(['15:00:00', 65], ['15:00:01', 66]);
+  expect(made(put(first, second))).toContain('delay: [5, 5, 5]}');
+  const without = second.slice(second.indexOf('\n') + 1);
+  const text = made(put(first, without));
+  expect(text).toContain('delay: [5, 5]}');
+  expect(text).toContain('are no request and answer none');
 });

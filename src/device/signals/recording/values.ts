@@ -19,8 +19,8 @@ export function readValues(text: string): Result<Track> {
     const [, seconds, value] = PAIR.exec(piece.trim()) ?? [];
     const time = Math.round(Number(seconds) * 1e6) / 1000;
     const before = times.at(-1);
-    if (seconds === undefined || end !== undefined)
-      return failure(`${quote(piece.trim())} is no time with a value`);
+    const isRead = Number.isFinite(time) && Number.isFinite(Number(value ?? 0));
+    if (!isRead || end !== undefined) return failure(`${quote(piece.trim())} is no time with a value`);
     if (before === undefined ? time !== 0 || value === undefined : time <= before)
       return failure(
         `${quote(piece.trim())} is not ${before === undefined ? 'a value from 0 on' : 'after the time before it'}`,
