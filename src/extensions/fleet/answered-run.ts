@@ -18,9 +18,7 @@ const findingSchema = z.object({
   ...{ id: text, title: text, verdict, summary: text, durationMs },
   ...{ asked: text.optional(), label: text.optional(), code: text.optional(), conclusion: text.optional() },
   confidence: z.object({ agreeing: z.number(), trials: z.number() }).optional(),
-  about: z
-    .object({ group: text, does: text, matters: text, rule: text, fix: text, source: text })
-    .optional(),
+  about: z.object({ group: text, does: text, matters: text, rule: text, fix: text, source: text }).optional(),
 });
 
 /** What the reports on a fleet need of a run. A bench may be of another version, or hostile: what else it says is left out. */
