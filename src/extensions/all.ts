@@ -4,6 +4,7 @@ import { EXTCAP, parseExtcap } from './extcap/command.js';
 import { FLEET } from './fleet/command.js';
 import { IMPORT } from './import/command.js';
 import { LEARN } from './learn/command.js';
+import { VIEW } from './view/command.js';
 
 /** The extensions on the command line, in the order in which lists have them. */
 export const EXTENSIONS: readonly Extension[] = [
@@ -14,6 +15,7 @@ export const EXTENSIONS: readonly Extension[] = [
     work: async () => (await import('./learn/learn.js')).learning(),
   },
   extension('operate', FLEET, async (order) => (await import('./fleet/verb.js')).fleet(order)),
+  extension('operate', VIEW, async (order) => (await import('./view/verb.js')).view(order)),
   {
     ...EXTCAP,
     part: 'operate',

@@ -134,7 +134,7 @@ const SERVER_EXAMPLE = {
   server: { place: 'unit 5 · TCP 192.168.1.20:502', unit: 5, identification: ['Acme', 'EM30', '1.4'] },
   verdict: 'violates',
   name: 'Acme EM30 1.4',
-  conclusions: ['Many clients will be happy; one deviation will be met in the field.'],
+  conclusions: ['1 deviation that common clients will notice.'],
   fates: [],
   lost: [],
   counts: { conforms: 33, violates: 1 },

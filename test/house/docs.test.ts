@@ -224,7 +224,7 @@ describe('the commands in the documents', () => {
   it.each(DOCUMENTS.filter((path) => !others.includes(path)))('of %s work in a clone', (path) => {
     const wrong = [
       ...text(path).matchAll(
-        /(?:^|\$ |`)(?:npx )?modbus-sim (?:(?:check|catalogue|clone|extcap|fleet|fuzz|import|learn|measure|monitor|ports|schema|test-client|test-server|test) |--)/gm,
+        /(?:^|\$ |`)(?:npx )?modbus-sim (?:(?:check|catalogue|clone|extcap|fleet|fuzz|import|learn|measure|monitor|ports|schema|test-client|test-server|test|view) |--)/gm,
       ),
     ];
     expect(wrong.map(([command]) => command)).toEqual([]);

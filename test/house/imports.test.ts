@@ -45,6 +45,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
     'restapi',
     'sparkplug',
     'traffic-files',
+    'view',
   ],
 };
 const WING_NAMES = Object.keys(WINGS);
@@ -361,6 +362,11 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
     knows: ['common', 'protocol', 'traffic', 'document', 'commands', 'api'],
     external: /^(node:.+|fastify|pino|zod)$/,
     why: 'it is on the side of the desk, and reads the traffic that is kept',
+  },
+  view: {
+    knows: ['common', 'schema', 'protocol', 'traffic', 'learn'],
+    external: /^zod$/,
+    why: 'it turns the bytes of a file into events, and reads and writes no file',
   },
 };
 /** Rooms that put the others together. */

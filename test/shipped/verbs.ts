@@ -26,6 +26,11 @@ const POLLER = `"${process.execPath}" "${resolve('test/shipped/poller.mjs')}"`;
 
 const LOG = 'send: 00 01 00 00 00 06 01 03 00 00 00 01\nrecv: 00 01 00 00 00 05 01 03 02 00 07\n';
 
+const EVENT = {
+  ...{ seq: 1, line: 'bench', kind: 'echo', direction: 'none' },
+  ...{ time: '2026-01-02T03:04:05.000000Z', monotonicUs: 7, text: 'echo' },
+};
+
 const SCENARIO = {
   name: 'a test',
   devices: { 'tested-meter': { registers: { holding: [{ address: 0 }] } } },
@@ -154,6 +159,13 @@ const TRIALS: readonly Trial[] = [
     says: /bench-\d+ +online/,
     byHost: true,
     needs: 'broker',
+  },
+  {
+    verb: 'view',
+    args: ({ newDirectory, newFile }) => [
+      ...['view', newFile('traffic.ndjson', EVENT), '-o', `${newDirectory()}/page.html`],
+    ],
+    says: /^wrote .*page\.html/,
   },
   {
     verb: 'extcap',

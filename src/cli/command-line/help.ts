@@ -32,7 +32,10 @@ export function describedWith(extensions: readonly Extension[]): Described[] {
 const USAGE: readonly Row[] = [
   ['modbus-sim', 'run the built-in demo: a virtual serial line, and TCP on 127.0.0.1:5020'],
   ['modbus-sim --config FILE', 'run what a file (YAML or JSON) describes'],
-  ['modbus-sim help COMMAND', 'explain one of these commands and its options'],
+  [
+    'modbus-sim help COMMAND',
+    'explain one of these commands (or COMMAND --help); --version prints the version',
+  ],
 ];
 
 const ENVIRONMENT: readonly Row[] = [
@@ -58,7 +61,7 @@ function overview(extensions: readonly Extension[], width: number): string {
         width,
       ),
     ),
-    ...table('Options without a command', [...optionRows(SERVE_OPTIONS), ['--help, --version', '']], width),
+    ...table('Options without a command', optionRows(SERVE_OPTIONS), width),
     ...table('Environment', ENVIRONMENT, width),
     ...wrapped(
       'In a clone, type node dist/main.js where it says modbus-sim, or make it a command with npm link.',

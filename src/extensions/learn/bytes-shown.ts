@@ -31,8 +31,8 @@ const NOTATIONS: readonly {
 }[] = [
   // pymodbus: `0x0 0x1`
   { pattern: /(?<![\w.])(?:0x[0-9a-f]{1,2}(?![0-9a-z])[ ,]*)+/gi, read: hexIn },
-  // libmodbus: `[00][01]` and `<00><01>`
-  { pattern: /(?:\[[0-9a-f]{2}\])+/gi, direction: 'out', read: hexIn },
+  // libmodbus: `[00][01]` and `<00><01>`. One byte behind a word is an index: `Response[64]`
+  { pattern: /(?:\[[0-9a-f]{2}\]){2,}|(?<!\w)\[[0-9a-f]{2}\]/gi, direction: 'out', read: hexIn },
   { pattern: /(?:< ?[0-9a-f]{2} ?>)+/gi, direction: 'in', read: hexIn },
   // Node.js: `<Buffer 00 01 ... 35 more bytes>`, also of pieces
   { pattern: /(?<=<Buffer )[0-9a-f]{2}(?: [0-9a-f]{2})*/gi, read: hexIn },
@@ -55,7 +55,16 @@ const NOTATIONS: readonly {
     isPlain: true,
   },
   { pattern: /(?<![\w.:-])(?:[0-9a-f]{2}){4,}(?![\w.:-])/gi, read: hexIn, isPlain: true },
+  // Python, ESPHome: `b'\x01\x03P\x00'`
+  {
+    pattern: /(["'])(?=[^"']*\\x[0-9a-f]{2})(?:\\x[0-9a-f]{2}|\\[^x]|(?!\1)[^\\])+\1/gi,
+    read: escaped,
+    isPlain: true,
+  },
 ];
+
+/** What escapes in a text stand for, other than the sign itself. */
+const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, e: 27 };
 
 /** Dates and times of day, which look like bytes. Four bytes or more with colons between them are no time. */
 const DATES = [
@@ -97,6 +106,14 @@ export function bytesShown(text: string): ShownBytes[] {
 export function hexIn(text: string): number[] {
   const digits = text.match(/(?:0x)?[0-9a-f]{1,2}/gi) ?? [];
   return digits.map((byte) => Number.parseInt(byte.replace(/^0x/i, ''), 16));
+}
+
+/** Reads a text in quotes, with escapes for what can't be printed. */
+function escaped(text: string): number[] {
+  const signs = [...text.slice(1, -1).matchAll(/\\x(..)|\\(.)|(.)/g)];
+  return signs.map(([, hexadecimal, escape, sign = escape ?? '']) =>
+    hexadecimal ? Number.parseInt(hexadecimal, 16) : (ESCAPES[escape ?? ''] ?? sign.charCodeAt(0)),
+  );
 }
 
 /**

@@ -73,7 +73,7 @@ function segmentOf({ number, at, link, bytes }: Packet): Segment | undefined {
   const length = version === 4 ? view.getUint16(2) : 40 + view.getUint16(4);
   const hosts = version === 4 ? ip.subarray(12, 20) : ip.subarray(8, 40);
   const half = hosts.length / 2;
-  const [from, to] = [hosts.subarray(0, half), hosts.subarray(half)].map((each) => String(each));
+  const [from, to] = [hosts.subarray(0, half), hosts.subarray(half)].map(hostText);
   const [fromPort, toPort] = [view.getUint16(header), view.getUint16(header + 2)];
   const offset = protocol === tcp ? 4 * (view.getUint8(header + 12) >> 4) : 8;
   const flags = protocol === tcp ? view.getUint8(header + 13) : 0;
@@ -92,6 +92,14 @@ function segmentOf({ number, at, link, bytes }: Packet): Segment | undefined {
         : undefined,
     data: ip.subarray(header + offset, Math.min(ip.length, length || ip.length)),
   };
+}
+
+/** The address of an end, of IPv4 or IPv6: `10.0.0.7`, `[fd00:0:0:0:0:0:0:7]`. */
+function hostText(bytes: Uint8Array): string {
+  if (bytes.length === 4) return bytes.join('.');
+  const view = viewOf(bytes);
+  const groups = Array.from({ length: bytes.length / 2 }, (_, i) => view.getUint16(2 * i).toString(16));
+  return `[${groups.join(':')}]`;
 }
 
 function ipPacketIn(link: number, bytes: Uint8Array): Uint8Array | undefined {

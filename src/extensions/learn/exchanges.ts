@@ -372,7 +372,7 @@ function isReplyTo(content: AduContent | undefined, open: Open | undefined): boo
 }
 
 /** True when a frame has the function and the quantity of a request. */
-function fits({ pdu }: AduContent, { pdu: request }: AduContent): boolean {
+export function fits({ pdu }: AduContent, { pdu: request }: AduContent): boolean {
   const [asked = 0] = request;
   const [code = 0] = pdu;
   return (

@@ -116,12 +116,15 @@ function directed(found: readonly RawFrame[]): LoggedBytes[] {
     const signs = new Set(found.map((each) => each.direction ?? sign(each)));
     return signs.has('out') && signs.has('in');
   };
-  const [hasArrows, hasHeadings] = [isUsed(arrow), isUsed(above)];
+  // A word in a remark above one frame or another says nothing about the rest.
+  const open = found.filter(({ direction }) => !direction);
+  const hasHeadings = isUsed(above) && 2 * open.filter((each) => above(each)).length >= open.length;
+  const hasArrows = isUsed(arrow);
   return found.map((each): LoggedBytes => {
     const own = each.direction ?? (hasArrows ? arrow(each) : undefined);
     const direction = own ?? (hasHeadings ? above(each) : undefined);
     const { line, text, at, part, bytes, isCut, isGivenUp, before = '', heading = '' } = each;
-    const isDoubtful = namesBoth(before) || (!own && namesBoth(heading));
+    const isDoubtful = namesBoth(before) || (hasHeadings && !own && namesBoth(heading));
     // Words with digits are left out: they are counters and addresses in memory.
     const words = `${own ? '' : heading} ${before}`.split(/\s+/).filter((word) => !/\d/.test(word));
     const said = { words: words.join(' '), isDoubtful, isGivenUp: isGivenUp === true };

@@ -14,9 +14,11 @@ function readRecorded(): Recorded | undefined {
 /** The events of the file, the oldest first. */
 export const recordedEvents: readonly Event[] = [
   ...new Map(
-    (recorded?.reports.flatMap(({ findings }) => findings.flatMap(({ frames }) => frames)) ?? []).map(
-      (event) => [event.seq, event],
-    ),
+    (
+      recorded?.events ??
+      recorded?.reports.flatMap(({ findings }) => findings.flatMap(({ frames }) => frames)) ??
+      []
+    ).map((event) => [event.seq, event]),
   ).values(),
 ].sort((a, b) => a.seq - b.seq);
 

@@ -272,12 +272,12 @@ export function findingOf(fuzzed: SeenFailure, number: number): Finding {
     durationMs: Math.max(0, (frames.at(-1)?.at ?? 0) - (frames[0]?.at ?? 0)),
     about: {
       group: 'fuzz',
-      does: 'Does random things to the client, one after the other, until it fails, and looks for the fewest and simplest that show it again.',
-      matters: 'Devices, adapters and networks do such things, one after the other.',
+      does: 'Disturbs the client with random moves, one after the other, until it fails, then looks for the fewest and simplest moves that reproduce the failure.',
+      matters: 'Devices, adapters and networks cause such disturbances one after the other.',
       rule: RULE,
       fix: 'Play the moves again with --replay, or run the scenario, until the client comes back to its usual round.',
       source:
-        'No specification allows a client to end, to fall silent, or to ask without end because of what it has received.',
+        'No specification allows a client to end, to fall silent or to poll without end because of bytes it received.',
     },
   };
 }

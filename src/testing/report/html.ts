@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { compact } from '../../common/compact.js';
 import { packageFile, version } from '../../common/package.js';
 import { counted } from '../../common/words.js';
+import type { TrafficView } from '../../simulator/traffic/view-schema.js';
 import { type FindingView, headOf, type ReportView } from './report.js';
 import { escaped, reportTitle } from './words.js';
 
@@ -14,6 +15,8 @@ export interface Recorded {
   readonly version: string;
   readonly title: string;
   readonly reports: readonly RecordedReport[];
+  /** Traffic without a report; absent where the findings of the reports have all events. */
+  readonly events?: readonly TrafficView[];
   /** The runs on many benches, whose reports have no frames; absent for the reports of one bench. */
   readonly benches?: readonly RowOfBench[];
 }
@@ -57,6 +60,20 @@ export function fleetHtml(rows: readonly RowOfBench[]): string {
     yield `"reports":[],"benches":${inScript(rows)}`;
   };
   return [...page(title, words, data)].join('');
+}
+
+/**
+ * Traffic as one HTML document.
+ * @param events the oldest first, of which no two have one number
+ * @param notes what is not shown, a sentence each, for readers who let no program run
+ */
+export function trafficHtml(title: string, events: readonly TrafficView[], notes: readonly string[]): string {
+  const data = function* () {
+    yield `"reports":[],"events":[`;
+    for (const [i, event] of events.entries()) yield `${i === 0 ? '' : ','}${inScript(event)}`;
+    yield ']';
+  };
+  return [...page(title, [title, ...notes], data)].join('');
 }
 
 function shown(finding: FindingView): FindingView {

@@ -128,14 +128,16 @@ function waysOf(serverTest: ServerTest): TestedWays & { readonly line: LineSourc
     if (shown.length === 0) continue;
     if (shown.some((check) => open.get(check)?.said === undefined)) {
       all.push({ faults, ...(manners && { manners }), ...(line && { line }) });
-      remarks.push(`behaves as ${id} of the catalogue: when and how often is as there, and was not measured`);
+      remarks.push(
+        `behaves like ${id} of the catalogue: timing and frequency come from the catalogue and were not measured`,
+      );
       for (const check of shown) open.delete(check);
     }
     for (const check of too) open.delete(check);
   }
   for (const { finding, said } of open.values()) {
     if (said) all.push(said);
-    else remarks.push(`${finding.check.id} is not said here: ${textOf(finding)}`);
+    else remarks.push(`${finding.check.id}: not reproduced: ${textOf(finding)}`);
   }
   const spans = { holding: order.scratch.holding, coils: order.scratch.coils };
   return {

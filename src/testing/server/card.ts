@@ -13,8 +13,8 @@ import { codeText, connectionsText, exchangeText, silenceText, timeText } from '
 /** The grades from the worst on, each with its heading. */
 const GRADES: readonly (readonly [Grade, string])[] = [
   ['dangerous', 'DANGEROUS'],
-  ['met', 'WILL BE MET BY CLIENTS'],
-  ['seldom', 'WRONG, SELDOM MET'],
+  ['met', 'CLIENTS WILL NOTICE'],
+  ['seldom', 'WRONG, RARELY NOTICED'],
 ];
 
 /** The grade of a violation: that of what was seen, and otherwise that of its check. */
@@ -55,36 +55,30 @@ export function placeText({ carrier: { target }, order }: Pick<ServerTest, 'carr
 }
 
 /**
- * One sentence that says whether clients will be happy, and a second one if something is open. It counts what the card lists, and speaks only of the
+ * One sentence that says what clients will notice, and a second one if something is open. It counts what the card lists, and speaks only of the
  * checks that ran where half of them or more did not.
  */
 export function conclusionOf(serverTest: ServerTest): string {
   const { findings, isReached, isStopped } = serverTest;
   const ran = findings.filter(({ verdict }) => verdict !== 'not-run').length;
   if (isStopped)
-    return `Stopped after ${ran} of ${findings.length} checks: no verdict. What these have found is below.`;
-  if (!isReached) return 'Nothing could be judged: no answer came.';
+    return `Stopped after ${ran} of ${findings.length} checks: no verdict. Their findings are below.`;
+  if (!isReached) return 'No check could be judged: the server did not answer.';
   const violations = violationsOf(serverTest);
   const listed = byFault(violations);
   const count = (wanted: Grade) =>
     listed.filter(([first]) => gradeOf(first as ServerFinding) === wanted).length;
   const [bad, met] = [count('dangerous'), count('met')];
   if (bad > 0)
-    return 'Wrong values or commands can get through, or it stops: not fit for the field as it is.';
+    return 'Not fit for the field: wrong values or commands can get through, or the server can stop.';
   const few = 2 * ran > findings.length ? undefined : ran === 1 ? 'the one check' : `the ${ran} checks`;
-  const deviations = met === 1 ? 'one deviation' : `${met} deviations`;
+  const deviations = `${met === 1 ? '1 deviation' : `${met} deviations`} that common clients will notice`;
   const open = findings.filter(({ verdict }) => verdict === 'inconclusive').length;
-  const but = open === 0 ? '' : ` ${open === 1 ? 'One check is' : `${open} checks are`} not decided.`;
-  if (met > 0)
-    return few === undefined
-      ? `Many clients will be happy; ${deviations} will be met in the field.`
-      : `In ${few} that ran, ${deviations} will be met in the field.`;
+  const but = open === 0 ? '' : ` ${open === 1 ? 'One check is' : `${open} checks are`} undecided.`;
+  if (met > 0) return few === undefined ? `${deviations}.` : `${deviations}, in ${few} that ran.`;
   if (violations.length > 0)
-    return few === undefined
-      ? `It deviates where few clients will notice.${but}`
-      : `In ${few} that ran, it deviates where few clients will notice.${but}`;
-  if (few !== undefined) return `No deviation in ${few} that ran.${but}`;
-  return open === 0 ? 'Clients will be happy: no deviation was seen.' : `No deviation was seen.${but}`;
+    return `Only deviations that few clients will notice${few === undefined ? '' : `, in ${few} that ran`}.${but}`;
+  return `No deviation found in ${few === undefined ? `${ran} checks` : `${few} that ran`}.${but}`;
 }
 
 /** What became of the server, in sentences. */
@@ -173,7 +167,7 @@ export function dataSheet(serverTest: ServerTest): { readonly name: string; read
     [
       'lost replies',
       times && times.lost > 0
-        ? `${times.lost} of ${requests} requests were answered only when they were sent again`
+        ? `${times.lost} of ${requests} requests were answered only after a retry`
         : undefined,
     ],
     [
@@ -217,7 +211,7 @@ export function cardText(serverTest: ServerTest): string {
   if (likes.length > 0)
     lines.push(
       '',
-      'BEHAVES AS (entries of the catalogue)',
+      'BEHAVES LIKE (entries of the catalogue)',
       ...likes.flatMap(({ id, title, sources }) => [
         `  ${id}: ${title}`,
         ...sources.map(({ url }) => `     ${url}`),

@@ -17,17 +17,17 @@ export type Grade = 'dangerous' | 'met' | 'seldom';
 
 /** The groups in the order in which they are shown, each with its name for people. */
 export const GROUPS = {
-  there: 'is it there',
+  there: 'reachability',
   frames: 'frames and timing',
-  has: 'what it has',
-  map: 'as its map says',
+  has: 'functions and limits',
+  map: 'match with its map',
   refusals: 'refusals',
   identification: 'identification and diagnostics',
   bus: 'damage and neighbours on the bus',
   connections: 'TCP connections',
   writes: 'writes',
   endurance: 'endurance',
-  claims: 'as its maker claims',
+  claims: 'claims of its maker',
 } as const;
 
 export type ServerCheckGroup = keyof typeof GROUPS;

@@ -49,12 +49,12 @@ export function claimsTemplate(serverTest: ServerTest): string {
     replyTime: replyTime && `${Math.min(LONGEST_MS, replyTime)}ms`,
   });
   return fileText(claims, [
-    'What modbus-sim test-server has found of a server, as a draft of what its maker claims.',
-    'Take out what is not promised: what is left out is not judged.',
+    'Results of modbus-sim test-server, as a draft of the claims of the maker.',
+    'Remove the lines that are not promised: only the lines that remain are judged.',
     ...(untried.length > 0
       ? [`Functions that were not tried: ${untried.join(', ')}. Those that write need --scratch.`]
       : []),
-    ...(wrong.length > 0 ? [`Exceptions that violate a clause, and are left out: ${wrong.join(', ')}.`] : []),
+    ...(wrong.length > 0 ? [`Exceptions that violate a clause, left out here: ${wrong.join(', ')}.`] : []),
     ...(times ? [`99 of 100 replies began within ${timeText(times.p99)}; replyTime has a margin.`] : []),
   ]);
 }

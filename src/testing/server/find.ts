@@ -44,7 +44,7 @@ export async function findServer(
     for (const target of settings) {
       const asker = new Asker({ ...carrier, target }, unitId, 0, random);
       asker.signal = signal;
-      progress(`looking at ${settingText(target)}, units ${units[0]} to ${units.at(-1)}`);
+      progress(`searching ${settingText(target)}, units ${units[0]} to ${units.at(-1)}`);
       try {
         for (const unit of units) {
           const asked = asker.once(readPdu(3, 0, 1), { unitId: unit, timeout: TIMEOUT_MS });
@@ -56,14 +56,14 @@ export async function findServer(
           if ((answer.kind === 'data' || answer.kind === 'exception') && !isFromGateway)
             return success({ target, unitId: unit });
           if (answer.kind === 'garbled')
-            progress(`bytes that are no reply came from unit ${unit} at ${settingText(target)}`);
+            progress(`bytes that are not a reply came from unit ${unit} at ${settingText(target)}`);
         }
       } finally {
         await asker.disconnect();
       }
     }
   }
-  return failure('nothing answered at any speed, parity and unit');
+  return failure('no answer at any speed, parity and unit');
 }
 
 /** The settings to try, those that were given first. */

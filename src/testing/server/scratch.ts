@@ -226,7 +226,7 @@ export class Scratch {
   async #findOthers(): Promise<readonly number[]> {
     if (this.#others) return this.#others;
     const { asker, goodRead, facts } = this.#bench;
-    this.#bench.progress('looking for the other units of the bus, which a broadcast would write');
+    this.#bench.progress('looking for other units on the bus, which a broadcast would also write');
     const others: number[] = [];
     for (let unitId = 1; unitId <= HIGHEST_UNIT; unitId++) {
       if (unitId === asker.unitId) continue;
@@ -470,13 +470,14 @@ export function lostTexts(lost: readonly LostValue[]): string[] {
       length === 1 ? String(from) : `${from} to ${from + length - 1}`,
     );
     const place = `${table} ${listText(spans)} of unit ${unitId}`;
-    if (had === undefined) return `LOST: ${place} was written, and is not read: nobody knows what it had.`;
+    if (had === undefined)
+      return `LOST: ${place} was written but cannot be read; the previous value is unknown.`;
     const shown = (values: readonly (number | undefined)[]) =>
       `${values
         .slice(0, MOST_NAMED)
         .map((value) => value ?? '?')
         .join(' ')}${values.length > MOST_NAMED ? ' …' : ''}`;
-    return `LOST: ${place} had ${shown(those.map((each) => each.had))}, and now ${shown(those.map((each) => each.has))}.`;
+    return `LOST: ${place} was ${shown(those.map((each) => each.had))} and is now ${shown(those.map((each) => each.has))}.`;
   });
 }
 

@@ -45,7 +45,7 @@ export function serverTestReport(serverTest: ServerTest, startedAt: number): Ser
       ...violationsOf(serverTest).map((each) => `${textOf(each)}.`),
       ...behavesAs(serverTest).map(
         ({ id, title, sources }) =>
-          `It behaves as ${id} of the catalogue: ${title} (${sources.map(({ url }) => url).join(', ')}).`,
+          `It behaves like ${id} of the catalogue: ${title} (${sources.map(({ url }) => url).join(', ')}).`,
       ),
     ],
     parameters: dataSheet(serverTest),

@@ -257,8 +257,13 @@ export class ServerTestRun {
     // What has just answered a read is alive.
     const { isPlain, isOwn, answer } = bench.lastAsked;
     if (isPlain && isOwn && answer.kind === 'data' && judged.verdict !== 'violates') return judged;
-    if (await bench.isAlive().catch(orWhenEnded(true))) return judged;
-    const silenced = await this.#afterSilence(check, asker.log.slice(from));
+    // A check that the limit has ended may have silenced the server: that belongs to this check, not to the next.
+    const { signal } = asker;
+    asker.signal = this.#stop.signal;
+    const isAlive = await bench.isAlive().catch(orWhenEnded(true));
+    const silenced = isAlive ? undefined : await this.#afterSilence(check, asker.log.slice(from));
+    asker.signal = signal;
+    if (!silenced) return judged;
     return judged.isOwnFate ? { ...judged, isFinal: true, seen: { times: 1, of: 1 } } : silenced;
   }
 
@@ -336,7 +341,7 @@ export class ServerTestRun {
     // What was sent last before the silence, and the first that got no answer.
     const shown = log.slice(Math.max(0, log.findLastIndex(isDecisive))).filter(({ sent }) => sent.length > 0);
     const only = last.answer.kind === 'exception' ? last.answer.code : undefined;
-    bench.progress(`${check.id} has silenced the server; waiting until it is back`);
+    bench.progress(`${check.id} has silenced the server; waiting for it to recover`);
     const back = (ms: number) => bench.isBack(ms).catch(orWhenEnded(false));
     let isBack = await back(order.powerCycle ? BEFORE_POWER_MS : RECOVERY_MS);
     const isAlone = isBack;

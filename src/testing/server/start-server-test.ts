@@ -97,7 +97,7 @@ function readOrder(at: At, simulator: Simulator): Wanted | undefined {
     for (const table of ['holding', 'coils'] as const) {
       const span = scratch[table];
       if (span && span.first > span.last)
-        at.key('scratch').key(table).wrong('expected the first address not after the last one');
+        at.key('scratch').key(table).wrong('expected a first address no greater than the last one');
     }
     const unknown = unknownChecks(checks);
     if (unknown !== undefined) at.key('checks').wrong(unknown);
@@ -106,7 +106,7 @@ function readOrder(at: At, simulator: Simulator): Wanted | undefined {
       return at.key('device').wrong(unknownName('device', device, [...simulator.devices.keys()]));
     const known = device === undefined ? undefined : simulator.definitionOf(device).real;
     if (device !== undefined && !known)
-      return at.key('device').wrong(`expected a device with real, and ${device} is simulated`);
+      return at.key('device').wrong(`expected a device with real, but ${device} is simulated`);
     const map = source.map === undefined ? undefined : readMap(at.key('map'), source.map, simulator);
     const target = real ? readTarget(at.key('real'), real) : known?.target;
     return (
@@ -136,5 +136,5 @@ function readMap(at: At, name: string, simulator: Simulator): DeviceMap | undefi
   if (!simulator.devices.has(name))
     return at.wrong(unknownName('device', name, [...simulator.devices.keys()]));
   const map = mapOf(simulator.definitionOf(name));
-  return map.values.length > 0 ? map : at.wrong(`expected a device with registers, and ${name} has none`);
+  return map.values.length > 0 ? map : at.wrong(`expected a device with registers, but ${name} has none`);
 }

@@ -50,10 +50,10 @@ export async function surveyServer(bench: Bench, care: SurveyCare): Promise<Clon
     !care.isAfraid && bench.blocked === undefined && (await bench.isAlive().catch(orWhenEnded(false)));
   const device = { unit: unitId, map: undefined };
   if (!isAsked) {
-    const why = care.isAfraid ? 'an unknown address silences it' : 'it can not be asked any more';
+    const why = care.isAfraid ? 'an unknown address silences it' : 'it no longer answers';
     const unfinished = bench.blocked
       ? foundText(bench.blocked)
-      : `${why}, so it has what the checks have read`;
+      : `${why}, so the file has only the values that the checks read`;
     return { ...device, survey: surveySeen(seen, cloneAsker, facts), replyTime: undefined, unfinished };
   }
   const survey = await surveyDevice(

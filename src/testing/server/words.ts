@@ -16,7 +16,7 @@ export function answerText(answer: ServerAnswer | Did): string {
     case 'exception':
       return `answered with exception ${codeText('code' in answer ? answer.code : answer.exception)}`;
     case 'garbled':
-      return 'sent bytes that are no reply';
+      return 'sent bytes that are not a reply';
     case 'silent':
       return 'did not answer';
     case 'closed':
@@ -55,7 +55,7 @@ export interface ConnectionsFound {
 const NEXT = {
   refused: '; the next one is refused',
   closed: '; the next one is closed',
-  evicts: '; a new one ends an older one',
+  evicts: '; a new one closes an older one',
 } as const;
 
 /** How many connections a server has: `1 at a time; the next one is refused`. */
@@ -67,5 +67,5 @@ export function connectionsText({ served, next }: ConnectionsFound): string {
 export function silenceText(codes: readonly number[]): string {
   const those = listText([...new Set(codes)].sort((a, b) => a - b).map(String));
   const [what, verb] = new Set(codes).size === 1 ? ['function', 'is'] : ['functions', 'are'];
-  return `${what} ${those} ${verb} not answered, where an answer or exception 01 is expected`;
+  return `${what} ${those} ${verb} not answered; an answer or exception 01 is expected`;
 }

@@ -292,6 +292,42 @@ describe('a log', () => {
     expect(ask('0009 0000 0006 01 04 33d0 000f')).toBe('');
   });
 
+  it('with bytes as a text with escapes is read, as Python and ESPHome print them', () => {
+    const python = learned(
+      String.raw`38.5 to meter: b'\x01\x03\x00\x00\x00\x01\x84\n'
+40.2 to serial: b'\x01\x03\x02\x00x\xb8f'`,
+    );
+    expect(python.ask('01 03 0000 0001 840a')).toBe(plain('01 03 02 0078 b866'));
+    const esphome = learned(
+      String.raw`it's >>> "\x01\x03\x00\x00\x00\x04D\t"
+it's <<< "\x01\x03\x08\t\"\x00\x00\x00\x00\x00\x00W\xBF"`,
+    );
+    expect(esphome.ask('01 03 0000 0004 4409')).toBe(plain('01 03 08 0922 0000 0000 0000 57bf'));
+    expect([...python.notes, ...esphome.notes]).toEqual([]);
+  });
+
+  it('with remarks above a few frames is read by what the frames are', () => {
+    const { ask, notes, summary } = learned(`# unit 1
+${hex(rtu('03 000b 0001'))}
+
+# the response: revision 4
+${hex(rtu('03 0303 0001'))}
+# the response to this request
+${hex(rtu('03 02 0004'))}
+
+# a request for the mode
+${hex(rtu('03 1103 0001'))}
+# mode 1
+
+${hex(rtu('03 02 0001'))}
+${hex(rtu('03 0000 0001'))}
+${hex(rtu('03 02 0922'))}
+`);
+    expect(notes).toEqual([]);
+    expect(summary).toBe('log: 4 requests to unit 1, 1 without an answer');
+    expect(ask(hexOf(rtu('03 0303 0001')))).toBe(hexOf(rtu('03 02 0004')));
+  });
+
   it('of a gateway without check values is read', () => {
     const log = `26 Jan 2026 14:15:55 conn[192.0.2.7]: read request fc 4
 26 Jan 2026 14:15:55 conn[192.0.2.7]: request: [14][04][2a][93][00][02]
@@ -484,7 +520,8 @@ describe('a capture', () => {
       packet({ from: 40000, to: 502, server, hex: '0001 0000 0006 01 03 0000 0001' }),
       packet({ from: 502, to: 40000, server, hex: `0001 0000 0005 01 03 02 ${reply}` }),
     ];
-    const { ask, names } = learned(pcap(1, ...exchange(1, '0007'), ...exchange(2, value)));
+    // Their last bytes are no UTF-8.
+    const { ask, names } = learned(pcap(1, ...exchange(200, '0007'), ...exchange(201, value)));
     expect(names).toEqual(lines);
     expect(lines.map((line) => ask('0001 0000 0006 01 03 0000 0001', line))).toEqual(
       ['0007', value].slice(0, lines.length).map((each) => plain(`0001 0000 0005 01 03 02 ${each}`)),

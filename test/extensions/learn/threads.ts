@@ -293,6 +293,7 @@ DEBUG:pymodbus.transaction:RECV:
     log: `
 2017-10-14 11:13:59,927 DEBUG:send: 0x40 0x3 0x7 0x8 0x0 0x2 0x4b 0xac
 2017-10-14 11:14:00,552 DEBUG:recv: 
+2017-10-14 11:14:00,552 DEBUG:Factory Response[64]
 2017-10-14 11:14:00,661 DEBUG:send: 0x40 0x3 0x13 0xa0 0x0 0x1 0x8f 0xbd
 2017-10-14 11:14:01,286 DEBUG:recv: 
 `,

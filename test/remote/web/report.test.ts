@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 import { trafficView } from '../../../src/simulator/traffic/view.js';
-import { fleetHtml, htmlReport } from '../../../src/testing/report/html.js';
+import { fleetHtml, htmlReport, trafficHtml } from '../../../src/testing/report/html.js';
 import { type Report, viewReport } from '../../../src/testing/report/report.js';
 import { frameEvent, replyEvent } from '../../simulator/traffic/events.js';
 import { accessibilityFaults } from './browser.js';
@@ -154,6 +154,15 @@ describeInBrowser('a report in a file', () => {
     const words = await page.locator('body').textContent();
     expect(words).toContain('Takes a late reply for the next one.');
     expect(words).toContain('fail: takes late replies </script>');
+  });
+
+  test('of traffic alone opens with the traffic', async () => {
+    const events = polls(1, 3).map((event) => trafficView(event, () => undefined));
+    const page = await openFile(trafficHtml(HOSTILE, events, []));
+    await page.getByRole('row').getByText('6', { exact: true }).first().waitFor();
+    expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe('7');
+    expect(await page.title()).toBe(`Traffic - ${HOSTILE} - modbus-sim`);
+    expect(await page.getByRole('link', { name: 'Report' }).count()).toBe(0);
   });
 
   test('on many benches links to pages of benches only', async () => {

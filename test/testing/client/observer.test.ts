@@ -193,3 +193,27 @@ describe('a command as an observer', () => {
     expect(shown).toEqual({ ok: false, error: 'did not end within 2000 ms' });
   });
 });
+
+it('an observer that hangs while clients are tested is not blamed on the client', async () => {
+  let findings = 0;
+  let frozen: string | undefined;
+  const { report } = await testModelClient({
+    on: 'serial',
+    seed: 1,
+    checks: ['exceptions', 'damaged'],
+    onFinding: () => findings++,
+    observer: ({ history }, { clock }) => ({
+      name: 'a page that hangs after three checks',
+      paceMs: 200,
+      read: () => {
+        const shown = history.findLast(({ at }) => at <= clock.now() - 100);
+        const text = frozen ?? (shown ? String(shown.word / 10) : 'x');
+        if (findings >= 3) frozen = text;
+        return Promise.resolve({ ok: true, text });
+      },
+    }),
+  });
+  const blamed = report.findings.filter(({ verdict }) => verdict === 'fail');
+  expect(blamed.map(({ id, summary }) => `${id}: ${summary}`)).toEqual([]);
+  expect(frozen).toBeDefined();
+});

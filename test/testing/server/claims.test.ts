@@ -68,7 +68,7 @@ describe('claims of a maker', () => {
     const claims = claimsOf(draft);
     expect(claims.ok && claims.value.exceptions, draft).not.toContain(4);
     expect(claims.ok && claims.value.exceptions, draft).toContain(2);
-    expect(draft).toContain('Exceptions that violate a clause, and are left out: 4.');
+    expect(draft).toContain('Exceptions that violate a clause, left out here: 4.');
     expect(draft).toMatch(/not tried: 5, 6, .*15, 16, .*--scratch/);
   });
 

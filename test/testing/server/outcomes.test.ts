@@ -28,7 +28,7 @@ const NAMED: Readonly<Record<string, RegExp>> = {
   'exception 04': /exception 04/,
   silence: /not answer|no answer/,
   closes: /closed/,
-  'no reply': /no reply/,
+  'no reply': /not a reply/,
 };
 
 /** What a server answers in another way, and the checks that ask for it. */
@@ -116,7 +116,7 @@ describe('grade, effect and advice are those of what was seen', () => {
 
 const HEAD = `# Checks by outcome
 
-What [a server test](test-server.md) says of a server that does something else than it has to: another exception, silence, the end of the connection, bytes that are no reply, or data. The grade is
+What [a server test](test-server.md) says of a server that does something else than it has to: another exception, silence, the end of the connection, bytes that are not a reply, or data. The grade is
 that of what was seen, and not that of the check: \`dangerous\` is a wrong value or command, or a server that stops.
 \`npx vitest run --project full-tries test/testing/server/outcomes.test.ts -u\` makes this page from runs of a model server.
 `;

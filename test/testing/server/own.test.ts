@@ -58,7 +58,7 @@ describe('values that were written', () => {
     expect(serverTest.lost[3]).toEqual({ unitId: 1, table: 'holding', address: 3, had: 103, has: 0 });
     const [, second] = cardText(serverTest).split('\n');
     expect(second).toBe(
-      'LOST: holding 0 to 122 of unit 1 had 100 101 102 103 104 105 106 107 …, and now 0 0 0 0 0 0 0 0 ….',
+      'LOST: holding 0 to 122 of unit 1 was 100 101 102 103 104 105 106 107 … and is now 0 0 0 0 0 0 0 0 ….',
     );
     expect(verdictOfAll(serverTest)).toBe('violates');
     expect(serverTestReport(serverTest, 0).conclusions[0]).toBe(second);
@@ -103,7 +103,7 @@ describe('the register behind the last one', () => {
     expect(values).toEqual(FIRST);
     expect(serverTest.lost).toMatchObject([{ table: 'holding', address: 140 }]);
     expect(cardText(serverTest)).toContain(
-      '\nLOST: holding 140 of unit 1 was written, and is not read: nobody knows what it had.\n',
+      '\nLOST: holding 140 of unit 1 was written but cannot be read; the previous value is unknown.\n',
     );
   });
 });

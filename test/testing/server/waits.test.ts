@@ -73,6 +73,24 @@ describe('the limit', () => {
     expect(violations(serverTest)).toEqual([]);
   });
 
+  it('leaves what a check has silenced to that check, not to the next one', async () => {
+    const answer = device();
+    let isMute = false;
+    const falls = tcp(undefined, (pdu) => {
+      isMute ||= pdu[0] === 0x63;
+      return isMute ? undefined : answer(pdu);
+    });
+    // Ends while the first unknown function is waited for.
+    const serverTest = await testPlanted('tcp', falls, {
+      limitMs: 2_000,
+      soakMs: 5_000,
+      checks: ['function-unknown', 'soak'],
+    });
+    const of = (id: string) => serverTest.findings.find(({ check }) => check.id === id);
+    expect(of('function-unknown')?.said.code).toBe('stopped-answering');
+    expect(of('soak')).toMatchObject({ verdict: 'not-run' });
+  });
+
   it('of four minutes is enough for a server that takes 0.7 s, without writes', async () => {
     const serverTest = await testPlanted(
       'tcp',

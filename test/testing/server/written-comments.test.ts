@@ -25,7 +25,7 @@ const refuses = (code: number, quantity: number | string, exception: number) => 
 it('a quantity that is refused with another exception is said by a rule, and by no comment', async () => {
   const text = await written({ faults: [refuses(3, 0, 4)] });
   expect(text).toMatch(/wrong-quantity-\d,[\s\S]*quantity: 0}[\s\S]*exception: 4/);
-  expect(text).not.toContain('fc03-quantity-0 is not said here');
+  expect(text).not.toContain('fc03-quantity-0: not reproduced');
 });
 
 it('two ways to refuse bits beyond 2000 are parted where the server parts them', async () => {

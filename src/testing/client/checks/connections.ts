@@ -35,8 +35,8 @@ const LOSSES: readonly LossRow[] = [
     what: 'its connection was closed',
     does: 'Closes the connection in an orderly way after one reply.',
     matters:
-      'Devices close connections that they need for others, and when they restart; a client that does not notice reads nothing more.',
-    fix: 'Notice that a connection has closed, and connect again before the next poll.',
+      'Devices close connections to free them for other clients, and when they restart; a client that does not notice reads no more values.',
+    fix: 'Detect a closed connection, and connect again before the next poll.',
     source: 'Messaging on TCP/IP Implementation Guide V1.0b, 4.2.2; RFC 9293, 3.6',
     faults: [{ close: 'end' }],
     since: 'its connection was closed',
@@ -48,8 +48,8 @@ const LOSSES: readonly LossRow[] = [
     what: 'a reset in the middle of a reply',
     does: 'Sends eight bytes of one reply and resets the connection.',
     matters:
-      'That is how a device looks that restarts; the rest of a reply must not be expected on the next connection.',
-    fix: 'Treat a reset as the end of the request, throw away what was received, and connect again.',
+      'A restarting device looks like this; the rest of the reply does not come on the next connection.',
+    fix: 'Treat a reset as the end of the request, discard the received bytes, and connect again.',
     source: 'RFC 9293, 3.5.2 and 3.6',
     faults: [{ close: { how: 'reset', after: AFTER_BYTES } }],
     since: 'the reset',
@@ -111,8 +111,8 @@ const listenerGone: Check = {
   what: 'the server was gone for 10 s',
   does: 'Closes the line with all its connections, opens it again after 10 s, and waits for the client.',
   matters:
-    'A device that restarts refuses connections for some seconds, and values are missing until the client tries again.',
-  fix: 'Try again to connect, with a pause, for as long as the client runs.',
+    'A restarting device refuses connections for some seconds, and values are missing until the client tries again.',
+  fix: 'Keep trying to connect, with a pause each time, for as long as the client runs.',
   rule: `Passes when the client connects and polls as before, fails when it does not within ${WITHIN}. Connections that nobody accepts can not be seen, so the pause between them is known by its upper bound only.`,
   source:
     'Common practice; the Messaging on TCP/IP Implementation Guide V1.0b, 4.2.1 leaves it to the client.',
@@ -144,7 +144,7 @@ const halfOpen: Check = {
   what: 'a dead connection',
   does: 'Answers nothing more on the connections that there are, and answers again once the client has opened a new one.',
   matters:
-    'A firewall that forgets a connection and a device that loses its power send no FIN. TCP itself notices after many minutes, so a client that does not connect anew is blind for as long.',
+    'A firewall that drops a connection and a device that loses power send no FIN. TCP itself notices after many minutes, and a client that does not reconnect gets no values until then.',
   fix: 'Close the connection after a few requests without a reply, and connect again.',
   rule: 'Passes when the client opens a new connection within a minute, or three poll periods and three time-outs more than half of one, and polls as before; fails when it does not.',
   source: 'RFC 9293, 3.5.1: half-open connections; Messaging on TCP/IP Implementation Guide V1.0b, 4.2.2',

@@ -57,8 +57,8 @@ const DAMAGE: readonly Damage[] = [
     title: 'Throws away a reply with a wrong CRC',
     what: 'a reply with a wrong CRC',
     does: 'Inverts the first or the second byte of the CRC of replies (the LRC on an ASCII line).',
-    matters: 'A client that does not check the CRC, or one byte of it alone, takes noise for values.',
-    fix: 'Compute the CRC of every reply, and treat one that does not fit as no reply.',
+    matters: 'A client that does not check the CRC, or only one byte of it, takes noise for values.',
+    fix: 'Check the CRC of every reply, and treat a reply with a wrong one as no reply.',
     source: 'Modbus over Serial Line V1.02, 2.5.1.2',
     abilities: ['crc'],
     faults: () => [{ crc: 'byte' }],
@@ -68,8 +68,8 @@ const DAMAGE: readonly Damage[] = [
     title: 'Throws away a reply that breaks off',
     what: 'half a reply',
     does: 'Sends only the first half of replies.',
-    matters: 'A client that takes what has come so far shows values that nobody has sent.',
-    fix: 'Take a reply only when all its bytes are there, and empty the buffer before the next request.',
+    matters: 'A client that uses the bytes so far shows values that no device sent.',
+    fix: 'Accept a reply only when all its bytes are there, and empty the buffer before the next request.',
     source: 'Modbus over Serial Line V1.02, 2.5.1.1: an incomplete message is discarded',
     faults: halfOf,
   },
@@ -79,7 +79,7 @@ const DAMAGE: readonly Damage[] = [
     what: 'bytes behind a reply',
     does: 'Sends 3 random bytes right behind replies.',
     matters:
-      'Bytes that stay in a buffer are taken for the beginning of the next reply, and then each one is wrong.',
+      'Bytes left in a buffer are taken for the start of the next reply, and every later reply is wrong.',
     fix: 'Empty the receive buffer before each request.',
     source:
       'Modbus over Serial Line V1.02, 2.5.1.1: the frame ends with the silence; common with adapters that switch late',
@@ -93,7 +93,7 @@ const DAMAGE: readonly Damage[] = [
     what: 'noise before a reply',
     does: 'Sends 3 random bytes right before replies.',
     matters: 'Lines without bias resistors make such bytes whenever a driver is switched on.',
-    fix: 'Search the reply in what was received, or throw all of it away and ask again.',
+    fix: 'Search for the reply in the received bytes, or discard them all and send the request again.',
     source: 'Modbus over Serial Line V1.02, 2.5.1.2 and 3.4.6 (line polarization)',
     isIntact: true,
     faults: () => [{ noise: 3 }],
@@ -114,7 +114,7 @@ const DAMAGE: readonly Damage[] = [
     what: 'a reply of another unit',
     does: 'Sends replies with the unit identifier of a unit that was not asked; the frame is valid.',
     matters:
-      'On a serial line the late reply of another device looks like this, and its value belongs elsewhere.',
+      'On a serial line a late reply of another device looks like this, and its value belongs to another register.',
     fix: 'Compare the unit identifier of every reply with that of the request.',
     source: 'Modbus over Serial Line V1.02, 2.4.1: a reply from an unexpected slave is ignored',
     faults: ({ target: { unitId } }) => [{ unit: unitId < LAST_UNIT ? unitId + 1 : unitId - 1 }],
@@ -124,7 +124,7 @@ const DAMAGE: readonly Damage[] = [
     title: 'Throws away a reply of another function',
     what: 'a reply of another function',
     does: 'Sends replies with the function code of a like function that was not asked for; the frame is valid.',
-    matters: 'The late reply to another request looks like this, and its value belongs elsewhere.',
+    matters: 'A late reply to another request looks like this, and its value belongs to another register.',
     fix: 'Compare the function code of every reply with that of the request.',
     source: 'Application Protocol V1.1b3, 4.1: a normal response echoes the function code',
     faults: ({ target: { functionCode } }) => {
@@ -137,8 +137,8 @@ const DAMAGE: readonly Damage[] = [
     title: 'Throws away a reply with a wrong byte count',
     what: 'a reply with a wrong byte count',
     does: 'Sends replies whose byte count is two less than their data bytes, or two more where there are few; the rest of the frame is valid.',
-    matters: 'A client that believes the byte count reads past the end of the data, or cuts values off.',
-    fix: 'Compare the byte count of every reply with the quantity that was asked for, and with the length of the frame.',
+    matters: 'A client that trusts the byte count reads past the end of the data or loses values.',
+    fix: 'Compare the byte count of every reply with the requested quantity and with the length of the frame.',
     source: 'Application Protocol V1.1b3, 6.1 to 6.4',
     faults: ({ target }) => {
       const reading = readingOf(target);
@@ -153,8 +153,8 @@ const DAMAGE: readonly Damage[] = [
     what: 'a reply with too few values',
     does: 'Sends replies that are valid in themselves, with one register (eight bits) less than was asked for.',
     matters:
-      'The late reply to a shorter request looks like this; a client that does not count fills up with what was there before.',
-    fix: 'Compare the number of values in every reply with the quantity that was asked for.',
+      'A late reply to a shorter request looks like this; a client that does not count the values keeps old ones for the rest.',
+    fix: 'Compare the number of values in every reply with the requested quantity.',
     source: 'Application Protocol V1.1b3, 6.1 to 6.4',
     faults: ({ target, client }) => {
       const reading = readingOf(target);
@@ -171,8 +171,8 @@ const DAMAGE: readonly Damage[] = [
     title: 'Throws away a reply with another transaction identifier',
     what: 'a reply with another transaction identifier',
     does: 'Sends replies with a transaction identifier that the client has not used of late.',
-    matters: 'The identifier is all that tells a late reply from the one that is waited for.',
-    fix: 'Give each request an identifier of its own, and throw away replies with any other.',
+    matters: 'Only the identifier distinguishes a late reply from the expected one.',
+    fix: 'Give each request its own identifier, and discard replies with any other.',
     source: 'Modbus Messaging on TCP/IP V1.0b, 4.4.1.3: a response to no pending transaction is discarded',
     abilities: ['transaction'],
     faults: () => [{ transaction: `+${AWAY}` }],
@@ -227,7 +227,7 @@ const duplicate = contrastCheck('damaged', {
   what: 'a duplicate reply',
   does: 'Sends a reply twice, and leaves the request after it without a reply.',
   matters:
-    'A client that takes the copy for the next reply is one reply behind from then on: every value belongs to another request.',
+    'A client that takes the copy for the next reply is off by one reply from then on: every value belongs to another request.',
   fix: 'Empty the receive buffer before each request; on TCP, compare the transaction identifier.',
   rule: 'Passes when the client waits for a reply to the next request as it does without the copy, in three trials that agree; fails when it goes on as if that request had been answered, or stops; inconclusive when both look the same for this client.',
   source: 'libmodbus issue 255, goburrow/modbus issue 64, NModbus issue 88',
@@ -247,8 +247,8 @@ const split = contrastCheck('damaged', {
   what: 'a reply in two pieces',
   does: `Sends replies in two halves: on RTU with a pause of one character, which is less than t1.5, elsewhere of ${GAP_MS} ms.`,
   matters:
-    'Adapters and networks cut replies as they like. A client that takes one read for one reply fails with them now and then.',
-  fix: 'Read on until the whole reply is there or the time-out is over, however many reads that takes.',
+    'Adapters and networks split replies anywhere. A client that treats each read as a whole reply fails occasionally.',
+  fix: 'Keep reading until the whole reply is there or the time-out is over.',
   rule: 'Passes when the client goes on as after a whole reply, in three trials that agree, fails when it asks again or goes on as when no reply comes; inconclusive when it goes on as usual after half a reply, too, or when both look the same for this client, and there is no observer.',
   source:
     'Modbus over Serial Line V1.02, 2.5.1.1 (t1.5) and 2.5.2.1; Modbus Messaging on TCP/IP V1.0b, 4.2: TCP is a stream',

@@ -39,31 +39,31 @@ const EXCEPTIONS: readonly ExceptionRow[] = [
     code: 1,
     name: 'illegal function',
     matters:
-      'The device does not learn the function by being asked again, and a client that tries without end takes the line from all others.',
+      'Retries do not make the device support the function, and endless retries keep the line from all other clients.',
   },
   {
     code: 2,
     name: 'illegal data address',
     matters:
-      'The address does not become legal by being requested again, and a client that tries without end takes the line from all others.',
+      'Retries do not make the address valid, and endless retries keep the line from all other clients.',
   },
   {
     code: 3,
     name: 'illegal data value',
     matters:
-      'The request does not become right by being repeated, and a client that tries without end takes the line from all others.',
+      'Retries do not make the request valid, and endless retries keep the line from all other clients.',
   },
   {
     code: 4,
     name: 'server device failure',
     matters:
-      'A failed device may come back, but not within milliseconds; a client that gives it up for ever has to be restarted by hand.',
+      'A failed device may recover, but not within milliseconds; a client that gives it up forever has to be restarted by hand.',
   },
   {
     code: 5,
     name: 'acknowledge',
     isTemporary: true,
-    matters: 'The device works on it, and has no time for a client that asks in a loop.',
+    matters: 'The device is still working on the request, and polling in a tight loop slows it down.',
     source: 'Application Protocol V1.1b3, 7: the client polls until the program is complete',
   },
   {
@@ -71,20 +71,19 @@ const EXCEPTIONS: readonly ExceptionRow[] = [
     name: 'server device busy',
     isTemporary: true,
     matters:
-      'The device is busy, and a client that asks in a loop keeps it busy; one that records the answer as 0 shows a wrong value.',
+      'A client that polls a busy device in a tight loop keeps it busy; one that records the answer as 0 shows a wrong value.',
     source:
       'Application Protocol V1.1b3, 7: the client repeats the request later; home-assistant issue 51103: busy recorded as 0',
   },
   {
     code: 10,
     name: 'gateway path unavailable',
-    matters: 'The gateway is overloaded or set up wrongly; to ask it without end makes that worse.',
+    matters: 'The gateway is overloaded or misconfigured; endless retries make that worse.',
   },
   {
     code: 11,
     name: 'gateway target device failed to respond',
-    matters:
-      'One device behind the gateway is away; to ask it without end takes the time of all others there.',
+    matters: 'One device behind the gateway is offline; endless retries take time from all the others.',
   },
 ];
 
@@ -104,7 +103,7 @@ export const exceptions: readonly Check[] = EXCEPTIONS.map(
     matters,
     fix: isTemporary
       ? 'Wait for at least a poll period before the next request, and keep the last value, marked as old.'
-      : 'Ask again at the next poll, never in a loop, and show that there is no value.',
+      : 'Retry at the next poll, never in a tight loop, and show that there is no value.',
     rule: `Passes when the client ${isTemporary ? 'asks again after a pause or at its next poll' : 'polls on at about its usual pace'}, or repeats each poll as often, ${FAILS}; ${UNCLEAR}. How soon it asks again is a fact, and not judged.`,
     source,
     beside: 'one poll',

@@ -24,7 +24,7 @@ export const lateReply: Check = {
   what: BLAME.what,
   does: 'Holds a reply back until the client has given up and sends its next request, and sends it then. If nothing on the line tells the two replies apart, both are sent, and the request after that gets none.',
   matters:
-    'A client that takes it is one reply behind from then on: every value belongs to another request, and nothing shows it. One that gives its request up because of it loses a value.',
+    'A client that accepts it is off by one reply from then on: every value belongs to another request, unnoticed. A client that gives up its request because of it loses a value.',
   fix: 'Empty the receive buffer before each request; on TCP, compare the transaction identifier and wait on for the right one.',
   rule: 'Passes when the client goes on waiting for its own reply or is not behind afterwards, in three trials that agree, or connects anew after a time-out; fails when it goes on as if its request had been answered, or stops, or when the observer shows the late value; inconclusive when both look the same for this client.',
   source:

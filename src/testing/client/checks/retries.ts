@@ -199,8 +199,8 @@ const retries: Check = {
   what: 'requests without a reply',
   does: 'Leaves one poll without any reply, until the client turns to another one or to the next poll.',
   matters:
-    'On a serial line single frames get lost. A client that asks once loses a value each time; one that asks without end never comes to the other devices.',
-  fix: 'Repeat the request once or twice where no reply comes, and then go on with the next poll.',
+    'Single frames get lost on a serial line. A client that does not retry loses a value each time; one that retries forever never polls the other devices.',
+  fix: 'Repeat the request once or twice if no reply comes, then continue with the next poll.',
   rule: 'Passes from one retry on, fails when the client asks once or goes on without end, in two runs that agree; inconclusive where a retry looks like the next poll.',
   source: 'Modbus over Serial Line V1.02, 2.4.1 leaves the number of retries to the client',
   needs: ['time-out'],
@@ -263,8 +263,8 @@ const pauses: Check = {
   what: 'requests without a reply',
   does: 'Looks at the times before each retry where one poll gets no reply.',
   matters:
-    'The intervals tell how long a poll holds up the others, and whether a device that starts gets time for it.',
-  fix: 'Pause before a retry, longer from one to the next.',
+    'The intervals show how long a poll delays the others, and whether a starting device gets enough time.',
+  fix: 'Pause before each retry, longer each time.',
   rule: 'Passes when the pauses are measured, also where there are none; inconclusive when the client asks once, and where its time-out or its retries are not known.',
   source: 'Modbus over Serial Line V1.02, 2.4.1; common practice is a fixed or a growing pause',
   needs: ['time-out', 'retries'],

@@ -115,9 +115,8 @@ export const shownValue: Check = {
   title: 'Shows the value that was sent',
   what: 'a value that it shows',
   does: 'Sends four good values, and compares what the observer shows with what the device means by its registers: with other orders of words and bytes, and with or without a sign, too.',
-  matters:
-    'Swapped words make 3.9e-40 of 230.1, or a number that looks right: nothing else shows that it is wrong.',
-  fix: 'Set the order of words and bytes, and the type, that the manual of the device names.',
+  matters: 'Swapped words turn 230.1 into 3.9e-40, or into a plausible number that no other check catches.',
+  fix: 'Set the word order, byte order and type given in the manual of the device.',
   rule: 'Passes when a value is shown as the device means it, in any unit of ten; fails when one is shown in another order, or with another sign; inconclusive when neither is so, and when the observer does not follow. Runs only with an observer.',
   source: 'Common practice: the specification has no values of more than 16 bits',
   needsObserver: true,

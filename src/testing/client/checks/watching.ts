@@ -76,7 +76,7 @@ const WATCHED: readonly WatchRow[] = [
     what: 'no disturbance',
     does: 'Watches the requests and measures the time from one request of a poll to the next.',
     matters: 'Whoever reads a value has to know how old it may be.',
-    fix: 'Poll by a clock that does not wait for replies, and give each value its own period.',
+    fix: 'Poll from a timer that does not wait for replies, and give each value its own period.',
     rule: 'Passes when nine of ten intervals are within 25 % or 25 ms of the median. With fewer than 24 intervals these limits shrink in proportion. Fails when there are at least 24 intervals and two of five are off by 40 % and 100 ms. Inconclusive between the two, and below four intervals.',
     source: 'Common practice; no specification sets a period.',
     isEnough: (exam) => intervalsOf(exam).length >= ENOUGH_POLLS && rhythm(exam).verdict !== 'inconclusive',
@@ -88,8 +88,8 @@ const WATCHED: readonly WatchRow[] = [
     title: 'Asks only what may be asked',
     what: 'no disturbance',
     does: 'Reads every request: its quantity, its byte count, its function, and whether its addresses exist.',
-    matters: 'A device may answer an illegal request with anything, or with nothing.',
-    fix: 'Ask only for functions and addresses of the device, and within the quantities of the specification.',
+    matters: 'A device may give any reply to an illegal request, or none.',
+    fix: 'Use only functions and addresses that the device has, and quantities within the specification.',
     rule: 'Passes when every request is legal; fails when one breaks a limit of the specification or asks for what its device does not have; inconclusive when frames with a wrong check value came that nobody can be blamed for.',
     source: 'Application Protocol V1.1b3, 6 and 7',
     isEnough: ({ clock, target, periodMs }) =>
@@ -103,7 +103,7 @@ const WATCHED: readonly WatchRow[] = [
     what: 'no disturbance',
     does: 'Measures the silence between the last reply and the next request.',
     matters:
-      'A device finds the beginning of a frame by this silence; without it, the device may miss the request.',
+      'A device detects the start of a frame by this silence; without it, the device may miss the request.',
     fix: 'Wait for 3.5 character times after a reply before the next request.',
     rule: 'Passes when the shortest silence exceeds t3.5 by at least 1.5 times the spread of the shortest quarter of the silences (three times the spread if there are fewer than 60). Fails when three silences, and a quarter of all, are shorter than 0.8 of t3.5. Inconclusive between the two, below eight silences, and on ASCII lines.',
     source: 'Modbus over Serial Line V1.02, 2.5.1.1',
@@ -118,7 +118,7 @@ const WATCHED: readonly WatchRow[] = [
     what: 'no disturbance',
     does: 'Measures the time from each broadcast to the next request.',
     matters:
-      'Nobody answers a broadcast, so a client that goes on at once asks devices that are still busy with it.',
+      'Broadcasts have no reply, so a client that continues immediately meets devices that are still busy.',
     fix: 'Wait for at least 100 ms after a broadcast.',
     rule: 'Passes when at least 100 ms pass after each broadcast, fails when less than 20 ms pass after three, and after a quarter of all; inconclusive between the two and below three broadcasts.',
     source: 'Modbus over Serial Line V1.02, 2.4.1: turnaround delay, typically 100 ms to 200 ms at 9600 baud',
@@ -133,7 +133,7 @@ const WATCHED: readonly WatchRow[] = [
     what: 'no disturbance',
     does: 'Counts the connections and the requests on them.',
     matters:
-      'Many devices take few connections and are slow to forget old ones; a new one for each poll uses them up.',
+      'Many devices accept few connections and free old ones slowly; a new connection per poll exhausts them.',
     fix: 'Keep one connection open, and send all requests to a device over it.',
     rule: 'Passes when a connection carries five requests or more on average, or there is only one; fails otherwise; inconclusive below six requests. Connections that it opens after a disturbance do not count.',
     source: 'Messaging on TCP/IP Implementation Guide V1.0b, 4.2.1',

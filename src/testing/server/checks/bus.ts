@@ -289,8 +289,8 @@ async function broadcastWrite(bench: Bench): Promise<Judged> {
 const TURNAROUND_MS = 200;
 
 const answered = 'Conforms when the read is answered.';
-const discard = 'Discard what is no frame at the first silence of t3.5, and begin anew.';
-const ignore = 'Compare the unit identifier before anything else, and stay silent unless it is the own one.';
+const discard = 'Discard bytes that are not a frame at the first silence of t3.5, then wait for a new frame.';
+const ignore = 'Compare the unit identifier first, and stay silent unless it is your own.';
 
 export const BUS = checksOf(
   {
@@ -304,25 +304,25 @@ export const BUS = checksOf(
     {
       ...{ id: 'rtu-crc', grade: 'met', run: wrongCrc },
       title: 'Ignores a frame with a wrong CRC',
-      does: 'Sends reads with a wrong first byte of the CRC, a wrong second one, and a wrong byte before it, and function 99 with a wrong CRC.',
+      does: 'Sends reads with a wrong first CRC byte, a wrong second CRC byte and a wrong data byte, and function 99 with a wrong CRC.',
       clause: `${SERIAL}, 2.4.2; ${A}, 7`,
-      matters: 'A disturbed line becomes a wrong command: mesta1/nmodbus#21, ljean/modbus-tk#85.',
-      mend: 'Check the CRC of every frame, and stay silent where it is wrong.',
+      matters: 'A disturbance on the line becomes a wrong command: mesta1/nmodbus#21, ljean/modbus-tk#85.',
+      mend: 'Check the CRC of every frame, and stay silent if it is wrong.',
     },
     {
       ...{ id: 'rtu-crc-write', grade: 'met', needs: ['holding'], run: wrongCrcOfWrite },
       title: 'Executes no write with a wrong CRC',
       does: 'Sends writes of the scratch register by functions 6 and 16 with a wrong CRC, and reads the register.',
-      rule: 'Conforms when no reply comes, and nothing is written.',
+      rule: 'Conforms when no reply comes and nothing is written.',
       clause: `${SERIAL}, 2.4.2; ${A}, 7`,
-      matters: 'A disturbed line becomes a wrong command: mesta1/nmodbus#21.',
-      mend: 'Check the CRC of every frame before anything is executed, and stay silent where it is wrong.',
+      matters: 'A disturbance on the line becomes a wrong command: mesta1/nmodbus#21.',
+      mend: 'Check the CRC of every frame before executing it, and stay silent if it is wrong.',
     },
     {
       ...{ id: 'rtu-other-unit', grade: 'met', run: otherUnitAnswers },
-      title: 'Leaves other units alone',
-      does: 'Reads from a unit that nobody has, from those whose number differs from its own in one bit, and then from its own.',
-      rule: 'Conforms when only its own unit is answered. Where all units are answered by others, nothing is decided.',
+      title: 'Ignores requests to other units',
+      does: 'Reads from an unused unit, from units whose number differs from its own in one bit, and then from its own.',
+      rule: 'Conforms when only its own unit is answered. Inconclusive if other servers answer for all units.',
       clause: ADDRESS,
       matters:
         'Two servers answer at once, and their frames collide: Cloud-Automation/node-modbus#295, morkai/h5.modbus#24, stephane/modbusino#23.',
@@ -330,11 +330,11 @@ export const BUS = checksOf(
     },
     {
       ...{ id: 'rtu-other-unit-unknown-function' },
-      title: 'Refuses nothing for other units',
-      does: 'Sends function 99 to a unit that nobody has.',
+      title: 'Sends no exception for other units',
+      does: 'Sends function 99 to an unused unit.',
       clause: ADDRESS,
       matters:
-        'Its exception collides with the reply of the other: debevv/nanoMODBUS#78, yaacov/ArduinoModbusSlave#61.',
+        'Its exception collides with the reply of the other unit: debevv/nanoMODBUS#78, yaacov/ArduinoModbusSlave#61.',
       mend: ignore,
       run: beside((bench, unit) => {
         const pdu = Uint8Array.of(0x63, 0, 0, 0, 1);
@@ -362,19 +362,19 @@ export const BUS = checksOf(
     {
       ...{ id: 'rtu-broadcast-write', needs: ['broadcast', 'holding'], run: broadcastWrite },
       title: 'Executes a broadcast write',
-      does: 'Writes the scratch register by unit 0, and reads it. The other units of the bus are found before, and get their values back.',
-      rule: 'Conforms when no reply comes, and the value is written.',
+      does: 'Writes the scratch register through unit 0 and reads it. The other units on the bus are found first and get their values back.',
+      rule: 'Conforms when no reply comes and the value is written.',
       clause: `${SERIAL}, 2.1 and 2.2`,
       matters:
-        'Clocks and setpoints of a bus are set this way: stephane/libmodbus#153, pymodbus-dev/pymodbus#2378.',
-      mend: 'Execute writes to unit 0, and stay silent.',
+        'Clients set clocks and setpoints of a whole bus this way: stephane/libmodbus#153, pymodbus-dev/pymodbus#2378.',
+      mend: 'Execute writes to unit 0 and stay silent.',
     },
     {
       ...{ id: 'rtu-half-frame' },
       title: 'Forgets half a frame',
-      does: 'Sends 4 bytes, waits 60 ms (or 5 times t3.5), and reads.',
+      does: 'Sends 4 bytes, waits 60 ms (or 5 times t3.5), then sends a read.',
       rule: answered,
-      matters: 'After a disturbance, the next poll is lost, too: ljean/modbus-tk#112.',
+      matters: 'The poll after a disturbance is lost as well: ljean/modbus-tk#112.',
       mend: discard,
       run: (bench) =>
         stillAnswers(bench, [{ bytes: bench.frameOf().subarray(0, 4) }], clear(bench), {
@@ -384,9 +384,9 @@ export const BUS = checksOf(
     {
       ...{ id: 'rtu-half-frame-long' },
       title: 'Forgets half a frame after a second',
-      does: 'Sends 4 bytes, waits 1.2 s, and reads.',
+      does: 'Sends 4 bytes, waits 1.2 s, then sends a read.',
       rule: answered,
-      matters: 'The server waits for the rest for ever.',
+      matters: 'The server waits for the rest forever.',
       mend: discard,
       run: (bench) =>
         stillAnswers(bench, [{ bytes: bench.frameOf().subarray(0, 4) }], 1200, {
@@ -395,24 +395,24 @@ export const BUS = checksOf(
     },
     {
       ...{ id: 'rtu-request-with-pause', grade: 'seldom', run: pauseInside },
-      title: 'Does not join what a pause separates',
-      does: 'Sends a read as 4 bytes, 250 ms, 4 bytes.',
-      rule: 'Conforms when the bytes are not taken for one request.',
-      matters: 'A late byte of somebody else completes a frame.',
+      title: 'Does not join bytes across a pause',
+      does: 'Sends a read as 4 bytes, a pause of 250 ms and 4 bytes.',
+      rule: 'Conforms when the bytes are not treated as one request.',
+      matters: 'A late byte from another device completes a frame.',
       mend: discard,
     },
     {
       ...{ id: 'rtu-request-t15', grade: 'seldom', run: shortPauseInside },
       title: 'A short pause inside a request',
-      does: 'Sends a read as 4 bytes, a pause of 2.5 characters, 4 bytes.',
-      rule: 'Reported, not judged: the clause says "should".',
-      matters: 'Real adapters make such pauses; servers that bear them serve more clients.',
+      does: 'Sends a read as 4 bytes, a pause of 2.5 characters and 4 bytes.',
+      rule: 'Reported only: the clause says "should".',
+      matters: 'Real adapters make such pauses; a server that accepts them works with more clients.',
       mend: 'Nothing.',
     },
     {
       ...{ id: 'rtu-noise', run: noise },
       title: 'Answers after noise',
-      does: 'Sends 1, 2, 20 and 300 bytes of noise, each with 60 ms before a read.',
+      does: 'Sends 1, 2, 20 and 300 bytes of noise, each followed by a pause of 60 ms and a read.',
       rule: answered,
       matters: 'Each disturbance costs polls: mesta1/nmodbus#21, stephane/libmodbus#302.',
       mend: discard,
@@ -420,28 +420,28 @@ export const BUS = checksOf(
     {
       ...{ id: 'rtu-noise-joined', run: noiseJoined },
       title: 'Recovers after a disturbed request',
-      does: 'Sends two bytes and a read without a silence between them, and a read.',
+      does: 'Sends two bytes and a read without a silence between them, then another read.',
       rule: 'Conforms when the second read is answered.',
-      matters: 'Without bias resistors, every request begins with such bytes.',
+      matters: 'On a line without bias resistors, every request begins with such bytes.',
       mend: discard,
     },
     {
       ...{ id: 'rtu-neighbour-answers', run: beside(neighbourAnswers) },
       title: 'Answers soon after others',
-      does: 'Plays request and reply of a unit that nobody has, waits t3.5 and 6 ms, and reads.',
-      rule: `${answered} The pause that cures it is reported.`,
+      does: 'Sends a request and a reply as if for an unused unit, waits t3.5 plus 6 ms, then sends a read.',
+      rule: `${answered} Otherwise the shortest pause that helps is reported.`,
       clause: `${ADDRESS} and 2.5.1.1`,
       matters:
         'On a bus with several devices, polls get lost: eModbus/eModbus#337, arduino-libraries/ArduinoModbus#43, NModbus4/NModbus4#88.',
-      mend: 'Take the reply of another unit for a frame that ends at the silence.',
+      mend: 'Treat the reply of another unit as a frame that ends at the silence.',
     },
     {
       ...{ id: 'rtu-neighbour-dead' },
-      title: 'Answers after a request that nobody answers',
-      does: 'Sends a read to a unit that nobody has, waits 150 ms, and reads.',
+      title: 'Answers after a request that no unit answers',
+      does: 'Sends a read to an unused unit, waits 150 ms, then sends a read.',
       rule: answered,
       clause: ADDRESS,
-      matters: 'One dead device silences its neighbours: stephane/libmodbus#83, stephane/libmodbus#723.',
+      matters: 'One dead device blocks the others on the bus: stephane/libmodbus#83, stephane/libmodbus#723.',
       mend: 'Do not wait for the reply of another unit.',
       run: beside((bench, unit) =>
         stillAnswers(bench, [{ bytes: bench.frameOf(readPdu(3, 0, 2), unit) }], 150, {
@@ -452,10 +452,10 @@ export const BUS = checksOf(
     {
       ...{ id: 'rtu-frame-in-frame', grade: 'met', needs: ['holding'], run: beside(frameInFrame) },
       title: 'Finds no request inside a frame',
-      does: 'Sends the reply of another unit, with a write of the scratch register among its data.',
+      does: 'Sends a reply as if from another unit, with a write of the scratch register in its data.',
       rule: 'Conforms when the write is neither answered nor executed.',
-      matters: 'Data of a neighbour become a command: kochedykov/jlibmodbus#75.',
-      mend: 'Look for a frame only after a silence.',
+      matters: 'Data of another device become a command: kochedykov/jlibmodbus#75.',
+      mend: 'Look for the start of a frame only after a silence.',
     },
   ],
 );

@@ -38,7 +38,7 @@ function exceptions(bench: Bench, claimed: readonly number[]): Judged {
   return violates({ code: 'exceptions-not-claimed', exceptions: codes }, ...others.map(([, shown]) => shown));
 }
 
-/** Reads as many registers, or bits, as are claimed. */
+/** Reads as many registers as claimed, or bits, as are claimed. */
 async function quantity(bench: Bench, claimed: number, codes: readonly ReadCode[]): Promise<Judged> {
   const { most } = bench.facts;
   const found = codes.flatMap((code) => most[code] ?? []);
@@ -90,8 +90,8 @@ function claim<Key extends keyof Claims>(
     },
     does: `Compares \`${key}\` of --claims with what all checks have found.`,
     clause: 'the claims (--claims)',
-    matters: 'Who plans with the data sheet meets the difference on site.',
-    mend: 'Mend the server, or its documents.',
+    matters: 'Anyone who trusted the data sheet finds out on site.',
+    mend: 'Correct the server or its documents.',
     grade: 'met',
     needs: ['claims'],
     turn: 'end',
@@ -110,31 +110,39 @@ export const CLAIMS: readonly ServerCheck[] = [
   claim(
     'functions',
     'Has the functions that are claimed',
-    'Conforms when each is answered, if only with an exception other than 01.',
+    'Conforms when each is answered with a reply or an exception other than 01.',
     functions,
   ),
   claim(
     'exceptions',
-    'Answers with no other exceptions',
+    'Uses no other exceptions',
     'Conforms when all exceptions that came are claimed.',
     exceptions,
   ),
   claim(
     'registers',
-    'Reads as many registers',
-    'Conforms when one request reads as many.',
+    'Reads as many registers as claimed',
+    'Conforms when one request can read the claimed number.',
     (bench, claimed) => quantity(bench, claimed, [3]),
   ),
-  claim('bits', 'Reads as many bits', 'Conforms when one request reads as many.', (bench, claimed) =>
-    quantity(bench, claimed, [1]),
+  claim(
+    'bits',
+    'Reads as many bits as claimed',
+    'Conforms when one request can read the claimed number.',
+    (bench, claimed) => quantity(bench, claimed, [1]),
   ),
   claim(
     'connections',
-    'Serves as many connections',
-    'Conforms when as many are served at a time. More than 6 are not tried.',
+    'Serves as many connections as claimed',
+    'Conforms when the claimed number is served at a time. At most 6 are tried.',
     connections,
     'tcp',
   ),
   claim('broadcast', 'Executes broadcasts', 'Conforms when a broadcast write is executed.', broadcast),
-  claim('replyTime', 'Answers in time', 'Conforms when 99 of 100 replies begin within the time.', replyTime),
+  claim(
+    'replyTime',
+    'Answers in time',
+    'Conforms when 99 of 100 replies begin within the claimed time.',
+    replyTime,
+  ),
 ];

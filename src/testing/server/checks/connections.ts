@@ -268,22 +268,22 @@ async function reset(bench: Bench): Promise<Judged> {
 }
 
 const stream =
-  'Collect bytes until the length of the header is there, and begin the next request with the byte after it.';
-const perConnection = 'Give each connection its own buffer and its own place in it.';
+  'Collect bytes until the frame has the length given in its header; the next byte starts the next request.';
+const perConnection = 'Give each connection its own buffer and position.';
 
 export const CONNECTIONS = checksOf({ group: 'connections', grade: 'met', on: 'tcp' }, [
   {
     ...{ id: 'tcp-split', run: split },
-    title: 'Takes a request in pieces',
+    title: 'Accepts a request in pieces',
     does: 'Sends a read byte by byte, 20 ms apart, and one as 7 and 5 bytes.',
     rule: 'Conforms when both are answered.',
     clause: 'RFC 9293',
-    matters: 'Requests over mobile networks get lost: mesta1/nmodbus#54, valiot/modbux#20.',
+    matters: 'Requests get lost over mobile networks: mesta1/nmodbus#54, valiot/modbux#20.',
     mend: stream,
   },
   {
     ...{ id: 'tcp-coalesced', run: (bench) => together(bench, 2, true) },
-    title: 'Takes two requests in one segment',
+    title: 'Answers two requests in one segment',
     does: 'Sends two reads in one segment.',
     rule: 'Conforms when both are answered.',
     clause: `RFC 9293; ${TCP}, 4.2.1.1`,
@@ -293,67 +293,67 @@ export const CONNECTIONS = checksOf({ group: 'connections', grade: 'met', on: 't
   },
   {
     ...{ id: 'tcp-pipelined', run: (bench) => together(bench, 8, false) },
-    title: 'Takes eight requests without waiting',
+    title: 'Answers eight requests sent without waiting',
     does: 'Sends eight reads without waiting for replies.',
-    rule: 'Conforms when all are answered, or refused with exception 06.',
+    rule: 'Conforms when all are answered or refused with exception 06.',
     clause: `${TCP}, 4.2.1.1 and 4.4.2.2`,
-    matters: 'Clients with several requests under way lose some: libplctag/libplctag#192.',
+    matters: 'Clients that pipeline requests lose some: libplctag/libplctag#192.',
     mend: 'Queue requests, or refuse them with exception 06.',
   },
   {
     ...{ id: 'connections', run: connections },
-    title: 'How many connections it has',
-    does: 'Opens up to 6 connections, reads on each, and on all again.',
+    title: 'Number of connections',
+    does: 'Opens up to 6 connections and reads on each, then reads on all again.',
     rule: 'Reported. Violates when a connection is accepted and never answered.',
     clause: `${TCP}, 4.2.1.2`,
-    matters: 'A second client waits for ever: brainelectronics/micropython-modbus#11, NModbus4/NModbus4#152.',
-    mend: 'Refuse what is not served, or close the oldest.',
+    matters: 'A second client waits forever: brainelectronics/micropython-modbus#11, NModbus4/NModbus4#152.',
+    mend: 'Refuse connections that are not served, or close the oldest.',
   },
   {
     ...{ id: 'reconnect-at-once', isSeveral: true, run: reconnects },
-    title: 'Bears clients that reconnect',
+    title: 'Copes with clients that reconnect',
     does: 'Closes, connects and reads, 40 times without a pause.',
     rule: 'Conforms when all reads are answered.',
     clause: ROBUSTNESS,
     matters:
-      'Clients that connect for each poll get nothing (catalogue: locks-up-on-fast-reconnect, first-request-lost).',
-    mend: 'Free the place of a connection when it is closed.',
+      'Clients that open a connection per poll get no values (catalogue: locks-up-on-fast-reconnect, first-request-lost).',
+    mend: 'Free the slot of a connection when it closes.',
   },
   {
     ...{ id: 'keeps-connection', grade: 'seldom', turn: 'end', isSeveral: true, run: keepsConnection },
     title: 'Keeps a connection',
-    does: 'Looks at what comes after each exception, and reads 256 times on one connection.',
-    rule: 'Violates when the server closes the connection after exceptions, or answers nothing more on it. That it closes one after so many requests is reported.',
+    does: 'Checks the connection after each exception, and reads 256 times on one connection.',
+    rule: 'Violates when the server closes the connection after exceptions or stops answering on it. A close after a number of requests is only reported.',
     clause: `${ROBUSTNESS}; ${TCP}, 4.2.1.1`,
     matters:
-      'A client that asks for one wrong address loses its other polls, too: debevv/nanoMODBUS#67; what closes after each reply: alejoseb/Modbus-STM32-HAL-FreeRTOS#28.',
-    mend: 'Read the whole request before it is refused, and wait for the next one.',
+      'A client that requests one wrong address loses its other polls as well: debevv/nanoMODBUS#67; a server that closes after each reply: alejoseb/Modbus-STM32-HAL-FreeRTOS#28.',
+    mend: 'Read the whole request before refusing it, and keep the connection open for the next one.',
   },
   {
     ...{ id: 'half-frame-elsewhere', run: halfFrameElsewhere },
-    title: 'Serves others while one is slow',
-    does: 'Sends 5 bytes on one connection, and a read on another.',
-    rule: 'Conforms when the read is answered. One connection: not supported.',
+    title: 'Serves other clients while one is slow',
+    does: 'Sends 5 bytes on one connection and a read on another.',
+    rule: 'Conforms when the read is answered. Not supported with one connection.',
     clause: ROBUSTNESS,
-    matters: 'One client stops all others: emelianov/modbus-esp8266#387.',
+    matters: 'One client blocks all others: emelianov/modbus-esp8266#387.',
     mend: perConnection,
   },
   {
     ...{ id: 'half-frame-and-gone', run: halfFrameAndGone },
     title: 'Forgets half a request',
-    does: 'Sends 9 bytes, closes, connects, and reads.',
+    does: 'Sends 9 bytes, closes the connection, connects again and reads.',
     rule: 'Conforms when the read is answered.',
     clause: ROBUSTNESS,
-    matters: 'A client that crashes spoils the next: stephane/libmodbus#415.',
+    matters: 'A crashed client breaks the next one: stephane/libmodbus#415.',
     mend: perConnection,
   },
   {
     ...{ id: 'reset', run: reset },
     title: 'Bears a reset',
-    does: 'Sends a read and resets the connection; connects, and reads.',
+    does: 'Sends a read, resets the connection, connects again and reads.',
     rule: 'Conforms when the second read is answered.',
     clause: ROBUSTNESS,
-    matters: 'A process ends by the signal: NModbus4/NModbus4#7.',
-    mend: 'Expect that writing to a connection fails.',
+    matters: 'The signal ends the process: NModbus4/NModbus4#7.',
+    mend: 'Handle errors when writing to a connection.',
   },
 ]);

@@ -269,10 +269,11 @@ export const HAS = checksOf({ group: 'has' }, [
   {
     ...{ id: 'map-end', grade: 'seldom', provokes: ['address'], run: mapEnd },
     title: 'Refuses a block that goes beyond the end',
-    does: 'Finds the last address, and reads it together with the one before, and with the next one.',
-    rule: 'Conforms when the first is answered, and the second refused with exception 02. Another code decides nothing; every address exists: not supported.',
+    does: 'Finds the last address and reads it once with the previous address and once with the next.',
+    rule: 'Conforms when the first is answered and the second refused with exception 02. Another code is inconclusive; not supported if every address exists.',
     clause: `${A}, 7, code 02`,
-    matters: 'A value beside the map is taken for a measurement: pail23/stiebel_eltron_isg_component#599.',
+    matters:
+      'A value from outside the map is taken for a measurement: pail23/stiebel_eltron_isg_component#599.',
     mend: 'Check address plus quantity against the end of the map.',
   },
   ...([3, 4] as const).map(
@@ -283,7 +284,7 @@ export const HAS = checksOf({ group: 'has' }, [
       rule: 'Conforms with 250 bytes. Inconclusive if the map is smaller; reports the largest read that worked.',
       clause: `${A}, 6.${code}`,
       matters:
-        'Clients that join registers into blocks fail: influxdata/telegraf#18871, alejoseb/Modbus-STM32-HAL-FreeRTOS#116.',
+        'Clients that read registers in blocks fail: influxdata/telegraf#18871, alejoseb/Modbus-STM32-HAL-FreeRTOS#116.',
       mend: 'Give the transmit buffer 256 bytes.',
     }),
   ),
@@ -292,7 +293,7 @@ export const HAS = checksOf({ group: 'has' }, [
       ...{ id: `fc0${code}-quantity-2000`, grade: 'seldom', run: (bench: Bench) => most(bench, code, 2000) },
       title: `Function ${code} answers a read of 2000 bits`,
       does: `Reads 2000 bits with function ${code}; halves the quantity until it is answered.`,
-      rule: 'Conforms with 250 bytes. Where there are fewer bits nothing is decided.',
+      rule: 'Conforms with 250 bytes. Inconclusive if the map has fewer bits.',
       clause: `${A}, 6.${code}`,
       matters: 'As for registers: coassoftwaresystems/delphi-modbus#18.',
       mend: 'Give the transmit buffer 256 bytes.',
@@ -300,24 +301,24 @@ export const HAS = checksOf({ group: 'has' }, [
   ),
   {
     ...{ id: 'block-agrees', grade: 'met', run: blockAgrees },
-    title: 'A block has the values that are read alone',
-    does: 'Reads values of each table one by one and in blocks: two and four from the first address on, four from the next one, and the largest block.',
-    rule: 'Conforms when they agree. Where they move, quiet ones are needed.',
+    title: 'A block returns the same values as single reads',
+    does: 'Reads values of each table one by one and in blocks: two and four from the first address, four from the next one, and the largest block.',
+    rule: 'Conforms when they agree. Values that change by themselves are inconclusive.',
     clause: `${A}, 6.1 to 6.4`,
     matters:
-      'Values of 32 bits are torn, or swapped, or shifted by holes (LavermanJJ/pysolarfocus#61); coils are those of the byte (espressif/esp-modbus#35).',
-    mend: 'Fill each place of a block from its own address.',
+      '32-bit values are torn, swapped or shifted by holes (LavermanJJ/pysolarfocus#61); coils come from the start of their byte (espressif/esp-modbus#35).',
+    mend: 'Fill each position of a block from its own address.',
   },
   ...([1, 2] as const).map(
     (code): Omit<ServerCheck, 'group'> => ({
       ...{ id: `fc0${code}-padding`, grade: 'seldom', run: (bench: Bench) => padding(bench, code) },
       title: `Function ${code} pads with zeros`,
       does: `Reads 1, 3 and 9 bits with function ${code}.`,
-      rule: 'Conforms when the byte counts are 1, 1 and 2 and all other bits are 0. Shows nothing where the bits beside are 0.',
+      rule: 'Conforms when the byte counts are 1, 1 and 2 and all other bits are 0. Inconclusive if the adjacent bits are 0.',
       clause: `${A}, 6.${code}`,
       matters:
-        'Clients that take the whole byte see coils that they have not asked for: stephane/libmodbus#124, Cloud-Automation/node-modbus#184.',
-      mend: 'Clear the byte before bits are put into it.',
+        'Clients that use the whole byte see coils that they did not request: stephane/libmodbus#124, Cloud-Automation/node-modbus#184.',
+      mend: 'Clear the byte before setting bits in it.',
     }),
   ),
 ]);
@@ -388,10 +389,10 @@ export const SUNSPEC = checksOf({ group: 'has' }, [
   {
     ...{ id: 'sunspec-map', grade: 'met', provokes: ['address'], run: chain },
     title: 'Its SunSpec models are a chain',
-    does: 'Looks for the marker SunS at 40000, 0 and 50000, and follows the models to the end.',
-    rule: 'Conforms when model 1 is the first, each model is as long as it has to be, its last register is there, and FFFF 0000 ends the chain. No marker: not supported.',
+    does: 'Looks for the marker SunS at 40000, 0 and 50000 and follows the models to the end.',
+    rule: 'Conforms when model 1 comes first, each model has the right length, its last register exists, and FFFF 0000 ends the chain. Not supported without a marker.',
     clause: 'SunSpec Device Information Model Specification V1.2, 6; conformance DEV-1, DEV-2, MOD-1, MOD-2',
     matters: 'Clients find no model, or read the wrong one: hoylabs/OpenDTU-OnBattery#2635.',
-    mend: 'Let each length count the registers behind it, and end the list with FFFF 0000.',
+    mend: 'Let each length count the registers after it, and end the list with FFFF 0000.',
   },
 ]);

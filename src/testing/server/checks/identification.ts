@@ -143,8 +143,8 @@ function shape(
     ...{ id, group: 'identification', grade: 'met', provokes: ['function'], ...texts },
     clause: `${A}, ${texts.clause}`,
     does: `Sends function ${code}${pdu.length > 1 ? ` (${pdu.map(codeText).join(' ')})` : ''}.`,
-    rule: `Conforms with ${right}, or with exception 01: not supported. Silence costs each client a time-out.`,
-    mend: 'Answer with exception 01 what is not there.',
+    rule: `Conforms with ${right}. Exception 01: not supported. Silence costs each client a time-out.`,
+    mend: 'Answer unsupported functions with exception 01.',
     run: async (bench) => {
       const exchange = await bench.ask(Uint8Array.from(pdu));
       bench.noteFunction(code, exchange);
@@ -200,7 +200,7 @@ const COST = 'A client that looks for it waits for its time-out: stephane/libmod
 const OF_43 = checksOf(
   {
     ...{ group: 'identification', grade: 'seldom', clause: `${A}, 6.21` },
-    matters: 'debevv/nanoMODBUS#126: lists that are cut, or have no end.',
+    matters: 'Clients get lists that are truncated or never end: debevv/nanoMODBUS#126.',
     mend: 'Follow the table of objects and the rules of "more follows".',
   },
   [
@@ -208,19 +208,19 @@ const OF_43 = checksOf(
       ...{ id: 'fc43-basic', grade: 'met', run: basic },
       title: 'Identifies itself',
       does: 'Reads the basic objects with function 43/14 to their end.',
-      rule: 'Conforms with the objects 0, 1 and 2, and 00 as the next one at the end. Exception 01: not supported.',
+      rule: 'Conforms with objects 0, 1 and 2, and 00 as the next object at the end. Exception 01: not supported.',
     },
     {
       ...{ id: 'fc43-extended', run: with43(extended) },
-      title: 'Answers for a higher level',
+      title: 'Answers requests for a higher level',
       does: 'Reads the extended objects.',
-      rule: 'Conforms when the server answers at its own level.',
+      rule: 'Conforms when the server answers with the objects of its own level.',
     },
     {
       ...{ id: 'fc43-code-illegal', provokes: ['value'] },
-      title: 'Refuses an unknown way of reading',
+      title: 'Refuses an unknown read code',
       does: 'Sends 2B 0E 05 00.',
-      rule: 'Conforms with exception 03. Exception 02 decides nothing.',
+      rule: 'Conforms with exception 03. Exception 02 is inconclusive.',
       run: with43((bench) =>
         refused(bench, identify(5, 0), { right: [3], open: { 2: 'refused-otherwise' } }),
       ),
@@ -228,8 +228,8 @@ const OF_43 = checksOf(
     {
       ...{ id: 'fc43-object-unknown', provokes: ['address'] },
       title: 'Refuses an object that it does not have',
-      does: 'Asks for object 7F alone.',
-      rule: 'Conforms with exception 02. Without individual access: not supported.',
+      does: 'Requests object 7F alone.',
+      rule: 'Conforms with exception 02. Not supported without individual access.',
       run: with43(async (bench) =>
         individually(bench)
           ? refused(bench, identify(4, 0x7f), { right: [2] })
@@ -238,15 +238,15 @@ const OF_43 = checksOf(
     },
     {
       ...{ id: 'fc43-restart', run: with43(restart) },
-      title: 'Begins again at an unknown object',
-      does: 'Asks for the basic objects from 50 on.',
-      rule: 'Conforms when the list begins again at object 00.',
+      title: 'Restarts the list at an unknown object',
+      does: 'Requests the basic objects from object 50.',
+      rule: 'Conforms when the list restarts at object 00.',
     },
     {
       ...{ id: 'fc43-mei-unknown', provokes: ['function'], clause: `${A}, 6.19 and figure 30` },
       title: 'Refuses another MEI type',
       does: 'Sends 2B 0F 01 00.',
-      rule: 'Conforms with exception 01. 02 and 03 decide nothing.',
+      rule: 'Conforms with exception 01. 02 and 03 are inconclusive.',
       run: with43((bench) =>
         refused(bench, Uint8Array.of(0x2b, 0x0f, 1, 0), {
           right: [1],
@@ -263,7 +263,7 @@ const OF_8 = checksOf({ group: 'identification', grade: 'seldom', provokes: ['fu
     ...{ id: 'fc08-sub-unknown', run: unknownSubFunction },
     title: 'Refuses an unknown sub-function',
     does: 'Sends 08 0013 0000.',
-    rule: 'Conforms with exception 01. 03 decides nothing. Without function 8: not supported.',
+    rule: 'Conforms with exception 01. 03 is inconclusive. Not supported without function 8.',
     clause: `${A}, figure 18`,
     matters: COST,
     mend: 'Answer with exception 01.',
@@ -272,10 +272,10 @@ const OF_8 = checksOf({ group: 'identification', grade: 'seldom', provokes: ['fu
     ...{ id: 'fc08-counters', on: 'rtu', run: counters },
     title: 'Counts errors and exceptions',
     does: 'Reads the counters 8/12 and 8/13 before and after one frame with a wrong CRC and one exception.',
-    rule: 'Conforms when each went up by one. Where others talk on the line nothing is decided.',
+    rule: 'Conforms when each counter increased by one. Inconclusive if other devices talk on the line.',
     clause: `${SERIAL}, 6.1`,
-    matters: 'Whoever looks for a bad line looks at these counters.',
-    mend: 'Count in the receiver, and in the place where exceptions are made.',
+    matters: 'These counters are used to find a bad line.',
+    mend: 'Count in the receiver and where exceptions are created.',
   },
 ]);
 
@@ -326,7 +326,8 @@ export const IDENTIFICATION: readonly ServerCheck[] = [
     [17],
     {
       ...{ title: 'Server identifier', clause: '6.13' },
-      matters: 'cwalter-at/freemodbus#17 (no byte count); silence costs a time-out.',
+      matters:
+        'Clients cannot parse the reply without a byte count (cwalter-at/freemodbus#17); silence costs a time-out.',
     },
     counting('byte count, identifier and run indicator'),
   ),

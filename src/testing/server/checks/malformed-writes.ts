@@ -171,10 +171,10 @@ async function fc15TooMany(bench: Bench): Promise<Judged> {
 export const MALFORMED_WRITES = checksOf(
   {
     ...{ group: 'writes', grade: 'seldom', turn: 'late', needs: ['holding'], provokes: ['value'] },
-    rule: 'Conforms with exception 03 and nothing written. Silence decides nothing where it lives on.',
+    rule: 'Conforms with exception 03 and nothing written. Silence is inconclusive if the server keeps working.',
     matters:
-      'A disturbed or wrong request becomes a command: cwalter-at/freemodbus#66, cwalter-at/freemodbus#72.',
-    mend: 'Compare quantity, byte count and length of the PDU before anything is written.',
+      'A damaged or wrong request becomes a command: cwalter-at/freemodbus#66, cwalter-at/freemodbus#72.',
+    mend: 'Compare quantity, byte count and length of the PDU before writing anything.',
   },
   [
     {
@@ -198,29 +198,29 @@ export const MALFORMED_WRITES = checksOf(
     },
     {
       ...{ id: 'fc16-data-missing', run: onRegister((a) => [16, ...bytesOf(a), 0, 1, 2, 0x77]) },
-      title: 'Refuses a write without all its data',
+      title: 'Refuses a write with missing data',
       does: 'Function 16: one register, byte count 2, one byte.',
       clause: `${A}, figure 22; 7, code 03`,
     },
     {
       ...{ id: 'fc16-quantity-124', room: 124, run: fc16TooMany },
       title: 'Refuses to write 124 registers',
-      does: 'Writes 124 registers with the values that they have.',
+      does: 'Writes 124 registers with their current values.',
       clause: `${A}, figure 22 and 4.1`,
       matters: 'A buffer overflows: stephane/libmodbus#143, stephane/libmodbus#105.',
     },
     {
       ...{ id: 'write-at-the-end', room: 2, provokes: ['address'], run: atTheEnd },
       title: 'Writes all registers or none',
-      does: 'Writes the last holding register and the one behind it with function 16, where --scratch has both.',
+      does: 'Writes the last holding register and the next address with function 16, if --scratch has both.',
       rule: 'Conforms with exception 02 and nothing written.',
       clause: `${A}, figure 22`,
-      matters: 'A setpoint is written by half.',
-      mend: 'Check address plus quantity before anything is written.',
+      matters: 'A setpoint is only half written.',
+      mend: 'Check address plus quantity before writing anything.',
     },
     {
       ...{ id: 'fc23-quantity-0' },
-      title: 'Reads and writes nothing by halves',
+      title: 'Reads and writes all or nothing',
       does: 'Function 23 with a read quantity of 0.',
       clause: `${A}, figure 27`,
       run: with23(onRegister((a) => [...readWrite(a, 0, a, 0x3333)])),
@@ -228,16 +228,16 @@ export const MALFORMED_WRITES = checksOf(
     {
       ...{ id: 'fc23-all-or-nothing', provokes: ['address'], run: with23(fc23AllOrNothing) },
       title: 'Writes nothing where the read is refused',
-      does: 'Function 23 reads an address that is not there, and writes.',
+      does: 'Function 23 reads an address that does not exist, and writes.',
       rule: 'Conforms with exception 02 and nothing written.',
       clause: `${A}, figure 27`,
     },
     {
       ...{ id: 'fc05-value-illegal', needs: ['coils'] },
-      title: 'Refuses another value of a coil',
+      title: 'Refuses an invalid coil value',
       does: 'Function 5 with 0001 and FFFF.',
       clause: `${A}, figure 15`,
-      matters: 'Relays switch by a wrong value: sourceperl/pyModbusTCP#8.',
+      matters: 'Relays switch on a wrong value: sourceperl/pyModbusTCP#8.',
       run: (bench) =>
         coilMalformed(bench, (c) => [
           [5, ...bytesOf(c), 0, 1],
@@ -253,7 +253,7 @@ export const MALFORMED_WRITES = checksOf(
     },
     {
       ...{ id: 'fc15-byte-count', needs: ['coils'], room: 16 },
-      title: 'Refuses a wrong byte count of coils',
+      title: 'Refuses a wrong byte count for coils',
       does: 'Function 15: one coil, byte count 2.',
       clause: `${A}, figure 21`,
       run: (bench) => coilMalformed(bench, (c) => [[15, ...bytesOf(c), 0, 1, 2, 1, 1]], 16),
@@ -261,7 +261,7 @@ export const MALFORMED_WRITES = checksOf(
     {
       ...{ id: 'fc15-quantity-1969', needs: ['coils'], room: 1969, run: fc15TooMany },
       title: 'Refuses to write 1969 coils',
-      does: 'Writes 1969 coils with the values that they have.',
+      does: 'Writes 1969 coils with their current values.',
       clause: `${A}, figure 21`,
       matters: 'debevv/nanoMODBUS#116',
     },

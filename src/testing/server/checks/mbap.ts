@@ -92,13 +92,13 @@ async function unitOther(bench: Bench): Promise<Judged> {
 }
 
 const gateway =
-  'Conforms when it is answered with the same identifier. Silence, 0A and 0B are right for a gateway: not decided.';
+  'Conforms when it is answered with the same identifier. Silence, 0A and 0B are inconclusive: they are right for a gateway.';
 export const MBAP = checksOf({ group: 'connections', grade: 'met', on: 'tcp' }, [
   {
     ...{ id: 'mbap-protocol', grade: 'seldom', run: wrongProtocol },
     title: 'Discards another protocol',
-    does: 'Sends a read with protocol identifier 1, and a good one after it.',
-    rule: 'Conforms when the first is discarded and the second answered. A closed connection decides nothing.',
+    does: 'Sends a read with protocol identifier 1, then a valid one.',
+    rule: 'Conforms when the first is discarded and the second answered. A closed connection is inconclusive.',
     clause: `${TCP}, 4.4.2.2`,
     matters: 'Servers hang: stephane/libmodbus#814, cwalter-at/freemodbus#62.',
     mend: 'Skip the frame by its length.',
@@ -106,22 +106,22 @@ export const MBAP = checksOf({ group: 'connections', grade: 'met', on: 'tcp' }, 
   {
     ...{ id: 'mbap-length', grade: 'seldom', provokes: ['value'], run: wrongLength },
     title: 'Survives wrong lengths',
-    does: 'Sends reads whose header says 0, 1, 3 and 65535 bytes, each on a connection of its own.',
-    rule: 'Conforms when they are discarded or the connection is closed, and the next one is served.',
+    does: 'Sends reads with the lengths 0, 1, 3 and 65535 in the header, each on its own connection.',
+    rule: 'Conforms when they are discarded or the connection is closed, and the next connection is served.',
     clause: `${TCP}, 3.1.3 and figure 16`,
     matters:
       'One client of another protocol stops the server: stephane/libmodbus#810, stephane/libmodbus#848.',
-    mend: 'Close a connection whose length is not 2 to 254.',
+    mend: 'Close the connection if the length is not 2 to 254.',
   },
   {
     ...{ id: 'mbap-length-is-the-frame', grade: 'met', needs: ['holding'], provokes: ['value'] },
     ...{ run: lengthIsTheFrame },
-    title: 'Believes the length of the header',
-    does: 'Sends a read whose header covers a whole write of the scratch register behind it.',
+    title: 'Follows the length in the header',
+    does: 'Sends a read whose header length covers a whole write of the scratch register after it.',
     rule: 'Conforms when the write is not executed.',
     clause: `${TCP}, 3.1.3`,
-    matters: 'Writes pass a firewall that allows reads: stephane/libmodbus#514.',
-    mend: 'Skip as many bytes as the header says, whatever the function needs.',
+    matters: 'Writes get through a firewall that allows only reads: stephane/libmodbus#514.',
+    mend: 'Skip as many bytes as the header says, even if the function needs fewer.',
   },
   {
     ...{ id: 'unit-255', grade: 'seldom', run: (bench) => unit(bench, 255) },
@@ -143,11 +143,11 @@ export const MBAP = checksOf({ group: 'connections', grade: 'met', on: 'tcp' }, 
   },
   {
     ...{ id: 'unit-other', grade: 'seldom', run: unitOther },
-    title: 'What it does with another unit',
+    title: 'Behaviour with another unit',
     does: 'Reads with unit identifier 77.',
     rule: 'Reported, not judged.',
     clause: `${TCP}, 4.4.1.2`,
-    matters: 'Clients with a wrong unit identifier find out, or not: pymodbus-dev/pymodbus#2762.',
+    matters: 'Shows whether clients notice a wrong unit identifier: pymodbus-dev/pymodbus#2762.',
     mend: 'Nothing.',
   },
 ]);

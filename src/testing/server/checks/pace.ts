@@ -149,23 +149,23 @@ async function idle(bench: Bench): Promise<Judged> {
 export const PACE = checksOf({ group: 'frames', isSeveral: true }, [
   {
     ...{ id: 'back-to-back', grade: 'met', run: backToBack },
-    title: 'Keeps up with reads in a row',
-    does: 'Reads 20 times, each request as soon after the reply as it may come (t3.5 on a serial line).',
-    rule: 'Conforms when all are answered. One lost of 20: 50 more decide.',
+    title: 'Keeps up with consecutive reads',
+    does: 'Reads 20 times, each request as early as allowed after the reply (t3.5 on a serial line).',
+    rule: 'Conforms when all are answered. If one of 20 is lost, 50 more decide.',
     clause: `${ROBUSTNESS}; ${SERIAL}, 2.5.1.1`,
     matters:
-      'Clients poll at their own pace, and report time-outs now and then: eModbus/eModbus#223, home-assistant/core#50245.',
-    mend: 'Listen again at the latest t3.5 after the last byte of the reply.',
+      'Clients that poll fast report occasional time-outs: eModbus/eModbus#223, home-assistant/core#50245.',
+    mend: 'Listen again no later than t3.5 after the last byte of the reply.',
   },
   {
     ...{ id: 'pause-needed', grade: 'met' },
-    title: 'The pause that it needs',
+    title: 'Pause it needs between requests',
     does: 'Only after back-to-back failed: pauses from 20 ms to 1.5 s between a reply and the next request.',
-    rule: 'The shortest with which 6 reads in a row are answered is reported.',
+    rule: 'Reports the shortest pause with which 6 consecutive reads are answered.',
     clause: ROBUSTNESS,
     matters:
-      'It belongs into the data sheet, and clients need a setting for it: ioBroker/ioBroker.modbus#39.',
-    mend: 'Say it in the manual until it is not needed.',
+      'The data sheet must state the pause, and clients need a setting for it: ioBroker/ioBroker.modbus#39.',
+    mend: 'State the pause in the manual until it is no longer needed.',
     run: ({ facts: { pauseMs, losses, isBusy } }) => {
       if (pauseMs !== undefined) return fact({ code: 'pause', pauseMs });
       if (isBusy) return inconclusive({ code: 'busy-now-and-then' });
@@ -175,20 +175,20 @@ export const PACE = checksOf({ group: 'frames', isSeveral: true }, [
   {
     ...{ id: 'connect-pause', grade: 'met', on: 'tcp', run: connectPause },
     title: 'Answers right after connecting',
-    does: 'Only when a first request was not answered: connects, and asks at once and after 1.5 s.',
+    does: 'Only if a first request was not answered: connects and sends a request immediately and after 1.5 s.',
     rule: 'Conforms when the first request of a connection is answered.',
     clause: ROBUSTNESS,
     matters:
-      'Clients that connect anew for each poll get nothing: influxdata/telegraf#11919, evcc-io/evcc#31996.',
-    mend: 'Accept a connection only when requests on it are served.',
+      'Clients that open a connection per poll get no values: influxdata/telegraf#11919, evcc-io/evcc#31996.',
+    mend: 'Accept a connection only when you can serve requests on it.',
   },
   {
     ...{ id: 'idle', grade: 'met', turn: 'late', run: idle },
-    title: 'Answers after a time without requests',
-    does: 'Waits 3 s (or --idle), and reads.',
+    title: 'Answers after an idle time',
+    does: 'Waits 3 s (or --idle), then reads.',
     rule: 'Conforms when the first read is answered. A closed connection is allowed.',
     clause: `${TCP}, 4.2.1.1`,
     matters: 'Each slow poll begins with a time-out: node-modbus/stream#66.',
-    mend: 'Wake up by the first byte, and keep it.',
+    mend: 'Wake up on the first byte and keep it.',
   },
 ]);

@@ -80,7 +80,7 @@ async function orderOfChecks(bench: Bench): Promise<Judged> {
 }
 
 const MAY_BE_ADDRESS =
-  'Exception 02 decides nothing: the map may end before, and some servers look at the address first, as figure 9 has it for all functions.';
+  'Exception 02 is inconclusive: the map may end earlier, and some servers check the address first, as in figure 9 for all functions.';
 
 /** A read of a quantity that the specification does not have. */
 function quantity(
@@ -100,7 +100,7 @@ function quantity(
     rule: `Conforms with exception 03.${isOver ? ` ${MAY_BE_ADDRESS}` : ''}`,
     clause: `${A}, figure ${figure}`,
     matters: text.matters,
-    mend: `Refuse quantities other than 1 to ${limit} with exception 03, before anything else is looked at.`,
+    mend: `Refuse quantities other than 1 to ${limit} with exception 03 before any other check.`,
     grade: 'seldom',
     provokes: ['value'],
     ...(text.turn && { turn: text.turn }),
@@ -123,7 +123,7 @@ function tooMany(exchange: Exchange, many: number, what: string): Judged {
 }
 
 const asFunction3 = 'As with function 3: xiegeo/modbusone#16.';
-const AS_READ = 'A client does not learn that its quantity is wrong: ';
+const AS_READ = 'A client does not notice that its quantity is wrong: ';
 
 function badFunction(pdu: Uint8Array, silence: 'conforms' | 'inconclusive' | 'violates', right = [1]) {
   return (bench: Bench) => refused(bench, pdu, { right, silence, isOptional: false });
@@ -154,21 +154,21 @@ export const REFUSALS = checksOf({ group: 'refusals' }, [
   {
     ...{ id: 'address-unknown', grade: 'met', provokes: ['address'], run: addressUnknown },
     title: 'Refuses an address that it does not have',
-    does: 'Reads one register at FFFF, or at another address that is refused.',
-    rule: 'Conforms with exception 02. Every address exists: not supported.',
+    does: 'Reads one register at FFFF or at another refused address.',
+    rule: 'Conforms with exception 02. Not supported if every address exists.',
     clause: `${A}, 7, code 02, and figure 13`,
     matters:
-      'Clients wait for the time-out, or lose the connection: emelianov/modbus-esp8266#255, NModbus4/NModbus4#5, yaacov/node-modbus-serial#505.',
+      'Clients wait for the time-out or lose the connection: emelianov/modbus-esp8266#255, NModbus4/NModbus4#5, yaacov/node-modbus-serial#505.',
     mend: 'Answer with exception 02.',
   },
   {
     ...{ id: 'address-wraps', grade: 'met', provokes: ['address'] },
     title: 'Refuses a block beyond address FFFF',
-    does: 'Reads two registers from FFFF on.',
-    rule: 'Conforms with exception 02. With 03 it is refused, too.',
+    does: 'Reads two registers from FFFF.',
+    rule: 'Conforms with exception 02 or 03.',
     clause: `${A}, 7, code 02`,
     matters:
-      'Registers from the other end of the map come back: wlcrs/tmodbus#116, CONTROLLINO-PLC/CONTROLLINO_Library#58.',
+      'The reply has registers from the other end of the map: wlcrs/tmodbus#116, CONTROLLINO-PLC/CONTROLLINO_Library#58.',
     mend: 'Add address and quantity in more than 16 bits.',
     run: (bench) =>
       refused(bench, readPdu(bench.good.code, 0xffff, 2), {
@@ -181,12 +181,12 @@ export const REFUSALS = checksOf({ group: 'refusals' }, [
   {
     ...{ id: 'order-quantity-address', grade: 'seldom', provokes: ['address', 'value'] },
     ...{ run: orderOfChecks },
-    title: 'Looks at the quantity before the address',
-    does: 'Reads no registers, or one too many, at an address that is not there.',
-    rule: 'Reported, never blamed: figure 13 has the quantity first, figure 9 the address. One code for both tells nothing.',
+    title: 'Checks the quantity before the address',
+    does: 'Reads no registers, or one too many, at an address that does not exist.',
+    rule: 'Reported only: figure 13 checks the quantity first, figure 9 the address. The same code for both is inconclusive.',
     clause: `${A}, figure 9 against figure 13`,
-    matters: 'It explains why two servers give two codes for one request.',
-    mend: 'Nothing: the specification has both orders.',
+    matters: 'The order explains why two servers refuse one request with different codes.',
+    mend: 'None: the specification has both orders.',
   },
   {
     ...{ id: 'function-unknown', grade: 'met', provokes: ['function'] },
@@ -195,7 +195,7 @@ export const REFUSALS = checksOf({ group: 'refusals' }, [
     rule: 'Conforms with exception 01 and function E3.',
     clause: `${A}, 7, code 01; Messaging on TCP/IP V1.0b, 4.4.2.2`,
     matters:
-      'Each question costs a time-out, or the connection: stephane/libmodbus#142, stephane/libmodbus#314, mesta1/nmodbus#74.',
+      'Each request costs a time-out or the connection: stephane/libmodbus#142, stephane/libmodbus#314, mesta1/nmodbus#74.',
     mend: 'Answer with the function code plus 80 and exception 01.',
     run: async (bench) => {
       const judged = await badFunction(Uint8Array.of(0x63, 0, 0, 0, 1), 'violates')(bench);
@@ -210,18 +210,18 @@ export const REFUSALS = checksOf({ group: 'refusals' }, [
     ...{ run: badFunction(Uint8Array.of(0, 0, 0, 0, 1), 'conforms') },
     title: 'Survives function 0',
     does: 'Sends function 0.',
-    rule: 'Conforms with exception 01, or with silence when it lives on.',
+    rule: 'Conforms with exception 01, or with silence if the server keeps working.',
     clause: `${A}, 4.1`,
-    matters: 'A parser that does not expect it may stop.',
+    matters: 'A parser that does not expect function code 0 may hang.',
     mend: 'Treat 0 as an unknown function.',
   },
   {
     ...{ id: 'function-over-127', grade: 'seldom', provokes: ['function'] },
     title: 'Survives a function code above 127',
-    does: 'Sends function 83, which is the exception to function 3.',
+    does: 'Sends function 83, the exception code of function 3.',
     rule: 'Conforms when it is refused or ignored.',
     clause: `${A}, 4.1`,
-    matters: 'Where 83 + 80 overflows, the refusal looks like a reply to function 3.',
+    matters: 'If 83 + 80 overflows, the refusal looks like a reply to function 3.',
     mend: 'Ignore codes above 7F.',
     run: async (bench) => {
       const exchange = await bench.ask(Uint8Array.of(0x83, 0, 0, 0, 1), { tries: 1 });
@@ -245,7 +245,7 @@ export const REFUSALS = checksOf({ group: 'refusals' }, [
   quantity(2, 0, { matters: asFunction3 }),
   quantity(2, 2001, { matters: asFunction3 }),
   quantity(3, 256, {
-    matters: 'The byte count wraps to 0; a process has ended: Cloud-Automation/node-modbus#359.',
+    matters: 'The byte count wraps to 0, and a process crashed: Cloud-Automation/node-modbus#359.',
     turn: 'late',
   }),
   quantity(3, 65535, {
@@ -255,20 +255,20 @@ export const REFUSALS = checksOf({ group: 'refusals' }, [
   {
     ...{ id: 'request-too-short', grade: 'seldom', turn: 'late', provokes: ['value'], run: tooShort },
     title: 'Refuses a request that is too short',
-    does: 'Sends the function code alone, and with one byte, in frames whose length is right. Another read before fills the buffer.',
-    rule: 'Conforms with exception 03. Closes or stays silent, and lives on: nothing is decided.',
+    does: 'Sends the function code alone and with one byte, in frames of the right length. An earlier read fills the buffer.',
+    rule: 'Conforms with exception 03. A closed connection or silence is inconclusive if the server keeps working.',
     clause: `${A}, 7, code 03`,
     matters:
-      'Servers hang, or read bytes of the request before: emelianov/modbus-esp8266#387, pymodbus-dev/pymodbus#2698, mushorg/conpot#511.',
-    mend: 'Check the length of the PDU before its fields are read.',
+      'Servers hang or use bytes of the previous request: emelianov/modbus-esp8266#387, pymodbus-dev/pymodbus#2698, mushorg/conpot#511.',
+    mend: 'Check the length of the PDU before reading its fields.',
   },
   {
     ...{ id: 'request-too-long', grade: 'seldom', turn: 'late', provokes: ['value'], run: tooLong },
     title: 'Refuses a request that is too long',
-    does: 'Sends a good read with two bytes more, in a frame whose length is right.',
-    rule: 'Conforms with exception 03, or when it is ignored and the next is answered.',
+    does: 'Sends a valid read with two extra bytes, in a frame of the right length.',
+    rule: 'Conforms with exception 03, or when it is ignored and the next request is answered.',
     clause: `${A}, 7, code 03`,
     matters: 'stephane/libmodbus#867',
-    mend: 'Compare the length of the PDU with that of its function.',
+    mend: 'Compare the length of the PDU with the length that its function requires.',
   },
 ]);

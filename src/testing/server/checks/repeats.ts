@@ -136,7 +136,7 @@ export const REPEATS = checksOf({ group: 'frames', isSeveral: true }, [
     ...{ id: 'same-value', grade: 'met', run: (bench) => repeats(bench, REPEATED_READS, 1) },
     title: 'The same register gives the same value',
     does: 'Reads one register 20 times.',
-    rule: 'Conforms when all values are equal. Where they move, a quiet register is needed.',
+    rule: 'Conforms when all values are equal. A register that changes by itself is inconclusive.',
     clause: ROBUSTNESS,
     matters:
       'A client takes the odd value for a measurement (catalogue: substituted-block, zero-for-a-poll).',
@@ -145,16 +145,16 @@ export const REPEATS = checksOf({ group: 'frames', isSeveral: true }, [
   {
     ...{ id: 'repeat-pair', grade: 'met', turn: 'late', run: (bench) => repeats(bench, MORE_READS, 2) },
     title: 'Two registers read 60 times',
-    does: 'Reads two registers, of which nobody writes, 60 times.',
-    rule: 'Conforms with 60 equal replies. Where they move, quiet registers are needed.',
+    does: 'Reads two registers 60 times; no client writes them meanwhile.',
+    rule: 'Conforms with 60 equal replies. Registers that change by themselves are inconclusive.',
     clause: ROBUSTNESS,
-    matters: 'Halves of two values become one (catalogue: last-byte-lost, zero-for-a-poll, torn-value).',
+    matters: 'Halves of two values are combined (catalogue: last-byte-lost, zero-for-a-poll, torn-value).',
     mend: 'Copy values into the reply in one step, from one place.',
   },
   {
     ...{ id: 'repeat-block', grade: 'met', turn: 'late', run: repeatBlock },
     title: 'A block read 60 times',
-    does: 'Reads 20 registers (or as many as there are) 60 times, with function 3 and with function 4.',
+    does: 'Reads 20 registers (or all, if there are fewer) 60 times, with function 3 and with function 4.',
     rule: 'Conforms with 60 replies.',
     clause: ROBUSTNESS,
     matters:

@@ -10,17 +10,17 @@ interface Effect {
 
 const LOST_READS: Effect = {
   grade: 'met',
-  matters: 'Clients report time-outs now and then.',
-  mend: 'Answer each read, whatever was asked before.',
+  matters: 'Clients report occasional time-outs.',
+  mend: 'Answer every read, whatever the previous request was.',
 };
 const WRONG_WRITE: Effect = {
   grade: 'dangerous',
-  matters: 'A client believes that it has set what it has not set, or sets what it has not asked for.',
-  mend: 'Store what the request has, where it says, and nothing else; confirm it then.',
+  matters: 'A client believes a write that did not happen, or changes a register that it did not write.',
+  mend: 'Store exactly the values of the request at its addresses, then confirm the write.',
 };
 const FAILED_WRITE: Effect = {
   grade: 'met',
-  matters: 'Clients report a failed write, and repeat it.',
+  matters: 'Clients report a failed write and repeat it.',
   mend: 'Copy the first bytes of the request into the reply.',
 };
 
@@ -28,38 +28,38 @@ const FAILED_WRITE: Effect = {
 export const EFFECTS: { readonly [code in Code]?: Effect } = {
   'wrong-exception': {
     grade: 'seldom',
-    matters: 'The request is refused. A client that tells exceptions apart names a wrong cause.',
-    mend: 'Refuse it with the exception that the clause has.',
+    matters: 'The request is refused. A client that distinguishes exceptions reports the wrong cause.',
+    mend: 'Refuse it with the exception that the clause requires.',
   },
   'not-refused': {
     grade: 'met',
-    matters: 'Each such request costs the client a time-out, or the connection.',
+    matters: 'Each such request costs the client a time-out or its connection.',
     mend: 'Refuse it with an exception.',
   },
   'garbled-refusal': {
     grade: 'met',
-    matters: 'The client waits for its time-out, and may take the bytes for the beginning of the next reply.',
-    mend: 'Refuse it with an exception, and send nothing else.',
+    matters: 'The client waits for its time-out and may take the bytes for the start of the next reply.',
+    mend: 'Refuse it with an exception and send nothing else.',
   },
   'function-not-answered': {
     matters: 'A client that looks for the function waits for its time-out: stephane/libmodbus#813.',
-    mend: 'Answer with exception 01 what is not there.',
+    mend: 'Answer unsupported functions with exception 01.',
   },
   'stopped-answering': {
     grade: 'dangerous',
-    matters: 'Nobody is served until it is back.',
-    mend: 'Find out what the request does to the server; none may stop it.',
+    matters: 'No client is served until it recovers.',
+    mend: 'Find out why the request stops the server. No request may.',
   },
   'repeated-reads-lost': LOST_READS,
   'deaf-after-other-unit': {
     grade: 'met',
     matters: 'On a bus with several devices, polls get lost.',
-    mend: 'Discard a request to another unit, and listen again.',
+    mend: 'Discard requests to other units and keep listening.',
   },
   'inner-frame-answered': {
     grade: 'met',
     matters: 'Its reply collides with that of another unit.',
-    mend: 'Look for a frame only after a silence.',
+    mend: 'Look for the start of a frame only after a silence.',
   },
   'never-stored': WRONG_WRITE,
   'stored-otherwise': WRONG_WRITE,

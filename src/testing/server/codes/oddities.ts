@@ -5,54 +5,48 @@ import { listText } from '../../../common/words.js';
  * finding, and as a sentence about one reply.
  */
 export const ODDITIES = {
-  'bytes-before': ['Sends bytes before its replies', 'bytes stand before the reply'],
-  'bytes-after': ['Sends bytes behind its replies', 'bytes stand behind the reply'],
-  echo: ['Sends each request back before its reply', 'the request stands before the reply'],
-  'frame-before': ['Sends another frame before its replies', 'a whole frame stands before the reply'],
-  'frame-behind': ['Sends another frame behind its replies', 'a second frame stands behind the reply'],
+  'bytes-before': ['Sends bytes before its replies', 'there are bytes before the reply'],
+  'bytes-after': ['Sends bytes after its replies', 'there are bytes after the reply'],
+  echo: ['Sends each request back before its reply', 'the request comes back before the reply'],
+  'frame-before': ['Sends another frame before its replies', 'there is a whole frame before the reply'],
+  'frame-behind': ['Sends another frame after its replies', 'there is a second frame after the reply'],
   transaction: [
-    'Replies with another transaction identifier',
-    'the transaction identifier is not that of the request',
+    'Replies with a wrong transaction identifier',
+    'the transaction identifier does not match the request',
   ],
   'earlier-transaction': [
     'Replies with the transaction identifier of an earlier request',
-    'the transaction identifier is that of an earlier request',
+    'the transaction identifier belongs to an earlier request',
   ],
-  protocol: ['Replies with another protocol identifier than 0', 'the protocol identifier is not 0'],
-  length: ['Replies with a wrong length in the header', 'the length in the header is not that of the frame'],
-  unit: ['Replies with another unit identifier', 'the unit identifier is not that of the request'],
-  'byte-count': ['Replies with a wrong byte count', 'the byte count is not the number of bytes that follow'],
-  'reply-cut': ['Sends replies without all their fields', 'the reply ends before its last field'],
+  protocol: ['Replies with a protocol identifier other than 0', 'the protocol identifier is not 0'],
+  length: ['Replies with a wrong length in the header', 'the length in the header does not match the frame'],
+  unit: ['Replies with a wrong unit identifier', 'the unit identifier does not match the request'],
+  'byte-count': ['Replies with a wrong byte count', 'the byte count does not match the bytes that follow'],
+  'reply-cut': ['Sends replies with missing fields', 'the reply ends before its last field'],
   'reply-long': [
-    'Sends replies that go on behind their last field',
-    'the reply goes on behind its last field',
+    'Sends replies with bytes after their last field',
+    'the reply has bytes after its last field',
   ],
   'no-values': ['Replies without values', 'the reply has no values'],
-  'fewer-values': [
-    'Replies with fewer values than were asked for',
-    'the reply has fewer values than were asked for',
-  ],
-  'more-values': [
-    'Replies with more values than were asked for',
-    'the reply has more values than were asked for',
-  ],
+  'fewer-values': ['Replies with fewer values than requested', 'the reply has fewer values than requested'],
+  'more-values': ['Replies with more values than requested', 'the reply has more values than requested'],
   crc: ['Replies with a wrong check value', 'the check value is wrong'],
   'no-exception-flag': [
-    'Sends exceptions without their flag',
-    'the reply is its function code and one byte more, as an exception without its flag',
+    'Sends exceptions without the exception bit',
+    'the reply is a function code and one more byte, like an exception without the exception bit',
   ],
-  'exception-long': ['Sends bytes behind the code of an exception', 'bytes follow the code of the exception'],
+  'exception-long': ['Sends bytes after an exception code', 'bytes follow the exception code'],
   'other-function': [
-    'Replies with another function code',
-    'the function code of the reply is not that of the request',
+    'Replies with a wrong function code',
+    'the function code of the reply does not match the request',
   ],
   'no-exception-code': ['Sends exceptions without a code', 'the exception has no code'],
   'exception-code': [
-    'Sends exceptions with a code that does not exist',
-    'the exception has a code that the specification does not have',
+    'Sends exceptions with an undefined code',
+    'the specification does not define the exception code',
   ],
-  cut: ['Sends replies without their end', 'the reply ends before its end'],
-  rubbish: ['Sends bytes that are no reply', 'bytes come that are no reply'],
+  cut: ['Sends truncated replies', 'the reply is truncated'],
+  rubbish: ['Sends bytes that are not a reply', 'the bytes received are not a reply'],
 } as const;
 
 export type Oddity = keyof typeof ODDITIES;
@@ -69,8 +63,8 @@ export const oddityText = (oddity: Oddity): string => ODDITIES[oddity][1];
 /** What the replies to one function lack, or have too much. */
 const SHAPES: { readonly [code in Oddity]?: (field: string) => string } = {
   'reply-cut': (field) => `ends before its ${field}`,
-  'reply-long': (field) => `goes on behind its ${field}`,
-  'byte-count': () => 'has a byte count that is not the number of bytes that follow',
+  'reply-long': (field) => `has bytes after its ${field}`,
+  'byte-count': () => 'has a byte count that does not match the bytes that follow',
 };
 const functionsText = (codes: readonly number[]) =>
   `${codes.length === 1 ? 'function' : 'functions'} ${listText(codes.map(String))}`;

@@ -6,8 +6,8 @@ import { answerText, timeText } from '../words.js';
 /** What had been sent before a read. */
 const BEFORE_READ = {
   'half-frame': 'half a frame',
-  'others-exchange': 'an exchange of another unit',
-  'unanswered-request': 'a request that nobody answers',
+  'others-exchange': 'an exchange with another unit',
+  'unanswered-request': 'a request that no unit answers',
   noise: 'noise',
 } as const;
 
@@ -29,8 +29,8 @@ export function beforeText({ after, bytes }: BeforeRead): string {
 }
 
 const BEFORE_CONNECTION = {
-  'wrong-lengths': 'after frames of length 0, 1, 3 and 65535',
-  'client-left': 'after a client that left within a request',
+  'wrong-lengths': 'after frames with length 0, 1, 3 and 65535',
+  'client-left': 'after a client that closed its connection in the middle of a request',
   'client-reset': 'after a client that reset its connection',
 } as const;
 
@@ -65,7 +65,7 @@ export function stoppedText({ only, silentMs, isBack }: Stopped, check = 'it'): 
     only === undefined ? 'stopped answering' : `only ${answerText({ kind: 'exception', exception: only })}`;
   const fate = isBack
     ? `for ${timeText(silentMs)} at most`
-    : `and did not come back within ${timeText(silentMs)}`;
+    : `and did not recover within ${timeText(silentMs)}`;
   return `${what} after ${check}, ${fate}`;
 }
 
@@ -85,10 +85,10 @@ export const HOWS = {
   nothing: '',
   otherwise: '',
   zeros: ': zeros',
-  'first-everywhere': ': the first value everywhere',
-  further: ': the values are one address further',
+  'first-everywhere': ': the first value in all registers',
+  further: ': the values are shifted by one address',
   reversed: ': the values in reverse order',
-  'only-first': ': the first value alone',
+  'only-first': ': only the first value',
   'bytes-swapped': ': the bytes of each value are swapped',
 } as const;
 

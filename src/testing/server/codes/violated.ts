@@ -34,93 +34,91 @@ const ODD = Object.fromEntries(
   Object.entries(ODDITIES).map(([code, [title]]) => [code, [title, oddText(code as Oddity)]]),
 ) as unknown as OddRows;
 
-const OTHER_TRANSACTION = 'replies carry another transaction identifier than their requests';
+const OTHER_TRANSACTION = 'the transaction identifier of replies does not match the request';
 
 /** What violates a clause, and what a data sheet has: a title that says what was seen, and a sentence behind it. */
 export const VIOLATED = {
   ...ODD,
 
   // Refusals
-  'wrong-exception':
-    'Refuses with another exception than it has to: exception {exception:hex} in place of {right:hexOr}',
+  'wrong-exception': 'Refuses with the wrong exception: exception {exception:hex} instead of {right:hexOr}',
   'answered-not-refused':
-    'Answers what has to be refused: the server {answer:did} in place of exception {right:hexOr}',
+    'Answers a request that must be refused: the server {answer:did} instead of exception {right:hexOr}',
   'garbled-refusal':
-    'Sends no reply, but other bytes: the server {answer:did}, in place of exception {right:hexOr}',
+    'Sends bytes that are not a reply: the server {answer:did} instead of exception {right:hexOr}',
   'not-refused':
-    'Does not answer what has to be refused: the server {answer:did}, where exception {right:hexOr} is expected',
+    'Does not answer a request that must be refused: the server {answer:did}; exception {right:hexOr} is expected',
   'function-not-answered':
-    'Leaves functions without an answer: function {function:n} is not answered, where an answer or exception 01 is expected',
+    'Does not answer some functions: function {function:n} is not answered; an answer or exception 01 is expected',
   'wrong-quantity-answered':
-    'Answers a quantity that does not exist: {quantity:n} {what:s} are answered with {bytes:n} bytes',
+    'Answers an invalid quantity: {quantity:n} {what:s} are answered with {bytes:n} bytes',
   'too-long-answered':
-    'Answers a request that is too long: two bytes too many are taken, and the read is answered',
+    'Answers a request that is too long: two extra bytes are accepted, and the read is answered',
   'address-wraps':
-    'Answers a read beyond the last address: two registers from FFFF on are answered ({values:words}), and there is none behind FFFF',
+    'Answers a read beyond the last address: two registers from FFFF are answered ({values:words}), although FFFF is the last address',
   'flag-ignored':
-    'Takes the reply of another server for a request: function code 83, which no request has, is answered as function 3',
+    'Takes the reply of another server for a request: function code 83, which no request has, is answered like function 3',
   'refusal-looks-like-data':
-    'Refuses with a reply that looks like data: the refusal has the function code 03: a client takes it for data',
+    'Refuses with a reply that looks like data: the refusal has function code 03, so a client takes it for data',
   'quantity-first':
-    'Looks at the quantity first: exception {exception:hex}: it looks at the quantity first, as figure {figure:n} has it',
+    'Checks the quantity first: exception {exception:hex}: it checks the quantity first, as in figure {figure:n}',
   'address-first':
-    'Looks at the address first: exception {exception:hex}: it looks at the address first, as figure 9 has it for all functions; figure {figure:n} has the quantity first',
+    'Checks the address first: exception {exception:hex}: it checks the address first, as in figure 9 for all functions; figure {figure:n} checks the quantity first',
   'other-answer': 'Answers in another way: the server {answer:did}',
 
   // What it has
   'few-in-one-read':
-    'Answers fewer in one read than the specification has: at most {most:n} {what:s} in one read, where the specification has {limit:n}: then the server {answer:did}',
+    'Reads fewer at once than the specification allows: at most {most:n} {what:s} in one read, where the specification allows {limit:n}; beyond that, the server {answer:did}',
   'few-as-others':
-    'Answers as few in one read as another function: at most {most:n} {what:s} in one read, as with function {function:n}',
+    'Reads as few at once as another function: at most {most:n} {what:s} in one read, as with function {function:n}',
   'end-in-block':
-    'Answers a block that goes beyond the end: address {address:n} is refused alone, and answered in a block with {before:n}',
+    'Answers a block that goes beyond the end: address {address:n} is refused on its own, but answered in a block with {before:n}',
   'hole-in-block':
-    'Answers a block over a hole: address {address:n} is refused alone, and answered in a block from {from:n} on',
+    'Answers a block over a hole: address {address:n} is refused on its own, but answered in a block from {from:n}',
   'bits-set':
-    'Sets bits that were not asked for: the reply to {quantity:n} bits has more bits set: {byte:hex}',
+    'Sets bits that were not requested: the reply to a read of {quantity:n} bits has more bits set: {byte:hex}',
   'end-refused-in-block':
-    'Refuses a block that ends with the last address: address {address:n} is answered alone, and in a block with {before:n} the server {answer:did}',
+    'Refuses a block that ends with the last address: address {address:n} is answered on its own; in a block with {before:n} the server {answer:did}',
   'block-differs':
-    'Gives other values in a block than alone: function {function:n}, alone the values from {address:n} on are {alone:s}, in a block of {quantity:n} {block:s}',
+    'Returns different values in a block: function {function:n}, values from {address:n}: {alone:s} in single reads, {block:s} in a block of {quantity:n}',
   'sunspec-end': [
     'Ends its SunSpec models without the length 0',
     (facts: { readonly address: number; readonly length?: number }) =>
       `the end of the chain at ${facts.address} has ${facts.length === undefined ? 'no length' : `the length ${facts.length}, not 0`}`,
   ],
   'sunspec-cut':
-    'Cuts its chain of SunSpec models off: behind the models {models:list}, address {address:n} is not there',
-  'sunspec-first': 'Begins its SunSpec models with another one than 1: the first model is {model:n}, not 1',
+    'Has an incomplete chain of SunSpec models: address {address:n}, after the models {models:list}, does not exist',
+  'sunspec-first': 'Does not begin its SunSpec models with model 1: the first model is {model:n}, not 1',
   'sunspec-length':
     'Gives a SunSpec model a wrong length: model {model:n} at {address:n} has the length {length:n}[, and the model {right?:n}]',
   'sunspec-short':
-    'Has fewer registers of a SunSpec model than it says: model {model:n} at {address:n} says that it has {length:n} registers; at the last, the server {answer:did}',
+    'Has fewer registers of a SunSpec model than its length: model {model:n} at {address:n} has the length {length:n}; for the last register, the server {answer:did}',
   'sunspec-endless':
     'Has a chain of SunSpec models without an end: the chain does not end within {models:n} models',
 
   // Its map
   'values-missing':
-    'Does not have all values of its map: {missing:n} of {of:n} reads of {isCut:cut}the map are not answered in full: {values:texts}; at the first, the server {answer:did}',
+    'Lacks values of its map: {missing:n} of {of:n} reads of {isCut:cut}the map are not answered in full: {values:texts}; for the first, the server {answer:did}',
   'part-not-refused':
-    'Neither answers nor refuses a part of a value: register {register:n} of {value:s} alone: the server {answer:did}, where 16 bits or exception 02 are right',
+    'Neither answers nor refuses a part of a value: register {register:n} of {value:s} alone: the server {answer:did}; 16 bits or exception 02 would be right',
   'part-against-map': [
-    'Treats a part of a value in another way than its map says',
+    'Treats parts of a value differently from its map',
     (f: { readonly register: number; readonly value: string; readonly wholeValues: boolean }) =>
       `register ${f.register} of ${f.value} alone is ${f.wholeValues ? 'answered' : 'refused'}, and the map says wholeValues: ${f.wholeValues}`,
   ],
   'read-only-taken':
-    'Accepts a write to what its map has read-only: a write to {value:s} is accepted, and the map has it read-only',
+    'Accepts a write to a read-only value of its map: a write to {value:s} is accepted, but the map says read-only',
   'beyond-limits-taken':
-    'Takes a value beyond the limits of its map: {words:words} for {value:s} is taken, which is beyond the limits of the map',
+    'Accepts a value outside the limits of its map: {words:words} for {value:s} is accepted, but outside the limits of the map',
   'confirmed-not-taken':
-    'Confirms a value beyond its limits and does not take it: {words:words} for {value:s} is confirmed, and not taken',
+    'Confirms a value outside its limits without storing it: {words:words} for {value:s} is confirmed but not stored',
 
   // Frames and timing
-  'one-behind':
-    'Answers each request with the reply to the one before: each reply is that of the request before it',
+  'one-behind': 'Answers each request with the previous reply: each reply belongs to the previous request',
   'reads-lost':
-    'Loses reads in a row: of reads in a row the server {answers:often}, and no pause up to {longestPauseMs:ms} cures that',
+    'Loses consecutive reads: of reads in a row the server {answers:often}, and no pause up to {longestPauseMs:ms} helps',
   'busy-in-a-row':
-    'Says that it is busy: of reads in a row the server {answers:often}[; with a pause of {pauseMs?:ms}, it does not]',
+    'Reports that it is busy: of reads in a row the server {answers:often}[; not with a pause of {pauseMs?:ms}]',
   'needs-pause':
     'Needs a pause before a request: of reads in a row the server {answers:often}; with a pause of {pauseMs:ms} between a reply and the next request, all are answered',
   pause: 'Needs a pause before a request: needs {pauseMs:ms} between a reply and the next request',
@@ -129,83 +127,84 @@ export const VIOLATED = {
   'block-reads-lost':
     'Loses reads of a block: function {function:n}, {registers:n} registers: {times:n} of {of:n} reads {answers:dids}',
   'other-values':
-    'Gives other values now and then: a read now and then gives other values ({values:words}) than the reads before and after it ({usual:s})',
-  'stray-behind': 'Sends bytes behind its replies: bytes behind a reply: {times:n} of {of:n} exchanges',
+    'Occasionally returns different values: some reads return other values ({values:words}) than the reads before and after them ({usual:s})',
+  'stray-behind': 'Sends bytes after its replies: bytes after a reply: {times:n} of {of:n} exchanges',
   'unsolicited-frame':
-    'Sends frames unsolicited: a frame that nobody asked for ({bytes:s}): {times:n} of {of:n} exchanges',
+    'Sends unsolicited frames: an unsolicited frame ({bytes:s}): {times:n} of {of:n} exchanges',
   'unsolicited-bytes':
-    'Sends bytes unsolicited: bytes that nobody asked for ({bytes:s}): {times:n} of {of:n} exchanges',
+    'Sends unsolicited bytes: unsolicited bytes ({bytes:s}): {times:n} of {of:n} exchanges',
   'transactions-behind':
-    'Replies with the transaction identifier of an earlier request: replies carry the transaction identifier of an earlier request: the server is behind',
-  'transactions-fixed': `Replies with one transaction identifier always: ${OTHER_TRANSACTION} (always {transaction:hex})`,
+    'Replies with the transaction identifier of an earlier request: replies have the transaction identifier of an earlier request: the server is behind',
+  'transactions-fixed': `Always replies with the same transaction identifier: ${OTHER_TRANSACTION} (always {transaction:hex})`,
   'transactions-of-connection': `Replies with the transaction identifier of the first request: ${OTHER_TRANSACTION} (always that of the first request of the connection)`,
   'transactions-one-more': `Replies with the next transaction identifier: ${OTHER_TRANSACTION} (always one more)`,
   'transactions-swapped': `Swaps the bytes of the transaction identifier: ${OTHER_TRANSACTION} (its bytes are swapped)`,
-  'transactions-other': `Replies with other transaction identifiers: ${OTHER_TRANSACTION}`,
+  'transactions-other': `Replies with wrong transaction identifiers: ${OTHER_TRANSACTION}`,
   'in-pieces':
-    'Sends replies in pieces: {times:n} of {of:n} replies came in pieces: TCP allows that, some clients do not bear it',
+    'Sends replies in pieces: {times:n} of {of:n} replies came in pieces: TCP allows that, but some clients fail on it',
   'reply-too-soon':
-    'Replies before t3.5 has passed: replies begin {ms:ms} after the request, before t3.5 ({t35Ms:ms}) has passed',
+    'Replies before t3.5 has passed: replies begin {ms:ms} after the request, sooner than t3.5 ({t35Ms:ms})',
   'gap-in-reply': 'Sends replies with gaps: gaps of up to {ms:ms} inside a reply, where t1.5 is {t15Ms:ms}',
   'deaf-after-connecting':
-    'Does not answer right after connecting: a request right after connecting gets no answer; {pauseMs:ms} later, it does',
+    'Does not answer right after connecting: a request right after connecting gets no answer; {pauseMs:ms} later it does',
   'closed-when-idle':
     'Closes an idle connection: after {idleMs:ms} without a request, the server has closed the connection: allowed',
   'deaf-after-idle': [
-    'Loses requests after a time without any',
+    'Loses the first requests after an idle time',
     ({ idleMs, lost }: { readonly idleMs: number; readonly lost: number }) =>
       `after ${timeText(idleMs)} without a request, ${lost === 1 ? 'the first request is lost' : `the first ${lost} requests are lost`}; the next one is answered`,
   ],
 
   // Identification and diagnostics
   'not-identified':
-    'Neither identifies itself nor refuses that with exception 01: the server {answer:did}, where objects or exception 01 are expected',
-  'no-identification': 'Sends a reply that is no identification: the reply is no identification',
-  'level-unknown': 'Has a conformity level that does not exist: level {level:hex}',
+    'Neither identifies itself nor refuses with exception 01: the server {answer:did}; objects or exception 01 are expected',
+  'no-identification': 'Sends a reply that is not an identification: the reply is not an identification',
+  'level-unknown': 'Reports an undefined conformity level: level {level:hex}',
   'queue-too-long':
-    'Has more values in a queue than the specification allows: {values:n} values, and 31 are allowed',
+    'Returns more values of a queue than the specification allows: {values:n} values; 31 are allowed',
   'reference-type':
-    'Replies with another reference type of a file record: the reference type is {type:n}, not 6',
-  'objects-cut': 'Cuts its list of objects off: the list ends before its {objects:n} objects',
-  'bytes-after-objects': 'Sends bytes behind its list of objects: {bytes:n} bytes follow the last object',
+    'Replies with a wrong reference type of a file record: the reference type is {type:n}, not 6',
+  'objects-cut': 'Truncates its list of objects: the list ends before its {objects:n} objects',
+  'bytes-after-objects': 'Sends bytes after its list of objects: {bytes:n} bytes follow the last object',
   'object-never-follows':
-    'Names a next object where none follows: the next object is {object:hex}, and none follows',
+    'Names a next object where none follows: the next object is given as {object:hex}, but none follows',
   'more-follows':
-    'Says wrongly how its list of objects goes on: "more follows" is {more:hex}, and the next object {object:hex}',
+    'Misreports how its list of objects continues: "more follows" is {more:hex}, and the next object {object:hex}',
   'objects-endless': 'Has a list of objects without an end: the list has no end',
-  'objects-missing': 'Does not have all mandatory objects: the mandatory objects {objects:hexes} are missing',
-  'level-refused': 'Refuses a higher level of objects: exception 03 in place of the objects of its own level',
+  'objects-missing': 'Lacks mandatory objects: the mandatory objects {objects:hexes} are missing',
+  'level-refused':
+    'Refuses a request for a higher level: exception 03 instead of the objects of its own level',
   'no-restart':
-    'Does not begin again at an unknown object: the server {answer:did}, where the list begins again at object 00',
-  'echo-differs': 'Echoes other data: the echo is another one',
-  'reply-length': 'Sends a reply of a wrong length: {bytes:n} bytes in place of {right:n}',
-  'status-wrong': 'Sends a status that does not exist: the status is neither 0000 nor FFFF',
+    'Does not restart the list at an unknown object: the server {answer:did}; the list should restart at object 00',
+  'echo-differs': 'Echoes different data: the echo differs from the request',
+  'reply-length': 'Sends a reply of a wrong length: {bytes:n} bytes instead of {right:n}',
+  'status-wrong': 'Sends an undefined status: the status is neither 0000 nor FFFF',
   'byte-count-wrong':
     'Sends a reply with a wrong byte count: the byte count is {byteCount:n}, and {bytes:n} bytes follow',
   'function-misanswered':
-    'Neither answers nor refuses a function: the server {answer:did}, where an answer or exception 01 is expected',
+    'Neither answers nor refuses a function: the server {answer:did}; an answer or exception 01 is expected',
   miscounted:
     'Counts errors or exceptions wrongly: one bad frame was counted as {errors:n}, one exception as {exceptions:n}',
 
   // Damage and neighbours on the bus
-  'not-ignored': 'Answers what it has to ignore: the server {answer:did} ({bytes:s})',
+  'not-ignored': 'Answers a frame that it must ignore: the server {answer:did} ({bytes:s})',
   'read-lost-after': [
     'Loses the read after a disturbance',
     ({ ms, answer, curedMs, ...before }: ReadLost) =>
       `a read ${timeText(ms)} after ${beforeText(before)}: the server ${answerText(answer)}${curedMs === undefined ? '' : `; ${timeText(curedMs)} later it is answered`}`,
   ],
   'other-units-answered':
-    'Answers requests to other units: the server answers requests to the units {units:list}, too',
+    'Answers requests to other units: the server also answers requests to units {units:list}',
   'other-unit-answered':
     'Answers a request to another unit: a read of unit {unit:n}: the server {answer:did}',
   'deaf-after-other-unit':
-    'Loses its own request after one to another unit: after a request to unit {unit:n}, its own one is not answered',
+    'Loses its own request after one to another unit: after a request to unit {unit:n}, a request to its own unit is not answered',
   'lost-after-disturbed':
-    'Loses the request after a disturbed one: after a disturbed request, the next one: the server {answer:did}',
+    'Loses the request after a disturbed one: to the request after a disturbed one, the server {answer:did}',
   'joins-over-pause':
-    'Joins what a pause separates: 4 bytes, 250 ms, 4 bytes: the server takes them for one request',
+    'Joins bytes across a pause: the server treats 4 bytes, a pause of 250 ms and 4 more bytes as one request',
   'short-pause': [
-    'What it does with a short pause',
+    'Behaviour at a short pause',
     ({ isAnswered }: { readonly isAnswered: boolean }) =>
       `a request with a pause of 2.5 characters in it is ${isAnswered ? 'answered' : 'discarded'} (the clause says "should" be discarded)`,
   ],
@@ -217,22 +216,22 @@ export const VIOLATED = {
     'Answers a write inside the reply of another unit: a write inside the reply of another unit is answered',
   'broadcast-not-executed': 'Does not execute a broadcast write: a broadcast write is not executed',
   'other-master': [
-    'Somebody else asks on the bus',
+    'Another master is on the bus',
     ({ units }: { readonly units: readonly number[] }) =>
       `${units.length === 1 ? 'a request' : `${units.length} requests`} of another master came, to unit ${listText([...new Set(units)].map(String))}`,
   ],
   'wrong-parity-answered':
-    'Answers a frame with a wrong parity: a read with {parity:s} parity: the server answers',
+    'Answers a frame with a wrong parity: the server answers a read with {parity:s} parity',
 
   // TCP connections
   'not-served-after': [
-    'Serves no client after a bad one',
+    'Serves no client after a misbehaving one',
     ({ after, answer }: { readonly after: BeforeConnection; readonly answer: Did }) =>
       `${connectionBeforeText(after)}, a read: the server ${answerText(answer)}`,
   ],
   'other-protocol-answered': 'Answers another protocol: protocol identifier 1: the server {answer:did}',
   'deaf-after-other-protocol':
-    'Loses the request after one of another protocol: the frame is discarded, and on this connection the next one, too: the server {answer:did}',
+    'Loses the request after one of another protocol: the frame is discarded, and so is the next one on this connection: the server {answer:did}',
   'wrong-length-answered': 'Answers a request with a wrong length: length {length:n}: the read is answered',
   'inner-write-executed':
     'Executes a write inside the frame of a read: a write inside the frame of a read is executed',
@@ -250,11 +249,11 @@ export const VIOLATED = {
     ({ connection }: { readonly connection: number }) =>
       `connection ${connection} is accepted and not answered${connection === 1 ? '' : ` while ${connection === 2 ? 'another one is' : 'others are'} open`}`,
   ],
-  connections: ['How many connections it has', connectionsText],
+  connections: ['Number of connections', connectionsText],
   'refused-until-gone':
-    'Refuses a connection until the one before is gone: a connection is refused until the one before is gone',
+    'Refuses a connection until the previous one is gone: a connection is refused until the previous one is gone',
   'deaf-after-close':
-    'Does not answer right after a connection was closed: a connection right after another one was closed gets no answer; after {curedMs:ms}, it does',
+    'Does not answer right after a connection was closed: a connection opened right after another one closed gets no answer; after {curedMs:ms} it does',
   'lost-after-reconnect':
     'Does not answer after reconnecting: reads after reconnecting: the server {answer:did}',
   'connections-not-freed':
@@ -262,61 +261,60 @@ export const VIOLATED = {
   'closes-after-exception':
     'Closes the connection after an exception: after an exception, the connection is closed',
   'mute-after-exception':
-    'Answers nothing more after an exception: after an exception, nothing is answered on the same connection; on a new one, it is',
+    'Stops answering after an exception: after an exception, the connection stays silent; a new connection is answered',
   'closes-after-requests':
-    'Closes the connection after some requests: a connection is closed after {requests:n} requests',
+    'Closes the connection after a number of requests: a connection is closed after {requests:n} requests',
   'closes-now-and-then':
-    'Closes connections now and then: {times:n} connections were closed between two requests',
+    'Occasionally closes connections: {times:n} connections were closed between two requests',
   'held-up':
     'Lets one slow client hold up the others: half a request on one connection; on another one, the server {answer:did}',
 
   // Writes
-  'write-misanswered': 'Answers a write in another way: the server {answer:did}',
-  'not-repeated': 'Confirms a write with another reply: the reply does not repeat the request',
+  'write-misanswered': 'Answers a write in an unexpected way: the server {answer:did}',
+  'not-repeated': 'Confirms a write with a wrong reply: the reply does not repeat the request',
   'never-stored':
-    'Confirms a write and stores nothing: {wrote:words} was written from {address:n} on with function {function:n} and confirmed, and {reads:words} is read',
+    'Confirms a write and stores nothing: {wrote:words} was written from {address:n} with function {function:n} and confirmed, but {reads:words} is read back',
   'stored-otherwise':
-    'Confirms a write and stores other values: {wrote:words} was written from {address:n} on with function {function:n} and confirmed, and {reads:words} is read{how:how}',
+    'Confirms a write and stores other values: {wrote:words} was written from {address:n} with function {function:n} and confirmed, but {reads:words} is read back{how:how}',
   'stored-for-connection':
-    'Keeps a value for the connection that wrote it: {wrote:words} was written to {address:n} and is read, and on the next connection {reads:words} is read',
+    'Keeps a value for the connection that wrote it: {wrote:words} was written to {address:n} and reads back, but the next connection reads {reads:words}',
   'neighbour-written':
-    'Changes what it is not asked to write: {wrote:words} was written from {address:n} on with function {function:n}, and {table:s} {beside:n} went from {before:n} to {now:n}',
+    'Changes an address outside the write: {wrote:words} was written from {address:n} with function {function:n}, and {table:s} {beside:n} changed from {before:n} to {now:n}',
   'stored-late':
-    'Gives the old value after a write was confirmed: the old value is read at once, and the new one {ms:ms} later',
+    'Returns the old value after a write was confirmed: the old value is read immediately, the new one {ms:ms} later',
   'malformed-executed':
     'Executes a malformed write: [register {register?:n} read {before?:n}, now {now?:n}: ]the malformed request is executed',
-  'reads-before-it-writes': 'Reads before it writes: it reads first, and writes then',
+  'reads-before-it-writes': 'Reads before it writes: it reads first and writes afterwards',
   'reads-something-else': 'Reads another value than it has just written: it reads {value:words}',
   'written-by-half':
-    'Writes a part of what it can not write whole: register {register:n} is written, and register {beyond:n} is not there',
-  torn: 'Answers with halves of two values: reads while it is written have one register of the old value and one of the new',
-  'one-table': 'Has one table for both: holding and input registers are one table',
+    'Writes part of a block that it cannot write in full: register {register:n} is written, but register {beyond:n} does not exist',
+  torn: 'Returns a mix of two values: reads during a write return one register of the old value and one of the new',
+  'one-table': 'Has one table for both kinds of register: holding and input registers are one table',
   'two-tables': 'Has two tables: holding and input registers are separate',
 
   // Endurance
   'soak-lost': [
-    'Loses reads in the long run',
+    'Loses reads in a long run',
     (facts: Soaked & { readonly answers: readonly DidOften[] }) =>
       `${soakText(facts)}; the others: the server ${listText(facts.answers.map(answerText))}`,
   ],
   'soak-slower': [
-    'Gets slower and slower',
+    'Becomes slower over time',
     (facts: Soaked & { readonly firstMs: number; readonly lastMs: number }) =>
       `${soakText(facts)}; the times grew from ${timeText(facts.firstMs)} to ${timeText(facts.lastMs)}`,
   ],
   'stopped-answering': ['Stops answering', (facts: Stopped) => `the server ${stoppedText(facts)}`],
 
   // Claims
-  'functions-missing': 'Does not have functions that are claimed: {functions:functions} not there',
+  'functions-missing': 'Lacks functions that are claimed: {functions:functions} not supported',
   'exceptions-not-claimed':
-    'Answers with exceptions that are not claimed: exception {exceptions:hexes} came, which is not claimed',
-  'fewer-than-claimed':
-    'Reads fewer at once than is claimed: {most:n} in one read, and {claimed:n} are claimed',
+    'Answers with exceptions that are not claimed: exception {exceptions:hexes} came but is not claimed',
+  'fewer-than-claimed': 'Reads fewer at once than is claimed: {most:n} in one read; {claimed:n} are claimed',
   'fewer-connections': [
     'Serves fewer connections than are claimed',
     ({ claimed, ...found }: ConnectionsFound & { readonly claimed: number }) =>
-      `${connectionsText(found)}, and ${claimed} are claimed`,
+      `${connectionsText(found)}; ${claimed} are claimed`,
   ],
   'slower-than-claimed':
-    'Answers later than is claimed: 99 of 100 replies begin within {p99Ms:ms}, and {claimedMs:ms} are claimed',
+    'Answers later than is claimed: 99 of 100 replies begin within {p99Ms:ms}; {claimedMs:ms} is claimed',
 } as const;

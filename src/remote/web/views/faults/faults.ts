@@ -404,7 +404,7 @@ function RuleRow({ rule }: { readonly rule: RuleView }) {
       <${Button} label=${`Rearm ${name}`} writes disabled=${!enabled}
         onClick=${() => void act('rearmed', 'PUT', [name], written(rule))}>Rearm<//>
       <${AskingButton} label=${`Remove ${name}`} writes title=${`Remove ${name}?`}
-        text="The rule is removed, with its counts." onYes=${() => void act('removed', 'DELETE', [name])}>Remove<//>
+        text="The rule and its counts are removed." onYes=${() => void act('removed', 'DELETE', [name])}>Remove<//>
     </div>
     ${warnings.map((warning) => html`<p class="warning warn long">${warning}</p>`)}
   </article>`;

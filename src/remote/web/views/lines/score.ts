@@ -160,7 +160,7 @@ export function Lane({ line, score }: LaneProps) {
       ),
     [rows],
   );
-  if (rows.length === 0) return html`<p class="dim">Nothing has passed yet.</p>`;
+  if (rows.length === 0) return html`<p class="dim">No traffic yet.</p>`;
   const perTime = 1e6 * range.seconds;
   const { fromUs, usPerPixel } = axis.scale.value;
   const wide = Math.max(1e-9, (axis.width.value * usPerPixel) / perTime);

@@ -1,0 +1,124 @@
+import { failure, type Result, success } from '../../common/result.js';
+import { type AduContent, type Framing, SOCKET } from '../../modbus/protocol/framing.js';
+import type { TrafficEvent } from '../../simulator/traffic/event.js';
+import { trafficView } from '../../simulator/traffic/view.js';
+import type { TrafficView } from '../../simulator/traffic/view-schema.js';
+import { readCapture } from '../learn/capture.js';
+import { directedBy } from '../learn/directions.js';
+import { fits } from '../learn/exchanges.js';
+import { CHECKED, formOf, wholeFrames } from '../learn/frames.js';
+import type { LoggedBytes } from '../learn/logged-bytes.js';
+
+/** What the page of a file shows. */
+export interface ShownTraffic {
+  /** The events, the oldest first. */
+  readonly events: readonly TrafficView[];
+  /** What the page does not show, a sentence each. */
+  readonly notes: readonly string[];
+}
+
+/** The most events of a page: a browser reads all of them at once. */
+const MOST_EVENTS = 50_000;
+/** The last moment of ECMAScript's calendar, in ms since 1970. */
+const LAST_MOMENT = 8.64e15;
+
+/** The last of a list that a page has room for, and a note on the others. */
+export function lastOf<Item>(all: readonly Item[], what: string) {
+  const isCut = all.length > MOST_EVENTS;
+  const notes = isCut ? [`only the last ${MOST_EVENTS} of ${all.length} ${what} are shown`] : [];
+  return { list: isCut ? all.slice(-MOST_EVENTS) : all, notes };
+}
+
+/** A frame of a capture, with what is known of its connection. */
+interface CapturedFrame extends LoggedBytes {
+  readonly framing: Framing;
+  /** The direction of requests there. */
+  readonly asks: LoggedBytes['direction'];
+}
+
+/** A request whose response may still come. */
+interface HeardRequest {
+  readonly seq: number;
+  readonly at: number;
+  readonly request: AduContent;
+}
+
+/** The frames of a capture, as a line in monitor mode would report them. */
+export function capturedTraffic(file: Uint8Array): Result<ShownTraffic> {
+  const read = readCapture(file);
+  if (!read.ok) return read;
+  const channels = new Map<string | undefined, LoggedBytes[]>();
+  for (const frame of read.value.frames) {
+    const known = channels.get(frame.channel);
+    if (known) known.push(frame);
+    else channels.set(frame.channel, [frame]);
+  }
+  const frames = [...channels.values()].flatMap(framedChannel);
+  const undated = frames.find(({ at = Number.NaN }) => !(at >= 0 && at <= LAST_MOMENT));
+  if (undated) return failure(`packet ${undated.line}: its time is in no calendar`);
+  if (frames.length === 0) return failure(['has no frames of Modbus', ...read.value.notes].join('; '));
+  frames.sort((a, b) => (a.at ?? 0) - (b.at ?? 0) || a.line - b.line);
+  const { list, notes } = lastOf(frames, 'frames');
+  return success({ events: viewsOf(list), notes: [...read.value.notes, ...notes] });
+}
+
+/** The frames of a connection, or of the serial lines, in the framing of most of them. */
+function framedChannel(logged: readonly LoggedBytes[]): CapturedFrame[] {
+  const framings = logged[0]?.channel === undefined ? CHECKED : [SOCKET, ...CHECKED];
+  const all = framings.map((framing) => {
+    const whole = wholeFrames(logged, framing);
+    return { framing, whole, count: whole.filter(({ bytes }) => framing.decode(bytes)).length };
+  });
+  const [best] = all.sort((a, b) => b.count - a.count);
+  if (!best) return [];
+  const { asks, frames } = directedBy(best.whole, best.framing);
+  return frames.map((frame) => ({ ...frame, framing: best.framing, asks }));
+}
+
+function viewsOf(frames: readonly CapturedFrame[]): TrafficView[] {
+  const start = frames[0]?.at ?? 0;
+  const events: TrafficEvent[] = [];
+  /** The requests of each connection, by their transactions. */
+  const open = new Map<string | undefined, Map<number, HeardRequest>>();
+  return frames.map((frame) => {
+    const { at: time = 0, channel } = frame;
+    const asked = open.get(channel) ?? new Map<number, HeardRequest>();
+    open.set(channel, asked);
+    const event = eventOf(frame, { seq: events.length + 1, at: time - start, time }, asked);
+    events.push(event);
+    return trafficView(event, (seq) => events[seq - 1]);
+  });
+}
+
+function eventOf(
+  { bytes, framing, direction, asks, channel, server }: CapturedFrame,
+  when: { readonly seq: number; readonly at: number; readonly time: number },
+  open: Map<number, HeardRequest>,
+): TrafficEvent {
+  const ends = channel?.split(' ').slice(1, 3) ?? [];
+  const common = {
+    ...when,
+    ...{ line: server ?? 'serial', clientId: 0 },
+    client: ends.find((end) => end !== server),
+    // A capture does not say how long its bytes took.
+    ...{ bytes, framing, startedAt: when.at, pause: undefined, characterTime: 0 },
+  };
+  const content = framing.decode(bytes);
+  if (!content) return { kind: 'damaged', isRest: false, ...common };
+  const { unitId, pdu, transactionId } = content;
+  const [functionCode = 0] = pdu;
+  const before = open.get(transactionId);
+  const isAnswer = before?.request.unitId === unitId && fits(content, before.request);
+  const isRequest = direction === undefined ? !isAnswer && formOf(content) !== 'reply' : direction === asks;
+  if (isRequest) open.set(transactionId, { seq: when.seq, at: when.at, request: content });
+  else open.delete(transactionId);
+  const answers =
+    !isRequest && before && isAnswer ? { seq: before.seq, after: when.at - before.at } : undefined;
+  return {
+    kind: isRequest ? 'foreign request' : 'foreign response',
+    ...common,
+    unitId,
+    functionCode,
+    answers,
+  };
+}

@@ -1,0 +1,31 @@
+import { command, type Values } from '../../cli/command-line/commands/scan.js';
+import { OUTPUT_OPTIONS, text } from '../../cli/command-line/commands/values.js';
+import { failure, type Result, success } from '../../common/result.js';
+
+const OPTIONS = {
+  ...OUTPUT_OPTIONS,
+  output: {
+    ...text('FILE', 'where the page is written (default: beside the file, with .html added)'),
+    short: 'o',
+  },
+};
+
+/** Write a page that shows the traffic of a file. */
+export interface ViewCommand extends Values<typeof OPTIONS> {
+  readonly file: string;
+}
+
+export const VIEW = command({
+  name: 'view',
+  words: 'FILE',
+  summary: 'write a page that shows a capture or recorded traffic in a browser',
+  details:
+    'Reads a capture (pcapng, pcap) or traffic as NDJSON (traffic.file, GET /api/v1/traffic?format=ndjson), up to 16 MiB, and writes the Traffic view of the console with its last 50,000 frames or events: one HTML file, which needs no simulator and no network. Prints where it is.',
+  examples: ['view bus.pcapng', 'view traffic-000001.ndjson -o incident.html'],
+  options: OPTIONS,
+  parse({ words: [file, ...more], values }): Result<ViewCommand> {
+    return file === undefined || more.length > 0
+      ? failure('view takes one file')
+      : success({ ...values, file });
+  },
+});
