@@ -172,8 +172,12 @@ export class Point implements Dependent {
     return this.isSwitchedOn && isAway === undefined && stale === undefined && !this.#signal?.inlet?.isStale;
   }
 
-  /** Keeps what clients read now, for the time after a start in which they still read it. */
-  keepBefore(): void {
+  /**
+   * Keeps what clients read at `time`, the last before a start, for the time after it in which they still read it. While
+   * the value is stale, that is what they have read since an earlier start.
+   */
+  keepBefore(time: number): void {
+    if (this.#before && time < (this.definition.stale ?? 0)) return;
     const { address, cells, type } = this.location;
     this.#before = wordsOfValue(type, this.raw, cells, this.image.orderAt(address));
   }

@@ -225,7 +225,7 @@ export class Points implements GraphDevice, LocalPoints {
     for (const point of this.all) {
       if (point.definition.stale === undefined) continue;
       point.refresh(this.schedule.time, this.#graph.revision);
-      point.keepBefore();
+      point.keepBefore(this.schedule.time);
     }
   }
 

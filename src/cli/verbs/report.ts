@@ -10,13 +10,18 @@ import { listPorts } from '../../modbus/transport/port/list-ports.js';
 import type { ReportCommand } from '../command-line/commands/plain.js';
 import { eventLine, plain, type ShownEvent } from '../tail/event-line.js';
 import { Remote } from './remote.js';
-import { OK, say } from './say.js';
+import { NOT_DONE, OK, say } from './say.js';
 
 /** The newest events that a report has. */
 const EVENTS = 100;
 
-/** Keys of a configuration whose values are secrets. */
-const SECRET = new Set(['token', 'readTokens', 'password']);
+/** Keys of a configuration whose values are secrets, misspelt ones too. */
+const SECRET = /token|passw|secret/i;
+/** A user and a password in a URL: they may have a slash or an `@` in them. */
+const USER = /\/\/(\S+)@/g;
+const LEFT_OUT = '(left out)';
+/** The fewest characters of a secret that is looked for within other texts. */
+const SHORTEST = 4;
 
 /**
  * Prints what whoever looks into a problem needs to know, as one text in Markdown: the program and the machine, the serial
@@ -27,8 +32,14 @@ export async function report({ file, url, token }: ReportCommand): Promise<numbe
   section('Program', `modbus-sim ${version()}, Node ${process.version}\n${machine()}`);
   section('Serial ports', await ports());
   await running(new Remote(url, token), url);
-  if (file !== undefined) section(`The file ${file}`, withoutSecrets(file), 'yaml');
-  return OK;
+  if (file === undefined) return OK;
+  const parsed = readConfigFile(file);
+  section(
+    `The file ${file}`,
+    parsed.ok ? withoutSecrets(parsed.source.value) : formatProblems(file, parsed.problems),
+    'yaml',
+  );
+  return parsed.ok || !parsed.unread ? OK : NOT_DONE;
 }
 
 /** The sections about a running simulator; one that says why, where none answers. */
@@ -53,7 +64,8 @@ async function running(remote: Remote, url: string): Promise<void> {
 }
 
 function section(title: string, content: string, language = 'text'): void {
-  say(`## ${title}\n\n\`\`\`${language}\n${content.trimEnd() || '(nothing)'}\n\`\`\`\n`);
+  const text = `## ${title}\n\n\`\`\`${language}\n${content.trimEnd() || '(nothing)'}\n\`\`\`\n`;
+  say(text.replace(USER, `//${LEFT_OUT}@`));
 }
 
 function machine(): string {
@@ -78,13 +90,11 @@ async function ports(): Promise<string> {
     .join('\n');
 }
 
-/** The content of a file, written anew without its comments and secrets; its mistakes if it can't be read. */
-function withoutSecrets(file: string): string {
-  const parsed = readConfigFile(file);
-  if (!parsed.ok) return formatProblems(file, parsed.problems);
-  const { value } = parsed.source;
+/** The content of a file, written anew without its comments, its secrets, and what repeats a secret elsewhere. */
+function withoutSecrets(value: unknown): string {
   if (!isMapping(value)) return 'no mapping';
-  return [...printed(blockOf(value, 3))].join('');
+  const secrets = new Set(secretsIn('', value));
+  return [...printed(blockOf(masked(value, secrets) as typeof value, 3))].join('');
 }
 
 /** A mapping with a line for each part, and for each item of its lists, down to a depth. */
@@ -92,17 +102,41 @@ function blockOf(mapping: Readonly<Record<string, unknown>>, depth: number): Blo
   return new Block(
     Object.entries(mapping).map(([key, value]) => {
       if (isMapping(value) && depth > 0) return [key, blockOf(value, depth - 1)];
-      const content = masked(key, value);
-      return [key, Array.isArray(content) && content.every(isMapping) ? new Block(content, '[]') : content];
+      return [key, Array.isArray(value) && value.every(isMapping) ? new Block(value, '[]') : value];
     }),
     '{}',
   );
 }
 
-function masked(key: string, value: unknown): unknown {
-  if (SECRET.has(key) && !isMapping(value)) return '(left out)';
-  if (typeof value === 'string') return value.replace(/\/\/[^/@\s]+@/, '//(left out)@');
-  if (Array.isArray(value)) return value.map((each) => masked('', each));
-  if (!isMapping(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, masked(name, each)]));
+/** The texts below a key that are secret, with the users and passwords of URLs. */
+function secretsIn(key: string, value: unknown): string[] {
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value).flatMap(([name, each]) =>
+      secretsIn(SECRET.test(key) ? key : Array.isArray(value) ? '' : name, each),
+    );
+  const text = String(value ?? '');
+  if (SECRET.test(key)) return [text];
+  return Array.from(text.matchAll(USER), ([, user = '']) => [user, user.replace(/^[^:]*:/, '')]).flat();
+}
+
+function masked(value: unknown, secrets: ReadonlySet<string>): unknown {
+  if (Array.isArray(value)) return value.map((each) => masked(each, secrets));
+  if (isMapping(value))
+    return Object.fromEntries(
+      Object.entries(value).map(([key, each]) => [
+        hidden(key, secrets),
+        SECRET.test(key) ? LEFT_OUT : masked(each, secrets),
+      ]),
+    );
+  const shown = hidden(String(value), secrets);
+  return shown === String(value) ? value : shown;
+}
+
+/** A text without the secrets that it repeats; short ones only as the whole text, since they may be in any. */
+function hidden(text: string, secrets: ReadonlySet<string>): string {
+  if (secrets.has(text) && text.length > 0) return LEFT_OUT;
+  const long = [...secrets].filter((secret) => secret.length >= SHORTEST && text.includes(secret));
+  return long
+    .toSorted((a, b) => b.length - a.length)
+    .reduce((rest, secret) => rest.replaceAll(secret, LEFT_OUT), text.replace(USER, `//${LEFT_OUT}@`));
 }

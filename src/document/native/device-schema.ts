@@ -66,7 +66,7 @@ const clockSchema = section(
   },
   {
     speed: 'How fast it goes: 60 makes a minute of a second. Default: 1.',
-    paused: 'True while the value is held.',
+    paused: 'Whether the clock is paused.',
   },
 );
 

@@ -161,7 +161,10 @@ export const mannersSchema = section({
     .optional(),
   firstReply: section(
     { slow: duration(1), on: oneOf(['start', 'connect', 'both']).default('both') },
-    { slow: 'How late, in ms.', on: 'What it is the first address of.' },
+    {
+      slow: 'How late, in ms.',
+      on: 'Whether it is the first reply after the start of the device, of a connection, or of either.',
+    },
   )
     .describe('The first reply after the start of the device, or of a connection, is late.')
     .optional(),

@@ -1,11 +1,5 @@
 import type { Reports } from '../../cli/command-line/commands/values.js';
-import {
-  clientTestOrder,
-  type FollowedRun,
-  followRun,
-  type RunCarrier,
-  type RunFollower,
-} from '../../cli/verbs/follow-run.js';
+import { clientTestOrder, followRun, type RunCarrier, type RunFollower } from '../../cli/verbs/follow-run.js';
 import { reportsProblem, writeReports } from '../../cli/verbs/reports.js';
 import { complain, FAILED, OK, say, WRONG_USAGE } from '../../cli/verbs/say.js';
 import { stopOfReader } from '../../cli/verbs/stop-signal.js';
@@ -15,7 +9,8 @@ import { jsonText, reportJson } from '../../testing/report/json.js';
 import type { Run } from '../../testing/report/report.js';
 import { overallVerdict, type ReportView } from '../../testing/report/report.js';
 import { forRunningSimulator, loadScenarioFile } from '../../testing/scenario/scenario-file.js';
-import type { Fleet, FleetAnswer } from './benches.js';
+import { type BenchRun, runIn } from './answered-run.js';
+import type { Fleet } from './benches.js';
 import type { FleetCommand } from './command.js';
 import type { FleetBench } from './known-benches.js';
 
@@ -136,9 +131,6 @@ export async function runOnAll(
   return isGood ? OK : FAILED;
 }
 
-/** A run on a bench, with its report but without frames. */
-type BenchRun = Run & FollowedRun;
-
 async function runOne(
   fleet: Fleet,
   bench: FleetBench,
@@ -170,15 +162,6 @@ function mqttCarrier(fleet: Fleet, bench: FleetBench, timeout: number): RunCarri
     get: (id) => ask('get', { id }),
     stop: (id) => fleet.ask(bench, 'run.stop', { id }, timeout),
   };
-}
-
-/** Reads a run from the answer of a bench; a sentence if the answer is something else. */
-function runIn(answer: FleetAnswer): Result<BenchRun> {
-  if (!answer.ok) return failure(`${answer.code}: ${answer.detail}`);
-  const run = answer.value as Partial<Run> | null;
-  const isRun = typeof run?.id === 'number' && Array.isArray(run.report?.findings);
-  if (!isRun) return failure('the bench has answered something else than a run');
-  return success({ ...(run as Run), findings: (run as Run).report.findings });
 }
 
 function viewOf({ topic }: FleetBench, work: Work, { report }: Run): ReportView {

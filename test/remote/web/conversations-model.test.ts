@@ -87,6 +87,20 @@ describe('conversations', () => {
     expect([first?.pairs.length, first?.times.length]).toEqual([24, 500]);
   });
 
+  it('keep the rules that acted last', () => {
+    const talks = new Conversations();
+    for (let i = 0; i < 50; i++) {
+      const faults = ['always', `rule ${i}`].map((rule) => ({ rule, kind: 'delay', outcome: 'applied' }));
+      talks.add([request(2 * i, i * 1000), reply(2 * i + 1, 2 * i, i * 1000, { faults })]);
+    }
+    const [only] = talks.all;
+    expect([only?.rules.size, only?.rules.get('always: delay'), only?.rules.has('rule 49: delay')]).toEqual([
+      20,
+      50,
+      true,
+    ]);
+  });
+
   it('become a step of a scenario', () => {
     const talks = new Conversations();
     for (let i = 0; i < 5; i++) talks.add([request(i, i * 500_000, { line: 'bus 1' })]);

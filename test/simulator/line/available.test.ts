@@ -123,6 +123,10 @@ describe('a value that is stale after a start', () => {
     await post('power', { state: 'off' });
     await post('power', { state: 'on' });
     expect(await read()).toEqual([1, 90, 9]);
+    // A second reset meanwhile begins the time again, with the same words.
+    await post('clock', { step: '5s' });
+    await post('reset', {});
+    expect(await read()).toEqual([1, 90, 9]);
     await post('clock', { step: '30s' });
     expect(await read()).toEqual([1, 90, 5]);
     await post('clock', { step: '30s' });

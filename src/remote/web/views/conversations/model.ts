@@ -17,9 +17,10 @@ export interface Pair {
   outcome: PairOutcome;
 }
 
-/** The last pairs, the times of replies that are kept, and the seconds of the spark line. */
+/** The last pairs, the times of replies and the rules that are kept, and the seconds of the spark line. */
 const MOST_PAIRS = 24;
 const MOST_TIMES = 500;
+const MOST_RULES = 20;
 export const SPARK_S = 60;
 /** Over how many seconds a rate is. */
 const RATE_S = 10;
@@ -37,7 +38,7 @@ export class Talk {
   /** Times from requests to their replies, in µs, the newest last. */
   readonly times: number[] = [];
   readonly exceptions = new Map<number, number>();
-  /** The rules that acted, with what they did and how often. */
+  /** The rules that acted, with what they did and how often, the newest last. */
   readonly rules = new Map<string, number>();
   asked = 0;
   ordered = 0;
@@ -77,7 +78,11 @@ export class Talk {
     const isOrdered = acted.length > 0 || silence === 'fault';
     for (const { rule, kind } of acted) {
       const did = `${rule}: ${kind}`;
-      this.rules.set(did, (this.rules.get(did) ?? 0) + 1);
+      const times = (this.rules.get(did) ?? 0) + 1;
+      this.rules.delete(did);
+      this.rules.set(did, times);
+      const [oldest = did] = this.rules.keys();
+      if (this.rules.size > MOST_RULES) this.rules.delete(oldest);
     }
     if (isOrdered) this.ordered++;
     else if (silence != null) this.missing++;
