@@ -79,7 +79,7 @@ describeWithPeer('a fleet on mosquitto', noMosquitto, () => {
       const json = join(directory, 'out.json');
       const own = { name: 'own', do: [{ delay: 1 }] };
       await fleet(port, 'run', 'rule.add', JSON.stringify({ rule: own }), '--on', 'bench-1');
-      expect((await fleet(port, 'fault', 'clear', '--on', 'bench-[12]')).code).toBe(1);
+      expect((await fleet(port, 'fault', 'clear', '--on', 'bench-[12]')).code).toBe(2);
       expect((await fleet(port, 'fault', 'clear', '--on', '*-1')).code).toBe(0);
       expect((await fleet(port, 'run', 'rule.list', '--label', 'rack=1', '--json', json)).code).toBe(0);
       expect(JSON.parse(readFileSync(json, 'utf8'))).toMatchObject([
@@ -243,12 +243,12 @@ describeWithPeer('a fleet on mosquitto', noMosquitto, () => {
   it('says why there is none', async () => {
     const { port, stop } = await mosquitto(makeTempDir());
     expect(await fleet(port, 'list')).toMatchObject({
-      code: 1,
+      code: 2,
       stderr: expect.stringContaining('no benches found'),
     });
     await stop();
     expect(await fleet(port, 'list')).toMatchObject({
-      code: 1,
+      code: 2,
       stderr: expect.stringContaining('ECONNREFUSED'),
     });
   });

@@ -54,7 +54,7 @@ describe.concurrent('what the system does not grant is one sentence and exit cod
     const limited =
       process.getuid?.() === 0 ? 'setpriv --bounding-set=-dac_override,-dac_read_search' : 'exec';
     expect(await runUnder(limited, ['--config', file])).toEqual({
-      code: 1,
+      code: 2,
       stderr: `${file}: may not be read (permission denied)\n`,
     });
     expect(await runUnder(limited, ['--log_file', file])).toEqual({

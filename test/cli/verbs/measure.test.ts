@@ -68,7 +68,7 @@ describe.concurrent('modbus-sim measure', () => {
 
   it('names a port that can not be opened', async () => {
     expect(await measure('gone')).toMatchObject({
-      code: 1,
+      code: 2,
       stdout: 'line gone: measuring; let your client poll it meanwhile\n',
       stderr: 'line gone: /dev/not-there: does not exist; modbus-sim ports lists the serial ports\n',
     });
@@ -76,7 +76,7 @@ describe.concurrent('modbus-sim measure', () => {
 
   it('names the lines when it is asked for another one', async () => {
     expect(await measure('virtuel')).toMatchObject({
-      code: 1,
+      code: 2,
       stderr: expect.stringContaining('unknown line "virtuel", did you mean "virtual"?'),
     });
   });

@@ -200,7 +200,7 @@ describe('modbus-sim reload', () => {
     mkdirSync(program.directory);
     onTestFinished(() => rmSync(program.directory, { recursive: true }));
     expect(await reload(remote)).toEqual({
-      code: 1,
+      code: 2,
       stdout: '',
       stderr: `${directory}/reload.sock: no program has this socket; is it running?\n`,
     });

@@ -195,7 +195,7 @@ describe('start: waiting', () => {
     const lines = { bench: missing('/dev/modbus-sim-missing') };
     const file = newFile({ ...CONFIG, lines, start: 'waiting' });
     const { code, stderr } = await run(['measure', 'bench', '--config', file], newDirectory());
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('modbus-sim-missing') });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('modbus-sim-missing') });
   });
 });
 

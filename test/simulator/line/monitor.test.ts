@@ -181,7 +181,7 @@ describe('a line that becomes a monitor over REST', () => {
     const kept = await running.rest.send('PUT', url, { mode: 'monitor' });
     expect(kept).toMatchObject({
       status: 400,
-      body: { problems: [{ path: 'units', message: expect.stringContaining('answers for nobody') }] },
+      body: { problems: [{ path: 'units', message: expect.stringContaining('answers no request') }] },
     });
     const changed = await running.rest.send('PUT', url, { mode: 'monitor', units: null });
     expect(changed).toMatchObject({ status: 200, body: { mode: 'monitor', state: 'open', units: {} } });
