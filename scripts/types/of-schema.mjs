@@ -77,7 +77,10 @@ function array(items, indent) {
  * @param {Schema} schema
  * @param {string} indent
  */
-function object({ properties = {}, required = [], additionalProperties, patternProperties = {} }, indent) {
+function object(schema, indent) {
+  const { properties = {}, additionalProperties, patternProperties = {}, allOf = [] } = schema;
+  // A schema for editors may say apart what the whole requires.
+  const required = [schema, ...allOf].flatMap((each) => each.required ?? []);
   const inner = `${indent}  `;
   const members = Object.entries(properties).map(([key, of]) => {
     const optional = required.includes(key) ? '' : '?';

@@ -60,7 +60,7 @@ describe.runIf(missing.length === 0)('its wheel, installed without a network', (
   };
 
   it.each([
-    ['its own tests, with pyserial and pymodbus as clients', 'python/tests', 20],
+    ['its own tests, with pyserial and pymodbus as clients', 'python/tests', 22],
     ['examples/pytest', 'examples/pytest', 2],
   ])('passes %s', (_, tests, passed) => {
     const args = [
