@@ -20,6 +20,7 @@ import { claimsTemplate } from '../../src/testing/server/claims.js';
 import { serverTestReport } from '../../src/testing/server/server-test-report.js';
 import { bytesOf, frameEvent, replyEvent } from '../simulator/traffic/events.js';
 import { nativeSetup } from '../support/configuration.js';
+import { ABOUT } from './report/about.js';
 import { testModelServer } from './server/virtual-server.js';
 
 /*
@@ -43,14 +44,6 @@ const STARTED_AT = Date.UTC(2026, 0, 2, 3, 4, 5);
 const shown = (event: TrafficEvent) => trafficView(event, () => undefined);
 const frames = [frameEvent('03 0000 0001'), replyEvent('03 0000 0001', '03 02 0007')];
 
-const ABOUT = {
-  group: 'time',
-  does: 'Waits.',
-  matters: 'It <does>.',
-  rule: 'Passes.',
-  fix: 'Mend it.',
-  source: 'nobody',
-};
 const RUN: Report = {
   kind: 'scenario',
   name: 'a <test> & "more"',

@@ -8,6 +8,7 @@ import { trafficView } from '../../../src/simulator/traffic/view.js';
 import { fleetHtml, htmlReport, trafficHtml } from '../../../src/testing/report/html.js';
 import { type Report, viewReport } from '../../../src/testing/report/report.js';
 import { frameEvent, replyEvent } from '../../simulator/traffic/events.js';
+import { ABOUT } from '../../testing/report/about.js';
 import { accessibilityFaults } from './browser.js';
 import { browser, describeInBrowser } from './chromium.js';
 
@@ -29,15 +30,6 @@ function polls(seq: number, count: number) {
     ];
   }).flat();
 }
-
-const ABOUT = {
-  group: 'time',
-  does: 'Waits.',
-  matters: 'It <does>.',
-  rule: 'Passes.',
-  fix: 'Mend it.',
-  source: 'nobody',
-};
 
 const RUN: Report = {
   kind: 'client',

@@ -25,6 +25,7 @@ import {
 import { clientReportSchema } from '../../../src/testing/report/shapes.js';
 import { aboutText, escaped } from '../../../src/testing/report/words.js';
 import { bytesOf } from '../../modbus/protocol/hex.js';
+import { ABOUT } from './about.js';
 
 const ADU = SOCKET.encode({ unitId: 1, transactionId: 1, pdu: bytesOf('03 00 00 00 01') });
 const COMMON = { line: 'bus', client: undefined, clientId: 1, framing: SOCKET, unitId: 1, functionCode: 3 };
@@ -155,14 +156,6 @@ describe('the report in JSON', () => {
   });
 });
 
-const ABOUT = {
-  group: 'time',
-  does: 'Waits.',
-  matters: 'It <does>.',
-  rule: 'Passes.',
-  fix: 'Mend it.',
-  source: 'nobody',
-};
 const CLIENT_TEST = viewReport(
   {
     ...REPORT,
