@@ -1,5 +1,6 @@
 import { DueQueue } from './due-queue.js';
 import type { Dependent, PlacedSignal, Point } from './point.js';
+import { History } from './registers/history.js';
 import type { Schedule } from './schedule.js';
 import type { DeviceClock } from './signals/clock.js';
 
@@ -18,6 +19,8 @@ export interface GraphDevice {
   needersOf(name: string): Iterable<Dependent>;
   /** Returns the value at the moment when `clock` shows `time`. */
   valueAtMoment(point: Point, time: number, clock: DeviceClock): number;
+  /** Tells whether a value can be computed again as it was at a real time, with all that it needs. */
+  isKnownAt(point: Point, real: number, known: Map<Point, boolean>): boolean;
   /** Makes a dependent keep what it has, at the present moment of a schedule, perhaps of another device. */
   settle(dependent: Dependent, schedule: Schedule): void;
 }
@@ -59,8 +62,15 @@ export class DependencyGraph {
   #dependents = new WeakMap<Point, Dependents>();
   /** How much the dependents of a device evaluate in one step, for a number of its changes. */
   readonly #work = new WeakMap<GraphDevice, { readonly changes: number; readonly work: number }>();
+  /** What the registers of the devices held. */
+  readonly history: History;
   #isAdvancing = false;
   #stepsAtOnce = MOST_STEPS_AT_ONCE;
+
+  /** @param now returns real time in ms, which never goes back; the clocks of the devices follow `history.now` */
+  constructor(now: () => number = () => performance.now()) {
+    this.history = new History(now);
+  }
 
   /**
    * How many steps each value that adds up others may make up in one read. The more there is to evaluate, the
@@ -71,6 +81,7 @@ export class DependencyGraph {
   }
 
   add(points: GraphDevice): void {
+    this.history.begin(points, 'made');
     this.#devices.set(points.device, points);
   }
 
@@ -131,8 +142,21 @@ export class DependencyGraph {
   advance(): void {
     if (this.#isAdvancing) return;
     this.#isAdvancing = true;
-    for (let next = this.#firstDue(); next; next = this.#firstDue()) next.doNext();
+    for (let next = this.#firstDue(); next; next = this.#firstDue()) {
+      this.history.due = next.due === undefined ? undefined : next.clock.realAt(next.due);
+      next.doNext();
+    }
+    this.history.due = undefined;
     this.#isAdvancing = false;
+  }
+
+  /** Lets `look` find all values as they were at a real time. It must change nothing. */
+  at<Seen>(real: number, look: () => Seen): Seen {
+    this.advance();
+    this.revision++;
+    const seen = this.history.at(real, look);
+    this.revision++;
+    return seen;
   }
 
   /**

@@ -20,6 +20,7 @@ import { type Interruption, Power } from './power.js';
 import type { FeedDefinition } from './queue-feed.js';
 import { clientAccess } from './read-write.js';
 import type { Writer } from './registers/accesses.js';
+import type { History } from './registers/history.js';
 import type { RegisterImage } from './registers/image.js';
 import { type ClockSettings, DeviceClock } from './signals/clock.js';
 import type { TableName, Tables } from './tables.js';
@@ -74,10 +75,8 @@ export interface DeviceOptions extends Partial<Omit<Server, 'access' | 'reaction
   readonly manners?: Manners;
   /** Registers in the tables that are defined although the configuration has none there. */
   readonly defined?: readonly DefinedRegisters[];
-  /** The values of other devices that signals of this device may depend on. */
+  /** The values of other devices that signals of this device may depend on, and the real time. */
   readonly graph?: DependencyGraph;
-  /** Returns real time in ms, which never goes back. */
-  readonly now?: () => number;
 }
 
 /**
@@ -124,7 +123,8 @@ export class Device {
 
   constructor(options: DeviceOptions) {
     const { name, tables, cells, identity = identityObjects(), life = STILL } = options;
-    const { graph = new DependencyGraph(), now = () => 0 } = options;
+    const { graph = new DependencyGraph(() => 0) } = options;
+    const { now } = graph.history;
     this.name = name;
     this.tables = tables;
     this.cells = cells;
@@ -153,6 +153,17 @@ export class Device {
       serverId: options.serverId ?? { id: [0], running: true, additional: productName(identity) },
     };
     this.manners = options.manners;
+    for (const image of this.images) image.history = graph.history;
+  }
+
+  /** What the registers held. */
+  get history(): History {
+    return this.#graph.history;
+  }
+
+  /** Lets `look` find this and all other devices as they were at a real time. It must change nothing. */
+  at<Seen>(real: number, look: () => Seen): Seen {
+    return this.#graph.at(real, look);
   }
 
   /** Makes a device in pieces. Nobody uses any part of it meanwhile. */
@@ -196,6 +207,7 @@ export class Device {
   define(table: TableName, ranges: readonly AddressRange[], write: boolean): void {
     this.tables[table].define(ranges, write);
     for (const { address, quantity } of ranges) this.#noteDefined({ table, address, quantity, write });
+    this.history.begin(this.points, 'defined');
     this.#serveTables();
   }
 
@@ -250,6 +262,7 @@ export class Device {
    * added up.
    */
   setClock(settings: Partial<ClockSettings>, step: number): void {
+    this.history.begin(this.points, 'clock');
     this.#graph.settleDevice(this.points);
     this.clock.set(settings);
     if (step > 0) this.points.step(step);

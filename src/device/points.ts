@@ -231,6 +231,7 @@ export class Points implements GraphDevice, LocalPoints {
 
   /** Restarts all signals as defined. Retained accumulators continue from the value in their registers. */
   restart(): void {
+    this.#graph.history.begin(this, 'restarted');
     this.changes++;
     atOnce(this.#starting());
     for (const point of this.all) if (point.definition.retain) point.written(0);
@@ -246,8 +247,35 @@ export class Points implements GraphDevice, LocalPoints {
     this.#graph.link();
   }
 
+  /**
+   * Tells whether a value can be computed again as it was at `real`, in ms of real time, with all that it needs.
+   * Call this before looking there.
+   * @param known what was found out for the same moment
+   */
+  isKnownAt(point: Point, real: number, known = new Map<Point, boolean>()): boolean {
+    const before = known.get(point);
+    if (before !== undefined) return before;
+    known.set(point, true);
+    const { history } = this.#graph;
+    const { signal } = point;
+    // What was written into a sum is taken over when it is read.
+    if (signal?.accumulator) this.valueNow(point);
+    const isKnown =
+      history.since(this).at <= real &&
+      history.since(point).at <= real &&
+      !signal?.inlet?.isStale &&
+      (signal?.since?.() ?? 0) <= this.#clock.timeAt(real) &&
+      point.needs.every((name) => {
+        const found = this.#graph.find(this.device, name);
+        return !found || found.points.isKnownAt(found.point, real, known);
+      });
+    known.set(point, isKnown);
+    return isKnown;
+  }
+
   /** Sets the signal that computes a value from now on. Without a signal the value stays as it is. */
   setSignal(point: Point, placed: PlacedSignal | undefined): void {
+    this.#graph.history.begin(point, 'made');
     this.#graph.advance();
     this.changes++;
     this.settleDependents(point);
@@ -271,6 +299,7 @@ export class Points implements GraphDevice, LocalPoints {
     this.#graph.advance();
     this.settleDependents(point);
     point.signal?.inlet?.take(outcome, at);
+    point.image.keep(point.location);
     point.refresh(this.schedule.time, this.#graph.revision);
   }
 
@@ -279,6 +308,7 @@ export class Points implements GraphDevice, LocalPoints {
    * schedule.
    */
   setAvailable(point: Point, available: boolean): void {
+    this.#graph.history.begin(point, 'made');
     this.changes++;
     this.#switch(point, available);
   }
@@ -386,10 +416,11 @@ export class Points implements GraphDevice, LocalPoints {
       },
       changing: (address) => {
         const point = cells.get(address);
-        if (!point) return;
+        if (!point) return false;
         this.#graph.advance();
         this.settleDependents(point);
         point.written(this.schedule.time);
+        return point.signal !== undefined && !point.signal.inlet;
       },
       changed: (address, count) => {
         for (const point of this.between(image, address, count)) this.#followers.changed(point);

@@ -45,16 +45,14 @@ export function buildDevice(
   definition: DeviceDefinition,
   source: ActionSource,
   graph: DependencyGraph = new DependencyGraph(),
-  now: () => number = () => performance.now(),
 ): Device {
-  const device = atOnce(buildingDevice(definition, source, { graph, now }));
+  const device = atOnce(buildingDevice(definition, source, { graph }));
   graph.add(device.points);
   return device;
 }
 
 interface Surroundings {
   readonly graph: DependencyGraph;
-  readonly now?: () => number;
   /** The device whose registers, as they are defined now, the new one is to have, too. */
   readonly like?: Device | undefined;
 }
@@ -65,7 +63,7 @@ interface Surroundings {
 function* buildingDevice(
   { name, identity, extras, tables, cells, life }: DeviceDefinition,
   source: ActionSource,
-  { graph, now = () => performance.now(), like }: Surroundings,
+  { graph, like }: Surroundings,
 ): Work<Device> {
   let made: Device | undefined;
   const images = new Map<RegisterLayout, RegisterImage>();
@@ -99,7 +97,6 @@ function* buildingDevice(
     ...(life && { life }),
     ...(like && { defined: like.defined }),
     graph,
-    now,
   };
   made = yield* Device.making(options);
   return made;
@@ -253,6 +250,7 @@ export class Devices {
   /** Ends a device that was taken out. */
   end({ device }: DeviceApart): void {
     this.#real.detach(device);
+    this.graph.history.forget(device.images);
     device.points.schedule.clear();
   }
 

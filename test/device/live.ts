@@ -22,10 +22,10 @@ export function liveDevices(devices: Readonly<Record<string, Parts>>) {
     looks++;
     return now;
   };
-  const graph = new DependencyGraph();
+  const graph = new DependencyGraph(clock);
   const source = { random: () => 0.5, now: () => new Date(0), uptime: () => now };
   const built = nativeSetup({ devices: file, lines }).devices.map((definition) =>
-    buildDevice(definition, source, graph, clock),
+    buildDevice(definition, source, graph),
   );
   graph.link();
   const meter = built.find(({ name }) => name === 'meter') as Device;

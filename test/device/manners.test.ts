@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { DependencyGraph } from '../../src/device/dependency-graph.js';
 import type { Device } from '../../src/device/device.js';
 import { type Connection, type Moment, TimedManners } from '../../src/device/manners.js';
 import { mannersSchema } from '../../src/document/native/manners-schema.js';
@@ -201,7 +202,7 @@ describe('manners that are about time', () => {
     expect(timed.whyUnheard(at(30_000))).toBeUndefined();
     expect(timed.whyUnheard(at(60_001))).toBe('the device was asleep; the request woke it');
     let now = 0;
-    const device = deviceOf(CONTENT, { size: 64, now: () => now });
+    const device = deviceOf(CONTENT, { size: 64, graph: new DependencyGraph(() => now) });
     device.manners = mannersSchema.parse({ sleeps: { after: '30s', wakes: 1 } });
     now = 100_000;
     device.restart();
@@ -270,7 +271,7 @@ describe('manners that are about time', () => {
   });
 
   it('locksUp on a quick connection, until its power is switched', () => {
-    const device = deviceOf(CONTENT, { size: 64, now: () => 0 });
+    const device = deviceOf(CONTENT, { size: 64, graph: new DependencyGraph(() => 0) });
     device.manners = mannersSchema.parse({ locksUp: { on: [{ reconnect: '1s' }], for: 'power' } });
     device.timedManners?.connected(since(5000, 0, 1000));
     expect(device.timedManners?.whyUnheard(at(5001))).toBeUndefined();

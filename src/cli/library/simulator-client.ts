@@ -11,7 +11,7 @@ import type {
   MannersRequest,
   PowerRequest,
 } from '../../simulator/commands/schemas/device.js';
-import type { RuleView } from '../../simulator/commands/schemas/fault.js';
+import type { PastRules, RuleView } from '../../simulator/commands/schemas/fault.js';
 import type { LineView } from '../../simulator/commands/schemas/line.js';
 import type { ConfigurationChange } from '../../simulator/commands/schemas/program.js';
 import type {
@@ -19,6 +19,8 @@ import type {
   RegisterQuery,
   RegisterView,
   ValueView,
+  WordQuery,
+  Words,
 } from '../../simulator/commands/schemas/value.js';
 import type { trafficViewSchema } from '../../simulator/traffic/view-schema.js';
 
@@ -174,6 +176,14 @@ export class DeviceClient {
   }
 
   /**
+   * Up to 512 registers side by side, now or at a moment of the past: `{table: 'holding', from: 0, to: 9, at: '30s'}`.
+   */
+  words(query: WordQuery = {}): Promise<Words> {
+    const given = Object.entries(query).map(([key, value]): [string, string] => [key, String(value)]);
+    return this.#answer('GET', `/words?${new URLSearchParams(given)}`);
+  }
+
+  /**
    * Sets values by name, or by table and address. Sets none of them when one change is invalid or does not
    * find the value that it expects.
    */
@@ -238,6 +248,11 @@ export class FaultsClient {
   /** All rules, in the order in which they act. */
   async list(): Promise<readonly RuleView[]> {
     return ((await this.#call('GET', '/faults')) as { faults: RuleView[] }).faults;
+  }
+
+  /** The rules that were in force at a moment of the past: a time in ISO 8601, or how long ago (`30s`). */
+  past(at: string): Promise<PastRules> {
+    return this.#call('GET', `/past/faults?${new URLSearchParams({ at })}`) as Promise<PastRules>;
   }
 
   /** A rule with its counts. */

@@ -39,6 +39,22 @@ export interface RuleStatus {
   readonly remaining: number | undefined;
 }
 
+/** A rule that was in force for some time, and is not any more. */
+interface PastRule {
+  readonly rule: FaultRule;
+  readonly seed: number;
+  readonly temporary: boolean;
+  /** From when to when, in ms of the source's `uptime`. */
+  readonly since: number;
+  readonly until: number;
+  /** How long it is as JSON. */
+  readonly size: number;
+}
+
+/** How much of past rules is kept: their number, and their characters as JSON. */
+const MOST_PAST = 1000;
+const MOST_PAST_SIZE = 1_000_000;
+
 interface RuleEntry {
   rule: FaultRule;
   readonly seed: number;
@@ -52,6 +68,8 @@ interface RuleEntry {
   isDecided: boolean;
   /** When the rule was put in force, in ms of the source's `uptime`. */
   readonly since: number;
+  /** When it became what it is: it may have been switched off meanwhile. */
+  changedAt: number;
 }
 
 /** The inputs of the rules from outside, which tests replace. */
@@ -78,6 +96,10 @@ export class FaultRules {
   readonly #entries = new Map<string, RuleEntry>();
   readonly #source: RuleSource;
   readonly #states = new DeviceStates();
+  /** The rules that were in force, in the order in which they ended. */
+  readonly #past: PastRule[] = [];
+  #pastSize = 0;
+  #pastFrom: number;
   /** The lines of runs that bring faults of their own. */
   readonly #suspendedOn = new Set<string>();
   /** Finds the rules for a request; undefined after a change, until the next request. */
@@ -85,6 +107,39 @@ export class FaultRules {
 
   constructor(source: RuleSource) {
     this.#source = source;
+    this.#pastFrom = source.uptime();
+  }
+
+  /** From when on it is known which rules were in force, in ms of the source's `uptime`. */
+  get pastFrom(): number {
+    return this.#pastFrom;
+  }
+
+  /** The rules at a moment of the source's `uptime`; those that were there already come first. */
+  listAt(moment: number): Pick<RuleStatus, 'rule' | 'seed' | 'temporary'>[] {
+    const present = Array.from(this.#entries.values(), (entry) => ({
+      ...entry,
+      since: entry.changedAt,
+      until: Number.POSITIVE_INFINITY,
+    }));
+    return [...this.#past, ...present]
+      .filter(({ since, until }) => since <= moment && moment < until)
+      .sort((a, b) => a.since - b.since);
+  }
+
+  /** Keeps what a rule was until now. */
+  #end(name: string): void {
+    const entry = this.#entries.get(name);
+    if (!entry) return;
+    const { rule, seed, temporary, changedAt } = entry;
+    const size = JSON.stringify([rule.when, rule.faults.map(({ written }) => written)]).length;
+    this.#past.push({ rule, seed, temporary, since: changedAt, until: this.#source.uptime(), size });
+    this.#pastSize += size;
+    while (this.#past.length > MOST_PAST || this.#pastSize > MOST_PAST_SIZE) {
+      const dropped = this.#past.shift();
+      this.#pastSize -= dropped?.size ?? this.#pastSize;
+      this.#pastFrom = dropped?.until ?? this.#pastFrom;
+    }
   }
 
   has(name: string): boolean {
@@ -113,7 +168,8 @@ export class FaultRules {
   set(rule: FaultRule, { temporary = false } = {}): RuleStatus {
     const seed = rule.seed ?? newSeed(() => this.#source.random());
     const since = this.#source.uptime();
-    const entry = { ...begun(rule, seed), temporary, since };
+    const entry = { ...begun(rule, seed), temporary, since, changedAt: since };
+    this.#end(rule.name);
     this.changes++;
     this.#matcher = undefined;
     this.#entries.set(rule.name, entry);
@@ -133,12 +189,15 @@ export class FaultRules {
     if (enabled === isOn) return true;
     this.changes++;
     this.#matcher = undefined;
-    if (!isOn) entry.rule = { ...rule, enabled: false };
-    else this.#entries.set(name, { ...entry, ...begun(rule, entry.seed), since: this.#source.uptime() });
+    this.#end(name);
+    const changedAt = this.#source.uptime();
+    if (!isOn) Object.assign(entry, { rule: { ...rule, enabled: false }, changedAt });
+    else this.#entries.set(name, { ...entry, ...begun(rule, entry.seed), since: changedAt, changedAt });
     return true;
   }
 
   remove(name: string): boolean {
+    this.#end(name);
     this.changes++;
     this.#matcher = undefined;
     const removed = this.#entries.delete(name);

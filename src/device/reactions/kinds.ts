@@ -257,6 +257,7 @@ const EFFECTS = {
  */
 function latched(signal: Signal, every: number, pace: Pace): Signal {
   let since = Number.POSITIVE_INFINITY;
+  let from = 0;
   /** The grid line to look at next. */
   let line = 0;
   const lookUntil = (time: number) => {
@@ -272,6 +273,7 @@ function latched(signal: Signal, every: number, pace: Pace): Signal {
   };
   return {
     inlet: signal.inlet,
+    since: () => from,
     valueAt(time) {
       lookUntil(time);
       return Number(time >= since);
@@ -279,6 +281,7 @@ function latched(signal: Signal, every: number, pace: Pace): Signal {
     accumulator: {
       settle: lookUntil,
       preset(time, value) {
+        from = time;
         since = value >= 1 ? time : Number.POSITIVE_INFINITY;
         line = Math.floor(time / every) + 1;
       },

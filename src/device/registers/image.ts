@@ -1,6 +1,7 @@
 import { Counters, LastWrites, type Writer } from './accesses.js';
 import { type Action, type ActionSource, type ActiveCells, runAction } from './actions.js';
 import type { CellType, ValueOrder } from './cell-type.js';
+import type { History } from './history.js';
 import {
   BEGINS,
   isWritableMeta,
@@ -16,8 +17,11 @@ import { type Value, type ValueLocation, valueOfWords, wordsOfValue } from './va
 export interface LiveValues {
   /** Updates the values of `count` cells from `address`. Call this before a read. */
   refresh(address: number, count: number): void;
-  /** Call this before a client, a person or an action changes the cell at `address`. */
-  changing(address: number): void;
+  /**
+   * Call this before a client, a person or an action changes the cell at `address`.
+   * @returns true where a signal computes the cell, so that nobody needs to know what was written there
+   */
+  changing(address: number): boolean;
   /** Call this after `count` cells from `address` were changed. */
   changed(address: number, count: number): void;
   /**
@@ -51,6 +55,8 @@ export class RegisterImage implements ActiveCells {
   readonly restart: () => void;
   /** Computes values; absent where no value is computed. */
   live: LiveValues | undefined;
+  /** Keeps what the words were before changes; absent where nobody asks for it. */
+  history: History | undefined;
   /**
    * Replaces the words of unavailable values, among words from `address` on, by what clients read instead;
    * absent where all values are available.
@@ -151,20 +157,40 @@ export class RegisterImage implements ActiveCells {
   }
 
   setWord(address: number, word: number): void {
-    this.live?.changing(address);
-    if (this.#words[address] !== word) this.changes++;
-    this.#store(address, word);
-    this.live?.changed(address, 1);
+    this.setWords(address, [word]);
   }
 
   /** Changes words side by side. A value of several words changes once. */
   setWords(address: number, words: readonly number[]): void {
-    for (let i = 0; i < words.length; i++) this.live?.changing(address + i);
+    const { live, history } = this;
+    let computed: Set<number> | undefined;
+    for (let i = 0; live && i < words.length; i++)
+      if (live.changing(address + i)) computed = (computed ?? new Set()).add(i);
+    let at: number | undefined;
     for (let i = 0; i < words.length; i++) {
-      if (this.#words[address + i] !== words[i]) this.changes++;
+      const before = this.#words[address + i] as number;
+      if (before !== words[i]) {
+        this.changes++;
+        at ??= history?.time;
+        if (at !== undefined && !computed?.has(i)) history?.note(this, address + i, before, at);
+      }
       this.#store(address + i, words[i] as number);
     }
-    this.live?.changed(address, words.length);
+    live?.changed(address, words.length);
+  }
+
+  /** Puts a word of the past into a cell, or takes it back. Nothing else notices. @returns the word before */
+  exchange(address: number, word: number): number {
+    const before = this.#words[address] as number;
+    this.#store(address, word);
+    return before;
+  }
+
+  /** Keeps the words of a value that a publisher is about to replace. */
+  keep({ address, cells }: ValueLocation): void {
+    const at = this.history?.time ?? 0;
+    for (let cell = address; cell < address + cells; cell++)
+      this.history?.note(this, cell, this.#words[cell] as number, at);
   }
 
   #store(address: number, word: number): void {

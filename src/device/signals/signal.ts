@@ -93,6 +93,8 @@ export interface Signal {
   valueAt(time: number): number;
   /** Returns the exact integral between two times, in value-seconds. Absent where there is no closed form. */
   readonly integral?: ((from: number, to: number) => number) | undefined;
+  /** The earliest time of which the value can be computed again; absent where that is any time. */
+  readonly since?: () => number;
   /** Returns why the value is not as intended, for example because a file has vanished. */
   readonly trouble?: () => string | undefined;
   /** Settles and presets the sum. Only a signal that accumulates has this. */

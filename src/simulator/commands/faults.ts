@@ -24,8 +24,9 @@ import { micros } from '../traffic/words.js';
 import { undoable } from '../undo.js';
 import type { CommandContext } from './context.js';
 import type { DeclaredInput, FunctionsOf } from './declared.js';
+import { momentIn } from './past.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf, refusalOfIssues } from './refusal.js';
-import type { RULE_COMMANDS, RuleView } from './schemas/fault.js';
+import type { PastRules, RULE_COMMANDS, RuleView } from './schemas/fault.js';
 import { type FaultPreviewView, previewBody } from './schemas/fault-preview.js';
 
 /** Warnings about devices of a rule that no line of the rule serves. */
@@ -67,6 +68,23 @@ type WrittenRule = OfWrittenRule['rule'];
 
 function* listRules({ simulator }: CommandContext): Generator<RuleView> {
   for (const status of simulator.faults.rules.list()) yield ruleView(status, simulator.lines.values());
+}
+
+/** The rules of a moment of the past. */
+function pastRules(
+  { simulator }: CommandContext,
+  { at }: DeclaredInput<(typeof RULE_COMMANDS)['rule.past']>,
+): Outcome<PastRules> {
+  const { rules } = simulator.faults;
+  const { real, shown, time } = momentIn(simulator, at);
+  const since = time(rules.pastFrom);
+  if (real < rules.pastFrom)
+    return refusal('history.not_kept', 'at', `the fault rules are known from ${since} on`);
+  return done({
+    at: shown,
+    since,
+    faults: rules.listAt(real).map(({ rule, seed }) => writtenRule(rule, seed)),
+  });
 }
 
 function getRule({ simulator }: CommandContext, { name }: OfRule): Outcome<RuleView> {
@@ -179,6 +197,19 @@ function ruleView(
   const all = [...lines];
   const warnings = [...unservedUnits(rule, all), ...unservedDevices(rule, all)];
   return {
+    ...writtenRule(rule, seed),
+    matches,
+    hits,
+    lastHit: lastHit?.toISOString() ?? null,
+    open,
+    remaining: remaining ?? null,
+    ...(warnings.length > 0 && { warnings }),
+  };
+}
+
+/** A rule as it was written. */
+function writtenRule(rule: FaultRule, seed: number) {
+  return {
     name: rule.name,
     enabled: rule.enabled ?? true,
     when: rule.when,
@@ -186,12 +217,6 @@ function ruleView(
     do: rule.faults.map(({ kind, written }) => ({ [kind]: written })),
     ...(rule.becomes && { [THEN]: { ...rule.becomes } }),
     seed,
-    matches,
-    hits,
-    lastHit: lastHit?.toISOString() ?? null,
-    open,
-    remaining: remaining ?? null,
-    ...(warnings.length > 0 && { warnings }),
   };
 }
 
@@ -225,6 +250,7 @@ function previewView(
 
 export const RULE_FUNCTIONS = {
   'rule.list': listRules,
+  'rule.past': pastRules,
   'rule.add': undoable(addRule),
   'rule.reset': undoable(resetRules),
   'rule.preview': previewRule,

@@ -88,6 +88,7 @@ export const CODES = {
   'register.undefined': { status: 400, means: 'No register is defined at the address.' },
   'register.defined': { status: 409, means: 'All registers of the range are defined already.' },
   'register.inside_value': { status: 400, means: 'The address is inside a value of several registers.' },
+  'history.not_kept': { status: 409, means: 'Nothing is kept of this moment.' },
   'rule.unknown': { status: 404, means: 'There is no fault rule of this name.' },
   'rule.invalid': { status: 400, means: 'The fault rule has a mistake.' },
   'rule.name_taken': { status: 400, means: 'There is a fault rule of this name already.' },

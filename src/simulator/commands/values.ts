@@ -25,6 +25,7 @@ import {
 } from './device-value.js';
 import type { OfDevice } from './devices.js';
 import { readExpected, unexpected } from './expected-values.js';
+import { momentOf } from './past.js';
 import { openRecordings } from './recordings.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
 import type { RegisterView, SIGNAL_COMMANDS, VALUE_COMMANDS, ValueView, Words } from './schemas/value.js';
@@ -262,28 +263,65 @@ function readWords(
     table,
     from,
     to = from + MAX_WORDS - 1,
+    at,
   }: DeclaredInput<(typeof VALUE_COMMANDS)['value.words']>,
 ): Outcome<Words> {
   const device = simulator.devices.get(name);
   if (!device) return unknownDevice(simulator, name);
   if (to >= from + MAX_WORDS)
     return refusal('request.invalid', 'to', `expected at most ${MAX_WORDS} addresses`);
+  const range = { table, from, to };
+  return at === undefined ? done(wordsOf(device, range)) : pastWords(simulator, device, range, at);
+}
+
+/** Registers side by side as they were. @param wall the moment, in ms since 1970 */
+function pastWords(simulator: Simulator, device: Device, range: WordRange, wall: number): Outcome<Words> {
+  const moment = momentOf(simulator, device, wall);
+  if (!moment.ok) return moment;
+  const { real, past } = moment.value;
+  const { window } = device.tables[range.table];
+  const unknown = new Set<Point>();
+  const known = new Map<Point, boolean>();
+  for (const { point } of valuesBetween(device, range.table, range))
+    if (point && !device.points.isKnownAt(point, real, known)) unknown.add(point);
+  const words = device.at(real, () => wordsOf(device, range, unknown));
+  // What signals were then is shown in their registers.
+  window.image.refresh(window.base + range.from, words.words.length);
+  return done({ ...words, past: past(window, range.from, range.to) });
+}
+
+interface WordRange extends Range {
+  readonly table: TableName;
+}
+
+/** @param unknown values that can not be computed for the moment that is looked at */
+function wordsOf(
+  device: Device,
+  { table, from, to }: WordRange,
+  unknown: ReadonlySet<Point | undefined> = new Set(),
+): Words {
   const { power, clock, tables } = device;
   const { image, base, size, bitsPerCell } = tables[table].window;
   const end = Math.min(to + 1, size);
   const found = [...valuesBetween(device, table, { from, to })];
+  const gaps = new Set<number>();
+  for (const { point, address, location } of found)
+    for (let cell = 0; unknown.has(point) && cell < location.cells; cell++) gaps.add(address + cell);
   // Signals are computed while values are shown, so the words are taken afterwards.
-  const values = found.filter(isMoreThanAWord).map(viewRegister);
+  const values = found
+    .filter((value) => isMoreThanAWord(value) && !unknown.has(value.point))
+    .map(viewRegister);
   const served = image.servedWords(base + from, Math.max(0, end - from));
   const words: (number | null)[] = [];
   let access = '';
   for (let address = from; address < end; address++) {
     const isDefined = image.typeAt(base + address) !== 'invalid';
-    words.push(isDefined ? (served[address - from] as number) : null);
-    access += isDefined ? (image.isWritable(base + address) ? 'w' : 'r') : '-';
+    const isKnown = isDefined && !gaps.has(address);
+    words.push(isKnown ? (served[address - from] as number) : null);
+    access += isKnown ? (image.isWritable(base + address) ? 'w' : 'r') : isDefined ? '?' : '-';
   }
   const isOfBits = (table === 'coils' || table === 'discrete') && bitsPerCell === 1;
-  return done({
+  return {
     power: power.state,
     clock: { time: thousandths(clock.time / 1000), ...clock.settings },
     table,
@@ -292,7 +330,7 @@ function readWords(
     words,
     access,
     values,
-  });
+  };
 }
 
 function isMoreThanAWord({ location, point, image }: DeviceValue): boolean {

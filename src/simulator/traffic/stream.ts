@@ -44,6 +44,9 @@ const BLOCK_SIZE = 512 * 1024;
  */
 const CLOCK_INTERVAL_MS = 1000;
 
+/** The least difference, in ms, by which the wall clock was set and not only read. */
+const CLOCK_STEP_MS = 2;
+
 /** The bytes before each record: number of the line, wall-clock time. */
 const HEAD_SIZE = 2 + 8;
 /** The bytes of the offset of a record in its block. */
@@ -139,7 +142,7 @@ export class TrafficStream extends KeptEvents {
   /** Keeps an event and calls the listeners. @returns its sequence number */
   add(lineNumber: number, event: NewEvent): number {
     const seq = ++this.#last;
-    const time = event.at + this.#offsetAt(event.at);
+    const time = event.at + this.offsetAt(event.at);
     if (this.limits.events > 0) this.#keep(seq, lineNumber, time, event);
     else this.#first = seq + 1;
     if (this.#listeners.size > 0) {
@@ -160,10 +163,13 @@ export class TrafficStream extends KeptEvents {
     this.#send?.({ kind: 'cleared', first: this.#first });
   }
 
-  #offsetAt(at: number): number {
+  /** Wall-clock time at a time of `performance.now()`, less that time; both in ms. */
+  offsetAt(at: number): number {
     if (at - this.#wallReadAt > CLOCK_INTERVAL_MS) {
       this.#wallReadAt = at;
-      this.#wallOffset = this.#wallClock();
+      const offset = this.#wallClock();
+      // What is read jitters by the resolution of the clock; moments that were shown must stay what they are.
+      if (Math.abs(offset - this.#wallOffset) > CLOCK_STEP_MS) this.#wallOffset = offset;
     }
     return this.#wallOffset;
   }

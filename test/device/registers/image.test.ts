@@ -154,6 +154,7 @@ it('whoever computes values is asked before a cell changes, and hears of each ch
   const heard: string[] = [];
   const hear = (what: string) => (address: number, count?: number) => {
     heard.push([what, address, ...(count === undefined ? [] : [count]), image.wordAt(2)].join(' '));
+    return false;
   };
   image.live = {
     refresh: hear('refresh'),

@@ -215,6 +215,7 @@ export const DERIVED = {
       let course: Course = constant(0);
       return {
         valueAt: (time) => courseAt(course, time),
+        since: () => course[0]?.time ?? 0,
         integral: (from, to) => courseIntegral(course, from, to),
         follower: {
           command: name,
@@ -261,6 +262,7 @@ function accumulate(rate: Signal, { from, factor, every, rollover, pace, isStrai
     area = undefined;
   };
   return {
+    since: () => origin.time,
     valueAt(time) {
       const total = totalAt(time);
       return rollover === undefined ? total : total - rollover * Math.floor(total / rollover);

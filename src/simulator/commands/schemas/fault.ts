@@ -5,6 +5,7 @@ import { THEN } from '../../../device/faults/then.js';
 import type { DeclaredCommands } from '../declared.js';
 import { previewBody, previewSchema, RULE } from './fault-preview.js';
 import { failures } from './problem.js';
+import { pastMoment } from './value.js';
 
 /** A fault rule in the form of a native file, and what it has done so far. */
 const ruleViewSchema = z
@@ -43,6 +44,30 @@ const ruleViewSchema = z
 
 export type RuleView = z.infer<typeof ruleViewSchema>;
 
+const pastRulesSchema = z
+  .object({
+    at: z.string().describe('The moment that is shown.'),
+    since: z.string().describe('From when on the rules are kept.'),
+    faults: z
+      .array(
+        ruleViewSchema.pick({
+          name: true,
+          enabled: true,
+          when: true,
+          schedule: true,
+          do: true,
+          [THEN]: true,
+          seed: true,
+        }),
+      )
+      .describe(
+        'The rules, in the order in which they were put in force. How often each had acted is not kept.',
+      ),
+  })
+  .meta({ id: 'PastRules', description: 'The fault rules that were in force at a moment of the past.' });
+
+export type PastRules = z.infer<typeof pastRulesSchema>;
+
 const switchRequest = section({ enabled: flag }).meta({ examples: [{ enabled: false }] });
 
 const params = z.object({
@@ -72,6 +97,15 @@ export const RULE_COMMANDS = {
     description: 'In the order in which they act, with how often each has acted.',
     member: 'faults',
     response: { 200: ruleList },
+  },
+  'rule.past': {
+    rest: 'GET /past/faults',
+    kind: 'query',
+    sent: z.object({ at: pastMoment.default(() => Date.now()) }),
+    summary: 'List the fault rules of a moment of the past',
+    description:
+      'Those that were in force then, or switched off. The last 1,000 changes of rules are kept, up to 1 MB.',
+    response: { 200: pastRulesSchema, ...failures(400, 409) },
   },
   'rule.add': {
     rest: 'POST /faults',

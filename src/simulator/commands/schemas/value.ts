@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { flag, oneOf, section, text, wholeNumber } from '../../../common/schema/parts.js';
+import { moment } from '../../../common/schema/units.js';
 import { TABLE_NAMES } from '../../../device/tables.js';
 import { ADDRESS_SPACE } from '../../../modbus/protocol/limits.js';
 import type { DeclaredCommands } from '../declared.js';
@@ -159,11 +160,51 @@ const newValue = section({
   examples: [{ value: 231.5 }, { available: false }],
 });
 
+/** A moment of the past. */
+export const pastMoment = moment
+  .optional()
+  .describe(
+    'The past: as it was at this time in ISO 8601, or this long ago (`30s`). Now when absent, or when it is still to come.',
+  );
+
+const time = z.string().nullable().describe('Null if there is none, as far as is kept.');
+
+const pastSchema = z
+  .object({
+    at: z.string().describe('The moment that is shown.'),
+    since: z.string().describe('From when on anything is known of this device.'),
+    why: z
+      .enum(['made', 'restarted', 'clock', 'defined', 'full'])
+      .describe(
+        'Why not earlier: the device was made, was restarted, its clock was set, registers were defined, or earlier changes were given up.',
+      ),
+    changed: time.describe(
+      'When registers of the device were last written up to then; null if they were not, as far as is kept.',
+    ),
+    before: z
+      .array(z.tuple([z.number(), z.number()]))
+      .describe('Addresses in the range that this write has changed, with the word before it.'),
+    previous: time.describe('When registers were written before the moment.'),
+    next: time.describe('When they were written after it.'),
+  })
+  .meta({
+    id: 'Past',
+    description: 'The moment of the past that is shown, and the writes around it.',
+  });
+
 const wordQuery = z.object({
   table: oneOf(TABLE_NAMES).default('holding').describe('The table.'),
   from: inQuery(address).default(0).describe('The first address.'),
   to: inQuery(address).optional().describe('The last address (default: as many as an answer may have).'),
+  at: pastMoment,
 });
+
+export type WordQuery = Partial<Pick<z.input<typeof wordQuery>, 'table'>> & {
+  readonly from?: number;
+  readonly to?: number;
+  /** A time in ISO 8601, or how long ago (`30s`). */
+  readonly at?: string;
+};
 
 const wordsSchema = deviceViewSchema
   .pick({ power: true, clock: true })
@@ -174,10 +215,13 @@ const wordsSchema = deviceViewSchema
     words: z.array(z.number().nullable()).describe('What clients read; null where nothing is defined.'),
     access: z
       .string()
-      .describe('A letter for each word: `w` where clients may write, `r` where not, `-` where nothing is.'),
+      .describe(
+        'A letter for each word: `w` where clients may write, `r` where not, `-` where nothing is, `?` where nobody knows what it held (`at`).',
+      ),
     values: z
       .array(registerViewSchema)
       .describe('Values that have a name, a signal or an action, or take several registers.'),
+    past: pastSchema.optional().describe('Absent without `at`.'),
   })
   .meta({
     id: 'Words',
@@ -292,8 +336,8 @@ export const VALUE_COMMANDS = {
     sent: wordQuery,
     summary: 'Read registers of a device as words',
     description:
-      'A range of at most 512 addresses as clients see it. Reading runs no action and counts no read.',
-    response: { 200: wordsSchema, ...failures(400, 404) },
+      'A range of at most 512 addresses as clients see it, now or at a moment of the past. Reading runs no action and counts no read.',
+    response: { 200: wordsSchema, ...failures(400, 404, 409) },
   },
 } as const satisfies DeclaredCommands;
 

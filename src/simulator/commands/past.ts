@@ -1,0 +1,62 @@
+import type { Device } from '../../device/device.js';
+import type { Since } from '../../device/registers/history.js';
+import type { TableWindow } from '../../device/registers/table.js';
+import type { Simulator } from '../simulator.js';
+import { isoTime } from '../traffic/words.js';
+import { done, type Outcome, refusal } from './refusal.js';
+import type { Words } from './schemas/value.js';
+
+/** A moment of which the registers of a device are kept. */
+interface PastMoment {
+  /** The moment in ms of the clock of the devices. */
+  readonly real: number;
+  /** What REST says of the moment, and of the writes around it in some cells. */
+  readonly past: (window: TableWindow, from: number, to: number) => NonNullable<Words['past']>;
+}
+
+/** Half a µs is lost where a moment is written, and half of one where it is read. */
+const ROUNDING_MS = 0.001;
+
+const WHY: Readonly<Record<Since['why'], string>> = {
+  made: 'it is there since then',
+  restarted: 'it was restarted then',
+  clock: 'its clock was set then',
+  defined: 'registers were defined then',
+  full: 'earlier changes were given up',
+};
+
+/** A moment by the clock that never goes back, and how times of that clock are written. @param wall in ms since 1970 */
+export function momentIn({ traffic }: Simulator, wall: number) {
+  const now = performance.now();
+  const offset = traffic.offsetAt(now);
+  return {
+    real: Math.min(now, wall - offset + ROUNDING_MS),
+    shown: isoTime(Math.min(now + offset, wall)),
+    time: (ms: number) => isoTime(ms + offset),
+  };
+}
+
+/** Finds a moment of which the registers of a device are kept. @param wall in ms since 1970 */
+export function momentOf(simulator: Simulator, device: Device, wall: number): Outcome<PastMoment> {
+  const { history, points, images } = device;
+  const { real, shown, time } = momentIn(simulator, wall);
+  const { at, why } = history.since(points);
+  if (real < at) {
+    const message = `the registers of ${device.name} are known from ${time(at)} on: ${WHY[why]}`;
+    return refusal('history.not_kept', 'at', message);
+  }
+  // A restart has undone what was written before it.
+  const timeOf = (ms: number | undefined) => (ms === undefined || ms < at ? null : time(ms));
+  const past: PastMoment['past'] = ({ image, base }, from, to) => {
+    const { last, previous, next } = history.around(real, images, image);
+    const changed = timeOf(last?.at);
+    const before = Array.from(last?.before ?? [], ([cell, word]): [number, number] => [cell - base, word]);
+    return {
+      at: shown,
+      ...{ since: time(at), why, changed },
+      before: changed === null ? [] : before.filter(([address]) => address >= from && address <= to),
+      ...{ previous: timeOf(previous), next: timeOf(next) },
+    };
+  };
+  return done({ real, past });
+}
