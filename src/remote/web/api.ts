@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { type Answer, ask as askBy, type Method } from '../../common/rest-client/client.js';
 import type { Session } from '../api/v1/session.js';
+import { past } from './past.js';
 import { answered, recorded } from './recorded.js';
 
 /** True after an answer that asked for a token, until somebody has logged in. */
@@ -25,9 +26,15 @@ export function ask<Value>(method: Method, path: string, body?: object): Promise
 /** Why a control that changes something is off in a session that may not. */
 export const ONLY_READS = 'this session may only read';
 
-/** Whether this session may change anything. Assumed while its role is not known. */
-export function mayWrite(): boolean {
-  return session.value?.role !== 'read';
+/** Whether this session only reads. Not assumed while its role is not known. */
+export function onlyReads(): boolean {
+  return session.value?.role === 'read';
+}
+
+/** Why nothing can be changed here; undefined if it can. */
+export function whyOff(): string | undefined {
+  if (past.value !== undefined) return 'this is the past';
+  return onlyReads() ? ONLY_READS : undefined;
 }
 
 /** Reads the session of this page. */

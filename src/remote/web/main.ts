@@ -3,10 +3,12 @@ import './base.css';
 import { html, render } from 'htm/preact';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { logIn, logOut, mayWrite, needsLogIn, ONLY_READS, readSession, session } from './api.js';
+import { logIn, logOut, needsLogIn, ONLY_READS, onlyReads, readSession, session } from './api.js';
 import { comebacks, connection, keepConnected, serverNow, summary } from './live.js';
+import { past, showThen } from './past.js';
 import { recorded } from './recorded.js';
 import { followLinks, go, hrefOf, route, SHOWN_VIEWS, type ViewName } from './route.js';
+import { TimeMachine } from './time-machine.js';
 import { Button, Empty, Field, into, State, useRequest } from './ui/controls.js';
 import { Dialog } from './ui/dialog.js';
 import { timeOfDay } from './ui/format.js';
@@ -80,6 +82,7 @@ function App() {
   });
   return html`<a class="skip" href="#view">Skip to the view</a>
     <${Header} />
+    ${past.value === undefined ? null : html`<${TimeMachine} />`}
     <main id="view" class=${`view-${view}`} tabindex="-1">
       <h1 class="unseen">${title}</h1>
       <${LoadedView} />
@@ -112,7 +115,12 @@ function Header() {
           : html`<time class="clock mono dim" title="The clock of the simulator's machine">${program ? timeOfDay(serverNow()) : ''}</time>
       <${ConnectionState} />`
       }
-      ${mayWrite() ? null : html`<span title=${ONLY_READS}><${State} tone="off">read only<//></span>`}
+      ${onlyReads() ? html`<span title=${ONLY_READS}><${State} tone="off">read only<//></span>` : null}
+      ${
+        recorded || past.value !== undefined
+          ? null
+          : html`<${Button} label="Past: look at an earlier moment" onClick=${() => showThen(new Date(serverNow()).toISOString())}>Past<//>`
+      }
       <${Button} onClick=${nextTheme}>Theme: ${theme.value}<//>
       ${session.value?.secondsLeft == null ? null : html`<${Button} onClick=${() => void logOut()}>Log out<//>`}
     </div>

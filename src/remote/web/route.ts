@@ -38,7 +38,11 @@ export function hrefOf(
   parts: readonly string[] = [],
   query: URLSearchParams | Readonly<Record<string, string>> = {},
 ): string {
-  const text = new URLSearchParams(query).toString();
+  const all = new URLSearchParams(query);
+  // Whoever looks at the past goes on doing so.
+  const then = route.peek().query.get('then');
+  if (then !== null && !all.has('then')) all.set('then', then);
+  const text = all.toString();
   return `${[`${recorded ? '#' : ''}/${view}`, ...parts.map(encodeURIComponent)].join('/')}${text === '' ? '' : `?${text}`}`;
 }
 

@@ -3,7 +3,7 @@ import { html } from 'htm/preact';
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import type { Answer, RemoteRefusal } from '../../../common/rest-client/client.js';
-import { mayWrite, ONLY_READS } from '../api.js';
+import { whyOff } from '../api.js';
 import './controls.css';
 
 /** Makes a function that puts the value of a control into a signal. */
@@ -60,11 +60,6 @@ export function Button(props: ButtonProps) {
   const title = [label, why].filter(Boolean).join(': ') || undefined;
   return html`<button class=${`button ${kind}`} type=${type} disabled=${disabled || why !== undefined} aria-label=${label}
     title=${title} onClick=${onClick}>${children}</button>`;
-}
-
-/** Why a control that changes something is off; undefined if it is not. */
-export function whyOff(): string | undefined {
-  return mayWrite() ? undefined : ONLY_READS;
 }
 
 interface SelectProps {

@@ -7,12 +7,13 @@ import { type Answer, pathOf, type RemoteRefusal } from '../../../../common/rest
 import { countOf, type Piece, piecesOf, type Wire } from '../../../../common/timeline/pieces.js';
 import { msText } from '../../../../common/timeline/times.js';
 import type { CatalogueView } from '../../../../simulator/commands/schemas/catalogue.js';
-import type { RuleView } from '../../../../simulator/commands/schemas/fault.js';
+import type { PastRules, RuleView } from '../../../../simulator/commands/schemas/fault.js';
 import type { FaultPreviewView } from '../../../../simulator/commands/schemas/fault-preview.js';
 import type { StreamedView } from '../../../../simulator/traffic/view-schema.js';
 import type { ServedSchema } from '../../../api/v1/schemas.js';
-import { ask } from '../../api.js';
+import { ask, whyOff } from '../../api.js';
 import { summary } from '../../live.js';
+import { past } from '../../past.js';
 import { resource } from '../../resource.js';
 import { go, hrefOf, route } from '../../route.js';
 import { StripModel, sourceOf } from '../../strip/model.js';
@@ -28,7 +29,6 @@ import {
   switched,
   type Tone,
   useRequest,
-  whyOff,
 } from '../../ui/controls.js';
 import { AskingButton } from '../../ui/dialog.js';
 import { together } from '../../ui/element.js';
@@ -335,8 +335,41 @@ function Catalogue() {
   </details>`;
 }
 
-/** The view `/faults`: the rules with their counts, and a form for a rule. */
+const then = resource(
+  () => `/past/faults?${new URLSearchParams({ at: past.peek() ?? '' })}`,
+  (body: PastRules) => body.faults,
+  () => past.value,
+);
+
+/** The rules of a moment of the past. */
+function PastFaults() {
+  useEffect(then.follow, []);
+  const all = then.current.value;
+  const problem = then.problem.value;
+  if (problem || !all)
+    return html`<${Empty} title="Faults">${problem?.detail ?? 'Waiting for the simulator.'}<//>`;
+  return html`<div class="stack"><p>${overview(all)} then</p>
+    ${all.map(
+      (rule) => html`<article key=${rule.name} class="rule panel columns" aria-label=${`Rule ${rule.name}`}>
+      <div class="flow"><h2 class="long">${rule.name}</h2>
+        <${State} tone=${rule.enabled ? 'good' : 'off'}>${rule.enabled ? 'armed' : 'off'}<//></div>
+      <${RuleTexts} rule=${rule} />
+    </article>`,
+    )}</div>`;
+}
+
+/** What a rule is for, does and brings about. */
+function RuleTexts({ rule }: { readonly rule: PastRules['faults'][number] }) {
+  const texts = [conditionText(rule), faultsText(rule), thenText(rule)];
+  return texts.map((text) => (text === '' ? null : html`<p class="mono long">${text}</p>`));
+}
+
+/** The view `/faults`: the rules with their counts, and a form for a rule; or those of a moment of the past. */
 export function FaultsView() {
+  return past.value === undefined ? html`<${PresentFaults} />` : html`<${PastFaults} />`;
+}
+
+function PresentFaults() {
   useEffect(followRules, []);
   const { query } = route.value;
   const isEditing = query.has('new') || query.has('edit') || query.has('like');
@@ -357,7 +390,7 @@ export function FaultsView() {
     ${all?.map((rule) => html`<${RuleRow} key=${rule.name} rule=${rule} />`)}</div>`;
 }
 
-function overview(all: readonly RuleView[] | undefined): string {
+function overview(all: readonly Pick<RuleView, 'enabled'>[] | undefined): string {
   if (!all) return '';
   const on = all.filter(({ enabled }) => enabled).length;
   return `${counted(all.length, 'rule')}, ${on} on`;
@@ -388,9 +421,7 @@ function RuleRow({ rule }: { readonly rule: RuleView }) {
       <h2 class="long">${name}</h2>
       <${State} tone=${TONES[state]}>${state}<//>
     </div>
-    <p class="mono long">${conditionText(rule)}</p>
-    <p class="mono long">${faultsText(rule)}</p>
-    ${thenText(rule) === '' ? null : html`<p class="mono long">${thenText(rule)}</p>`}
+    <${RuleTexts} rule=${rule} />
     <dl>
       <div><dt>hits</dt><dd>${count(hits)}</dd></div>
       <div><dt>matches</dt><dd>${count(matches)}</dd></div>

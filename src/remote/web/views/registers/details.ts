@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { pathOf } from '../../../../common/rest-client/client.js';
 import type { DeviceView } from '../../../../simulator/commands/schemas/device.js';
 import type { RegisterView, SignalKindView } from '../../../../simulator/commands/schemas/value.js';
-import { ask, mayWrite } from '../../api.js';
+import { ask, whyOff } from '../../api.js';
 import { serverNow } from '../../live.js';
 import { resource } from '../../resource.js';
 import { Button, Fact, Field, into, Refused, sent, useRequest } from '../../ui/controls.js';
@@ -76,7 +76,7 @@ function SignalForm({ device, about }: SignalFormProps) {
     ${
       kind
         ? html`<${SchemaPart} shape=${kind.shape} draft=${shown} path=${now} label=${kind.shape.kind === 'object' ? '' : now}
-            refusal=${refusal.value} onChange=${into(draft)} onSlid=${mayWrite() ? (next: Draft) => void put(next) : undefined} />`
+            refusal=${refusal.value} onChange=${into(draft)} onSlid=${whyOff() === undefined ? (next: Draft) => void put(next) : undefined} />`
         : null
     }
     ${refusal.value && !isPlaced ? html`<${Refused}>${refusal.value.detail}<//>` : null}
@@ -94,7 +94,7 @@ export function Details({ device }: { readonly device: DeviceView }) {
   const word = version.value >= 0 ? known.wordAt(address) : undefined;
   // The screen shows a register before the answer about it arrives.
   const about = [detail.value, known.valueAt(address)].find((each) => each && holds(each, address));
-  const why = whyNot(known, address, mayWrite());
+  const why = whyNot(known, address, whyOff());
   const key = `${device.name} ${target.value?.table} ${about?.address ?? address}`;
   return html`<aside class="details panel stack" tabindex="0" aria-label="The selected register">
     <h2 class="long">${about?.name ?? `${target.value?.table} ${address}`}</h2>

@@ -1,7 +1,7 @@
 import { computed, type Signal, signal } from '@preact/signals';
 import { pathOf } from '../../../../common/rest-client/client.js';
 import type { ChangeRequest, RegisterView } from '../../../../simulator/commands/schemas/value.js';
-import { ask, mayWrite } from '../../api.js';
+import { ask, whyOff } from '../../api.js';
 import { go, hrefOf, route } from '../../route.js';
 import { timeOfDay } from '../../ui/format.js';
 import { say } from '../../ui/toast.js';
@@ -207,7 +207,7 @@ export function selectFromAddress(): void {
  */
 export function beginEdit(address: number, text: string): void {
   const start = cellStart(known, format.peek(), address);
-  const why = whyNot(known, start, mayWrite());
+  const why = whyNot(known, start, whyOff());
   refusal.value = why === undefined ? undefined : { address: start, text: why };
   editing.value = why === undefined ? { address: start, text } : undefined;
 }

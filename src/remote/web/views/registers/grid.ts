@@ -5,9 +5,10 @@ import { route } from '../../route.js';
 import { followSize } from '../../ui/element.js';
 import { beginEdit, commitEdit, editSelected, select, selectFromAddress } from './editing.js';
 import { flashes } from './flashes.js';
-import { type Cell, cellStart, moved, ROW_HEIGHT, rowCells, rowOf } from './layout.js';
+import { type Cell, cellStart, cellText, moved, ROW_HEIGHT, rowCells, rowOf } from './layout.js';
 import {
   anchor,
+  before,
   columns,
   editing,
   format,
@@ -156,10 +157,16 @@ function drawnCells(first: number): readonly DrawnCell[] {
     const touched = Array.from({ length: span }, (_, i) => flashes.value.get(address + i));
     const flash = touched.find((each) => each?.kind === 'written') ?? touched.find((each) => each);
     const mark = flash ? `${flash.kind} ${flash.isAgain ? 'again' : ''}` : '';
+    const isChanged = Array.from({ length: span }, (_, i) => before?.changed.has(address + i)).includes(true);
+    const was =
+      before && isChanged
+        ? cellText(before.known, format.value, cellStart(known, format.value, address))
+        : undefined;
     const isInRange = low !== high && address + span > low && address <= high;
     return {
       ...cell,
-      classes: `cell ${state} ${mark} ${isInRange ? 'range' : ''} ${cell.name === undefined ? '' : 'named'}`,
+      ...(was !== undefined && { text: `${was} → ${cell.text}` }),
+      classes: `cell ${state} ${isChanged ? 'written' : mark} ${isInRange ? 'range' : ''} ${cell.name === undefined ? '' : 'named'}`,
       isSelected: has(selected.value),
       edited: editing.value && has(editing.value.address) ? editing.value.text : undefined,
       refused: refusal.value && has(refusal.value.address) ? refusal.value.text : undefined,
@@ -170,7 +177,15 @@ function drawnCells(first: number): readonly DrawnCell[] {
 function CellView(props: DrawnCell & { readonly column: number }) {
   const { address, span, text, name, state, classes, isSelected, edited, refused, column } = props;
   const isNamed = format.value === 'values' && name !== undefined;
-  const title = [`${address}`, name, state === 'writable' ? undefined : `${state} for clients`];
+  const title = [
+    `${address}`,
+    name,
+    state === 'writable'
+      ? undefined
+      : state === 'unknown'
+        ? 'not known of this moment'
+        : `${state} for clients`,
+  ];
   return html`<span id=${cellId(address)} role="gridcell" aria-colindex=${column + 2} aria-selected=${isSelected}
     class=${`${classes} ${isSelected ? 'selected' : ''}`} style=${{ gridColumn: `span ${span}` }}
     title=${title.filter(Boolean).join(', ')} data-address=${address}

@@ -37,14 +37,19 @@ export class Known {
     return this.#values.get(address);
   }
 
+  /** True where nobody knows what a register held. */
+  isUnknown(address: number): boolean {
+    return this.#access.get(address) === '?';
+  }
+
   isClientWritable(address: number): boolean {
     return this.#access.get(address) === 'w';
   }
 }
 
-/** Why a register can't be changed; undefined if it can. @param mayWrite whether this session may write */
-export function whyNot(known: Known, address: number, mayWrite: boolean): string | undefined {
-  if (!mayWrite) return 'this session may only read';
+/** Why a register can't be changed; undefined if it can. @param off why nothing can be changed */
+export function whyNot(known: Known, address: number, off: string | undefined): string | undefined {
+  if (off !== undefined) return off;
   const word = known.wordAt(address);
   if (word === undefined) return 'its value has not arrived yet';
   if (word === null) return notDefined(address);
@@ -60,7 +65,7 @@ export interface Cell {
   readonly text: string;
   /** The name of the value that begins or continues here. */
   readonly name: string | undefined;
-  readonly state: 'unread' | 'undefined' | 'read-only' | 'writable';
+  readonly state: 'unread' | 'undefined' | 'unknown' | 'read-only' | 'writable';
 }
 
 /** Height of a row in CSS pixels; the same as in the style. */
@@ -216,6 +221,7 @@ export function cellText(known: Known, format: Format, start: number): string {
   if (format === 'values' && value) return valueText(value);
   const words = known.wordsAt(start, cellLength(known, format, start));
   if (words) return textOf(format, words, known.bits);
+  if (known.isUnknown(start)) return '?';
   return known.wordAt(start) === undefined ? '' : '–';
 }
 
@@ -238,6 +244,7 @@ export function valueText({
 function stateOf(known: Known, address: number): Cell['state'] {
   const word = known.wordAt(address);
   if (word === undefined) return 'unread';
+  if (known.isUnknown(address)) return 'unknown';
   if (word === null) return 'undefined';
   return known.isClientWritable(address) ? 'writable' : 'read-only';
 }

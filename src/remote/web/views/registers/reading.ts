@@ -3,9 +3,20 @@ import { type Answer, pathOf } from '../../../../common/rest-client/client.js';
 import type { RegisterView, Words } from '../../../../simulator/commands/schemas/value.js';
 import { ask } from '../../api.js';
 import { restarts } from '../../live.js';
+import { past, shifted, writes } from '../../past.js';
 import { together } from '../../ui/element.js';
 import { partsOf } from './layout.js';
-import { columns, forget, learn, selected, size, target, version, visibleStarts } from './state.js';
+import {
+  columns,
+  forget,
+  learn,
+  learnBefore,
+  selected,
+  size,
+  target,
+  version,
+  visibleStarts,
+} from './state.js';
 
 /** Everything that is known of the selected register. */
 export const detail = signal<RegisterView | undefined>(undefined);
@@ -39,12 +50,17 @@ export function followRegisters(): () => void {
       queueMicrotask(forget);
     }),
     effect(() => {
+      if (past.value === undefined) writes.value = undefined;
+      queueMicrotask(() => void readNow());
+    }),
+    effect(() => {
       if (visibleStarts.value.length > 0) readWithin(AFTER_SCROLL_MS);
     }),
     effect(() => {
       if (selected.value >= 0) readWithin(AFTER_SCROLL_MS);
     }),
     () => {
+      writes.value = undefined;
       clearTimeout(timer);
       dueAt = Number.POSITIVE_INFINITY;
     },
@@ -68,9 +84,11 @@ export function valuesIn(device: string, table: string, from: number, to: number
   return ask<{ registers: RegisterView[] }>('GET', `${pathOf('devices', device, 'registers')}?${query}`);
 }
 
-/** Reads the words of a range of addresses, both ends included. */
-export function wordsIn(device: string, table: string, from: number, to: number) {
-  return ask<Words>('GET', `${pathOf('devices', device, 'words')}?${rangeQuery(table, from, to)}`);
+/** Reads the words of a range of addresses, both ends included, now or as they were. */
+export function wordsIn(device: string, table: string, from: number, to: number, at?: string) {
+  const query = rangeQuery(table, from, to);
+  if (at !== undefined) query.set('at', at);
+  return ask<Words>('GET', `${pathOf('devices', device, 'words')}?${query}`);
 }
 
 function readWithin(ms: number): void {
@@ -92,27 +110,44 @@ async function read(): Promise<void> {
   const { table } = wanted;
   const { name } = wanted.device;
   const at = selected.peek();
-  const [answers, about] = await Promise.all([readVisible(name, table), valuesIn(name, table, at, at)]);
+  const then = past.peek();
+  const [answers, about] = await Promise.all([
+    readVisible(name, table, then),
+    then === undefined ? valuesIn(name, table, at, at) : undefined,
+  ]);
+  const first = answers.find((answer) => answer.ok && answer.value.past);
+  const around = first?.ok ? first.value.past : undefined;
+  const before = around?.changed ? await readVisible(name, table, shifted(around.changed, -2)) : [];
   isAsking = false;
+  if (then !== past.peek()) return readWithin(0);
   const now = target.peek();
   if (now?.device.name === name && now.table === table) {
     problem.value = answers.find((answer) => !answer.ok)?.problem.detail;
+    // What was read last is of another moment.
+    if (then !== undefined && problem.value !== undefined) forget();
     for (const answer of answers) if (answer.ok) learn(answer.value);
+    learnBefore(
+      before.flatMap((answer) => (answer.ok ? [answer.value] : [])),
+      around?.before ?? [],
+    );
+    if (then !== undefined) writes.value = around && { previous: around.previous, next: around.next };
     version.value++;
-    if (about.ok && selected.peek() === at) detail.value = about.value.registers[0];
+    if (!about) detail.value = undefined;
+    else if (about.ok && selected.peek() === at) detail.value = about.value.registers[0];
   }
-  readWithin(document.hidden ? HIDDEN_EVERY_MS : EVERY_MS);
+  // The past stays as it is.
+  if (then === undefined) readWithin(document.hidden ? HIDDEN_EVERY_MS : EVERY_MS);
 }
 
 /**
  * Reads the visible rows. A table without registers is read, too, because the answer has the power and the
  * clock.
  */
-async function readVisible(device: string, table: string): Promise<readonly Answer<Words>[]> {
+async function readVisible(device: string, table: string, at?: string): Promise<readonly Answer<Words>[]> {
   const answers: Answer<Words>[] = [];
   const parts = partsOf(visibleStarts.peek(), columns.peek(), MOST);
   for (const { from, end } of parts.length > 0 ? parts : [{ from: 0, end: 1 }]) {
-    answers.push(await wordsIn(device, table, from, Math.max(from, Math.min(end, size.peek()) - 1)));
+    answers.push(await wordsIn(device, table, from, Math.max(from, Math.min(end, size.peek()) - 1), at));
   }
   return answers;
 }

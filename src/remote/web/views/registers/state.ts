@@ -83,9 +83,19 @@ export function learn(words: Words): void {
   machine.value = { power: words.power, clock: words.clock };
 }
 
+/** What the last write up to the moment has changed: the registers as they were before it. */
+export let before: { readonly known: Known; readonly changed: ReadonlySet<number> } | undefined;
+
+export function learnBefore(words: readonly Words[], changed: readonly (readonly [number, number])[]): void {
+  const known = new Known();
+  for (const each of words) known.take(each);
+  before = changed.length > 0 ? { known, changed: new Set(changed.map(([address]) => address)) } : undefined;
+}
+
 /** Forgets what was read, because another table is shown or the simulator was restarted. */
 export function forget(): void {
   known = new Known();
+  before = undefined;
   machine.value = undefined;
   hasValues.value = false;
   version.value++;

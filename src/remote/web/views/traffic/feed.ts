@@ -73,6 +73,12 @@ export class Feed {
     return { ok: true, value: first };
   }
 
+  /** The last event up to a moment. */
+  async lastUntil(moment: string): Promise<Event | undefined> {
+    const answer = await this.#read({ until: moment, limit: 1 });
+    return answer.ok ? answer.value.events[0] : undefined;
+  }
+
   /** Shows the events around one of them, and stops following. */
   async goToEvent(seq: number): Promise<Event | undefined> {
     // Somebody may have gone elsewhere before the answer.

@@ -3,6 +3,7 @@ import { html } from 'htm/preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { RemoteRefusal } from '../../../../common/rest-client/client.js';
 import { comebacks, connection, readUpTo, restarts, serverNow, summary } from '../../live.js';
+import { past } from '../../past.js';
 import { recorded } from '../../recorded.js';
 import { go, hrefOf, route } from '../../route.js';
 import { StripModel } from '../../strip/model.js';
@@ -202,7 +203,15 @@ export function TrafficView() {
   const select = (event: Event) => {
     selected.value = event;
     // The next page would find another event by the number of an earlier run.
-    set({ at: event.earlier ? '' : String(event.seq), strip: event.line });
+    const then = past.peek() === undefined ? {} : { then: event.time };
+    set({ at: event.earlier ? '' : String(event.seq), strip: event.line, ...then });
+  };
+  /** Shows the last event up to a moment of the past. */
+  const goThen = async (then: string) => {
+    if (selected.peek()?.time === then) return;
+    const found = await feed.lastUntil(then);
+    if (found) void goToEvent(found.seq);
+    else if (past.peek() === then) feed.pause();
   };
   const selectInTable = (event: Event) => {
     select(event);
@@ -243,11 +252,19 @@ export function TrafficView() {
     }
     // The rows outlast a break, and the feed continues by itself.
     if (feed.isEmpty.peek() !== undefined) return;
+    if (past.peek() !== undefined) return;
     const at = Number(route.peek().query.get('at'));
     if (at > 0) void goToEvent(at);
     else void feed.follow();
   }, [feed, comebacks.value]);
   useEffect(() => () => feed.end(), [feed]);
+  const then = useRef<string | undefined>(undefined);
+  useEffect(() => {
+    const was = then.current;
+    then.current = past.value;
+    if (past.value !== undefined) void goThen(past.value);
+    else if (was !== undefined) follow();
+  }, [feed, past.value]);
 
   const lines = summary.value?.lines.map(({ name }) => name) ?? [];
   const line = query.get('strip') ?? query.get('line')?.split(',')[0] ?? lines[0] ?? '';

@@ -1,0 +1,34 @@
+import { computed, signal } from '@preact/signals';
+import { recorded } from './recorded.js';
+import { go, route } from './route.js';
+
+/** The key of the address that has the moment. */
+export const THEN = 'then';
+
+/** The moment of the past that the page shows, in ISO 8601; undefined for now. */
+export const past = computed(() => {
+  const then = route.value.query.get(THEN);
+  return recorded || then === null || Number.isNaN(Date.parse(then)) ? undefined : then;
+});
+
+/** When registers were written before and after that moment, as far as a view has found out. */
+export const writes = signal<{ readonly previous: string | null; readonly next: string | null } | undefined>(
+  undefined,
+);
+
+/** Shows this view at another moment; now without one. */
+export function showThen(moment: string | undefined): void {
+  const { pathname, search } = new URL(location.href);
+  const query = new URLSearchParams(search);
+  if (moment === undefined) query.delete(THEN);
+  else query.set(THEN, moment);
+  go(query.size > 0 ? `${pathname}?${query}` : pathname, past.peek() === undefined ? 'push' : 'replace');
+}
+
+/** A time in ISO 8601, some µs later. Fractions of a second may have three or six digits. */
+export function shifted(time: string, us: number): string {
+  const [, second = '', fraction = ''] = /^(.*?)(?:\.(\d+))?Z$/.exec(time) ?? [];
+  const all = Date.parse(`${second}Z`) * 1000 + Number(fraction.padEnd(6, '0').slice(0, 6)) + us;
+  const micros = String(all % 1000).padStart(3, '0');
+  return `${new Date(Math.floor(all / 1000)).toISOString().slice(0, -1)}${micros}Z`;
+}
