@@ -112,7 +112,7 @@ const listenerGone: Check = {
   does: 'Closes the line with all its connections, opens it again after 10 s, and waits for the client.',
   matters:
     'A restarting device refuses connections for some seconds, and values are missing until the client tries again.',
-  fix: 'Keep trying to connect, with a pause between attempts, for as long as the client runs.',
+  fix: 'Keep trying to connect, pausing before each new try, for as long as the client runs.',
   rule: `Passes when the client connects and polls as before; fails when it does not within ${WITHIN}. The simulator can't see refused connections, so it measures only an upper bound of the pause between them.`,
   source:
     'Common practice; the Messaging on TCP/IP Implementation Guide V1.0b, 4.2.1 leaves it to the client.',
