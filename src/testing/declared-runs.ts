@@ -89,7 +89,7 @@ const CLIENT_EXAMPLE = {
     {
       id: 'wrong-crc',
       group: 'damaged',
-      title: 'Throws away a reply with a wrong CRC',
+      title: 'Discards a reply with a wrong CRC',
       verdict: 'pass',
       summary: 'asked again 1000 ms after the request whose reply was spoilt',
       durationMs: 2140,

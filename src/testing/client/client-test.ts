@@ -153,10 +153,10 @@ export class ClientTest {
     const { target, isWithoutRhythm } = this.#client;
     const uneven = target && unevenText(target);
     const { waitMs = 0, neverGivesUp } = this.#client.facts;
-    const endless = neverGivesUp ? 'the client waits for each reply without end' : undefined;
-    const goesOn = `the client goes on only ${durationText(Math.round(waitMs))} after a request without a reply`;
+    const endless = neverGivesUp ? 'the client waits forever for each reply' : undefined;
+    const goesOn = `the client takes ${durationText(Math.round(waitMs))} to continue after a request without a reply`;
     const slow = endless ?? (waitMs > SLOWEST_MS + (this.#client.target?.periodMs ?? 0) ? goesOn : undefined);
-    const cause = isWithoutRhythm ? 'the client lost the rhythm that was waited for' : (slow ?? uneven);
+    const cause = isWithoutRhythm ? 'the client left its poll rhythm' : (slow ?? uneven);
     return by === 'limit' && cause !== undefined ? `${cause}, and ${text}` : text;
   }
 
@@ -174,7 +174,7 @@ export class ClientTest {
     if (needMs > this.order.limitMs) {
       const every = durationText(Math.round(target.periodMs ?? 0));
       client.note(
-        `a poll comes every ${every}, so all checks may take ${longDuration(needMs / 1000)}; those that ${durationText(this.order.limitMs)} leave no time for are not run (--limit)`,
+        `a poll comes every ${every}, so all checks may take ${longDuration(needMs / 1000)}; checks that do not fit into ${durationText(this.order.limitMs)} (--limit) are not run`,
       );
     }
     this.#begunAt = client.clock.now();
@@ -218,8 +218,7 @@ export class ClientTest {
     const together = turn.slice(0, targets.length);
     const isBeside = together.length > 1;
     for (const { what, lastsMs = 0 } of together)
-      if (lastsMs >= LONG_MS)
-        this.#client.note(`now ${what}: the client is left alone for ${durationText(lastsMs)}`);
+      if (lastsMs >= LONG_MS) this.#client.note(`now ${what}: this takes ${durationText(lastsMs)}`);
     const runs = together.map((check, i) => this.#begin(check, targets[i] as Poll, isBeside));
     const outcomes = await Promise.race([
       Promise.all(
@@ -248,7 +247,7 @@ export class ClientTest {
     );
     const since = this.#newest.map(({ what }) => what).join(' and ');
     if (since !== '' && now !== before)
-      this.#fates.push(`since ${since} the client polls ${text} every ${now} in place of ${before}`);
+      this.#fates.push(`since ${since} the client polls ${text} every ${now} instead of every ${before}`);
   }
 
   /**
@@ -288,7 +287,7 @@ export class ClientTest {
     const [first] = over as [Stop, ...Stop[]];
     if (all && this.#client.facts.neverGivesUp) {
       for (const { running, ended } of over) this.#finish(running, ended);
-      return this.#startAgain('the client waits for a reply without end, and nothing wakes it');
+      return this.#startAgain('the client waits forever for a reply, even on a new connection');
     }
     const met = metLast(over, ({ running }) => running);
     for (const { running, ended, stopped } of all ? met.slice(0, 1) : met) {
@@ -300,7 +299,7 @@ export class ClientTest {
     }
     if (!all) return this.#turnTo(first);
     const [blamed] = met;
-    const text = `asked nothing more ${blamed ? `after ${blamed.running.check.what}` : this.#undisturbed}`;
+    const text = `sent no more requests ${blamed ? `after ${blamed.running.check.what}` : this.#undisturbed}`;
     this.#fates.push(`the client is gone: it ${text}`);
     if (blamed) return this.#startAgain(`the client ${text}`);
     this.#isGone = true;
@@ -314,7 +313,7 @@ export class ClientTest {
     const polls = pollsIn(log.after(last));
     const target = targetOf(polls, order.unitId);
     if (!target || values) return { by: 'client', text: `the client ${stopped.text}` };
-    this.#client.note(`the client ${stopped.text}; from now on ${target.text} is disturbed`);
+    this.#client.note(`the client ${stopped.text}; from now on the checks disturb ${target.text}`);
     this.#client.watched(polls, target);
     return undefined;
   }
@@ -325,7 +324,7 @@ export class ClientTest {
     const last = log.spoilt.at(-1);
     const check = this.order.checks.find(({ id }) => last?.rule?.name.startsWith(`test-${id}-`));
     if (!last || !check) return 'although nothing was disturbed';
-    return `although nothing was disturbed since ${check.what}, ${secondsSince({ clock }, last.at)} before`;
+    return `although nothing was disturbed in the ${secondsSince({ clock }, last.at)} since ${check.what}`;
   }
 
   /**
@@ -350,10 +349,10 @@ export class ClientTest {
    */
   async #startAgain(text: string): Promise<End | undefined> {
     if (!this.order.restart) return { by: 'client', text };
-    this.#client.note('the client is started again');
+    this.#client.note('restarting the client');
     const problem = await this.#client.restart();
     if (problem === undefined) return undefined;
-    this.#fates.push(`the client could not be started again: ${problem}`);
+    this.#fates.push(`the client could not be restarted: ${problem}`);
     return { by: 'client', text };
   }
 
@@ -423,7 +422,7 @@ function awayText([first, ...others]: readonly string[]): string[] {
   if (first === undefined) return [];
   const checks = others.length === 1 ? 'one more check' : `${others.length} more checks`;
   const more = others.length === 0 ? '' : `; the same in ${checks}`;
-  return [`the client may have been started again: ${first}${more}`];
+  return [`the client may have been restarted: ${first}${more}`];
 }
 
 /**
