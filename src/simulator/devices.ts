@@ -250,7 +250,7 @@ export class Devices {
   /** Ends a device that was taken out. */
   end({ device }: DeviceApart): void {
     this.#real.detach(device);
-    this.graph.history.forget(device.images);
+    for (const image of device.images) image.forget();
     device.points.schedule.clear();
   }
 

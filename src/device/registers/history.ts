@@ -4,6 +4,11 @@ interface Exchanged {
   exchange(address: number, word: number): number;
 }
 
+/** The cells of one image, in all changes that are kept of it. Undefined when they are no more, so that their memory is free. */
+export interface KeptCells {
+  cells: Exchanged | undefined;
+}
+
 /** Why nothing earlier is known of the registers of a device. */
 export type Beginning = 'made' | 'restarted' | 'clock' | 'defined' | 'full';
 
@@ -24,7 +29,7 @@ export interface Nearby {
 
 const FIRST_CAPACITY = 1024;
 
-/** The most changes that are kept: 2.5 MB. */
+/** The most changes that are kept: 3 MB. */
 const MOST = 131_072;
 
 /** Times that differ by less, in ms, are one: in REST they are rounded to µs. */
@@ -40,7 +45,7 @@ export class History {
   #moment: number | undefined;
   /** When that was due which is done now: it may be done late, by the next read. */
   due: number | undefined;
-  #cells: (Exchanged | undefined)[] = [];
+  #cells: KeptCells[] = [];
   #times = new Float64Array(FIRST_CAPACITY);
   #addresses = new Uint32Array(FIRST_CAPACITY);
   #words = new Uint16Array(FIRST_CAPACITY);
@@ -75,7 +80,7 @@ export class History {
   }
 
   /** Keeps the word of a cell that is about to change. */
-  note(cells: Exchanged, address: number, word: number, at: number): void {
+  note(cells: KeptCells, address: number, word: number, at: number): void {
     const size = this.#times.length;
     if (this.#count === size && size < MOST) this.#grow();
     const place = this.#count++ % this.#times.length;
@@ -98,12 +103,6 @@ export class History {
     this.#words.set(words);
   }
 
-  /** Forgets cells that are no more, so that their memory is free. */
-  forget(gone: ReadonlySet<Exchanged>): void {
-    for (const [place, cells] of this.#cells.entries())
-      if (cells && gone.has(cells)) this.#cells[place] = undefined;
-  }
-
   /** Lets `look` find all cells, and the clock of the devices, as they were at `time`. It must change nothing. */
   at<Seen>(time: number, look: () => Seen): Seen {
     const first = Math.max(0, this.#count - this.#times.length);
@@ -121,7 +120,10 @@ export class History {
   #exchange(i: number, time: number): void {
     const place = i % this.#times.length;
     if ((this.#times[place] as number) <= time) return;
-    const word = this.#cells[place]?.exchange(this.#addresses[place] as number, this.#words[place] as number);
+    const word = this.#cells[place]?.cells?.exchange(
+      this.#addresses[place] as number,
+      this.#words[place] as number,
+    );
     if (word !== undefined) this.#words[place] = word;
   }
 
@@ -132,16 +134,20 @@ export class History {
       Number.NEGATIVE_INFINITY,
       Number.POSITIVE_INFINITY,
     ];
-    const places = this.#cells.flatMap((each, place) => (each && of.has(each) ? [place] : []));
-    for (const place of places) {
+    for (const [place, each] of this.#cells.entries()) {
+      if (!each.cells || !of.has(each.cells)) continue;
       const at = this.#times[place] as number;
       if (at <= time) last = Math.max(last, at);
       else next = Math.min(next, at);
       if (at < time - 2 * MOMENT) previous = Math.max(previous, at);
     }
     const before = new Map<number, number>();
-    for (const place of places)
-      if (this.#cells[place] === cells && this.#times[place] === last)
+    for (const [place, each] of this.#cells.entries())
+      if (
+        this.#times[place] === last &&
+        each.cells === cells &&
+        !before.has(this.#addresses[place] as number)
+      )
         before.set(this.#addresses[place] as number, this.#words[place] as number);
     return {
       last: Number.isFinite(last) ? { at: last, before } : undefined,

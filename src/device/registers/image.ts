@@ -1,7 +1,7 @@
 import { Counters, LastWrites, type Writer } from './accesses.js';
 import { type Action, type ActionSource, type ActiveCells, runAction } from './actions.js';
 import type { CellType, ValueOrder } from './cell-type.js';
-import type { History } from './history.js';
+import type { History, KeptCells } from './history.js';
 import {
   BEGINS,
   isWritableMeta,
@@ -57,6 +57,7 @@ export class RegisterImage implements ActiveCells {
   live: LiveValues | undefined;
   /** Keeps what the words were before changes; absent where nobody asks for it. */
   history: History | undefined;
+  readonly #recorded: KeptCells = { cells: this };
   /**
    * Replaces the words of unavailable values, among words from `address` on, by what clients read instead;
    * absent where all values are available.
@@ -172,7 +173,7 @@ export class RegisterImage implements ActiveCells {
       if (before !== words[i]) {
         this.changes++;
         at ??= history?.time;
-        if (at !== undefined && !computed?.has(i)) history?.note(this, address + i, before, at);
+        if (at !== undefined && !computed?.has(i)) history?.note(this.#recorded, address + i, before, at);
       }
       this.#store(address + i, words[i] as number);
     }
@@ -186,11 +187,17 @@ export class RegisterImage implements ActiveCells {
     return before;
   }
 
+  /** Keeps nothing more of what the words were. */
+  forget(): void {
+    this.history = undefined;
+    this.#recorded.cells = undefined;
+  }
+
   /** Keeps the words of a value that a publisher is about to replace. */
   keep({ address, cells }: ValueLocation): void {
     const at = this.history?.time ?? 0;
     for (let cell = address; cell < address + cells; cell++)
-      this.history?.note(this, cell, this.#words[cell] as number, at);
+      this.history?.note(this.#recorded, cell, this.#words[cell] as number, at);
   }
 
   #store(address: number, word: number): void {

@@ -73,7 +73,9 @@ describe('the registers of a moment of the past', () => {
     await running.rest.send('POST', '/api/v1/devices/meter/reset');
     const refused = await wordsAt(running, past?.at ?? '');
     expect([refused.status, refused.code]).toEqual([409, 'history.not_kept']);
-    expect(refused.detail).toMatch(/^at: the registers of meter are known from .*Z on: it was restarted then$/);
+    expect(refused.detail).toMatch(
+      /^at: the registers of meter are known from .*Z on: it was restarted then$/,
+    );
     expect((await wordsAt(running, 'yesterday')).problems).toMatchObject([{ path: 'at' }]);
   });
 

@@ -6,6 +6,7 @@ import type { DeviceView } from '../../../../simulator/commands/schemas/device.j
 import type { RegisterView, SignalKindView } from '../../../../simulator/commands/schemas/value.js';
 import { ask, whyOff } from '../../api.js';
 import { serverNow } from '../../live.js';
+import { past } from '../../past.js';
 import { resource } from '../../resource.js';
 import { Button, Fact, Field, into, Refused, sent, useRequest } from '../../ui/controls.js';
 import { count } from '../../ui/format.js';
@@ -116,7 +117,7 @@ export function Details({ device }: { readonly device: DeviceView }) {
     </dl>
     <div><${Button} why=${why} onClick=${editSelected}>Edit<//></div>
     ${about ? html`<${Bits} about=${about} why=${why} />` : null}
-    ${about && about.type !== 'string' ? html`<${ValuePlot} key=${key} about=${about} />` : null}
+    ${about && about.type !== 'string' && past.value === undefined ? html`<${ValuePlot} key=${key} about=${about} />` : null}
     <${SignalForm} key=${`signal ${key}`} device=${device.name} about=${about} />
   </aside>`;
 }
