@@ -3,11 +3,11 @@ import { recorded } from './recorded.js';
 import { go, route } from './route.js';
 
 /** The key of the address that has the moment. */
-export const THEN = 'then';
+export const MOMENT_KEY = 'then';
 
 /** The moment of the past that the page shows, in ISO 8601; undefined for now. */
 export const past = computed(() => {
-  const then = route.value.query.get(THEN);
+  const then = route.value.query.get(MOMENT_KEY);
   return recorded || then === null || Number.isNaN(Date.parse(then)) ? undefined : then;
 });
 
@@ -20,8 +20,8 @@ export const writes = signal<{ readonly previous: string | null; readonly next: 
 export function showThen(moment: string | undefined): void {
   const { pathname, search } = new URL(location.href);
   const query = new URLSearchParams(search);
-  if (moment === undefined) query.delete(THEN);
-  else query.set(THEN, moment);
+  if (moment === undefined) query.delete(MOMENT_KEY);
+  else query.set(MOMENT_KEY, moment);
   go(query.size > 0 ? `${pathname}?${query}` : pathname, past.peek() === undefined ? 'push' : 'replace');
 }
 

@@ -3,7 +3,7 @@ import { html } from 'htm/preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { RemoteRefusal } from '../../../../common/rest-client/client.js';
 import { comebacks, connection, readUpTo, restarts, serverNow, summary } from '../../live.js';
-import { past, THEN } from '../../past.js';
+import { MOMENT_KEY, past } from '../../past.js';
 import { recorded } from '../../recorded.js';
 import { go, hrefOf, route } from '../../route.js';
 import { StripModel } from '../../strip/model.js';
@@ -203,7 +203,7 @@ export function TrafficView() {
   const select = (event: Event) => {
     selected.value = event;
     // The next page would find another event by the number of an earlier run.
-    const moment = past.peek() === undefined ? {} : { [THEN]: event.time };
+    const moment = past.peek() === undefined ? {} : { [MOMENT_KEY]: event.time };
     set({ at: event.earlier ? '' : String(event.seq), strip: event.line, ...moment });
   };
   /** Shows the last event up to a moment of the past. */
