@@ -8,6 +8,7 @@ export const VIEW_NAMES = [
   'registers',
   'traffic',
   'faults',
+  'catalogue',
   'tests',
   'fleet',
 ] as const;
