@@ -35,6 +35,7 @@ const VIEWS: Readonly<Record<ViewName, LoadedLate>> = {
     title: 'Registers',
     load: async () => (await import('./views/registers/registers.js')).RegistersView,
   },
+  panel: { title: 'Panel', load: async () => (await import('./views/panel/panel.js')).PanelView },
   traffic: { title: 'Traffic', load: async () => (await import('./views/traffic/traffic.js')).TrafficView },
   faults: { title: 'Faults', load: async () => (await import('./views/faults/faults.js')).FaultsView },
   catalogue: {

@@ -6,6 +6,7 @@ export const VIEW_NAMES = [
   'lines',
   'conversations',
   'registers',
+  'panel',
   'traffic',
   'faults',
   'catalogue',

@@ -4,7 +4,7 @@ import type { LineView } from '../../../../simulator/commands/schemas/line.js';
 export type Entry = CatalogueView['catalogue'][number];
 
 /** What runs, as far as it may be of an entry. */
-export interface Running {
+export interface MayPlay {
   readonly lines: readonly Pick<LineView, 'name' | 'settings' | 'manners'>[];
   /** The names of all fault rules. */
   readonly rules: readonly string[];
@@ -22,7 +22,7 @@ export function entriesWith(entries: readonly Entry[], search: string): readonly
 /** Who does what an entry says now: devices by its manners, devices or lines by its rules, and lines by its settings. */
 export function whoPlays(
   { id, manners, line: settings }: Entry,
-  { lines, rules }: Running,
+  { lines, rules }: MayPlay,
 ): readonly string[] {
   const devices = lines.flatMap((line) => Object.entries(line.manners));
   return [
@@ -35,7 +35,7 @@ export function whoPlays(
 }
 
 /** The entries that something on a line does. */
-export function playedOn<Line extends Running['lines'][number] & Pick<LineView, 'units'>>(
+export function playedOn<Line extends MayPlay['lines'][number] & Pick<LineView, 'units'>>(
   line: Line,
   entries: readonly Entry[],
   rules: readonly string[],
