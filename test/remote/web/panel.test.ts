@@ -50,7 +50,10 @@ describeInBrowser('the panel', () => {
     await voltage.getByText('231.5 V').waitFor();
     await voltage.getByLabel('New value of voltage').fill('nonsense');
     await voltage.getByRole('button', { name: 'Set' }).click();
-    await page.getByText(/voltage: expected/).first().waitFor();
+    await page
+      .getByText(/voltage: expected/)
+      .first()
+      .waitFor();
     await page.getByRole('switch', { name: 'run' }).press('Space');
     await expect.poll(() => raw('pump', 'names=run')).toBe(1);
     await page.getByLabel('alarm').check();
