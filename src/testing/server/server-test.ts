@@ -166,7 +166,7 @@ export class ServerTestRun {
     });
   }
 
-  /** What is known by now. */
+  /** The findings so far. */
   soFar(): ServerTest {
     const bench = this.#bench;
     const findings = this.#checks.flatMap((check) => this.#findings.get(check) ?? []);
