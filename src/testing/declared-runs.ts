@@ -3,6 +3,7 @@ import { clientOrderSchema, fuzzOrderSchema, serverOrderSchema } from './order-s
 import {
   clientReportSchema,
   clientRun,
+  doingSchema,
   fuzzReportSchema,
   fuzzRun,
   scenarioReportSchema,
@@ -74,6 +75,7 @@ const CLIENT_EXAMPLE = {
   kind: 'client',
   name: 'the client on line lan',
   line: 'lan',
+  doing: { what: 'an outage of 60 s', number: 7, of: 34, leftMs: 48_000, moreMs: 250_000 },
   verdict: 'pass',
   conclusions: ['Gives up after 487 ± 3 ms, retries 2 times, pauses 100, 200 ms.'],
   found: {
@@ -165,12 +167,14 @@ const SERVER_EXAMPLE = {
 const id = z.number();
 const state = z.enum(['running', 'over']);
 
+const doing = doingSchema.optional();
+
 /** The runs as REST shows them without their reports. */
 const SHOWN = {
-  scenario: { id, state, ...scenarioRun, lines: z.array(z.string()) },
-  client: { id, state, ...clientRun },
-  server: { id, state, ...serverRun },
-  fuzz: { id, state, ...fuzzRun },
+  scenario: { id, state, doing, ...scenarioRun, lines: z.array(z.string()) },
+  client: { id, state, doing, ...clientRun },
+  server: { id, state, doing, ...serverRun },
+  fuzz: { id, state, doing, ...fuzzRun },
 } as const;
 
 export type ScenarioSummary = z.infer<z.ZodObject<(typeof SHOWN)['scenario']>>;
@@ -201,7 +205,7 @@ function declared(
 ): DeclaredRun {
   const called = RUN_KINDS[kind];
   const name = `${kind.charAt(0).toUpperCase()}${kind.slice(1)}Run`;
-  const { id: _, state: __, lines: ___, [list]: findings, ...others } = example;
+  const { id: _, state: __, lines: ___, doing: ____, [list]: findings, ...others } = example;
   const shown = (findings as readonly object[]).map((each) => ({ ...each, [evidence]: [] }));
   return {
     order,

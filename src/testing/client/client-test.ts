@@ -1,6 +1,8 @@
+import { compact } from '../../common/compact.js';
 import { seededRandom } from '../../common/random.js';
 import type { Clock } from '../../modbus/transport/clock.js';
 import type { Simulator } from '../../simulator/simulator.js';
+import type { Doing } from '../doing.js';
 import type { Finding, Report } from '../report/report.js';
 import { durationText, longDuration } from '../report/words.js';
 import { median } from '../times.js';
@@ -57,6 +59,9 @@ export class ClientTest {
   #newest: readonly Check[] = [];
   /** True when the client has ended or asks nothing more, and no check is to blame. */
   #isGone = false;
+  /** When the first check began, and when the newest finding was made. */
+  #begunAt: number | undefined;
+  #foundAt = 0;
 
   constructor(bench: Simulator, order: ClientTestOrder, audience?: Audience, clock?: Clock) {
     this.order = { ...order, checks: runnable(order) };
@@ -107,6 +112,42 @@ export class ClientTest {
     });
   }
 
+  /** What it does now; undefined when it is over. */
+  get doing(): Doing | undefined {
+    const { clock, isOver, order, course } = this.#client;
+    if (isOver) return undefined;
+    const [on, ...others] = [...this.#running].filter(({ check }) => !isWatching(check));
+    const more = this.#moreMs;
+    const moreMs = more && Math.min(more, order.limitMs - course.durationMs);
+    if (!on)
+      return compact({ what: `${more === undefined ? 'watching' : 'waiting for'} the client`, moreMs });
+    const { disturbedSince = Number.NEGATIVE_INFINITY } = on.exam;
+    const leftMs = disturbedSince + (on.check.lastsMs ?? 0) - clock.now();
+    return compact({
+      what: [on, ...others].map(({ check }) => check.what).join(' and '),
+      number: this.#findings.length + 1,
+      of: this.order.checks.length,
+      leftMs: leftMs > 0 ? leftMs : undefined,
+      moreMs,
+    });
+  }
+
+  /**
+   * About how long the checks that are left take, in ms: as long as their disturbances, and as long beyond that as those that
+   * are over took. Undefined until the first one begins.
+   */
+  get #moreMs(): number | undefined {
+    const { clock, target } = this.#client;
+    if (this.#begunAt === undefined) return undefined;
+    const checks = this.order.checks.filter((check) => !isWatching(check));
+    const left = this.#left().filter((check) => checks.includes(check));
+    const lastingMs = (those: readonly Check[]) => those.reduce((sum, { lastsMs = 0 }) => sum + lastsMs, 0);
+    const over = checks.length - left.length;
+    const spentMs = this.#foundAt - this.#begunAt - (lastingMs(checks) - lastingMs(left));
+    const eachMs = over === 0 ? POLLS_PER_CHECK * (target?.periodMs ?? 0) : Math.max(0, spentMs) / over;
+    return Math.max(0, left.length * eachMs + lastingMs(left) - (clock.now() - this.#foundAt));
+  }
+
   /** Why the client test has ended, with what made it slow where its time was over; a sentence. */
   #reason({ by, text }: End = { by: 'client', text: '' }): string {
     const { target, isWithoutRhythm } = this.#client;
@@ -136,7 +177,8 @@ export class ClientTest {
         `a poll comes every ${every}, so all checks may take ${longDuration(needMs / 1000)}; checks that do not fit into ${durationText(this.order.limitMs)} (--limit) are not run`,
       );
     }
-    const isWatching = ({ beside }: Check) => beside === 'watches';
+    this.#begunAt = client.clock.now();
+    this.#foundAt = this.#begunAt;
     const watching = this.order.checks.filter(isWatching).map(async (check) => {
       const running = this.#begin(check, target, false);
       this.#finish(running, await runCheck(check, running.exam));
@@ -360,8 +402,13 @@ export class ClientTest {
     if (ended.away !== undefined) this.#away.push(`after ${check.what} it ${ended.away}`);
     const finding = findingOf(check, ended, durationMs);
     this.#findings.push(finding);
+    this.#foundAt = this.#client.clock.now();
     this.#client.found(finding, this.#findings.length);
   }
+}
+
+function isWatching({ beside }: Check): boolean {
+  return beside === 'watches';
 }
 
 /** The checks that have disturbed the client, the one whose fault it met last first. */
