@@ -16,7 +16,7 @@ import { BROADCAST } from '../../src/modbus/protocol/rtu.js';
 import { ptyAdapter } from '../../src/modbus/transport/port/adapter.js';
 import { serialTimes } from '../../src/modbus/transport/serial/behaviour.js';
 import { Bus } from '../../src/simulator/bus/bus.js';
-import { busLine } from '../../src/simulator/bus/bus-line.js';
+import { busLine } from '../../src/simulator/bus-line.js';
 import { buildDevice } from '../../src/simulator/devices.js';
 import type { NewEvent, TrafficEvent } from '../../src/simulator/traffic/event.js';
 import { trafficView } from '../../src/simulator/traffic/view.js';

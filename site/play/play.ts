@@ -75,11 +75,11 @@ function File() {
         wrap="off" rows=${Math.max(14, lines + 1)} value=${file} aria-invalid=${problems.length > 0} aria-describedby="mistakes"
         onInput=${typed((value) => change({ file: value }))}></textarea>
     </div>
-    <ul id="mistakes" class="stack" role="status">
+    <div role="status"><ul id="mistakes" class="stack">
       ${problems.map((problem) => html`<li class="bad-text long">${whereOf(problem)}</li>`)}
       ${warnings.map((problem) => html`<li class="warn long">warning: ${whereOf(problem)}</li>`)}
       ${problems.length === 0 ? html`<li class="dim">${lines - 1} lines, no mistakes.</li>` : null}
-    </ul>
+    </ul></div>
   </section>`;
 }
 
@@ -120,7 +120,7 @@ function Wire() {
   }, [traffic, isDrawn]);
   const last = traffic.at(-1);
   const event = traffic.find(({ seq }) => seq === chosen.value) ?? last;
-  return html`<section class="stack" aria-label="On the wire">
+  return html`<section class="stack" aria-label="On the wire"><h2 class="unseen">On the wire</h2>
     <${Strip} model=${model} label="The line" selected=${event?.seq} onSelect=${(seq: number) => {
       chosen.value = seq;
     }} />

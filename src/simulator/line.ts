@@ -24,9 +24,9 @@ import type {
   TransportStart,
 } from '../modbus/transport/transport.js';
 import { Bus } from './bus/bus.js';
-import { busLine } from './bus/bus-line.js';
 import { PendingReplies, Reply } from './bus/reply.js';
 import type { Served } from './bus/stations.js';
+import { busLine } from './bus-line.js';
 import { isInTheWay, type WayOfChange, wayOfChange } from './line-change.js';
 import { LineTraffic, type TrafficLine } from './line-traffic.js';
 import type { LineCounters, LineMeters } from './traffic/counters.js';

@@ -36,15 +36,10 @@ describeInBrowser('the page to play on', () => {
     const asked = (['fault', 'entry'] as const)
       .flatMap((kind) => EXAMPLES[kind].map((name) => exampleFor(kind, name) as Shown))
       .map((shown) => ({ ...shown, pdus: pdusOf(shown.pdu) as Uint8Array[] }));
-    const there = await page.evaluate(
-      async ({ address, all }) => {
-        const { play } = await import(`${address}bench.js`);
-        return all.map((each) =>
-          play(each.file, { ...each, pdus: each.pdus.map((pdu) => Uint8Array.from(pdu)) }),
-        );
-      },
-      { address, all: asked.map((each) => ({ ...each, pdus: each.pdus.map((pdu) => [...pdu]) })) },
-    );
+    const all = JSON.stringify(asked.map((each) => ({ ...each, pdus: each.pdus.map((pdu) => [...pdu]) })));
+    // As a text, because vitest has another import in the place of that of the page.
+    const there = (await page.evaluate(`import(${JSON.stringify(`${address}bench.js`)}).then(({ play }) =>
+      ${all}.map((each) => play(each.file, { ...each, pdus: each.pdus.map((pdu) => Uint8Array.from(pdu)) })))`)) as unknown[];
     await page.close();
     const here = asked.map((each) => JSON.parse(JSON.stringify(play(each.file, each))));
     expect(there.map((each) => JSON.parse(JSON.stringify(each)))).toEqual(here);

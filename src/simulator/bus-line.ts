@@ -1,7 +1,7 @@
-import { faultLine, type LineDefinition } from '../../document/configuration.js';
-import { FRAMINGS } from '../../modbus/protocol/framings.js';
-import { characterTime } from '../../modbus/protocol/timing.js';
-import type { BusLine } from './bus.js';
+import { faultLine, type LineDefinition } from '../document/configuration.js';
+import { FRAMINGS } from '../modbus/protocol/framings.js';
+import { characterTime } from '../modbus/protocol/timing.js';
+import type { BusLine } from './bus/bus.js';
 
 /** A line of a configuration as its bus sees it. */
 export function busLine(definition: LineDefinition): BusLine {
