@@ -87,6 +87,8 @@ export interface ServerFacts {
   /** True when the server says now and then that it is busy, and loses nothing else. */
   isBusy?: boolean;
   connections?: ConnectionsFound;
+  /** True when the scratch registers refuse values far from their own with exception 03, and take those beside them. */
+  isNarrow?: boolean;
   /** Whether a broadcast write was executed. */
   broadcast?: boolean;
   /** A unit of the bus that nobody has. */

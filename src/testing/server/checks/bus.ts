@@ -229,7 +229,7 @@ function wrongCrcOfWrite(bench: Bench): Promise<Judged> {
     return (isExecuted) => {
       if (isExecuted) return dangerous({ code: 'spoilt-write-executed' }, exchange);
       return exchange.chunks.length > 0
-        ? dangerous({ code: 'spoilt-write-answered' }, exchange)
+        ? violates({ code: 'spoilt-write-answered' }, exchange)
         : conforms({ code: 'no-reply' }, exchange);
     };
   });
