@@ -445,8 +445,9 @@ export class Asker {
     oddities: readonly Oddity[],
   ): Exchange {
     const isReply = isReplied(answer);
-    const chunks = isReply ? heard : cutChunks(heard);
-    const first = chunks[early];
+    // What came before the last piece is no part of the reply to it.
+    const chunks = isReply ? heard.slice(early) : cutChunks(heard);
+    const [first] = chunks;
     const exchange: Exchange = {
       number: ++this.requests,
       check: this.check,

@@ -87,8 +87,11 @@ export interface ServerCheck {
   readonly needs?: readonly Permission[];
   /** How many addresses of the scratch range the check needs; 1 when absent. */
   readonly room?: number;
-  /** `late`: takes long, or may stop a server, so it runs after the others. `end`: judges all exchanges. */
-  readonly turn?: 'late' | 'end';
+  /**
+   * `late`: takes long, or may stop a server, so it runs after the others. `last`: takes a minute or more, so it runs after these.
+   * `end`: judges all exchanges.
+   */
+  readonly turn?: 'late' | 'last' | 'end';
   /** What the check provokes. When that silences a server once, checks that provoke the same are left out. */
   readonly provokes?: readonly Provoked[];
   /** True when one run is several trials already; other violations are tried again. */

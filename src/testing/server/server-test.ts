@@ -318,6 +318,9 @@ export class ServerTestRun {
     const shown = judged.shown?.flatMap(({ oddities }) => oddities) ?? [];
     // A server takes a request that it has just sent itself for an echo of its own.
     const odd = [...shown, 'echo' as const].find((oddity) => this.#bench.isOdd(oddity));
+    const isLost = judged.shown?.some((each) => this.#bench.isLostForBytes(each));
+    if (isLost && judged.said.code !== 'bytes-lost')
+      return { ...judged, verdict: 'inconclusive', but: { code: 'bytes-in-the-way' }, isOdd: true };
     const but: Found | undefined =
       odd === undefined ? this.#strayBytes(check, judged) : { code: 'frames-odd', oddity: odd };
     return but === undefined ? judged : { ...judged, verdict: 'inconclusive', but, isOdd: true };

@@ -3,9 +3,10 @@ import { FRAMINGS } from '../../../src/modbus/protocol/framings.js';
 import { cardText, conclusionOf, gradeOf } from '../../../src/testing/server/card.js';
 import { textOf } from '../../../src/testing/server/check.js';
 import type { ServerTest } from '../../../src/testing/server/server-test.js';
+import { VirtualClock } from '../../support/virtual-clock.js';
 import { answering, modelDevice } from './model-device.js';
 import type { Answer } from './model-servers.js';
-import { DELAY_MS, device, type PlantedServer, reply, rtu, rtuFrame, tcp, testPlanted } from './planted.js';
+import { DELAY_MS, device, type PlantedServer, reply, rtu, tcp, testPlanted } from './planted.js';
 
 /*
  * Servers of a set that was written down before their author had read a check, and that were missed or described falsely in
@@ -280,7 +281,53 @@ describe('a mistake that was missed is found', () => {
   });
 });
 
+/** A server whose port takes the bytes 11 and 13 for flow control. */
+const withFlowControl: PlantedServer = (peer) => {
+  const ears = rtu()(peer);
+  return { heard: (piece) => ears?.heard(piece.filter((byte) => byte !== 0x11 && byte !== 0x13)) };
+};
+
 describe('no sentence is false', () => {
+  it('a coil or a counter beside the range that was still by chance is not blamed on a write', async () => {
+    const clock = new VirtualClock();
+    const cells = modelDevice();
+    const answer = answering(cells);
+    const server = tcp(undefined, (pdu) => {
+      // Still while the range is watched, then each for itself.
+      const turn = clock.now() < 2500 ? 0 : Math.floor(clock.now() / 400);
+      cells.coils[19] = Number(turn % 3 === 1);
+      cells.holding[98] = 5000 + (turn >> 3);
+      return answer(pdu);
+    });
+    const { lost, ...rest } = await testPlanted(
+      'tcp',
+      server,
+      { scratch: SCRATCH, checks: ['writes'] },
+      { clock },
+    );
+    expect(violated({ lost, ...rest })).toEqual([]);
+    expect(lost).toEqual([]);
+  });
+
+  it('a port with flow control loses bytes, and not functions', async () => {
+    const serverTest = await testPlanted('rtu', withFlowControl, { scratch: SCRATCH });
+    expect(violated(serverTest)).toEqual([
+      'rtu-flow-control: reads of 9, 15, 17 and 19 registers are not answered, and reads of 18 and 20 are; their frames differ in the bytes 11 and 13',
+    ]);
+    expect(cardText(serverTest)).not.toContain('silent:');
+  });
+
+  it('the search for other units comes last', async () => {
+    const serverTest = await testPlanted('rtu', rtu(), {
+      scratch: SCRATCH,
+      broadcast: true,
+      limitMs: 90_000,
+    });
+    const cut = serverTest.findings.filter(({ said }) => said.code === 'limit-reached');
+    const last = ['rtu-broadcast-refused', 'rtu-broadcast-write'];
+    expect(cut.map(({ check }) => check.id).filter((id) => !last.includes(id))).toEqual([]);
+  });
+
   it('a write with a wrong CRC that is refused is no command, and the refusal is nobody else', async () => {
     // Refuses what has a wrong CRC, before the device sees it.
     const refusing: PlantedServer = (peer) => {

@@ -73,11 +73,42 @@ export async function confirmed(bench: Bench, write: CellWrite): Promise<Judged>
     else quick = narrow;
   }
   if (quick.verdict !== 'violates' || quick.grade !== 'dangerous') return quick;
+  for (let i = 0; i < STILL_TRIES && (await isAlive(bench, write, quick.said)); i++)
+    quick = await tried(bench, write, false);
   const { said } = quick;
   if (said.code === 'neighbour-written' && !(await restored(bench, write.table, said.beside, said.before)))
     return { ...quick, isFinal: true, seen: { times: 1, of: 1 } };
   const sure = await tried(bench, write, true);
   return sure.grade === 'dangerous' ? { ...sure, isFinal: true, seen: { times: 2, of: 2 } } : sure;
+}
+
+/** How often cells beside a write are read while nothing is written, how far apart in ms, and how often a write is tried for that. */
+const STILL_READS = 12;
+const STILL_MS = 150;
+const STILL_TRIES = 3;
+/** What counts or measures goes on by no more than this between two reads. */
+const STEP = 16;
+
+/**
+ * True when a cell beside a write changes without one: it was still by chance while the range was watched. A register that has
+ * gone on by a small step, and has neither a value of the write nor 0, counts or measures.
+ */
+async function isAlive(bench: Bench, { table, first, many }: CellWrite, said: Found): Promise<boolean> {
+  if (said.code !== 'neighbour-written') return false;
+  const { scratch, asker } = bench;
+  const from = Math.max(0, first - BESIDE[table]);
+  const isOurs = table === 'coils' || said.now === 0 || said.wrote.includes(said.now);
+  if (!isOurs && Math.abs(said.now - said.before) <= STEP) scratch.moves(table, said.beside);
+  let last: readonly number[] | undefined;
+  for (let i = 0; i < STILL_READS && !scratch.isMoving(table, said.beside); i++) {
+    const now = await bench.cells(table, from, first - from + many + BESIDE[table]);
+    now?.forEach((value, at) => {
+      if (last && last[at] !== value) scratch.moves(table, from + at);
+    });
+    last = now ?? last;
+    await asker.wait(STILL_MS);
+  }
+  return scratch.isMoving(table, said.beside);
 }
 
 /** True when a write was refused with exception 03: the value may be one that the register does not take. */

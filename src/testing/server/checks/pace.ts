@@ -44,6 +44,7 @@ async function backToBack(bench: Bench): Promise<Judged> {
   await read(bench.asker.waits.reads(READS));
   if (isClosedEachTime(reads)) {
     bench.asker.isOnePerConnection = true;
+    await bench.asker.disconnect();
     reads.length = 0;
     await read(bench.asker.waits.reads(READS));
   }

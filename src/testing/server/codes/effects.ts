@@ -83,6 +83,15 @@ export const EFFECTS: { readonly [code in Code]?: Effect } = {
     matters: 'A client that compares the count before and after a command believes that it was executed.',
     mend: 'Count what was completed without an exception, but for function 11.',
   },
+  'bytes-lost': {
+    matters: 'Some polls and writes never come through, by their address, their value or their CRC.',
+    mend: 'Switch the software flow control of the port off (IXON, XON/XOFF): Modbus uses all byte values.',
+  },
+  'refused-not-ignored': {
+    grade: 'met',
+    matters: 'Its exception collides with the reply of the server that was asked.',
+    mend: 'Stay silent on a serial line to whatever is spoilt, or for another unit, or for all.',
+  },
   'next-eaten': {
     grade: 'met',
     matters: 'The good request after a bad one is lost: stephane/libmodbus#848, cwalter-at/freemodbus#72.',

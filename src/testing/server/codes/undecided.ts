@@ -38,6 +38,7 @@ export const UNDECIDED = {
   // Why a finding decides nothing
   'longer-run-decides': 'a longer run can decide (--soak)',
   'frames-odd': '{oddity:oddity}: see frames',
+  'bytes-in-the-way': 'a request with such a byte is always lost: see rtu-flow-control',
   'others-send': 'another device sends on the bus: see stray-bytes and rtu-collision',
   'machine-late': 'this machine was late by {ms:ms}',
   'adapter-in-the-way': 'the adapter may be the cause: set its latency timer to 1 ms',
@@ -119,6 +120,8 @@ export const UNDECIDED = {
   'objects-not-single': 'objects are not read one by one',
 
   // Bus and connections
+  'flow-bytes-unseen':
+    'no two reads were found that differ in the bytes 11 and 13 alone; name more addresses in a row with --scratch',
   'no-free-unit': 'no unused unit was found: see rtu-other-unit',
   'alike-unit-answered':
     'unit {unit:n}, one bit away from its own, is answered by this server or another one; --scratch holding:… can decide',

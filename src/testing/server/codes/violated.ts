@@ -193,6 +193,7 @@ export const VIOLATED = {
 
   // Damage and neighbours on the bus
   'not-ignored': 'Answers a frame that it must ignore: the server {answer:did} ({bytes:s})',
+  'refused-not-ignored': 'Refuses a frame that it must ignore: the server {answer:did} ({bytes:s})',
   'read-lost-after': [
     'Loses the read after a disturbance',
     ({ ms, answer, curedMs, ...before }: ReadLost) =>
@@ -208,6 +209,8 @@ export const VIOLATED = {
     'Loses the request after a disturbed one: to the request after a disturbed one, the server {answer:did}',
   'joins-over-pause':
     'Joins bytes across a pause: the server treats 4 bytes, a pause of 250 ms and 4 more bytes as one request',
+  'bytes-lost':
+    'Loses requests that have a certain byte: reads of {lost:list} {what:s} are not answered, and reads of {answered:list} are; their frames differ in the bytes {bytes:hexes}',
   'short-pause': [
     'Behaviour at a short pause',
     ({ isAnswered }: { readonly isAnswered: boolean }) =>
