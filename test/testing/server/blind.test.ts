@@ -121,6 +121,21 @@ describe('a mistake that was missed is found', () => {
       /executed/,
     ],
     [
+      'function 5 confirms FFFF for on, and all coils are on',
+      'fc05-echo',
+      'met',
+      changed(
+        (pdu, answer) => {
+          const right = answer(pdu);
+          return pdu[0] === 5 && !isRefusal(right) && word(pdu, 3) > 0
+            ? [...pdu.subarray(0, 4), 0xff]
+            : right;
+        },
+        { coils: numbers(64).map(() => 1) },
+      ),
+      /does not repeat/,
+    ],
+    [
       'coils outside the map are refused with 03, registers with 02',
       'address-unknown',
       'seldom',

@@ -45,7 +45,7 @@ export async function unanswered(
   const bytes = hex(heardIn(exchange)).slice(0, 60);
   const { answer } = exchange;
   return answer.kind === 'exception'
-    ? violates({ code: 'refused-not-ignored', answer: didOf(answer), bytes }, exchange)
+    ? violates({ code: 'exception-not-ignored', answer: didOf(answer), bytes }, exchange)
     : blame({ code: 'not-ignored', answer: didOf(answer), bytes }, exchange);
 }
 

@@ -25,7 +25,7 @@ import {
   write15,
   write16,
 } from '../requests.js';
-import { atEachPlace, confirmed, otherBits, otherWords } from './confirmed.js';
+import { atEachPlace, type CellWrite, confirmed, otherBits, otherWords } from './confirmed.js';
 import { besideOf, readsAfter, sureWord, writeOther, writeRegister } from './written.js';
 
 /** How many registers, and coils, a check writes at each place, if the range has as many. */
@@ -231,12 +231,15 @@ async function tablesSeparate(bench: Bench): Promise<Judged> {
   return fact({ code: after?.[0] === value ? 'one-table' : 'two-tables' });
 }
 
-/** Switches a coil at each place the other way round. */
-function fc05(bench: Bench): Promise<Judged> {
-  return atEachPlace(bench, 'coils', 1, (first) => ({
+/** Switches a coil at each place the other way round, and the first one back, so that both values are written. */
+async function fc05(bench: Bench): Promise<Judged> {
+  const writeAt = (first: number): CellWrite => ({
     ...{ table: 'coils', first, many: 1, values: ([was = 0]) => [1 - was], echo: 5 },
     pdu: ([value]) => readPdu(5, first, value ? 0xff00 : 0),
-  }));
+  });
+  const judged = await atEachPlace(bench, 'coils', 1, writeAt);
+  const [first] = judged.verdict === 'conforms' ? (await bench.scratch.places('coils', 1)).places : [];
+  return first === undefined ? judged : confirmed(bench, writeAt(first));
 }
 
 /** One coil among those of its byte, and several, in turns. */

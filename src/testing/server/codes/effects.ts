@@ -87,7 +87,7 @@ export const EFFECTS: { readonly [code in Code]?: Effect } = {
     matters: 'Some polls and writes never come through, by their address, their value or their CRC.',
     mend: 'Switch the software flow control of the port off (IXON, XON/XOFF): Modbus uses all byte values.',
   },
-  'refused-not-ignored': {
+  'exception-not-ignored': {
     grade: 'met',
     matters: 'Its exception collides with the reply of the server that was asked.',
     mend: 'Stay silent on a serial line to whatever is spoilt, or for another unit, or for all.',

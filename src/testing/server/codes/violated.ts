@@ -193,7 +193,7 @@ export const VIOLATED = {
 
   // Damage and neighbours on the bus
   'not-ignored': 'Answers a frame that it must ignore: the server {answer:did} ({bytes:s})',
-  'refused-not-ignored': 'Refuses a frame that it must ignore: the server {answer:did} ({bytes:s})',
+  'exception-not-ignored': 'Refuses a frame that it must ignore: the server {answer:did} ({bytes:s})',
   'read-lost-after': [
     'Loses the read after a disturbance',
     ({ ms, answer, curedMs, ...before }: ReadLost) =>
