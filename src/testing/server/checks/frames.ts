@@ -152,6 +152,8 @@ async function mbapEcho(bench: Bench): Promise<Judged> {
 function otherTransactions(wrong: readonly Exchange[], log: readonly Exchange[]): Found {
   const askedIn = ({ sent }: Exchange) => wordAt(concatBytes(...sent.map(({ bytes }) => bytes)), 0);
   const ids = wrong.map((exchange): [number, number] => [wordAt(heardIn(exchange), 0), askedIn(exchange)]);
+  // Of one identifier again and again, nothing says what becomes of others.
+  if (new Set(ids.map(([, asked]) => asked)).size === 1) return { code: 'transactions-other' };
   const firsts = wrong.map((exchange) =>
     log.slice(0, log.indexOf(exchange)).findLast(({ isFirst }) => isFirst),
   );
