@@ -40,7 +40,7 @@ export const UNDECIDED = {
   'frames-odd': '{oddity:oddity}: see frames',
   'bytes-in-the-way': 'a request with such a byte is always lost: see rtu-flow-control',
   'others-send': 'another device sends on the bus: see stray-bytes and rtu-collision',
-  'machine-late': 'this machine was late by {ms:ms}',
+  'machine-late': 'this machine was {ms:ms} late',
   'adapter-in-the-way': 'the adapter may be the cause: set its latency timer to 1 ms',
   'not-seen': 'it was not seen',
 
