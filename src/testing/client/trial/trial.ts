@@ -323,7 +323,18 @@ export async function decide(
   }
   // What was not disturbed is not to blame, nor what a client does that waits for each reply without end.
   if (judged.verdict === 'fail' || !exam.hasDisturbed || exam.client.facts.neverGivesUp) return judged;
-  if (await exam.recover()) return judged;
+  const decided = judged;
+  const later = async () => {
+    exam.client.disturb();
+    return (await exam.recover()) ? decided : unrecovered(exam, what, trials);
+  };
+  if (exam.client.isWithoutRhythm || !(await exam.recover(1))) return later();
+  exam.client.recovered();
+  return { ...decided, afterwards: { isInTime: () => exam.comesAgain(), later } };
+}
+
+/** The verdict on a client that does not poll as before after its trials. */
+function unrecovered(exam: Exam, what: string, trials: readonly Trial[]): Judged {
   const last = trials.at(-1) as Trial;
   const text = `${last.text}, and then ${notAsBefore(exam).text}`;
   const wrong: Trial = {
