@@ -64,12 +64,16 @@ export function inTurns(checks: readonly Check[], seed: number, most: number): C
   return turns;
 }
 
-/** True for a turn that begins with a poll of the target alone, so that it may begin while the next poll is waited for. */
-export function beginsWithChain(turn: readonly Check[]): boolean {
-  return turn.every(
-    ({ group, beside, lastsMs, isFirst }) =>
-      beside === undefined && !lastsMs && !isFirst && (group === 'damaged' || group === 'time'),
-  );
+/** The groups of checks that begin with the reply to one poll. */
+const OF_REPLIES: readonly Check['group'][] = ['damaged', 'time', 'exceptions'];
+
+/**
+ * True for a turn that spoils nothing before the next poll of the target comes, so that it may begin while that is waited
+ * for.
+ */
+export function leavesPolls(turn: readonly Check[]): boolean {
+  const [{ group, lastsMs, isFirst } = {} as Partial<Check>, ...others] = turn;
+  return others.length === 0 && group !== undefined && OF_REPLIES.includes(group) && !lastsMs && !isFirst;
 }
 
 /**

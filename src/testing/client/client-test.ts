@@ -4,14 +4,14 @@ import type { Simulator } from '../../simulator/simulator.js';
 import type { Finding, Report } from '../report/report.js';
 import { durationText, longDuration } from '../report/words.js';
 import { median } from '../times.js';
-import { beginsWithChain, type ClientTestOrder, inTurns, runnable, sideBySide } from './client-test-order.js';
+import { type ClientTestOrder, inTurns, leavesPolls, runnable, sideBySide } from './client-test-order.js';
 import { clientTestReport, findingOf } from './client-test-report.js';
 import { type Poll, pollsIn, targetOf, timesBetween } from './heard/exchange.js';
 import { unevenText, watchClient } from './heard/watching.js';
 import { type Check, Exam, SLOWEST_MS } from './trial/exam.js';
 import { type StoppedPolls, secondsSince, soFar, stoppedAfter } from './trial/gone.js';
 import { crashOf, runCheck } from './trial/run-check.js';
-import { type Afterwards, type EndedCheck, LAST_FRAMES, sure } from './trial/verdict.js';
+import { type EndedCheck, LAST_FRAMES, sure } from './trial/verdict.js';
 import { type Audience, type End, WatchedClient } from './watched-client.js';
 
 /** How many polls a check takes, roughly. */
@@ -180,7 +180,7 @@ export class ClientTest {
    * @returns why the remaining checks are not run; undefined when they may be
    */
   async #takeTurn(turn: readonly Check[]): Promise<End | undefined> {
-    if (!beginsWithChain(turn)) {
+    if (!leavesPolls(turn.slice(0, this.#targets.length))) {
       const end = await this.#settle();
       if (end) return end;
     }
@@ -192,42 +192,46 @@ export class ClientTest {
       if (lastsMs >= LONG_MS)
         this.#client.note(`now ${what}: the client is left alone for ${durationText(lastsMs)}`);
     const runs = together.map((check, i) => this.#begin(check, targets[i] as Poll, isBeside));
-    const isLate = this.#owed?.isInTime.then((isInTime) =>
-      isInTime ? new Promise<never>(() => {}) : undefined,
-    );
+    const late = this.#owed
+      ? [this.#owed.isInTime.then((isInTime) => (isInTime ? new Promise<never>(() => {}) : undefined))]
+      : [];
     const outcomes = await Promise.race([
       Promise.all(
         runs.map(async (running) => ({ running, ended: await runCheck(running.check, running.exam) })),
       ),
       this.#client.crashed,
-      ...(isLate ? [isLate] : []),
+      ...late,
     ]);
     if (outcomes === undefined) {
       for (const running of runs) this.#drop(running);
+      this.#client.rules.removeAll();
       return (await this.#settle()) ?? this.#takeTurn(turn);
     }
     if (hadRhythm && this.#client.isWithoutRhythm) this.#sayRhythm(targets[0] as Poll);
     this.#newest = together;
-    if (typeof outcomes !== 'string' && !isBeside && outcomes[0]?.ended.afterwards) {
-      this.#owe(outcomes[0], outcomes[0].ended.afterwards);
-      return undefined;
-    }
     const end = await (typeof outcomes === 'string'
       ? this.#clientHasCrashed(runs, outcomes)
-      : this.#judge(outcomes, isBeside));
+      : this.#owes(outcomes)
+        ? undefined
+        : this.#judge(outcomes, isBeside));
     if (end) return end;
-    for (const check of this.#left().filter((each) => turn.includes(each))) {
+    const owed = this.#owed?.running.check;
+    for (const check of this.#left().filter((each) => turn.includes(each) && each !== owed)) {
       const end = await this.#takeTurn([check]);
       if (end) return end;
     }
     return undefined;
   }
 
-  #owe(outcome: Outcome, { isInTime }: Afterwards): void {
-    const owed = { ...outcome, isInTime: isInTime() };
+  /** True for a check that is over but for the next poll of the client. */
+  #owes([outcome]: readonly Outcome[]): boolean {
+    const { afterwards } = outcome?.ended ?? {};
+    if (!outcome || !afterwards) return false;
+    const owed = { ...outcome, isInTime: afterwards.isInTime() };
     this.#owed = owed;
     this.#client.rules.removeAll();
     void owed.isInTime.then((isPaid) => isPaid && this.#paid(owed));
+    return true;
   }
 
   #paid(owed: Owed): void {

@@ -3,7 +3,7 @@ import { type Exchange, whyNotActed } from '../heard/exchange.js';
 import { numberText } from '../heard/found.js';
 import type { Check, CheckText, Exam } from '../trial/exam.js';
 import { notAsBefore, secondsSince, stopped } from '../trial/gone.js';
-import { patienceOf } from '../trial/trial.js';
+import { patienceOf, recovers } from '../trial/trial.js';
 import { type Evidence, type Judged, sure } from '../trial/verdict.js';
 
 interface LossRow extends CheckText {
@@ -98,9 +98,10 @@ function elsewhere({ log, client: { polls } }: Exam, { seq, request }: Exchange)
 
 /** The verdict on a client that asks again: it passes when it polls as before, too. */
 async function comeBack(exam: Exam, text: string, evidence: Evidence, blame: string): Promise<Judged> {
-  if (await exam.recover()) return sure('right', `${text}, and polled as before`, evidence);
-  const shown = [...evidence, ...exam.log.after(exam.since).slice(-2)];
-  return sure('wrong', `${text}, but then ${notAsBefore(exam).text}`, shown, blame);
+  return recovers(exam, sure('right', `${text}, and polled as before`, evidence), () => {
+    const shown = [...evidence, ...exam.log.after(exam.since).slice(-2)];
+    return sure('wrong', `${text}, but then ${notAsBefore(exam).text}`, shown, blame);
+  });
 }
 
 const listenerGone: Check = {
