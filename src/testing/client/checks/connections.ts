@@ -142,7 +142,7 @@ const halfOpen: Check = {
   group: 'connections',
   title: 'Gives up a dead connection',
   what: 'a dead connection',
-  does: 'Stops answering on the open connections, and answers again once the client has opened a new one.',
+  does: 'Stops answering on the open connections, and answers again once the client has opened a new one. A new connection during `outage-5s` shows the same.',
   matters:
     'A firewall that drops a connection and a device that loses power send no FIN. TCP itself notices after many minutes, and a client that does not reconnect gets no values until then.',
   fix: 'Close the connection after a few requests without a reply, and connect again.',

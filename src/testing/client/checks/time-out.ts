@@ -287,7 +287,7 @@ const timeOutMargins: Check = {
   group: 'time',
   title: 'Keeps to its time-out',
   what: 'a reply close to its time-out',
-  does: 'Delays replies to 90 % and 110 % of the measured time-out (or by twice its error, if that is more), three times each.',
+  does: 'Delays replies to 90 % and 110 % of the measured time-out (or by twice its error, if that is more), three times each. If the client goes on before a reply at 110 % would come, that reply is left out.',
   matters: 'A time-out that varies at random causes errors that are hard to reproduce.',
   fix: 'Measure the time-out from the end of the request, with a timer that no other work delays.',
   rule: 'Passes when the client accepts replies at 90 % and none at 110 %, in three trials of each that agree; fails when three show otherwise; inconclusive if the time-out is not known or the requests do not show it.',
