@@ -47,7 +47,7 @@ export interface Judged {
 }
 
 /** A client that has polled once as usual after its last trial: the next check may begin while its next poll is waited for. */
-export interface Afterwards {
+interface Afterwards {
   /** True when that poll comes in time, whatever becomes of its reply. */
   readonly isInTime: () => Promise<boolean>;
   /** The verdict on a client whose poll did not: whether it polls as usual later. */
