@@ -29,6 +29,8 @@ export const lateReply: Check = {
   rule: 'Passes when the client keeps waiting for its own reply or is not off by one reply afterwards, in three trials that agree, or reconnects after a time-out; fails when it continues as if its request had been answered, or stops, or when the observer shows the late value; inconclusive when both look the same for this client.',
   source:
     'libmodbus issue 255, goburrow/modbus issue 64, tokio-modbus issue 324, NModbus issue 88, grid-x/modbus issue 26; Modbus Messaging on TCP/IP V1.0b, 4.4.1.3',
+  // Their runs show what it does after two requests without a reply.
+  after: ['retries'],
   async run(exam) {
     const missing = await learn(exam, [LOST]);
     if (isBroken(missing) && missing.kind === 'waits')

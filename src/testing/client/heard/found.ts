@@ -1,3 +1,4 @@
+import type { TrafficEvent } from '../../../simulator/traffic/event.js';
 import type { Measured, Measurements } from '../../report/report.js';
 import { timesText } from '../../report/words.js';
 import type { Exchange } from './exchange.js';
@@ -25,6 +26,8 @@ export interface UnansweredRun {
 export interface ClientFacts extends Measurements {
   /** The longest silence that the client sat through on its old connections. */
   readonly silence?: Silence;
+  /** A short silence, and the connection that the client opened meanwhile. */
+  readonly opened?: Silence & { readonly connection: TrafficEvent };
   /** How long the client waits for a reply at most before it goes on, in ms; absent until that was tried. */
   readonly waitMs?: number;
   readonly run?: UnansweredRun;

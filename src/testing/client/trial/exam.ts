@@ -23,6 +23,8 @@ export interface CheckPlace {
   readonly abilities?: readonly Ability[];
   /** Checks that have to run before this one, because it uses what they find. */
   readonly needs?: readonly string[];
+  /** Checks that come before this one where they run too: what they show spares this one some trials. */
+  readonly after?: readonly string[];
   /** True for a check that is left out where there is no observer, unless it is the only one. */
   readonly needsObserver?: boolean;
   /** True for a check that comes before all others, because they take long where it fails. */
@@ -288,6 +290,23 @@ export class Exam {
   }
 
   /**
+   * Waits for the next poll after one that came as usual.
+   * @returns false when it does not come in time; its reply does not matter
+   */
+  async comesAgain(): Promise<boolean> {
+    const last = this.askedAfter(0).at(-1);
+    if (!last) return false;
+    const most = this.#longestAfter(last.at) - (this.clock.now() - last.at);
+    return (await this.until(() => this.askedAfter(last.seq)[0], Math.max(0, most))) !== undefined;
+  }
+
+  /** The longest time between two polls as usual, in ms, on a machine that is as late as since then. */
+  #longestAfter(at: number): number {
+    const longest = Math.max(...this.target.intervals);
+    return Math.max(longest * LONGER, longest + LATER_MS) + this.client.lateness.between(at);
+  }
+
+  /**
    * True when the newest polls came as usual.
    * @param since only polls after this sequence number count
    */
@@ -295,9 +314,7 @@ export class Exam {
     const asked = this.askedAfter(since).slice(-polls);
     if (asked.length < polls || !asked.every(wentWell)) return false;
     if (this.client.isWithoutRhythm) return true;
-    const longest = Math.max(...this.target.intervals);
-    const late = this.client.lateness.between(asked[0]?.at ?? 0);
-    const most = Math.max(longest * LONGER, longest + LATER_MS) + late;
+    const most = this.#longestAfter(asked[0]?.at ?? 0);
     const times = [...asked.map(({ at }) => at), this.clock.now()];
     if (times.some((at, i) => i > 0 && at - (times[i - 1] as number) > most)) return false;
     const heard = new Set(this.log.after(since).map(({ poll }) => poll));

@@ -162,7 +162,7 @@ export interface Reaction {
   readonly text: string;
   /** True when the client came back late, or with other transaction identifiers, as a program does that was restarted. */
   readonly wasAway?: boolean;
-  /** True when the two behaviours overlap, so that no other trial would show more. */
+  /** True when the two behaviours are too close to each other, so that no other trial would show more. */
   readonly isAlike?: boolean;
 }
 
@@ -252,8 +252,11 @@ function byTime(
 ): Reaction {
   const { afterMs } = continuation;
   const isLater = lost.low > good.high;
-  const gap = isLater ? lost.low - good.high - laterMs : good.low - lost.high;
-  if (gap < apart) return { ...unclear(ALIKE), isAlike: gap <= 0 };
+  const between = isLater ? lost.low - good.high : good.low - lost.high;
+  const gap = isLater ? between - laterMs : between;
+  // The spans only grow with more trials; a late machine and a reply that came late are of this trial alone.
+  const isAlike = between < Math.max(LEAST_APART_MS, spanOf(good), spanOf(lost));
+  if (gap < apart) return { ...unclear(ALIKE), isAlike };
   const third = gap / 3;
   if (isLater ? afterMs >= lost.low - third : afterMs <= lost.high + third)
     return asMissing(continuation, lost, apart);

@@ -325,7 +325,25 @@ export async function decide(
   }
   // What was not disturbed is not to blame, nor what a client does that waits for each reply without end.
   if (judged.verdict === 'fail' || !exam.hasDisturbed || exam.client.facts.neverGivesUp) return judged;
-  if (await exam.recover()) return judged;
+  return recovers(exam, judged, () => unrecovered(exam, what, trials));
+}
+
+/**
+ * Waits for the client to poll as before after its last trial. Once it has polled as usual, the next check may begin.
+ * @param otherwise the verdict on a client that does not
+ */
+export async function recovers(exam: Exam, judged: Judged, otherwise: () => Judged): Promise<Judged> {
+  const later = async () => {
+    exam.client.disturb();
+    return (await exam.recover()) ? judged : otherwise();
+  };
+  if (exam.client.isWithoutRhythm || !(await exam.recover(1))) return later();
+  exam.client.recovered();
+  return { ...judged, afterwards: { isInTime: () => exam.comesAgain(), later } };
+}
+
+/** The verdict on a client that does not poll as before after its trials. */
+function unrecovered(exam: Exam, what: string, trials: readonly Trial[]): Judged {
   const last = trials.at(-1) as Trial;
   const text = `${last.text}, and then ${notAsBefore(exam).text}`;
   const wrong: Trial = {
