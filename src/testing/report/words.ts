@@ -1,4 +1,5 @@
 import { plural } from '../../common/words.js';
+import type { Missed } from './report.js';
 
 /** The title of a report: the name of a scenario says enough. */
 export function reportTitle({ kind, name }: { readonly kind: string; readonly name: string }): string {
@@ -35,6 +36,21 @@ export function longDuration(seconds: number): string {
     .slice(first, first + 2)
     .map(([value, unit]) => `${value} ${unit}`)
     .join(' ');
+}
+
+/**
+ * Lays out what was expected in vain, each fact on a line: `expected  …`, `received  …`, `when  …`.
+ * @param newest the newest events with their times from the start of the step
+ */
+export function missedText({ expected, received }: Partial<Missed>, newest: readonly string[]): string {
+  const rows = [
+    ['expected', expected],
+    ['received', received],
+    ...newest.map((event, i) => [i === 0 ? 'when' : '', event]),
+  ];
+  return rows
+    .flatMap(([head = '', text]) => (text === undefined || text === '' ? [] : [`${head.padEnd(9)} ${text}`]))
+    .join('\n');
 }
 
 /** Puts a count into words: `3 times`, `once`. */
