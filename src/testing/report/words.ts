@@ -1,5 +1,4 @@
 import { plural } from '../../common/words.js';
-import type { Missed } from './report.js';
 
 /** The title of a report: the name of a scenario says enough. */
 export function reportTitle({ kind, name }: { readonly kind: string; readonly name: string }): string {
@@ -42,7 +41,10 @@ export function longDuration(seconds: number): string {
  * Lays out what was expected in vain, each fact on a line: `expected  …`, `received  …`, `when  …`.
  * @param newest the newest events with their times from the start of the step
  */
-export function missedText({ expected, received }: Partial<Missed>, newest: readonly string[]): string {
+export function missedText(
+  { expected, received }: { readonly expected?: string; readonly received?: string },
+  newest: readonly string[],
+): string {
   const rows = [
     ['expected', expected],
     ['received', received],
