@@ -65,7 +65,23 @@ const framesShape = z
   )
   .describe('The exchanges that show it, in order.');
 
-const stepShape = { name: z.string(), verdict, message: z.string(), durationMs: ms };
+const stepShape = {
+  name: z.string(),
+  verdict,
+  message: z.string().describe('What was found; where `missed` is there, the same laid out on lines.'),
+  missed: z
+    .object({
+      expected: z.string(),
+      received: z.string(),
+      frame: z
+        .number()
+        .optional()
+        .describe('Sequence number of the frame that decides; absent if none came.'),
+    })
+    .optional()
+    .describe('What the step expected in vain, and what came instead.'),
+  durationMs: ms,
+};
 
 /** A scenario that runs or has run, without the frames that are its evidence. */
 export const scenarioRun = {
