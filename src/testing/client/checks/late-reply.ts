@@ -14,8 +14,10 @@ import { type Judged, sure } from '../trial/verdict.js';
 
 const BLAME = {
   what: 'a late reply',
-  blame: 'takes a late reply for the next one: dangerous',
+  blame: 'takes a late reply for the next one, or gives up a request because of it',
 };
+/** Where its value was seen, or nothing tells the two replies apart. */
+const TAKEN = { ...BLAME, blame: 'takes a late reply for the next one: dangerous' };
 
 export const lateReply: Check = {
   id: 'late-reply',
@@ -44,7 +46,7 @@ export const lateReply: Check = {
       ]);
     }
     if (fits(exam, sample.next))
-      return decide(exam, BLAME, () => lineTrial(exam, behind(exam), TAKES_NONE, BLAME));
+      return decide(exam, BLAME, () => lineTrial(exam, behind(exam), TAKES_NONE, TAKEN));
     return taken(exam);
   },
 };
@@ -84,14 +86,14 @@ async function taken(exam: Exam): Promise<Judged> {
   if (!values) return onLine;
   const seeing = () =>
     values.trial(exam, {
-      ...BLAME,
+      ...TAKEN,
       faults: (mark) => [{ stale: true }, mark],
       meaning: { kept: 'right', sent: 'wrong', other: 'wrong' },
       isVoid: ({ before }) => before !== undefined && fits(exam, before),
     });
   if (onLine.verdict === 'fail') {
     const { kind, text } = await seeing();
-    if (kind !== 'kept') return onLine;
+    if (kind !== 'kept') return kind === 'sent' ? { ...onLine, conclusion: TAKEN.blame } : onLine;
     // The client has thrown the late reply away, and its request with it.
     const conclusion = 'gives up a request when a late reply comes';
     return { ...onLine, summary: `${onLine.summary}; ${text}`, conclusion };

@@ -5,6 +5,7 @@ import type { CheckAbout } from '../../report/report.js';
 import { conditionsOf, type Exchange, type OwnRule, type Poll, wentWell } from '../heard/exchange.js';
 import { type ExchangeLog, Waits } from '../heard/log.js';
 import type { WatchedClient } from '../watched-client.js';
+import { askedInVain } from './observation.js';
 import type { Judged } from './verdict.js';
 
 type Group = 'watching' | 'time' | 'damaged' | 'exceptions' | 'connections' | 'real-world';
@@ -279,7 +280,8 @@ export class Exam {
     const polled = () =>
       this.#pollsAsUsual(client.isWithoutRhythm ? last : client.disturbedUntil, polls) || undefined;
     const recovered = await this.until(polled, limit);
-    if (recovered && polls >= POLLS_AS_USUAL) client.recovered();
+    if (!recovered) client.isLost = true;
+    else if (polls >= POLLS_AS_USUAL) client.recovered();
     return recovered === true;
   }
 
@@ -289,7 +291,7 @@ export class Exam {
    */
   #pollsAsUsual(since: number, polls: number): boolean {
     const asked = this.askedAfter(since).slice(-polls);
-    if (asked.length < polls || !asked.every(wentWell)) return false;
+    if (asked.length < polls || !asked.every(wentWell) || askedInVain(this, asked).length > 0) return false;
     if (this.client.isWithoutRhythm) return true;
     const longest = Math.max(...this.target.intervals);
     const late = this.client.lateness.between(asked[0]?.at ?? 0);

@@ -123,6 +123,17 @@ export function behaviourAfter(
   return new Behaviour(samples);
 }
 
+/**
+ * The requests that the client sent again although they were answered, as it never did before: it takes no reply. None
+ * of a client with one poll, which always sends the same next.
+ */
+export function askedInVain(heard: Heard, asked: readonly Exchange[]): readonly Exchange[] {
+  const again = asked.filter((each) => wentWell(each) && each.next?.poll === each.poll);
+  if (again.length === 0) return again;
+  const { samples } = behaviourAfter(heard, ['good']);
+  return samples.some(({ of, next }) => next.poll === of.poll) ? [] : again;
+}
+
 function backFrom(exchange: Exchange, steps: number): Exchange | undefined {
   let first: Exchange | undefined = exchange;
   for (let i = 0; i < steps; i++) first = first?.before;

@@ -50,7 +50,8 @@ async function seesGoodReplies(exam: Exam): Promise<void> {
  */
 async function pollsAsUsual(exam: Exam): Promise<boolean> {
   const { client } = exam;
-  if (!client.isDisturbed || (await exam.recover())) return true;
+  if (!client.isDisturbed || (!client.isLost && (await exam.recover()))) return true;
+  client.isLost = false;
   for (const each of exam.log.after(exam.log.usualUntil)) each.isStuck = true;
   const { target, periodMs } = exam;
   const since = exam.askedAfter(exam.since);

@@ -325,13 +325,14 @@ export async function decide(
   if (judged.verdict === 'fail' || !exam.hasDisturbed || exam.client.facts.neverGivesUp) return judged;
   if (await exam.recover()) return judged;
   const last = trials.at(-1) as Trial;
-  const text = `${last.text}, and then ${notAsBefore(exam).text}`;
+  const then = notAsBefore(exam);
+  const text = `${last.text}, and then ${then.text}`;
   const wrong: Trial = {
     ...last,
     shows: 'wrong',
     text,
     weight: DECIDES,
-    conclusion: `does not recover from ${what}`,
+    conclusion: `${then.blame} after ${what}`,
   };
   return verdictOf([wrong]) as Judged;
 }

@@ -2,10 +2,11 @@ import { failure, type Result, success } from '../../../common/result.js';
 import { wordAt } from '../../../modbus/protocol/bytes.js';
 import { dataOffset } from '../../../modbus/protocol/pdu.js';
 import type { Clock } from '../../../modbus/transport/clock.js';
-import type { Measurements } from '../../report/report.js';
 import { pduOf } from '../../tested-line.js';
 import { type Exchange, isReading, type Poll, readingOf, wentWell } from '../heard/exchange.js';
+import type { ClientFacts } from '../heard/found.js';
 import type { Observer } from '../observer.js';
+import { LOST } from './exam.js';
 import { DECIDES, type Trial } from './verdict.js';
 
 /** The part of the `Exam` of a check that is needed here. */
@@ -13,7 +14,7 @@ interface Watching {
   readonly clock: Clock;
   readonly periodMs: number;
   readonly target: Poll;
-  readonly client: { readonly facts: Measurements & { readonly waitMs?: number } };
+  readonly client: { readonly facts: ClientFacts; learn(facts: ClientFacts): void };
   readonly log: { readonly last: number };
   askedAfter(seq: number): readonly Exchange[];
   until<Result>(find: () => Result | undefined, limitMs: number): Promise<Result | undefined>;
@@ -117,6 +118,8 @@ export class ValueOracle {
   #isLearned = false;
   #isFollowing = true;
   #unusable: string | undefined;
+  /** What is shown when no reply comes, which is then no sign of a spoilt one; looked at when a strange value is shown first. */
+  #placeholder: Promise<string | undefined> | undefined;
 
   constructor(observer: Observer) {
     this.#observer = observer;
@@ -269,7 +272,10 @@ export class ValueOracle {
     if (seen?.kind === 'sent' && spoilt.some(isUnspoilt)) {
       return unclear('the fault could not act on one of the replies, so that one was good');
     }
-    const { kind, text } = textOf(seen);
+    const isPlaceholder = seen?.kind === 'other' && seen.text === (await this.#whenNoneComes(exam));
+    const { kind, text } = isPlaceholder
+      ? { kind: 'kept' as const, text: `${textOf(seen).text}, as when no reply comes` }
+      : textOf(seen);
     const shows = meaning[kind];
     const trial = { kind, shows, text, evidence: spoilt.slice(0, 3), isOfValues: true, weight: SEEN };
     if (shows === 'wrong') {
@@ -285,6 +291,21 @@ export class ValueOracle {
       weight: DECIDES,
       conclusion: `keeps an old value after ${what}`,
     };
+  }
+
+  /** What the observer shows in place of a value when no reply comes; undefined when it keeps the last one or shows none. */
+  #whenNoneComes(exam: Watching): Promise<string | undefined> {
+    this.#placeholder ??= this.begin(exam).then(async (begun) => {
+      if ('shows' in begun) return undefined;
+      await exam.disturb({ faults: LOST }, begun.seen, begun.limitMs);
+      const seen = begun.seen();
+      exam.mark(this.#marks[this.#next]);
+      await exam.recover();
+      if (seen?.kind !== 'other') return undefined;
+      exam.client.learn({ shownForNothing: seen.text });
+      return seen.text;
+    });
+    return this.#placeholder;
   }
 
   async #learn(exam: Watching): Promise<string | undefined> {
