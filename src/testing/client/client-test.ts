@@ -20,6 +20,8 @@ const POLLS_PER_CHECK = 8;
 const LONG_MS = 30_000;
 /** A poll that has not come for this long, in ms, while others come, is asked no more: some clients try again after a minute. */
 const DROPPED_MS = 100_000;
+/** By this fraction of it a poll period differs that is another rhythm. */
+const OTHER_RHYTHM = 0.1;
 /** How many polls show a new rhythm. */
 const FEW_POLLS = 4;
 /** The groups of checks that lose no reply. */
@@ -224,11 +226,10 @@ export class ClientTest {
   /** Says that the client no longer polls in its rhythm, and since when: several checks may have run at the same time. */
   #sayRhythm({ key, text, periodMs = 0 }: Poll): void {
     const asked = this.#client.log.newest().filter(({ poll }) => poll === key);
-    const [now, before] = [median(timesBetween(asked.slice(-FEW_POLLS))), periodMs].map((ms) =>
-      durationText(Math.round(ms)),
-    );
+    const nowMs = median(timesBetween(asked.slice(-FEW_POLLS)));
+    const [now, before] = [nowMs, periodMs].map((ms) => durationText(Math.round(ms)));
     const since = this.#newest.map(({ what }) => what).join(' and ');
-    if (since !== '' && now !== before)
+    if (since !== '' && Math.abs(nowMs - periodMs) > OTHER_RHYTHM * periodMs)
       this.#fates.push(`since ${since} the client polls ${text} every ${now} in place of ${before}`);
   }
 
