@@ -107,7 +107,7 @@ it('a question that the client drops while another one is tested is named', asyn
   });
   expect(report.verdict).toBe('fail');
   expect(report.conclusions.join(' ')).toMatch(
-    /The client no longer asks unit 1 write single register 5: 1 since /,
+    /The client no longer polls unit 1 write single register 5: 1 since /,
   );
 });
 
@@ -116,6 +116,6 @@ it('a client of eight coils is not said to ask for one value', async () => {
     checks: ['fewer-registers'],
   });
   expect(tested.report.findings[0]?.summary).toBe(
-    'the client asks for eight bits at most, and a reply can have no fewer data bytes',
+    "the client requests eight bits at most, and a reply can't have fewer data bytes",
   );
 });
