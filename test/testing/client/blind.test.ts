@@ -111,6 +111,20 @@ it('a question that the client drops while another one is tested is named', asyn
   );
 });
 
+it('a client whose pauses double is not said to stop', async () => {
+  let pauseMs = 500;
+  const doubles: Stranger = async (hands) => {
+    for (let i = 0; !hands.isOver; i++) {
+      const got = await hands.ask(1, QUESTIONS[i % 3] as number[], 1000);
+      if (got.kind !== 'data') pauseMs *= 2;
+      await hands.sleep(got.kind === 'data' ? 250 : pauseMs);
+    }
+  };
+  const tested = await testStranger(doubles, 'tcp', { checks: ['noise-before', 'junk'] });
+  expect(said(tested)).toMatch(/Sends nothing for half a minute or longer after /);
+  expect(said(tested)).not.toMatch(/[Ss]tops/);
+});
+
 it('a client of eight coils is not said to ask for one value', async () => {
   const tested = await testStranger(inTurn({}, new Set(), [[1, 0, 0, 0, 8]]), 'tcp', {
     checks: ['fewer-registers'],

@@ -36,7 +36,12 @@ export const lateReply: Check = {
     if (isBroken(missing) && missing.kind === 'waits')
       return sure('right', 'waits forever for its reply, so no reply can be too late', missing.asked);
     if (isBroken(missing))
-      return sure('wrong', missing.why, missing.asked, 'stops after a request without a reply');
+      return sure(
+        'wrong',
+        missing.why,
+        missing.asked,
+        'sends nothing for half a minute or longer after a request without a reply',
+      );
     const [sample] = missing.samples;
     if (!sample) return sure('unclear', 'no request came that the check could disturb');
     if (missing.samples.every(({ isAnew }) => isAnew)) {

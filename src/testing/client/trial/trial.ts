@@ -268,7 +268,7 @@ export async function lineTrial(
     const { kind, why: text, asked: evidence } = seen;
     if (kind !== 'gone') return { shows: 'unclear', text, evidence, isLast: kind === 'stuck' };
     const isShown = contrast.shown.length > 0 && evidence.some(({ rule }) => rule && rule.faults !== LOST);
-    const stopped = `stops after ${isShown ? what : 'a request without a reply'}`;
+    const stopped = `sends nothing for half a minute or longer after ${isShown ? what : 'a request without a reply'}`;
     return { shows: 'wrong', text, evidence, weight: DECIDES, conclusion: stopped };
   }
   const { kind, text, wasAway = false, isAlike = false, asked: evidence } = seen;
