@@ -22,7 +22,7 @@ const POLLS_PER_CHECK = 8;
 const LONG_MS = 30_000;
 /** A poll that has not come for this long, in ms, while others come, is asked no more: some clients try again after a minute. */
 const DROPPED_MS = 100_000;
-/** By this fraction of it a poll period differs that is another rhythm. */
+/** A poll period that differs by this fraction is another rhythm. */
 const OTHER_RHYTHM = 0.1;
 /** How many polls show a new rhythm. */
 const FEW_POLLS = 4;
@@ -130,7 +130,7 @@ export class ClientTest {
         now - (last?.at ?? newest[0]?.at ?? now) < Math.max(DROPPED_MS, 5 * periodMs)
       )
         continue;
-      const spoilt = log.spoilt.findLast(({ seq }) => seq <= (last?.seq ?? 0)) ?? log.spoilt[0];
+      const spoilt = log.spoilt.find(({ seq }) => seq >= (last?.seq ?? 0)) ?? log.spoilt.at(-1);
       const met = this.order.checks.find(({ id }) => spoilt?.rule?.name.startsWith(`test-${id}-`));
       this.#fates.push(`the client no longer polls ${text}${met ? ` since ${met.what}` : ''}`);
       this.#isGone = true;

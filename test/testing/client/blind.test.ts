@@ -111,6 +111,22 @@ it('a question that the client drops while another one is tested is named', asyn
   );
 });
 
+it('a client that asks one question alone after a reconnection is not said to take no replies', async () => {
+  let isFirstOnly = false;
+  const forgets: Stranger = async (hands) => {
+    for (let i = 0; !hands.isOver; i++) {
+      const got = await hands.ask(1, QUESTIONS[isFirstOnly ? 0 : i % 3] as number[], 1000);
+      isFirstOnly ||= got.kind === 'closed';
+      await hands.sleep(isFirstOnly ? 750 : 250);
+    }
+  };
+  const tested = await testStranger(forgets, 'tcp', {
+    checks: ['reset-in-reply', 'closed-after-reply', 'junk'],
+  });
+  expect(tested.failed).not.toEqual([]);
+  expect(said(tested)).not.toContain('good reply any more');
+});
+
 it('a client whose pauses double is not said to stop', async () => {
   let pauseMs = 500;
   const doubles: Stranger = async (hands) => {

@@ -209,6 +209,11 @@ export class Exam {
     return { ...disturbed, result };
   }
 
+  /** Loses all replies to the target until something is found. @param find called as by `until` */
+  lose<Result>(find: () => Result | undefined, limitMs: number): Promise<Disturbed> {
+    return this.disturb({ faults: LOST }, find, limitMs);
+  }
+
   /** Gives good replies to the target these values from now on; those of the device when absent. */
   mark(words?: readonly number[]): void {
     const { rules } = this.client;

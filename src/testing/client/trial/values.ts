@@ -2,11 +2,10 @@ import { failure, type Result, success } from '../../../common/result.js';
 import { wordAt } from '../../../modbus/protocol/bytes.js';
 import { dataOffset } from '../../../modbus/protocol/pdu.js';
 import type { Clock } from '../../../modbus/transport/clock.js';
+import type { Measurements } from '../../report/report.js';
 import { pduOf } from '../../tested-line.js';
 import { type Exchange, isReading, type Poll, readingOf, wentWell } from '../heard/exchange.js';
-import type { ClientFacts } from '../heard/found.js';
 import type { Observer } from '../observer.js';
-import { LOST } from './exam.js';
 import { DECIDES, type Trial } from './verdict.js';
 
 /** The part of the `Exam` of a check that is needed here. */
@@ -14,7 +13,10 @@ interface Watching {
   readonly clock: Clock;
   readonly periodMs: number;
   readonly target: Poll;
-  readonly client: { readonly facts: ClientFacts; learn(facts: ClientFacts): void };
+  readonly client: {
+    readonly facts: Measurements & { readonly waitMs?: number };
+    learn(facts: { readonly shownForNothing: string }): void;
+  };
   readonly log: { readonly last: number };
   askedAfter(seq: number): readonly Exchange[];
   until<Result>(find: () => Result | undefined, limitMs: number): Promise<Result | undefined>;
@@ -25,6 +27,7 @@ interface Watching {
     find: () => Result | undefined,
     limitMs: number,
   ): Promise<{ readonly spoilt: readonly Exchange[] }>;
+  lose<Result>(find: () => Result | undefined, limitMs: number): Promise<unknown>;
   recover(): Promise<boolean>;
 }
 
@@ -297,7 +300,7 @@ export class ValueOracle {
   #whenNoneComes(exam: Watching): Promise<string | undefined> {
     this.#placeholder ??= this.begin(exam).then(async (begun) => {
       if ('shows' in begun) return undefined;
-      await exam.disturb({ faults: LOST }, begun.seen, begun.limitMs);
+      await exam.lose(begun.seen, begun.limitMs);
       const seen = begun.seen();
       exam.mark(this.#marks[this.#next]);
       await exam.recover();
