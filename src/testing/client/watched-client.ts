@@ -95,7 +95,7 @@ export class WatchedClient {
   #isDisturbed = false;
   #disturbedUntil = 0;
   #isWithoutRhythm = false;
-  /** True when the client did not poll as usual again in the time for that, and nothing was done about it since. */
+  /** True when the client took no replies in the time to recover, and nothing was done about it since. */
   isLost = false;
 
   constructor(bench: Simulator, order: ClientOrder, { audience = {}, clock, keepsClosed }: Around = {}) {

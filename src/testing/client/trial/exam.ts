@@ -289,7 +289,7 @@ export class Exam {
     const polled = () =>
       this.#pollsAsUsual(client.isWithoutRhythm ? last : client.disturbedUntil, polls) || undefined;
     const recovered = await this.until(polled, limit);
-    if (!recovered) client.isLost = true;
+    if (!recovered) client.isLost = askedInVain(this, this.askedAfter(client.disturbedUntil)).length > 0;
     else if (polls >= POLLS_AS_USUAL) client.recovered();
     return recovered === true;
   }
