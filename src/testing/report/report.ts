@@ -66,7 +66,7 @@ export interface CheckAbout {
   readonly rule: string;
   /** What to change in a client that fails, as an order. */
   readonly fix: string;
-  /** The clause of a specification, or what is known of real clients. */
+  /** The clause of a specification, or reports about real clients. */
   readonly source: string;
 }
 
@@ -119,7 +119,7 @@ export interface Report {
 }
 
 /** The first sentence of a report on a run that was stopped. */
-export const STOPPED = 'Stopped before its end: no verdict.';
+export const STOPPED = 'Stopped early: no verdict.';
 
 const WORST_FIRST: readonly Verdict[] = ['error', 'fail', 'inconclusive'];
 

@@ -32,7 +32,7 @@ interface Waits {
   readonly ms: number;
   /** The number of requests after which the step is over; absent when only time ends it. */
   readonly requests?: number;
-  /** True when the step says what must not come. */
+  /** True when the step says requests that must not come. */
   readonly hasNever: boolean;
 }
 
@@ -56,11 +56,11 @@ export class Waiting implements GoalWatch {
   timeUp(): GoalEnd {
     const { ms, hasNever, requests = 0 } = this.#waits;
     if (hasNever && this.#requests === 0) {
-      const text = `nothing at all was asked within ${durationText(ms)}, so this shows nothing`;
+      const text = `no request at all came within ${durationText(ms)}, so this shows nothing`;
       return { verdict: 'inconclusive', text };
     }
     if (this.#requests < requests) {
-      const text = `${this.#requests} of ${requests} requests came within ${durationText(ms)}`;
+      const text = `only ${this.#requests} of ${requests} requests came within ${durationText(ms)}`;
       return { verdict: 'pass', text };
     }
     return { verdict: 'pass', text: hasNever ? `none of ${this.#requests} requests` : '' };

@@ -195,7 +195,7 @@ export class InOrder implements GoalWatch {
     return {
       verdict: 'pass',
       text: isRetry
-        ? `${text}; by the bound alone, because how often the client polls this is not known`
+        ? `${text}; judged by the bound alone, because the poll period of the client is not known`
         : text,
     };
   }

@@ -182,7 +182,7 @@ export class Evidence {
    * (frame 12)`.
    */
   instead(): string {
-    if (this.#recent.length === 0) return 'nothing came at all';
+    if (this.#recent.length === 0) return 'no request came at all';
     const events = this.#recent
       .slice(-MOST_EVENTS)
       .map(

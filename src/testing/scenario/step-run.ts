@@ -70,12 +70,12 @@ class ArmedFaults {
   get whyNot(): string | undefined {
     if (this.#rules.length === 0 || this.#achieved) return undefined;
     if (this.undecided !== undefined)
-      return 'what the fault did is not known: the reply of the real device did not come in time';
+      return 'the effect of the fault is not known: the reply of the real device did not come in time';
     if (this.#notAchieved !== undefined) return `the fault could not act: ${this.#notAchieved}`;
     if (this.#isAimed) return undefined;
     const nearest = this.#nearest.text(`met its conditions, ${this.#limits}`);
     return nearest === undefined
-      ? 'no request came after the fault was armed'
+      ? 'no request came after the fault took effect'
       : `the fault never acted; ${nearest}`;
   }
 
@@ -193,7 +193,7 @@ async function controlled(
   { dut, clock }: StepSurroundings,
 ): Promise<string | undefined> {
   if (what === undefined) return undefined;
-  if (!dut) return 'there is no program under test here';
+  if (!dut) return 'this run has no program under test';
   if (what !== 'start') {
     await dut.stop();
     await new Promise<void>((resolve) => clock.callAfter(LAST_WORDS_MS, resolve));

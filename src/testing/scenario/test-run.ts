@@ -94,7 +94,7 @@ export class TestRun {
   /** Stops the test: the running step stays undecided, and the others are not run. */
   stop(): void {
     this.#isStopped ||= !this.isOver;
-    this.end('inconclusive', 'the test was stopped before its end');
+    this.end('inconclusive', 'the test was stopped early');
   }
 
   /**

@@ -202,7 +202,7 @@ export class ServerTestRun {
     return spentMs / Math.max(1, those.length);
   }
 
-  /** What is known by now. */
+  /** The findings so far. */
   soFar(): ServerTest {
     const bench = this.#bench;
     const findings = this.#checks.flatMap((check) => this.#findings.get(check) ?? []);

@@ -1,4 +1,5 @@
 import type { Measured, Measurements } from '../../report/report.js';
+import { timesText } from '../../report/words.js';
 import type { Exchange } from './exchange.js';
 
 /** A time in which nothing on the line was answered. */
@@ -60,15 +61,15 @@ export function parametersOf({ pollPeriodMs, timeoutMs, retries, pausesMs }: Cli
 }
 
 /**
- * Puts the measurements into words: `gives up after 487 ± 3 ms, asks 3 times, waits 100, 200 ms`. Empty when
+ * Puts the measurements into words: `gives up after 487 ± 3 ms, retries 2 times, pauses 100, 200 ms`. Empty when
  * nothing was measured.
  */
 export function foundText({ timeoutMs, retries, pausesMs = [] }: ClientFacts): string {
   const waits = pausesMs.some((ms) => Math.round(ms) > 0);
   return [
     ...(timeoutMs ? [`gives up after ${measuredText(timeoutMs)}`] : []),
-    ...(retries === undefined ? [] : [retries === 0 ? 'asks once' : `asks ${retries + 1} times`]),
-    ...(waits ? [`waits ${pausesText(pausesMs)}`] : []),
+    ...(retries === undefined ? [] : [retries === 0 ? 'does not retry' : `retries ${timesText(retries)}`]),
+    ...(waits ? [`pauses ${pausesText(pausesMs)}`] : []),
   ].join(', ');
 }
 

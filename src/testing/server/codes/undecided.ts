@@ -39,7 +39,7 @@ export const UNDECIDED = {
   'longer-run-decides': 'a longer run can decide (--soak)',
   'frames-odd': '{oddity:oddity}: see frames',
   'others-send': 'another device sends on the bus: see stray-bytes and rtu-collision',
-  'machine-late': 'this machine was late by {ms:ms}',
+  'machine-late': 'this machine was {ms:ms} late',
   'adapter-in-the-way': 'the adapter may be the cause: set its latency timer to 1 ms',
   'not-seen': 'it was not seen',
 

@@ -101,7 +101,8 @@ function bytesOf(hex: string): Uint8Array {
 
 const RESPONSES: readonly Event['kind'][] = ['reply', 'foreign response', 'duplicate'];
 
-function Bytes({ event, framing }: { readonly event: Event; readonly framing: FramingName }) {
+/** The bytes of an event, with the fields of its frame. */
+export function Bytes({ event, framing }: { readonly event: Event; readonly framing: FramingName }) {
   const { bytes = '', omittedBytes = 0, kind, address, quantity } = event;
   const pointed = useSignal<number | undefined>(undefined);
   const isResponse = RESPONSES.includes(kind);
