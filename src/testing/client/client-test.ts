@@ -20,6 +20,10 @@ import { type Audience, type End, WatchedClient } from './watched-client.js';
 const POLLS_PER_CHECK = 8;
 /** A disturbance that lasts this long, in ms, comes last and is announced. */
 const LONG_MS = 30_000;
+/** A poll that has not come for this long, in ms, while others come, is asked no more: some clients try again after a minute. */
+const DROPPED_MS = 100_000;
+/** A poll period that differs by this fraction is another rhythm. */
+const OTHER_RHYTHM = 0.1;
 /** How many polls show a new rhythm. */
 const FEW_POLLS = 4;
 /** The groups of checks that lose no reply. */
@@ -63,7 +67,7 @@ export class ClientTest {
   #owed: Owed | undefined;
   /** The checks that disturbed the client last. */
   #newest: readonly Check[] = [];
-  /** True when the client has ended or asks nothing more, and no check is to blame. */
+  /** True when the client has ended, or asks a poll no more, and no check is to blame. */
   #isGone = false;
   /** When the first check began, and when the newest finding was made. */
   #begunAt: number | undefined;
@@ -101,6 +105,7 @@ export class ClientTest {
       end = { by: 'bench', text: problem };
       this.#fates.push(problem);
     }
+    this.#sayDropped();
     const summary = `${this.#reason(end)}${end?.by === 'stop' || end?.by === 'limit' ? ' before' : ''}`;
     for (const [i, check] of this.#left().entries()) {
       this.#add(check, { verdict: i === 0 && end?.by === 'bench' ? 'error' : 'not run', summary }, 0);
@@ -117,6 +122,26 @@ export class ClientTest {
       findings: this.#findings,
       isGone: this.#isGone,
     });
+  }
+
+  /** Names the polls that the client asks no more while it asks others, and what it met last when it asked them. */
+  #sayDropped(): void {
+    const { log, polls, clock, target } = this.#client;
+    const [now, newest] = [clock.now(), log.newest()];
+    const isRegular = ({ asked }: Poll) => asked.length * 2 >= (target?.asked.length ?? 0);
+    if (now - (newest.at(-1)?.at ?? 0) > FEW_POLLS * (target?.periodMs ?? 0)) return;
+    for (const { key, text, periodMs = 0 } of polls.filter(isRegular)) {
+      const last = newest.findLast(({ poll }) => poll === key);
+      if (
+        newest.length === 0 ||
+        now - (last?.at ?? newest[0]?.at ?? now) < Math.max(DROPPED_MS, 5 * periodMs)
+      )
+        continue;
+      const spoilt = log.spoilt.find(({ seq }) => seq >= (last?.seq ?? 0)) ?? log.spoilt.at(-1);
+      const met = this.order.checks.find(({ id }) => spoilt?.rule?.name.startsWith(`test-${id}-`));
+      this.#fates.push(`the client no longer polls ${text}${met ? ` since ${met.what}` : ''}`);
+      this.#isGone = true;
+    }
   }
 
   /** What it does now; undefined when it is over. */
@@ -299,11 +324,10 @@ export class ClientTest {
   /** Says that the client no longer polls in its rhythm, and since when: several checks may have run at the same time. */
   #sayRhythm({ key, text, periodMs = 0 }: Poll): void {
     const asked = this.#client.log.newest().filter(({ poll }) => poll === key);
-    const [now, before] = [median(timesBetween(asked.slice(-FEW_POLLS))), periodMs].map((ms) =>
-      durationText(Math.round(ms)),
-    );
+    const nowMs = median(timesBetween(asked.slice(-FEW_POLLS)));
+    const [now, before] = [nowMs, periodMs].map((ms) => durationText(Math.round(ms)));
     const since = this.#newest.map(({ what }) => what).join(' and ');
-    if (since !== '' && now !== before)
+    if (since !== '' && Math.abs(nowMs - periodMs) > OTHER_RHYTHM * periodMs)
       this.#fates.push(`since ${since} the client polls ${text} every ${now} instead of every ${before}`);
   }
 

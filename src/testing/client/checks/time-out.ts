@@ -228,7 +228,9 @@ const timeOut: Check = {
     if (isBroken(first)) {
       if (first.kind !== 'gone' && first.kind !== 'waits') return sure('unclear', first.why, first.asked);
       const blame =
-        first.kind === 'waits' ? 'waits forever for a reply' : 'stops after a request without a reply';
+        first.kind === 'waits'
+          ? 'waits forever for a reply'
+          : 'sends nothing for half a minute or longer after a request without a reply';
       return sure('wrong', first.why, first.asked, blame);
     }
     if (first.shortest > KEPT_WAITING_MS + exam.periodMs && first.samples[0]) {

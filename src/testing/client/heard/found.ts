@@ -33,6 +33,8 @@ export interface ClientFacts extends Measurements {
   readonly run?: UnansweredRun;
   /** True when the client has waited on for a reply until it came, for longer than any other. */
   readonly neverGivesUp?: boolean;
+  /** What its observer shows in place of a value when no reply comes. */
+  readonly shownForNothing?: string;
 }
 
 /** The measurements among the facts. */

@@ -5,6 +5,7 @@ import type { CheckAbout } from '../../report/report.js';
 import { conditionsOf, type Exchange, type OwnRule, type Poll, wentWell } from '../heard/exchange.js';
 import { type ExchangeLog, Waits } from '../heard/log.js';
 import type { WatchedClient } from '../watched-client.js';
+import { askedInVain } from './observation.js';
 import type { Judged } from './verdict.js';
 
 type Group = 'watching' | 'time' | 'damaged' | 'exceptions' | 'connections' | 'real-world';
@@ -210,6 +211,11 @@ export class Exam {
     return { ...disturbed, result };
   }
 
+  /** Loses all replies to the target until something is found. @param find called as by `until` */
+  lose<Result>(find: () => Result | undefined, limitMs: number): Promise<Disturbed> {
+    return this.disturb({ faults: LOST }, find, limitMs);
+  }
+
   /** Gives good replies to the target these values from now on; those of the device when absent. */
   mark(words?: readonly number[]): void {
     const { rules } = this.client;
@@ -285,7 +291,8 @@ export class Exam {
     const polled = () =>
       this.#pollsAsUsual(client.isWithoutRhythm ? last : client.disturbedUntil, polls) || undefined;
     const recovered = await this.until(polled, limit);
-    if (recovered && polls >= POLLS_AS_USUAL) client.recovered();
+    if (!recovered) client.isLost = askedInVain(this, this.askedAfter(client.disturbedUntil)).length > 0;
+    else if (polls >= POLLS_AS_USUAL) client.recovered();
     return recovered === true;
   }
 
@@ -312,7 +319,7 @@ export class Exam {
    */
   #pollsAsUsual(since: number, polls: number): boolean {
     const asked = this.askedAfter(since).slice(-polls);
-    if (asked.length < polls || !asked.every(wentWell)) return false;
+    if (asked.length < polls || !asked.every(wentWell) || askedInVain(this, asked).length > 0) return false;
     if (this.client.isWithoutRhythm) return true;
     const most = this.#longestAfter(asked[0]?.at ?? 0);
     const times = [...asked.map(({ at }) => at), this.clock.now()];

@@ -123,6 +123,37 @@ export function behaviourAfter(
   return new Behaviour(samples);
 }
 
+/** A request that comes within this fraction of the poll period before or after it may be a poll. */
+const LIKE_A_POLL = 0.25;
+/** How many of the newest requests show whether the client still sends its other polls. */
+const FEW_REQUESTS = 10;
+
+/**
+ * The requests that the client sent again although they were answered, as it never did before: it takes no reply. None
+ * of a client with one poll, which always sends the same next.
+ */
+export function askedInVain(heard: Heard, asked: readonly Exchange[]): readonly Exchange[] {
+  const { log, target } = heard;
+  // One that has dropped its other polls sends the same next, too, and in its rhythm.
+  if (
+    log
+      .newest()
+      .slice(-FEW_REQUESTS)
+      .every(({ poll }) => poll === target.key)
+  )
+    return [];
+  const period = target.periodMs ?? 0;
+  const again = asked.filter(
+    (each) =>
+      wentWell(each) &&
+      each.next?.poll === each.poll &&
+      Math.abs(each.next.at - each.at - period) > LIKE_A_POLL * period,
+  );
+  if (again.length === 0) return again;
+  const { samples } = behaviourAfter(heard, ['good']);
+  return samples.some(({ of, next }) => next.poll === of.poll) ? [] : again;
+}
+
 function backFrom(exchange: Exchange, steps: number): Exchange | undefined {
   let first: Exchange | undefined = exchange;
   for (let i = 0; i < steps; i++) first = first?.before;

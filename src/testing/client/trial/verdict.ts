@@ -146,7 +146,7 @@ function spannedText(texts: readonly string[]): string {
     place++;
     if (first.startsWith('"')) return first;
     const [low, high] = [Math.min(...each), Math.max(...each)];
-    return low === high ? String(low) : `${low} to ${high}`;
+    return low === high ? first : `${low} to ${high}`;
   });
 }
 
