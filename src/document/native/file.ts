@@ -298,7 +298,7 @@ function* readFaults(
     yield;
     const checked = entry.check(ruleSchema);
     if (checked && names.has(checked.name))
-      entry.key('name').wrong(`there is a rule ${checked.name} already`);
+      entry.key('name').wrong(`a rule ${checked.name} already exists`);
     if (checked) names.add(checked.name);
     const rule = checked ?? namesIn(entry);
     hintAtQuantities(rule.when.quantity, entry.key('when').key('quantity'));

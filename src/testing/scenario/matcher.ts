@@ -213,13 +213,13 @@ function missedBy({ condition, values, writes = [], exceptions }: RequestWanted,
     ],
     [
       matchesRequest({}, values, facts),
-      () => `${ranges === '' ? 'no address' : `address ${ranges}`}, not that of the value by its name`,
+      () => `${ranges === '' ? 'no address' : `address ${ranges}`}, not the address of the named value`,
     ],
     [
       matchesRequest({ quantity }, undefined, facts),
       () => `quantity ${quantities === '' ? 'none' : quantities}, not ${oneOf(quantity)}`,
     ],
-    [writes.every((write) => matchesWrite(write, seen)), () => 'it does not write what is wanted'],
+    [writes.every((write) => matchesWrite(write, seen)), () => 'it does not write the expected values'],
     [isAnswered, () => `${answerText(exception)}, not ${wantedAnswer(exceptions)}`],
   ];
   return parts.flatMap(([isMet, missed]) => (isMet ? [] : [missed()]));
