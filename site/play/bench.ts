@@ -104,8 +104,8 @@ class Bench {
     const random = seededRandom(SEED, 0);
     const now = () => this.#now;
     const source = { random: () => random.next(), now: () => new Date(now()), uptime: now };
-    const graph = new DependencyGraph();
-    const built = new Map(devices.map((each) => [each.name, buildDevice(each, source, graph, now)]));
+    const graph = new DependencyGraph(now);
+    const built = new Map(devices.map((each) => [each.name, buildDevice(each, source, graph)]));
     graph.link();
     const rules = new FaultRules(source);
     for (const rule of faults) rules.set(rule);

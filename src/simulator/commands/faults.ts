@@ -73,7 +73,7 @@ function* listRules({ simulator }: CommandContext): Generator<RuleView> {
 /** The rules of a moment of the past. */
 function pastRules(
   { simulator }: CommandContext,
-  { at }: DeclaredInput<(typeof RULE_COMMANDS)['rule.past']>,
+  { at = Date.now() }: DeclaredInput<(typeof RULE_COMMANDS)['rule.past']>,
 ): Outcome<PastRules> {
   const { rules } = simulator.faults;
   const { real, shown, time } = momentIn(simulator, at);

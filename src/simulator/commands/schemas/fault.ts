@@ -101,7 +101,7 @@ export const RULE_COMMANDS = {
   'rule.past': {
     rest: 'GET /past/faults',
     kind: 'query',
-    sent: z.object({ at: pastMoment.default(() => Date.now()) }),
+    sent: z.object({ at: pastMoment }),
     summary: 'List the fault rules of a moment of the past',
     description:
       'Those that were in force then, or switched off. The last 1,000 changes of rules are kept, up to 1 MB.',

@@ -2,41 +2,13 @@ import { counted } from '../../../../common/words.js';
 import './faults.css';
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
-<<<<<<< HEAD
-import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { type Answer, pathOf, type RemoteRefusal } from '../../../../common/rest-client/client.js';
-import { countOf, type Piece, piecesOf, type Wire } from '../../../../common/timeline/pieces.js';
-import { msText } from '../../../../common/timeline/times.js';
-import type { CatalogueView } from '../../../../simulator/commands/schemas/catalogue.js';
+import { useEffect } from 'preact/hooks';
 import type { PastRules, RuleView } from '../../../../simulator/commands/schemas/fault.js';
-import type { FaultPreviewView } from '../../../../simulator/commands/schemas/fault-preview.js';
-import type { StreamedView } from '../../../../simulator/traffic/view-schema.js';
-import type { ServedSchema } from '../../../api/v1/schemas.js';
-import { ask, whyOff } from '../../api.js';
-import { summary } from '../../live.js';
+import { whyOff } from '../../api.js';
 import { past } from '../../past.js';
 import { resource } from '../../resource.js';
 import { go, hrefOf, route } from '../../route.js';
-import { StripModel, sourceOf } from '../../strip/model.js';
-import { Strip } from '../../strip/strip.js';
-import {
-  Button,
-  Empty,
-  into,
-  Refused,
-  Select,
-  State,
-  sent,
-  switched,
-  type Tone,
-  useRequest,
-} from '../../ui/controls.js';
-=======
-import { useEffect } from 'preact/hooks';
-import type { RuleView } from '../../../../simulator/commands/schemas/fault.js';
-import { go, hrefOf, route } from '../../route.js';
-import { Button, Empty, State, switched, type Tone, whyOff } from '../../ui/controls.js';
->>>>>>> main
+import { Button, Empty, State, switched, type Tone } from '../../ui/controls.js';
 import { AskingButton } from '../../ui/dialog.js';
 import { count, timeOfDay } from '../../ui/format.js';
 import { sayAnswer } from '../../ui/toast.js';

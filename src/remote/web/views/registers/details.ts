@@ -117,16 +117,10 @@ export function Details({ device }: { readonly device: DeviceView }) {
       ${about && about.saturated > 0 ? html`<${Fact} term="did not fit">${`${count(about.saturated)} times`}<//>` : null}
       <${Fact} term="here you may">${why === undefined ? 'change it' : `only read: ${why}`}<//>
     </dl>
-<<<<<<< HEAD
-    <div><${Button} why=${why} onClick=${editSelected}>Edit<//></div>
-    ${about ? html`<${Bits} about=${about} why=${why} />` : null}
-    ${about && about.type !== 'string' && past.value === undefined ? html`<${ValuePlot} key=${key} about=${about} />` : null}
-=======
     <div class="flow"><${Button} why=${why} onClick=${editSelected}>Edit<//>
       <a href=${hrefWith(pinOf(device.name, about, target.value?.table ?? '', address))}>Pin to the panel</a></div>
     ${about ? html`<${Bits} about=${about} isPlain=${isOfBits(about)} why=${why} onBit=${(bit: number) => void changeBit(about, bit)} />` : null}
-    ${about && about.type !== 'string' ? html`<${ValuePlot} key=${key} about=${about} />` : null}
->>>>>>> main
+    ${about && about.type !== 'string' && past.value === undefined ? html`<${ValuePlot} key=${key} about=${about} />` : null}
     <${SignalForm} key=${`signal ${key}`} device=${device.name} about=${about} />
   </aside>`;
 }
