@@ -50,6 +50,41 @@ async function bench() {
 const verdicts = ({ findings }: Report) => findings.map(({ verdict }) => verdict);
 
 describe('a test', () => {
+  it('expects what passes the text of a filter: requests, or replies where it asks for what only they have', async () => {
+    const { client, runOf } = await bench();
+    const run = runOf({
+      steps: [
+        { expect: ['unit=1 fc=read addr=0-9 not unit=2', 'exception=2 late<1h'], within: '20s' },
+        { expect: { filter: 'value meter.status.overload=1 and name=status', times: 1 }, within: '20s' },
+        { expect: 'kind=reply value voltage>229 device=meter', never: 'unit=9', within: '20s' },
+        { expect: { filter: 'unit=2', function: 3 }, never: ['fc=6 or fc=write'], within: '20s' },
+      ],
+    });
+    const over = run.run();
+    client.ask(1, '03 00 00 00 01');
+    client.ask(1, '03 00 63 00 01');
+    client.ask(1, '06 00 0c 00 01');
+    client.ask(1, '06 00 0c 00 09');
+    client.ask(1, '03 00 00 00 01');
+    client.ask(2, '06 00 14 00 01');
+    const report = await over;
+    expect(report.findings.map(({ verdict, summary }) => [verdict, summary])).toEqual([
+      ['pass', expect.anything()],
+      ['pass', expect.anything()],
+      ['pass', expect.anything()],
+      ['fail', expect.stringContaining('which must not come')],
+    ]);
+  });
+
+  it('names what the nearest request missed of a filter', async () => {
+    const { client, runOf } = await bench();
+    const over = runOf({ steps: [{ expect: 'unit=2-3 (fc=3 or fc=4)', within: '200ms' }] }).run();
+    client.ask(1, '06 00 0c 00 01');
+    const { summary } = (await over).findings[0] ?? {};
+    expect(summary).toContain('unit=2-3 (fc=3 or fc=4)');
+    expect(summary).toContain('unit 1, not 2-3; it does not pass the filter');
+  });
+
   it('loses no request between two steps, however fast they come', async () => {
     const { client, runOf } = await bench();
     const run = runOf({ steps: [1, 2, 1, 2].map((unit) => ({ expect: { unit }, within: '20s' })) });
