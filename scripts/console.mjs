@@ -1,7 +1,7 @@
 /**
  * Bundles the console of `src/remote/web` for browsers: node scripts/console.mjs FOLDER
  * Writes FOLDER/index.html, FOLDER/report.html (the same with all in one file, where src/testing/report/html.ts puts what it
- * shows), FOLDER/assets/, whose files have hashes of their content in their names and stand there
+ * shows), FOLDER/assets/ with a script for each view, whose files have hashes of their content in their names and stand there
  * compressed, too, and the licences of the packages that are in them.
  */
 import { createHash } from 'node:crypto';
@@ -14,41 +14,87 @@ import { licences } from './licences.mjs';
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error('usage: node scripts/console.mjs FOLDER');
 
-const { metafile } = await build({
-  entryPoints: { app: 'src/remote/web/main.ts', icon: 'src/remote/web/icon.svg' },
+const SCRIPT = 'src/remote/web/main.ts';
+
+/** @satisfies {import('esbuild').BuildOptions} */
+const OPTIONS = {
   outdir: join(folder, 'assets'),
   entryNames: '[name]-[hash]',
   chunkNames: '[name]-[hash]',
   assetNames: '[name]-[hash]',
   bundle: true,
   minify: true,
-  splitting: true,
   format: 'esm',
   // Browsers of spring 2024 and later: the styles need light-dark().
   target: ['chrome123', 'firefox120', 'safari17.5'],
-  loader: { '.svg': 'copy' },
   legalComments: 'none',
-  metafile: true,
   logLevel: 'warning',
-});
+};
 
-const names = Object.keys(metafile.outputs).map((path) => basename(path));
-let page = readFileSync('src/remote/web/index.html', 'utf8');
-/** @type {Record<string, string>} */
-const texts = {};
-for (const wanted of [/^app-\w+\.js$/, /^app-\w+\.css$/, /^icon-\w+\.svg$/]) {
-  const name = names.find((each) => wanted.test(each));
-  if (name === undefined) throw new Error(`no output is called ${wanted}`);
-  const [stem, extension] = name.split(/-\w+\./);
-  page = page.replace(`{${stem}.${extension}}`, `/assets/${name}`);
-  texts[String(extension)] = readFileSync(join(folder, 'assets', name), 'utf8').trim();
-}
-for (const path of Object.keys(metafile.outputs))
-  writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: 9 }));
+// All in one script and one style, for reports. The page that is served has the same style: it is small, and
+// rules that came late would move what is shown already.
+const whole = await build({ ...OPTIONS, entryPoints: { app: SCRIPT }, write: false });
+const [script, style] = ['.js', '.css'].map((end) =>
+  whole.outputFiles.find(({ path }) => path.endsWith(end)),
+);
+if (!script || !style) throw new Error('the console has no script or no style');
+const [js, css] = [script.text.trim(), style.text.trim()];
+
+const isView = /[\\/]views[\\/](\w+)[\\/]\1\.ts$/;
+
+/**
+ * Puts what the start page needs into one script: esbuild would make one for each set of views that share it. A view is
+ * loaded by the start page, so it may import all of that.
+ * @type {import('esbuild').Plugin}
+ */
+const shared = {
+  name: 'shared',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.ts$/ }, ({ path }) =>
+      isView.test(path)
+        ? { contents: `${readFileSync(path, 'utf8')}\nimport '../../main.js';`, loader: 'ts' }
+        : undefined,
+    );
+  },
+};
+
+// A script for each view, and those that they share.
+const { metafile } = await build({
+  ...OPTIONS,
+  entryPoints: { app: SCRIPT, icon: 'src/remote/web/icon.svg' },
+  splitting: true,
+  loader: { '.svg': 'copy', '.css': 'empty' },
+  plugins: [shared],
+  metafile: true,
+});
+writeFileSync(style.path, style.contents);
+
+const paths = [...Object.keys(metafile.outputs), style.path];
+/** @param {RegExp} wanted */
+const named = (wanted) => {
+  const path = paths.find((each) => wanted.test(basename(each)));
+  if (path === undefined) throw new Error(`no output is called ${wanted}`);
+  return path;
+};
+/** @param {string} path */
+const address = (path) => `/assets/${basename(path)}`;
+const app = named(/^app-\w+\.js$/);
+// What the program needs at its start is asked for together with it, not after it.
+const needed = new Set([app]);
+for (const path of needed)
+  for (const { kind, path: next } of metafile.outputs[path]?.imports ?? [])
+    if (kind === 'import-statement') needed.add(next);
+needed.delete(app);
+const preloads = [...needed].map((path) => `<link rel="modulepreload" href="${address(path)}">`);
+const page = readFileSync('src/remote/web/index.html', 'utf8')
+  .replace('{icon.svg}', address(named(/^icon-\w+\.svg$/)))
+  .replace('{app.css}', address(style.path))
+  .replace('{app.js}', address(app))
+  .replace('{preloads}', preloads.join('\n    '));
+for (const path of paths) writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: 9 }));
 
 /** @param {string} text */
 const hashOf = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-const { js = '', css = '' } = texts;
 if (/<!--|<\/(script|style)/i.test(js + css)) throw new Error('the console can not be put into a page');
 const policy = `default-src 'none'; script-src ${hashOf(js)}; style-src ${hashOf(css)}; base-uri 'none'; form-action 'none'`;
 const report = `<!doctype html>

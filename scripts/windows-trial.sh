@@ -183,7 +183,7 @@ plug com12
 client=$!
 pids+=("$client")
 LIMIT=300 told test-client bus --config bench12.yaml --checks time-out,wrong-crc >"$work/client"
-check "test-client: what mbpoll does about lost and damaged replies" grep -E 'Throws away a reply with a wrong CRC' "$work/client"
+check "test-client: what mbpoll does about lost and damaged replies" grep -E 'Discards a reply with a wrong CRC' "$work/client"
 sed 's/^/        /' "$work/client" | head -12
 LIMIT=120 told measure bus --config bench12.yaml >"$work/measured"
 check "measure: what COM12 achieves" grep -E '^ *turnaround .*median' "$work/measured"

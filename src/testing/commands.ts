@@ -132,10 +132,10 @@ function* withEvidence(report: AnyReport): Generator<PackedFinding | ServerFindi
     yield { ...headOf(finding), packedFrames: packEvents(finding.frames) };
 }
 
-function runOf({ id, isOver, report, lines }: KnownRun): Run {
+function runOf({ id, isOver, report, lines, doing }: KnownRun): Run {
   const { findings, ...others } = report;
   // The findings of a server test make their frames on each read.
-  return { id, isOver, lines, report: { ...others, findings: findings.map(headOf) } };
+  return { id, isOver, lines, doing, report: { ...others, findings: findings.map(headOf) } };
 }
 
 export const RUN_FUNCTIONS = {

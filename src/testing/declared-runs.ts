@@ -3,6 +3,7 @@ import { clientOrderSchema, fuzzOrderSchema, serverOrderSchema } from './order-s
 import {
   clientReportSchema,
   clientRun,
+  doingSchema,
   fuzzReportSchema,
   fuzzRun,
   scenarioReportSchema,
@@ -75,6 +76,7 @@ const CLIENT_EXAMPLE = {
   kind: 'client',
   name: 'the client on line lan',
   line: 'lan',
+  doing: { what: 'an outage of 60 s', number: 7, of: 34, leftMs: 48_000, moreMs: 250_000 },
   verdict: 'pass',
   conclusions: ['Gives up after 487 ± 3 ms, asks 3 times, waits 100, 200 ms.'],
   found: {
@@ -87,7 +89,7 @@ const CLIENT_EXAMPLE = {
     {
       id: 'wrong-crc',
       group: 'damaged',
-      title: 'Throws away a reply with a wrong CRC',
+      title: 'Discards a reply with a wrong CRC',
       verdict: 'pass',
       summary: 'asked again 1000 ms after the request whose reply was spoilt',
       durationMs: 2140,
@@ -166,12 +168,14 @@ const SERVER_EXAMPLE = {
 const id = z.number();
 const state = z.enum(['running', 'over']);
 
+const doing = doingSchema.optional();
+
 /** The runs as REST shows them without their reports. */
 const SHOWN = {
-  scenario: { id, state, ...scenarioRun, lines: z.array(z.string()) },
-  client: { id, state, ...clientRun },
-  server: { id, state, ...serverRun },
-  fuzz: { id, state, ...fuzzRun },
+  scenario: { id, state, doing, ...scenarioRun, lines: z.array(z.string()) },
+  client: { id, state, doing, ...clientRun },
+  server: { id, state, doing, ...serverRun },
+  fuzz: { id, state, doing, ...fuzzRun },
 } as const;
 
 export type ScenarioSummary = z.infer<z.ZodObject<(typeof SHOWN)['scenario']>>;
@@ -202,7 +206,7 @@ function declared(
 ): DeclaredRun {
   const called = RUN_KINDS[kind];
   const name = `${kind.charAt(0).toUpperCase()}${kind.slice(1)}Run`;
-  const { id: _, state: __, lines: ___, [list]: findings, ...others } = example;
+  const { id: _, state: __, lines: ___, doing: ____, [list]: findings, ...others } = example;
   const shown = (findings as readonly object[]).map((each) => ({ ...each, [evidence]: [] }));
   return {
     order,

@@ -1,5 +1,6 @@
 import { done, type Outcome, refusal } from '../simulator/commands/refusal.js';
 import type { Simulator } from '../simulator/simulator.js';
+import type { Doing } from './doing.js';
 import type { Finding, Report, ServerTestReport } from './report/report.js';
 import type { RunKind } from './run-kinds.js';
 
@@ -42,6 +43,7 @@ export type AnyReport = Report | ServerTestReport;
 interface Runnable {
   readonly isOver: boolean;
   readonly report: AnyReport;
+  readonly doing: Doing | undefined;
   run(): Promise<AnyReport>;
 }
 
@@ -54,6 +56,8 @@ export interface KnownRun {
   /** The place of the server that is tested; server tests only. */
   readonly server?: string | undefined;
   readonly report: AnyReport;
+  /** What it does now; undefined when it is over. */
+  readonly doing: Doing | undefined;
   /**
    * Ends the run and keeps its report. Does nothing when the run is over.
    * @param failure why the running step or check has failed; without it, that step or check stays undecided
@@ -113,6 +117,9 @@ export class Runs {
       server,
       get report() {
         return made.report;
+      },
+      get doing() {
+        return made.doing;
       },
       stop: (failure) => stop(made, failure),
       ended: made.run().then((report) => progress.over(report)),

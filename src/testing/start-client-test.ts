@@ -11,6 +11,7 @@ import { ClientTest } from './client/client-test.js';
 import { type ClientTestOrder, DEFAULT_LIMIT_MS } from './client/client-test-order.js';
 import { registerObserver } from './client/observer.js';
 import type { Audience } from './client/watched-client.js';
+import type { Doing } from './doing.js';
 import { clientOrderSchema } from './order-schemas.js';
 import type { Report } from './report/report.js';
 import type { RunKind } from './run-kinds.js';
@@ -32,6 +33,8 @@ export function startClientTest(runs: Runs, source: unknown): Outcome<KnownRun> 
 export interface ClientRun {
   readonly isOver: boolean;
   readonly report: Report;
+  /** What it does now; undefined when it is over. */
+  readonly doing: Doing | undefined;
   run(): Promise<Report>;
   clientEnded(how: string): void;
   stop(): void;

@@ -271,6 +271,7 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
       'src/common/words.ts',
       'src/device/faults/then.ts',
       'src/device/registers/undefined.ts',
+      'src/testing/doing.ts',
       'src/testing/report/words.ts',
       'src/testing/run-kinds.ts',
     ],

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { catalogueIds } from '../../src/document/catalogue-files.js';
 import { sunspecIds } from '../../src/document/sunspec/place.js';
+import { VIEW_NAMES } from '../../src/remote/api/console/paths.js';
 import { startAround } from './around.js';
 import { startBench } from './bench.js';
 import { askForEveryDocument } from './documents.js';
@@ -32,12 +33,11 @@ const OTHERS = [
   'dist/remote/api/openapi/made/signals.json',
   'dist/remote/web/base.css',
   'dist/web/LICENSES.txt',
-  'dist/web/assets/app-HASH.css',
-  'dist/web/assets/app-HASH.css.gz',
-  'dist/web/assets/app-HASH.js',
-  'dist/web/assets/app-HASH.js.gz',
-  'dist/web/assets/icon-HASH.svg',
-  'dist/web/assets/icon-HASH.svg.gz',
+  // The start page has its view in it.
+  ...['app-HASH.css', 'app-HASH.js', 'icon-HASH.svg', 'report-HASH.js']
+    .concat(VIEW_NAMES.filter((name) => name !== 'lines').map((name) => `${name}-HASH.js`))
+    .flatMap((name) => [`dist/web/assets/${name}`, `dist/web/assets/${name}.gz`])
+    .sort(),
   'dist/web/index.html',
   'dist/web/report.html',
   'dist/work-thread.js',
@@ -99,7 +99,7 @@ describe('the npm package', () => {
 
   it('has of the program two commands, a library with its types, the parts of them, and a few documents', () => {
     const inDist = files.filter((path) => path.startsWith('dist/') && !path.endsWith('.d.ts'));
-    const parts = inDist.filter((path) => /^dist\/part-[\w-]+\.js$/.test(path));
+    const parts = inDist.filter((path) => /^dist\/(part|web\/assets\/chunk)-[\w-]+\.js(\.gz)?$/.test(path));
     expect(parts.length).toBeGreaterThan(0);
     const others = inDist.filter((path) => !parts.includes(path));
     expect(others.map((path) => path.replace(/-[A-Z0-9]{8}\./, '-HASH.')).sort()).toEqual(OTHERS);

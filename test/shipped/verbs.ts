@@ -125,7 +125,7 @@ const TRIALS: readonly Trial[] = [
       ...['test-client', 'client-tested', '--url', url, '--checks', 'legal-requests', '--limit', '1m'],
       ...poll('client-tested'),
     ],
-    says: /pass +1 Asks only what may be asked/,
+    says: /pass +1 Sends only valid requests/,
     byHost: true,
   },
   {

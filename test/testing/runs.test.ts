@@ -19,7 +19,7 @@ it('gives all lines to one run, or none, until it ends', async () => {
   const report = { kind: 'scenario', name: 'a run', verdict: 'pass' } as Report;
   /** @returns the run as far as it is known; or why it was refused */
   const begin = (kind: RunKind, ...lines: string[]) => {
-    const made = { isOver: false, report, run: () => new Promise<Report>(() => {}) };
+    const made = { isOver: false, report, doing: undefined, run: () => new Promise<Report>(() => {}) };
     const stop = () => {
       made.isOver = true;
     };

@@ -9,8 +9,10 @@ import { configurationText } from '../../simulator/as-file/written-configuration
 import type { Line } from '../../simulator/line.js';
 import { Simulator } from '../../simulator/simulator.js';
 import type { MakeObserver, Observer } from '../../testing/client/observer.js';
+import type { Audience } from '../../testing/client/watched-client.js';
 import { newTestContext } from '../../testing/commands.js';
 import { framesOf, type Report, type ReportView, viewReport } from '../../testing/report/report.js';
+import type { RunKind } from '../../testing/run-kinds.js';
 import {
   Dut,
   openEndpoints,
@@ -21,7 +23,8 @@ import {
 import type { ClientRun } from '../../testing/start-client-test.js';
 import { load } from './load.js';
 import { warningLog } from './log.js';
-import { say } from './say.js';
+import { RunProgress } from './progress.js';
+import { printFinding, say } from './say.js';
 
 /** The client that polls a line: the command line that starts it, and what shows the values that it reads. */
 export interface ClientHere {
@@ -96,6 +99,7 @@ export function orderHere<Order extends { readonly line: Line }>(
  * @param command the command line of the client; undefined for a client that runs already
  * @param stop resolves when the run is to stop
  * @param make makes the run; `restart` starts the client again, and says why that was not possible
+ * @param kind the kind of the run
  * @param over called with the report when the run is over
  * @returns the report, or why the client could not be started
  */
@@ -103,7 +107,8 @@ export async function runOnClient(
   simulator: Simulator,
   command: string | undefined,
   stop: Promise<unknown>,
-  make: (restart: () => Promise<string | undefined>) => ClientRun,
+  kind: RunKind,
+  make: (restart: () => Promise<string | undefined>, audience: Audience) => ClientRun,
   over: (report: Report) => void = () => {},
 ): Promise<Result<ReportView>> {
   let dut: Dut | undefined;
@@ -124,12 +129,13 @@ export async function runOnClient(
     void dut.died().then((how) => run.clientEnded(how));
     return undefined;
   };
-  const run = make(start);
+  const progress = new RunProgress(kind, () => run.doing);
+  const run = make(start, { found: progress.above(printFinding), note: progress.above(say) });
   const problem = await start();
-  if (problem !== undefined) return failure(problem);
   try {
+    if (problem !== undefined) return failure(problem);
     void stop.then(() => run.stop());
-    const report = await run.run();
+    const report = await run.run().finally(() => progress.end());
     over(report);
     return success(await shownReport(report, simulator));
   } finally {

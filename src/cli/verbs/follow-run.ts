@@ -2,10 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { compact } from '../../common/compact.js';
 import { failure, type Result, success } from '../../common/result.js';
+import type { Doing } from '../../testing/doing.js';
 import type { Finding, ReportView, Verdict } from '../../testing/report/report.js';
+import { doingSchema } from '../../testing/report/shapes.js';
+import type { RunKind } from '../../testing/run-kinds.js';
 import type { DutDefinition } from '../../testing/scenario/dut.js';
 import { Dut, withEndpoints } from '../../testing/scenario/dut.js';
 import type { ClientTestOrder } from '../command-line/commands/test-client.js';
+import { RunProgress } from './progress.js';
 import type { Remote } from './remote.js';
 
 type ShownFinding = Pick<Finding, 'id' | 'title' | 'verdict' | 'summary'>;
@@ -15,6 +19,7 @@ export interface FollowedRun {
   readonly id: number;
   readonly isOver: boolean;
   readonly findings: readonly ShownFinding[];
+  readonly doing?: Doing | undefined;
 }
 
 /** Carries the commands on runs to a simulator, over REST or over MQTT. */
@@ -76,7 +81,8 @@ const LONGEST_FAILURE = 1000;
 
 /** Something that runs on another simulator over REST, on the client that this machine starts. */
 interface RunThere {
-  /** The body of the request that starts the run, with its kind. */
+  readonly kind: RunKind;
+  /** What is ordered of such a run. */
   readonly body: object;
   /** Name of the scenario, for the message of a refusal. */
   readonly name?: string;
@@ -99,23 +105,31 @@ export interface RemoteAudience {
  */
 export async function runThere(
   remote: Remote,
-  { body, name, dut: definition, directory = process.cwd() }: RunThere,
+  { kind, body, name, dut: definition, directory = process.cwd() }: RunThere,
   { onFinding, stop }: RemoteAudience,
 ): Promise<Result<ReportView>> {
   const program = definition && (await startDut(definition, directory, remote, stop));
   if (program && !program.ok) return program;
   const dut = program?.value;
   const known = new Set<string>();
+  let doing: Doing | undefined;
+  const progress = new RunProgress(kind, () => doing);
+  const found = progress.above(onFinding);
   try {
-    const over = await followRun(restCarrier(remote, name), body, {
-      everyMs: ASK_EVERY_MS,
-      stop,
-      failed: dut?.died(),
-      seen({ findings }) {
-        for (const finding of findings.filter(({ id }) => !known.has(id)))
-          onFinding(finding, known.add(finding.id).size);
+    const over = await followRun(
+      restCarrier(remote, name),
+      { kind, ...body },
+      {
+        everyMs: ASK_EVERY_MS,
+        stop,
+        failed: dut?.died(),
+        seen({ findings, doing: now }) {
+          doing = now;
+          for (const finding of findings.filter(({ id }) => !known.has(id)))
+            found(finding, known.add(finding.id).size);
+        },
       },
-    });
+    );
     if (!over.ok) return over;
     const read = await remote.ask<{ report: ReportView }>(
       'GET',
@@ -125,6 +139,7 @@ export async function runThere(
     );
     return read.ok ? success(read.value.report) : read;
   } finally {
+    progress.end();
     await dut?.stop();
   }
 }
@@ -139,6 +154,7 @@ const shownFindings = z.array(
 const SUMMARY = z.looseObject({
   id: z.number(),
   state: z.enum(['running', 'over']),
+  doing: doingSchema.optional(),
   steps: z.array(z.looseObject({ name: z.string(), verdict, message: z.string() })).optional(),
   checks: shownFindings.optional(),
   findings: shownFindings.optional(),
@@ -159,11 +175,11 @@ function restCarrier(remote: Remote, name?: string): RunCarrier<FollowedRun> {
   const ask = async (method: 'GET' | 'POST', path: string, body?: object): Promise<Result<FollowedRun>> => {
     const answer = await remote.ask<z.infer<typeof SUMMARY>>(method, path, body, SUMMARY);
     if (!answer.ok) return answer;
-    const { id, state, steps = [], checks, findings = checks } = answer.value;
+    const { id, state, doing, steps = [], checks, findings = checks } = answer.value;
     const ofTest = steps.map((step, i) => {
       return { id: String(i + 1), title: step.name, verdict: step.verdict, summary: step.message };
     });
-    return success({ id, isOver: state === 'over', findings: findings ?? ofTest });
+    return success({ id, isOver: state === 'over', findings: findings ?? ofTest, doing });
   };
   return {
     async start(sent) {

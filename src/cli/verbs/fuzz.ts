@@ -9,6 +9,7 @@ import type { SourceText } from '../../document/text/parse-text.js';
 import { readConfigFile } from '../../document/text/read-file.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { type MakeObserver, readObserver } from '../../testing/client/observer.js';
+import type { Audience } from '../../testing/client/watched-client.js';
 import { FuzzRun } from '../../testing/fuzz/fuzz-run.js';
 import { checkingMoves, type FuzzOrder, type Schedule } from '../../testing/fuzz/move.js';
 import { readingFuzz } from '../../testing/fuzz/start-fuzz.js';
@@ -112,11 +113,9 @@ function fuzzLine(
   say(
     `line ${line.name}: watching the client, then moves for ${durationText(limitMs)} at most, seed ${seed}`,
   );
-  const make = (restart: () => Promise<string | undefined>) => {
-    const audience = { found: printFinding, note: say };
-    return new FuzzRun(simulator, { ...order, ...(dut !== undefined && { restart }) }, audience);
-  };
-  return runOnClient(simulator, dut, stop, make, ({ fuzzed }) => {
+  const make = (restart: () => Promise<string | undefined>, audience: Audience) =>
+    new FuzzRun(simulator, { ...order, ...(dut !== undefined && { restart }) }, audience);
+  return runOnClient(simulator, dut, stop, 'fuzz', make, ({ fuzzed }) => {
     if (capture === undefined || !fuzzed) return;
     const unwritten = writeCapture(simulator, { file: capture, ...fuzzed }, capture, [line.name]);
     if (unwritten !== undefined) complain(unwritten);
@@ -129,14 +128,13 @@ function fuzzThere(command: FuzzCommand, url: string, { replay, stop }: Means): 
   const { register } = observer;
   say(`line ${line} at ${url}: watching the client, then moves`);
   const body = {
-    kind: 'fuzz',
     ...bodyOf(command),
     ...(replay && { replay: sectionOf(replay.value, 'schedule') }),
     ...(register !== undefined && { observer: { register } }),
   };
   return runThere(
     new Remote(url, token),
-    { body, dut: dut === undefined ? undefined : programOf(dut) },
+    { kind: 'fuzz', body, dut: dut === undefined ? undefined : programOf(dut) },
     { onFinding: printFinding, stop },
   );
 }

@@ -66,10 +66,13 @@ function testLine(
   const { line, limitMs, seed } = order;
   const many = counted(runnable(order).length, 'check');
   say(`line ${line.name}: watching the client, then ${many}, ${durationText(limitMs)} at most, seed ${seed}`);
-  return runOnClient(simulator, dut, stop, (restart) => {
-    const audience = { found: printFinding, note: say };
-    return new ClientTest(simulator, { ...order, ...(isRestarted && { restart }) }, audience);
-  });
+  return runOnClient(
+    simulator,
+    dut,
+    stop,
+    'client',
+    (restart, audience) => new ClientTest(simulator, { ...order, ...(isRestarted && { restart }) }, audience),
+  );
 }
 
 /** Tests the client of a line on a simulator that already runs. */
@@ -93,6 +96,6 @@ export function testClientRemotely(
   audience: RemoteAudience,
 ): Promise<Result<ReportView>> {
   const dut = wanted.dut === undefined ? undefined : programOf(wanted.dut);
-  const run = { body: { kind: 'client', ...clientTestOrder(wanted) }, dut };
+  const run = { kind: 'client', body: clientTestOrder(wanted), dut } as const;
   return runThere(new Remote(url, token), run, audience);
 }

@@ -23,6 +23,7 @@ import { type ServerFinding, ServerTestRun, verdictOfAll } from '../../testing/s
 import { serverTestReport } from '../../testing/server/server-test-report.js';
 import type { TestServerRequest, TestServerWanted } from '../command-line/commands/test-server.js';
 import { load } from './load.js';
+import { RunProgress } from './progress.js';
 import { reportsProblem, writeReports } from './reports.js';
 import { complain, FAILED, note, OK, say, WRONG_USAGE } from './say.js';
 import { standardOutput } from './standard.js';
@@ -79,14 +80,15 @@ export async function testServer(request: TestServerRequest): Promise<number> {
     ...(claims && { claims: claims.value }),
     ...power,
   };
+  const progress = new RunProgress('server', () => run.doing);
   const run = new ServerTestRun({ target, clock: systemClock }, order, {
-    found: (finding) => printFound(finding, tell),
-    note,
+    found: progress.above((finding: ServerFinding) => printFound(finding, tell)),
+    note: progress.above(note),
   });
   if (stop.signal.aborted) run.stop();
   stop.signal.addEventListener('abort', () => run.stop());
   const startedAt = Date.now();
-  const serverTest = await run.run();
+  const serverTest = await run.run().finally(() => progress.end());
   tell(`\n${cardText(serverTest)}`);
   const said = aboutText(request.about);
   if (said !== '') tell(said);

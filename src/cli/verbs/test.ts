@@ -82,7 +82,8 @@ async function runRemotely(
   const report = await runThere(
     new Remote(where.url, where.token),
     {
-      body: { kind: 'scenario', scenario: forRunningSimulator(file) },
+      kind: 'scenario',
+      body: { scenario: forRunningSimulator(file) },
       name: file.file,
       dut: dut.value,
       directory,

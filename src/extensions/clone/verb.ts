@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Progress } from '../../cli/verbs/progress.js';
 import { complain, NOT_DONE, note, OK, STOPPED } from '../../cli/verbs/say.js';
-import { standardError } from '../../cli/verbs/standard.js';
 import { STOP_SIGNALS } from '../../cli/verbs/stop-signal.js';
 import { fileProblem, writeNativeFile } from '../../cli/verbs/write-files.js';
 import { failure, type Result } from '../../common/result.js';
@@ -12,9 +12,6 @@ import { importText } from '../import/import.js';
 import { readDecoded } from '../import/verb.js';
 import { cloneDevices } from './clone.js';
 import type { CloneCommand } from './command.js';
-
-/** Time between two lines of progress, in ms. On a terminal each line replaces the one before. */
-const PROGRESS_MS = { terminal: 100, file: 5000 };
 
 /** Reads real devices, and writes a native file that answers as they do. */
 export async function clone(command: CloneCommand): Promise<number> {
@@ -32,13 +29,13 @@ export async function clone(command: CloneCommand): Promise<number> {
       void client.close();
     });
   }
-  const progress = new Progress();
+  const progress = new Progress({ terminal: 100, file: 5000 });
   const { clone, absent } = await cloneDevices(client, command, map?.value, {
     sleep: (ms) => sleep(ms).then(() => {}),
     isStopped: () => isStopped,
     progress: (text) => progress.show(text),
   });
-  progress.end();
+  progress.clear();
   await client.close();
   for (const line of absent) note(line);
   const stopped = `${keyOf(target)}: stopped before its end`;
@@ -66,21 +63,4 @@ function readMap(file: string): Result<Imported> {
     devices.some(({ values }) => values.length > 0),
   );
   return isByAddress ? imported : failure(`${file}: ${imported.value.what} has no values by their addresses`);
-}
-
-/** Shows progress: on a terminal in one line that is replaced, elsewhere now and then in a new line. */
-class Progress {
-  readonly #isTerminal = process.stderr.isTTY === true;
-  #shownAt = Number.NEGATIVE_INFINITY;
-
-  show(text: string): void {
-    const now = performance.now();
-    if (now - this.#shownAt < (this.#isTerminal ? PROGRESS_MS.terminal : PROGRESS_MS.file)) return;
-    this.#shownAt = now;
-    standardError().offer(this.#isTerminal ? `\r\x1b[K${text}` : `${text}\n`);
-  }
-
-  end(): void {
-    if (this.#isTerminal) standardError().offer('\r\x1b[K');
-  }
 }

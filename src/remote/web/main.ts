@@ -4,39 +4,75 @@ import { html, render } from 'htm/preact';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { logIn, logOut, mayWrite, needsLogIn, ONLY_READS, readSession, session } from './api.js';
-import { connection, keepConnected, serverNow, summary } from './live.js';
+import { comebacks, connection, keepConnected, serverNow, summary } from './live.js';
 import { recorded } from './recorded.js';
 import { followLinks, go, hrefOf, route, SHOWN_VIEWS, type ViewName } from './route.js';
-import { Button, Field, into, State, useRequest } from './ui/controls.js';
+import { Button, Empty, Field, into, State, useRequest } from './ui/controls.js';
 import { Dialog } from './ui/dialog.js';
 import { timeOfDay } from './ui/format.js';
 import { Toasts } from './ui/toast.js';
-import { ConversationsView } from './views/conversations/conversations.js';
-import { FaultsView } from './views/faults/faults.js';
-import { broker, FleetView } from './views/fleet/fleet.js';
+import { broker } from './views/fleet/broker.js';
 import { LinesView } from './views/lines/lines.js';
-import { RegistersView } from './views/registers/registers.js';
-import { ReportView } from './views/report/report.js';
-import { TestsView } from './views/tests/tests.js';
-import { TrafficView } from './views/traffic/traffic.js';
 import './app.css';
 
-/** The views. They have no properties: `route` says what they show. */
-const VIEWS: Readonly<Record<ViewName, { readonly title: string; readonly View: ComponentType }>> = {
-  lines: { title: 'Lines', View: LinesView },
-  conversations: { title: 'Conversations', View: ConversationsView },
-  registers: { title: 'Registers', View: RegistersView },
-  traffic: { title: 'Traffic', View: TrafficView },
-  faults: { title: 'Faults', View: FaultsView },
-  tests: { title: 'Tests', View: TestsView },
-  fleet: { title: 'Fleet', View: FleetView },
-  report: { title: 'Report', View: ReportView },
+/** A view: its title, and what loads it. */
+interface LoadedLate {
+  readonly title: string;
+  readonly load: () => Promise<ComponentType>;
+}
+
+/**
+ * The views. They have no properties: `route` says what they show. The start page comes with the program, the
+ * others are loaded when they are opened.
+ */
+const VIEWS: Readonly<Record<ViewName, LoadedLate>> = {
+  lines: { title: 'Lines', load: async () => LinesView },
+  conversations: {
+    title: 'Conversations',
+    load: async () => (await import('./views/conversations/conversations.js')).ConversationsView,
+  },
+  registers: {
+    title: 'Registers',
+    load: async () => (await import('./views/registers/registers.js')).RegistersView,
+  },
+  traffic: { title: 'Traffic', load: async () => (await import('./views/traffic/traffic.js')).TrafficView },
+  faults: { title: 'Faults', load: async () => (await import('./views/faults/faults.js')).FaultsView },
+  tests: { title: 'Tests', load: async () => (await import('./views/tests/tests.js')).TestsView },
+  fleet: { title: 'Fleet', load: async () => (await import('./views/fleet/fleet.js')).FleetView },
+  report: { title: 'Report', load: async () => (await import('./views/report/report.js')).ReportView },
 };
+
+/** The views that are loaded. False: the simulator did not send it. */
+const loaded = signal<Partial<Record<ViewName, ComponentType | false>>>({});
+
+// What the network did not bring is asked for again when the simulator is back.
+effect(() => {
+  const [{ view }] = [route.value, comebacks.value];
+  if (loaded.peek()[view]) return;
+  const keep = (View?: ComponentType | false) => {
+    loaded.value = { ...loaded.peek(), [view]: View };
+  };
+  keep();
+  VIEWS[view].load().then(keep, () => keep(false));
+});
+
+/** The view of the address, or what is shown before it is there. */
+function LoadedView() {
+  const { view } = route.value;
+  const View = loaded.value[view];
+  const { title } = VIEWS[view];
+  if (View) return html`<${View} key=${view} />`;
+  if (View === undefined) return html`<${Empty} title=${title}>Loading.<//>`;
+  if (connection.value.state !== 'open')
+    return html`<${Empty} title=${title}>The simulator could not be reached.<//>`;
+  return html`<${Empty} title=${title}>This view could not be loaded: the simulator may have another version now.
+    <${Button} onClick=${() => location.reload()}>Load the page again<//><//>`;
+}
 
 /** The whole page: header, view, messages, and the log-in in front of everything. */
 function App() {
   const { view } = route.value;
-  const { title, View } = VIEWS[view];
+  const { title } = VIEWS[view];
   useSignalEffect(() => {
     const host = recorded?.title ?? summary.value?.program.host;
     const { title } = VIEWS[route.value.view];
@@ -46,7 +82,7 @@ function App() {
     <${Header} />
     <main id="view" class=${`view-${view}`} tabindex="-1">
       <h1 class="unseen">${title}</h1>
-      <${View} key=${view} />
+      <${LoadedView} />
     </main>
     <${Toasts} />
     ${needsLogIn.value ? html`<${LogIn} />` : null}`;

@@ -1,6 +1,8 @@
+import { compact } from '../../common/compact.js';
 import { seededRandom } from '../../common/random.js';
 import type { Clock } from '../../modbus/transport/clock.js';
 import type { Simulator } from '../../simulator/simulator.js';
+import type { Doing } from '../doing.js';
 import type { Finding, Report } from '../report/report.js';
 import { durationText, longDuration } from '../report/words.js';
 import { median } from '../times.js';
@@ -57,6 +59,9 @@ export class ClientTest {
   #newest: readonly Check[] = [];
   /** True when the client has ended or asks nothing more, and no check is to blame. */
   #isGone = false;
+  /** When the first check began, and when the newest finding was made. */
+  #begunAt: number | undefined;
+  #foundAt = 0;
 
   constructor(bench: Simulator, order: ClientTestOrder, audience?: Audience, clock?: Clock) {
     this.order = { ...order, checks: runnable(order) };
@@ -107,15 +112,51 @@ export class ClientTest {
     });
   }
 
+  /** What it does now; undefined when it is over. */
+  get doing(): Doing | undefined {
+    const { clock, isOver, order, course } = this.#client;
+    if (isOver) return undefined;
+    const [on, ...others] = [...this.#running].filter(({ check }) => !isWatching(check));
+    const more = this.#moreMs;
+    const moreMs = more && Math.min(more, order.limitMs - course.durationMs);
+    if (!on)
+      return compact({ what: `${more === undefined ? 'watching' : 'waiting for'} the client`, moreMs });
+    const { disturbedSince = Number.NEGATIVE_INFINITY } = on.exam;
+    const leftMs = disturbedSince + (on.check.lastsMs ?? 0) - clock.now();
+    return compact({
+      what: [on, ...others].map(({ check }) => check.what).join(' and '),
+      number: this.#findings.length + 1,
+      of: this.order.checks.length,
+      leftMs: leftMs > 0 ? leftMs : undefined,
+      moreMs,
+    });
+  }
+
+  /**
+   * About how long the checks that are left take, in ms: as long as their disturbances, and as long beyond that as those that
+   * are over took. Undefined until the first one begins.
+   */
+  get #moreMs(): number | undefined {
+    const { clock, target } = this.#client;
+    if (this.#begunAt === undefined) return undefined;
+    const checks = this.order.checks.filter((check) => !isWatching(check));
+    const left = this.#left().filter((check) => checks.includes(check));
+    const lastingMs = (those: readonly Check[]) => those.reduce((sum, { lastsMs = 0 }) => sum + lastsMs, 0);
+    const over = checks.length - left.length;
+    const spentMs = this.#foundAt - this.#begunAt - (lastingMs(checks) - lastingMs(left));
+    const eachMs = over === 0 ? POLLS_PER_CHECK * (target?.periodMs ?? 0) : Math.max(0, spentMs) / over;
+    return Math.max(0, left.length * eachMs + lastingMs(left) - (clock.now() - this.#foundAt));
+  }
+
   /** Why the client test has ended, with what made it slow where its time was over; a sentence. */
   #reason({ by, text }: End = { by: 'client', text: '' }): string {
     const { target, isWithoutRhythm } = this.#client;
     const uneven = target && unevenText(target);
     const { waitMs = 0, neverGivesUp } = this.#client.facts;
-    const endless = neverGivesUp ? 'the client waits for each reply without end' : undefined;
-    const goesOn = `the client goes on only ${durationText(Math.round(waitMs))} after a request without a reply`;
+    const endless = neverGivesUp ? 'the client waits forever for each reply' : undefined;
+    const goesOn = `the client takes ${durationText(Math.round(waitMs))} to continue after a request without a reply`;
     const slow = endless ?? (waitMs > SLOWEST_MS + (this.#client.target?.periodMs ?? 0) ? goesOn : undefined);
-    const cause = isWithoutRhythm ? 'the client lost the rhythm that was waited for' : (slow ?? uneven);
+    const cause = isWithoutRhythm ? 'the client left its poll rhythm' : (slow ?? uneven);
     return by === 'limit' && cause !== undefined ? `${cause}, and ${text}` : text;
   }
 
@@ -133,10 +174,11 @@ export class ClientTest {
     if (needMs > this.order.limitMs) {
       const every = durationText(Math.round(target.periodMs ?? 0));
       client.note(
-        `a poll comes every ${every}, so all checks may take ${longDuration(needMs / 1000)}; those that ${durationText(this.order.limitMs)} leave no time for are not run (--limit)`,
+        `a poll comes every ${every}, so all checks may take ${longDuration(needMs / 1000)}; checks that do not fit into ${durationText(this.order.limitMs)} (--limit) are not run`,
       );
     }
-    const isWatching = ({ beside }: Check) => beside === 'watches';
+    this.#begunAt = client.clock.now();
+    this.#foundAt = this.#begunAt;
     const watching = this.order.checks.filter(isWatching).map(async (check) => {
       const running = this.#begin(check, target, false);
       this.#finish(running, await runCheck(check, running.exam));
@@ -176,8 +218,7 @@ export class ClientTest {
     const together = turn.slice(0, targets.length);
     const isBeside = together.length > 1;
     for (const { what, lastsMs = 0 } of together)
-      if (lastsMs >= LONG_MS)
-        this.#client.note(`now ${what}: the client is left alone for ${durationText(lastsMs)}`);
+      if (lastsMs >= LONG_MS) this.#client.note(`now ${what}: this takes ${durationText(lastsMs)}`);
     const runs = together.map((check, i) => this.#begin(check, targets[i] as Poll, isBeside));
     const outcomes = await Promise.race([
       Promise.all(
@@ -206,7 +247,7 @@ export class ClientTest {
     );
     const since = this.#newest.map(({ what }) => what).join(' and ');
     if (since !== '' && now !== before)
-      this.#fates.push(`since ${since} the client polls ${text} every ${now} in place of ${before}`);
+      this.#fates.push(`since ${since} the client polls ${text} every ${now} instead of every ${before}`);
   }
 
   /**
@@ -246,7 +287,7 @@ export class ClientTest {
     const [first] = over as [Stop, ...Stop[]];
     if (all && this.#client.facts.neverGivesUp) {
       for (const { running, ended } of over) this.#finish(running, ended);
-      return this.#startAgain('the client waits for a reply without end, and nothing wakes it');
+      return this.#startAgain('the client waits forever for a reply, even on a new connection');
     }
     const met = metLast(over, ({ running }) => running);
     for (const { running, ended, stopped } of all ? met.slice(0, 1) : met) {
@@ -258,7 +299,7 @@ export class ClientTest {
     }
     if (!all) return this.#turnTo(first);
     const [blamed] = met;
-    const text = `asked nothing more ${blamed ? `after ${blamed.running.check.what}` : this.#undisturbed}`;
+    const text = `sent no more requests ${blamed ? `after ${blamed.running.check.what}` : this.#undisturbed}`;
     this.#fates.push(`the client is gone: it ${text}`);
     if (blamed) return this.#startAgain(`the client ${text}`);
     this.#isGone = true;
@@ -272,7 +313,7 @@ export class ClientTest {
     const polls = pollsIn(log.after(last));
     const target = targetOf(polls, order.unitId);
     if (!target || values) return { by: 'client', text: `the client ${stopped.text}` };
-    this.#client.note(`the client ${stopped.text}; from now on ${target.text} is disturbed`);
+    this.#client.note(`the client ${stopped.text}; from now on the checks disturb ${target.text}`);
     this.#client.watched(polls, target);
     return undefined;
   }
@@ -283,7 +324,7 @@ export class ClientTest {
     const last = log.spoilt.at(-1);
     const check = this.order.checks.find(({ id }) => last?.rule?.name.startsWith(`test-${id}-`));
     if (!last || !check) return 'although nothing was disturbed';
-    return `although nothing was disturbed since ${check.what}, ${secondsSince({ clock }, last.at)} before`;
+    return `although nothing was disturbed in the ${secondsSince({ clock }, last.at)} since ${check.what}`;
   }
 
   /**
@@ -308,10 +349,10 @@ export class ClientTest {
    */
   async #startAgain(text: string): Promise<End | undefined> {
     if (!this.order.restart) return { by: 'client', text };
-    this.#client.note('the client is started again');
+    this.#client.note('restarting the client');
     const problem = await this.#client.restart();
     if (problem === undefined) return undefined;
-    this.#fates.push(`the client could not be started again: ${problem}`);
+    this.#fates.push(`the client could not be restarted: ${problem}`);
     return { by: 'client', text };
   }
 
@@ -361,8 +402,13 @@ export class ClientTest {
     if (ended.away !== undefined) this.#away.push(`after ${check.what} it ${ended.away}`);
     const finding = findingOf(check, ended, durationMs);
     this.#findings.push(finding);
+    this.#foundAt = this.#client.clock.now();
     this.#client.found(finding, this.#findings.length);
   }
+}
+
+function isWatching({ beside }: Check): boolean {
+  return beside === 'watches';
 }
 
 /** The checks that have disturbed the client, the one whose fault it met last first. */
@@ -376,7 +422,7 @@ function awayText([first, ...others]: readonly string[]): string[] {
   if (first === undefined) return [];
   const checks = others.length === 1 ? 'one more check' : `${others.length} more checks`;
   const more = others.length === 0 ? '' : `; the same in ${checks}`;
-  return [`the client may have been started again: ${first}${more}`];
+  return [`the client may have been restarted: ${first}${more}`];
 }
 
 /**

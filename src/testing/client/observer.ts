@@ -73,7 +73,7 @@ function valueFor(name: string, { devices, findValue }: Simulator) {
   const value = valueAtAddress(devices.get(device) as Device, table as TableName, address);
   return value
     ? success({ ...value, device })
-    : failure(`device ${device} has nothing at ${table} ${address}`);
+    : failure(`device ${device} has no entry at ${table} ${address}`);
 }
 
 const PAGE_PACE_MS = 200;
@@ -112,7 +112,8 @@ export function urlObserver(url: string, path: JsonPath | undefined): Observer {
         const response = await fetch(url, { signal: AbortSignal.timeout(READ_LIMIT_MS) });
         const text = await textOf(response);
         if (!response.ok) return { ok: false, error: `answered ${response.status}` };
-        if (text === undefined) return { ok: false, error: `answered more than ${LONGEST_ANSWER} bytes` };
+        if (text === undefined)
+          return { ok: false, error: `answered with more than ${LONGEST_ANSWER} bytes` };
         return path === undefined ? shownText(text) : shownAt(text, path);
       } catch (error) {
         return { ok: false, error: `did not answer: ${reasonOf(error)}` };
@@ -142,7 +143,7 @@ function shownAt(text: string, path: JsonPath): ObserverText {
   try {
     value = valueAt(JSON.parse(text), path);
   } catch {
-    return { ok: false, error: 'did not answer JSON' };
+    return { ok: false, error: 'did not answer with JSON' };
   }
   if (value === undefined || value === null) return { ok: false, error: 'has no value at the path' };
   if (typeof value === 'object') return { ok: false, error: 'has no single value at the path' };

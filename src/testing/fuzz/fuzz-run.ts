@@ -1,18 +1,22 @@
+import { compact } from '../../common/compact.js';
 import { seededRandom } from '../../common/random.js';
 import { inSlices } from '../../common/work.js';
 import type { Clock } from '../../modbus/transport/clock.js';
 import type { Simulator } from '../../simulator/simulator.js';
+import { decodeEvent } from '../../simulator/traffic/decode.js';
+import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import { framesOf } from '../client/client-test-report.js';
 import type { Poll } from '../client/heard/exchange.js';
 import { watchClient } from '../client/heard/watching.js';
 import { Exam } from '../client/trial/exam.js';
 import { crashOf, helpedByNewConnection } from '../client/trial/run-check.js';
 import { type Audience, type End, WatchedClient } from '../client/watched-client.js';
+import type { Doing } from '../doing.js';
 import type { Report } from '../report/report.js';
 import { groupOf, makingDeck, simplestOf } from './deck.js';
 import { findingOf, fuzzReport, type KnownByNow, type SeenFailure } from './fuzz-report.js';
 import { metIn } from './met.js';
-import { afterRest, type FuzzOrder, kindsIn, type Move, type Schedule, stepOf } from './move.js';
+import { afterRest, type FuzzOrder, kindsIn, type Move, moveText, type Schedule, stepOf } from './move.js';
 import { RequestPace } from './pace.js';
 import { type ClientFailure, Player } from './play.js';
 import { NEEDED, type Plays, playsOf, shrunk } from './shrink.js';
@@ -45,6 +49,14 @@ const TOO_MANY_SEEN: End = {
   text: `the client failed ${MOST_SEEN} times, so no more moves were tried`,
 };
 const NOTHING_LEFT: End = { by: 'client', text: 'no kind of move is left that the client bears' };
+/** What a client does beside asking. */
+const DEEDS: readonly TrafficEvent['kind'][] = [
+  'client',
+  'client gone',
+  'client rejected',
+  'damaged',
+  'discarded',
+];
 /** A client that does these by itself can still be asked what else it does. */
 const BEARABLE: readonly ClientFailure['kind'][] = ['bytes', 'value'];
 /** A play without moves is as long as this many requests at most, before the shortest schedule is known. */
@@ -71,6 +83,9 @@ export class FuzzRun {
   readonly #usual = new Set<ClientFailure['kind']>();
   /** True when the client was started again and nothing was played since. */
   #isFresh = false;
+  /** The moves that are played, and whether they are those of a failure once more. */
+  #played: Schedule = [];
+  #isProving = false;
 
   constructor(bench: Simulator, order: FuzzOrder, audience?: Audience, clock?: Clock) {
     this.order = order;
@@ -106,6 +121,28 @@ export class FuzzRun {
   /** The report on what is known by now. */
   get report(): Report {
     return fuzzReport(this.order, this.#client, this.#known);
+  }
+
+  /** The move that is on, and what the client did last; undefined when the run is over. */
+  get doing(): Doing | undefined {
+    const { clock, course, log, target } = this.#client;
+    if (course.isOver) return undefined;
+    const begun = this.#player?.begun ?? [];
+    const move = this.#played[begun.length - 1];
+    const isOn = move && begun.at(-1)?.until === undefined;
+    const asked = log.newest().at(-1)?.request;
+    const did = log.othersAfter(asked?.seq ?? 0).findLast(({ kind }) => DEEDS.includes(kind));
+    const last = did ?? asked;
+    const waits = `${target ? 'waiting for the usual round of' : 'watching'} the client`;
+    return compact({
+      what: isOn ? `${this.#isProving ? 'again ' : ''}${moveText({ ...move, after: 0 })}` : waits,
+      number: begun.length > 0 && !this.#isProving ? this.#known.moves + begun.length : undefined,
+      last: last && {
+        text: decodeEvent(last, (seq) => this.#bench.traffic.read(seq)).text,
+        agoMs: clock.now() - last.at,
+      },
+      moreMs: target && this.order.limitMs - course.durationMs,
+    });
   }
 
   async #runAll(): Promise<End | undefined> {
@@ -150,7 +187,9 @@ export class FuzzRun {
       this.#known.seen.push(this.#fuzzed(end, end.failure, { failed: 1, played: 1 }));
       this.#tell();
       if (!(await this.#isBack(end.failure))) return undefined;
+      this.#isProving = true;
       const proof = await this.#prove(end.schedule, history, end.failure);
+      this.#isProving = false;
       if (proof === 'stuck') return undefined;
       if (proof === 'by itself') {
         if (!BEARABLE.includes(end.failure.kind)) return undefined;
@@ -287,6 +326,7 @@ export class FuzzRun {
     const { log, crashed } = this.#client;
     const since = log.last;
     this.#isFresh = false;
+    this.#played = schedule;
     this.#known.plays++;
     const endless = new Promise<ClientFailure>((resolve) => {
       this.#onEndless = resolve;

@@ -4,6 +4,7 @@ import { compact } from '../../common/compact.js';
 import { version } from '../../common/package.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import type { TrafficView } from '../../simulator/traffic/view-schema.js';
+import type { Doing } from '../doing.js';
 import type { RunKind } from '../run-kinds.js';
 import type { aboutSchema, measurements, scheduleSchema, verdict } from './shapes.js';
 
@@ -223,6 +224,7 @@ export interface Run {
   readonly isOver: boolean;
   readonly lines: readonly string[];
   readonly report: RunReport;
+  readonly doing?: Doing | undefined;
 }
 
 /** A finding with its frames, as `packEvents` packs them. */

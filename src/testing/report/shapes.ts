@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { bounded, section, text, wholeNumber } from '../../common/schema/parts.js';
+import type { Doing } from '../doing.js';
 
 const MOST_CHARACTERS = 500;
 
@@ -31,6 +32,24 @@ const frame = {
     .array(z.object({ name: z.string(), version: z.string() }))
     .meta({ id: 'Versions', description: 'Of this program, of Node.js and of the system.' }),
 };
+
+/** What a run does now, beside its report: it is never kept. */
+export const doingSchema = z
+  .object({
+    what: z.string().describe('What is on: a check, a step or a move.'),
+    number: z.number().optional().describe('Which one that is, counted from 1.'),
+    of: z.number().optional().describe('How many there are; absent if that is not known.'),
+    leftMs: ms.optional().describe('How long it lasts yet, where it lasts a given time.'),
+    moreMs: ms.optional().describe('About how long the rest of the run takes, as far as it is known.'),
+    last: z
+      .object({ text: z.string(), agoMs: ms })
+      .optional()
+      .describe('What the client did last; fuzz runs only.'),
+  })
+  .meta({
+    id: 'Doing',
+    description: 'What a run does now; absent when it is over.',
+  }) satisfies z.ZodType<Doing>;
 
 /** The frames that are the evidence of a finding. */
 const framesShape = z

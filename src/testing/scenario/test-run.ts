@@ -6,6 +6,7 @@ import type { Simulator } from '../../simulator/simulator.js';
 import { Capture, capturePieces } from '../../simulator/traffic/capture/capture.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import { TrafficCursor } from '../../simulator/traffic/reading.js';
+import type { Doing } from '../doing.js';
 import {
   type Finding,
   overallVerdict,
@@ -128,6 +129,15 @@ export class TestRun {
     if (first) this.#found(first, { verdict: 'error', message: reason }, 0);
     for (const step of others) this.#found(step, { verdict: 'not run', message: '' }, 0);
     return this.#finish();
+  }
+
+  /** The step that is on; undefined when the test is over. */
+  get doing(): Doing | undefined {
+    const { steps } = this.scenario;
+    const { length } = this.#findings;
+    if (this.isOver) return undefined;
+    const step = steps[length];
+    return step ? { what: step.name, number: length + 1, of: steps.length } : { what: 'the last replies' };
   }
 
   /** The report on the steps that have ended by now. */

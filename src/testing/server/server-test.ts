@@ -1,4 +1,5 @@
 import { seededRandom } from '../../common/random.js';
+import type { Doing } from '../doing.js';
 import type { ClonedDevice } from '../survey/survey.js';
 import type { Range } from '../survey/table-survey.js';
 import { type Carrier, Ended, orWhenEnded } from './asker.js';
@@ -88,6 +89,10 @@ export class ServerTestRun {
   readonly #findings = new Map<ServerCheck, ServerFinding>();
   readonly #fates: Fate[] = [];
   #startedAt = 0;
+  /** The checks that are asked for, in their order; how many of them are over, and since when. */
+  #asked: readonly ServerCheck[] = [];
+  #over = 0;
+  #overSince = 0;
   /** The checks that have silenced the server, by what they provoke. */
   readonly #silencers = new Map<Provoked, Silencing>();
   #device: ClonedDevice | undefined;
@@ -124,7 +129,10 @@ export class ServerTestRun {
     bench.lateness.begin();
     const callOff = this.#limit();
     try {
-      for (const check of inTurn(this.#checks, bench.random)) await this.#carryOut(check);
+      const turns = inTurn(this.#checks, bench.random);
+      this.#asked = turns.filter((check) => this.#whyNotAsked(check) === undefined);
+      this.#overSince = this.#startedAt;
+      for (const check of turns) await this.#carryOut(check);
     } finally {
       callOff();
       bench.lateness.end();
@@ -166,6 +174,34 @@ export class ServerTestRun {
     });
   }
 
+  /** What it does now. */
+  get doing(): Doing {
+    const { asker, order } = this.#bench;
+    const on = this.#asked[this.#over];
+    if (!on) return { what: 'putting back what was written' };
+    const onMs = asker.clock.now() - this.#overSince;
+    const leftMs = isSoak(on) ? order.soakMs - onMs : 0;
+    const moreMs = this.#asked.slice(this.#over).reduce((sum, check) => sum + this.#usualMs(check), -onMs);
+    return {
+      what: on.title,
+      number: this.#over + 1,
+      of: this.#asked.length,
+      ...(leftMs > 0 && { leftMs }),
+      moreMs: Math.max(0, moreMs),
+    };
+  }
+
+  /** How long a check may take, in ms: as long as those of the same turn took that are over, or as all of them did. */
+  #usualMs(check: ServerCheck): number {
+    const { soakMs } = this.#bench.order;
+    if (isSoak(check)) return soakMs;
+    const over = this.#asked.slice(0, this.#over).filter((each) => !isSoak(each));
+    const alike = over.filter(({ turn }) => turn === check.turn);
+    const those = alike.length > 0 ? alike : over;
+    const spentMs = those.reduce((sum, each) => sum + (this.#findings.get(each)?.durationMs ?? 0), 0);
+    return spentMs / Math.max(1, those.length);
+  }
+
   /** What is known by now. */
   soFar(): ServerTest {
     const bench = this.#bench;
@@ -198,12 +234,16 @@ export class ServerTestRun {
     const judged = why === undefined ? await this.#judge(check) : notRun(why);
     const finding = { check, ...judged, durationMs: clock.now() - startedAt };
     this.#findings.set(check, finding);
+    if (check === this.#asked[this.#over]) {
+      this.#over++;
+      this.#overSince = clock.now();
+    }
     this.#audience.found?.(finding);
   }
 
   /** Why a check is not run. */
   #whyNot(check: ServerCheck): Found | undefined {
-    const { order, read, asker } = this.#bench;
+    const { read, asker } = this.#bench;
     if (asker.isStopped) return asker.signal.reason as Found;
     if (check.group !== 'there' && read === undefined) return { code: 'nothing-answers' };
     if (this.#goneSince !== undefined && check.turn !== 'end')
@@ -212,9 +252,14 @@ export class ServerTestRun {
     const [silencer] = (check.provokes ?? []).flatMap((each) => this.#silencers.get(each) ?? []);
     if (silencer !== undefined && silencer.check !== check.id)
       return { code: 'may-silence', check: silencer.check };
+    return this.#whyNotAsked(check);
+  }
+
+  /** Why the order leaves a check out. */
+  #whyNotAsked(check: ServerCheck): Found | undefined {
+    const { order } = this.#bench;
     const isWanted = check.group === 'there' || isChosen(check, order.checks);
-    if (!isWanted) return { code: 'not-asked-for' };
-    return lackOf(check, order);
+    return isWanted ? lackOf(check, order) : { code: 'not-asked-for' };
   }
 
   /** Runs a check, and again where it blames the server: a violation is reported when it was seen twice. */
@@ -365,6 +410,11 @@ export class ServerTestRun {
       ...(!isBack && { seen: { times: 1, of: 1 } }),
     };
   }
+}
+
+/** True for the check that lasts as long as the order says. */
+function isSoak({ needs = [] }: ServerCheck): boolean {
+  return needs.includes('soak');
 }
 
 /** The worst verdict of a server test. */

@@ -70,6 +70,9 @@ export async function startServerTest(
           report ??= serverTestReport(run.soFar(), startedAt);
           return report;
         },
+        get doing() {
+          return isOver ? undefined : run.doing;
+        },
         async run() {
           const serverTest = await run.run();
           isOver = true;

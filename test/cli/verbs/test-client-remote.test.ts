@@ -36,7 +36,7 @@ describe('a client test on a simulator that runs already', () => {
     );
     if (!report.ok) throw new Error(report.error);
     // Both watch at the same time, so either may be over first.
-    expect(told.sort()).toEqual(['Asks only what may be asked: pass', 'Uses its connection again: pass']);
+    expect(told.sort()).toEqual(['Reuses its connection: pass', 'Sends only valid requests: pass']);
     expect(report.value).toMatchObject({ kind: 'client', line: 'bus', seed: 7, verdict: 'pass' });
     expect(report.value.findings[0]?.frames[0]).toMatchObject({ kind: 'request' });
   });
@@ -117,7 +117,7 @@ describe('a client test on a simulator that runs already', () => {
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(`line bus at ${url}: watching the client`);
-    expect(stdout).toMatch(/^pass +\d Uses its connection again/m);
+    expect(stdout).toMatch(/^pass +\d Reuses its connection/m);
     const report = clientReportSchema.parse(JSON.parse(readFileSync(json, 'utf8')));
     expect(report).toMatchObject({ seed: 7, checks: [{ verdict: 'pass' }, { verdict: 'pass' }] });
     const refused = await run(

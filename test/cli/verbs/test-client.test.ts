@@ -52,7 +52,7 @@ describe.concurrent('modbus-sim test-client', () => {
     // The time-out is what these checks need; a busy machine may leave it inconclusive.
     expect(stdout).toContain('3 checks, 10 min at most, seed 7');
     expect(stdout).toMatch(
-      /^pass +\d Asks again when no reply comes \(asked 3 times \(\d of \d trials\)\)$/m,
+      /^pass +\d Retries when no reply comes \(sent the request 3 times \(\d of \d trials\)\)$/m,
     );
     expect(stdout).toMatch(/^.*asks 3 times.*\.$/im);
     expect(readFileSync(junit, 'utf8')).toContain('tests="3" failures="0" errors="0"');
@@ -93,7 +93,7 @@ describe.concurrent('modbus-sim test-client', () => {
     );
     // Where this machine is late itself, the check says so and blames nobody.
     expect(stdout).toMatch(
-      /^(pass|inconclusive(?=.*\n.*this machine was late)) +1 Polls on after exception 2, without a loop of requests/m,
+      /^(pass|inconclusive(?=.*\n.*this machine was late)) +1 Keeps polling after exception 2, without a tight loop of requests/m,
     );
     expect(code).toBe(0);
   });
@@ -101,14 +101,14 @@ describe.concurrent('modbus-sim test-client', () => {
   it('refuses to begin while nobody polls, and says what it waited for', async () => {
     const { code, stdout } = await testClient('bus', '--config', config(), '--limit', '4s');
     expect(code).toBe(2);
-    expect(stdout).toContain('Nobody polls line bus: no request came within 1 s.');
+    expect(stdout).toContain('No client polls line bus: no request came within 1 s.');
   });
 
   it('says how the client ended when it does not go on', async () => {
     const { code, stdout } = await testClient('bus', '--config', config(), '--dut', 'echo hello; exit 3');
     expect(code).toBe(2);
     expect(stdout).toContain(
-      'ended before it asked anything: the device under test ended with exit code 3; its last output:\nhello\n',
+      'ended before its first request: the device under test ended with exit code 3; its last output:\nhello\n',
     );
   });
 

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { VIEW_NAMES } from '../../../src/remote/api/console/paths.js';
@@ -12,7 +12,7 @@ const SETUP = nativeSetup({
 
 const open = new Rest(SETUP);
 const guarded = new Rest(SETUP, { host: '127.0.0.1', token: 'the-token-that-may-do-everything' });
-const [script = ''] = readdirSync('dist/web/assets').filter((name) => name.endsWith('.js'));
+const [, script = ''] = /"\/assets\/(chunk-[^"]+)"/.exec(readFileSync('dist/web/index.html', 'utf8')) ?? [];
 
 const get = (rest: Rest, url: string, method: 'GET' | 'HEAD' | 'POST' = 'GET', headers: object = {}) =>
   rest.app.inject({ method, url, headers: { host: 'localhost', ...headers } });

@@ -24,6 +24,21 @@ describeInBrowser('the connection of the console', () => {
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
+  test('brings a view when it is opened, and says so when it can not', async () => {
+    const page = await openPage(await serve(), '/lines');
+    await page.getByRole('article', { name: 'Line lan' }).waitFor();
+    const scripts = await page.evaluate(() =>
+      performance.getEntriesByType('resource').map(({ name }) => /assets\/(\w+)-\w+\.js$/.exec(name)?.[1]),
+    );
+    expect(scripts.filter((name) => name !== undefined).toSorted()).toEqual(['app', 'chunk']);
+    await page.route('**/assets/faults-*', (route) => route.abort());
+    await page.getByRole('link', { name: 'Faults' }).click();
+    await page.getByText('This view could not be loaded').waitFor();
+    await page.unroute('**/assets/faults-*');
+    await page.getByRole('button', { name: 'Load the page again' }).click();
+    await page.getByRole('button', { name: 'New rule' }).waitFor();
+  });
+
   test('says that REST alone is away, while it is started again', async () => {
     const program = await startWithMortalDesk(4000);
     const url = program.restUrl();

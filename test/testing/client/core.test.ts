@@ -46,7 +46,7 @@ describe('a client with a mistake', () => {
     const habits = { mistakes: ['repeats after exceptions without end'] as const };
     const { finding, report } = await testModelClient({ habits, checks: ['exception-2'] });
     expect(finding('exception-2').verdict).toBe('fail');
-    expect(report.conclusions).toContain('Asks again and again after exception 2.');
+    expect(report.conclusions).toContain('Keeps retrying in a loop after exception 2.');
   });
 
   it('is not passed when it takes replies with a wrong CRC', async () => {
@@ -69,7 +69,7 @@ describe('a client test', () => {
     const { clientTest } = newClientTest(bench, {});
     const report = await untilOver(bench.clock, clientTest.run());
     expect(report.verdict).toBe('error');
-    expect(clientTest.report.conclusions[0]).toBe('Nobody polls line bus: no request came within 30 s.');
+    expect(clientTest.report.conclusions[0]).toBe('No client polls line bus: no request came within 30 s.');
     expect(new Set(report.findings.map(({ verdict }) => verdict))).toEqual(new Set(['not run']));
   });
 
@@ -84,7 +84,7 @@ describe('a client test', () => {
     const questions = [{ unitId: 1, pdu: Uint8Array.of(3, 0x20, 0, 0, 1) }];
     const { clientTest } = await testModelClient({ habits: { questions, periodMs: 20 }, limitMs: 600_000 });
     expect(clientTest.report.conclusions[0]).toMatch(
-      /^The client asked \d{4} times in 150 s, but no poll came 3 times and was answered; /,
+      /^The client sent \d{4} requests in 150 s, but no poll came 3 times with a reply; /,
     );
     expect(looks.mock.calls.length).toBeLessThan(150);
     looks.mockRestore();
@@ -156,7 +156,7 @@ describe('a client test', () => {
     const report = await untilOver(bench.clock, clientTest.run());
     expect(report.findings.map(({ verdict }) => verdict).sort()).toEqual(['not run', 'not run', 'pass']);
     expect(report.conclusions[0]).toBe(
-      'The client is gone: it asked nothing more although nothing was disturbed; 2 of 3 checks undecided: 2 not run.',
+      'The client is gone: it sent no more requests although nothing was disturbed; 2 of 3 checks undecided: 2 not run.',
     );
     expect(report.verdict).toBe('fail');
   });

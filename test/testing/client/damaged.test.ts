@@ -183,7 +183,7 @@ describe('a client that connects anew after a time-out', () => {
     });
     expect(finding('late-reply')).toMatchObject({
       verdict: 'pass',
-      summary: 'connects anew after a time-out, so no late reply reaches it',
+      summary: 'reconnects after a time-out, so no late reply reaches it',
     });
   });
 });

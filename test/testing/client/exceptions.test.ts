@@ -52,7 +52,7 @@ describe.each(some(['tcp', 'serial'] as const, 2))('exceptions on %s', (on) => {
   it.each(CODES)('show a client that stops after exception %d', async (code) => {
     const habits = { mistakes: ['stops after an exception'] as const };
     const { report } = await testModelClient({ on, habits, checks: [`exception-${code}`] });
-    expect(report.conclusions).toContain(`Asks nothing more after exception ${code}.`);
+    expect(report.conclusions).toContain(`Stops polling after exception ${code}.`);
   });
 
   it.each([4, 6])('show to an observer a client that takes exception %d for 0', async (code) => {
@@ -71,9 +71,12 @@ describe('a client that repeats each poll at once after an exception, and not wi
     const habits = { periodMs: 1000, busyPauseMs: 4, attempts: 3 };
     const { finding } = await testModelClient({ habits, checks: ['exception-6'] });
     const { verdict, title, summary } = finding('exception-6');
-    expect([verdict, title]).toEqual(['pass', 'Polls on after exception 6, without a loop of requests']);
+    expect([verdict, title]).toEqual([
+      'pass',
+      'Keeps polling after exception 6, without a tight loop of requests',
+    ]);
     expect(summary).toMatch(
-      /^asked \d+ times in 4\.\d+ s, usually 4 times; asks again [45](\.\d)?.* ms after an exception, \d times$/,
+      /^sent the request \d+ times in 4\.\d+ s, usually 4 times; retried [45](\.\d)?.* ms after an exception, \d times$/,
     );
   });
 });
@@ -82,7 +85,7 @@ describe('a client that asks again after a busy device', () => {
   it('is told how long it has waited, and how often', async () => {
     const { finding } = await testModelClient({ habits: { periodMs: 1000 }, checks: ['exception-6'] });
     expect(finding('exception-6').summary).toMatch(
-      /; asks again 10\d(\.\d)?( to 10\d(\.\d)?)? ms after an exception, \d times$/,
+      /; retried 10\d(\.\d)?( to 10\d(\.\d)?)? ms after an exception, \d times$/,
     );
   });
 });

@@ -24,7 +24,7 @@ describe('a client that is gone once its connection was closed', () => {
     const { report, finding } = await testModelClient({ on: 'tcp', habits, checks: ONLY_CLOSED, limitMs });
     expect(finding('closed-after-reply').verdict).toBe('fail');
     expect(report.verdict).toBe('fail');
-    expect(report.conclusions[0]).toMatch(/^The client is gone: it asked nothing more /);
+    expect(report.conclusions[0]).toMatch(/^The client is gone: it sent no more requests /);
     expect(report.durationMs).toBeLessThan(160_000);
   });
 });
@@ -48,7 +48,7 @@ describe('a client test that its limit has ended', () => {
     expect(reasons.length).toBeGreaterThan(10);
     expect(new Set(reasons).size).toBe(1);
     expect(reasons[0]).toMatch(
-      /^no even rhythm was found: unit 1 read holding registers 0–1 came 1\.\d+ s to 5\.\d+ s apart, and the limit of 2 min was reached before$/,
+      /^no regular rhythm was found: unit 1 read holding registers 0–1 came 1\.\d+ s to 5\.\d+ s apart, and the limit of 2 min was reached before$/,
     );
   });
 });
@@ -122,14 +122,14 @@ describe('a client whose program crashes', () => {
     expect(report.findings.filter(({ verdict }) => verdict === 'not run').length).toBeGreaterThan(0);
   });
 
-  it('fails no check when it has asked nothing by then', async () => {
+  it('fails no check when it has sent no request by then', async () => {
     const bench = await virtualBench();
     const { clientTest } = newClientTest(bench, { checks: BAD });
     const over = clientTest.run();
     clientTest.clientEnded(HOW);
     const report = await untilOver(bench.clock, over);
     expect(report.verdict).toBe('error');
-    expect(report.conclusions[0]).toBe(`The client ended before it asked anything: ${HOW}`);
+    expect(report.conclusions[0]).toBe(`The client ended before its first request: ${HOW}`);
     expect(new Set(report.findings.map(({ verdict }) => verdict))).toEqual(new Set(['not run']));
   });
 
@@ -151,7 +151,7 @@ describe('a client whose program crashes', () => {
       expect(finding('wrong-byte-count').verdict).not.toBe('pass');
       expect(finding('wrong-function').verdict).not.toBe('pass');
       expect(report.conclusions[0]).toMatch(
-        /^The client may have been started again: after .* it came back .*; the same in one more check; 2 of 3 checks undecided: 2 inconclusive\.$/,
+        /^The client may have been restarted: after .* it came back .*; the same in one more check; 2 of 3 checks undecided: 2 inconclusive\.$/,
       );
       expect(report.verdict).toBe('inconclusive');
     },
@@ -161,14 +161,14 @@ describe('a client whose program crashes', () => {
 describe('a client that its own supervisor starts again at an exception', () => {
   it.each([
     { on: 'serial', how: 'only' },
-    { on: 'tcp', how: 'over another connection' },
+    { on: 'tcp', how: 'on another connection' },
   ] as const)('is not passed on $on, and the first sentence says so', async ({ on, how }) => {
     const habits: Partial<Habits> = { questions: SEVERAL, mistakes: ['restarts at an exception'] };
     const { finding, report } = await testModelClient({ on, habits, checks: ['exception-4'] });
     expect(finding('exception-4').verdict).toBe('inconclusive');
     expect(report.conclusions[0]).toMatch(
       new RegExp(
-        `^The client may have been started again: after exception 4 it came back ${how} after \\d+ ms.*; 1 of 1 checks undecided: 1 inconclusive\\.$`,
+        `^The client may have been restarted: after exception 4 it came back ${how} after \\d+ ms.*; 1 of 1 checks undecided: 1 inconclusive\\.$`,
       ),
     );
   });

@@ -85,7 +85,7 @@ describe('a register as an observer', () => {
     expect(await shows('relay.seen')).toEqual({ ok: true, text: '0' });
     expect(await shows('meter.holding.3')).toEqual({ ok: true, text: '1003' });
     expect(await shows('meter.coils.3')).toEqual({ ok: true, text: '1' });
-    expect(await shows('meter.holding.99')).toBe('device meter has nothing at holding 99');
+    expect(await shows('meter.holding.99')).toBe('device meter has no entry at holding 99');
     expect(await shows('seen')).toBe(
       'expected the name of a device, a dot and the name of a value, as in meter.seen',
     );
@@ -161,11 +161,11 @@ describe('a URL as an observer', () => {
     server?.close();
     const long = await answering(200, '1'.repeat(300_000));
     expect(await urlObserver(long, undefined).read()).toMatchObject({
-      error: 'answered more than 262144 bytes',
+      error: 'answered with more than 262144 bytes',
     });
     server?.close();
     const text = await answering(200, 'hello');
-    expect(await urlObserver(text, ['a']).read()).toMatchObject({ error: 'did not answer JSON' });
+    expect(await urlObserver(text, ['a']).read()).toMatchObject({ error: 'did not answer with JSON' });
     const nobody = await urlObserver('http://127.0.0.1:1/', undefined).read();
     expect(nobody).toMatchObject({ ok: false, error: expect.stringContaining('did not answer: ') });
   });

@@ -18,13 +18,13 @@ describe.each(['serial', 'tcp'] as const)('the real world on %s', (on) => {
     });
     expect(finding('real-world.busy-every-other')).toMatchObject({ verdict: 'pass' });
     expect(finding('real-world.busy-every-other').summary).toMatch(
-      /^asked again after \d of \d requests \(\d with exception 6, \d without a reply\), and polled as before/,
+      /^retried after \d of \d requests \(\d with exception 6, \d without a reply\), and polled as before/,
     );
     const open = {
       'few-registers': /^it never acted on the \d+ requests of/,
-      'map-off-by-one': /valid, with values of other registers, which no client can see in them/,
-      'only-function-6': /^does not fit: it is about writing, and the client only reads$/,
-      sleeps: /^does not fit: it needs 30 s without a request, and the client was silent for \d+ ms at most$/,
+      'map-off-by-one': /valid, but with values of other registers, which no client can detect/,
+      'only-function-6': /^does not fit: it affects writing, and the client only reads$/,
+      sleeps: /^does not fit: it needs 30 s without a request, and the client was silent for at most \d+ ms$/,
     };
     for (const [id, summary] of Object.entries(open)) {
       expect(finding(`real-world.${id}`)).toMatchObject({ verdict: 'inconclusive' });
@@ -48,14 +48,14 @@ describe.each(['serial', 'tcp'] as const)('the real world on %s', (on) => {
   it('is inconclusive without an observer where a reply may have been taken', async () => {
     const { finding } = await testModelClient({ on, checks: only('torn-value') });
     expect(finding('real-world.torn-value')).toMatchObject({ verdict: 'inconclusive' });
-    expect(finding('real-world.torn-value').summary).toContain('does not show whether it took them');
+    expect(finding('real-world.torn-value').summary).toContain('does not show whether it accepted them');
   });
 
   it('fails a client that stops', async () => {
     const habits = { mistakes: ['stops after an exception'] as const };
     const { finding, report } = await testModelClient({ on, habits, checks: only('gateway-gives-up') });
     expect(finding('real-world.gateway-gives-up')).toMatchObject({ verdict: 'fail' });
-    expect(finding('real-world.gateway-gives-up').summary).toContain('it asked nothing more');
+    expect(finding('real-world.gateway-gives-up').summary).toContain('it sent no request for');
     expect(report.conclusions).toContain('Does not recover from gateway-gives-up.');
   });
 
@@ -126,8 +126,8 @@ describe('the real world', () => {
     const { report } = await testModelClient({ on: 'serial', checks });
     expect(report.findings.map(({ verdict }) => verdict)).toEqual(checks.map(() => 'inconclusive'));
     expect(report.findings.map(({ summary }) => summary).sort()).toEqual([
-      'does not fit: it begins only 1320 min after it was armed',
-      'does not fit: it is about connections, and line bus has none',
+      'does not fit: it affects connections, and line bus has none',
+      'does not fit: it takes effect only 1320 min after it starts',
       'does not fit: line bus has no connection to close',
       'does not fit: line bus has no transaction identifiers',
     ]);

@@ -23,7 +23,7 @@ type Claim = readonly [says: RegExp, isSo: (shown: Shown, ...numbers: number[]) 
 
 /** Times in sentences are rounded. */
 const ROUNDED_MS = 1.1;
-/** A time is "as when no reply comes" if it is no further from such times than this, in ms: that of the checks, and jitter. */
+/** A time is "as without a reply" if it is no further from such times than this, in ms: that of the checks, and jitter. */
 const ALIKE_MS = 30;
 
 const near = (one: number, other: number, by = ROUNDED_MS) => Math.abs(one - other) <= by;
@@ -67,7 +67,7 @@ const CLAIMS: readonly Claim[] = [
       confidence?.agreeing === agreeing && confidence.trials === trials,
   ],
   [
-    /asked (\d+) times in ([\d.]+) s and nothing else/,
+    /sent the request (\d+) times in ([\d.]+) s and nothing else/,
     ({ within }, times, s = 0) => {
       const [first] = within;
       const last = within.at(-1)?.at ?? 0;
@@ -79,7 +79,7 @@ const CLAIMS: readonly Claim[] = [
     },
   ],
   [
-    /asked (\d+) times in ([\d.]+) m?s/,
+    /sent the request (\d+) times in ([\d.]+) m?s/,
     ({ own: [first], within, finding: { summary } }, times, s = 0) => {
       const asked = sameAs(first, within);
       const long = (asked.at(-1)?.at ?? 0) - (first?.at ?? 0);
@@ -94,7 +94,7 @@ const CLAIMS: readonly Claim[] = [
     },
   ],
   [
-    /asks again ([\d.]+)(?: to ([\d.]+))? ms after an exception, (\d+) times/,
+    /retried ([\d.]+)(?: to ([\d.]+))? ms after an exception, (\d+) times/,
     (shown, low = 0, high = low, times) => {
       const {
         own: [first],
@@ -105,7 +105,7 @@ const CLAIMS: readonly Claim[] = [
     },
   ],
   [
-    /(?:asked again|went on) after (\d+)(?: to (\d+))? ms, as when no reply comes/,
+    /(?:retried|continued) after (\d+)(?: to (\d+))? ms, as without a reply/,
     ({ log, own }, low = 0, high = low) => {
       const silent = goingOn(log.after(0).filter(isSilent));
       const [first, last] = [Math.min(...silent) - ALIKE_MS, Math.max(...silent) + ALIKE_MS];
@@ -113,7 +113,7 @@ const CLAIMS: readonly Claim[] = [
     },
   ],
   [
-    /(?:asked again|went on) after (\d+)(?: to (\d+))? ms, sooner than when no reply comes \((\d+)(?: to \d+)? ms\)/,
+    /(?:retried|continued) after (\d+)(?: to (\d+))? ms, sooner than without a reply \((\d+)(?: to \d+)? ms\)/,
     ({ log, own }, low = 0, high = low, silentMs = 0) => {
       const silent = goingOn(log.after(0).filter(isSilent));
       return (
@@ -124,20 +124,21 @@ const CLAIMS: readonly Claim[] = [
     },
   ],
   [
-    /(?:asked again|went on|came back only|over another(?: connection)?) after (\d+)(?: to (\d+))? ms/,
+    /(?:retried|continued|came back only|on another(?: connection)?) after (\d+)(?: to (\d+))? ms/,
     ({ own }, low = 0, high = low) => has(goingOn(own), low, high || low),
   ],
   [
-    /while a reply was pending that was held back for ([\d.]+) ms/,
+    /while the previous reply was delayed by ([\d.]+) ms/,
     ({ own, finding }, ms = 0) =>
       own.some((each) => {
         const from = each.reply?.report.steps[0];
-        const isPending = finding.summary.startsWith('asked while') && (each.next?.at ?? 0) - each.at < ms;
+        const isPending =
+          finding.summary.startsWith('sent a request while') && (each.next?.at ?? 0) - each.at < ms;
         return isPending || (from?.outcome === 'achieved' && from.achievedAt - each.at >= ms - ROUNDED_MS);
       }),
   ],
   [
-    /due up to ([\d.]+) ms after the last one, and without a reply it goes on after ([\d.]+) ms/,
+    /due up to ([\d.]+) ms after the last one, but without a reply it continues after ([\d.]+) ms/,
     ({ log }, due, wait) => {
       const all = log.after(0);
       return has(goingOn(all), due ?? 0) && has(goingOn(all.filter(isSilent)), Math.round(wait ?? 0));
@@ -167,7 +168,7 @@ const CLAIMS: readonly Claim[] = [
     },
   ],
   [
-    /polled again ([\d.]+) (ms|s) after an outage of (\d+) (?:s|min), during which it asked (\d+) times/,
+    /polled again ([\d.]+) (ms|s) after an outage of (\d+) (?:s|min), during which it sent its requests (\d+) times/,
     ({ within }, _took, _unit, seconds = 0, times) => {
       const silent = within.filter(isSilent);
       const long = (silent.at(-1)?.at ?? 0) - (silent[0]?.at ?? 0);
@@ -175,15 +176,15 @@ const CLAIMS: readonly Claim[] = [
     },
   ],
   [
-    /waited for its reply until that came, (\d+) s after the request/,
+    /waited for its reply until it came, (\d+) s after the request/,
     ({ own: [first] }, s = 0) => first?.next !== undefined && first.next.at - first.at >= 1000 * s,
   ],
   [
-    /goes on ([\d.]+) s after a request without a reply/,
+    /continues ([\d.]+) s after a request without a reply/,
     ({ own: [first] }, s = 0) => near(((first?.next?.at ?? 0) - (first?.at ?? 0)) / 1000, s, 0.1),
   ],
   [
-    /did not ask unit (\d+) read holding registers (\d+)–\d+ for (\d+) s, but unit (\d+) read holding registers (\d+)–\d+ (\d+) times/,
+    /did not send unit (\d+) read holding registers (\d+)–\d+ for (\d+) s, but unit (\d+) read holding registers (\d+)–\d+ (\d+) times/,
     ({ log }, unit, from, s = 0, other, otherFrom, times = 0) => {
       const of = (unitId?: number, address?: number) =>
         log.after(0).filter((each) => each.poll.startsWith(`${unitId}/3/${address}+`));
@@ -194,29 +195,29 @@ const CLAIMS: readonly Claim[] = [
     },
   ],
   [
-    /asked nothing more for (\d+) s, until (\d+) s after an outage of (\d+) (?:s|min)/,
+    /sent no request for (\d+) s, until (\d+) s after an outage of (\d+) (?:s|min)/,
     ({ own }, s = 0, until = 0) =>
       s >= until && (own.at(-1)?.next?.at ?? Number.POSITIVE_INFINITY) - (own.at(-1)?.at ?? 0) >= 1000 * s,
   ],
   [
-    /asked nothing (?:for [\d.]+ (?:s|min)|more) after an outage of (\d+) s/,
+    /sent no (?:request for [\d.]+ (?:s|min)|more requests) after an outage of (\d+) s/,
     ({ log, own }) => log.nextOf(own.at(-1) as Exchange) === undefined,
   ],
   [
-    /asked nothing more for (\d+) s after the line was open again/,
+    /sent no request for (\d+) s after the line was open again/,
     ({ log }) => {
       const opened = log.othersAfter(0).findLast(({ kind }) => kind === 'line');
       return opened !== undefined && log.after(opened.seq).length === 0;
     },
   ],
   [
-    /asked nothing more for (\d+) s/,
+    /sent no request for (\d+) s/,
     ({ own }, s = 0) =>
       own.length > 0 &&
       own.slice(-1).every((each) => (each.next?.at ?? Number.POSITIVE_INFINITY) - each.at >= 1000 * (s - 1)),
   ],
   [
-    /asked (\d+) times on the dead connection within (\d+) s/,
+    /sent its request (\d+) times on the dead connection within (\d+) s/,
     ({ log, own }, times) => {
       const last = own.at(-1)?.seq ?? 0;
       const before = log.after(0).filter(({ seq }) => seq <= last);
@@ -229,23 +230,23 @@ const CLAIMS: readonly Claim[] = [
       near(found?.timeoutMs?.value ?? 0, value) && near(found?.timeoutMs?.plusMinus ?? 0, plusMinus),
   ],
   [
-    /whether a reply after [\d.]+ ms, (\d+) % of the time-out, was taken/,
+    /whether the client accepted a reply after [\d.]+ ms \((\d+) % of the time-out\)/,
     (_, part = 0) => part === 90 || part === 110,
   ],
   [
-    /after a reply after [\d.]+ ms, (\d+) % of the time-out, it went on at once/,
+    /it continued at once after a reply after [\d.]+ ms \((\d+) % of the time-out\)/,
     (_, part = 0) => part === 90 || part === 110,
   ],
   [/, and (\d+) times the next time/, (_, times = 0) => times > 0],
   [/the time-out is between ([\d.]+) and ([\d.]+) ms/, (_, low = 0, high = 0) => low < high],
-  [/times of this client differ by up to ([\d.]+) ms/, () => true],
+  [/times of this client vary by up to ([\d.]+) ms/, () => true],
   [
-    /took (\d+) of (\d+) replies at (\d+) %, gave up (\d+) of (\d+) replies at (\d+) % of the time-out/,
+    /accepted (\d+) of (\d+) replies at (\d+) %, gave up on (\d+) of (\d+) replies at (\d+) % of the time-out/,
     ({ finding: { confidence } }, a = 0, b = 0, _, c = 0, d = 0) =>
       confidence?.agreeing === a + c && confidence.trials === b + d,
   ],
   [
-    /asked (\d+) times/,
+    /sent the request (\d+) times/,
     ({ own }, times = 0) => {
       const silent = own.filter(isSilent);
       const alone = silent.length === own.length;
@@ -287,14 +288,14 @@ const CLAIMS: readonly Claim[] = [
       ).size === over,
   ],
   [
-    /the shortest of (\d+) silences was ([\d.]+) ms; t3\.5 is ([\d.]+) ms(?:, and (\d+) were shorter than 0\.8 of it)?/,
+    /the shortest of (\d+) silences was ([\d.]+) ms; t3\.5 is ([\d.]+) ms(?:, and (\d+) were shorter than 80 % of it)?/,
     ({ own }, count = 0, shortest = 0, t35 = 0, short = 0) => {
       const pauses = own.flatMap(({ request: { pause } }) => pause ?? []);
       return has(pauses, shortest) && short <= count && (short === 0 || shortest < 0.8 * t35);
     },
   ],
   [
-    /came ([\d.]+) ms after a broadcast at the soonest \((\d+) watched\)/,
+    /the shortest wait after a broadcast was ([\d.]+) ms \((\d+) seen\)/,
     ({ log }, ms = 0, watched) => {
       const all = log
         .after(0)
@@ -313,11 +314,11 @@ const CLAIMS: readonly Claim[] = [
     },
   ],
   [
-    /up to ([\d.]+) times as slowly as usual/,
+    /up to ([\d.]+) times slower than usual/,
     ({ own }, times = 0) => times >= 1.2 && own.some((each) => !isSilent(each)),
   ],
   [
-    /the observer shows "[^"]*"(?: for [-\d.e+]+ of \w+ \d+: |, as \w+ \d+ is meant|, which is no value)/,
+    /the observer shows "[^"]*"(?: for [-\d.e+]+ of \w+ \d+: |, as \w+ \d+ is meant|, which matches no value)/,
     ({ own }) => own.length > 0,
   ],
   [/the observer then showed "[^"]*"/, ({ own }) => own.length > 0],
@@ -325,7 +326,7 @@ const CLAIMS: readonly Claim[] = [
 
 /** Numbers that name something, and the exceptions of the titles. */
 const NAMES =
-  /unit \d+|read holding registers \d+–\d+|write single register \d+: \d+|function \d+|t3\.5|its requests come [\d., ]+ ms apart|growing pauses of [\d., ]+ ms|within \d+ s/g;
+  /unit \d+|read holding registers \d+–\d+|write single register \d+: \d+|function \d+|t3\.5|its requests came [\d., ]+ ms apart|growing pauses of [\d., ]+ ms|within \d+ s/g;
 
 /** Says which parts of the sentence of a finding are not so, and which numbers nobody has compared. */
 export function untrueIn(finding: Finding, heard: Heard): string[] {
@@ -339,7 +340,7 @@ export function untrueIn(finding: Finding, heard: Heard): string[] {
     within: all.filter(({ seq }) => seq >= first && seq <= last),
   };
   let rest = finding.summary
-    .replaceAll(/(asked|exception,) once/g, '$1 1 times')
+    .replaceAll(/(request|requests|exception,) once/g, '$1 1 times')
     .replace('one request', '1 requests');
   const untrue: string[] = [];
   for (const [says, isSo] of CLAIMS) {

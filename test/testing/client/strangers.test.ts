@@ -52,7 +52,7 @@ describe.each(some(BOTH, 2))(
         const { report, failed, untrue } = await testStranger(MISTAKEN[name], on);
         expect(failed).toEqual([expect.stringMatching(/^exception-/)]);
         expect(report.conclusions[0]).toMatch(
-          /^No longer asks unit 1 read holding registers 0–1 after exception \d+\.$/,
+          /^No longer polls unit 1 read holding registers 0–1 after exception \d+\.$/,
         );
         expect(report.findings.filter(({ verdict }) => verdict === 'not run')).toEqual([]);
         expect(untrue).toEqual([]);
@@ -66,7 +66,7 @@ describe.each(some(BOTH, 2))(
       const { report, failed, untrue } = await testStranger(MISTAKEN[name], on);
       expect(failed).toEqual([`exception-${code}`]);
       expect(report.conclusions[0]).toBe(
-        `The client is gone: it asked nothing more after exception ${code}.`,
+        `The client is gone: it sent no more requests after exception ${code}.`,
       );
       expect(untrue).toEqual([]);
     });
@@ -76,7 +76,7 @@ describe.each(some(BOTH, 2))(
       expect(failed.filter((id) => !/^(half-open|outage-\d+s|listener-gone)$/.test(id))).toEqual([
         'time-out',
       ]);
-      expect(report.conclusions[0]).toBe('Waits for a reply without end.');
+      expect(report.conclusions[0]).toBe('Waits forever for a reply.');
       expect(report.findings.filter(({ verdict }) => verdict === 'not run')).toEqual([]);
       expect(untrue).toEqual([]);
     });
@@ -85,10 +85,10 @@ describe.each(some(BOTH, 2))(
       const name = 'sleeps for a minute at each request without a reply';
       const { report, failed, untrue } = await testStranger(MISTAKEN[name], on, { limitMs: 600_000 });
       expect(failed).toEqual(['time-out']);
-      expect(report.conclusions).toContain('Asks nothing for more than 30 s where a reply is lost.');
+      expect(report.conclusions).toContain('Sends nothing for more than 30 s when a reply is lost.');
       const left = report.findings.filter(({ verdict }) => verdict === 'not run');
       for (const { summary } of left)
-        expect(summary).toMatch(/^the client goes on only 60\.\d+ s after a request without/);
+        expect(summary).toMatch(/^the client takes 60\.\d+ s to continue after a request without/);
       expect(left.length).toBeLessThanOrEqual(18);
       expect(untrue).toEqual([]);
     });
@@ -115,7 +115,7 @@ it('a client that polls once in ten seconds is tested, and hears beforehand how 
   const order = { limitMs: 600_000, onNote: (text: string) => void notes.push(text) };
   const { report, failed } = await testStranger(UNUSUAL['polls once in ten seconds'], 'tcp', order);
   expect(notes[0]).toMatch(
-    /^a poll comes every 10 s, so all checks may take \d+ min( \d+ s)?; those that 10 min leave/,
+    /^a poll comes every 10 s, so all checks may take \d+ min( \d+ s)?; checks that do not fit into 10 min /,
   );
   expect(failed).toEqual([]);
   expect(report.conclusions.join(' ')).not.toMatch(/nobody|gone/);

@@ -226,7 +226,7 @@ export const SHOWING = {
   '^the observer shows "23\\d\\.\\d+", as holding 30 is meant$': shows(0, 1, 2, 3),
   'for 23\\d\\.\\d+ of holding 30: its words are swapped$': shows(2, 3, 0, 1),
   'for 23\\d\\.\\d+ of holding 30: the bytes of its words are swapped$': shows(1, 0, 3, 2),
-  'for 23\\d\\.\\d+ of holding 30: its words, and their bytes, are swapped$': shows(3, 2, 1, 0),
+  'for 23\\d\\.\\d+ of holding 30: its words and their bytes are swapped$': shows(3, 2, 1, 0),
 } satisfies Record<string, Stranger>;
 
 /** Clients with a mistake that the reports of users tell of. */

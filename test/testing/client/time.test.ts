@@ -37,8 +37,8 @@ describe('the group time passes a client that connects anew', () => {
 });
 
 it.each([
-  { laterMs: 400, says: 'a reply after 450 ms, 90 % of the time-out, was not taken (3 of 3 trials)' },
-  { laterMs: 600, says: 'a reply after 550 ms, 110 % of the time-out, was taken (3 of 3 trials)' },
+  { laterMs: 400, says: 'a reply after 450 ms (90 % of the time-out) was not accepted (3 of 3 trials)' },
+  { laterMs: 600, says: 'a reply after 550 ms (110 % of the time-out) was accepted (3 of 3 trials)' },
 ])(
   'fails a client that waits $laterMs ms once its time-out of 500 ms was found',
   async ({ laterMs, says }) => {
@@ -81,7 +81,7 @@ it('says what would tell repetitions from polls where they look alike', async ()
   const habits = { rhythm: 'grid', periodMs: 500, timeoutMs: 500, attempts: 3 } as const;
   const { finding } = await testModelClient({ habits, checks: ['retries'] });
   expect(finding('retries').summary).toMatch(
-    /another poll period or time-out of the client would tell them apart$/,
+    /a different poll period or time-out of the client would separate them$/,
   );
 });
 
@@ -92,9 +92,11 @@ it('names the outage that was, where the silence of another check counts as one'
     checks: ['half-open', 'outage-5s', 'outage-60s'],
   });
   expect(finding('half-open').verdict).toBe('fail');
-  expect(finding('outage-5s').summary).toMatch(/ after an outage of 5 s, during which it asked \d times$/);
+  expect(finding('outage-5s').summary).toMatch(
+    / after an outage of 5 s, during which it sent its requests \d times$/,
+  );
   expect(finding('outage-60s').summary).toMatch(
-    / after an outage of 1 min, during which it asked \d\d+ times$/,
+    / after an outage of 1 min, during which it sent its requests \d\d+ times$/,
   );
 });
 
@@ -104,7 +106,7 @@ describe('the group time finds', () => {
     const { finding } = await testModelClient({ habits, checks: ['retries'] });
     expect(finding('retries')).toMatchObject({
       verdict: 'fail',
-      summary: 'asked once and gave up (2 of 2 trials)',
+      summary: 'sent the request once and gave up (2 of 2 trials)',
     });
   });
 

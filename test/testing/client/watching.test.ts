@@ -74,7 +74,7 @@ describe('the check of questions while a reply is pending', () => {
     const { verdict, summary } = await verdictOn('one-at-a-time', { periodMs: 1000, timeoutMs: 300 });
     expect(verdict).toBe('inconclusive');
     expect(summary).toMatch(
-      /^its next request is due up to 100\d ms .* it goes on after 300 ms, so no reply can be pending when one is due$/,
+      /^its next request is due up to 100\d ms .* it continues after 300 ms, so no reply is still pending when the next request is due$/,
     );
   });
 
@@ -109,7 +109,7 @@ describe('the check of broadcasts', () => {
       timeoutMs: 150,
       periodMs: 0,
     });
-    expect(found.summary).toMatch(/\([12] watched\): too few to judge$/);
+    expect(found.summary).toMatch(/\([12] seen\), too few to judge$/);
     expect(found.verdict).toBe('inconclusive');
   });
 

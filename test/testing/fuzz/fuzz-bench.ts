@@ -1,6 +1,7 @@
 import { FuzzRun } from '../../../src/testing/fuzz/fuzz-run.js';
 import type { FuzzOrder } from '../../../src/testing/fuzz/move.js';
 import type { Report } from '../../../src/testing/report/report.js';
+import type { VirtualClock } from '../../support/virtual-clock.js';
 import type { Habits } from '../client/habits.js';
 import { written } from '../client/observers.js';
 import { untilOver, virtualBench } from '../client/virtual-bench.js';
@@ -27,6 +28,7 @@ export async function fuzzModel(
   { on, habits, isObserved = false, trap }: FuzzedClient,
   order: Partial<FuzzOrder>,
   jitterMs = 0,
+  onRun: (fuzz: FuzzRun, clock: VirtualClock) => void = () => {},
 ): Promise<Report> {
   const { seed = 1 } = order;
   const bench = await virtualBench(on, (random) => random.next() * jitterMs, seed);
@@ -47,6 +49,7 @@ export async function fuzzModel(
   const observer = isObserved ? written(bench.client(habits), bench) : undefined;
   const wanted = { line, unitId: undefined, limitMs: LIMIT_MS, restart, observer, ...order, seed };
   const fuzz = new FuzzRun(bench.simulator, wanted, {}, bench.clock);
+  onRun(fuzz, bench.clock);
   let client = start();
   const report = await untilOver(bench.clock, fuzz.run());
   client.kill();

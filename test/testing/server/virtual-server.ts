@@ -44,7 +44,7 @@ export interface ServerWanted {
   readonly order?: Partial<ServerTestOrder>;
   /** Called with the simulator before the server test begins. */
   readonly prepare?: (simulator: Simulator) => void;
-  readonly onRun?: (run: ServerTestRun, simulator: Simulator) => void;
+  readonly onRun?: (run: ServerTestRun, simulator: Simulator, clock: VirtualClock) => void;
   /** Told each finding, and when it was found in ms of the virtual clock, which begins with the server test. */
   readonly onFinding?: (finding: ServerFinding, at: number) => void;
 }
@@ -131,7 +131,7 @@ export async function testModelServer(wanted: ServerWanted = {}): Promise<{
     found: (finding: ServerFinding) => wanted.onFinding?.(finding, clock.now()),
   };
   const run = new ServerTestRun({ target, clock, wireTo }, { ...ORDER, ...order }, audience);
-  wanted.onRun?.(run, simulator);
+  wanted.onRun?.(run, simulator, clock);
   const serverTest = await untilOver(clock, run.run());
   const { findings } = serverTest;
   const changed = () => {

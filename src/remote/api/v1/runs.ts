@@ -13,9 +13,10 @@ import { type DeskPart, type Route, type Routes, routesOf } from './route.js';
 import { startPart } from './yaml-body.js';
 
 /** A run as REST shows it without its report. */
-const summaryOf = ({ id, isOver, lines, report }: Run): object => ({
+const summaryOf = ({ id, isOver, lines, report, doing }: Run): object => ({
   id,
   state: isOver ? 'over' : 'running',
+  ...(doing && { doing }),
   ...summaryJson(report),
   ...(report.kind === 'scenario' && { lines }),
 });

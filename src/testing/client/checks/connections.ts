@@ -31,7 +31,7 @@ const ON_TCP = ['tcp', 'tls'] as const;
 const LOSSES: readonly LossRow[] = [
   {
     id: 'closed-after-reply',
-    title: 'Goes on over another connection after its own was closed',
+    title: 'Continues on another connection after its own was closed',
     what: 'its connection was closed',
     does: 'Closes the connection in an orderly way after one reply.',
     matters:
@@ -40,7 +40,7 @@ const LOSSES: readonly LossRow[] = [
     source: 'Messaging on TCP/IP Implementation Guide V1.0b, 4.2.2; RFC 9293, 3.6',
     faults: [{ close: 'end' }],
     since: 'its connection was closed',
-    blame: 'does not come back after its connection was closed',
+    blame: 'does not reconnect after its connection was closed',
   },
   {
     id: 'reset-in-reply',
@@ -53,7 +53,7 @@ const LOSSES: readonly LossRow[] = [
     source: 'RFC 9293, 3.5.2 and 3.6',
     faults: [{ close: { how: 'reset', after: AFTER_BYTES } }],
     since: 'the reset',
-    blame: 'does not survive a connection that is reset',
+    blame: 'does not survive a connection reset',
   },
 ];
 
@@ -61,7 +61,7 @@ function lossCheck({ faults, since, blame, ...described }: LossRow): Check {
   return {
     ...described,
     group: 'connections',
-    rule: `Passes when the client goes on over a new connection, or another one that it has, and polls as before; fails when it does not within ${WITHIN}.`,
+    rule: `Passes when the client continues on a new or another open connection and polls as before; fails when it does not within ${WITHIN}.`,
     transports: ON_TCP,
     async run(exam) {
       const limit = patienceOf(exam);
@@ -70,7 +70,7 @@ function lossCheck({ faults, since, blame, ...described }: LossRow): Check {
         ({ spoilt: [first] }) => (first?.reply ? first : undefined),
         limit,
       );
-      if (!first) return sure('unclear', 'no request came that could be disturbed');
+      if (!first) return sure('unclear', 'no request came that the check could disturb');
       const why = whyNotActed(first);
       if (why !== undefined) return sure('unclear', `the fault could not act: ${why}`);
       const next = await exam.until(() => elsewhere(exam, first), limit);
@@ -81,7 +81,7 @@ function lossCheck({ faults, since, blame, ...described }: LossRow): Check {
       const afterMs = gone && connected && numberText(Math.max(0, connected.at - gone.at));
       const again =
         afterMs === undefined ? 'connected again' : `connected again ${afterMs} ms after ${since}`;
-      const how = connected ? again : 'went on over another connection that it had';
+      const how = connected ? again : 'continued on another open connection';
       const what = next.poll === first.poll ? 'sent the same request' : 'sent another request';
       return comeBack(exam, `${how} and ${what}`, evidence, blame);
     },
@@ -107,26 +107,26 @@ async function comeBack(exam: Exam, text: string, evidence: Evidence, blame: str
 const listenerGone: Check = {
   id: 'listener-gone',
   group: 'connections',
-  title: 'Comes back after the server was gone for 10 s',
+  title: 'Reconnects after the server was gone for 10 s',
   what: 'the server was gone for 10 s',
   does: 'Closes the line with all its connections, opens it again after 10 s, and waits for the client.',
   matters:
     'A restarting device refuses connections for some seconds, and values are missing until the client tries again.',
-  fix: 'Keep trying to connect, with a pause each time, for as long as the client runs.',
-  rule: `Passes when the client connects and polls as before, fails when it does not within ${WITHIN}. Connections that nobody accepts can not be seen, so the pause between them is known by its upper bound only.`,
+  fix: 'Keep trying to connect, pausing before each new try, for as long as the client runs.',
+  rule: `Passes when the client connects and polls as before; fails when it does not within ${WITHIN}. The simulator can't see refused connections, so it measures only an upper bound of the pause between them.`,
   source:
     'Common practice; the Messaging on TCP/IP Implementation Guide V1.0b, 4.2.1 leaves it to the client.',
   transports: ON_TCP,
   lastsMs: OUTAGE_MS,
   async run(exam) {
-    const blame = 'does not come back after the server was gone';
+    const blame = 'does not reconnect after the server was gone';
     const before = exam.log.after(exam.since).slice(-1);
     const openedAt = await exam.outage(OUTAGE_MS);
     const reopened = exam.log.last;
     const limit = patienceOf(exam);
     const next = await exam.until(() => exam.log.after(reopened)[0], limit);
     if (!next) {
-      const text = `asked nothing more for ${secondsSince(exam, openedAt)} after the line was open again`;
+      const text = `sent no request for ${secondsSince(exam, openedAt)} after the line was open again`;
       return sure('wrong', text, before, blame);
     }
     const connected = exam.log.clientEvent(0, 'client', next.request.clientId);
@@ -140,18 +140,18 @@ const listenerGone: Check = {
 const halfOpen: Check = {
   id: 'half-open',
   group: 'connections',
-  title: 'Gives up a connection that is dead',
+  title: 'Gives up a dead connection',
   what: 'a dead connection',
-  does: 'Answers nothing more on the connections that there are, and answers again once the client has opened a new one.',
+  does: 'Stops answering on the open connections, and answers again once the client has opened a new one.',
   matters:
     'A firewall that drops a connection and a device that loses power send no FIN. TCP itself notices after many minutes, and a client that does not reconnect gets no values until then.',
   fix: 'Close the connection after a few requests without a reply, and connect again.',
-  rule: 'Passes when the client opens a new connection within a minute, or three poll periods and three time-outs more than half of one, and polls as before; fails when it does not.',
+  rule: 'Passes when the client opens a new connection and then polls as before; fails when it does not within a minute, or half a minute, three poll periods and three time-outs if that is longer.',
   source: 'RFC 9293, 3.5.1: half-open connections; Messaging on TCP/IP Implementation Guide V1.0b, 4.2.2',
   transports: ON_TCP,
   async run(exam) {
     if (exam.log.isAnewEachTime) {
-      return sure('right', 'opens a connection for each request, so it asks nothing over a dead one');
+      return sure('right', 'opens a connection for each request, so it sends none on a dead one');
     }
     const limit = Math.max(DEAD_MS, patienceOf(exam));
     const { at, spoilt, result } = await exam.disturb(
@@ -160,12 +160,12 @@ const halfOpen: Check = {
       limit,
     );
     const dead: readonly (Exchange | TrafficEvent)[] = spoilt.slice(-MOST_SHOWN);
-    if (spoilt.length === 0) return sure('unclear', 'no request came that could be disturbed');
-    const blame = 'holds on to a connection that is dead';
+    if (spoilt.length === 0) return sure('unclear', 'no request came that the check could disturb');
+    const blame = 'holds on to a dead connection';
     if (!result) {
       // The checks with outages use this silence, so that nobody waits for another long one.
       exam.client.learn({ silence: { at, spoilt, endedAt: exam.clock.now(), last: exam.log.last } });
-      const text = `asked ${timesText(spoilt.length)} on the dead connection within ${secondsSince(exam, at)}, and opened no new one`;
+      const text = `sent its request ${timesText(spoilt.length)} on the dead connection within ${secondsSince(exam, at)}, and opened no new one`;
       return sure('wrong', text, dead, blame);
     }
     const asked = spoilt.filter(({ seq }) => seq < result.seq).length;

@@ -30,7 +30,7 @@ interface Damage extends Omit<ContrastRow, 'rule' | 'meaning' | 'contrast' | 'va
   readonly faults: (exam: Exam) => readonly object[] | string;
 }
 
-const READS_NOTHING = 'the client asks nothing that reads registers or bits, so a reply has no byte count';
+const READS_NOTHING = 'the client reads no registers or bits, so its replies have no byte count';
 /** A reply with fewer data bytes gets a byte count that is too high instead of too low. */
 const FEWEST_BYTES = 4;
 const LAST_UNIT = 247;
@@ -54,18 +54,18 @@ const TWINS = [
 const DAMAGE: readonly Damage[] = [
   {
     id: 'wrong-crc',
-    title: 'Throws away a reply with a wrong CRC',
+    title: 'Discards a reply with a wrong CRC',
     what: 'a reply with a wrong CRC',
     does: 'Inverts the first or the second byte of the CRC of replies (the LRC on an ASCII line).',
-    matters: 'A client that does not check the CRC, or only one byte of it, takes noise for values.',
-    fix: 'Check the CRC of every reply, and treat a reply with a wrong one as no reply.',
+    matters: 'A client that does not check the CRC, or checks only one byte of it, takes noise for values.',
+    fix: 'Check the CRC of every reply, and treat a reply with a wrong CRC as no reply.',
     source: 'Modbus over Serial Line V1.02, 2.5.1.2',
     abilities: ['crc'],
     faults: () => [{ crc: 'byte' }],
   },
   {
     id: 'truncated-reply',
-    title: 'Throws away a reply that breaks off',
+    title: 'Discards a truncated reply',
     what: 'half a reply',
     does: 'Sends only the first half of replies.',
     matters: 'A client that uses the bytes so far shows values that no device sent.',
@@ -75,9 +75,9 @@ const DAMAGE: readonly Damage[] = [
   },
   {
     id: 'extended-reply',
-    title: 'Survives bytes behind a reply',
-    what: 'bytes behind a reply',
-    does: 'Sends 3 random bytes right behind replies.',
+    title: 'Survives bytes after a reply',
+    what: 'bytes after a reply',
+    does: 'Sends 3 random bytes right after replies.',
     matters:
       'Bytes left in a buffer are taken for the start of the next reply, and every later reply is wrong.',
     fix: 'Empty the receive buffer before each request.',
@@ -92,7 +92,7 @@ const DAMAGE: readonly Damage[] = [
     title: 'Survives noise before a reply',
     what: 'noise before a reply',
     does: 'Sends 3 random bytes right before replies.',
-    matters: 'Lines without bias resistors make such bytes whenever a driver is switched on.',
+    matters: 'On lines without bias resistors, such bytes appear whenever a driver is switched on.',
     fix: 'Search for the reply in the received bytes, or discard them all and send the request again.',
     source: 'Modbus over Serial Line V1.02, 2.5.1.2 and 3.4.6 (line polarization)',
     isIntact: true,
@@ -100,9 +100,9 @@ const DAMAGE: readonly Damage[] = [
   },
   {
     id: 'junk',
-    title: 'Throws away junk in place of a reply',
+    title: 'Discards junk sent instead of a reply',
     what: 'junk',
-    does: 'Sends as many random bytes as the reply is long in place of replies.',
+    does: 'Replaces replies with random bytes of the same length.',
     matters: 'Another baud rate or another protocol on the same line looks like this.',
     fix: 'Check unit, function, length and CRC of every reply, and empty the buffer before the next request.',
     source: 'Modbus over Serial Line V1.02, 2.5.1.2; Modbus Messaging on TCP/IP V1.0b, 4.4.1.3',
@@ -110,9 +110,9 @@ const DAMAGE: readonly Damage[] = [
   },
   {
     id: 'wrong-unit',
-    title: 'Throws away a reply of another unit',
-    what: 'a reply of another unit',
-    does: 'Sends replies with the unit identifier of a unit that was not asked; the frame is valid.',
+    title: 'Discards a reply from another unit',
+    what: 'a reply from another unit',
+    does: 'Sends replies with the unit identifier of another unit; the frame is valid.',
     matters:
       'On a serial line a late reply of another device looks like this, and its value belongs to another register.',
     fix: 'Compare the unit identifier of every reply with that of the request.',
@@ -121,22 +121,24 @@ const DAMAGE: readonly Damage[] = [
   },
   {
     id: 'wrong-function',
-    title: 'Throws away a reply of another function',
-    what: 'a reply of another function',
-    does: 'Sends replies with the function code of a like function that was not asked for; the frame is valid.',
+    title: 'Discards a reply to another function',
+    what: 'a reply to another function',
+    does: 'Sends replies with the function code of a similar function that the client did not request; the frame is valid.',
     matters: 'A late reply to another request looks like this, and its value belongs to another register.',
     fix: 'Compare the function code of every reply with that of the request.',
     source: 'Application Protocol V1.1b3, 4.1: a normal response echoes the function code',
     faults: ({ target: { functionCode } }) => {
       const twin = TWINS.find((pair) => pair.includes(functionCode))?.find((code) => code !== functionCode);
-      return twin === undefined ? `function ${functionCode} has none that is like it` : [{ function: twin }];
+      return twin === undefined
+        ? `no other function is similar to function ${functionCode}`
+        : [{ function: twin }];
     },
   },
   {
     id: 'wrong-byte-count',
-    title: 'Throws away a reply with a wrong byte count',
+    title: 'Discards a reply with a wrong byte count',
     what: 'a reply with a wrong byte count',
-    does: 'Sends replies whose byte count is two less than their data bytes, or two more where there are few; the rest of the frame is valid.',
+    does: 'Sends replies whose byte count is two too small, or two too large if there are few data bytes; the rest of the frame is valid.',
     matters: 'A client that trusts the byte count reads past the end of the data or loses values.',
     fix: 'Compare the byte count of every reply with the requested quantity and with the length of the frame.',
     source: 'Application Protocol V1.1b3, 6.1 to 6.4',
@@ -149,9 +151,9 @@ const DAMAGE: readonly Damage[] = [
   },
   {
     id: 'fewer-registers',
-    title: 'Throws away a reply with fewer values than asked',
+    title: 'Discards a reply with fewer values than requested',
     what: 'a reply with too few values',
-    does: 'Sends replies that are valid in themselves, with one register (eight bits) less than was asked for.',
+    does: 'Sends valid replies with one register (or eight bits) fewer than requested.',
     matters:
       'A late reply to a shorter request looks like this; a client that does not count the values keeps old ones for the rest.',
     fix: 'Compare the number of values in every reply with the requested quantity.',
@@ -160,7 +162,7 @@ const DAMAGE: readonly Damage[] = [
       const reading = readingOf(target);
       if (!reading) return READS_NOTHING;
       const less = reading.isBits ? 1 : 2;
-      if (reading.bytes <= less) return 'the client asks for one value only, and a reply can have no fewer';
+      if (reading.bytes <= less) return "the client requests a single value, and a reply can't have fewer";
       const characters = client.line.framing === 'ascii' ? 2 : 1;
       // Setting a field last makes the CRC or the length fit again.
       return [{ truncate: -less * characters }, { byteCount: reading.bytes - less }];
@@ -168,11 +170,11 @@ const DAMAGE: readonly Damage[] = [
   },
   {
     id: 'wrong-transaction',
-    title: 'Throws away a reply with another transaction identifier',
+    title: 'Discards a reply with another transaction identifier',
     what: 'a reply with another transaction identifier',
-    does: 'Sends replies with a transaction identifier that the client has not used of late.',
+    does: 'Sends replies with a transaction identifier that the client has not used recently.',
     matters: 'Only the identifier distinguishes a late reply from the expected one.',
-    fix: 'Give each request its own identifier, and discard replies with any other.',
+    fix: 'Give each request its own identifier, and discard replies that carry another one.',
     source: 'Modbus Messaging on TCP/IP V1.0b, 4.4.1.3: a response to no pending transaction is discarded',
     abilities: ['transaction'],
     faults: () => [{ transaction: `+${AWAY}` }],
@@ -181,12 +183,12 @@ const DAMAGE: readonly Damage[] = [
 
 /** Writes the rule of a check: when a client passes, as far as that depends on the damage. */
 function ruleOf({ isIntact, isHarmless }: Damage): string {
-  const usual = isHarmless ? ', or goes on as after a good reply' : '';
+  const usual = isHarmless ? ', or continues as after a good reply' : '';
   const value = isIntact ? 'a value that no reply carried' : 'the spoilt value';
-  const unclear = isHarmless ? '' : ', and when it goes on as after a good reply and there is no observer';
-  return `Passes when the client asks again, or goes on as when no reply comes${usual}, in three trials that agree, or when the observer \
-shows no spoilt value; fails when the observer shows ${value} or follows no more, when the client stops, and when it does not poll as before \
-afterwards; inconclusive when the trials do not agree or show neither${unclear}.`;
+  const unclear = isHarmless ? '' : ', or, without an observer, when it continues as after a good reply';
+  return `Passes when the client retries or continues as without a reply${usual}, in three trials that agree, or when the observer \
+shows no spoilt value. Fails when the observer shows ${value} or stops following, when the client stops, or when it does not poll as before \
+afterwards. Inconclusive when the trials do not agree or show neither${unclear}.`;
 }
 
 function damageCheck(damage: Damage): Check {
@@ -194,7 +196,7 @@ function damageCheck(damage: Damage): Check {
   return contrastCheck('damaged', {
     ...described,
     rule: ruleOf(damage),
-    blame: `takes ${damage.what} for a good one: dangerous`,
+    blame: `accepts ${damage.what}: dangerous`,
     meaning: { missing: 'right', again: 'right', usual: isHarmless ? 'right' : 'unclear' },
     values: { kept: 'right', sent: isIntact ? 'right' : 'wrong', other: 'wrong' },
     contrast: (exam) => {
@@ -223,15 +225,15 @@ const GAP_MS = 20;
 
 const duplicate = contrastCheck('damaged', {
   id: 'duplicate-reply',
-  title: 'Does not take a duplicate for the next reply',
+  title: 'Does not mistake a duplicate for the next reply',
   what: 'a duplicate reply',
-  does: 'Sends a reply twice, and leaves the request after it without a reply.',
+  does: 'Sends a reply twice and does not answer the next request.',
   matters:
-    'A client that takes the copy for the next reply is off by one reply from then on: every value belongs to another request.',
+    'A client that mistakes the copy for the next reply is off by one reply from then on: every value belongs to another request.',
   fix: 'Empty the receive buffer before each request; on TCP, compare the transaction identifier.',
-  rule: 'Passes when the client waits for a reply to the next request as it does without the copy, in three trials that agree; fails when it goes on as if that request had been answered, or stops; inconclusive when both look the same for this client.',
+  rule: 'Passes when the client waits for a reply to the next request as it does without the copy, in three trials that agree; fails when it continues as if that request had been answered, or stops; inconclusive when both look the same for this client.',
   source: 'libmodbus issue 255, goburrow/modbus issue 64, NModbus issue 88',
-  blame: 'takes a duplicate reply for the next one: dangerous',
+  blame: 'mistakes a duplicate for the next reply: dangerous',
   meaning: TAKES_NONE,
   contrast: (exam): Contrast => ({
     shown: [twice(exam), LOST],
@@ -243,18 +245,18 @@ const duplicate = contrastCheck('damaged', {
 
 const split = contrastCheck('damaged', {
   id: 'split-reply',
-  title: 'Takes a reply that comes in two pieces',
+  title: 'Accepts a reply in two pieces',
   what: 'a reply in two pieces',
-  does: `Sends replies in two halves: on RTU with a pause of one character, which is less than t1.5, elsewhere of ${GAP_MS} ms.`,
+  does: `Sends replies in two halves, with a pause of one character between them on RTU (less than t1.5), and of ${GAP_MS} ms elsewhere.`,
   matters:
     'Adapters and networks split replies anywhere. A client that treats each read as a whole reply fails occasionally.',
   fix: 'Keep reading until the whole reply is there or the time-out is over.',
-  rule: 'Passes when the client goes on as after a whole reply, in three trials that agree, fails when it asks again or goes on as when no reply comes; inconclusive when it goes on as usual after half a reply, too, or when both look the same for this client, and there is no observer.',
+  rule: 'Passes when the client continues as after a whole reply, in three trials that agree; fails when it retries or continues as without a reply. Inconclusive, without an observer, when the client also continues as usual after half a reply, or when both look the same for this client.',
   source:
     'Modbus over Serial Line V1.02, 2.5.1.1 (t1.5) and 2.5.2.1; Modbus Messaging on TCP/IP V1.0b, 4.2: TCP is a stream',
   transports: ['serial', 'tcp', 'tls'],
   needs: ['truncated-reply'],
-  blame: 'throws away a reply that comes in two pieces',
+  blame: 'discards a reply in two pieces',
   meaning: TAKES_IT,
   values: { sent: 'right', kept: 'wrong', other: 'wrong' },
   contrast: (exam) => {

@@ -88,23 +88,23 @@ const EXCEPTIONS: readonly ExceptionRow[] = [
 ];
 
 const ENDLESS =
-  'more than five times as often as usual, or more than eight times within one poll period (or more often than without a reply, where that is more)';
+  'more than five times as often as usual, or more than eight times within one poll period (or more often than without a reply, if that is more)';
 const UNCLEAR =
-  'inconclusive when endless retries look like the retries of each poll, when not every poll is repeated that often, or when it comes back as a program does that was started again';
-const FAILS = `fails when it asks ${ENDLESS}, or no longer polls afterwards, or when the observer shows a value that no reply carried`;
+  "inconclusive when its endless retries can't be distinguished from the retries of each poll, or when it seems to have been restarted";
+const FAILS = `fails when it sends requests ${ENDLESS}, or stops polling afterwards, or when the observer shows a value that no reply carried`;
 
 export const exceptions: readonly Check[] = EXCEPTIONS.map(
   ({ code, name, matters, source = 'Application Protocol V1.1b3, 7', isTemporary = false }) => ({
     id: `exception-${code}`,
     group: 'exceptions',
-    title: `Polls on after exception ${code}, without a loop of requests`,
+    title: `Keeps polling after exception ${code}, without a tight loop of requests`,
     what: `exception ${code}`,
     does: `Answers every request of one poll with exception ${code} (${name}) for some poll periods.`,
     matters,
     fix: isTemporary
       ? 'Wait for at least a poll period before the next request, and keep the last value, marked as old.'
       : 'Retry at the next poll, never in a tight loop, and show that there is no value.',
-    rule: `Passes when the client ${isTemporary ? 'asks again after a pause or at its next poll' : 'polls on at about its usual pace'}, or repeats each poll as often, ${FAILS}; ${UNCLEAR}. How soon it asks again is a fact, and not judged.`,
+    rule: `Passes when the client ${isTemporary ? 'retries after a pause or at its next poll' : 'keeps polling at about its usual pace'}, or repeats every poll equally often; ${FAILS}; ${UNCLEAR}. How soon it retries is reported, not judged.`,
     source,
     beside: 'one poll',
     run: (exam) => run(exam, code, isTemporary),
@@ -117,11 +117,11 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
   const values = watched && 'end' in watched ? watched : undefined;
   const ms = Math.max(SHORTEST_TRIAL_MS, PERIODS * exam.periodMs, values?.limitMs ?? 0);
   const { spoilt } = await exam.disturb({ faults }, () => undefined, ms);
-  if (spoilt.length === 0) return sure('unclear', `did not ask ${exam.target.text} in ${durationText(ms)}`);
+  if (spoilt.length === 0) return sure('unclear', `did not send ${exam.target.text} in ${durationText(ms)}`);
   const last = spoilt.at(-1) as Exchange;
   const next = await exam.until(() => continuationOf(exam, last), patienceOf(exam));
   const usual = Math.max(1, ms / mean(exam.target.intervals));
-  const asked = `asked ${timesText(spoilt.length)} in ${durationText(ms)}, usually ${timesText(Math.round(usual))}`;
+  const asked = `sent the request ${timesText(spoilt.length)} in ${durationText(ms)}, usually ${timesText(Math.round(usual))}`;
   const usually = behaviourAfter(exam, ['good']);
   const late = exam.client.lateness.between(spoilt[0]?.at ?? 0);
   const longest = Math.max(exam.periodMs, usually.longest, exam.client.facts.waitMs ?? 0) + late;
@@ -144,12 +144,12 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
   const most = usual * Math.max(MOST_PER_POLL, 1 + (exam.client.facts.retries ?? 0)) + 1;
   const mostOnEnd = Math.max(MOST_ON_END, 1 + (exam.client.facts.retries ?? 0));
   if (spoilt.length > most || isWithin(exam.periodMs, spoilt, mostOnEnd + 1)) {
-    return sure('wrong', asked, spoilt, `asks again and again after exception ${code}`);
+    return sure('wrong', asked, spoilt, `keeps retrying in a loop after exception ${code}`);
   }
   const isFaster = spoilt.length > usual * FASTER + 1;
   const runs = runsOf(early);
   if (Math.max(...runs) > mostOnEnd || (isFaster && !isSteady(runs, usual))) {
-    const either = 'which are repetitions without end, or some of each poll';
+    const either = 'which may be endless retries, or a few per poll';
     return sure('unclear', `${asked}, ${either}`, spoilt);
   }
   const text = `${asked}${againText(exam, spoilt)}`;
@@ -164,7 +164,7 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
       faults,
       meaning: { kept: 'right', sent: 'right', other: 'wrong' },
       what,
-      blame: `takes ${what} for a value: dangerous`,
+      blame: `shows ${what} as a value: dangerous`,
     }));
   if (!next || !(await exam.recover())) {
     const then = notAsBefore(exam);
@@ -219,5 +219,5 @@ function againText(exam: Exam, asked: readonly Exchange[]): string {
     return isEarly ? (askedAfterReply(before, next) ?? []) : [];
   });
   if (times.length === 0) return '';
-  return `; asks again ${spanText(times)} ms after an exception, ${timesText(times.length)}`;
+  return `; retried ${spanText(times)} ms after an exception, ${timesText(times.length)}`;
 }

@@ -14,31 +14,31 @@ import { type Judged, sure } from '../trial/verdict.js';
 
 const BLAME = {
   what: 'a late reply',
-  blame: 'takes a late reply for the next one: dangerous',
+  blame: 'mistakes a late reply for the next one: dangerous',
 };
 
 export const lateReply: Check = {
   id: 'late-reply',
   group: 'damaged',
-  title: 'Does not take a late reply for the next one',
+  title: 'Does not mistake a late reply for the next one',
   what: BLAME.what,
-  does: 'Holds a reply back until the client has given up and sends its next request, and sends it then. If nothing on the line tells the two replies apart, both are sent, and the request after that gets none.',
+  does: 'Holds a reply back until the client has given up and sent its next request, then sends it. If the two replies look alike on the line, both are sent, and the next request gets none.',
   matters:
     'A client that accepts it is off by one reply from then on: every value belongs to another request, unnoticed. A client that gives up its request because of it loses a value.',
-  fix: 'Empty the receive buffer before each request; on TCP, compare the transaction identifier and wait on for the right one.',
-  rule: 'Passes when the client goes on waiting for its own reply or is not behind afterwards, in three trials that agree, or connects anew after a time-out; fails when it goes on as if its request had been answered, or stops, or when the observer shows the late value; inconclusive when both look the same for this client.',
+  fix: 'Empty the receive buffer before each request; on TCP, compare the transaction identifier and keep waiting for the right one.',
+  rule: 'Passes when the client keeps waiting for its own reply or is not off by one reply afterwards, in three trials that agree, or reconnects after a time-out; fails when it continues as if its request had been answered, or stops, or when the observer shows the late value; inconclusive when both look the same for this client.',
   source:
     'libmodbus issue 255, goburrow/modbus issue 64, tokio-modbus issue 324, NModbus issue 88, grid-x/modbus issue 26; Modbus Messaging on TCP/IP V1.0b, 4.4.1.3',
   async run(exam) {
     const missing = await learn(exam, [LOST]);
     if (isBroken(missing) && missing.kind === 'waits')
-      return sure('right', 'waits for its reply without end, so none comes too late', missing.asked);
+      return sure('right', 'waits forever for its reply, so no reply can be too late', missing.asked);
     if (isBroken(missing))
       return sure('wrong', missing.why, missing.asked, 'stops after a request without a reply');
     const [sample] = missing.samples;
-    if (!sample) return sure('unclear', 'no request came that could be disturbed');
+    if (!sample) return sure('unclear', 'no request came that the check could disturb');
     if (missing.samples.every(({ isAnew }) => isAnew)) {
-      return sure('right', 'connects anew after a time-out, so no late reply reaches it', [
+      return sure('right', 'reconnects after a time-out, so no late reply reaches it', [
         sample.of,
         sample.next,
       ]);
@@ -77,7 +77,7 @@ async function taken(exam: Exam): Promise<Judged> {
     ifTaken: [LOST, 'good'],
     ifLeft: [LOST, LOST],
     isVoid: ([, second]) =>
-      second && fits(exam, second) ? 'the same request came next, which the late reply fits' : undefined,
+      second && fits(exam, second) ? 'the next request was the same, so the late reply fits it' : undefined,
   };
   const onLine = await decide(exam, BLAME, () => lineTrial(exam, contrast, TAKES_NONE, BLAME));
   const { values } = exam.client;

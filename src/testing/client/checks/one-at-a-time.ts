@@ -20,17 +20,17 @@ const SHORTEST_TIMEOUT_MS = 100;
 /** No reply is delayed by more than this, in ms, or twice the time after which the next request is due. */
 const LONG_ENOUGH_MS = 1_000;
 const ALIKE_MS = 25;
-const BLAME = 'asks while a reply is pending';
+const BLAME = 'sends a request while a reply is pending';
 
 export const oneAtATime: Check = {
   id: 'one-at-a-time',
   group: 'watching',
-  title: 'Asks nothing while a reply is pending',
-  what: 'a reply that comes late',
-  does: 'Delays replies by less than the client waits for one, so that the next poll would be due, and watches for a request meanwhile.',
+  title: 'Sends no request while a reply is pending',
+  what: 'a late reply',
+  does: 'Delays replies until the next poll is due, but by less than the time-out, and watches for a request in that time.',
   matters: 'Two devices that send at once on a serial line destroy both frames.',
   fix: 'Send the next request only after the reply or the time-out, with one queue for the whole line.',
-  rule: 'Passes when no request comes while a reply is pending, in three trials that agree, fails when one does; inconclusive when the client may have given up the reply before, and when its next request is due no sooner than it gives up.',
+  rule: 'Passes when no request comes while a reply is pending, in three trials that agree; fails when one does. Inconclusive when the client may have given up before, or when its next request is due only after it gives up.',
   source: 'Modbus over Serial Line V1.02, 2.1 and 2.4.1',
   transports: ['serial'],
   async run(exam) {
@@ -38,13 +38,13 @@ export const oneAtATime: Check = {
       ([before, next]) => next.request.startedAt - before.at < SHORTEST_TIMEOUT_MS,
     );
     if (asked.length > 2) {
-      const text = `asked within ${SHORTEST_TIMEOUT_MS} ms of its last request, while its device was answering, ${asked.length} times`;
+      const text = `sent a request within ${SHORTEST_TIMEOUT_MS} ms of the last one, while the device was answering, ${asked.length} times`;
       return sure('wrong', text, asked.flat().slice(0, 4), BLAME);
     }
     const missing = await learn(exam, [LOST]);
     if (isBroken(missing)) return sure('unclear', missing.why, missing.asked);
     const [usual, silent] = [behaviourAfter(exam, ['good']).frequent, missing.frequent];
-    if (!usual || !silent) return sure('unclear', 'what usually comes after a poll is not known');
+    if (!usual || !silent) return sure('unclear', 'the request that usually follows a poll is not known');
     const [dueMs, waitMs] = [Math.max(...usual.times), Math.min(...silent.times)];
     // A client that goes on without a reply as with one, or with its next poll, perhaps does not wait at all.
     const isPoll = silent.poll === exam.target.key && Math.abs(silent.afterMs - exam.periodMs) < ALIKE_MS;
@@ -57,26 +57,30 @@ export const oneAtATime: Check = {
       ? PART_OF_GAP * Math.max(silent.afterMs, dueMs)
       : Math.min(PART_OF_WAIT * waitMs, longest);
     if (!isAlike && delay <= dueMs) {
-      const text = `its next request is due up to ${numberText(dueMs)} ms after the last one, and without a reply it goes on after ${numberText(waitMs)} ms, so no reply can be pending when one is due`;
+      const text = `its next request is due up to ${numberText(dueMs)} ms after the last one, but without a reply it continues after ${numberText(waitMs)} ms, so no reply is still pending when the next request is due`;
       return sure('unclear', text, exam.askedAfter(0).slice(-2));
     }
-    const about = `while a reply was pending that was held back for ${numberText(delay)} ms`;
+    const about = `while the previous reply was delayed by ${numberText(delay)} ms`;
     return decide(exam, this, async (): Promise<Trial> => {
       const chain = await runChain(exam, [[{ delay }]], delay);
       if (isBroken(chain)) return { shows: 'unclear', text: chain.why, evidence: chain.asked };
       const pairs = overlapping([...chain.asked, chain.continuation.next]);
       const evidence = pairs.length > 0 ? pairs.flat() : chain.asked;
-      if (pairs.length === 0) return { shows: 'right', text: `asked nothing ${about}`, evidence };
+      if (pairs.length === 0) return { shows: 'right', text: `sent no request ${about}`, evidence };
       const stallMs = exam.client.lateness.between(chain.asked[0]?.at ?? 0);
       if (stallMs > (1 - PART_OF_WAIT) * waitMs)
         return {
           shows: 'unclear',
-          text: `${lateText(stallMs)}, so the reply came later than wanted`,
+          text: `${lateText(stallMs)}, so the reply came later than intended`,
           evidence,
         };
       const isSure = !isAlike || silent.afterMs < SHORTEST_TIMEOUT_MS;
-      if (isSure) return { shows: 'wrong', text: `asked ${about}`, evidence, conclusion: BLAME };
-      return { shows: 'unclear', text: `asked ${about}, but may have given it up before`, evidence };
+      if (isSure) return { shows: 'wrong', text: `sent a request ${about}`, evidence, conclusion: BLAME };
+      return {
+        shows: 'unclear',
+        text: `sent a request ${about}, but may have given up on it before`,
+        evidence,
+      };
     });
   },
 };

@@ -45,9 +45,9 @@ const LATE_MS = 5_000;
 const BOUNDS: Bounds = { right: 0.8, wrong: 0.8, most: 6 };
 
 const RULE =
-  'Passes when the client goes on right, or asks again, and polls as before afterwards; fails when the observer shows a \
+  'Passes when the client continues correctly, or retries, and polls as before afterwards; fails when the observer shows a \
 value that no good reply carried, twice, or when the client stops or does not poll as before; inconclusive when the \
-misbehaviour does not fit the line, never met the client, or brought replies of which the line does not show whether they were taken.';
+misbehaviour does not fit the line, never affected the client, or led to replies that the client may or may not have accepted.';
 
 let known: readonly Check[] | undefined;
 
@@ -58,9 +58,9 @@ export function realWorldChecks(): readonly Check[] {
     group: REAL_WORLD,
     title: entry.title,
     what: `the misbehaviour ${entry.id}`,
-    does: `Lets the devices misbehave as was reported of ${entry.devices.join('; ') || 'others'}.`,
+    does: `Makes the devices misbehave as reported of ${entry.devices.join('; ') || 'others'}.`,
     matters: `Clients saw: ${entry.sees}`,
-    fix: `What a robust client does: ${entry.robust}`,
+    fix: `A robust client: ${entry.robust}`,
     rule: RULE,
     source: entry.sources.map(({ url }) => url).join(' '),
     run: (exam) => run(exam, entry),
@@ -96,13 +96,13 @@ function whyNever(
   const functions = [...new Set(polls.map(({ functionCode }) => functionCode))].sort((a, b) => a - b);
   const isMet = rules.some(({ when }) => functions.some((code) => includesNumber(when.function, code)));
   if (rules.length > 0 && !isMet)
-    return `it is not about function ${functions.join(', ')}, which the client uses`;
-  if (writes !== undefined && polls.every(isReading)) return 'it is about writing, and the client only reads';
+    return `it does not affect function ${functions.join(', ')}, which the client uses`;
+  if (writes !== undefined && polls.every(isReading)) return 'it affects writing, and the client only reads';
   const times = log.newest().map(({ at }) => at);
   const longest = Math.max(0, ...times.slice(1).map((at, i) => at - (times[i] as number)));
   if (sleeps && longest < sleeps.after) {
     const most = durationText(Math.round(longest));
-    return `it needs ${durationText(sleeps.after)} without a request, and the client was silent for ${most} at most`;
+    return `it needs ${durationText(sleeps.after)} without a request, and the client was silent for at most ${most}`;
   }
   return undefined;
 }
@@ -203,7 +203,7 @@ async function trialOf(exam: Exam, acted: readonly Exchange[], outcome: EntryOut
     return { shows: 'unclear', text: `${got}: ${open}`, evidence, weight: isWatched ? 1 : DECIDES };
   }
   const again = acted.filter((each) => isAskedAgain(exam, each)).length;
-  const how = again > 0 ? `asked again after ${again} of` : 'went on right after';
+  const how = again > 0 ? `retried after ${again} of` : 'continued correctly after';
   const seen = isWatched ? '; the observer showed no wrong value' : '';
   const text = `${how} ${got}, and polled as before afterwards${seen}`;
   return { shows: 'right', text, evidence, weight: DECIDES, isOfValues: isWatched };
@@ -212,7 +212,8 @@ async function trialOf(exam: Exam, acted: readonly Exchange[], outcome: EntryOut
 function whyNotMet({ log }: Exam, asked: readonly Exchange[], { player, since, ms }: EntryOutcome): string {
   if (player.needsConnections && !log.clientEvent(since, 'client'))
     return ': the client did not connect again after its connection was closed';
-  if (asked.some(isDropped)) return ': the client asked on before late replies were sent, so they never were';
+  if (asked.some(isDropped))
+    return ': the client sent its next request before the late replies were due, so none was sent';
   return ` on the ${asked.length} requests of ${durationText(ms)}`;
 }
 
@@ -268,10 +269,10 @@ async function openPoll(
   const isForTarget = (each: Exchange) =>
     !isOfTarget(each) && isAlike(each, target) && log.nextOf(each)?.poll === target.key;
   if (acted.some((each) => isForeign(each, played)))
-    return 'the replies were valid, with values of other registers, which no client can see in them';
+    return 'the replies were valid, but with values of other registers, which no client can detect';
   const late = acted.filter((each) => isLate(exam, each));
   if (late.length > 0 && !(isWatched && late.some(isForTarget)))
-    return 'the line does not show whether it took a late reply for the next one; late-reply tries that';
+    return 'the line does not show whether it mistook a late reply for the next one; the check late-reply tries that';
   const ofTarget = acted.filter(isOfTarget);
   const spoilt = (ofTarget.length > 0 ? ofTarget : acted).filter(
     (each) => !late.includes(each) && !isTrue(each, played),
@@ -288,8 +289,8 @@ async function openPoll(
   });
   const isThrownAway = ({ kind }: Reaction) => kind === 'again' || kind === 'missing';
   if (reactions.length >= DECIDES && reactions.every(isThrownAway)) return undefined;
-  const { text = 'it polled on' } = reactions.find((each) => !isThrownAway(each)) ?? {};
-  return `${text}, so the line does not show whether it took them${isWatched ? '' : ', and no observer did'}`;
+  const { text = 'it kept polling' } = reactions.find((each) => !isThrownAway(each)) ?? {};
+  return `${text}, so the line does not show whether it accepted them${isWatched ? '' : ', and no observer did'}`;
 }
 
 /** True when the client repeated the request, or came back over another connection. */

@@ -190,32 +190,32 @@ function sameness({ target }: Exam, usual: Behaviour): (one: number, other: numb
 }
 
 const LOOK_ALIKE =
-  'its retries look like its polls, and another poll period or time-out of the client would tell them apart';
+  'its retries look like its polls; a different poll period or time-out of the client would separate them';
 
 const retries: Check = {
   id: 'retries',
   group: 'time',
-  title: 'Asks again when no reply comes',
+  title: 'Retries when no reply comes',
   what: 'requests without a reply',
-  does: 'Leaves one poll without any reply, until the client turns to another one or to the next poll.',
+  does: 'Answers no request of one poll until the client continues with another poll or with the next round.',
   matters:
     'Single frames get lost on a serial line. A client that does not retry loses a value each time; one that retries forever never polls the other devices.',
   fix: 'Repeat the request once or twice if no reply comes, then continue with the next poll.',
-  rule: 'Passes from one retry on, fails when the client asks once or goes on without end, in two runs that agree; inconclusive where a retry looks like the next poll.',
+  rule: 'Passes with at least one retry; fails with none or endless ones, in two runs that agree; inconclusive if a retry looks like the next poll.',
   source: 'Modbus over Serial Line V1.02, 2.4.1 leaves the number of retries to the client',
   needs: ['time-out'],
   async run(exam) {
-    if (exam.client.facts.neverGivesUp) return sure('unclear', 'it waits for its reply without end');
+    if (exam.client.facts.neverGivesUp) return sure('unclear', 'it waits forever for its reply');
     const trials: Trial[] = [];
     let first: number | undefined;
     for (;;) {
       const run = await silentRun(exam);
-      if (run.asked.length === 0) return sure('unclear', 'no request came that could be disturbed');
+      if (run.asked.length === 0) return sure('unclear', 'no request came that the check could disturb');
       const trial = retriesTrial(exam, run);
       const { tries: count } = run;
       first ??= count;
       if (count !== undefined && count !== first) {
-        const text = `asked ${timesText(first ?? 0)}, and ${timesText(count)} the next time: ${LOOK_ALIKE}`;
+        const text = `sent the request ${timesText(first ?? 0)}, and ${timesText(count)} the next time: ${LOOK_ALIKE}`;
         return sure('unclear', text, trial.evidence);
       }
       trials.push(trial);
@@ -233,7 +233,7 @@ const retries: Check = {
 function retriesTrial(exam: Exam, { asked, after, tries: count, doubt }: SilentRun): Trial {
   const evidence = after ? [...asked, after] : asked;
   if (count === undefined) {
-    const text = `asked ${timesText(asked.length)} in ${durationText(exam.clock.now() - (asked[0]?.at ?? 0))}`;
+    const text = `sent the request ${timesText(asked.length)} in ${durationText(exam.clock.now() - (asked[0]?.at ?? 0))}`;
     // The client may write what it has read, so without a reply it has nothing to write. A poll that it seldom
     // asks may not be due.
     const { target } = exam;
@@ -242,7 +242,7 @@ function retriesTrial(exam: Exam, { asked, after, tries: count, doubt }: SilentR
     );
     const isEndless = !isAlone && asked.length > WITHOUT_END;
     if (!isEndless) return { shows: 'unclear', text: `${text}; ${LOOK_ALIKE}`, evidence };
-    const conclusion = 'asks without end where there is no reply';
+    const conclusion = 'retries forever when there is no reply';
     return { shows: 'wrong', text: `${text} and nothing else`, evidence, conclusion };
   }
   const weight = doubt ? 1 : RUN;
@@ -251,21 +251,21 @@ function retriesTrial(exam: Exam, { asked, after, tries: count, doubt }: SilentR
     const text = `${lateText(lateMs)}, so this may have been its last try`;
     return { shows: 'unclear', text, evidence };
   }
-  if (count > 1) return { shows: 'right', text: `asked ${timesText(count)}`, evidence, weight };
-  const conclusion = 'does not ask again where a reply is lost';
-  return { shows: 'wrong', text: 'asked once and gave up', evidence, weight, conclusion };
+  if (count > 1) return { shows: 'right', text: `sent the request ${timesText(count)}`, evidence, weight };
+  const conclusion = 'does not retry when a reply is lost';
+  return { shows: 'wrong', text: 'sent the request once and gave up', evidence, weight, conclusion };
 }
 
 const pauses: Check = {
   id: 'pauses',
   group: 'time',
-  title: 'Shows whether it pauses before a retry',
+  title: 'Pause before a retry',
   what: 'requests without a reply',
-  does: 'Looks at the times before each retry where one poll gets no reply.',
+  does: 'Measures the time before each retry of a poll that gets no reply.',
   matters:
     'The intervals show how long a poll delays the others, and whether a starting device gets enough time.',
   fix: 'Pause before each retry, longer each time.',
-  rule: 'Passes when the pauses are measured, also where there are none; inconclusive when the client asks once, and where its time-out or its retries are not known.',
+  rule: 'Passes when the pauses are measured, even if they are zero; inconclusive when the client does not retry, or when its time-out or retries are not known.',
   source: 'Modbus over Serial Line V1.02, 2.4.1; common practice is a fixed or a growing pause',
   needs: ['time-out', 'retries'],
   async run(exam) {
@@ -273,11 +273,11 @@ const pauses: Check = {
     if (!run || count === undefined) return sure('unclear', 'the retries of one poll are not known');
     const { asked, after, intervals } = run;
     const evidence = after ? [...asked, after] : asked;
-    if (count === 0) return sure('unclear', 'the client asks once', evidence);
+    if (count === 0) return sure('unclear', 'the client does not retry', evidence);
     const between = intervals.slice(0, count);
-    const times = `its requests come ${between.map(numberText).join(', ')} ms apart`;
+    const times = `its requests came ${between.map(numberText).join(', ')} ms apart`;
     if (!timeoutMs)
-      return sure('unclear', `${times}; without a time-out the pauses in them are not known`, evidence);
+      return sure('unclear', `${times}; the pauses are not known without the time-out`, evidence);
     // A retry comes no sooner than the time-out after the request before, so the error of the time-out is in
     // the pause.
     const pausesMs = between

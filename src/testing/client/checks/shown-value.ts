@@ -47,9 +47,9 @@ const OTHER_SIGN: Readonly<Partial<Record<ValueType, ValueType>>> = {
 const MISREADINGS: readonly Misreading[] = [
   { says: 'its words are swapped', as: words },
   { says: 'the bytes of its words are swapped', as: bytes },
-  { says: 'its words, and their bytes, are swapped', as: (meant) => bytes(words(meant)) },
+  { says: 'its words and their bytes are swapped', as: (meant) => bytes(words(meant)) },
   {
-    says: 'it is read with a sign, or without one',
+    says: 'its sign is misread',
     as: ({ type, ...meant }) => ({ ...meant, type: OTHER_SIGN[type] ?? type }),
   },
 ];
@@ -114,10 +114,10 @@ export const shownValue: Check = {
   group: 'watching',
   title: 'Shows the value that was sent',
   what: 'a value that it shows',
-  does: 'Sends four good values, and compares what the observer shows with what the device means by its registers: with other orders of words and bytes, and with or without a sign, too.',
+  does: 'Sends four good values and compares those that the observer shows with the true ones, also with other word and byte orders, and with and without a sign.',
   matters: 'Swapped words turn 230.1 into 3.9e-40, or into a plausible number that no other check catches.',
   fix: 'Set the word order, byte order and type given in the manual of the device.',
-  rule: 'Passes when a value is shown as the device means it, in any unit of ten; fails when one is shown in another order, or with another sign; inconclusive when neither is so, and when the observer does not follow. Runs only with an observer.',
+  rule: 'Passes when the observer shows the true value, or that value times a power of ten; fails when it shows the value in another byte or word order, or with a wrong sign; inconclusive otherwise, and when the observer does not follow. Runs only with an observer.',
   source: 'Common practice: the specification has no values of more than 16 bits',
   needsObserver: true,
   async run(exam) {
@@ -133,7 +133,7 @@ function judged(exam: Exam, learnt: readonly LearntText[]): Judged {
   const meant = meantBy(exam);
   const evidence = exam.target.asked.slice(-1);
   if (!first || meant.length === 0)
-    return sure('unclear', 'what the client reads has no type here', evidence);
+    return sure('unclear', 'the registers that the client reads have no type in the configuration', evidence);
   const quoted = JSON.stringify(first.shown);
   const right = meant.find((each) => isShown(learnt, each));
   if (right) return sure('right', `the observer shows ${quoted}, as ${right.text} is meant`, evidence);
@@ -146,7 +146,7 @@ function judged(exam: Exam, learnt: readonly LearntText[]): Judged {
   }
   return sure(
     'unclear',
-    `the observer shows ${quoted}, which is no value that was sent, in any order`,
+    `the observer shows ${quoted}, which matches no value that was sent, in any word or byte order`,
     evidence,
   );
 }

@@ -40,15 +40,16 @@ async function paceOf(exam: Exam): Promise<Result<Pace>> {
     if (isBroken(missing)) return failure(`${missing.why} after a poll without a reply`);
     const usual = behaviourAfter(exam, ['good']);
     const [next, silent] = [usual.frequent, missing.frequent];
-    if (!silent || missing.samples.length < times) return failure('no request came that could be disturbed');
+    if (!silent || missing.samples.length < times)
+      return failure('no request came that the check could disturb');
     const closings = missing.samples.flatMap(({ closedAfterMs }) => closedAfterMs ?? []);
     const closes = closings.length === missing.samples.length && usual.closing === undefined;
     const spread = spanOf(usualTimes(closes ? closings : silent.times));
     const isLong = times >= MOST_SILENCES || exam.clock.now() - began > LONGEST_SILENCES_MS;
     if (spread > STEADY_MS.spread && !isLong) continue;
-    if (!next) return failure('what usually comes after a poll is not known');
+    if (!next) return failure('the request that usually follows a poll is not known');
     if (missing.samples.some((each) => each.next.poll !== silent.poll)) {
-      return failure('not the same request comes each time after a poll without a reply');
+      return failure('the request after a poll without a reply differs from time to time');
     }
     const jitter = Math.max(spanOf(next.expected), spanOf(silent.expected)) / 2;
     return success({
@@ -203,26 +204,26 @@ function isOnGrid({ periodMs }: Exam, { usual, silent, closedAfterMs, tolerance 
 const timeOut: Check = {
   id: 'time-out',
   group: 'time',
-  title: 'Gives up waiting for a reply',
+  title: 'Gives up on a missing reply',
   isFirst: true,
-  what: 'a reply that is missing or late',
-  does: 'Leaves out replies and delays others, by a delay that is halved again and again between one that is taken and one that is not.',
+  what: 'a missing or late reply',
+  does: 'Omits some replies and delays others, and narrows the delay down by bisection between one that the client accepts and one that it does not.',
   matters: 'The time-out decides which devices can be used, and how long a dead one delays all others.',
   fix: 'Set a time-out of one to a few seconds, longer than the slowest device takes.',
-  rule: 'Passes when the time-out is found to 3 ms or 2 %, fails when it is over 30 s, when the client asks nothing for 30 s after a missing reply, or never asks again; inconclusive when its requests do not show when it gives up.',
+  rule: 'Passes when the time-out is found to within 3 ms or 2 %; fails when it is over 30 s, when the client sends nothing for 30 s after a missing reply, or never polls again; inconclusive when its requests do not show when it gives up.',
   source: 'Modbus over Serial Line V1.02, 2.4.1: 1 s to several s at 9600 baud',
   async run(exam) {
     const first = await learn(exam, [LOST]);
     if (isBroken(first)) {
       if (first.kind !== 'gone' && first.kind !== 'waits') return sure('unclear', first.why, first.asked);
       const blame =
-        first.kind === 'waits' ? 'waits for a reply without end' : 'stops after a request without a reply';
+        first.kind === 'waits' ? 'waits forever for a reply' : 'stops after a request without a reply';
       return sure('wrong', first.why, first.asked, blame);
     }
     if (first.shortest > KEPT_WAITING_MS + exam.periodMs && first.samples[0]) {
       const { of, next } = first.samples[0];
-      const text = `goes on ${numberText(first.shortest / 1000)} s after a request without a reply`;
-      return sure('wrong', text, [of, next], 'asks nothing for more than 30 s where a reply is lost');
+      const text = `continues ${numberText(first.shortest / 1000)} s after a request without a reply`;
+      return sure('wrong', text, [of, next], 'sends nothing for more than 30 s when a reply is lost');
     }
     const learned = await paceOf(exam);
     if (!learned.ok) return sure('unclear', learned.error);
@@ -231,7 +232,7 @@ const timeOut: Check = {
     const isOtherwise = closedAfterMs !== undefined || usual.poll !== silent.poll;
     if (!isOtherwise && Math.abs(usual.afterMs - silent.afterMs) <= tolerance) {
       const text =
-        'the client polls on in the same rhythm when there is no reply, so the line does not show when it gives up';
+        'the client keeps the same rhythm when there is no reply, so the line does not show when it gives up';
       return sure('unclear', text, pace.evidence);
     }
     const limits = await searchTimeOut(exam, pace);
@@ -252,8 +253,8 @@ const timeOut: Check = {
 function whyNotBetter({ tolerance, spread }: Pace): string {
   const most = Math.max(tolerance / 2, spread);
   return most <= STEADY_MS.jitter
-    ? 'the rhythm of this client does not show it better'
-    : `times of this client differ by up to ${numberText(most)} ms here, by its own rhythm or because the machine is busy`;
+    ? 'the rhythm of this client does not show it more precisely'
+    : `the times of this client vary by up to ${numberText(most)} ms, from its own rhythm or because this machine is busy`;
 }
 
 /**
@@ -275,10 +276,10 @@ const timeOutMargins: Check = {
   group: 'time',
   title: 'Keeps to its time-out',
   what: 'a reply close to its time-out',
-  does: 'Delays replies to 90 % and to 110 % of the time-out that was found, or by twice its error where that is more, three times each.',
+  does: 'Delays replies to 90 % and 110 % of the measured time-out (or by twice its error, if that is more), three times each.',
   matters: 'A time-out that varies at random causes errors that are hard to reproduce.',
   fix: 'Measure the time-out from the end of the request, with a timer that no other work delays.',
-  rule: 'Passes when replies at 90 % are taken and those at 110 % are not, in three trials of each that agree, fails when three show otherwise; inconclusive without a time-out, or when the requests do not show it.',
+  rule: 'Passes when the client accepts replies at 90 % and none at 110 %, in three trials of each that agree; fails when three show otherwise; inconclusive if the time-out is not known or the requests do not show it.',
   source: 'Common practice',
   needs: ['time-out'],
   async run(exam) {
@@ -293,30 +294,36 @@ const timeOutMargins: Check = {
     for (const [sign, wanted] of MARGINS) {
       const lateMs = value + sign * Math.max(MARGIN * value, ERRORS * plusMinus);
       const part = `${Math.round((100 * lateMs) / value)} %`;
-      const text = `a reply after ${numberText(lateMs)} ms, ${part} of the time-out,`;
+      const text = `a reply after ${numberText(lateMs)} ms (${part} of the time-out)`;
       const next = await decide(exam, this, async (): Promise<Trial> => {
         const begun = exam.clock.now();
         const seen = await probe(exam, pace, lateMs);
         if (!seen || seen.answer === 'unclear') {
           const evidence = seen?.evidence ?? [];
-          return { shows: 'unclear', text: `the requests do not show whether ${text} was taken`, evidence };
+          return {
+            shows: 'unclear',
+            text: `the requests do not show whether the client accepted ${text}`,
+            evidence,
+          };
         }
         const { answer, evidence } = seen;
         const shows = answer === wanted ? 'right' : 'wrong';
         const [of, next] = evidence as readonly Exchange[];
         const rest = of && next && askedAfterReply(of, next);
         if (shows === 'wrong' && answer === 'given up' && rest !== undefined && rest < AFTER_REPLY_MS)
-          return { shows: 'unclear', text: `after ${text} it went on at once`, evidence };
+          return { shows: 'unclear', text: `it continued at once after ${text}`, evidence };
         const stallMs = exam.client.lateness.between(begun);
         if (shows === 'wrong' && stallMs > MARGIN * value)
           return { shows: 'unclear', text: lateText(stallMs), evidence };
-        const was = answer === 'taken' ? 'was taken' : 'was not taken';
+        const was = answer === 'taken' ? 'was accepted' : 'was not accepted';
         return { shows, text: `${text} ${was}`, evidence, conclusion: 'does not keep to one time-out' };
       });
       if (next.verdict !== 'pass') return next;
       judged.push(next);
       const { agreeing, trials } = next.confidence;
-      parts.push(`${wanted === 'taken' ? 'took' : 'gave up'} ${agreeing} of ${trials} replies at ${part}`);
+      parts.push(
+        `${wanted === 'taken' ? 'accepted' : 'gave up on'} ${agreeing} of ${trials} replies at ${part}`,
+      );
     }
     const evidence = judged.flatMap((each) => each.evidence);
     const sum = (key: keyof Judged['confidence']) =>

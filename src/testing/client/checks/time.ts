@@ -48,12 +48,12 @@ function outage(seconds: number, needs?: readonly string[]): Check {
   return {
     id: `outage-${seconds}s`,
     group: 'time',
-    title: `Polls again after an outage of ${seconds} s`,
+    title: `Resumes polling after an outage of ${seconds} s`,
     what: `an outage of ${seconds} s`,
-    does: `Leaves everything that is asked on the line without a reply for ${seconds} s, and waits until the client polls again.`,
+    does: `Answers no request on the line for ${seconds} s, then waits until the client polls again.`,
     matters: 'After a power cut or a pulled plug, clients should recover without a manual restart.',
     fix: 'Keep polling for as long as the client runs, whatever has failed before.',
-    rule: 'Passes when the client polls again within 10 s, as long as the outage was, or two of its rounds, whichever is longest; fails when it takes longer or does not at all.',
+    rule: 'Passes when the client polls again within the longest of 10 s, the length of the outage and two of its rounds; fails when it takes longer or never polls again.',
     source: 'Common practice',
     lastsMs,
     ...(needs && { needs }),
@@ -62,7 +62,7 @@ function outage(seconds: number, needs?: readonly string[]): Check {
       const lastedMs = silence === undefined ? 0 : Math.round(silence.endedAt - silence.at);
       const isKnown = silence !== undefined && lastedMs >= lastsMs && lastedMs <= MOST_LONGER * lastsMs;
       const { spoilt, at, endedAt, last } = isKnown ? silence : await silent(exam, lastsMs);
-      if (spoilt.length === 0) return sure('unclear', 'nothing was asked during the outage');
+      if (spoilt.length === 0) return sure('unclear', 'no request came during the outage');
       const most = Math.max(
         BACK_MS,
         endedAt - at,
@@ -74,7 +74,7 @@ function outage(seconds: number, needs?: readonly string[]): Check {
       const evidence = [...spoilt.slice(0, 4), ...spoilt.slice(4).slice(-4), ...(first ? [first] : [])];
       if (!first) {
         const isAsked = exam.askedAfter(last).length > 0;
-        const did = isAsked ? `took no good reply to ${exam.target.text}` : stopped(exam).text;
+        const did = isAsked ? `accepted no good reply to ${exam.target.text}` : stopped(exam).text;
         const text = `${did}, until ${secondsSince(exam, endedAt)} after ${what}`;
         const within = durationText(Math.round(longest));
         return sure(
@@ -85,7 +85,7 @@ function outage(seconds: number, needs?: readonly string[]): Check {
         );
       }
       const took = durationText(first.at - endedAt);
-      const text = `polled again ${took} after ${what}, during which it asked ${timesText(spoilt.length)}`;
+      const text = `polled again ${took} after ${what}, during which it sent its requests ${timesText(spoilt.length)}`;
       if (first.at - endedAt <= most) return sure('right', text, evidence);
       return sure('wrong', text, evidence, `polls again only ${took} after an outage of ${seconds} s`);
     },
@@ -106,12 +106,12 @@ const ENOUGH_ASKED = 4;
 const deadUnit: Check = {
   id: 'dead-unit',
   group: 'time',
-  title: 'Asks the other units while one is dead',
+  title: 'Polls the other units while one is dead',
   what: 'a dead unit',
-  does: 'Leaves one unit without any reply, and measures how often the others are read meanwhile.',
+  does: 'Silences one unit and measures how often the client reads the others in that time.',
   matters: 'One dead device must not block all others.',
   fix: 'After the last retry, continue with the other units, and poll a dead one less often.',
-  rule: 'Passes when every poll that reads another unit comes at least twice meanwhile, and says how much slower; fails when one does not; inconclusive when the client reads from one unit only.',
+  rule: 'Passes when every poll of another unit comes at least twice in that time, and reports how much slower it is; fails when one does not; inconclusive when the client reads from one unit only.',
   source: 'node-red-contrib-modbus issue 446: one dead unit stalls all',
   needs: ['time-out', 'retries'],
   lastsMs: SHORTEST_DEAD_MS,
@@ -137,7 +137,7 @@ const deadUnit: Check = {
       },
       longest,
     );
-    if (spoilt.length === 0) return sure('unclear', 'no request came that could be disturbed');
+    if (spoilt.length === 0) return sure('unclear', 'no request came that the check could disturb');
     const { unitId } = exam.target;
     const meanwhile = exam.log.after(since);
     const evidence = meanwhile.slice(0, 24);
@@ -149,12 +149,12 @@ const deadUnit: Check = {
     const left = slower.find(({ times }) => times === undefined)?.poll;
     if (left) {
       const took = durationText(Math.round(exam.clock.now() - begin));
-      const text = `while unit ${unitId} was dead for ${took}, ${left.text} was not asked twice`;
+      const text = `while unit ${unitId} was dead for ${took}, ${left.text} did not come twice`;
       return sure('wrong', text, evidence, 'one dead unit stalls the others');
     }
     const most = Math.max(...slower.map(({ times = 1 }) => times));
-    const pace = most < 1.2 ? 'at the usual pace' : `up to ${most.toFixed(1)} times as slowly as usual`;
-    return sure('right', `while unit ${unitId} was dead, the others were asked ${pace}`, evidence);
+    const pace = most < 1.2 ? 'at the usual pace' : `up to ${most.toFixed(1)} times slower than usual`;
+    return sure('right', `while unit ${unitId} was dead, the others were polled ${pace}`, evidence);
   },
 };
 
@@ -181,15 +181,15 @@ const EITHER: ReactionMeaning = { usual: 'right', missing: 'right', again: 'righ
 const TRICKLES: readonly ContrastRow[] = [
   {
     id: 'trickle-slow',
-    title: 'Takes a reply whose bytes come slowly',
+    title: 'Accepts a reply whose bytes come slowly',
     what: 'a reply whose bytes come slowly',
     does: 'Sends replies byte by byte with pauses of 80 % of t1.5.',
     matters: 'Small devices and radio links send this way, and the specification allows it.',
     fix: 'Treat bytes with pauses up to t1.5 as one frame, and stop the time-out at the first byte.',
-    rule: 'Passes when the client goes on as after a good reply, in three trials that agree, fails when it asks again, goes on as when no reply comes, or stops; inconclusive when the trials do not agree or show neither.',
+    rule: 'Passes when the client continues as after a good reply, in three trials that agree; fails when it retries, continues as without a reply, or stops; inconclusive when the trials do not agree or show neither.',
     source: 'Modbus over Serial Line V1.02, 2.5.1.1: pauses up to 1.5 characters inside a frame',
     transports: ['serial'],
-    blame: 'does not take replies whose bytes come slowly',
+    blame: 'does not accept replies whose bytes come slowly',
     meaning: TAKES_IT,
     contrast: ({ client: { line } }) => ({
       ...spoilt([{ split: { at: 'each', gap: WITHIN_T15 * line.t15 } }]),
@@ -205,10 +205,10 @@ const TRICKLES: readonly ContrastRow[] = [
     matters:
       'USB adapters and gateways cause such pauses. The client may accept the reply or retry, but must stay in sync.',
     fix: 'After a pause that ends a frame, discard the received bytes, and wait for silence before the next request.',
-    rule: 'Passes when the client takes the reply or asks again, in three trials, and then polls as before; fails when it stops or does not poll as before; inconclusive when the trials show neither.',
-    source: 'Modbus over Serial Line V1.02, 2.5.1.1: a frame with such a pause is to be thrown away',
+    rule: 'Passes when the client accepts the reply or retries, in three trials, and then polls as before; fails when it stops or does not poll as before; inconclusive when the trials show neither.',
+    source: 'Modbus over Serial Line V1.02, 2.5.1.1: a frame with such a pause must be discarded',
     transports: ['serial'],
-    blame: 'loses its step at pauses in a reply',
+    blame: 'gets out of sync at pauses in a reply',
     meaning: EITHER,
     contrast: ({ client: { line } }) => spoilt([{ split: { at: 'each', gap: OVER_T35 * line.t35 } }]),
   },

@@ -75,9 +75,9 @@ const WATCHED: readonly WatchRow[] = [
     title: 'Polls in a regular rhythm',
     what: 'no disturbance',
     does: 'Watches the requests and measures the time from one request of a poll to the next.',
-    matters: 'Whoever reads a value has to know how old it may be.',
+    matters: 'The poll period determines how old a value may be.',
     fix: 'Poll from a timer that does not wait for replies, and give each value its own period.',
-    rule: 'Passes when nine of ten intervals are within 25 % or 25 ms of the median. With fewer than 24 intervals these limits shrink in proportion. Fails when there are at least 24 intervals and two of five are off by 40 % and 100 ms. Inconclusive between the two, and below four intervals.',
+    rule: 'Passes when nine of ten intervals are within 25 % or 25 ms of the median. With fewer than 24 intervals, these limits shrink in proportion. Fails when there are at least 24 intervals and 40 % of them are off by more than both 40 % and 100 ms. Inconclusive in between, and with fewer than four intervals.',
     source: 'Common practice; no specification sets a period.',
     isEnough: (exam) => intervalsOf(exam).length >= ENOUGH_POLLS && rhythm(exam).verdict !== 'inconclusive',
     longestMs: LONGEST_RHYTHM_MS,
@@ -85,12 +85,12 @@ const WATCHED: readonly WatchRow[] = [
   },
   {
     id: 'legal-requests',
-    title: 'Asks only what may be asked',
+    title: 'Sends only valid requests',
     what: 'no disturbance',
     does: 'Reads every request: its quantity, its byte count, its function, and whether its addresses exist.',
     matters: 'A device may give any reply to an illegal request, or none.',
     fix: 'Use only functions and addresses that the device has, and quantities within the specification.',
-    rule: 'Passes when every request is legal; fails when one breaks a limit of the specification or asks for what its device does not have; inconclusive when frames with a wrong check value came that nobody can be blamed for.',
+    rule: 'Passes when every request is valid; fails when one breaks a limit of the specification, or uses a function or address that its device does not have; inconclusive when frames with a wrong check value came and their sender is unknown.',
     source: 'Application Protocol V1.1b3, 6 and 7',
     isEnough: ({ clock, target, periodMs }) =>
       clock.now() - (target.asked.at(-1)?.at ?? 0) > Math.max(2_000, 4 * periodMs),
@@ -105,7 +105,7 @@ const WATCHED: readonly WatchRow[] = [
     matters:
       'A device detects the start of a frame by this silence; without it, the device may miss the request.',
     fix: 'Wait for 3.5 character times after a reply before the next request.',
-    rule: 'Passes when the shortest silence exceeds t3.5 by at least 1.5 times the spread of the shortest quarter of the silences (three times the spread if there are fewer than 60). Fails when three silences, and a quarter of all, are shorter than 0.8 of t3.5. Inconclusive between the two, below eight silences, and on ASCII lines.',
+    rule: 'Passes when the shortest silence exceeds t3.5 by at least 1.5 times the spread of the shortest quarter of the silences (three times the spread if there are fewer than 60). Fails when three silences, and a quarter of all, are shorter than 80 % of t3.5. Inconclusive in between, with fewer than eight silences, and on ASCII lines.',
     source: 'Modbus over Serial Line V1.02, 2.5.1.1',
     transports: ['serial'],
     isEnough: (exam) => pausesIn(exam).length >= MANY_PAUSES,
@@ -114,13 +114,13 @@ const WATCHED: readonly WatchRow[] = [
   },
   {
     id: 'broadcast-pause',
-    title: 'Gives broadcasts time',
+    title: 'Waits after broadcasts',
     what: 'no disturbance',
     does: 'Measures the time from each broadcast to the next request.',
     matters:
       'Broadcasts have no reply, so a client that continues immediately meets devices that are still busy.',
     fix: 'Wait for at least 100 ms after a broadcast.',
-    rule: 'Passes when at least 100 ms pass after each broadcast, fails when less than 20 ms pass after three, and after a quarter of all; inconclusive between the two and below three broadcasts.',
+    rule: 'Passes when at least 100 ms pass after each broadcast; fails when less than 20 ms pass after at least three of them and a quarter of all; inconclusive in between, and with fewer than three broadcasts.',
     source: 'Modbus over Serial Line V1.02, 2.4.1: turnaround delay, typically 100 ms to 200 ms at 9600 baud',
     transports: ['serial'],
     isEnough: (exam) => broadcastPausesIn(exam).length >= ENOUGH_POLLS,
@@ -129,13 +129,13 @@ const WATCHED: readonly WatchRow[] = [
   },
   {
     id: 'connections-reused',
-    title: 'Uses its connection again',
+    title: 'Reuses its connection',
     what: 'no disturbance',
     does: 'Counts the connections and the requests on them.',
     matters:
       'Many devices accept few connections and free old ones slowly; a new connection per poll exhausts them.',
     fix: 'Keep one connection open, and send all requests to a device over it.',
-    rule: 'Passes when a connection carries five requests or more on average, or there is only one; fails otherwise; inconclusive below six requests. Connections that it opens after a disturbance do not count.',
+    rule: 'Passes when a connection carries at least five requests on average, or there is only one connection; fails otherwise; inconclusive with fewer than six requests. Connections opened after a disturbance do not count.',
     source: 'Messaging on TCP/IP Implementation Guide V1.0b, 4.2.1',
     transports: ['tcp', 'tls'],
     isEnough: ({ log }) => log.after(0).length >= ENOUGH_REQUESTS,
@@ -194,7 +194,7 @@ function intervalsOf(exam: Exam, poll = exam.target.key) {
 function rhythm(exam: Exam): Judged {
   const own = intervalsOf(exam);
   if (own.length < FEWEST_INTERVALS) {
-    return sure('unclear', 'too few polls came to know their rhythm', exam.target.asked);
+    return sure('unclear', 'too few polls to determine their rhythm', exam.target.asked);
   }
   exam.client.learn({ pollPeriodMs: median(own.map(({ ms }) => ms)) });
   const judged = exam.client.polls
@@ -262,12 +262,12 @@ function legality({ log }: Exam): Judged {
       return `unit ${exchange.request.unitId} function ${exchange.pdu[0]}: ${why}`;
     });
     const evidence = shown.map(({ exchange }) => exchange);
-    return sure('wrong', `${texts.join('; ')}${more}`, evidence, 'asks what is not legal');
+    return sure('wrong', `${texts.join('; ')}${more}`, evidence, 'sends invalid requests');
   }
   const damaged = log.othersAfter(0).filter(({ kind }) => kind === 'damaged');
   if (damaged.length > 0) {
     const times = damaged.length === 1 ? 'one frame' : `${damaged.length} frames`;
-    const text = `${times} came with a wrong check value; the line does not show who spoilt them`;
+    const text = `${times} came with a wrong check value; the line does not show where they were damaged`;
     return sure('unclear', text, damaged.slice(0, MOST_SHOWN));
   }
   const count = first.size === 1 ? 'its one poll is' : `its ${first.size} polls are`;
@@ -312,13 +312,13 @@ function silences(exam: Exam): Judged {
   const short = pauses.filter(({ pause }) => pause < SURELY_SHORT * t35).length;
   if (short >= FEWEST_SHORT && short >= SHORT_PART * pauses.length) {
     const blame = 'does not keep t3.5 before its requests';
-    return sure('wrong', `${text}, and ${short} were shorter than 0.8 of it`, evidence, blame);
+    return sure('wrong', `${text}, and ${short} were shorter than 80 % of it`, evidence, blame);
   }
   // Where the machine is busy, silences look longer than they are, and then the short ones differ, too.
   const fourth = pauses[pauses.length >> 2]?.pause ?? 0;
   const margin = pauses.length < MANY_PAUSES ? MARGIN.few : MARGIN.many;
   if (shortest - margin * (fourth - shortest) >= t35) return sure('right', text, evidence);
-  return sure('unclear', `${text}, which is too close to decide on this machine`, evidence);
+  return sure('unclear', `${text}, too close to decide on this machine`, evidence);
 }
 
 function broadcastPausesIn({ log }: Exam) {
@@ -334,15 +334,15 @@ function broadcasts(exam: Exam): Judged {
   const pauses = broadcastPausesIn(exam).sort((a, b) => a.ms - b.ms);
   const [shortest] = pauses;
   if (!shortest) return sure('unclear', 'the client sent no broadcast');
-  const text = `the next request came ${numberText(shortest.ms)} ms after a broadcast at the soonest (${pauses.length} watched)`;
+  const text = `the shortest wait after a broadcast was ${numberText(shortest.ms)} ms (${pauses.length} seen)`;
   const evidence = pauses.slice(0, MOST_SHOWN).flatMap(({ shown }) => shown);
-  if (pauses.length < FEWEST_SHORT) return sure('unclear', `${text}: too few to judge`, evidence);
+  if (pauses.length < FEWEST_SHORT) return sure('unclear', `${text}, too few to judge`, evidence);
   if (shortest.ms >= TYPICAL_MS) return sure('right', text, evidence);
   const short = pauses.filter(({ ms }) => ms < TOO_SHORT_MS).length;
   if (short >= FEWEST_SHORT && short >= SHORT_PART * pauses.length) {
-    return sure('wrong', text, evidence, 'gives broadcasts no time');
+    return sure('wrong', text, evidence, 'does not wait after broadcasts');
   }
-  return sure('unclear', `${text}: enough for fast devices only`, evidence);
+  return sure('unclear', `${text}, enough for fast devices only`, evidence);
 }
 
 /** True when a client connected anew after something that we had done: it has a reason. */
@@ -352,7 +352,7 @@ function isProvoked({ before, request }: Exchange): boolean {
 
 function reuse({ log }: Exam): Judged {
   const requests = log.after(0);
-  if (requests.length < FEWEST_REQUESTS) return sure('unclear', 'too few requests came to count connections');
+  if (requests.length < FEWEST_REQUESTS) return sure('unclear', 'too few requests to count connections');
   const all = new Set(requests.map(({ request }) => request.clientId)).size;
   const provoked = requests.filter(isProvoked).length;
   const isOne = all === 1;
@@ -362,7 +362,7 @@ function reuse({ log }: Exam): Judged {
   if (isOne || requests.length >= REUSED * (all - provoked)) return sure('right', text, requests.slice(-2));
   const opened = log.othersAfter(0).filter(({ kind }) => kind === 'client');
   const evidence = [...requests.slice(-6), ...opened.slice(-6)];
-  return sure('wrong', text, evidence, 'opens a new connection again and again');
+  return sure('wrong', text, evidence, 'keeps opening new connections');
 }
 
 export const watched: readonly Check[] = WATCHED.map(watchCheck);

@@ -1,5 +1,6 @@
 import { failure, type Result, success } from '../../../common/result.js';
-import { durationText, timesText } from '../../report/words.js';
+import { counted } from '../../../common/words.js';
+import { durationText } from '../../report/words.js';
 import { spanOf, usualTimes } from '../../times.js';
 import type { WatchedClient } from '../watched-client.js';
 import { type Poll, pollsIn, targetOf } from './exchange.js';
@@ -41,7 +42,7 @@ export function unevenText({ text, intervals, periodMs = 0 }: Poll): string | un
   const times = usualTimes(intervals);
   if (spanOf(times) <= Math.max(UNEVEN * periodMs, UNEVEN_MS)) return undefined;
   const [low, high] = [times.low, times.high].map((ms) => durationText(Math.round(ms)));
-  return `no even rhythm was found: ${text} came ${low} to ${high} apart`;
+  return `no regular rhythm was found: ${text} came ${low} to ${high} apart`;
 }
 
 /**
@@ -55,7 +56,7 @@ export async function watchClient(
   const watched = await Promise.race([rhythmOf(client), client.crashed.then((crash) => ({ crash }))]);
   if ('crash' in watched) {
     if (client.log.after(0).length > 0) return watched;
-    return client.refuse('the client ended before it asked anything', `: ${watched.crash}`);
+    return client.refuse('the client ended before its first request', `: ${watched.crash}`);
   }
   if (!watched.ok) return client.refuse(watched.error);
   const { polls, target } = watched.value;
@@ -73,8 +74,10 @@ async function rhythmOf(client: WatchedClient): Promise<Result<Watched>> {
       .othersAfter(0)
       .filter(({ kind }) => kind === 'damaged' || kind === 'discarded').length;
     const only =
-      damaged > 0 ? `, only bytes that are no frame, ${damaged} times (another baud rate or parity?)` : '';
-    return failure(`nobody polls line ${line.name}: no request came within ${durationText(patience)}${only}`);
+      damaged > 0 ? `, only bytes that form no frame, ${damaged} times (wrong baud rate or parity?)` : '';
+    return failure(
+      `no client polls line ${line.name}: no request came within ${durationText(patience)}${only}`,
+    );
   }
   const startedAt = clock.now();
   const longest = Math.max(limitMs * MOST_OF_LIMIT, SHORTEST_MS);
@@ -100,8 +103,8 @@ async function rhythmOf(client: WatchedClient): Promise<Result<Watched>> {
   const chosen = targetOf(polls, unitId);
   if (chosen && chosen.asked.length >= FEWEST_POLLS) return success({ polls, target: chosen });
   const within = durationText(Math.round(clock.now() - startedAt));
-  const times = timesText(log.after(0).length);
+  const requests = counted(log.after(0).length, 'request');
   return failure(
-    `the client asked ${times} in ${within}, but no poll${to} came ${FEWEST_POLLS} times and was answered; the last were ${asked()}`,
+    `the client sent ${requests} in ${within}, but no poll${to} came ${FEWEST_POLLS} times with a reply; the last were ${asked()}`,
   );
 }

@@ -153,17 +153,17 @@ export class EntryPlayer {
   get whyNot(): string | undefined {
     const { bus } = this.#line;
     if (this.#entry.line !== undefined) {
-      return 'it needs other settings of the line, which a client test leaves as they are';
+      return 'it needs other line settings, which a client test does not change';
     }
     if (this.needsConnections && lackOf(bus.line, 'close')) {
-      return `it is about connections, and line ${bus.line.name} has none`;
+      return `it affects connections, and line ${bus.line.name} has none`;
     }
     for (const rule of this.rules) {
       const [problem] = lineProblems(rule, [bus.line]);
       if (problem) return problem.message;
       const from =
         Math.min(...(rule.schedule ?? [{}]).map((window) => window.from ?? 0)) + (rule.when.from ?? 0);
-      if (from > LATEST_MS) return `it begins only ${durationText(from)} after it was armed`;
+      if (from > LATEST_MS) return `it takes effect only ${durationText(from)} after it starts`;
     }
     return undefined;
   }

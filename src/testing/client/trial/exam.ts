@@ -126,6 +126,8 @@ export class Exam {
   #hasMisbehaved = false;
   /** The rules that this check has put in force. */
   readonly #put = new Set<OwnRule>();
+  /** Since when the client is disturbed; undefined while it is not. */
+  disturbedSince: number | undefined;
   #mark: OwnRule | undefined;
   /** The values that good replies to the target have, and since which event; undefined when they are those of the device. */
   marked: { readonly words: readonly number[]; readonly since: number } | undefined;
@@ -183,7 +185,7 @@ export class Exam {
     limitMs: number,
   ): Promise<Disturbed & { readonly result: Result | undefined }> {
     const { client, log } = this;
-    client.disturb();
+    this.#disturbs();
     const when = {
       line: this.client.line.name,
       ...this.#conditions(scope),
@@ -201,6 +203,7 @@ export class Exam {
     };
     const result = await this.until(() => find(disturbed), limitMs);
     client.rules.remove(rule);
+    this.disturbedSince = undefined;
     client.disturbed(disturbed.spoilt.at(-1)?.seq ?? since);
     return { ...disturbed, result };
   }
@@ -222,9 +225,10 @@ export class Exam {
   async outage(ms: number): Promise<number> {
     const { client } = this;
     this.#hasMisbehaved = true;
-    client.disturb();
+    this.#disturbs();
     await client.outage.begin();
     await this.watch(ms);
+    this.disturbedSince = undefined;
     const problem = await client.outage.end();
     client.disturbed();
     return problem === undefined ? this.clock.now() : new Promise(() => {});
@@ -300,6 +304,11 @@ export class Exam {
     // A regular poll is asked at least half as often as the disturbed one.
     const regular = this.client.polls.filter((each) => each.asked.length * 2 >= this.target.asked.length);
     return regular.every(({ key }) => heard.has(key));
+  }
+
+  #disturbs(): void {
+    this.disturbedSince = this.clock.now();
+    this.client.disturb();
   }
 
   #conditions(scope: NonNullable<Disturbance['scope']>): object {

@@ -73,14 +73,14 @@ export function stopped(exam: Asking, since: Exchange | undefined = exam.askedAf
   const newest = others.at(-1) ?? since;
   const asked = pollsIn(others);
   if (asked.every((poll) => isOver(exam, poll))) {
-    const text = `asked nothing more for ${secondsSince(exam, newest?.at ?? exam.clock.now())}`;
-    return { what: 'everything', text, blame: 'asks nothing more' };
+    const text = `sent no request for ${secondsSince(exam, newest?.at ?? exam.clock.now())}`;
+    return { what: 'everything', text, blame: 'stops polling' };
   }
   const named = asked.map(({ text, asked }) => `${text} ${timesText(asked.length)}`);
   const more = named.length > MOST_NAMED ? ` and ${named.length - MOST_NAMED} other polls` : '';
   const instead = `${named.slice(0, MOST_NAMED).join(', ')}${more}`;
-  const text = `did not ask ${target.text} for ${secondsSince(exam, since?.at ?? 0)}, but ${instead}`;
-  return { what: 'poll', text, blame: `no longer asks ${target.text}` };
+  const text = `did not send ${target.text} for ${secondsSince(exam, since?.at ?? 0)}, but ${instead}`;
+  return { what: 'poll', text, blame: `no longer polls ${target.text}` };
 }
 
 /** Says that the client did not poll as before after what this check has done, and what it asked no more. */
@@ -171,5 +171,5 @@ export function soFar<Of extends Asking>(
     );
   }
   if (exam.suspicion === undefined) return undefined;
-  return sure('unclear', `${why}; until then a trial has shown that it ${exam.suspicion}`);
+  return sure('unclear', `${why}; before that, one trial showed that it ${exam.suspicion}`);
 }

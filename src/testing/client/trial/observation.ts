@@ -154,7 +154,7 @@ function wasTreated(exchange: Exchange, treatment: Treatment): boolean {
 
 /**
  * What a client did about a reply, compared with what it does after a good reply and without one. `usual`: it
- * went on as after a good reply. `missing`: it went on as it does only without a reply. `again`: it asked the
+ * continued as after a good reply. `missing`: it went on as it does only without a reply. `again`: it asked the
  * same request before its time. `unclear`: none of these, or the two behaviours look alike.
  */
 export interface Reaction {
@@ -189,7 +189,7 @@ const AWAY_MS = 250;
 export const BEFORE_ITS_TIME = 0.75;
 
 /** Says why a reaction is unclear when the two behaviours look alike. */
-export const ALIKE = 'this client goes on alike with and without a reply, so the line does not show it';
+export const ALIKE = 'this client behaves the same with and without a reply, so the line does not show it';
 
 /** Decides what a client did about a reply. */
 export function reactionTo(continuation: Continuation, compared: Compared): Reaction {
@@ -214,27 +214,27 @@ export function reactionTo(continuation: Continuation, compared: Compared): Reac
   if (isInTime && good && afterMs >= good.low - apart && afterMs < missing.shortest) return AS_USUAL;
   if (good)
     return unclear(
-      `went on after ${Math.round(afterMs)} ms: neither as after a good reply nor as without one`,
+      `continued after ${Math.round(afterMs)} ms, neither as after a good reply nor as without one`,
     );
-  return isSame ? again(afterMs) : unclear('went on with another request than usual');
+  return isSame ? again(afterMs) : unclear('continued with a different request than usual');
 }
 
-const AS_USUAL: Reaction = { kind: 'usual', text: 'went on as after a good reply' };
+const AS_USUAL: Reaction = { kind: 'usual', text: 'continued as after a good reply' };
 
 /** Says that a client went on with what it asks only without a reply, and whether in the time for that. */
 function asMissing({ of, next, afterMs }: Continuation, lost: Times, apart: number): Reaction {
-  const what = next.poll === of.poll ? 'asked again' : 'went on';
+  const what = next.poll === of.poll ? 'retried' : 'continued';
   const isSooner = afterMs < lost.low - apart;
   const than = isSooner ? 'sooner than' : 'later than';
   const isInTime = !isSooner && afterMs <= lost.high + apart;
   const as = isInTime
-    ? 'as when no reply comes'
-    : `${than} when no reply comes (${Math.round(isSooner ? lost.low : lost.high)} ms)`;
+    ? 'as without a reply'
+    : `${than} without a reply (${Math.round(isSooner ? lost.low : lost.high)} ms)`;
   return { kind: 'missing', text: `${what} after ${Math.round(afterMs)} ms, ${as}` };
 }
 
 function again(afterMs: number): Reaction {
-  return { kind: 'again', text: `asked again after ${Math.round(afterMs)} ms` };
+  return { kind: 'again', text: `retried after ${Math.round(afterMs)} ms` };
 }
 
 function unclear(text: string): Reaction {
@@ -258,7 +258,7 @@ function byTime(
   if (isLater ? afterMs >= lost.low - third : afterMs <= lost.high + third)
     return asMissing(continuation, lost, apart);
   if (isLater ? afterMs <= good.high + laterMs + third : afterMs >= good.low - third) return AS_USUAL;
-  return unclear(`went on after ${Math.round(afterMs)} ms, between a good reply and none`);
+  return unclear(`continued after ${Math.round(afterMs)} ms, between its times with and without a reply`);
 }
 
 /**
@@ -273,7 +273,7 @@ function reconnection(
   const { of, next, afterMs, closedAfterMs } = continuation;
   const { closing } = missing;
   if (missing.samples.length === 0 || usual.samples.length === 0)
-    return unclear('came over another connection, and what it does then is not known');
+    return unclear('used another connection, and its usual behaviour on one is not known');
   const isAsMissing =
     closing &&
     closedAfterMs !== undefined &&
@@ -284,9 +284,9 @@ function reconnection(
   if (isAsMissing && (goesOn || !counts || missing.samples.some((each) => stepOf(each) > FEW)))
     return undefined;
   const ms = `${Math.round(afterMs)} ms`;
-  if (!goesOn) return away(`came back over another connection after ${ms}${counts ? WITH_OTHERS : ''}`);
-  const what = next.poll === of.poll ? 'asked again' : 'went on';
-  return { kind: 'again', text: `closed its connection, and ${what} over another after ${ms}` };
+  if (!goesOn) return away(`came back on another connection after ${ms}${counts ? WITH_OTHERS : ''}`);
+  const what = next.poll === of.poll ? 'retried' : 'continued';
+  return { kind: 'again', text: `closed its connection, and ${what} on another after ${ms}` };
 }
 
 /**
@@ -306,11 +306,11 @@ export function awayLongerThan(waitMs: number, { afterMs }: Continuation): React
 export function startedAgain(continuation: Continuation, usual: Behaviour): Reaction | undefined {
   const { isAnew, afterMs } = continuation;
   if (!isAnew || !isCounting(usual) || stepOf(continuation) <= FEW) return undefined;
-  return away(`came back over another connection after ${Math.round(afterMs)} ms${WITH_OTHERS}`);
+  return away(`came back on another connection after ${Math.round(afterMs)} ms${WITH_OTHERS}`);
 }
 
 /** A program that was started again, or one that counts its transactions from the beginning on each connection. */
-const WITH_OTHERS = ', and its transaction identifiers did not go on';
+const WITH_OTHERS = ', and its transaction identifiers started over';
 
 /** True when each transaction has the next identifier. */
 function isCounting({ samples }: Behaviour): boolean {

@@ -13,7 +13,7 @@ const HELP_PERIODS = 5;
 export async function runCheck(check: Check, exam: Exam): Promise<EndedCheck> {
   if (check.beside !== 'watches') {
     if (!(await pollsAsUsual(exam))) {
-      const text = 'before the check the client did not poll as usual, so it was not disturbed';
+      const text = 'the client did not poll as usual before the check, so it was not disturbed';
       return sure('unclear', text, exam.log.after(exam.since).slice(-LAST_FRAMES));
     }
     await seesGoodReplies(exam);
@@ -56,12 +56,14 @@ async function pollsAsUsual(exam: Exam): Promise<boolean> {
   const since = exam.askedAfter(exam.since);
   const arrivals = since.length === 0 ? 'it did not come' : `it came ${since.length} times`;
   const every = `${target.text} every ${durationText(Math.round(periodMs))}`;
-  client.note(`waiting for the client to poll as it did, ${every}; ${arrivals} in ${waited(exam)}`);
+  client.note(`waiting for the client to poll as before, ${every}; ${arrivals} in ${waited(exam)}`);
   if (await helpedByNewConnection(exam)) return true;
   if (client.isWithoutRhythm) return false;
   client.lostRhythm();
   if (!(await exam.recover())) return false;
-  client.note('the client polls in another rhythm than before; what can be measured without it still is');
+  client.note(
+    'the client polls in a different rhythm than before; checks that do not need the rhythm still run',
+  );
   return true;
 }
 

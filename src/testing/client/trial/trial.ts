@@ -90,11 +90,11 @@ async function oneChain(
   const ended = async () => {
     const before = asked.at(-1);
     if (!before) return broken('did not poll as usual', 'stuck');
-    if (exam.askedAfter(before.seq).length > 0) return broken('went on over another connection that it had');
+    if (exam.askedAfter(before.seq).length > 0) return broken('continued on another open connection');
     const { text } = stopped(exam, before);
     if (!(await answeredAtLast(exam, before))) return broken(text, 'gone');
     return broken(
-      `waited for its reply until that came, ${secondsSince(exam, before.at)} after the request`,
+      `waited for its reply until it came, ${secondsSince(exam, before.at)} after the request`,
       'waits',
     );
   };
@@ -106,7 +106,7 @@ async function oneChain(
         : await exam.disturb({ faults: treatment, count: 1, scope }, ({ spoilt: [first] }) => first, limit);
     const request = await exam.until(find, done ? 0 : limit);
     if (done?.result && done.result !== request) {
-      return broken('it asked over another connection in between', 'between');
+      return broken('it sent a request on another connection in between', 'between');
     }
     if (!request) return ended();
     asked.push(request);
@@ -152,13 +152,13 @@ export function twice({ client: { line } }: Exam): readonly object[] {
 const SHORTEST_GAP_MS = 1;
 
 /** Says why a reply with pauses that RTU allows shows nothing, where they became longer than that. */
-export const TOO_LONG = 'this computer made a pause longer than t1.5, and then the reply is no longer valid';
+export const TOO_LONG = 'this computer paused longer than t1.5, so the reply was not valid';
 
 /** Says why a reply that was to come twice shows nothing; undefined when it came twice. */
 export function whyNotTwice(exchange: Exchange | undefined): string | undefined {
   const ended = exchange?.reply?.report.ended;
   if (ended === 'complete') return undefined;
-  const did = ended === 'disconnected' ? 'closed its connection' : 'asked on';
+  const did = ended === 'disconnected' ? 'closed its connection' : 'sent another request';
   return `the client ${did} before the reply could be sent twice`;
 }
 
@@ -225,7 +225,7 @@ async function reactionIn(
   const chain = await runChain(exam, contrast.shown);
   const isWaiting = isBroken(chain) && (chain.kind === 'waits' || exam.client.facts.neverGivesUp);
   if (isWaiting) {
-    return { kind: 'missing', text: 'waited on, as when no reply comes', asked: chain.asked };
+    return { kind: 'missing', text: 'kept waiting, as without a reply', asked: chain.asked };
   }
   if (isBroken(chain)) return chain;
   const asked = [...chain.asked, chain.continuation.next];
@@ -277,7 +277,9 @@ export async function lineTrial(
   const { neverGivesUp, waitMs = 0 } = exam.client.facts;
   if (kind !== 'missing' && !neverGivesUp && hasSpoiltBytes(evidence)) await exam.suppressReplies(1);
   const more =
-    kind === 'usual' && shows === 'unclear' ? ', so the line does not show whether it took it' : '';
+    kind === 'usual' && shows === 'unclear'
+      ? ', so the line does not show whether it accepted the reply'
+      : '';
   return {
     shows,
     text: `${text}${more}`,

@@ -264,16 +264,16 @@ export class ValueOracle {
     exam.mark(this.#marks[after]);
     const isBack =
       (await exam.recover()) && ((await this.settles(exam, after)) || (await this.settles(exam, after)));
-    if (spoilt.length === 0) return unclear('no request came while the observer was watched');
-    if (isVoid && spoilt.some(isVoid)) return unclear('a spoilt reply fitted its request');
+    if (spoilt.length === 0) return unclear('no request came while the observer was being read');
+    if (isVoid && spoilt.some(isVoid)) return unclear('a spoilt reply was a valid reply to its request');
     if (seen?.kind === 'sent' && spoilt.some(isUnspoilt)) {
-      return unclear('the fault could not act on one of the replies, so that one was good');
+      return unclear('the fault could not act on one of the replies, so it was a good one');
     }
     const { kind, text } = textOf(seen);
     const shows = meaning[kind];
     const trial = { kind, shows, text, evidence: spoilt.slice(0, 3), isOfValues: true, weight: SEEN };
     if (shows === 'wrong') {
-      const ever = isBack ? '' : ', and did not come back to the true value';
+      const ever = isBack ? '' : ', and never returned to the true value';
       return { ...trial, text: `${text}${ever}`, conclusion: blame };
     }
     if (isBack) return trial;
@@ -409,7 +409,7 @@ function textOf(seen: SeenByObserver | undefined): SeenByObserver {
  * @returns the words of each mark, for the fault `values`
  */
 function marksFor(poll: Poll, step: number): Result<readonly number[][]> {
-  if (!isReading(poll)) return failure('the client asks nothing that reads registers or bits');
+  if (!isReading(poll)) return failure('the client reads no registers or bits');
   const reply = poll.asked.findLast(wentWell)?.reply;
   const pdu = reply && pduOf(reply);
   if (!pdu) return failure('no reply to the poll is known');
@@ -419,7 +419,7 @@ function marksFor(poll: Poll, step: number): Result<readonly number[][]> {
     const words = wordsOf(data);
     return success(numbers.map((number) => words.map((word) => (word + number * step) & 0xffff)));
   }
-  if (wordAt(poll.pdu, 3) < FEWEST_BITS) return failure(`the client asks for fewer than ${FEWEST_BITS} bits`);
+  if (wordAt(poll.pdu, 3) < FEWEST_BITS) return failure(`the client reads fewer than ${FEWEST_BITS} bits`);
   return success(numbers.map((number) => wordsOf(data.with(0, (data[0] as number) ^ number))));
 }
 

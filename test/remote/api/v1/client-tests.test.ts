@@ -67,7 +67,7 @@ describe('/api/v1/runs of the kind client', () => {
     );
     expect(traffic.events.map(({ text }) => text)).toEqual([
       'test 1 began: the client on line bus',
-      expect.stringMatching(/^test 1 step: 1 Asks only what may be asked: pass/),
+      expect.stringMatching(/^test 1 step: 1 Sends only valid requests: pass/),
       'test 1 is over: the client on line bus: pass',
     ]);
   });
@@ -82,7 +82,7 @@ describe('/api/v1/runs of the kind client', () => {
     expect((await get(running, 1)).checks).toMatchObject([
       {
         verdict: 'fail',
-        conclusion: 'asks what is not legal',
+        conclusion: 'sends invalid requests',
         confidence: { agreeing: 1, trials: 1 },
       },
     ]);
@@ -90,7 +90,7 @@ describe('/api/v1/runs of the kind client', () => {
       url: '/api/v1/runs/1/report.html',
       headers: { host: 'localhost' },
     });
-    expect(body).toContain('"conclusion":"asks what is not legal"');
+    expect(body).toContain('"conclusion":"sends invalid requests"');
   });
 
   it('has one line for one run, and counts both together', async () => {
@@ -117,7 +117,7 @@ describe('/api/v1/runs of the kind client', () => {
     await isOver(running, 1);
     const refused = await get(running, 1);
     expect(refused.verdict).toBe('error');
-    expect(refused.conclusions[0]).toBe('Nobody polls line bus: no request came within 100 ms.');
+    expect(refused.conclusions[0]).toBe('No client polls line bus: no request came within 100 ms.');
   });
 
   it.each([

@@ -1,19 +1,14 @@
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import { counted } from '../../../../common/words.js';
-import type { MqttStatus, SeenBench } from '../../../../simulator/commands/schemas/mqtt.js';
+import type { SeenBench } from '../../../../simulator/commands/schemas/mqtt.js';
 import { longDuration } from '../../../../testing/report/words.js';
 import { serverNow, summary } from '../../live.js';
 import { resource } from '../../resource.js';
 import { Empty, Fact, State } from '../../ui/controls.js';
 import { measured } from '../../ui/format.js';
+import { broker } from './broker.js';
 import './fleet.css';
-
-/** The connection of this bench to its broker; null without a broker. */
-export const broker = resource(
-  () => '/mqtt',
-  ({ mqtt }: { readonly mqtt: MqttStatus | null }) => mqtt,
-);
 
 const EVERY_US = 2e6;
 

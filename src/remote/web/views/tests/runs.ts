@@ -1,5 +1,7 @@
 import { signal } from '@preact/signals';
 import { pathOf } from '../../../../common/rest-client/client.js';
+import { doingText } from '../../../../testing/doing.js';
+import { capital } from '../../../../testing/report/words.js';
 import type { RunKind } from '../../../../testing/run-kinds.js';
 import type {
   ClientSummary,
@@ -36,6 +38,8 @@ export interface ShownRun {
   readonly lines: readonly string[];
   readonly steps: readonly RunStep[];
   readonly conclusions: readonly string[];
+  /** What it does now, in words; undefined when it is over. */
+  readonly doing: string | undefined;
   /** What was done so far; counts of the verdicts where it is not said. */
   readonly tried?: string;
   /** The moves at which a client fails, to be played again. */
@@ -43,7 +47,7 @@ export interface ShownRun {
 }
 
 /** What is shown of a run beside what all runs have. */
-type RunContent = Omit<ShownRun, 'id' | 'kind' | 'isRunning' | 'startedAt' | 'durationMs'>;
+type RunContent = Omit<ShownRun, 'id' | 'kind' | 'isRunning' | 'startedAt' | 'durationMs' | 'doing'>;
 
 /** A run as REST lists it. */
 type ListedRun = ScenarioSummary | ClientSummary | ServerSummary | FuzzSummary;
@@ -55,7 +59,8 @@ const listed = resource(
       .map((run): ShownRun => {
         const { id, kind, state, startedAt, durationMs } = run;
         const isRunning = state === 'running';
-        return { id, kind, isRunning, startedAt, durationMs, ...contentOf(run) };
+        const doing = run.doing && capital(doingText(kind, run.doing));
+        return { id, kind, isRunning, startedAt, durationMs, doing, ...contentOf(run) };
       })
       .sort((a, b) => b.id - a.id),
 );

@@ -102,7 +102,7 @@ const SCENARIO = ['scenario.yaml', 'Scenario'] as const;
 
 /** A run: its steps as they end, and its evidence. */
 function RunPanel({ run }: { readonly run: ShownRun }) {
-  const { id, kind, name, isRunning, verdict, lines, steps, conclusions, schedule } = run;
+  const { id, kind, name, isRunning, verdict, lines, steps, conclusions, schedule, doing } = run;
   const ended = steps.filter(({ verdict }) => verdict !== 'not run' && verdict !== 'not-run').length;
   useEffect(() => {
     void readFindings(run);
@@ -131,13 +131,13 @@ function RunPanel({ run }: { readonly run: ShownRun }) {
     </div>
     <p class="dim" role="status">Run ${id}, a ${RUN_KINDS[kind]}, on ${lines.join(', ')}: ${tried}</p>
     <p class="dim">${isRunning ? 'Began' : 'Ran'} at ${whenText(run)}${isRunning ? ' so far' : ''}.</p>
+    ${doing === undefined ? null : html`<p class="doing long">${doing}.</p>`}
     ${conclusions.length > 0 ? html`<ul class="conclusions">${conclusions.map((each) => html`<li class="long">${each}</li>`)}</ul>` : null}
     <ol class="steps">
       ${steps.map(
         (step, i) => html`<${Step} key=${i} step=${step} number=${i + 1} finding=${known[i]}
           isFirst=${step.group !== '' && step.group !== steps[i - 1]?.group} />`,
       )}
-      ${isRunning && kind !== 'fuzz' ? html`<li class="dim">${kind === 'scenario' ? 'Step' : 'Check'} ${ended + 1} is running.</li>` : null}
     </ol>
   </article>`;
 }
