@@ -174,6 +174,8 @@ function meets(test: Test, facts: Facts): boolean | undefined {
       return isNumber(test, timeUs);
     case 'problem':
       if (kind !== 'reply') return PROBLEMS.has(kind) && isText(test, 'unordered');
+      break;
+    default:
   }
   if (KINDS[field]?.has(kind) === false) return false;
   if (!more) return undefined;
@@ -206,11 +208,13 @@ function meets(test: Test, facts: Facts): boolean | undefined {
       if ('writes' in test) return isWritten(test.writes, facts, more);
       return 'name' in test && more.numbers(test.name).some((number) => compares(number, test));
     case 'bytes':
-      return 'texts' in test && test.texts.some((bytes) => hasBytes(more.bytes(), bytes));
+      return 'texts' in test && hasBytes(more.bytes(), test.texts);
     case 'text': {
       const text = more.text().toLowerCase();
       return 'texts' in test && test.texts.some((part) => text.includes(part));
     }
+    default:
+      return false;
   }
 }
 
@@ -231,10 +235,13 @@ function touches({ address, quantity }: AddressRange, [first, last]: Range): boo
   return address <= last && first < address + quantity;
 }
 
-/** Whether bytes are in others, at the beginning of a byte. */
-function hasBytes(all: string, part: string): boolean {
-  for (let at = all.indexOf(part); at >= 0; at = all.indexOf(part, at + 1)) if (at % 2 === 0) return true;
-  return false;
+/** Whether some of these bytes are in others, from the first digit of a byte on. */
+function hasBytes(all: string, parts: readonly string[]): boolean {
+  return parts.some((part) => {
+    let at = all.indexOf(part);
+    while (at % 2 === 1) at = all.indexOf(part, at + 1);
+    return at >= 0;
+  });
 }
 
 function compares(found: number, { operator, number }: Extract<Test, { operator: unknown }>): boolean {

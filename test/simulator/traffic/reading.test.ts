@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { pageOf } from '../../../src/remote/web/views/traffic/recorded-page.js';
 import { parseFilter } from '../../../src/simulator/filter/parse.js';
 import type { NewEvent } from '../../../src/simulator/traffic/event.js';
 import {
@@ -8,6 +9,7 @@ import {
   wantedNewestFirst,
 } from '../../../src/simulator/traffic/reading.js';
 import { TrafficStream } from '../../../src/simulator/traffic/stream.js';
+import { trafficView } from '../../../src/simulator/traffic/view.js';
 import { adu, frameEvent, replyEvent } from './events.js';
 
 const NONE: TrafficFilter = { wanted: { field: 'kind', texts: ['collision'] } };
@@ -146,5 +148,13 @@ describe('a filter', () => {
     expect(parsed.ok).toBe(true);
     expect(seqsOf(new TrafficCursor(stream, filter, 0).events())).toEqual(expected);
     expect(seqsOf(wantedNewestFirst(stream, filter)).reverse()).toEqual(expected);
+    // What REST shows of the same events is filtered in the same way, as a report does. It has one range of a request.
+    if (text === 'addr=20-24') return;
+    const read = (seq: number) => stream.read(seq);
+    const shown = [...new TrafficCursor(stream, {}, 0).events()].flatMap((event) =>
+      event ? [trafficView(event, read)] : [],
+    );
+    const page = pageOf(shown, new URLSearchParams({ filter: text }));
+    expect('events' in page && seqsOf(page.events)).toEqual(expected);
   });
 });
