@@ -90,6 +90,25 @@ describe('the rows', () => {
     expect(seqs(chunks.rows(0, 5))).toEqual([7, 8, 9, 10, 11]);
   });
 
+  it('are one for a request and its reply where one wants it, also when they are fetched again', () => {
+    const all = Array.from({ length: 40 * CHUNK }, (_, i) =>
+      i % 2 === 0 ? event(i + 1) : event(i + 1, { kind: 'reply', request: i, responseTimeUs: 5000 }),
+    );
+    const chunks = new Chunks(0, true);
+    chunks.append([...all.slice(0, 3)]);
+    // A request without a reply is shown until the reply comes.
+    expect(seqs(chunks.rows(0, 9))).toEqual([2, 3]);
+    chunks.append(all.slice(3));
+    expect(chunks.size).toBe(20 * CHUNK);
+    const [chunk] = chunks.missing(0, 1);
+    expect(chunk).toMatchObject({ events: CHUNK, size: CHUNK / 2 });
+    if (chunk) chunks.fill(chunk, all.slice(0, CHUNK));
+    expect(seqs(chunks.rows(0, 3))).toEqual([2, 4, 6]);
+    expect([chunks.indexOf(3), chunks.indexOf(4), chunks.find(3)?.seq]).toEqual([1, 1, 3]);
+    const cells = cellsOf(chunks.rows(1, 2)[0] as Row, true);
+    expect([cells.kind, cells.wait]).toEqual(['exchange', '5.000']);
+  });
+
   it('know the place of an event', () => {
     const chunks = new Chunks(0);
     chunks.append([event(3), event(7), event(700)]);
@@ -112,7 +131,7 @@ describe('the rows of the run of a simulator that has ended', () => {
       monotonicUs: -4e6 + 250,
       requestedUs: -4e6 - 250,
     });
-    const next = new Chunks(0, before);
+    const next = new Chunks(0, false, before);
     next.append(events(1, 3000));
     expect(seqs(next.rows(0, 5))).toEqual([-3, -2, -1, 'restarted', 1]);
     expect([next.indexOf(-1), next.indexOf(1), next.after]).toEqual([2, 4, 3000]);

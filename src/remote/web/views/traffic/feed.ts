@@ -37,7 +37,7 @@ export class Feed {
   readonly isEmpty = signal<boolean | undefined>(undefined);
   /** Number of rows that this version has added at the beginning; negative if it has removed them. */
   shift = 0;
-  rows = new Chunks(0);
+  rows: Chunks;
   #isBusy = false;
   #hasOlder = true;
   #generation = 0;
@@ -45,15 +45,17 @@ export class Feed {
 
   /**
    * @param text a filter
+   * @param isJoined whether one row is for a request and its reply
    * @param before the feed of the run of the simulator before this one; its last rows stay above
    */
-  constructor(text: string, before?: Feed) {
+  constructor(text: string, isJoined: boolean, before?: Feed) {
     this.text = text;
+    this.rows = new Chunks(0, isJoined);
     this.filter = new URLSearchParams(text === '' ? {} : { filter: text });
     const now = summary.peek();
     const earlier = before && now ? rowsBefore(before.rows, now) : [];
     if (!before || earlier.length === 0) return;
-    this.rows = new Chunks(0, earlier);
+    this.rows = new Chunks(0, isJoined, earlier);
     this.#hasOlder = false;
     this.isEmpty.value = false;
     // A refusal is not the user's pause: the new run may accept the filter.
@@ -173,7 +175,7 @@ export class Feed {
     this.#generation++;
     this.#stopFollowing();
     this.#hasOlder = true;
-    this.rows = new Chunks(after);
+    this.rows = new Chunks(after, this.rows.isJoined);
     batch(() => {
       this.isPaused.value = true;
       this.#add(rowsOf(page));

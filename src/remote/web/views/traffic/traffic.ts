@@ -8,7 +8,7 @@ import { recorded } from '../../recorded.js';
 import { go, hrefOf, route } from '../../route.js';
 import { StripModel } from '../../strip/model.js';
 import { Legend, Strip } from '../../strip/strip.js';
-import { Button, Field, Folded, Select, State, sent, typed } from '../../ui/controls.js';
+import { Button, Field, Folded, Select, State, sent, switched, typed } from '../../ui/controls.js';
 import { count } from '../../ui/format.js';
 import { details, lineNamed, wireOf } from '../lines/details.js';
 import { type Event, isEvent, stripSource, type Event as TrafficEvent } from './chunks.js';
@@ -35,6 +35,7 @@ interface ControlsProps {
   readonly onPause: () => void;
   readonly onNewest: () => void;
   readonly onFound: (event: TrafficEvent) => void;
+  readonly onJoin: (isJoined: boolean) => void;
   readonly problems: string;
   readonly onProblems: (which: string) => void;
 }
@@ -51,7 +52,7 @@ const PROBLEMS = [
 const BEHIND = 2000;
 
 /** Pause, problems, jump, download, and the progress of the page. */
-function Controls({ feed, onPause, onNewest, onFound, problems, onProblems }: ControlsProps) {
+function Controls({ feed, onPause, onNewest, onFound, onJoin, problems, onProblems }: ControlsProps) {
   const { csv, pcapng, learned } = downloadsOf(feed.text);
   const isPaused = feed.isPaused.value;
   return html`<div class="controls flow">
@@ -62,6 +63,7 @@ function Controls({ feed, onPause, onNewest, onFound, problems, onProblems }: Co
     <${Button} onClick=${onNewest}>Newest<//>`
     }
     <${Select} label="Show" value=${problems} choices=${PROBLEMS} onChange=${onProblems} />
+    <label><input type="checkbox" checked=${feed.rows.isJoined} onChange=${switched(onJoin)} /> One row for request and reply</label>
     <${Progress} feed=${feed} />
     ${recorded ? null : html`<a href=${hrefOf('conversations', [], feed.filter)}>As conversations</a>`}
     <${Folded} summary="Jump, download">
@@ -222,13 +224,14 @@ export function TrafficView() {
   const { query } = route.value;
   const lines = summary.value?.lines.map(({ name }) => name) ?? [];
   const filterText = filterIn(query, lines);
+  const isJoined = query.get('join') === 'true';
   const run = useRef(restarts.peek());
   const last = useRef<Feed | undefined>(undefined);
   const feed = useMemo(() => {
     const isSame = last.current?.text === filterText && run.current !== restarts.peek();
-    last.current = new Feed(filterText, isSame ? last.current : undefined);
+    last.current = new Feed(filterText, isJoined, isSame ? last.current : undefined);
     return last.current;
-  }, [filterText, restarts.value]);
+  }, [filterText, isJoined, restarts.value]);
   const model = useMemo(() => new StripModel(), []);
   const selected = useSignal<Event | undefined>(undefined);
   const opened = useRef<HTMLElement>(null);
@@ -297,13 +300,15 @@ export function TrafficView() {
   const version = feed.version.value;
   useEffect(() => model.setSource(stripSource(feed.rows, line, wire)), [feed, version, line, wire]);
   const isEmpty = useComputed(() => feed.isEmpty.value).value;
+  // One row for both is opened to both frames.
+  const request = isJoined ? feed.rows.find(selected.value?.request ?? 0) : undefined;
   const togglePause = () => (feed.isPaused.peek() ? feed.resume() : feed.pause());
 
   const setFilter = (filter: string) => set({ ...NO_PARAMETERS, filter });
   const problem = partOf(filterText, 'problem');
   return html`<${FilterBar} feed=${feed} onChange=${setFilter} />
     <${Controls} feed=${feed} onPause=${togglePause} onNewest=${follow} onFound=${selectInTable}
-      problems=${problem ? (problem.values?.join() ?? 'true') : ''}
+      onJoin=${(is: boolean) => set({ join: is ? 'true' : '' })} problems=${problem ? (problem.values?.join() ?? 'true') : ''}
       onProblems=${(which: string) => setFilter(withProblems(filterText, which))} />
     <${StripBar} model=${model} lines=${lines} line=${line} onLine=${(name: string) => set({ strip: name })} />
     <${Strip} model=${model} label=${`Timing of line ${line}`} selected=${selected.value?.seq}
@@ -319,8 +324,14 @@ export function TrafficView() {
       </div>
       ${
         selected.value
-          ? html`<${Opened} key=${selected.value.seq} event=${selected.value} line=${lineNamed(selected.value.line)} self=${opened}
-            onGo=${(seq: number) => void goToEvent(seq)} onCentre=${() => selected.value && centre(selected.value)} />`
+          ? html`<div class="opened-pair">
+            ${[request, selected.value].map(
+              (event) =>
+                event &&
+                html`<${Opened} key=${event.seq} event=${event} line=${lineNamed(event.line)}
+                  self=${event === selected.value ? opened : undefined}
+                  onGo=${(seq: number) => void goToEvent(seq)} onCentre=${() => centre(event)} />`,
+            )}</div>`
           : html`<section class="opened panel dim" aria-label="No event is open">Select an event to see its bytes, field by field.</section>`
       }
     </div>`;
