@@ -143,13 +143,13 @@ describeInBrowser('the Traffic view', () => {
       .waitFor();
     expect(await places()).toEqual(before);
     const filter = page.getByRole('combobox', { name: 'filter' });
-    expect(await filter.inputValue()).toBe('direction=out line=lan unit=300');
+    expect(await filter.inputValue()).toBe('line=lan direction=out unit=300');
     expect(await filter.getAttribute('aria-invalid')).toBe('true');
     await page.getByLabel('unit').fill('1');
     await page.keyboard.press('Enter');
     await expect
       .poll(() => new URL(page.url()).searchParams.get('filter'), PATIENT)
-      .toBe('direction=out line=lan unit=1');
+      .toBe('line=lan direction=out unit=1');
     await page.getByRole('button', { name: 'Clear' }).click();
     await expect.poll(() => new URL(page.url()).search, PATIENT).toBe('');
   });
@@ -166,7 +166,7 @@ describeInBrowser('the Traffic view', () => {
     await page.getByRole('option', { name: 'line= the line' }).waitFor();
     await page.keyboard.type('dire');
     await expect
-      .poll(() => page.getByRole('option').allTextContents(), PATIENT)
+      .poll(() => page.locator('[role=option]').allTextContents(), PATIENT)
       .toEqual(['direction= the direction']);
     await page.keyboard.press('ArrowDown');
     const active = await filter.getAttribute('aria-activedescendant');
@@ -203,7 +203,7 @@ describeInBrowser('the Traffic view', () => {
     await crowd(served, 30);
     const page = await openPage(served, '/traffic?filter=fc%3D3');
     await expect.poll(() => rowCount(page), PATIENT).toBe(60);
-    await page.getByRole('checkbox', { name: 'One row for request and reply' }).check();
+    await page.getByRole('checkbox', { name: 'Join request and reply' }).check();
     await expect.poll(() => rowCount(page), PATIENT).toBe(30);
     expect(new URL(page.url()).searchParams.get('join')).toBe('true');
     await page.getByRole('row', { name: 'exchange' }).last().click();
@@ -211,7 +211,7 @@ describeInBrowser('the Traffic view', () => {
     await page.getByRole('heading', { name: /^reply #/ }).waitFor();
     await page.getByText('following').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    await page.getByRole('checkbox', { name: 'One row for request and reply' }).uncheck();
+    await page.getByRole('checkbox', { name: 'Join request and reply' }).uncheck();
     await expect.poll(() => rowCount(page), PATIENT).toBe(60);
   });
 

@@ -35,7 +35,6 @@ interface ControlsProps {
   readonly onPause: () => void;
   readonly onNewest: () => void;
   readonly onFound: (event: TrafficEvent) => void;
-  readonly onJoin: (isJoined: boolean) => void;
   readonly problems: string;
   readonly onProblems: (which: string) => void;
 }
@@ -52,7 +51,7 @@ const PROBLEMS = [
 const BEHIND = 2000;
 
 /** Pause, problems, jump, download, and the progress of the page. */
-function Controls({ feed, onPause, onNewest, onFound, onJoin, problems, onProblems }: ControlsProps) {
+function Controls({ feed, onPause, onNewest, onFound, problems, onProblems }: ControlsProps) {
   const { csv, pcapng, learned } = downloadsOf(feed.text);
   const isPaused = feed.isPaused.value;
   return html`<div class="controls flow">
@@ -63,7 +62,6 @@ function Controls({ feed, onPause, onNewest, onFound, onJoin, problems, onProble
     <${Button} onClick=${onNewest}>Newest<//>`
     }
     <${Select} label="Show" value=${problems} choices=${PROBLEMS} onChange=${onProblems} />
-    <label><input type="checkbox" checked=${feed.rows.isJoined} onChange=${switched(onJoin)} /> One row for request and reply</label>
     <${Progress} feed=${feed} />
     ${recorded ? null : html`<a href=${hrefOf('conversations', [], feed.filter)}>As conversations</a>`}
     <${Folded} summary="Jump, download">
@@ -128,6 +126,7 @@ function Jump({ feed, onFound }: Pick<ControlsProps, 'feed' | 'onFound'>) {
 interface FilterBarProps {
   readonly feed: Feed;
   readonly onChange: (text: string) => void;
+  readonly onJoin: (isJoined: boolean) => void;
 }
 
 const HINTS: Partial<Record<FilterName, readonly string[]>> = {
@@ -149,7 +148,7 @@ const HINTS: Partial<Record<FilterName, readonly string[]>> = {
 };
 
 /** The filter as a text, and fields that are parts of it. A field takes effect when it is left, or on Enter. */
-function FilterBar({ feed, onChange }: FilterBarProps) {
+function FilterBar({ feed, onChange, onJoin }: FilterBarProps) {
   const { text, refusal } = feed;
   const written = useFilter(text, onChange);
   // Not in an effect: it would come after the paint, and replace what was typed by then.
@@ -172,6 +171,8 @@ function FilterBar({ feed, onChange }: FilterBarProps) {
         written.apply();
       }}>Clear<//>
     </div>
+    <label class="join" title="One row for both, with the turnaround; it opens to both frames">
+      <input type="checkbox" checked=${feed.rows.isJoined} onChange=${switched(onJoin)} /> Join request and reply</label>
     <details><summary>Fields</summary>
       <form onChange=${apply} onSubmit=${sent(apply)}>
         ${FILTERS.map(
@@ -306,9 +307,9 @@ export function TrafficView() {
 
   const setFilter = (filter: string) => set({ ...NO_PARAMETERS, filter });
   const problem = partOf(filterText, 'problem');
-  return html`<${FilterBar} feed=${feed} onChange=${setFilter} />
+  return html`<${FilterBar} feed=${feed} onChange=${setFilter} onJoin=${(is: boolean) => set({ join: is ? 'true' : '' })} />
     <${Controls} feed=${feed} onPause=${togglePause} onNewest=${follow} onFound=${selectInTable}
-      onJoin=${(is: boolean) => set({ join: is ? 'true' : '' })} problems=${problem ? (problem.values?.join() ?? 'true') : ''}
+      problems=${problem ? (problem.values?.join() ?? 'true') : ''}
       onProblems=${(which: string) => setFilter(withProblems(filterText, which))} />
     <${StripBar} model=${model} lines=${lines} line=${line} onLine=${(name: string) => set({ strip: name })} />
     <${Strip} model=${model} label=${`Timing of line ${line}`} selected=${selected.value?.seq}
