@@ -30,6 +30,9 @@ export class LineMap implements CaptureLines {
   /** The values of each device, by table. */
   #known = new Map<string, ReturnType<typeof valuesByTable>>();
 
+  /** Where the names in filters are. */
+  #places = new Map<string, NamedPlace[]>();
+
   constructor(rpc: Rpc, traffic: KeptEvents) {
     this.#rpc = rpc;
     this.#traffic = traffic;
@@ -42,7 +45,10 @@ export class LineMap implements CaptureLines {
     // time.
     const map = await this.#rpc.call('program.map', undefined);
     if (map.ok) this.#lines = new Map(map.value.map((line) => [line.name, line]));
-    if (revision !== this.#revision) this.#known = new Map();
+    if (revision !== this.#revision) {
+      this.#known = new Map();
+      this.#places = new Map();
+    }
     this.#revision = revision;
   }
 
@@ -90,8 +96,11 @@ export class LineMap implements CaptureLines {
     if (tests.length === 0) return { wanted };
     if (this.#rpc.revision !== this.#revision) await this.refresh();
     const names = tests.flatMap((test) => ('name' in test ? test.name : 'texts' in test ? test.texts : []));
-    const places = new Map<string, NamedPlace[]>();
+    // A stream asks with the same filter again and again.
+    if (this.#places.size > MOST_PLACES) this.#places = new Map();
+    const places = this.#places;
     for (const name of new Set(names)) {
+      if (places.has(name)) continue;
       const found = await allParts(await this.#rpc.list('value.places', { name }));
       places.set(name, 'ok' in found ? [] : found.flatMap((each) => (each ? [placeOf(each)] : [])));
     }
@@ -113,6 +122,9 @@ export class LineMap implements CaptureLines {
     return { device, values: known ? valuesWritten(written, known) : [] };
   }
 }
+
+/** Number of names whose places are kept until devices change. */
+const MOST_PLACES = 1000;
 
 /** The fields that are about devices. */
 const ASKS_DEVICES: ReadonlySet<FieldName> = new Set(['device', 'name', 'value']);
