@@ -1,6 +1,6 @@
 import { FIELD_NAMES, FIELDS } from './fields.js';
 import type { FieldName } from './filter.js';
-import { type Part, parseFilter, unfinishedIn } from './parse.js';
+import { type FilterPart, parseFilter, unfinishedIn } from './parse.js';
 
 /** What may be written at a place of a text. */
 export interface Offer {
@@ -63,7 +63,7 @@ function partText(field: FieldName, values: readonly string[]): string {
 }
 
 /** The one part of a text that asks for values of a field; undefined where there is none, or several. */
-export function partOf(text: string, field: FieldName): Part | undefined {
+export function partOf(text: string, field: FieldName): FilterPart | undefined {
   const parsed = parseFilter(text, { now: 0 });
   const parts = parsed.ok ? parsed.value.parts.filter((part) => part.field === field) : [];
   return parts.length === 1 ? parts[0] : undefined;

@@ -3,7 +3,7 @@ import { DURATION, milliseconds, momentOf } from '../../common/schema/millisecon
 import { expectedMessage } from '../../common/schema/problem.js';
 import { ExceptionCode, FunctionCode, namesOf } from '../../modbus/protocol/function-code.js';
 import { DIRECTIONS, EVENT_KINDS } from '../traffic/event.js';
-import { DAMAGE, type FieldName, GOOD, type Range, type Wanted } from './filter.js';
+import { DAMAGE, type FieldName, GOOD, type NumberRange, type WantedValues } from './filter.js';
 
 /** What filters may ask of a frame, and how that is written. */
 export interface Field {
@@ -151,7 +151,7 @@ export function valuesOf(
   texts: readonly string[],
   operator: Operator,
   context: FilterContext,
-): Result<Wanted> {
+): Result<WantedValues> {
   const { takes, expected } = FIELDS[field];
   const wrong = (text: string) => failure(expectedMessage(expected, text));
   if ((takes === 'numbers' || takes === 'duration') && operator !== '=') {
@@ -162,7 +162,7 @@ export function valuesOf(
       : success({ ranges: [beside(end, operator)] });
   }
   if (operator !== '=') return failure(`expected = after ${field}, got ${operator}`);
-  const ranges: Range[] = [];
+  const ranges: NumberRange[] = [];
   const found: string[] = [];
   for (const text of texts) {
     const refused = context.refuse?.(field, text);
@@ -207,7 +207,7 @@ export function valuesOf(
 }
 
 /** `7`, `10-19`, or a part of a name, such as `write` for all functions that write. */
-function numbersOf(field: FieldName, text: string): readonly Range[] | undefined {
+function numbersOf(field: FieldName, text: string): readonly NumberRange[] | undefined {
   const { max = 0, names } = FIELDS[field];
   const [, first, last = first] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? [];
   if (first !== undefined) {
@@ -232,7 +232,7 @@ function microsOf(text: string): number {
 }
 
 /** The whole numbers on one side of another. */
-function beside(end: number, operator: Exclude<Operator, '='>): Range {
+function beside(end: number, operator: Exclude<Operator, '='>): NumberRange {
   switch (operator) {
     case '<':
       return [Number.NEGATIVE_INFINITY, end - 1];

@@ -1,7 +1,7 @@
 import type { AddressRange } from '../../modbus/protocol/pdu.js';
 
 /** From the first number to the last, both included. */
-export type Range = readonly [first: number, last: number];
+export type NumberRange = readonly [first: number, last: number];
 
 export type FieldName =
   | 'line'
@@ -27,9 +27,9 @@ export type FieldName =
   | 'until';
 
 /** What a field has to be, one of several. Moments are in µs since 1970, durations in µs. */
-export type Wanted =
+export type WantedValues =
   | { readonly texts: readonly string[] }
-  | { readonly ranges: readonly Range[] }
+  | { readonly ranges: readonly NumberRange[] }
   /** The number that a name stands for, and how it has to compare. */
   | {
       readonly name: string;
@@ -64,7 +64,7 @@ export interface Written {
 /** Stands for a reply that is no exception where an exception code could stand: a device may send 0 as a code. */
 export const GOOD = -1;
 
-export type Test = { readonly field: FieldName } & Wanted;
+export type Test = { readonly field: FieldName } & WantedValues;
 
 /** Which frames are wanted. `all` of nothing is every frame. */
 export type Filter =
@@ -231,7 +231,7 @@ function isNumber(test: Test, number: number | undefined): boolean {
   );
 }
 
-function touches({ address, quantity }: AddressRange, [first, last]: Range): boolean {
+function touches({ address, quantity }: AddressRange, [first, last]: NumberRange): boolean {
   return address <= last && first < address + quantity;
 }
 

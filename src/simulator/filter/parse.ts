@@ -16,7 +16,7 @@ export interface Mistake {
 }
 
 /** A field of a filter that asks for nothing but one thing after the other, and where it is in the text. */
-export interface Part {
+export interface FilterPart {
   readonly field: FieldName;
   readonly from: number;
   readonly to: number;
@@ -27,7 +27,7 @@ export interface Part {
 export interface Parsed {
   readonly filter: Filter;
   /** The fields that are all asked for, `not` and `or` apart. */
-  readonly parts: readonly Part[];
+  readonly parts: readonly FilterPart[];
   /** Whether the text has `or` outside of parentheses. */
   readonly isOr: boolean;
 }
@@ -37,7 +37,7 @@ export interface Parsed {
  * met; `or` binds less, `not` more. The empty text is the filter of every frame.
  */
 export function parseFilter(text: string, context: FilterContext = {}): Result<Parsed, Mistake> {
-  return new Reader(text, context).read();
+  return new FilterReader(text, context).read();
 }
 
 /** A mistake with its place, for people: `expected a field, got "unt" (at character 8 of the filter)`. */
@@ -54,7 +54,7 @@ export interface Unfinished {
 
 /** What is being written at the end of a text. */
 export function unfinishedIn(text: string): Unfinished {
-  const reader = new Reader(text, {});
+  const reader = new FilterReader(text, {});
   reader.read();
   return reader.unfinished;
 }
@@ -78,11 +78,11 @@ class Wrong extends Error {
 }
 
 /** Goes through a text once, from left to right. */
-class Reader {
+class FilterReader {
   unfinished: Unfinished = { from: 0, field: undefined };
   readonly #text: string;
   readonly #context: FilterContext;
-  readonly #parts: Part[] = [];
+  readonly #parts: FilterPart[] = [];
   #at = 0;
   #depth = 0;
   #isOr = false;

@@ -15,7 +15,7 @@ import {
   type Filter,
   matches as fits,
   GOOD,
-  type Range,
+  type NumberRange,
   type Test,
   testsIn,
   type WantedWrite,
@@ -194,7 +194,7 @@ function missedText(wanted: Filter, { line, unitId, functionCode, device, ranges
 }
 
 /** Puts wanted numbers into words: `0–9 or 20–29`. */
-function rangesText(ranges: readonly Range[], to: string): string {
+function rangesText(ranges: readonly NumberRange[], to: string): string {
   return ranges.map(([first, last]) => (first === last ? first : `${first}${to}${last}`)).join(' or ');
 }
 
@@ -270,7 +270,7 @@ export function toMatcher(
         ...wanted,
         ...(writes ?? []).map((write): Test => ({ field: 'value', writes: write })),
         ...(exceptions
-          ? [{ field: 'exception', ranges: exceptions.map((code): Range => [code, code]) } as const]
+          ? [{ field: 'exception', ranges: exceptions.map((code): NumberRange => [code, code]) } as const]
           : []),
         ...(parsed?.wanted ?? []),
       ],

@@ -1,3 +1,4 @@
+import { DAMAGE } from '../../../../simulator/filter/filter.js';
 import { type Event, isEvent, type Row } from './chunks.js';
 
 /** The texts of a row, by column. */
@@ -79,17 +80,6 @@ export function timeText(iso: string): string {
 export function numberOf({ seq, earlier }: Event): number {
   return earlier?.seq ?? seq;
 }
-
-/** Kinds of events that are damage. */
-export const DAMAGE: ReadonlySet<string> = new Set([
-  'damaged',
-  'discarded',
-  'duplicate',
-  'collision',
-  'loop',
-  'overrun',
-  'damaged characters',
-]);
 
 /**
  * The colour of a row. `out`: sent as the device gave it. `spoilt`: a fault rule acted. `missing`: not
