@@ -52,28 +52,19 @@ const verdicts = ({ findings }: Report) => findings.map(({ verdict }) => verdict
 describe('a test', () => {
   it('expects what passes the text of a filter: requests, or replies where it asks for what only they have', async () => {
     const { client, runOf } = await bench();
-    const run = runOf({
+    const over = runOf({
       steps: [
-        { expect: ['unit=1 fc=read addr=0-9 not unit=2', 'exception=2 late<1h'], within: '20s' },
-        { expect: { filter: 'value meter.status.overload=1 and name=status', times: 1 }, within: '20s' },
-        { expect: 'kind=reply value voltage>229 device=meter', never: 'unit=9', within: '20s' },
-        { expect: { filter: 'unit=2', function: 3 }, never: ['fc=6 or fc=write'], within: '20s' },
+        { expect: 'unit=1 fc=read addr=0-9 not unit=2', within: '60s' },
+        { expect: { filter: 'value meter.status.overload=1 and name=status', times: 1 }, within: '60s' },
+        { expect: ['kind=reply value voltage>229 device=meter', 'exception=2 late<1h'], within: '60s' },
       ],
-    });
-    const over = run.run();
-    client.ask(1, '03 00 00 00 01');
-    client.ask(1, '03 00 63 00 01');
-    client.ask(1, '06 00 0c 00 01');
-    client.ask(1, '06 00 0c 00 09');
-    client.ask(1, '03 00 00 00 01');
-    client.ask(2, '06 00 14 00 01');
-    const report = await over;
-    expect(report.findings.map(({ verdict, summary }) => [verdict, summary])).toEqual([
-      ['pass', expect.anything()],
-      ['pass', expect.anything()],
-      ['pass', expect.anything()],
-      ['fail', expect.stringContaining('which must not come')],
-    ]);
+    }).run();
+    for (const pdu of ['03 0000 0001', '06 000c 0001', '06 000c 0009', '03 0000 0001', '03 0063 0001'])
+      client.ask(1, pdu);
+    expect(verdicts(await over)).toEqual(['pass', 'pass', 'pass']);
+    const never = runOf({ steps: [{ expect: 'unit=1', never: ['fc=6 or fc=write'], within: '60s' }] }).run();
+    client.ask(2, '06 0014 0001');
+    expect((await never).findings[0]?.summary).toContain('which must not come');
   });
 
   it('names what the nearest request missed of a filter', async () => {
