@@ -25,8 +25,9 @@ const ALONE = [
 
 const FULL = [
   // The console in Chromium. What it computes is tested without a browser in the other files of test/remote/web.
-  'test/remote/web/{breaks,connection,conversations,faults,fleet,lines,live,many,registers,report,shell,tests}.test.ts',
+  'test/remote/web/{breaks,catalogue,connection,conversations,faults,fleet,lines,live,many,panel,registers,report,shell,tests}.test.ts',
   'test/remote/web/traffic/traffic.test.ts',
+  'test/site/page.test.ts',
   // Waits for a report, which comes every five seconds.
   'test/remote/mqtt/sums-topic.test.ts',
   // One program or more for each test. test/cli/verbs/{start,check,test,usage,demo,pymodbus,desk}.test.ts show that it starts and serves.

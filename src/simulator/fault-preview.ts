@@ -9,7 +9,7 @@ import { concatBytes, packBits, packWords } from '../modbus/protocol/bytes.js';
 import { FunctionCode } from '../modbus/protocol/function-code.js';
 import { functionOf } from '../modbus/protocol/function-table.js';
 import { addressRanges } from '../modbus/protocol/pdu.js';
-import { achieved, type ReplyPlan, type StepReport, sentBytes } from '../modbus/protocol/reply-plan.js';
+import { onIdleLine, type StepReport, sentBytes } from '../modbus/protocol/reply-plan.js';
 import type { Line } from './line.js';
 import { lineStatus } from './line-status.js';
 import type { Simulator } from './simulator.js';
@@ -47,21 +47,8 @@ export function previewFault(rule: FaultRule, like: PreviewRequest): FaultPrevie
     },
     Math.random,
   );
-  const steps = timesOf(played.plan, times?.turnaround ?? 0, characterTime);
+  const steps = onIdleLine(played.plan, times?.turnaround ?? 0, characterTime);
   return { ...played, steps, wire: times && { characterTime, t35: times.t35 } };
-}
-
-/** When each step of a plan would happen. */
-function timesOf(plan: ReplyPlan, turnaround: number, characterTime: number): StepReport[] {
-  if (plan.kind === 'silence') return [];
-  let at = plan.early ? 0 : turnaround;
-  return plan.steps.map((step) => {
-    const plannedAt = at + step.waitMs;
-    at = plannedAt;
-    if (step.kind === 'bytes') at += step.bytes.length * characterTime;
-    if (step.kind === 'break') at += step.ms;
-    return achieved(plannedAt, plannedAt, at, undefined);
-  });
 }
 
 /** A request to one of our units that was sent or could be sent. */

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { OK } from '../common/result.js';
 import type { FaultRules } from '../device/faults/rules.js';
 import type { Connection } from '../device/manners.js';
-import { faultLine, type LineDefinition, type RealTarget } from '../document/configuration.js';
+import type { LineDefinition, RealTarget } from '../document/configuration.js';
 import { lineSettings } from '../document/native/line-source.js';
 import type { ModbusClient } from '../modbus/client/client.js';
 import type { Framing } from '../modbus/protocol/framing.js';
@@ -23,9 +23,10 @@ import type {
   Transport,
   TransportStart,
 } from '../modbus/transport/transport.js';
-import { Bus, type BusLine } from './bus/bus.js';
+import { Bus } from './bus/bus.js';
 import { PendingReplies, Reply } from './bus/reply.js';
 import type { Served } from './bus/stations.js';
+import { busLine } from './bus-line.js';
 import { isInTheWay, type WayOfChange, wayOfChange } from './line-change.js';
 import { LineTraffic, type TrafficLine } from './line-traffic.js';
 import type { LineCounters, LineMeters } from './traffic/counters.js';
@@ -430,11 +431,4 @@ function mayWait({ kind, start }: LineDefinition): boolean {
 function trafficLine(definition: LineDefinition): TrafficLine {
   const { name } = definition;
   return { name, characterTime: definition.kind === 'serial' ? characterTime(definition) : 0 };
-}
-
-function busLine(definition: LineDefinition): BusLine {
-  const framing = FRAMINGS[definition.framing];
-  return definition.kind === 'serial'
-    ? { ...faultLine(definition), framing, characterTime: characterTime(definition) }
-    : { ...faultLine(definition), framing, characterTime: 0, missingUnit: definition.missingUnit };
 }

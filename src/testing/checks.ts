@@ -54,7 +54,7 @@ export function checksFor(line: Line, checks = CHECKS): Check[] {
 function whyNotOn({ definition, bus }: Line, { transports, abilities = [] }: Check): string | undefined {
   const { kind } = definition;
   if (transports && !transports.includes(kind)) {
-    return `it is for ${transports.join(' and ')} lines, and line ${bus.line.name} is ${kind}`;
+    return `it is for ${transports.join(' and ')} lines, but line ${bus.line.name} is ${kind}`;
   }
   return abilities.map((ability) => lackOf(bus.line, ability)).find((lack) => lack !== undefined);
 }
@@ -93,6 +93,8 @@ export function chosenChecks(names: readonly string[], line: Line, usual = CHECK
 function refusalOf(name: string, check: Check, line: Line, fitting: readonly Check[]): string {
   const others = fitting.filter(({ group }) => group === check.group).map(({ id }) => id);
   const instead =
-    others.length === 0 ? '' : `; of the group ${check.group} it can carry ${others.join(', ')}`;
+    others.length === 0
+      ? ''
+      : `; checks of the group ${check.group} that fit this line: ${others.join(', ')}`;
   return `check ${name} can't be run on line ${line.name}: ${whyNotOn(line, check)}${instead}`;
 }

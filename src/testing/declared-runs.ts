@@ -20,25 +20,24 @@ export const SCENARIO_TEXT = `name: ${SCENARIO.name}\nsteps:\n  - wait: 1h\n`;
 const scenarioOrder = z
   .strictObject({ kind: z.literal('scenario'), scenario: z.record(z.string(), z.unknown()) })
   .meta({
-    description: 'A scenario as in a file, without the sections about a bench of its own.',
+    description: 'A scenario as in a file, without the sections that define a bench of its own.',
     examples: [{ kind: 'scenario', scenario: SCENARIO }],
   });
 
 const clientOrder = clientOrderSchema.extend({ kind: z.literal('client') }).meta({
-  description: 'What of a client is tested. The line must be open, and the client must poll it.',
+  description: 'How the client of a line is tested. The line must be open, and the client must poll it.',
   examples: [
     { kind: 'client', line: 'lan', unit: 1, checks: ['watching', 'time-out'], limit: '5m', seed: 4711 },
   ],
 });
 
 const fuzzOrder = fuzzOrderSchema.extend({ kind: z.literal('fuzz') }).meta({
-  description:
-    'The line, which must be open and polled by a client, and how long the client is disturbed at random.',
+  description: 'The line (open, and polled by a client), and how long to disturb the client at random.',
   examples: [{ kind: 'fuzz', line: 'lan', unit: 1, limit: '30m', seed: 4711 }],
 });
 
 const serverOrder = serverOrderSchema.extend({ kind: z.literal('server') }).meta({
-  description: 'The server, and what may be requested of it.',
+  description: 'The server, and the requests that may be sent to it.',
   examples: [
     {
       kind: 'server',
@@ -78,7 +77,7 @@ const CLIENT_EXAMPLE = {
   line: 'lan',
   doing: { what: 'an outage of 60 s', number: 7, of: 34, leftMs: 48_000, moreMs: 250_000 },
   verdict: 'pass',
-  conclusions: ['Gives up after 487 ± 3 ms, asks 3 times, waits 100, 200 ms.'],
+  conclusions: ['Gives up after 487 ± 3 ms, retries 2 times, pauses 100, 200 ms.'],
   found: {
     timeoutMs: { value: 487, plusMinus: 3 },
     retries: 2,
@@ -91,7 +90,7 @@ const CLIENT_EXAMPLE = {
       group: 'damaged',
       title: 'Discards a reply with a wrong CRC',
       verdict: 'pass',
-      summary: 'asked again 1000 ms after the request whose reply was spoilt',
+      summary: 'retried 1000 ms after the request whose reply was spoilt',
       durationMs: 2140,
     },
   ],
@@ -105,7 +104,7 @@ const FUZZ_EXAMPLE = {
   line: 'lan',
   verdict: 'fail',
   conclusions: [
-    'The client asked nothing more after 2 moves, in 2 of 2 plays: {delay: 900} for one request; {close: true} for one request.',
+    'The client stopped polling after 2 moves, in 2 of 2 plays: {delay: 900} for one request; {close: true} for one request.',
   ],
   moves: 96,
   plays: 71,
@@ -120,7 +119,7 @@ const FUZZ_EXAMPLE = {
     {
       id: '1',
       group: 'fuzz',
-      title: 'The client asked nothing more',
+      title: 'The client stopped polling',
       verdict: 'fail',
       summary: 'Moves: {delay: 900} for one request; {close: true} for one request (seen in 2 of 2 plays)',
       confidence: { agreeing: 2, trials: 2 },
@@ -153,12 +152,12 @@ const SERVER_EXAMPLE = {
     {
       id: 'function-unknown',
       group: 'refusals',
-      title: 'Does not answer what has to be refused',
+      title: 'Does not answer requests that it must refuse',
       verdict: 'violates',
       grade: 'met',
       code: 'not-refused',
       facts: { answer: { kind: 'silent' }, right: [1] },
-      text: 'the server did not answer, where exception 01 is expected',
+      text: 'no reply; exception 01 was expected',
       seen: { times: 2, of: 2 },
       clause: 'Application Protocol V1.1b3, 7, code 01; Messaging on TCP/IP V1.0b, 4.4.2.2',
     },
@@ -212,7 +211,7 @@ function declared(
     order,
     view: z.object(SHOWN[kind]).meta({
       id: name,
-      description: `A ${called} that runs or has run, with what is known by now.`,
+      description: `A running or finished ${called}, with its findings so far.`,
       examples: [example],
     }),
     withReport: z.object({ ...SHOWN[kind], report }).meta({

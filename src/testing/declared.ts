@@ -16,8 +16,8 @@ const scenarioText = z.string().meta({
 const CHECKED_KINDS = ['client', 'server'] as const;
 
 const checksQuery = z.strictObject({
-  kind: z.enum(CHECKED_KINDS).optional().describe('Checks of clients (default), or of servers.'),
-  line: z.string().optional().describe('Only the checks of clients that can be run on this line.'),
+  kind: z.enum(CHECKED_KINDS).optional().describe('Checks for clients (default) or for servers.'),
+  line: z.string().optional().describe('Only checks for clients that can run on this line.'),
 });
 
 /** A check as it is listed: what it does, why, and when it passes. */
@@ -27,11 +27,11 @@ const checkView = z
     group: z.string(),
     title: z.string(),
     does: z.string(),
-    matters: z.string().describe('Why that matters to somebody who uses the client or the server.'),
-    rule: z.string().describe('When it passes, when it fails, and when neither can be said.'),
-    source: z.string().describe('The clause of a specification, or what is known of real clients.'),
+    matters: z.string().describe('Why this matters to users of the client or the server.'),
+    rule: z.string().describe('When the check passes, fails, or is inconclusive.'),
+    source: z.string().describe('The clause of a specification, or reports about real clients.'),
   })
-  .meta({ id: 'Check', description: 'One check of how a client or a server behaves.' });
+  .meta({ id: 'Check', description: 'One check of the behaviour of a client or a server.' });
 
 export type CheckView = z.infer<typeof checkView>;
 
@@ -43,13 +43,14 @@ export const detailQuery = z.strictObject({
   report: z
     .enum(['true', 'false'])
     .optional()
-    .describe('With `false`, the answer has no report, and is short enough to be asked for often.'),
+    .describe('With `false`, the answer leaves out the report, so it is short enough for frequent polling.'),
 });
 
 const kinds = Object.values(RUNS);
-const anyView = z
-  .union(kinds.map(({ view }) => view))
-  .meta({ description: 'A run, as its kind is shown.', examples: RUNS.scenario.view.meta()?.examples });
+const anyView = z.union(kinds.map(({ view }) => view)).meta({
+  description: 'A run. Its keys depend on its kind.',
+  examples: RUNS.scenario.view.meta()?.examples,
+});
 const kindOfRun = z.enum(KIND_NAMES as [RunKind, ...RunKind[]]);
 
 /** The parts of declarations that name a run. */
@@ -69,8 +70,8 @@ export const RUN_COMMANDS = {
     rest: 'GET /checks',
     kind: 'query',
     sent: section({ kind: z.enum(CHECKED_KINDS).optional(), line: text('the name of a line').optional() }),
-    summary: 'List the checks of clients or of servers',
-    description: 'What each one does, why, and when it passes.',
+    summary: 'List the checks for clients or for servers',
+    description: 'Each with what it does, why, and when it passes.',
     member: 'checks',
     schema: { querystring: checksQuery },
     response: { 200: checkList, ...failures(400) },
@@ -80,13 +81,13 @@ export const RUN_COMMANDS = {
     kind: 'query',
     sent: section({ kind: kindOfRun.optional() }),
     summary: 'List the runs',
-    description: 'Those that run and, of each kind, the newest that are over.',
+    description: 'Running ones, and the newest finished ones of each kind.',
     member: 'runs',
     schema: {
       querystring: z.strictObject({ kind: kindOfRun.optional().describe('Only runs of this kind.') }),
     },
     response: {
-      200: z.object({ runs: z.array(anyView) }).describe('The runs, the oldest first.'),
+      200: z.object({ runs: z.array(anyView) }).describe('The runs, oldest first.'),
       ...failures(400),
     },
   },
@@ -96,7 +97,7 @@ export const RUN_COMMANDS = {
     as: 'order',
     summary: 'Start a run',
     description:
-      'Only one run works on a line at a time. `server`: requests all that clients may request, from this machine; nothing is written without `scratch`; a server is tested once at a time.',
+      'A line has one run at a time. `server`: sends every kind of request a client may send, from this machine; writes nothing without `scratch`; one run per server at a time.',
     schema: {
       querystring: z.strictObject({
         kind: z.literal('scenario').optional().describe('The body is the scenario itself, as JSON or YAML.'),
@@ -111,7 +112,7 @@ export const RUN_COMMANDS = {
     kind: 'query',
     ...OF_RUN,
     summary: 'Read a run',
-    description: 'What is known by now, with the frames or exchanges that show it.',
+    description: 'The findings so far, with the frames or exchanges that show them.',
     schema: { querystring: detailQuery },
     response: {
       200: z
@@ -126,7 +127,7 @@ export const RUN_COMMANDS = {
     sent: section({ failure: text('a reason').optional() }),
     summary: 'Stop a run',
     description:
-      'Its faults are removed, and its lines are free when the answer comes; values that a server test has written are put back. What it has found stays readable.',
+      'When the answer comes, its faults are removed, its lines are free, and values written by a server test are restored. Its findings stay readable.',
     schema: {
       querystring: z.strictObject({
         failure: z
@@ -135,7 +136,7 @@ export const RUN_COMMANDS = {
           .max(4096)
           .optional()
           .describe(
-            'Why the step, check or move that runs has failed, such as that the program of the client has ended. Without it, that is not decided.',
+            'Why the running step, check or move failed, for example because the client program ended. Without it, the running step is undecided.',
           ),
       }),
     },

@@ -50,5 +50,5 @@ export class Lateness {
 
 /** Says by how much this machine was late, as a sentence. */
 export function lateText(ms: number): string {
-  return `this machine was late by ${Math.round(ms)} ms`;
+  return `this machine was ${Math.round(ms)} ms late`;
 }

@@ -14,19 +14,19 @@ const codes = (most: number, what: string) => bounded(z.array(wholeNumber(1, mos
 
 /** What the maker of a server claims. What is left out is not claimed, and not judged. */
 export const claimsSchema = section({
-  functions: codes(127, 'a function code').describe('Functions that the server has.').optional(),
+  functions: codes(127, 'a function code').describe('Functions that the server supports.').optional(),
   exceptions: codes(255, 'an exception code')
-    .describe('The codes of all exceptions that the server answers with.')
+    .describe('The exception codes that the server uses.')
     .optional(),
   registers: wholeNumber(1, 125, 'a quantity of registers')
-    .describe('How many registers one request reads.')
+    .describe('Maximum number of registers per read.')
     .optional(),
-  bits: wholeNumber(1, 2000, 'a quantity of bits').describe('How many bits one request reads.').optional(),
+  bits: wholeNumber(1, 2000, 'a quantity of bits').describe('Maximum number of bits per read.').optional(),
   connections: wholeNumber(1, 65535, 'a number of connections')
-    .describe('How many connections are served at a time.')
+    .describe('Number of connections served at the same time.')
     .optional(),
   broadcast: flag.describe('Whether broadcast writes are executed.').optional(),
-  replyTime: duration(1, LONGEST_MS).describe('The time within which 99 of 100 replies begin.').optional(),
+  replyTime: duration(1, LONGEST_MS).describe('The time within which 99 % of the replies begin.').optional(),
 });
 
 export type Claims = z.output<typeof claimsSchema>;
@@ -50,7 +50,7 @@ export const clientOrderSchema = section({
   seed: wholeNumber(0, MAX_SEED, 'a seed')
     .optional()
     .describe('Seed of the order of the checks and of their random parts (default: random).'),
-  about: aboutSchema.optional().describe('What was tested, by whom, and a remark, for the reports.'),
+  about: aboutSchema.optional().describe('The tested product, the tester, and a remark, for the reports.'),
   observer: section({ register: text('a value, as in meter.setpoint') })
     .optional()
     .describe(
@@ -69,7 +69,7 @@ const span = section({
 export const serverOrderSchema = section({
   device: text('the name of a device')
     .optional()
-    .describe('The device whose real one is tested. Either this, or `real`.'),
+    .describe('The simulated device whose `real` server is tested. Either this or `real`.'),
   real: realTargetSchema
     .optional()
     .describe(
@@ -84,10 +84,10 @@ export const serverOrderSchema = section({
   pause: duration(0, LONGEST_PAUSE_MS).optional().describe('Silence before each request (default: 20ms).'),
   idle: duration(0, LONGEST_PAUSE_MS)
     .optional()
-    .describe('How long the server is left alone before it is asked again (default: 3s).'),
+    .describe('Pause without any request before the next one is sent (default: 3s).'),
   timeout: duration(1, LONGEST_PAUSE_MS)
     .optional()
-    .describe('How long a reply may take (default: found from the replies, up to 5s).'),
+    .describe('Longest wait for a reply (default: derived from the replies, at most 5s).'),
   limit: duration(1, DAY_MS)
     .optional()
     .describe(
@@ -95,21 +95,23 @@ export const serverOrderSchema = section({
     ),
   soak: duration(0, DAY_MS)
     .optional()
-    .describe('How long the server is read at the end (default: not at all).'),
+    .describe('How long to keep reading the server at the end (default: not at all).'),
   scratch: section({ holding: span.optional(), coils: span.optional() })
     .optional()
-    .describe('Addresses that may be written. Their values are put back. Without it nothing is written.'),
+    .describe(
+      'Addresses that may be written. Their values are restored. Without this key, nothing is written.',
+    ),
   broadcast: flag
     .optional()
-    .describe('Whether requests may be sent to all servers of the bus (default: false).'),
+    .describe('Whether broadcasts may be sent to all servers of the bus (default: false).'),
   map: text('the name of a device')
     .optional()
     .describe(
-      'A device of this simulator whose registers say what the server has; of each table, the first 5,000 values.',
+      'A device of this simulator whose registers describe those of the server; the first 5,000 values of each table are compared.',
     ),
   claims: claimsSchema
     .optional()
-    .describe('What the maker of the server claims. A claim that does not hold is a violation.'),
+    .describe('Claims of the manufacturer. A claim that does not hold is a violation.'),
   seed: wholeNumber(0, MAX_SEED, 'a seed')
     .optional()
     .describe('Seed of the order of the checks and of their random parts (default: random).'),
@@ -123,21 +125,21 @@ const { unit, limit, about, observer } = clientOrderSchema.shape;
 export const fuzzOrderSchema = section({
   line: text('the name of a line').describe('The line whose client is fuzzed.'),
   unit,
-  limit: limit.describe('Longest duration, with looking for the shortest schedule (default: 30m).'),
+  limit: limit.describe('Longest duration, including the search for the shortest schedule (default: 30m).'),
   seed: wholeNumber(0, MAX_SEED, 'a seed')
     .optional()
     .describe('Seed of the moves: the same seed tries the same moves (default: random).'),
   moves: wholeNumber(1, MOST_TRIED, 'a number of moves')
     .optional()
-    .describe('How many moves are tried at most (default: as many as there is time for).'),
+    .describe('Maximum number of moves (default: as many as fit into the time).'),
   except: bounded(z.array(text('a kind of move')), MOST_NAMED_OF_FUZZ)
     .optional()
     .describe(
-      'Kinds of moves that are left out, because the client is known not to bear them: kinds of faults, keys of `manners`, `power`, `closed`, `unsolicited`, `catalogue` (default: none).',
+      'Kinds of moves to leave out, because the client is known to fail at them: kinds of faults, keys of `manners`, `power`, `closed`, `unsolicited`, `catalogue` (default: none).',
     ),
   replay: scheduleSchema
     .optional()
-    .describe('Moves that are played in place of drawn ones: the `schedule` of a report.'),
+    .describe('Moves to play instead of random ones: the `schedule` of a report.'),
   about,
   observer,
 });

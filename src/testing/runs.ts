@@ -100,7 +100,7 @@ export class Runs {
     if (closed !== undefined) return refusal('line.not_open', path, `line ${closed} is not open`);
     for (const line of lines) {
       const other = [...this.#kept.values()].find((each) => !each.isOver && each.lines.includes(line));
-      const runs = `run ${other?.id} works on line ${line}; DELETE /api/v1/runs/${other?.id} stops it`;
+      const runs = `run ${other?.id} is using line ${line}; DELETE /api/v1/runs/${other?.id} stops it`;
       if (other) return refusal('line.under_test', path, runs);
     }
     const id = ++this.#last;

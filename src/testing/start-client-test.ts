@@ -106,7 +106,10 @@ export function readClient<Source extends ClientSource>(
 function hasForeignObserver(at: At): boolean {
   for (const key of ['command', 'url'] as const) {
     if (at.key(key).value === undefined) continue;
-    const why = key === 'command' ? 'a request can start no program' : 'a request can have no address asked';
+    const why =
+      key === 'command'
+        ? "a REST request can't start a program"
+        : "a REST request can't make the simulator fetch a URL";
     at.key(key).wrong(`${why}; use a register, or modbus-sim test-client without --url`);
     return true;
   }

@@ -131,7 +131,7 @@ const TRIALS: readonly Trial[] = [
   {
     verb: 'fuzz',
     args: ({ url }) => ['fuzz', 'fuzzed', '--url', url, '--moves', '1', '--limit', '1m', ...poll('fuzzed')],
-    says: /came back to its usual round after each of/,
+    says: /returned to its usual polls after each of/,
     byHost: true,
   },
   {

@@ -27,10 +27,10 @@ it('gives all lines to one run, or none, until it ends', async () => {
     return started.ok ? started.value : started.problems.map(({ message }) => message).join();
   };
   const one = begin('scenario', 'a', 'b');
-  expect(begin('client', 'c', 'b')).toBe('run 1 works on line b; DELETE /api/v1/runs/1 stops it');
+  expect(begin('client', 'c', 'b')).toBe('run 1 is using line b; DELETE /api/v1/runs/1 stops it');
   expect(begin('client', 'c')).toMatchObject({ id: 2 });
   if (typeof one !== 'string') one.stop();
   expect(begin('scenario', 'a', 'b')).toMatchObject({ id: 3 });
-  expect(begin('scenario', 'c')).toBe('run 2 works on line c; DELETE /api/v1/runs/2 stops it');
+  expect(begin('scenario', 'c')).toBe('run 2 is using line c; DELETE /api/v1/runs/2 stops it');
   await simulator.stop();
 });

@@ -23,6 +23,8 @@ export interface RawExchange {
   /** When the last byte had left, as far as the speed of the port tells. */
   readonly sentAt: number;
   readonly chunks: readonly RawChunk[];
+  /** How many of the chunks came before the last piece was sent: they are no answer to it. */
+  readonly early: number;
   readonly endedAt: number;
   /** Why the port or the connection is gone, as one sentence; undefined while it is open. */
   readonly lost: string | undefined;
@@ -113,9 +115,11 @@ export class RawConnection implements WireListener {
     signal?.addEventListener('abort', onStop);
     const startedAt = this.#clock.now();
     let sentAt = startedAt;
+    let early = 0;
     for (const { bytes, waitMs = 0 } of pieces) {
       if (waitMs > 0) await this.#until(sentAt + waitMs, signal);
       if (!this.#isOpen || signal?.aborted) break;
+      early = chunks.length;
       // Taken before the write: if the process is stalled here, a reply looks later, never too early.
       const from = Math.max(this.#clock.now(), sentAt);
       const lost = this.#wire.write(bytes);
@@ -123,11 +127,11 @@ export class RawConnection implements WireListener {
       sentAt = from + bytes.length * this.times.character;
     }
     this.lastAt = Math.max(this.lastAt, sentAt);
-    await this.#hear(chunks, sentAt + timeout, { look, signal });
+    await this.#hear(chunks, early, sentAt + timeout, { look, signal });
     signal?.removeEventListener('abort', onStop);
     this.#chunks = undefined;
     this.#room = MOST_HEARD - sizeOf(this.#unsolicited);
-    return { startedAt, sentAt, chunks, endedAt: this.#clock.now(), lost: this.#lost };
+    return { startedAt, sentAt, chunks, early, endedAt: this.#clock.now(), lost: this.#lost };
   }
 
   /** Returns the bytes that came while no exchange was under way, since the last call. */
@@ -169,16 +173,17 @@ export class RawConnection implements WireListener {
     this.#news();
   }
 
-  /** Resolves when the exchange is over. */
+  /** Resolves when the exchange is over. What came `early` is not looked at. */
   #hear(
     chunks: readonly RawChunk[],
+    early: number,
     late: number,
     { look, signal }: { look: (heard: Uint8Array) => HeardSoFar; signal: AbortSignal | undefined },
   ): Promise<void> {
     const { gap, character } = this.times;
     const latest = late + Math.max(NETWORK_REST_MS, LONGEST_FRAME * character);
     let heard: Uint8Array = newBytes(0);
-    let seen = 0;
+    let seen = early;
     return new Promise((resolve) => {
       let callOff = (): void => {};
       const check = (): void => {
@@ -187,7 +192,7 @@ export class RawConnection implements WireListener {
           heard = concatBytes(heard, ...chunks.slice(seen).map(({ bytes }) => bytes));
           seen = chunks.length;
         }
-        const state = seen === 0 ? 'more' : look(heard);
+        const state = seen === early ? 'more' : look(heard);
         const silentAt = (chunks.at(-1)?.at ?? Number.NEGATIVE_INFINITY) + gap;
         const endsAt = Math.min(latest, state === 'perhaps' ? silentAt : Math.max(late, silentAt));
         const isCut = !this.#isOpen || this.#room === 0 || signal?.aborted === true;

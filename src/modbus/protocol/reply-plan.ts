@@ -121,6 +121,22 @@ export function achieved(
 }
 
 /**
+ * When each step of a plan would happen on an idle line, in ms since the end of the request.
+ * @param turnaround the wait before a reply, and `characterTime`, in ms
+ */
+export function onIdleLine(plan: ReplyPlan, turnaround: number, characterTime: number): StepReport[] {
+  if (plan.kind === 'silence') return [];
+  let at = plan.early ? 0 : turnaround;
+  return plan.steps.map((step) => {
+    const plannedAt = at + step.waitMs;
+    at = plannedAt;
+    if (step.kind === 'bytes') at += step.bytes.length * characterTime;
+    if (step.kind === 'break') at += step.ms;
+    return achieved(plannedAt, plannedAt, at, undefined);
+  });
+}
+
+/**
  * Makes the report on a step that was not done.
  * @param gaveUpAt when it was clear that the step is not done
  */

@@ -35,8 +35,13 @@ const VIEWS: Readonly<Record<ViewName, LoadedLate>> = {
     title: 'Registers',
     load: async () => (await import('./views/registers/registers.js')).RegistersView,
   },
+  panel: { title: 'Panel', load: async () => (await import('./views/panel/panel.js')).PanelView },
   traffic: { title: 'Traffic', load: async () => (await import('./views/traffic/traffic.js')).TrafficView },
   faults: { title: 'Faults', load: async () => (await import('./views/faults/faults.js')).FaultsView },
+  catalogue: {
+    title: 'Catalogue',
+    load: async () => (await import('./views/catalogue/catalogue.js')).CatalogueView,
+  },
   tests: { title: 'Tests', load: async () => (await import('./views/tests/tests.js')).TestsView },
   fleet: { title: 'Fleet', load: async () => (await import('./views/fleet/fleet.js')).FleetView },
   report: { title: 'Report', load: async () => (await import('./views/report/report.js')).ReportView },

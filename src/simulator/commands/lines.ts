@@ -102,6 +102,11 @@ function lineView(line: Line): LineView {
     link: link ?? null,
     settings: lineSettings(line.definition),
     units: Object.fromEntries(line.definition.units),
+    manners: Object.fromEntries(
+      [...line.bus.stations.devices].flatMap(({ name, manners }) =>
+        manners ? [[name, { ...manners }]] : [],
+      ),
+    ),
     uptime: uptime === undefined ? null : thousandths(uptime),
     ...(clients !== undefined && { clients }),
     ...(times && { times: viewTimes(times) }),

@@ -10,7 +10,7 @@ import type { ClientOrder, WatchedClient } from './watched-client.js';
 interface KnownByNow extends Pick<Report, 'findings'> {
   /** What became of the client, as sentences: it has crashed, is gone, or was away. */
   readonly fates: readonly string[];
-  /** True when the client has ended or asks nothing more, and no check is to blame. */
+  /** True when the client has ended, or asks a poll no more, and no check is to blame. */
   readonly isGone: boolean;
 }
 
@@ -19,11 +19,13 @@ interface KnownByNow extends Pick<Report, 'findings'> {
  * check failed, the verdict is `error`.
  */
 const TOO_MANY = 0.5;
+/** From this many connections on that a client has left open, it is said to do so. */
+const LEAK = 3;
 
 /** Makes the report on what a client test has found by now. */
 export function clientTestReport(
   { line, seed, about, checks }: ClientOrder & { readonly checks: readonly Check[] },
-  { course, facts: found }: Pick<WatchedClient, 'course' | 'facts'>,
+  { course, facts: found, log: { leftOpen } }: Pick<WatchedClient, 'course' | 'facts' | 'log'>,
   { fates, findings, isGone }: KnownByNow,
 ): Report {
   const { startedAt, durationMs, refusal, isOver, isStopped, suspended = '' } = course;
@@ -62,6 +64,12 @@ export function clientTestReport(
       ...(isStopped ? [STOPPED] : []),
       ...(refusal === undefined ? [first, ...others] : [refusal, undecided ?? '', ...fates]),
       ...new Set(conclusions),
+      leftOpen < LEAK
+        ? ''
+        : `leaves its connection open when it opens another where no reply comes: ${leftOpen} of them are open`,
+      found.shownForNothing === undefined
+        ? ''
+        : `shows ${JSON.stringify(found.shownForNothing)} when no reply comes, like a value`,
       ...(refusal === undefined ? [foundText(found) || (isOver ? 'No time was measured' : '')] : []),
       suspended,
     ].flatMap((text) => (text === '' ? [] : sentence(text))),

@@ -6,9 +6,9 @@ import type { Doing } from '../doing.js';
 import type { Finding, Report } from '../report/report.js';
 import { durationText, longDuration } from '../report/words.js';
 import { median } from '../times.js';
-import { type ClientTestOrder, inTurns, runnable } from './client-test-order.js';
+import { type ClientTestOrder, inTurns, leavesPolls, runnable, sideBySide } from './client-test-order.js';
 import { clientTestReport, findingOf } from './client-test-report.js';
-import { isReading, type Poll, pollsIn, targetOf, timesBetween } from './heard/exchange.js';
+import { type Poll, pollsIn, targetOf, timesBetween } from './heard/exchange.js';
 import { unevenText, watchClient } from './heard/watching.js';
 import { type Check, Exam, SLOWEST_MS } from './trial/exam.js';
 import { type StoppedPolls, secondsSince, soFar, stoppedAfter } from './trial/gone.js';
@@ -20,6 +20,10 @@ import { type Audience, type End, WatchedClient } from './watched-client.js';
 const POLLS_PER_CHECK = 8;
 /** A disturbance that lasts this long, in ms, comes last and is announced. */
 const LONG_MS = 30_000;
+/** A poll that has not come for this long, in ms, while others come, is asked no more: some clients try again after a minute. */
+const DROPPED_MS = 100_000;
+/** A poll period that differs by this fraction is another rhythm. */
+const OTHER_RHYTHM = 0.1;
 /** How many polls show a new rhythm. */
 const FEW_POLLS = 4;
 /** The groups of checks that lose no reply. */
@@ -35,6 +39,11 @@ interface Running {
 interface Outcome {
   readonly running: Running;
   readonly ended: EndedCheck;
+}
+
+/** A check that is over but for the next poll, which the next check may disturb. */
+interface Owed extends Outcome {
+  readonly isInTime: Promise<boolean>;
 }
 
 /** A check whose poll the client has stopped asking. */
@@ -55,9 +64,10 @@ export class ClientTest {
   /** After which checks the client may have been started again, and how that was seen; parts of a sentence. */
   readonly #away: string[] = [];
   readonly #running = new Set<Running>();
+  #owed: Owed | undefined;
   /** The checks that disturbed the client last. */
   #newest: readonly Check[] = [];
-  /** True when the client has ended or asks nothing more, and no check is to blame. */
+  /** True when the client has ended, or asks a poll no more, and no check is to blame. */
   #isGone = false;
   /** When the first check began, and when the newest finding was made. */
   #begunAt: number | undefined;
@@ -88,12 +98,14 @@ export class ClientTest {
   /** Runs all checks and resolves when they are over. It never throws for what the client does. */
   async run(): Promise<Report> {
     let end = await this.#client.during(this.#runAll());
+    if (this.#owed) this.#paid(this.#owed);
     for (const running of this.#running) this.#breakOff(running, this.#reason(end));
     const problem = await this.#client.leave();
     if (problem !== undefined) {
       end = { by: 'bench', text: problem };
       this.#fates.push(problem);
     }
+    this.#sayDropped();
     const summary = `${this.#reason(end)}${end?.by === 'stop' || end?.by === 'limit' ? ' before' : ''}`;
     for (const [i, check] of this.#left().entries()) {
       this.#add(check, { verdict: i === 0 && end?.by === 'bench' ? 'error' : 'not run', summary }, 0);
@@ -110,6 +122,26 @@ export class ClientTest {
       findings: this.#findings,
       isGone: this.#isGone,
     });
+  }
+
+  /** Names the polls that the client asks no more while it asks others, and what it met last when it asked them. */
+  #sayDropped(): void {
+    const { log, polls, clock, target } = this.#client;
+    const [now, newest] = [clock.now(), log.newest()];
+    const isRegular = ({ asked }: Poll) => asked.length * 2 >= (target?.asked.length ?? 0);
+    if (now - (newest.at(-1)?.at ?? 0) > FEW_POLLS * (target?.periodMs ?? 0)) return;
+    for (const { key, text, periodMs = 0 } of polls.filter(isRegular)) {
+      const last = newest.findLast(({ poll }) => poll === key);
+      if (
+        newest.length === 0 ||
+        now - (last?.at ?? newest[0]?.at ?? now) < Math.max(DROPPED_MS, 5 * periodMs)
+      )
+        continue;
+      const spoilt = log.spoilt.find(({ seq }) => seq >= (last?.seq ?? 0)) ?? log.spoilt.at(-1);
+      const met = this.order.checks.find(({ id }) => spoilt?.rule?.name.startsWith(`test-${id}-`));
+      this.#fates.push(`the client no longer polls ${text}${met ? ` since ${met.what}` : ''}`);
+      this.#isGone = true;
+    }
   }
 
   /** What it does now; undefined when it is over. */
@@ -196,6 +228,8 @@ export class ClientTest {
       const end = await this.#takeTurn(turn);
       if (end) return end;
     }
+    const end = await this.#settle();
+    if (end) return end;
     await Promise.all(watching);
     return undefined;
   }
@@ -213,6 +247,10 @@ export class ClientTest {
    * @returns why the remaining checks are not run; undefined when they may be
    */
   async #takeTurn(turn: readonly Check[]): Promise<End | undefined> {
+    if (!leavesPolls(turn.slice(0, this.#targets.length))) {
+      const end = await this.#settle();
+      if (end) return end;
+    }
     const targets = this.#targets;
     const hadRhythm = !this.#client.isWithoutRhythm;
     const together = turn.slice(0, targets.length);
@@ -220,33 +258,76 @@ export class ClientTest {
     for (const { what, lastsMs = 0 } of together)
       if (lastsMs >= LONG_MS) this.#client.note(`now ${what}: this takes ${durationText(lastsMs)}`);
     const runs = together.map((check, i) => this.#begin(check, targets[i] as Poll, isBeside));
+    const late = this.#owed
+      ? [this.#owed.isInTime.then((isInTime) => (isInTime ? new Promise<never>(() => {}) : undefined))]
+      : [];
     const outcomes = await Promise.race([
       Promise.all(
         runs.map(async (running) => ({ running, ended: await runCheck(running.check, running.exam) })),
       ),
       this.#client.crashed,
+      ...late,
     ]);
+    if (outcomes === undefined) {
+      for (const running of runs) this.#drop(running);
+      this.#client.rules.removeAll();
+      return (await this.#settle()) ?? this.#takeTurn(turn);
+    }
     if (hadRhythm && this.#client.isWithoutRhythm) this.#sayRhythm(targets[0] as Poll);
     this.#newest = together;
     const end = await (typeof outcomes === 'string'
       ? this.#clientHasCrashed(runs, outcomes)
-      : this.#judge(outcomes, isBeside));
+      : this.#owes(outcomes)
+        ? undefined
+        : this.#judge(outcomes, isBeside));
     if (end) return end;
-    for (const check of this.#left().filter((each) => turn.includes(each))) {
+    const owed = this.#owed?.running.check;
+    for (const check of this.#left().filter((each) => turn.includes(each) && each !== owed)) {
       const end = await this.#takeTurn([check]);
       if (end) return end;
     }
     return undefined;
   }
 
+  /** True for a check that is over but for the next poll of the client. */
+  #owes([outcome]: readonly Outcome[]): boolean {
+    const { afterwards } = outcome?.ended ?? {};
+    if (!outcome || !afterwards) return false;
+    const owed = { ...outcome, isInTime: afterwards.isInTime() };
+    this.#owed = owed;
+    this.#client.rules.removeAll();
+    void owed.isInTime.then((isPaid) => isPaid && this.#paid(owed));
+    return true;
+  }
+
+  #paid(owed: Owed): void {
+    if (this.#owed !== owed) return;
+    this.#owed = undefined;
+    this.#finish(owed.running, owed.ended, true);
+    owed.running.exam.end();
+    this.#running.delete(owed.running);
+  }
+
+  /** Waits until it is known whether the client polls as usual after the last check. @returns why the remaining checks are not run */
+  async #settle(): Promise<End | undefined> {
+    const owed = this.#owed;
+    if (!owed) return undefined;
+    const { running, ended, isInTime } = owed;
+    const over = isInTime.then((isPaid) => (isPaid ? ended : (ended.afterwards?.later() ?? ended)));
+    const final = await Promise.race([over, this.#client.crashed]);
+    if (this.#owed !== owed) return undefined;
+    this.#owed = undefined;
+    if (typeof final === 'string') return this.#clientHasCrashed([running], final);
+    return this.#judge([{ running, ended: final }], false);
+  }
+
   /** Says that the client no longer polls in its rhythm, and since when: several checks may have run at the same time. */
   #sayRhythm({ key, text, periodMs = 0 }: Poll): void {
     const asked = this.#client.log.newest().filter(({ poll }) => poll === key);
-    const [now, before] = [median(timesBetween(asked.slice(-FEW_POLLS))), periodMs].map((ms) =>
-      durationText(Math.round(ms)),
-    );
+    const nowMs = median(timesBetween(asked.slice(-FEW_POLLS)));
+    const [now, before] = [nowMs, periodMs].map((ms) => durationText(Math.round(ms)));
     const since = this.#newest.map(({ what }) => what).join(' and ');
-    if (since !== '' && now !== before)
+    if (since !== '' && Math.abs(nowMs - periodMs) > OTHER_RHYTHM * periodMs)
       this.#fates.push(`since ${since} the client polls ${text} every ${now} instead of every ${before}`);
   }
 
@@ -332,11 +413,14 @@ export class ClientTest {
    * nothing was disturbed.
    */
   async #clientHasCrashed(runs: readonly Running[], how: string): Promise<End | undefined> {
-    const [blamed] = metLast(runs, (running) => running);
+    const owed = this.#owed;
+    const [blamed] = metLast(owed ? [owed.running, ...runs] : runs, (running) => running);
+    if (owed && blamed !== owed.running) this.#paid(owed);
+    this.#owed = undefined;
     const { headline, text } = crashOf(how, blamed ? `after ${blamed.check.what}` : this.#undisturbed);
     this.#fates.push(headline);
     if (blamed) this.#finish(blamed, sure('wrong', text, this.#client.log.newest().slice(-LAST_FRAMES)));
-    for (const running of runs) this.#drop(running);
+    for (const running of owed ? [owed.running, ...runs] : runs) this.#drop(running);
     this.#client.rules.removeAll();
     if (blamed) return this.#startAgain('the client had ended');
     this.#isGone = true;
@@ -423,20 +507,4 @@ function awayText([first, ...others]: readonly string[]): string[] {
   const checks = others.length === 1 ? 'one more check' : `${others.length} more checks`;
   const more = others.length === 0 ? '' : `; the same in ${checks}`;
   return [`the client may have been restarted: ${first}${more}`];
-}
-
-/**
- * The polls that can be disturbed beside each other: the target, and reading polls that are answered
- * and asked at least half as often.
- */
-function sideBySide({ polls, order: { unitId } }: WatchedClient, target: Poll): Poll[] {
-  const others = polls.filter(
-    (each) =>
-      each.key !== target.key &&
-      each.isAnswered &&
-      isReading(each) &&
-      each.asked.length * 2 >= target.asked.length &&
-      (unitId === undefined || each.unitId === unitId),
-  );
-  return [target, ...others];
 }

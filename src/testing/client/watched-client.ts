@@ -95,6 +95,8 @@ export class WatchedClient {
   #isDisturbed = false;
   #disturbedUntil = 0;
   #isWithoutRhythm = false;
+  /** True when the client took no replies in the time to recover, and nothing was done about it since. */
+  isLost = false;
 
   constructor(bench: Simulator, order: ClientOrder, { audience = {}, clock, keepsClosed }: Around = {}) {
     this.order = order;
@@ -196,6 +198,7 @@ export class WatchedClient {
   recovered(): void {
     this.log.usualUntil = this.log.last;
     this.#isDisturbed = false;
+    this.isLost = false;
   }
 
   lostRhythm(): void {
@@ -227,6 +230,7 @@ export class WatchedClient {
   async restart(): Promise<string | undefined> {
     this.#awaitCrash();
     const problem = await this.order.restart?.();
+    this.isLost = false;
     this.disturb();
     this.disturbed();
     return problem;

@@ -96,6 +96,8 @@ const REQUESTS = weighted([
   [3, wholeFrom(1, USUAL_PAUSE)],
   [1, wholeFrom(1, LONGEST_MOVE)],
 ]);
+/** How often a common thing happens before another one follows at once. */
+const MOST_IN_A_ROW = wholeFrom(1, 2);
 /** How many requests the simplest moves are for: one, and enough for a client that asks several times. */
 const SIMPLE_REQUESTS = [1, 6];
 
@@ -112,11 +114,17 @@ export function* makingDeck(played: Played, seed: number): Work<Deck | undefined
     requests: REQUESTS(random),
     does: does(random),
   });
+  const common = commonOf(played);
+  const row: Draw<Move[]> = (random) => [
+    { after: AFTER(random), requests: MOST_IN_A_ROW(random), does: common(random) },
+    { after: 0, requests: 1, does: common(random) },
+  ];
+  const rows: Draw<Move[]> = (random) => listOf(row, 1, MOST_MOVES / 2)(random).flat();
   const simple = simplestOf(played).filter((each) => !kindsIn(each).some((kind) => kind === 'delay'));
   const first = SIMPLE_REQUESTS.flatMap((requests) =>
     simple.map((does): Schedule => [{ after: 0, requests, does }]),
   ).filter(([only]) => only && stepOf(only, played.simulator));
-  return new Deck(first, listOf(move, 1, MOST_MOVES), seed);
+  return new Deck(first, either(listOf(move, 1, MOST_MOVES), rows), seed);
 }
 
 /** The simplest moves, each by itself, and then schedules of moves that are drawn. The same seed draws the same ones. */
@@ -268,6 +276,30 @@ function* entriesFor(played: Played): Iterable<Draw<WrittenActions> | undefined>
     };
     yield player.whyNot === undefined ? oneOf([does]) : undefined;
   }
+}
+
+/** Draws what happens on every bus, the usual things most: clients break where two or three of these come in a row. */
+function commonOf(played: Played): Draw<WrittenActions> {
+  const { line, about, simulator } = played;
+  const isSocket = about.framing === 'socket';
+  const all: [weight: number, fault: object][] = [
+    [4, { silence: true }],
+    ...[1, 2, 4, 6, 11].map((code): [number, object] => [1, { exception: code }]),
+    [2, { truncate: 5 }],
+    [2, isSocket ? { transaction: '+7' } : { crc: 'invert' }],
+    [1, { unit: 247 }],
+    [1, { byteCount: 1 }],
+    [1, { delay: 500 }],
+    [1, { split: { at: 'middle', gap: isSocket ? 20 : 1 } }],
+    [1, { duplicate: { times: 1 } }],
+    [2, { close: 'end' }],
+  ];
+  const able = all.flatMap(([weight, fault]) => {
+    const does: WrittenActions = { fault: { when: { line: line.name }, do: [fault] } };
+    const can = isAllowed(does, played) && stepOf({ after: 0, requests: 1, does }, simulator) !== undefined;
+    return can ? [[weight, oneOf([does])] as const] : [];
+  });
+  return weighted(able);
 }
 
 /** The simplest moves, the simplest first: what shrinking puts in place of others. */

@@ -17,7 +17,7 @@ export function weighted<Drawn>(draws: readonly (readonly [weight: number, Draw<
       if (left < weight) return draw(random);
       left -= weight;
     }
-    throw new Error('there is nothing to draw');
+    throw new Error('nothing to draw');
   };
 }
 

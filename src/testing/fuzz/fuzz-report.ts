@@ -101,14 +101,14 @@ function scenarioText(schedule: Schedule, { kind, text }: ClientFailure, shown: 
       stepsOf(move, isEndless ? { wait: watched, ...calm } : { wait: lengthOf(move, target) }),
     ),
     ...regular.map((each) => ({
-      name: `it gets its reply to ${each.text}`,
+      name: `it gets a reply to ${each.text}`,
       expect: { ...askedFor(each), response: 'ok', times: { min: 3 } },
       within,
     })),
-    ...(isEndless ? [{ name: 'it does not ask without end', ...calm, within: watched }] : []),
+    ...(isEndless ? [{ name: 'it does not poll without end', ...calm, within: watched }] : []),
     ...(kind === 'astray' ? rhythm(target, watched, within) : []),
   ];
-  const unseen = 'A scenario does not see that. fuzz --replay plays the same moves, and looks for it.';
+  const unseen = "A scenario can't detect this. fuzz --replay plays the same moves and checks for it.";
   return fileText({ name: movesText(schedule), line, seed, ...bench, steps }, [
     `The client ${text.split('\n')[0]}.`,
     ...(isSeen ? [] : [unseen]),
@@ -180,8 +180,8 @@ export interface KnownByNow {
 /** Fewer moves than these have shown nothing. */
 const FEWEST_MOVES = 10;
 
-const RULE = `Fails when the client ends, asks nothing more, asks without end, sends bytes that are no request, has a value that \
-no reply carried, or does not come back to its usual round, in ${NEEDED} of 3 plays of the same moves, or of no moves at all; inconclusive when that was seen once and could not be shown again.`;
+const RULE = `Fails when the client ends, stops polling, polls without end, sends bytes that are not a request, shows a value that \
+no reply carried, or does not return to its usual polls, in ${NEEDED} of 3 plays of the same moves, or without any moves; inconclusive when this was seen once and could not be reproduced.`;
 
 /** Makes the report on what is known by now. */
 export function fuzzReport(
@@ -202,7 +202,7 @@ export function fuzzReport(
     isStopped ? STOPPED : undefined,
     course.suspended,
     fate,
-    best && whyEnded && `${whyEnded}${isOpen ? ', before all shorter moves were tried' : ''}`,
+    best && whyEnded && `${whyEnded}${isOpen ? ', before all shorter schedules were tried' : ''}`,
     ...new Set(
       refusal !== undefined
         ? [refusal]
@@ -256,14 +256,14 @@ export function fuzzReport(
 export function findingOf(fuzzed: SeenFailure, number: number): Finding {
   const { schedule, met, failure, plays, frames } = fuzzed;
   const [first = ''] = failure.text.split('\n');
-  const again = isShown(fuzzed) || plays.played < NEEDED ? '' : ', and not shown again';
+  const again = isShown(fuzzed) || plays.played < NEEDED ? '' : ', and not reproduced';
   const played = `${movesText(schedule, met)} (seen in ${playsText(plays)}${again})`;
   const how = isByItself(fuzzed)
     ? `without any move (seen first after ${movesOf(schedule)})`
     : `moves: ${played}`;
   return {
     id: String(number),
-    title: `The client ${first}${isByItself(fuzzed) ? ', by itself' : ''}`,
+    title: `The client ${first}${isByItself(fuzzed) ? ', on its own' : ''}`,
     verdict: isShown(fuzzed) ? 'fail' : 'inconclusive',
     summary: `${failure.text === first ? '' : `${failure.text}\n`}${capital(how)}`,
     ...(isShown(fuzzed) && { conclusion: `${first}; ${how}` }),
@@ -275,7 +275,7 @@ export function findingOf(fuzzed: SeenFailure, number: number): Finding {
       does: 'Disturbs the client with random moves, one after the other, until it fails, then looks for the fewest and simplest moves that reproduce the failure.',
       matters: 'Devices, adapters and networks cause such disturbances one after the other.',
       rule: RULE,
-      fix: 'Play the moves again with --replay, or run the scenario, until the client comes back to its usual round.',
+      fix: 'Play the moves again with --replay, or run the scenario, until the client returns to its usual polls.',
       source:
         'No specification allows a client to end, to fall silent or to poll without end because of bytes it received.',
     },
@@ -308,7 +308,7 @@ function verdictOf(
 
 function triedText({ moves, plays }: KnownByNow, isOver: boolean): string {
   const tried = `${moves} moves in ${plays} plays`;
-  return isOver ? `the client came back to its usual round after each of ${tried}` : `${tried} so far`;
+  return isOver ? `the client returned to its usual polls after each of ${tried}` : `${tried} so far`;
 }
 
 /** Says what the client did, and after what. */
@@ -316,8 +316,8 @@ function conclusionOf(seen: SeenFailure): string {
   const { failure, schedule, met, plays, without } = seen;
   const [first = ''] = failure.text.split('\n');
   if (without && isByItself(seen))
-    return `the client ${first} by itself: without any move, in ${playsText(without)}`;
-  const often = `in ${playsText(plays)}${isShown(seen) ? '' : ', which does not show it again'}`;
+    return `the client ${first} on its own: without any move, in ${playsText(without)}`;
+  const often = `in ${playsText(plays)}${isShown(seen) ? '' : ', so it was not reproduced'}`;
   return `the client ${first} after ${movesOf(schedule)}, ${often}: ${movesText(schedule, met)}`;
 }
 

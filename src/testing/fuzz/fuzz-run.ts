@@ -48,7 +48,7 @@ const TOO_MANY_SEEN: End = {
   by: 'client',
   text: `the client failed ${MOST_SEEN} times, so no more moves were tried`,
 };
-const NOTHING_LEFT: End = { by: 'client', text: 'no kind of move is left that the client bears' };
+const NOTHING_LEFT: End = { by: 'client', text: 'the client fails at every kind of move' };
 /** What a client does beside asking. */
 const DEEDS: readonly TrafficEvent['kind'][] = [
   'client',
@@ -148,12 +148,12 @@ export class FuzzRun {
   async #runAll(): Promise<End | undefined> {
     const client = this.#client;
     const watched = await watchClient(client);
-    if ('crash' in watched) client.refuse(`the client ended before anything was done: ${watched.crash}`);
+    if ('crash' in watched) client.refuse(`the client ended before the first move: ${watched.crash}`);
     if (!('target' in watched)) return undefined;
     this.#pace = RequestPace.of(client, watched.target, (text) => this.#onEndless({ kind: 'endless', text }));
     this.#player = new Player(this.#bench, client, this.#pace);
     const unusable = await client.values?.ready(this.#newExam());
-    if (unusable !== undefined) client.note(`Values are not looked at: ${unusable}.`);
+    if (unusable !== undefined) client.note(`Values are not checked: ${unusable}.`);
     const { replay } = this.order;
     return replay ? this.#replay(replay) : this.#walk(watched.target);
   }
@@ -208,7 +208,7 @@ export class FuzzRun {
   #sayHowFar(newMoves: number): void {
     const { moves, plays } = this.#known;
     if (Math.floor(moves / NOTE_EVERY) > Math.floor((moves - newMoves) / NOTE_EVERY))
-      this.#client.note(`${moves} moves in ${plays} plays, the client is well`);
+      this.#client.note(`${moves} moves in ${plays} plays, no failure`);
   }
 
   /**
@@ -225,7 +225,7 @@ export class FuzzRun {
     const isNew = (kind: string) => !leftOut.includes(kind);
     const added = [...new Set(kinds)].filter(isNew);
     leftOut.push(...added);
-    this.#client.note(`from now on without ${added.join(', ')}, to see what else it can't bear`);
+    this.#client.note(`from now on without ${added.join(', ')}, to find other failures`);
     return true;
   }
 
@@ -368,7 +368,7 @@ export class FuzzRun {
     const hasCrashed = this.#client.crashed.then(() => false);
     const isThere = kind !== 'ended' && (await Promise.race([isWell(), hasCrashed]));
     exam.end();
-    if (!isThere) this.#known.fate ??= 'the client did not come back, and nobody could start it again';
+    if (!isThere) this.#known.fate ??= 'the client did not recover and could not be restarted';
     return isThere;
   }
 
@@ -387,7 +387,7 @@ export class FuzzRun {
       exam.end();
       if (isThere !== true) problem = isThere === false ? 'it did not poll as before' : isThere;
     }
-    if (problem !== undefined) this.#known.fate ??= `the client could not be started again: ${problem}`;
+    if (problem !== undefined) this.#known.fate ??= `the client could not be restarted: ${problem}`;
     this.#isFresh = true;
     return problem === undefined;
   }

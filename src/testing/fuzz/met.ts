@@ -35,6 +35,6 @@ function metBy(exchange: Exchange): string | undefined {
   const pdu = pduOf(reply);
   if (!pdu) return 'a damaged reply';
   const [code = 0, second] = pdu;
-  if (((code ^ (exchange.pdu[0] ?? 0)) & ~EXCEPTION_FLAG) !== 0) return 'a reply of another function';
+  if (((code ^ (exchange.pdu[0] ?? 0)) & ~EXCEPTION_FLAG) !== 0) return 'a reply to another function';
   return (code & EXCEPTION_FLAG) === 0 ? undefined : `exception ${second}`;
 }

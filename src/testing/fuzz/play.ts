@@ -182,10 +182,10 @@ export class Player {
       if (!isGone && (silent > astrayMs / 2 || clock.now() - begin < astrayMs)) continue;
       this.#limits = AGAIN;
       if (!isGone) return { kind: 'astray', text: astrayText(exam, since) };
-      const more = asked.length === 0 ? '' : `fell silent after ${asked.length} more requests, and `;
+      const more = asked.length === 0 ? '' : `sent ${asked.length} more requests, then `;
       return {
         kind: 'gone',
-        text: `${more}asked nothing more for ${durationText(Math.round(silent / 1000) * 1000)}`,
+        text: `${more}sent nothing for ${durationText(Math.round(silent / 1000) * 1000)}`,
       };
     }
   }
@@ -207,13 +207,14 @@ function astrayText({ log, client, target }: Exam, since: number): string {
   const missing = client.polls.filter(
     (each) => each.asked.length * 2 >= target.asked.length && !asked.some(({ poll }) => poll === each.key),
   );
-  if (missing.length > 0) return `never asked ${missing.map(({ text }) => text).join(', ')} again`;
+  if (missing.length > 0)
+    return `text).join(', ')} again => never sent ${missing.map(({ text }) => text).join(', ')} again => text).join(', ')} again`;
   const times = asked.filter(({ poll }) => poll === target.key).map(({ at }) => at);
   const interval = Math.round(median(times.slice(1).map((at, i) => at - (times[i] ?? at))));
   const before = Math.round(target.periodMs ?? 0);
   return Number.isNaN(interval)
-    ? `did not come back to its usual round`
-    : `did not come back to its usual rhythm: it polls every ${durationText(interval)} in place of ${durationText(before)}`;
+    ? `did not return to its usual polls`
+    : `did not return to its usual rhythm: it polls every ${durationText(interval)} instead of every ${durationText(before)}`;
 }
 
 /** Tells whether the observer shows a new value that good replies carry; it has two chances. */
@@ -229,7 +230,7 @@ function sentBytes({ log }: Exam, since: number): ClientFailure | undefined {
   const damaged = log.othersAfter(since).filter(isNoRequest);
   if (damaged.length === 0) return undefined;
   const times = damaged.length === 1 ? 'once' : `${damaged.length} times`;
-  return { kind: 'bytes', text: `sent bytes that are no request, ${times}` };
+  return { kind: 'bytes', text: `sent bytes that are not a request, ${times}` };
 }
 
 function isNoRequest(event: TrafficEvent): boolean {

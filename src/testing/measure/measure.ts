@@ -294,8 +294,8 @@ function whyClosed({ definition, counters }: Line, lastRequestAt: number): strin
   if (definition.kind === 'serial' || counters.rejected === 0) return undefined;
   const { idleTimeout = Number.POSITIVE_INFINITY, maxClients } = definition;
   return performance.now() - lastRequestAt >= idleTimeout
-    ? `no request came for ${idleTimeout} ms, its idleTimeout; set it higher`
-    : `another client took its place, as maxClients is ${maxClients}`;
+    ? `no request came for ${idleTimeout} ms, its idleTimeout; increase it`
+    : `another client took its place, because maxClients is ${maxClients}`;
 }
 
 /** Characters lost in the UART, or because the kernel's buffer was full; 0 where the driver doesn't count. */

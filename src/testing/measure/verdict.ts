@@ -18,7 +18,7 @@ export function verdict(found: Measurements): LineVerdict {
   const rows = [
     ...portRows(found),
     row('scheduler', scheduler(found)),
-    ...(found.timers ? [row('timers', `waits end late by ${summary(found.timers)}`)] : []),
+    ...(found.timers ? [row('timers', `waits end late: ${summary(found.timers)}`)] : []),
     row('requests', requests(found)),
     ...(found.turnaround ? [row('turnaround', turnaround(found))] : []),
     ...(found.times ? [row('chunks', chunks(found, found.times))] : []),
@@ -39,12 +39,16 @@ function portRows({ port }: Measurements): string[] {
   const name = row('adapter', adapter.hint === undefined ? adapter.name : `${adapter.name}; ${adapter.hint}`);
   // The other rows do not apply to a pseudo-terminal.
   if (adapter.kind === 'pty') return [name];
-  const latency = { true: 'on, verified', false: 'the driver does not have it', undefined: "can't be asked" };
+  const latency = {
+    true: 'on, verified',
+    false: 'the driver has no such setting',
+    undefined: "can't be asked",
+  };
   return [
     name,
     row(
       'settings',
-      settings === undefined ? "can't be read back here" : `${settings}, read back from the driver`,
+      settings === undefined ? "can't be read back on this system" : `${settings}, read back from the driver`,
     ),
     row('low latency', latency[`${lowLatency}`]),
     row('direction', direction),
@@ -57,17 +61,18 @@ function portRows({ port }: Measurements): string[] {
  * core.
  */
 function scheduler({ slice, cores }: Measurements): string {
-  if (!HERE.isLinux) return `the classes and time slices of ${HERE.name}, left as they are`;
+  if (!HERE.isLinux) return `unchanged: the default of ${HERE.name}`;
   const isEnough = slice.kind === 'realtime' || (slice.kind === 'short' && cores > 1);
-  const advice = '; beside other work a real-time class helps: chrt --reset-on-fork --rr 20 COMMAND';
+  const advice =
+    '; if other programs are busy, a real-time class helps: chrt --reset-on-fork --rr 20 COMMAND';
   return timeSliceText(slice) + (isEnough ? '' : advice);
 }
 
 function requests({ own, seconds, counters }: Measurements): string {
   if (own) return `${own.asked} from the built-in client, ${own.answered} answered`;
   return counters.requests === 0
-    ? `none came within ${seconds} s`
-    : `${counters.requests} came within ${seconds} s, ${counters.replies} replies`;
+    ? `none received within ${seconds} s`
+    : `${counters.requests} received within ${seconds} s, ${counters.replies} answered`;
 }
 
 function turnaround({ turnaround, times }: Measurements): string {
@@ -91,14 +96,14 @@ function echo({ own, echo, counters: { echoes, replies, collisions } }: Measurem
   if (own || echo === undefined || replies === 0) return [];
   if (echo === 'no')
     return collisions > 0
-      ? ['not looked for (echo: no); if the collisions are echoes, this line needs echo: yes']
+      ? ['not checked (echo: no); if the collisions are echoes, this line needs echo: yes']
       : [];
   const found = `${echoes} of ${replies} replies came back`;
   if (echoes > 0) return [echo === 'yes' ? `${found} (echo: yes)` : `${found}: set echo: yes for this line`];
   return [
     echo === 'yes'
-      ? `${found}: set echo: no for this line, or repeated writes get no answer`
-      : `${found}: with echo: no a client may repeat a write at any time`,
+      ? `${found}: set echo: no for this line; otherwise repeated writes get no reply`
+      : `${found}: with echo: no, a client may repeat a write at any time`,
   ];
 }
 
@@ -110,9 +115,9 @@ function trouble({ counters, overruns }: Measurements): string[] {
       'bytes that belong to no valid frame: check baud rate, parity, wiring and termination',
     ],
     [counters.damagedCharacters, 'characters arrived damaged: check parity and baud rate'],
-    [overruns, 'characters were lost by the UART, or because nobody fetched them in time'],
-    [counters.collisions, 'times somebody else spoke while we did'],
-    [counters.duplicates, 'responses of another device with one of our unit identifiers'],
+    [overruns, 'characters were lost in the UART or because they were read too late'],
+    [counters.collisions, 'collisions: another device sent at the same time'],
+    [counters.duplicates, 'replies of another device with one of our unit identifiers'],
   ];
   return found.filter(([count]) => count > 0).map(([count, text]) => `${count} ${text}`);
 }
@@ -173,12 +178,12 @@ function unreadable(found: Measurements): string[] {
   const allAnswered = own !== undefined && own.asked === own.answered;
   if (times && longestPause >= times.gap && !allAnswered) {
     return [
-      `frames are cut: ${ms(longestPause)} between two pieces, and they are discarded after ${ms(times.gap)}; set timing.gap higher`,
+      `frames arrive in pieces, ${ms(longestPause)} apart, and are discarded after ${ms(times.gap)}; set timing.gap higher`,
     ];
   }
   if (!times || counters.noiseBytes + counters.damagedCharacters === 0 || heardFrames(counters)) return [];
   return [
-    'what came was no valid frame: the baud rate, parity or wiring is wrong, or the adapter cuts frames (then set timing.gap higher)',
+    'no valid frame was received: the baud rate, parity or wiring is wrong, or the adapter splits frames (then set timing.gap higher)',
   ];
 }
 
@@ -188,22 +193,22 @@ function heardFrames({ requests, foreignFrames, duplicates }: Measurements['coun
 
 function praise({ own, turnaround, counters }: Measurements): string {
   const good = `as configured${turnaround ? restsOn(turnaround) : ''}`;
-  if (own) return `${good}; there was no wire, so this tells of this machine and not of a bus`;
+  if (own) return `${good}; there was no wire, so this measures the machine, not a bus`;
   if (counters.requests > 0) return good;
-  const advice = 'let your client poll this line, then run this again';
+  const advice = 'let your client poll this line and run this again';
   if (counters.foreignFrames + counters.duplicates > 0) {
-    return `frames were heard, but nobody asked the units of this line: ${advice}`;
+    return `frames were received, but none for the units of this line: ${advice}`;
   }
-  return `nothing wrong found, but nobody asked: ${advice}`;
+  return `no problem found, but no client polled: ${advice}`;
 }
 
 function restsOn({ count }: Percentiles): string {
   if (count >= ENOUGH) return '';
-  return count === 1 ? ', as far as one reply can tell' : `, as far as ${count} replies can tell`;
+  return count === 1 ? ', but based on one reply' : `, but based on ${count} replies`;
 }
 
 function summary({ count, median, p99, max }: Percentiles): string {
-  return `${ms(median)} median, ${ms(p99)} p99, ${ms(max)} at most (${count} waits)`;
+  return `${ms(median)} median, ${ms(p99)} p99, at most ${ms(max)} (${count} waits)`;
 }
 
 function ms(time: number): string {

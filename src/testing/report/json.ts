@@ -21,8 +21,9 @@ const LISTS = { scenario: 'steps', client: 'checks', fuzz: 'findings', server: '
 const KINDS = {
   scenario: (report): ScenarioJson => ({
     ...frameJson('scenario', report),
-    steps: report.findings.map(({ title, verdict, summary, durationMs }) => {
-      return { name: title, verdict, message: summary, durationMs: tenths(durationMs) };
+    steps: report.findings.map(({ title, verdict, summary, missed, durationMs }) => {
+      const head = { name: title, verdict, message: summary, durationMs: tenths(durationMs) };
+      return missed ? { ...head, missed: { ...missed } } : head;
     }),
   }),
   client: (report): ClientJson => ({

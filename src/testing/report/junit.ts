@@ -77,7 +77,7 @@ function wholeOf({ kind, verdict, conclusions, findings }: ReportView): FindingV
 }
 
 function testcase(
-  { title, asked = title, code, verdict, summary, durationMs, frames }: FindingView,
+  { title, asked = title, code, verdict, summary, missed, durationMs, frames }: FindingView,
   element: Element,
   suite: string,
 ) {
@@ -87,7 +87,8 @@ function testcase(
   );
   const output =
     shown.length > 0 ? `      <system-out>\n${escaped(shown.join(''))}      </system-out>\n` : '';
-  const message = element && attributesText({ message: summary.split('\n')[0] ?? '', type: code ?? verdict });
+  const first = missed ? `expected ${missed.expected}; received ${missed.received}` : summary.split('\n')[0];
+  const message = element && attributesText({ message: first ?? '', type: code ?? verdict });
   const result =
     element === undefined ? '' : `      <${element}${message}>${escaped(summary)}</${element}>\n`;
   return output === '' && result === '' ? `${head}/>\n` : `${head}>\n${result}${output}    </testcase>\n`;

@@ -22,6 +22,14 @@ export interface VerdictCount {
   readonly word: string;
 }
 
+/** What was expected in vain. Each text is a part of a sentence. */
+export interface Missed {
+  readonly expected: string;
+  readonly received: string;
+  /** Sequence number of the frame that decides; absent where no frame came. */
+  readonly frame?: number;
+}
+
 /** One check of a client test, or one step of a test. */
 export interface Finding {
   /** Unique in its report: `time-out`, or the number of the step. */
@@ -36,6 +44,8 @@ export interface Finding {
   readonly verdict: Verdict;
   /** What was found, in one or two sentences. */
   readonly summary: string;
+  /** What a step of a scenario missed; `summary` lays it out. */
+  readonly missed?: Missed;
   /** The events of the line that are its evidence, in their order. */
   readonly frames: readonly TrafficEvent[];
   readonly durationMs: number;
@@ -51,8 +61,8 @@ export type FindingHead = Omit<Finding, 'frames'>;
 
 /** Copies a finding without reading its frames: they may be made on each read. */
 export function headOf(finding: FindingHead): FindingHead {
-  const { id, title, verdict, summary, durationMs, conclusion, confidence, about } = finding;
-  return compact({ id, title, verdict, summary, durationMs, conclusion, confidence, about });
+  const { id, title, verdict, summary, missed, durationMs, conclusion, confidence, about } = finding;
+  return compact({ id, title, verdict, summary, missed, durationMs, conclusion, confidence, about });
 }
 
 export interface CheckAbout {
@@ -66,7 +76,7 @@ export interface CheckAbout {
   readonly rule: string;
   /** What to change in a client that fails, as an order. */
   readonly fix: string;
-  /** The clause of a specification, or what is known of real clients. */
+  /** The clause of a specification, or reports about real clients. */
   readonly source: string;
 }
 
@@ -119,7 +129,7 @@ export interface Report {
 }
 
 /** The first sentence of a report on a run that was stopped. */
-export const STOPPED = 'Stopped before its end: no verdict.';
+export const STOPPED = 'Stopped early: no verdict.';
 
 const WORST_FIRST: readonly Verdict[] = ['error', 'fail', 'inconclusive'];
 

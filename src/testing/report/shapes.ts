@@ -21,16 +21,16 @@ export const verdict = z.enum(['pass', 'fail', 'inconclusive', 'not run', 'error
 /** What the JSON of every run begins with, in lists, answers and reports. */
 const frame = {
   name: z.string(),
-  seed: z.number().describe('What is random comes from it.'),
-  verdict: verdict.describe('What is known by now.'),
-  stopped: z.boolean().describe('True when somebody stopped it before its end: then it is no verdict.'),
+  seed: z.number().describe('The seed of all random choices.'),
+  verdict: verdict.describe('The findings so far.'),
+  stopped: z.boolean().describe('True if it was stopped before its end; there is no verdict then.'),
   conclusions: z.array(z.string()).describe('Plain sentences for the first page.'),
-  about: aboutSchema.optional().describe('What the tester says about it.'),
+  about: aboutSchema.optional().describe('A remark of the tester.'),
   startedAt: z.iso.datetime(),
   durationMs: ms,
   versions: z
     .array(z.object({ name: z.string(), version: z.string() }))
-    .meta({ id: 'Versions', description: 'Of this program, of Node.js and of the system.' }),
+    .meta({ id: 'Versions', description: 'Versions of this program, Node.js and the system.' }),
 };
 
 /** What a run does now, beside its report: it is never kept. */
@@ -63,9 +63,25 @@ const framesShape = z
       bytes: z.string().optional(),
     }),
   )
-  .describe('What shows it: the exchanges, in their order.');
+  .describe('The exchanges that show it, in order.');
 
-const stepShape = { name: z.string(), verdict, message: z.string(), durationMs: ms };
+const stepShape = {
+  name: z.string(),
+  verdict,
+  message: z.string().describe('What was found; where `missed` is there, the same laid out on lines.'),
+  missed: z
+    .object({
+      expected: z.string(),
+      received: z.string(),
+      frame: z
+        .number()
+        .optional()
+        .describe('Sequence number of the frame that decides; absent if none came.'),
+    })
+    .optional()
+    .describe('What the step expected in vain, and what came instead.'),
+  durationMs: ms,
+};
 
 /** A scenario that runs or has run, without the frames that are its evidence. */
 export const scenarioRun = {
@@ -84,31 +100,31 @@ export const measurements = z
     timeoutMs: z
       .object({ value: ms, plusMinus: ms })
       .optional()
-      .describe('How long after its request a reply is waited for, in ms.'),
+      .describe('How long the client waits for a reply, in ms.'),
     retries: z
       .number()
       .optional()
-      .describe('How often a request without a reply is repeated before it is given up; 0: not at all.'),
+      .describe('How often the client repeats a request without a reply before it gives up; 0: never.'),
     pausesMs: z
       .array(ms)
       .optional()
-      .describe('From giving up a request to its retry, in ms: one pause for each retry.'),
-    pollPeriodMs: ms.optional().describe('How often the disturbed poll comes, in ms.'),
+      .describe('Pause from giving up on a request to its retry, in ms: one for each retry.'),
+    pollPeriodMs: ms.optional().describe('Period of the disturbed poll, in ms.'),
   })
-  .describe('What was measured. What is absent is not known.');
+  .describe('The measurements. A value that is absent is not known.');
 
 const checkShape = {
   id: z.string(),
   group: z.string(),
   title: z.string(),
   verdict: verdict.describe(
-    '`inconclusive`: what happened on the line does not decide it. `not run`: it was not reached. `error`: the bench failed.',
+    '`inconclusive`: the events on the line do not decide it. `not run`: the check was not reached. `error`: the bench failed.',
   ),
   summary: z.string().describe('What was found, in words.'),
   conclusion: z
     .string()
     .optional()
-    .describe('Of a failure: what is wrong with the client, as a part of a sentence.'),
+    .describe('The defect of the client, as part of a sentence; failures only.'),
   confidence: z
     .object({ agreeing: z.number(), trials: z.number() })
     .optional()
@@ -122,7 +138,7 @@ export const clientRun = {
   kind: z.literal('client'),
   line: z.string(),
   verdict: verdict.describe(
-    'The worst one of all checks; `error` when it could not begin, or when half of the checks were not run and none failed.',
+    'The worst verdict of all checks; `error` if the run could not begin, or if half of the checks were not run and none failed.',
   ),
   found: measurements,
   checks: z.array(z.object(checkShape)),
@@ -141,14 +157,14 @@ export const scheduleSchema = bounded(
   z.array(
     section({
       after: wholeNumber(0, MOST_REQUESTS, 'a number of requests').describe(
-        'How many requests of the client come before the move begins.',
+        'Number of requests of the client before the move begins.',
       ),
       requests: wholeNumber(1, MOST_REQUESTS, 'a number of requests').describe(
-        'How many requests the move lasts.',
+        'Length of the move, in requests.',
       ),
       does: z
         .record(z.string(), z.unknown(), { error: 'the actions of a step of a scenario' })
-        .describe('What is done, as a step of a scenario writes it.'),
+        .describe('The actions, written as in a step of a scenario.'),
     }),
     { error: 'a list of moves' },
   ),
@@ -163,17 +179,19 @@ export const fuzzRun = {
   line: z.string(),
   seed: z.number().describe('The same seed tries the same moves.'),
   verdict: checkShape.verdict.describe(
-    '`fail`: the client failed in two of three plays of the same moves. `inconclusive`: it failed once, or too few moves were tried. `error`: it could not begin.',
+    '`fail`: the client failed in two of three plays of the same moves. `inconclusive`: it failed once, or too few moves were tried. `error`: the run could not begin.',
   ),
-  moves: z.number().describe('How many moves were tried.'),
-  plays: z.number().describe('How many schedules were played, those of shrinking among them.'),
+  moves: z.number().describe('Number of moves tried.'),
+  plays: z.number().describe('Number of schedules played, including those for shrinking.'),
   schedule: scheduleSchema
     .optional()
-    .describe('The shortest schedule at which the client fails, as `replay` of an order takes it.'),
+    .describe(
+      'The shortest schedule at which the client fails, in the form that `replay` of an order accepts.',
+    ),
   first: z.number().optional().describe('Sequence number of the first event of the play that shows it.'),
   last: z.number().optional().describe('Sequence number of its last event.'),
-  nearest: z.string().optional().describe('The entry of the catalogue that does the most of the schedule.'),
-  findings: z.array(z.object(checkShape)).describe('The failures of the client, in their order.'),
+  nearest: z.string().optional().describe('The entry of the catalogue that is closest to the schedule.'),
+  findings: z.array(z.object(checkShape)).describe('The failures of the client, in order.'),
 };
 
 export const fuzzReportSchema = z.object({
@@ -189,27 +207,27 @@ const serverVerdict = z.enum(['conforms', 'violates', 'unsupported', 'fact', 'in
 const serverCheckShape = {
   id: z.string(),
   group: z.string(),
-  title: z.string().describe('What the check asks; of a violation, what was seen.'),
+  title: z.string().describe('The subject of the check, or the observed violation.'),
   verdict: serverVerdict.describe(
-    '`unsupported`: the server has it not, and may do so. `fact`: reported, not judged. `inconclusive`: the text says what would decide it.',
+    '`unsupported`: the server lacks it, which is allowed. `fact`: reported, not judged. `inconclusive`: the text says what would decide it.',
   ),
   grade: z
     .enum(['dangerous', 'met', 'seldom'])
     .optional()
-    .describe('How bad a violation is: `met` is one that clients in the field meet.'),
+    .describe('How bad a violation is: `met` means that common clients notice it.'),
   code: z
     .string()
     .optional()
-    .describe('What was found, as a code: of all but what conforms. docs/findings.md lists the codes.'),
+    .describe('The finding as a code; absent if the server conforms. docs/findings.md lists the codes.'),
   facts: z
     .looseObject({})
     .optional()
-    .describe('The facts of the code. Names of times end with their unit: `pauseMs`.'),
+    .describe('The facts that belong to the code. Names of times end with their unit: `pauseMs`.'),
   text: z.string().describe('The same in words.'),
   seen: z
     .object({ times: z.number(), of: z.number() })
     .optional()
-    .describe('How often it was seen, and how often it could have been.'),
+    .describe('How often it was seen, and in how many cases it could have been.'),
   clause: z.string().describe('The clause of the specification.'),
 };
 
@@ -223,7 +241,7 @@ export const serverRun = {
     identification: z.array(z.string()).optional().describe('The texts of function 43/14.'),
   }),
   verdict: serverVerdict.describe(
-    '`violates` if a check is, or a value was lost; `not-run` if nothing answered; `inconclusive` if it was stopped before a violation was seen.',
+    '`violates` if a check found a violation or a value was lost; `not-run` if there was no reply at all; `inconclusive` if it was stopped before a violation was seen.',
   ),
   fates: z.array(z.string()).describe('When the server fell silent, and whether it came back.'),
   lost: z
@@ -233,16 +251,16 @@ export const serverRun = {
         table: z.enum(['holding', 'coils']),
         address: z.number(),
         had: z.number().optional().describe('The value before; absent if it was never read.'),
-        has: z.number().optional().describe('The value now; absent if it is not read.'),
+        has: z.number().optional().describe('The value now; absent if it was not read.'),
       }),
     )
-    .describe('The values that were changed and could not be put back.'),
+    .describe('The values that were changed and could not be restored.'),
   requests: z.number(),
   dataSheet: z
     .object({
       functions: z.object({ there: codes, missing: codes, silent: codes }),
-      most: perFunction.describe('The most registers or bits of one read, by function.'),
-      lastAddress: perFunction.describe('The last address that was found, by function.'),
+      most: perFunction.describe('Maximum number of registers or bits per read, by function.'),
+      lastAddress: perFunction.describe('The highest address found, by function.'),
       replyMs: z
         .object({ least: z.number(), median: z.number(), p99: z.number(), most: z.number() })
         .partial()
@@ -252,10 +270,10 @@ export const serverRun = {
       connections: z
         .object({ served: z.number(), next: z.enum(['refused', 'closed', 'evicts', 'untried']) })
         .optional()
-        .describe('How many connections were served at a time, and what became of the next one.'),
+        .describe('Number of connections served at the same time, and the fate of the next one.'),
     })
-    .describe('What the server is like, as far as it was found.'),
-  counts: z.record(z.string(), z.number()).describe('How many checks have each verdict, as on the card.'),
+    .describe('The properties found of the server.'),
+  counts: z.record(z.string(), z.number()).describe('Number of checks per verdict, as on the card.'),
   behavesAs: z
     .array(z.object({ id: z.string(), title: z.string(), sources: z.array(z.string()) }))
     .describe('The entries of the catalogue that fit, with the links to their sources.'),

@@ -37,6 +37,24 @@ export function longDuration(seconds: number): string {
     .join(' ');
 }
 
+/**
+ * Lays out what was expected in vain, each fact on a line: `expected  …`, `received  …`, `when  …`.
+ * @param newest the newest events with their times from the start of the step
+ */
+export function missedText(
+  { expected, received }: { readonly expected?: string; readonly received?: string },
+  newest: readonly string[],
+): string {
+  const rows = [
+    ['expected', expected],
+    ['received', received],
+    ...newest.map((event, i) => [i === 0 ? 'when' : '', event]),
+  ];
+  return rows
+    .flatMap(([head = '', text]) => (text === undefined || text === '' ? [] : [`${head.padEnd(9)} ${text}`]))
+    .join('\n');
+}
+
 /** Puts a count into words: `3 times`, `once`. */
 export function timesText(count: number): string {
   return count === 1 ? 'once' : `${count} times`;

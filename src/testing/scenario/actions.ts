@@ -69,7 +69,7 @@ export class Actions {
   begin({ faults, changes, manners, closed, power, clocks, unsolicited }: ScenarioStep): string | undefined {
     this.#outages = [];
     for (const rule of faults) {
-      if (!this.#rules.hasRoomFor(rule.name)) return 'there are too many fault rules in force';
+      if (!this.#rules.hasRoomFor(rule.name)) return 'too many fault rules are active';
       this.#rules.set(rule, { temporary: true });
       this.#names.push(rule.name);
     }

@@ -139,7 +139,7 @@ export class Dut {
       said,
       dut.#gone,
       late,
-      giveUp.then(() => 'was not waited for any more'),
+      giveUp.then(() => 'did not become ready in time, and the wait was stopped'),
     ]);
     clearTimeout(timer);
     if (error === undefined) return { ok: true, dut };

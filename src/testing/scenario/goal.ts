@@ -1,3 +1,5 @@
+import { compact } from '../../common/compact.js';
+import type { Missed } from '../report/report.js';
 import { durationText } from '../report/words.js';
 import { matches } from './matcher.js';
 import type { Rhythm } from './scenario.js';
@@ -6,7 +8,9 @@ import type { Seen } from './seen.js';
 /** How a goal ended. Every text is a part of a sentence. */
 export interface GoalEnd {
   readonly verdict: 'pass' | 'fail' | 'inconclusive';
+  /** Empty where `missed` says it. */
   readonly text: string;
+  readonly missed?: Missed;
 }
 
 /** Watches requests and replies for what a step expects. Times are ms of `performance.now()`. */
@@ -32,7 +36,7 @@ interface Waits {
   readonly ms: number;
   /** The number of requests after which the step is over; absent when only time ends it. */
   readonly requests?: number;
-  /** True when the step says what must not come. */
+  /** True when the step says requests that must not come. */
   readonly hasNever: boolean;
 }
 
@@ -56,11 +60,11 @@ export class Waiting implements GoalWatch {
   timeUp(): GoalEnd {
     const { ms, hasNever, requests = 0 } = this.#waits;
     if (hasNever && this.#requests === 0) {
-      const text = `nothing at all was asked within ${durationText(ms)}, so this shows nothing`;
+      const text = `no request at all came within ${durationText(ms)}, so this shows nothing`;
       return { verdict: 'inconclusive', text };
     }
     if (this.#requests < requests) {
-      const text = `${this.#requests} of ${requests} requests came within ${durationText(ms)}`;
+      const text = `only ${this.#requests} of ${requests} requests came within ${durationText(ms)}`;
       return { verdict: 'pass', text };
     }
     return { verdict: 'pass', text: hasNever ? `none of ${this.#requests} requests` : '' };
@@ -105,16 +109,20 @@ export class RhythmWatch implements GoalWatch {
     const { every, tolerance } = this.#rhythm;
     if (Math.abs(pause - every) <= tolerance) return undefined;
     return this.#failed(
-      `between frames ${before.event.seq} and ${seen.event.seq} were ${durationText(pause)}`,
+      `${durationText(pause)} between frames ${before.event.seq} and ${seen.event.seq}`,
+      seen.event.seq,
     );
   }
 
   timeUp(): GoalEnd {
     const last = this.matched.at(-1);
-    if (!last) return this.#failed(`it did not come within ${durationText(this.#within)}`);
+    if (!last) return this.#failed(`none within ${durationText(this.#within)}`);
     const { every, tolerance } = this.#rhythm;
     if (last.at + every + tolerance < this.#endAt) {
-      return this.#failed(`none came for ${durationText(every + tolerance)} after frame ${last.event.seq}`);
+      return this.#failed(
+        `none for ${durationText(every + tolerance)} after frame ${last.event.seq}`,
+        last.event.seq,
+      );
     }
     if (this.matched.length < 2) {
       return { verdict: 'inconclusive', text: 'only one request came, which shows no period' };
@@ -128,9 +136,9 @@ export class RhythmWatch implements GoalWatch {
     return (this.matched[0] as Seen).at + this.#rhythm.for;
   }
 
-  #failed(instead: string): GoalEnd {
+  #failed(received: string, frame?: number): GoalEnd {
     const { matcher, every, tolerance } = this.#rhythm;
-    const wanted = `${matcher.text} every ${durationText(every)} ± ${durationText(tolerance)}`;
-    return { verdict: 'fail', text: `wanted ${wanted}; ${instead}` };
+    const expected = `${matcher.text} every ${durationText(every)} ± ${durationText(tolerance)}`;
+    return { verdict: 'fail', text: '', missed: compact({ expected, received, frame }) };
   }
 }

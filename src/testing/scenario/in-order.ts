@@ -1,3 +1,4 @@
+import { compact } from '../../common/compact.js';
 import { durationText, framesText, rangeOfTimes, timesText } from '../report/words.js';
 import type { GoalEnd, GoalWatch } from './goal.js';
 import { matches, NearestMiss } from './matcher.js';
@@ -78,11 +79,10 @@ export class InOrder implements GoalWatch {
     // The step itself says why its fault did not act.
     if (this.#start.polls && this.#spoilt === undefined) return { verdict: 'inconclusive', text: '' };
     if (this.#isLast && this.#count >= this.#current.min) return this.#passed();
-    const missing =
-      this.#count === 0 ? 'it did not come' : `it came ${timesText(this.#count)} (${this.#frames})`;
+    const came = this.#count === 0 ? 'none' : `${timesText(this.#count)} (${this.#frames})`;
     const nearest = this.#current.same ? undefined : this.#nearest.text('met all conditions');
     const by = nearest === undefined ? '' : `; ${nearest}`;
-    return this.#failed(`${missing} within ${this.#allowed()}${by}`);
+    return this.#failed(`${came} within ${this.#allowed()}${by}`);
   }
 
   /** What the current entry still needs when the time is up. */
@@ -123,7 +123,8 @@ export class InOrder implements GoalWatch {
       return undefined;
     }
     return this.#failed(
-      `after ${timesText(this.#count)} (${this.#frames}) came ${next.matcher.text} (frame ${seen.event.seq})`,
+      `${timesText(this.#count)} (${this.#frames}), then ${next.matcher.text} (frame ${seen.event.seq})`,
+      seen,
     );
   }
 
@@ -145,14 +146,14 @@ export class InOrder implements GoalWatch {
     if (this.#count === 1) this.#taken.clear();
     this.#taken.set(poll, seen);
     const isBounded = this.#count === 1 || same;
-    const arrival = `it came ${durationText(gap)} after ${this.#beforeText()}`;
-    if (isBounded && gap < after) return this.#failed(`${arrival}, sooner than ${durationText(after)}`);
-    if (gap > within) return this.#failed(`${arrival}, later than ${durationText(within)}`);
+    const arrival = `frame ${seen.event.seq}, ${durationText(gap)} after ${this.#beforeText()}`;
+    if (isBounded && gap < after) return this.#failed(arrival, seen);
+    if (gap > within) return this.#failed(arrival, seen);
     const doubt = same || this.#isRepetition(seen) ? this.#doubt(seen) : undefined;
-    if (doubt !== undefined) return { verdict: 'inconclusive', text: doubt };
+    if (doubt !== undefined) return { ...this.#failed(doubt, seen), verdict: 'inconclusive' };
     this.#before = seen;
     this.#nearest = this.#newNearest();
-    if (this.#count > max) return this.#failed(`it came ${timesText(this.#count)} (${this.#frames})`);
+    if (this.#count > max) return this.#failed(`${timesText(this.#count)} (${this.#frames})`, seen);
     // Under a limit the goal goes on, because one request too many may still come.
     return this.#isLast && this.#count >= min && max === Number.POSITIVE_INFINITY
       ? this.#passed()
@@ -195,20 +196,26 @@ export class InOrder implements GoalWatch {
     return {
       verdict: 'pass',
       text: isRetry
-        ? `${text}; by the bound alone, because how often the client polls this is not known`
+        ? `${text}; judged by the bound alone, because the poll period of the client is not known`
         : text,
     };
   }
 
-  #failed(instead: string): GoalEnd {
-    return { verdict: 'fail', text: `wanted ${this.#wanted()}; ${instead}` };
+  #failed(received: string, decides?: Seen): GoalEnd {
+    const frame = decides?.event.seq;
+    return { verdict: 'fail', text: '', missed: compact({ expected: this.#wanted(), received, frame }) };
   }
 
   #wanted(): string {
-    const { matcher, same, min, max } = this.#current;
-    const place = this.#items.length > 1 ? ` as number ${this.#index + 1} of ${this.#items.length}` : '';
+    const { matcher, same, min, max, after, within } = this.#current;
+    const place = this.#items.length > 1 ? ` (${this.#index + 1} of ${this.#items.length})` : '';
     const times = rangeOfTimes(min, max);
-    return `${same ? 'the same request again' : matcher.text}${times === '' ? '' : ` ${times}`}${place}`;
+    const bounds = [
+      ...(after > 0 ? [`after ${durationText(after)} or more`] : []),
+      ...(within === Number.POSITIVE_INFINITY ? [] : [`within ${durationText(within)}`]),
+    ];
+    const what = `${same ? 'the same request again' : matcher.text}${times === '' ? '' : ` ${times}`}${place}`;
+    return [what, ...bounds].join(', ');
   }
 
   /**
@@ -222,15 +229,15 @@ export class InOrder implements GoalWatch {
     const spoilt = this.#spoilt?.seen;
     const since =
       spoilt &&
-      `; the spoilt request (frame ${spoilt.event.seq}) came ${durationText(spoilt.at - at)} after that`;
-    return `${durationText(whole)} of the beginning of the step${since ?? ''}`;
+      `, ${durationText(spoilt.at - at)} of which had passed at the spoilt request (frame ${spoilt.event.seq})`;
+    return `the ${durationText(whole)} of the step${since ?? ''}`;
   }
 
   /** Names the request from which bounds count. */
   #beforeText(): string {
     const before = this.#before;
     if (!before) return 'the beginning of the step';
-    const what = before === this.#spoilt?.seen ? 'the spoilt request' : 'the one before';
+    const what = before === this.#spoilt?.seen ? 'the spoilt request' : 'the previous one';
     return `${what} (frame ${before.event.seq})`;
   }
 }

@@ -156,7 +156,7 @@ export class NearestMiss {
   }
 }
 
-/** Names what a request misses, each as `unit 5, not 1`. */
+/** Names the conditions that a request misses, each as `unit 5, not 1`. */
 function missedBy({ wanted, places }: Omit<Matcher, 'text'>, seen: Seen): string[] {
   return wanted.flatMap((each) => (meets(each, places, seen) ? [] : [missedText(each, seen)]));
 }
@@ -179,7 +179,7 @@ function missedText(wanted: Filter, { line, unitId, functionCode, device, ranges
     case 'addr':
       return `${address}, not ${numbers}`;
     case 'name':
-      return `${address}, not that of the value by its name`;
+      return `${address}, not the address of the named value`;
     case 'quantity':
       return `quantity ${ranges.map(({ quantity }) => quantity).join(' and ') || 'none'}, not ${numbers}`;
     case 'exception': {
@@ -188,7 +188,7 @@ function missedText(wanted: Filter, { line, unitId, functionCode, device, ranges
     }
     default:
       return 'field' in wanted && 'writes' in wanted
-        ? 'it does not write what is wanted'
+        ? 'it does not write the expected values'
         : `it does not pass the filter${field === undefined ? '' : `: ${field}`}`;
   }
 }

@@ -65,7 +65,7 @@ function readFault(at: At, simulator: Simulator, numbers: FaultNumbers): FaultRu
     for (const { path, message } of usable.error) at.below(path).wrong(message);
     return undefined;
   }
-  if (simulator.faults.rules.has(rule.name)) at.key('name').wrong(`there is a rule ${rule.name} already`);
+  if (simulator.faults.rules.has(rule.name)) at.key('name').wrong(`a rule ${rule.name} already exists`);
   return written && { seed: (numbers.seed + number) % (MAX_SEED + 1), ...usable.value };
 }
 
@@ -112,7 +112,7 @@ export function readClosed(at: At, { lines }: Simulator, watched: FaultNumbers['
     const line = lines.get(name);
     if (!line) return each.wrong(unknownName('line', name, [...lines.keys()])) ?? [];
     if (watched !== undefined && ![watched].flat().includes(name))
-      return each.wrong(`the scenario does not watch line ${name}: name it in \`line\``) ?? [];
+      return each.wrong(`the scenario does not watch line ${name}: add it to \`line\``) ?? [];
     return [line];
   });
   return [...new Set(closed)];

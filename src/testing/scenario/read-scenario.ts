@@ -84,7 +84,7 @@ function readAlways(at: At, simulator: Simulator): Forbidden[] {
     if (!item.check(alwaysSchema)) return [];
     const never = item.key('never');
     return never.value === undefined
-      ? (never.expected('what must not come') ?? [])
+      ? (never.expected('requests that must not come') ?? [])
       : readForbidden(never, simulator);
   });
 }
@@ -139,11 +139,9 @@ function readExpected(
   const { retry, times } = source;
   const same = source.same === true || retry !== undefined;
   for (const key of ['every', 'tolerance', 'for'] as const) {
-    if (source[key] !== undefined)
-      at.key(key).wrong('belongs to an expectation that stands alone, with `every`');
+    if (source[key] !== undefined) at.key(key).wrong('belongs to a single expectation with `every`');
   }
-  if (retry && !hasFault)
-    at.key('retry').wrong('expected a fault in this step, whose request is asked again');
+  if (retry && !hasFault) at.key('retry').wrong('expected a fault in this step, whose request is retried');
   else if (same && index === 0 && !hasFault) {
     at.key('same').wrong('expected a fault in this step, or another expectation before this one');
   }
@@ -160,7 +158,7 @@ function readExpected(
 
 function rhythm(at: At, source: ExpectedSource, times: GoalTimes, simulator: Simulator): Goal | undefined {
   for (const key of ['same', 'retry', 'times', 'after'] as const) {
-    if (source[key] !== undefined) at.key(key).wrong('can not stand beside `every`');
+    if (source[key] !== undefined) at.key(key).wrong("can't be combined with `every`");
   }
   const { every = 0 } = source;
   const tolerance = source.tolerance ?? every * USUAL_TOLERANCE;
@@ -272,7 +270,8 @@ function goalOf(
 ): Goal | undefined {
   const { wait, within, after, expect, never } = source;
   if (expect !== undefined) {
-    if (wait !== undefined) at.key('wait').wrong('can not stand beside `expect`; a step of its own can wait');
+    if (wait !== undefined)
+      at.key('wait').wrong("can't be combined with `expect`; use a separate step to wait");
     return readGoal(at.key('expect'), { within, after, hasFault }, simulator);
   }
   if (after !== undefined) at.key('after').wrong('belongs to `expect`');

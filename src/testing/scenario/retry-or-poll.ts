@@ -119,21 +119,21 @@ export function whyMayBePoll(
   { spoilt, nextPoll, after, within, before, isFirst, isInterrupted }: RepeatedRequest,
 ): string | undefined {
   const gap = seen.at - spoilt.at;
-  const arrival = `it came ${durationText(gap)} after the spoilt request (frame ${spoilt.event.seq})`;
+  const arrival = `frame ${seen.event.seq}, ${durationText(gap)} after the spoilt request (frame ${spoilt.event.seq})`;
   if (!nextPoll) {
     if (within !== Number.POSITIVE_INFINITY) return undefined;
-    return `${arrival}, and how often the client polls this is not known, so it may be the next poll; let a step before this one see it polled five times, or give a bound, as in {retry: {within: 500ms}}`;
+    return `${arrival}, so it may be the next poll: the poll period is not known. Expect the poll five times in an earlier step, or give a bound, as in {retry: {within: 500ms}}`;
   }
   const { earliest, latest, soonest, isInTurn } = nextPoll;
   // A client that sends all its polls in turn would have sent another one before its next poll.
   const isOutOfTurn = isInTurn && !isInterrupted && gap < soonest;
   const isLeftOut = within + before.at - spoilt.at <= soonest;
   if (isOutOfTurn || isLeftOut || gap < earliest || (isFirst && after >= latest)) return undefined;
-  return `${arrival} and may be the next poll, because the client polls this every ${durationText(nextPoll.usual)}: ${shownBy(nextPoll)}`;
+  return `${arrival}, so it may be the next poll, which comes every ${durationText(nextPoll.usual)}. ${shownBy(nextPoll)}`;
 }
 
 /** Says what would have shown a retry. */
 function shownBy({ earliest }: NextPoll): string {
-  const soon = earliest > 0 ? `what comes within ${durationText(earliest)} is a retry, and ` : '';
-  return `${soon}a bound that leaves the next poll out decides`;
+  const soon = earliest > 0 ? `A request within ${durationText(earliest)} is a retry; ` : '';
+  return `${soon}${soon === '' ? 'A' : 'a'} bound that excludes the next poll decides`;
 }

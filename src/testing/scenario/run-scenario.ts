@@ -74,7 +74,7 @@ async function runWithDut(
   const command = withEndpoints(definition.command, openEndpoints(simulator));
   let dut: Dut | undefined;
   const start = async () => {
-    if (dut) return 'the device under test runs already';
+    if (dut) return 'the device under test is already running';
     const started = await Dut.start(definition, { command, directory, giveUp: stop });
     if (!started.ok) return withFreePortsHint(started);
     dut = started.dut;

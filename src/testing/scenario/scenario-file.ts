@@ -24,7 +24,7 @@ const WHOLE_REFERENCE = /^\$([A-Za-z_]\w*)$/;
 function readParameters(at: At, settings: readonly string[]): { values: Parameters; wrong: string[] } {
   const values = new Map<string, string | number | boolean>();
   const declared =
-    at.value === undefined ? [] : (at.entries('first values by the names of parameters') ?? []);
+    at.value === undefined ? [] : (at.entries('initial values by the names of parameters') ?? []);
   for (const [name, { value }] of declared) {
     if (!NAME.test(name)) at.key(name).wrong('expected a name of letters, digits and underscores');
     else if (isScalar(value)) values.set(name, value);
@@ -201,8 +201,9 @@ function usedSteps(step: Readonly<Record<string, unknown>>, path: Path, inlining
     return step;
   };
   if (typeof use !== 'string') return refuse('expected the path of a file with a list of steps');
-  if ('steps' in step) return refuse('can not stand beside `steps`');
-  if (inlining.depth >= DEEPEST_USE) return refuse(`files use each other more than ${DEEPEST_USE} deep`);
+  if ('steps' in step) return refuse("can't be combined with `steps`");
+  if (inlining.depth >= DEEPEST_USE)
+    return refuse(`files use each other more than ${DEEPEST_USE} levels deep`);
   const file = resolve(inlining.directory, use);
   const parsed = readConfigFile(file);
   if (!parsed.ok) return refuse(formatProblems(use, parsed.problems));
@@ -246,7 +247,7 @@ export function loadOwnConfiguration({ directory, value, format }: ScenarioFile)
       : { ok: true, configuration, warnings };
   }
   for (const key of ['devices', 'lines'] as const) {
-    if (at.key(key).value !== undefined) at.key(key).wrong('can not stand beside `configuration`');
+    if (at.key(key).value !== undefined) at.key(key).wrong("can't be combined with `configuration`");
   }
   if (typeof named !== 'string') at.key('configuration').expected('the path of a native file');
   if (findings.count > 0 || typeof named !== 'string') return { ok: false, text: format(findings.listed) };

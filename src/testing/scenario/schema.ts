@@ -104,13 +104,13 @@ const count = wholeNumber(1, MOST_TIMES, 'how often');
 
 const ABOUT_REQUEST = {
   filter: 'A filter that it has to pass, as in "unit=1 fc=3 addr=0-9".',
-  write: 'What it writes: a name, or values by name.',
-  response: 'How it is answered: ok, or {exception: 2}.',
+  write: 'The values it writes: a name, or values by name.',
+  response: 'The expected reply: ok, or {exception: 2}.',
 };
 
 export const neverSchema = section(
   { ...matcherShape, times: count.optional() },
-  { ...ABOUT_REQUEST, times: 'How often it is too often. Default: 1.' },
+  { ...ABOUT_REQUEST, times: 'The count at which it fails. Default: 1.' },
 );
 
 export const expectedSchema = section(
@@ -139,13 +139,13 @@ export const expectedSchema = section(
   },
   {
     ...ABOUT_REQUEST,
-    same: 'The request that the fault was for, once more.',
-    retry: 'The request that the fault was for is asked again, in that time.',
-    times: 'How often it comes, one after the other. Default: once or more.',
-    after: 'Not sooner after the one before, in ms.',
-    every: 'It comes again and again, at this interval in ms.',
-    tolerance: 'By how much that interval may vary, in ms.',
-    for: 'How long it is watched, in ms.',
+    same: 'The request that met the fault, again.',
+    retry: 'The request that met the fault comes again, within this time.',
+    times: 'How often it comes in succession. Default: once or more.',
+    after: 'Least time after the previous one, in ms.',
+    every: 'It comes repeatedly, at this interval, in ms.',
+    tolerance: 'How much the interval may vary, in ms.',
+    for: 'How long the interval is checked, in ms.',
   },
 );
 
@@ -184,7 +184,7 @@ export const stepSchema = section(
           someTime,
           section(
             { requests: wholeNumber(1, MOST_TIMES, 'a number of requests') },
-            { requests: 'Waits until so many requests have come, whoever is asked, at most `within`.' },
+            { requests: 'Waits for this number of requests, to any unit, for at most `within`.' },
           ),
         ],
         {
@@ -200,22 +200,21 @@ export const stepSchema = section(
     capture,
   },
   {
-    name: 'What the step is about.',
-    repeat: 'How often it is done.',
+    name: 'The name of the step.',
+    repeat: 'How often the step runs.',
     fault: 'Fault rules for as long as the step lasts.',
     set: 'Values by name, as in {meter.voltage: 260}.',
     manners: 'Manners of devices for as long as the step lasts, as in {meter: {holes: silence}}.',
     closed: 'A line, or a list of lines, closed with all connections for as long as the step lasts.',
     power: 'The power of devices, as in {meter: {off: 20s}}.',
-    clock: 'How far clocks of devices are put forward, as in {meter: 1h}.',
+    clock: 'How far to advance the clocks of devices, as in {meter: 1h}.',
     unsolicited: 'Bytes that lines send once without a request, as in {bus: "00 ff"}.',
     dut: 'Stops or starts the program under test.',
     wait: 'Waits, in ms, or for {requests: 3}.',
-    expect:
-      'What must come: a request, or a list of requests in their order, each as a mapping or as the text of a filter.',
-    never: 'What must not come meanwhile.',
+    expect: 'Expected requests: one, or a list in order, each as a mapping or as the text of a filter.',
+    never: 'Requests that must not come in this step.',
     within: 'How long the step waits, in ms. Default: 10 s.',
-    after: 'What is expected must not come sooner, in ms.',
+    after: 'The expected request must not come sooner, in ms.',
     capture: 'Where the traffic of the step is written to (pcapng).',
   },
 );
@@ -224,8 +223,8 @@ export const stepSchema = section(
 export const groupSchema = section(
   { name: name.optional(), repeat, steps: readApart(() => stepsForm) },
   {
-    name: 'What the steps are about.',
-    repeat: 'How often they are done.',
+    name: 'The name of the group.',
+    repeat: 'How often the steps run.',
     steps: 'Steps that belong together.',
   },
   oneOfKeys('steps', 'use'),
@@ -264,17 +263,17 @@ export const scenarioSchema = section(
     steps: readApart(() => stepsForm),
   },
   {
-    name: 'What the scenario is about.',
+    name: 'The name of the scenario.',
     lines: 'Lines of its own, as in a configuration.',
-    line: 'The lines that it watches, and that its faults are for. Default: all.',
+    line: 'The lines that it watches and to which its faults apply. Default: all.',
     seed: 'The same seed makes the same faults. Default: random.',
     configuration: 'The path of the configuration that it runs on.',
     devices: 'Devices of its own, as in a configuration.',
-    parameters: 'First values of parameters: `$name` stands for one, `--set name=value` changes it.',
+    parameters: 'Initial values of parameters: `$name` inserts one, `--set name=value` changes it.',
     dut: 'The program under test.',
-    always: 'What must not come as long as the scenario runs.',
+    always: 'Requests that must not come while the scenario runs.',
     capture: 'Where the traffic is written to (pcapng).',
-    steps: 'What is done, and what must come, step by step.',
+    steps: 'The steps: what each does, and the requests it expects.',
   },
   { required: ['name', 'steps'] },
 );

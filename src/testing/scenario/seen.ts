@@ -151,7 +151,7 @@ export class Evidence {
   }
 
   /** Notes a request or a reply that counts. */
-  count({ event }: Seen): void {
+  count({ event }: { readonly event: TrafficEvent }): void {
     if (this.#matched.size >= MOST_MATCHED) {
       // The first half stays. Of the second half, the oldest goes.
       const [oldest] = [...this.#matched.keys()].slice(MOST_MATCHED / 2);
@@ -176,17 +176,19 @@ export class Evidence {
   }
 
   /**
-   * Names the newest events, for the message of a step that has not passed: `+213 ms unit 1 read coils 0–7
-   * (frame 12)`.
+   * Names the newest events, for the message of a step that has not passed: `+213 ms  frame 12: unit 1 read coils 0–7`,
+   * with times from the start of the step.
+   * @param decides the frame that decides, which is among them
    */
-  instead(): string {
-    if (this.#recent.length === 0) return 'nothing came at all';
-    const events = this.#recent
-      .slice(-MOST_EVENTS)
-      .map(
-        (event) =>
-          `+${durationText(Math.max(0, event.at - this.#startedAt))} ${this.#say(event)} (frame ${event.seq})`,
-      );
-    return `counted from the beginning of the step, last came ${events.join('; ')}`;
+  newest(decides: number | undefined): string[] {
+    if (this.#recent.length === 0) return ['no request came at all'];
+    const newest = this.#recent.slice(-MOST_EVENTS);
+    const first = this.#matched.get(decides ?? -1) ?? this.#recent.find(({ seq }) => seq === decides);
+    const events =
+      first && !newest.includes(first) ? [...newest, first].sort((a, b) => a.seq - b.seq) : newest;
+    return events.map((event) => {
+      const after = durationText(Math.max(0, event.at - this.#startedAt));
+      return `+${after} ${this.#say(event)} (frame ${event.seq}${event.seq === decides ? ', decides' : ''})`;
+    });
   }
 }

@@ -11,7 +11,7 @@ import { TestRun } from './test-run.js';
  */
 const NOT_HERE = ['configuration', 'devices', 'lines', 'dut', 'parameters'] as const;
 
-const DEVICES_CHANGED = 'a device was added or removed while the scenario was read; send it again';
+const DEVICES_CHANGED = 'a device was added or removed while the scenario was being read; send it again';
 
 /** Starts a scenario on a running simulator. Reading the scenario yields where the lines can be served. */
 export function* startingTest(runs: Runs, source: unknown): Generator<void, Outcome<KnownRun>> {
@@ -19,12 +19,12 @@ export function* startingTest(runs: Runs, source: unknown): Generator<void, Outc
   const findings = new Findings();
   const at = new At(source, findings);
   for (const key of NOT_HERE) {
-    if (at.key(key).value !== undefined) at.key(key).wrong('a running bench is tested, which has its own');
+    if (at.key(key).value !== undefined) at.key(key).wrong('a running bench has its own');
   }
   const { deviceChanges } = simulator;
   const scenario = findings.count === 0 ? yield* readingScenario(at, simulator) : undefined;
   if (scenario && [scenario, ...scenario.steps].some(({ capture }) => capture !== undefined)) {
-    at.key('capture').wrong('no file is written here; GET /api/v1/capture.pcapng has the traffic');
+    at.key('capture').wrong('over REST no file is written; GET /api/v1/capture.pcapng returns the traffic');
   }
   if (!scenario || findings.count > 0) return refusalOf(findings, 'run.invalid');
   if (simulator.deviceChanges !== deviceChanges) return refusal('device.changed', '', DEVICES_CHANGED);

@@ -1,8 +1,8 @@
 import type { FaultRule } from '../../device/faults/rule.js';
 import type { Clock } from '../../modbus/transport/clock.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
-import type { Verdict } from '../report/report.js';
-import { durationText, framesText, timesText } from '../report/words.js';
+import type { Missed, Verdict } from '../report/report.js';
+import { durationText, framesText, missedText, timesText } from '../report/words.js';
 import type { Actions, Spoilt } from './actions.js';
 import type { DutControl } from './dut.js';
 import { type GoalEnd, type GoalWatch, RhythmWatch, Waiting } from './goal.js';
@@ -68,12 +68,12 @@ class ArmedFaults {
   get whyNot(): string | undefined {
     if (this.#rules.length === 0 || this.#achieved) return undefined;
     if (this.undecided !== undefined)
-      return 'what the fault did is not known: the reply of the real device did not come in time';
+      return 'the effect of the fault is not known: the reply of the real device did not come in time';
     if (this.#notAchieved !== undefined) return `the fault could not act: ${this.#notAchieved}`;
     if (this.#isAimed) return undefined;
     const nearest = this.#nearest.text(`met its conditions, ${this.#limits}`);
     return nearest === undefined
-      ? 'no request came after the fault was armed'
+      ? 'no request came after the fault took effect'
       : `the fault never acted; ${nearest}`;
   }
 
@@ -107,6 +107,7 @@ export interface StepEnd {
   readonly verdict: Verdict;
   readonly message: string;
   readonly over: boolean;
+  readonly missed?: Missed;
 }
 
 /** How long to wait for the reply of a real device. */
@@ -140,8 +141,12 @@ export async function runStep(
   const end = async (ended: GoalEnd) => {
     if (faults.undecided !== undefined) await decided(faults, inbox, clock);
     const isMissed = ended.verdict === 'fail' && faults.whyNot === undefined;
-    const late = isMissed ? await lateText(goal, surroundings) : '';
-    return stepEnd({ ...ended, text: `${ended.text}${late}` }, faults, evidence);
+    const late = isMissed ? await lateEvent(goal, surroundings) : undefined;
+    if (!late || !ended.missed) return stepEnd(ended, faults, evidence);
+    evidence.count({ event: late });
+    const by = durationText(Math.max(0, late.at - goal.deadline));
+    const received = `${ended.missed.received}; it came ${by} too late (frame ${late.seq})`;
+    return stepEnd({ ...ended, missed: { ...ended.missed, received, frame: late.seq } }, faults, evidence);
   };
   timer.arm();
   try {
@@ -165,11 +170,11 @@ export async function runStep(
       const ended = lookAt(happening, goal, forbidden, { evidence, faults, polls });
       if (ended && 'frames' in ended) {
         const after = durationText(Math.max(0, event.at - startedAt));
-        const { frames } = ended;
-        const often = frames.length === 1 ? '' : ` ${timesText(frames.length)}`;
-        const came = `came${often === '' ? '' : `${often}, the last`} after ${after}`;
-        const text = `${say(event)} ${came} (${framesText(frames)}), which must not come${often}`;
-        return { verdict: 'fail', message: text, over: false };
+        const { frames, matcher } = ended;
+        const [times, last] = frames.length === 1 ? ['', ''] : [` ${timesText(frames.length)}`, ' the last'];
+        const received = `${say(event)}${times},${last} after ${after} (${framesText(frames)})`;
+        const missed = { expected: `not ${matcher.text}${times}`, received, frame: event.seq };
+        return { verdict: 'fail', message: missedText(missed, []), over: false, missed };
       }
       if (ended) return await end(ended);
       if (goal.deadline < deadline) timer.arm();
@@ -191,7 +196,7 @@ async function controlled(
   { dut, clock }: StepSurroundings,
 ): Promise<string | undefined> {
   if (what === undefined) return undefined;
-  if (!dut) return 'there is no program under test here';
+  if (!dut) return 'this run has no program under test';
   if (what !== 'start') {
     await dut.stop();
     await new Promise<void>((resolve) => clock.callAfter(LAST_WORDS_MS, resolve));
@@ -203,12 +208,15 @@ async function controlled(
 const LATE_MS = { least: 250, most: 2_000 };
 
 /**
- * Says that what a step waited for in vain came within a poll after it, as the end of a sentence; empty when
- * it did not. The next step sees it as well.
+ * The request that a step waited for in vain, if it came within a poll after the step. The next step sees it
+ * as well.
  */
-async function lateText(goal: GoalWatch, { inbox, actions, clock, polls }: StepSurroundings) {
+async function lateEvent(
+  goal: GoalWatch,
+  { inbox, actions, clock, polls }: StepSurroundings,
+): Promise<TrafficEvent | undefined> {
   const { missing } = goal;
-  if (!missing) return '';
+  if (!missing) return undefined;
   // The faults belong to the step, and must not act on what comes after it.
   actions.endStep();
   if (actions.changing !== undefined) await actions.changing;
@@ -220,8 +228,7 @@ async function lateText(goal: GoalWatch, { inbox, actions, clock, polls }: StepS
     () => clock.now() >= ended + ms,
   );
   callOff();
-  if (!late) return '';
-  return `; it came ${durationText(Math.max(0, late.at - goal.deadline))} too late (frame ${late.seq})`;
+  return late;
 }
 
 /** Waits for the reply of a real device that shows what became of the faults. */
@@ -247,7 +254,7 @@ function lookAt(
   goal: GoalWatch,
   forbidden: ReadonlyMap<Forbidden, number[]>,
   { evidence, faults, polls }: Watched,
-): GoalEnd | { readonly frames: readonly number[] } | undefined {
+): GoalEnd | { readonly frames: readonly number[]; readonly matcher: Forbidden['matcher'] } | undefined {
   if (!seen) return undefined;
   faults.see(seen, spoilt);
   polls.see(seen, spoilt !== undefined);
@@ -255,7 +262,7 @@ function lookAt(
     if (!matches(matcher, seen)) continue;
     evidence.count(seen);
     frames.push(seen.event.seq);
-    if (frames.length >= times) return { frames: frames.splice(0) };
+    if (frames.length >= times) return { frames: frames.splice(0), matcher };
   }
   const before = goal.matched.length;
   const ended = goal.see(seen, spoilt !== undefined);
@@ -287,10 +294,12 @@ function deadlineTimer(goal: GoalWatch, inbox: Inbox, clock: Clock) {
 }
 
 function stepEnd(ended: GoalEnd, faults: ArmedFaults, evidence: Evidence): StepEnd {
-  const { verdict, text } = ended;
+  const { verdict, text, missed } = ended;
   const { whyNot } = faults;
+  const newest = evidence.newest(missed?.frame);
   if (whyNot !== undefined)
-    return { verdict: 'inconclusive', message: `${whyNot}; ${evidence.instead()}`, over: false };
-  const message = verdict === 'pass' ? text : `${text}; ${evidence.instead()}`;
+    return { verdict: 'inconclusive', message: missedText({ received: whyNot }, newest), over: false };
+  if (missed) return { verdict, message: missedText(missed, newest), over: false, missed };
+  const message = verdict === 'pass' ? text : missedText({ received: text }, newest);
   return { verdict, message, over: false };
 }

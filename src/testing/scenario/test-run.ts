@@ -7,14 +7,7 @@ import { Capture, capturePieces } from '../../simulator/traffic/capture/capture.
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import { TrafficCursor } from '../../simulator/traffic/reading.js';
 import type { Doing } from '../doing.js';
-import {
-  type Finding,
-  overallVerdict,
-  type Report,
-  STOPPED,
-  type Verdict,
-  versions,
-} from '../report/report.js';
+import { type Finding, overallVerdict, type Report, STOPPED, versions } from '../report/report.js';
 import { closedText, lastReplies } from '../tested-line.js';
 import { Actions } from './actions.js';
 import type { DutControl } from './dut.js';
@@ -94,7 +87,7 @@ export class TestRun {
   /** Stops the test: the running step stays undecided, and the others are not run. */
   stop(): void {
     this.#isStopped ||= !this.isOver;
-    this.end('inconclusive', 'the test was stopped before its end');
+    this.end('inconclusive', 'the test was stopped early');
   }
 
   /**
@@ -182,7 +175,7 @@ export class TestRun {
 
   #found(
     { name }: ScenarioStep,
-    { verdict, message }: { readonly verdict: Verdict; readonly message: string },
+    { verdict, message, missed }: Pick<StepEnd, 'verdict' | 'message' | 'missed'>,
     durationMs: number,
     evidence?: Evidence,
   ): void {
@@ -191,6 +184,7 @@ export class TestRun {
       title: name,
       verdict,
       summary: message,
+      ...(missed && { missed }),
       // Replies to the frames may still come after the step.
       get frames() {
         return evidence?.frames(verdict !== 'pass') ?? [];

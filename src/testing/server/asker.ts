@@ -1,6 +1,6 @@
 import type { Random } from '../../common/random.js';
 import { failure, type Result, success } from '../../common/result.js';
-import { type RawChunk, RawConnection, type RawPiece } from '../../modbus/client/raw.js';
+import { type RawChunk, RawConnection, type RawExchange, type RawPiece } from '../../modbus/client/raw.js';
 import type { ClientTarget, Wire, WireListener } from '../../modbus/client/wire.js';
 import { newBytes, wordAt } from '../../modbus/protocol/bytes.js';
 import type { Framing } from '../../modbus/protocol/framing.js';
@@ -107,6 +107,8 @@ export class Asker {
   reconnectPauseMs = 0;
   /** How often a question is asked until an answer decides. */
   tries = 2;
+  /** True for a server that closes each connection after a reply: then each request gets its own. */
+  isOnePerConnection = false;
   /** The check that asks. */
   check = '';
   /** Why the newest attempt to reach the server failed; undefined when it was reached. */
@@ -284,7 +286,14 @@ export class Asker {
     if (!connection.isOpen) {
       const now = this.clock.now();
       const gone = { kind: 'closed', reason: 'closed' } as const;
-      return this.#kept(asked, { pieces }, { startedAt: now, sentAt: now, chunks: [] }, [], gone, []);
+      return this.#kept(
+        asked,
+        { pieces },
+        { startedAt: now, sentAt: now, chunks: [], early: 0 },
+        [],
+        gone,
+        [],
+      );
     }
     const raw = await connection.exchange(
       pieces,
@@ -344,7 +353,14 @@ export class Asker {
     const now = this.clock.now();
     if (problem !== undefined) {
       const answer = { kind: 'closed', reason: problem } as const;
-      return this.#kept(asked, options, { startedAt: now, sentAt: now, chunks: [] }, [], answer, []);
+      return this.#kept(
+        asked,
+        options,
+        { startedAt: now, sentAt: now, chunks: [], early: 0 },
+        [],
+        answer,
+        [],
+      );
     }
     const connection = this.#connection;
     await this.#silence(options.pauseMs ?? this.pauseMs);
@@ -366,7 +382,7 @@ export class Asker {
       },
       this.signal,
     );
-    const heard = heardIn(raw);
+    const heard = heardIn({ chunks: raw.chunks.slice(raw.early) });
     const reading = whole ? readReply(this.framing, whole, heard) : unreadable(heard);
     const isLost = reading.answer.kind === 'silent' && raw.lost !== undefined;
     const answer: ServerAnswer = isLost ? { kind: 'closed', reason: raw.lost ?? '' } : reading.answer;
@@ -391,7 +407,8 @@ export class Asker {
     this.#carried = (this.#carried ?? 0) + 1;
     // A server may be mute on a connection for ever, or take the rest of a malformed request for the next
     // one.
-    const isOver = (!isReplied(answer) && again === undefined) || !exchange.isPlain;
+    const isOver =
+      (!isReplied(answer) && again === undefined) || !exchange.isPlain || this.isOnePerConnection;
     if (!this.isSerial && !options.keepsOpen && asked && isOver) await this.disconnect();
     this.#unlessStopped();
     return exchange;
@@ -422,13 +439,14 @@ export class Asker {
       isPlain = false,
       isOneOfMany = false,
     }: AskOptions & { isPlain?: boolean },
-    { startedAt, sentAt, chunks: heard }: Pick<Exchange, 'startedAt' | 'sentAt' | 'chunks'>,
+    { startedAt, sentAt, chunks: heard, early }: Omit<RawExchange, 'endedAt' | 'lost'>,
     unsolicited: readonly RawChunk[],
     answer: ServerAnswer,
     oddities: readonly Oddity[],
   ): Exchange {
     const isReply = isReplied(answer);
-    const chunks = isReply ? heard : cutChunks(heard);
+    // What came before the last piece is no part of the reply to it.
+    const chunks = isReply ? heard.slice(early) : cutChunks(heard);
     const [first] = chunks;
     const exchange: Exchange = {
       number: ++this.requests,

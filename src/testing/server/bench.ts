@@ -87,10 +87,14 @@ export interface ServerFacts {
   /** True when the server says now and then that it is busy, and loses nothing else. */
   isBusy?: boolean;
   connections?: ConnectionsFound;
+  /** True when the scratch registers refuse values far from their own with exception 03, and take those beside them. */
+  isNarrow?: boolean;
   /** Whether a broadcast write was executed. */
   broadcast?: boolean;
   /** A unit of the bus that nobody has. */
   absentUnit?: number;
+  /** Bytes for which the server loses each request that has one of them. */
+  lostBytes?: readonly number[];
   /** True when the server does not answer functions that it does not have. */
   isMuteToUnknown?: boolean;
   /** The exception by which the server refuses a function that nobody has, where that is not 01. */
@@ -260,8 +264,17 @@ export class Bench {
     return there.has(code) || missing.has(code) || silent.has(code);
   }
 
+  /** True for a request without an answer that has a byte for which the server loses requests. */
+  isLostForBytes({ answer, sent }: Exchange): boolean {
+    const { lostBytes } = this.facts;
+    if (answer.kind !== 'silent' || lostBytes === undefined) return false;
+    return sent.some(({ bytes }) => bytes.some((byte) => lostBytes.includes(byte)));
+  }
+
   /** Keeps whether the server has a function, as an exchange shows it. */
-  noteFunction(code: number, { answer }: Exchange): void {
+  noteFunction(code: number, exchange: Exchange): void {
+    if (this.isLostForBytes(exchange)) return;
+    const { answer } = exchange;
     const { there, missing, silent } = this.facts.functions;
     const isRefused = answer.kind === 'exception' && answer.code === (this.facts.unknownRefusal ?? 1);
     if ((answer.kind === 'exception' && answer.code === 1) || (isRefused && NO_ADDRESS.includes(code)))

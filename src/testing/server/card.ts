@@ -79,7 +79,10 @@ export function conclusionOf(serverTest: ServerTest): string {
   const ran = findings.filter(({ verdict }) => verdict !== 'not-run').length;
   if (isStopped)
     return `Stopped after ${ran} of ${findings.length} checks: no verdict. Their findings are below.`;
-  if (!isReached) return 'No check could be judged: the server did not answer.';
+  if (!isReached) {
+    const isHeard = serverTest.log.some(({ answer }) => answer.kind === 'exception');
+    return `No check could be judged: the server ${isHeard ? 'refused every read of one value that was tried' : 'did not answer'}.`;
+  }
   const violations = violationsOf(serverTest);
   const listed = byFault(violations);
   const count = (wanted: Grade) =>
@@ -217,8 +220,9 @@ export function dataSheet(serverTest: ServerTest): { readonly name: string; read
 /** The first screen of a server test, for the maker of the server. */
 export function cardText(serverTest: ServerTest): string {
   const { requests, durationMs, order, findings, lost } = serverTest;
-  const isAsked = serverTest.log.some(({ pdu }) => pdu?.[0] === 43);
-  const name = nameOf(serverTest) ?? (isAsked ? 'A server without identification' : 'A server');
+  const { there } = serverTest.facts.functions;
+  const isWithout = !there.has(43) && serverTest.log.some(({ pdu }) => pdu?.[0] === 43);
+  const name = nameOf(serverTest) ?? (isWithout ? 'A server without identification' : 'A server');
   const violations = violationsOf(serverTest);
   const listed = byFault(violations);
   const lines = [

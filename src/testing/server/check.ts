@@ -41,7 +41,9 @@ export interface Judged {
   /** What was found, as data. */
   readonly said: Found;
   /** Where it was found, if one check asks several questions. */
-  readonly at?: { readonly address: number } | { readonly words: readonly number[]; readonly value: string };
+  readonly at?:
+    | { readonly address: number; readonly function?: number }
+    | { readonly words: readonly number[]; readonly value: string };
   /** True for what was seen once: a longer run decides. */
   readonly isOnce?: boolean;
   /** What other trials have shown; then it was seen once, and decides nothing. */
@@ -50,7 +52,7 @@ export interface Judged {
   readonly but?: Found;
   /** The exchanges that show it. */
   readonly shown?: readonly Exchange[];
-  /** How often it was seen, and how often it could have been. */
+  /** How often it was seen, and in how many cases it could have been. */
   readonly seen?: { readonly times: number; readonly of: number };
   /** True when the replies are odd in a way for which frames are blamed: trying again shows the same. */
   readonly isOdd?: boolean;
@@ -85,8 +87,11 @@ export interface ServerCheck {
   readonly needs?: readonly Permission[];
   /** How many addresses of the scratch range the check needs; 1 when absent. */
   readonly room?: number;
-  /** `late`: takes long, or may stop a server, so it runs after the others. `end`: judges all exchanges. */
-  readonly turn?: 'late' | 'end';
+  /**
+   * `late`: takes long, or may stop a server, so it runs after the others. `last`: takes a minute or more, so it runs after these.
+   * `end`: judges all exchanges.
+   */
+  readonly turn?: 'late' | 'last' | 'end';
   /** What the check provokes. When that silences a server once, checks that provoke the same are left out. */
   readonly provokes?: readonly Provoked[];
   /** True when one run is several trials already; other violations are tried again. */
@@ -171,7 +176,9 @@ export function textOf({ said, at, isOnce, otherwise, but }: Judged): string {
 }
 
 function placeText(at: NonNullable<Judged['at']>): string {
-  return 'address' in at ? `address ${at.address}` : `${at.words.join(' ')} for ${at.value}`;
+  if ('address' in at)
+    return `${at.function === undefined ? '' : `function ${at.function}, `}address ${at.address}`;
+  return `${at.words.join(' ')} for ${at.value}`;
 }
 
 /** Functions of a serial line alone: clients on TCP seldom ask them (6.7, 6.9 and 6.10). */
@@ -209,6 +216,10 @@ const OTHERS: Readonly<Record<number, Undecided>> = {
   11: 'refused-by-gateway',
 };
 
+/** What an exception without a code decides: nothing but that it is one. */
+export const codeless = (exchange: Exchange): Judged =>
+  inconclusive({ code: 'frames-odd', oddity: 'no-exception-code' }, exchange);
+
 /** Sends a request that has to be refused, and judges the answer. */
 export async function refused(
   bench: Bench,
@@ -228,6 +239,7 @@ export function judgeRefusal(
   const did = didOf(answer);
   switch (answer.kind) {
     case 'exception': {
+      if (exchange.oddities.includes('no-exception-code')) return codeless(exchange);
       const exception = answer.code;
       if (right.includes(exception)) return conforms({ code: 'exception', exception }, exchange);
       if (isAbsent(exchange) && isOptional) return absent(exchange);

@@ -105,6 +105,7 @@ export function inTurn(
     // Claims are judged by all that was found, and the one on exceptions by what the one on functions asks.
     if (group === 'claims') return 91 + checks.findIndex((check) => check.id === id);
     if (turn === 'end') return 90;
+    if (turn === 'last') return 85;
     if (turn === 'late') return 80;
     const first = FIRST.indexOf(id);
     return first >= 0 ? first - FIRST.length : TURNS.indexOf(group);
@@ -127,6 +128,7 @@ const FIRST = [
   'back-to-back',
   'pause-needed',
   'connect-pause',
+  'rtu-flow-control',
   'same-value',
   'reconnect-at-once',
   'function-unknown',

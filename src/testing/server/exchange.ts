@@ -89,9 +89,11 @@ export function unreadable(heard: Uint8Array): Pick<Exchange, 'answer' | 'odditi
 }
 
 /** Whether an exchange is over, as far as a reading of what came shows. */
-export function stateOf({ answer, isClean }: ReplyReading): HeardSoFar {
+export function stateOf({ answer, oddities, isClean }: ReplyReading): HeardSoFar {
   if (isClean) return 'complete';
-  return isReplied(answer) ? 'perhaps' : 'more';
+  // A whole frame with a wrong function or a wrong check value is the reply, if nothing follows soon.
+  const isFrame = oddities.includes('other-function') || oddities.includes('crc');
+  return isReplied(answer) || isFrame ? 'perhaps' : 'more';
 }
 
 /** True when a reply came, data or an exception. */

@@ -65,6 +65,9 @@ const MOST_WATCHED = 6;
 const WATCH_MS = 300;
 /** What can't be read in blocks of this many is not watched. */
 const FEWEST_WATCHED = 8;
+/** How long another unit is waited for: so many ms at least, and so many times as long as the own one takes. */
+const LEAST_SILENCE = 250;
+const SLOWER = 4;
 /** How long a server that does not answer is waited for before values are lost, in ms. */
 const RETURN_MS = 10_000;
 
@@ -76,6 +79,8 @@ export class Scratch {
   #others: readonly number[] | undefined;
   /** True when blocks have other values than their registers, or these change: then each is read alone. */
   isSingle = false;
+  /** Whether reads of coils agree with each other; undefined until that was looked for. */
+  #isReadable: boolean | undefined;
   /** What changes by itself, once that was looked for. */
   readonly #moving: { [Table in ScratchTable]?: Set<number> } = {};
   /** The cells that requests may have changed, as `unit table address`. */
@@ -101,8 +106,7 @@ export class Scratch {
 
   async #first(table: ScratchTable, many: number): Promise<number> {
     const { first, last } = this.#rangeOf(table);
-    await this.keep(table, first, 1);
-    await this.#watch(table);
+    await this.#watched(table, first);
     let at = first;
     while (at + many - 1 < last && !this.#isQuiet(table, at, many)) at++;
     const address = this.#isQuiet(table, at, many) ? at : first;
@@ -120,8 +124,7 @@ export class Scratch {
    */
   async places(table: ScratchTable, many: number): Promise<{ places: readonly number[]; size: number }> {
     const { first, last } = this.#rangeOf(table);
-    await this.keep(table, first, 1);
-    await this.#watch(table);
+    await this.#watched(table, first);
     const size = Math.min(many, last - first + 1);
     const end = last - size + 1;
     const middle = (first + end) >> 1;
@@ -153,6 +156,24 @@ export class Scratch {
   /** Notes that a cell changes by itself. */
   moves(table: ScratchTable, address: number): void {
     this.#moving[table]?.add(address);
+  }
+
+  /** Keeps the first cell and watches all. Ends the check where nobody could read what was written. */
+  async #watched(table: ScratchTable, first: number): Promise<void> {
+    await this.keep(table, first, 1);
+    await this.#watch(table);
+    if (table === 'coils') this.#isReadable ??= await this.#coilsAgree(first);
+    if (table === 'coils' && !this.#isReadable) throw new Ended({ code: 'coils-contradict', first });
+  }
+
+  /** False when coils that two reads share have other values in each, again and again, and each read repeats its own. */
+  async #coilsAgree(first: number): Promise<boolean> {
+    const reads: (string | undefined)[] = [];
+    for (const from of [first, first + 1, first, first + 1])
+      reads.push((await this.#bench.cells('coils', from, NEIGHBOURS))?.join(''));
+    const [a, b, again, bAgain] = reads;
+    if (a === undefined || b === undefined || a !== again || b !== bAgain) return true;
+    return a.slice(1) === b.slice(0, -1);
   }
 
   /** Reads the range and what is beside it some times, before anything is written: what changes moves by itself. */
@@ -228,9 +249,12 @@ export class Scratch {
     const { asker, goodRead, facts } = this.#bench;
     this.#bench.progress('looking for other units on the bus, which a broadcast would also write');
     const others: number[] = [];
+    // By the time of this read alone: blocks take the server longer, and 246 units are asked.
+    const { ms = 0 } = await asker.once(goodRead);
+    const timeout = Math.min(asker.silence, Math.max(LEAST_SILENCE, SLOWER * ms));
     for (let unitId = 1; unitId <= HIGHEST_UNIT; unitId++) {
       if (unitId === asker.unitId) continue;
-      const { chunks } = await asker.once(goodRead, { unitId, timeout: asker.silence });
+      const { chunks } = await asker.once(goodRead, { unitId, timeout });
       if (chunks.length > 0) others.push(unitId);
       else facts.absentUnit ??= unitId;
     }

@@ -13,6 +13,7 @@ import {
   unsupported,
 } from './check.js';
 import { inTurn, isChosen, isFor, lackOf, SERVER_CHECKS } from './checks.js';
+import type { Oddity } from './codes/oddities.js';
 import type { Stopped } from './codes/phrases.js';
 import { type Exchange, isDecisive } from './exchange.js';
 import type { Code, Found } from './found.js';
@@ -77,6 +78,8 @@ const REPEATS = ['same-value', 'repeat-pair', 'repeat-block'];
 const LATE_MS = 100;
 /** What is seen by times alone. */
 const TIMED: readonly Code[] = ['gap-in-reply', 'slower-than-claimed', 'soak-slower'];
+/** True for what is wrong in a frame that came whole: a late machine tears frames, and changes no byte. */
+const isWhole = (oddity: Oddity) => oddity === 'crc' || oddity === 'other-function';
 /** How often a violation is tried, and how often it has to be seen. */
 const TRIALS = 4;
 const SEEN_TIMES = 2;
@@ -202,7 +205,7 @@ export class ServerTestRun {
     return spentMs / Math.max(1, those.length);
   }
 
-  /** What is known by now. */
+  /** The findings so far. */
   soFar(): ServerTest {
     const bench = this.#bench;
     const findings = this.#checks.flatMap((check) => this.#findings.get(check) ?? []);
@@ -328,7 +331,8 @@ export class ServerTestRun {
     const [first, ...others] = judged.shown ?? [];
     if (judged.verdict !== 'violates' || !first) return judged;
     const isMissing = [first, ...others].some(
-      ({ answer }) => answer.kind === 'silent' || answer.kind === 'garbled',
+      ({ answer, oddities }) =>
+        answer.kind === 'silent' || (answer.kind === 'garbled' && !oddities.some(isWhole)),
     );
     if (!isMissing && !TIMED.includes(judged.said.code)) return judged;
     const ms = this.#bench.lateness.between(first.startedAt);
@@ -359,6 +363,9 @@ export class ServerTestRun {
     const shown = judged.shown?.flatMap(({ oddities }) => oddities) ?? [];
     // A server takes a request that it has just sent itself for an echo of its own.
     const odd = [...shown, 'echo' as const].find((oddity) => this.#bench.isOdd(oddity));
+    const isLost = judged.shown?.some((each) => this.#bench.isLostForBytes(each));
+    if (isLost && judged.said.code !== 'bytes-lost')
+      return { ...judged, verdict: 'inconclusive', but: { code: 'bytes-in-the-way' }, isOdd: true };
     const but: Found | undefined =
       odd === undefined ? this.#strayBytes(check, judged) : { code: 'frames-odd', oddity: odd };
     return but === undefined ? judged : { ...judged, verdict: 'inconclusive', but, isOdd: true };

@@ -9,16 +9,16 @@ export function remarksOf({ survey, unfinished, replyTime, tested }: ClonedDevic
   const { tables, probed, exceptionStatus, moved } = survey;
   return [
     ...(tested?.remarks ?? []),
-    ...(unfinished === undefined ? [] : [`not read to its end: ${unfinished}`]),
-    ...(replyTime ? [`median reply time ${replyTime.median} ms, without the time on the wire`] : []),
+    ...(unfinished === undefined ? [] : [`not read completely: ${unfinished}`]),
+    ...(replyTime ? [`median reply time ${replyTime.median} ms, excluding the time on the wire`] : []),
     ...tables.flatMap(tableRemarks),
     ...(exceptionStatus
-      ? [`function 7 answered ${exceptionStatus}; exceptionStatus names the coils of it`]
+      ? [`function 7 returned ${exceptionStatus}; exceptionStatus can name the coils behind it`]
       : []),
     ...[...probed].map(([code, taken]) => `function ${code}, sent without data: ${takenText(taken)}`),
     ...[...moved].flatMap(([{ table }, values]) =>
       values.size > 0
-        ? [`${table}: changed while watched: ${rangesText([...values.keys()].map((each) => [each, each]))}`]
+        ? [`${table}: changed while observed: ${rangesText([...values.keys()].map((each) => [each, each]))}`]
         : [],
     ),
   ];
@@ -28,7 +28,7 @@ function tableRemarks(survey: TableSurvey): string[] {
   const { table, values, refusals, givenUpAfter, unsupported, block, tooFew, least } = survey;
   if (givenUpAfter !== undefined)
     return [
-      `${table}: no answer to ${givenUpAfter} requests, so no more were sent; clone --thorough asks for all`,
+      `${table}: no answer to ${givenUpAfter} requests, so no more were sent; clone --thorough tries all`,
     ];
   if (unsupported !== undefined) return [`${table}: every request was refused: ${wayText(unsupported)}`];
   const others = [...refusals.keys()].filter(
@@ -40,19 +40,19 @@ function tableRemarks(survey: TableSurvey): string[] {
     ...(tooFew === undefined
       ? []
       : [`${table}: reads of fewer than ${least} are refused: ${wayText(tooFew)}`]),
-    ...(block.otherwise === undefined ? [] : [`${table}: ${block.most} are read by one request at most`]),
+    ...(block.otherwise === undefined ? [] : [`${table}: at most ${block.most} per read`]),
     ...[...survey.wrongQuantities.keys()].flatMap((range) => {
       const [first, last] = range.split('-').map(Number);
       return first !== undefined && last === 0xffff
-        ? [`${table}: quantities above ${first} were not asked for, and are refused as ${first} is`]
+        ? [`${table}: quantities above ${first} were not tried, and are refused like ${first}`]
         : [];
     }),
     ...survey.sloppyQuantities.map(
-      (each) => `${table}: a quantity of ${each} was answered, here it is refused`,
+      (each) => `${table}: the device answered a quantity of ${each}; this file refuses it`,
     ),
     // A table that refuses in one way only has a manner for it.
     ...(refusals.size > 1 ? others : []).map(
-      (code) => `${table}: what is not there was refused with exception ${code}, here with 2`,
+      (code) => `${table}: the device refused undefined addresses with exception ${code}; this file uses 2`,
     ),
   ];
 }
@@ -71,7 +71,7 @@ function doubtText(survey: TableSurvey): string[] {
   const what = isBits ? 'a lone bit' : 'a lone register';
   const share = asked === 0 ? 'none' : `1 in ${Math.round(size / asked)}`;
   return [
-    `${table}: of the addresses ${rangesText(doubts.map(({ range }) => range))} ${share} was asked: ${what} there may be missed, ${widest} side by side are not`,
+    `range))} ${share} was asked: ${what} there may be missed, ${widest} side by side are not => ${table}: of the addresses ${rangesText(doubts.map(({ range }) => range))}, ${share} was tried: ${what} there may be missed, but not ${widest} in a row => range))} ${share} was asked: ${what} there may be missed, ${widest} side by side are not`,
   ];
 }
 
@@ -118,7 +118,7 @@ function rangesText(ranges: readonly (readonly [number, number])[]): string {
 }
 
 function takenText(taken: Taken): string {
-  return taken.kind === 'data' ? `answered with ${taken.pdu.length} bytes` : wayText(refusalOf(taken));
+  return taken.kind === 'data' ? `reply of ${taken.pdu.length} bytes` : wayText(refusalOf(taken));
 }
 
 function wayText(way: ReadRefusal): string {

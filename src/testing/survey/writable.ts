@@ -20,13 +20,13 @@ export function writableText(file: NativeFile): string {
     if (part.kind === 'rule') {
       const [rule] = faults.splice(part.index, 1);
       dropped.push(
-        `Left out, because a file can't say it (${found.message}): the rule ${JSON.stringify(rule)}`,
+        `Left out, because a file can't express it (${found.message}): the rule ${JSON.stringify(rule)}`,
       );
     } else {
       const { [part.key]: lost, ...entry } = devices.get(part.device) as Record<string, unknown>;
       devices.set(part.device, entry);
       dropped.push(
-        `Left out, because a file can't say it (${found.message}): ${part.key} of ${quote(part.device)}: ${JSON.stringify(lost)}`,
+        `Left out, because a file can't express it (${found.message}): ${part.key} of ${quote(part.device)}: ${JSON.stringify(lost)}`,
       );
     }
   }

@@ -33,16 +33,16 @@ export function writeClone({ from, notRead, devices, line = {}, isAnyUnit = fals
     remarks: [
       ...(isTested
         ? [
-            `Written by modbus-sim test-server from ${from}: as it was found, with what deviates.`,
-            'Addresses outside --scratch stand as read-only because nobody tried to write there: mind that with --map.',
+            `Written by modbus-sim test-server from ${from}: the device as found, with its deviations.`,
+            'Addresses outside --scratch are marked read-only because writing them was not tried: consider this with --map.',
             'Add write: true where a client writes.',
             notRead,
           ]
         : [
-            `Written by modbus-sim clone from ${from}: read only, nothing was written to it.`,
-            'Nobody tried what may be written: all is read-only here. Add write: true where a client writes.',
+            `Written by modbus-sim clone from ${from}, which was only read.`,
+            'Writing was not tried, so all values are read-only here. Add write: true where a client writes.',
             notRead,
-            'Functions 20 to 24 and those without a name were not asked for, so the rules refuse them.',
+            'Functions 20 to 24 and unassigned ones were not tried, so the rules refuse them.',
           ]),
       ...devices.flatMap((each) => remarksOf(each).map((line) => `Unit ${each.unit}: ${line}`)),
     ],

@@ -62,7 +62,7 @@ describe.concurrent('modbus-sim measure', () => {
 
   it('does not call a bus good on which it understood nothing', async () => {
     const { code, stdout } = await measureWhileSending(new Uint8Array(8).fill(0xfe));
-    expect(stdout).toMatch(/verdict {5}worse than configured: .*what came was no valid frame: the baud rate/);
+    expect(stdout).toMatch(/verdict {5}worse than configured: .*no valid frame was received: the baud rate/);
     expect(code).toBe(1);
   });
 

@@ -54,7 +54,7 @@ describe.concurrent('modbus-sim test-client', () => {
     expect(stdout).toMatch(
       /^pass +\d Retries when no reply comes \(sent the request 3 times \(\d of \d trials\)\)$/m,
     );
-    expect(stdout).toMatch(/^.*asks 3 times.*\.$/im);
+    expect(stdout).toMatch(/^.*retries 2 times.*\.$/im);
     expect(readFileSync(junit, 'utf8')).toContain('tests="3" failures="0" errors="0"');
     expect(readFileSync(html, 'utf8')).toMatch(/"frames":\[\{"seq":/);
     const report = clientReportSchema.parse(JSON.parse(readFileSync(json, 'utf8')));
@@ -178,11 +178,11 @@ describe.concurrent('modbus-sim test-client', () => {
     [['bus', '--checks', 'wrong-crx'], '--checks: unknown check "wrong-crx", did you mean "wrong-crc"?'],
     [
       ['bus', '--checks', 'wrong-crc'],
-      "--checks: check wrong-crc can't be run on line bus: line bus has no CRC; of the group damaged it can carry truncated-reply, ",
+      "--checks: check wrong-crc can't be run on line bus: line bus has no CRC; checks of the group damaged that fit this line: truncated-reply, ",
     ],
     [
       ['bus', '--checks', 'one-at-a-time'],
-      "--checks: check one-at-a-time can't be run on line bus: it is for serial lines, and line bus is tcp",
+      "--checks: check one-at-a-time can't be run on line bus: it is for serial lines, but line bus is tcp",
     ],
     [['bus', '--limit', 'soon'], '--limit: expected a time from 1s to 24h, such as 10m, got "soon"'],
     [['bus', '--unit', '300'], '--unit: expected a unit identifier from 0 to 255, got "300"'],

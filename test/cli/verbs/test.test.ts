@@ -104,10 +104,10 @@ describe('modbus-sim test', () => {
     expect(code).toBe(1);
     // This client never asks again: what comes is its next poll.
     expect(stdout).toMatch(
-      /^inconclusive +1 asks again\n.* after the spoilt request .* may be the next poll/m,
+      /^inconclusive +1 asks again\n +expected +the same request again\n +received +.* after the spoilt request .* may be the next poll/m,
     );
     expect(stdout).toMatch(
-      /^fail +2 writes\n +wanted a request with function 6; it did not come within 1 s of the beginning of the step; nearest was .* last came/m,
+      /^fail +2 writes\n +expected +a request with function 6\n +received +none within the 1 s of the step; nearest was .*\n +when +\+/m,
     );
     const [all, step] = ['all.pcapng', 'step.pcapng'].map((name) => readFileSync(join(dirname(file), name)));
     const request = Buffer.from('010300000001840a', 'hex');

@@ -173,7 +173,7 @@ it('refuses quantities that do not exist as its original does, and functions tha
   ];
   for (const [i, outcome] of (await answers(again, notAsked)).entries())
     expect(outcome).toMatchObject({ pdu: Uint8Array.of((notAsked[i]?.[0] ?? 0) | 0x80, 1) });
-  expect(text).toContain('# Functions 20 to 24 and those without a name were not asked for');
+  expect(text).toContain('# Functions 20 to 24 and unassigned ones were not tried');
 });
 
 it('loses no register to a quantity that the original answers and no file can say', async () => {
@@ -193,7 +193,7 @@ it('loses no register to a quantity that the original answers and no file can sa
   const text = writeClone(cloned.clone);
   const again = simulatorOf(text);
   expect(text).toContain('quantity: 127');
-  expect(text).toContain('# Unit 1: holding: a quantity of 126 was answered, here it is refused');
+  expect(text).toContain('# Unit 1: holding: the device answered a quantity of 126; this file refuses it');
   expect(again.devices.get('unit-1')).toBeDefined();
 });
 
@@ -210,8 +210,8 @@ it('makes a comment of what a file can not say, and keeps the registers', async 
   };
   const text = writeClone({ ...made, devices: [{ ...device, tested }] });
   expect(simulatorOf(text).devices.get('unit-1')).toBeDefined();
-  expect(text).toMatch(/# Left out, because a file can't say it \(.*\): the rule .*impossible/);
-  expect(text).toMatch(/# Left out, because a file can't say it \(.*\): manners of "unit-1"/);
+  expect(text).toMatch(/# Left out, because a file can't express it \(.*\): the rule .*impossible/);
+  expect(text).toMatch(/# Left out, because a file can't express it \(.*\): manners of "unit-1"/);
 });
 
 it('answers a function that was asked for on demand, and is known to the device', async () => {
@@ -265,7 +265,7 @@ it('keeps what it knows when it is stopped', async () => {
     { sleep: () => Promise.resolve(), isStopped: () => requests > 40, progress: () => {} },
   );
   const text = writeClone(cloned);
-  expect(text).toContain('# Unit 1: not read to its end: it was stopped');
+  expect(text).toContain('# Unit 1: not read completely: it was stopped');
   expect(loadNative(text, '.').ok).toBe(true);
 });
 

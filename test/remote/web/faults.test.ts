@@ -58,24 +58,26 @@ describeInBrowser('the view of the faults', () => {
     }
   });
 
-  test('plays what real devices do wrong on a line, and takes it back', async () => {
+  test('shows first what is used, and the preview beside all of it, on a phone too', async () => {
     const served = await serve();
-    const manners = () => served.simulator.devices.get('meter')?.manners;
-    const page = await openPage(served, '/faults');
-    await page.getByText('What real devices do wrong').click();
-    await page.getByLabel('a client sees').selectOption('few-registers');
-    await page.getByText('The device refuses reads of many registers.').waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Play' }).click();
-    await page.getByText('few-registers is played.').waitFor();
-    expect(manners()).toMatchObject({ most: { registers: 40 } });
-    await page.getByRole('button', { name: 'Take back' }).click();
-    await page.getByText('few-registers is taken back.').waitFor();
-    expect(manners()).toBeUndefined();
-    await page.getByLabel('a client sees').selectOption('newcomer-evicts');
-    await page.getByLabel('line').selectOption('bus');
-    await page.getByRole('button', { name: 'Play' }).click();
-    await page.getByText('Refused:').waitFor();
+    for (const width of [1280, 390]) {
+      const page = await openPage(served, '/faults?new', { width });
+      const editor = page.getByRole('form', { name: 'New rule' });
+      await editor.getByText('Preview only; nothing was sent.').waitFor();
+      expect(await editor.getByLabel('line', { exact: true }).isVisible()).toBe(true);
+      expect(await editor.getByLabel('probability', { exact: true }).isVisible()).toBe(false);
+      await editor.locator('summary', { hasText: 'probability' }).click();
+      const last = editor.getByLabel('probability', { exact: true });
+      await last.scrollIntoViewIfNeeded();
+      const strip = editor.getByRole('application', { name: 'What the rule will look like' });
+      await expect
+        .poll(async () => {
+          const { y = -1, height = 0 } = (await strip.boundingBox()) ?? {};
+          return y >= 0 && y + height <= 800;
+        })
+        .toBe(true);
+      expect(await accessibilityFaults(page)).toEqual([]);
+    }
   });
 
   test('shows a refusal beside its field', async () => {
@@ -83,6 +85,7 @@ describeInBrowser('the view of the faults', () => {
     const page = await openPage(served, '/faults?new');
     const editor = page.getByRole('form', { name: 'New rule' });
     await editor.getByLabel('ms', { exact: true }).fill('soon');
+    await editor.locator('summary', { hasText: 'probability' }).click();
     await editor.getByLabel('probability', { exact: true }).fill('2');
     await editor.getByRole('button', { name: 'Arm' }).click();
     await editor.locator('.field.wrong', { hasText: 'ms' }).getByText('got "soon"').waitFor();

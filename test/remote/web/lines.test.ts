@@ -1,13 +1,68 @@
-import { expect, test } from 'vitest';
+import { setTimeout } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
 import { nativeSetup } from '../../support/configuration.js';
-import { serialMaster } from '../api/masters.js';
+import { type Master, rtuOverTcpMaster, serialMaster, tcpMaster } from '../api/masters.js';
 import { accessibilityFaults, BUS_LINK, openPage, poll, serve } from './browser.js';
 import { describeInBrowser } from './chromium.js';
 
 const READER = 'the-only-token-that-may-just-read';
 const HOSTILE = '<script>document.title=1</script>';
 
+const REGISTERS = { registers: { holding: [{ address: 0, value: [1, 2, 3, 4] }] } };
+
+/** Four lines on which five things are wrong, once their clients poll. */
+const FIVE_WRONG = nativeSetup({
+  devices: { boiler: REGISTERS, pump: REGISTERS, meter: REGISTERS, valve: REGISTERS, sensor: REGISTERS },
+  lines: {
+    boilers: { tcp: { port: 0 }, units: { 1: 'boiler', 2: 'pump' } },
+    hall: { tcp: { port: 0 }, units: { 1: 'meter', 5: 'valve' } },
+    yard: { tcp: { port: 0 }, framing: 'rtu', units: { 7: 'sensor' } },
+    lan: { tcp: { port: 0 }, units: { 1: 'meter' } },
+  },
+  faults: [{ name: 'slow', when: { line: 'yard', nth: 3 }, do: [{ delay: 650 }] }],
+});
+
+/** Lets a client ask one question again and again, until the test ends. */
+function asks(master: Master, unit: number, address: number, everyMs: number): void {
+  master.setID(unit);
+  let isOver = false;
+  const asking = (async () => {
+    while (!isOver) {
+      await master.readHoldingRegisters(address, 2).catch(() => {});
+      await setTimeout(everyMs);
+    }
+  })();
+  onTestFinished(() => {
+    isOver = true;
+    return asking;
+  });
+}
+
 describeInBrowser('the view of the lines', () => {
+  test('says on the start page which five things are wrong on four lines, each within a minute', async () => {
+    const served = await serve(FIVE_WRONG);
+    const port = (line: string) => served.port(line);
+    asks(await tcpMaster(port('boilers')), 1, 0, 20);
+    asks(await tcpMaster(port('boilers')), 2, 0, 4000);
+    asks(await tcpMaster(port('hall')), 1, 0, 500);
+    asks(await rtuOverTcpMaster(port('yard')), 7, 0, 300);
+    asks(await tcpMaster(port('lan')), 1, 0, 500);
+    asks(await tcpMaster(port('lan')), 1, 40, 500);
+    served.client('yard').send(Buffer.from('070300000002ffff', 'hex'));
+    const page = await openPage(served, '/');
+    for (const [line, wrong] of [
+      ['boilers', /^unit 1 boiler is asked \d+\/s, the others at most \d+\/(s|min)$/],
+      ['hall', /^Nobody asks unit 5 valve$/],
+      ['yard', /^Damage: \d+ messages?, /],
+      ['yard', /^unit 7 sensor takes up to \d{3,} ms$/],
+      ['lan', /^unit 1 meter refuses \d+ % with an exception$/],
+    ] as const) {
+      const found = page.getByRole('list', { name: `What is wrong on line ${line}` });
+      await found.getByRole('listitem').filter({ hasText: wrong }).waitFor();
+    }
+    expect(await page.getByRole('list', { name: /^What is wrong/ }).count()).toBe(4);
+  });
+
   test('shows what passes a line, with rates', async () => {
     const served = await serve();
     const page = await openPage(served, '/lines');

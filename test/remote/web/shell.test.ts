@@ -35,7 +35,7 @@ describeInBrowser('the console', () => {
     await page.getByRole('button', { name: 'Theme: auto', exact: true }).waitFor();
   });
 
-  test.each(['registers', 'faults', 'lines', 'tests'] as const)(
+  test.each(['registers', 'panel/meter', 'faults', 'catalogue', 'lines', 'tests'])(
     'says on /%s why each grey control is off in a session that may only read',
     async (view) => {
       const served = await serve(BENCH, { rules: { host: '127.0.0.1', readTokens: [READER] } });

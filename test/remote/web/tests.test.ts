@@ -151,7 +151,7 @@ describeInBrowser('the view of the tests', () => {
     const run = page.getByRole('article', { name: 'Run 1' });
     await run.locator('.head').getByText('fail', { exact: true }).waitFor();
     await run.getByText(/Run 1, a fuzz run, on lan: 2 moves in 2 plays/).waitFor();
-    await run.locator('.step').getByText('The client sent bytes that are no request').waitFor();
+    await run.locator('.step').getByText('The client sent bytes that are not a request').waitFor();
     const started = page.waitForEvent('download');
     await run.getByRole('link', { name: 'Report as Scenario' }).click();
     expect(readFileSync(await (await started).path(), 'utf8')).toContain('{exception: 4}');

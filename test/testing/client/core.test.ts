@@ -92,7 +92,11 @@ describe('a client test', () => {
 
   it('stops at its limit with what it has, and takes its faults away', async () => {
     const habits = { periodMs: 2000 };
-    const { report, bench } = await testModelClient({ habits, checks: CORE, limitMs: 40_000 });
+    const { report, bench } = await testModelClient({
+      habits,
+      checks: [...CORE, 'junk', 'split-reply'],
+      limitMs: 40_000,
+    });
     expect(report.durationMs).toBe(40_000);
     expect(report.findings[0]?.verdict).toBe('pass');
     const last = report.findings.at(-1);

@@ -29,6 +29,29 @@ describe('a client that is gone once its connection was closed', () => {
   });
 });
 
+describe('a client that polls once more after a check, and then no more', () => {
+  it.each(['serial', 'tcp'] as const)(
+    'fails that check, and not the one that has begun meanwhile, on %s',
+    async (on) => {
+      const bench = await virtualBench(on);
+      const client = bench.client({ periodMs: 500, timeoutMs: 300 });
+      let spoilt = 0;
+      let good = 0;
+      bench.simulator.traffic.subscribe((event) => {
+        if (event.kind !== 'reply') return;
+        if (event.acted.some(({ rule }) => rule.includes('wrong-'))) spoilt++;
+        else if (spoilt === 3 && ++good === 1) client.stop();
+      });
+      const { clientTest } = newClientTest(bench, { checks: ['wrong-unit', 'wrong-function'] });
+      void client.poll();
+      const { findings } = await untilOver(bench.clock, clientTest.run());
+      const [first, second] = findings.filter(({ id }) => id.startsWith('wrong-'));
+      expect(first?.verdict, first?.summary).toBe('fail');
+      expect(second?.verdict, second?.summary).toBe('not run');
+    },
+  );
+});
+
 describe('a client test that its limit has ended', () => {
   it('is an error where most of it was not run and nothing has failed, and the first sentence counts what is undecided', async () => {
     const { report } = await testModelClient({ habits: { periodMs: 2000 }, limitMs: 60_000 });

@@ -183,9 +183,9 @@ describe('the real world', () => {
       return chosen.ok ? undefined : chosen.error;
     };
     expect(whyNot('wrong-crc')).toMatch(
-      /^check wrong-crc can't be run on line bus: line bus has no CRC; of the group damaged it can carry truncated-reply, .*wrong-transaction/,
+      /^check wrong-crc can't be run on line bus: line bus has no CRC; checks of the group damaged that fit this line: truncated-reply, .*wrong-transaction/,
     );
     expect(whyNot('attempts')).toBe('check attempts is called retries');
-    expect(whyNot('trickle-slow')).toMatch(/: it is for serial lines, and line bus is tcp; /);
+    expect(whyNot('trickle-slow')).toMatch(/: it is for serial lines, but line bus is tcp; /);
   });
 });

@@ -1,4 +1,4 @@
-import type { Exchange } from '../../../src/testing/client/heard/exchange.js';
+import { type Exchange, wentWell } from '../../../src/testing/client/heard/exchange.js';
 import type { ExchangeLog } from '../../../src/testing/client/heard/log.js';
 import type { Finding, Report } from '../../../src/testing/report/report.js';
 import { pduOf } from '../../../src/testing/tested-line.js';
@@ -244,6 +244,18 @@ const CLAIMS: readonly Claim[] = [
     /accepted (\d+) of (\d+) replies at (\d+) %, gave up on (\d+) of (\d+) replies at (\d+) % of the time-out/,
     ({ finding: { confidence } }, a = 0, b = 0, _, c = 0, d = 0) =>
       confidence?.agreeing === a + c && confidence.trials === b + d,
+  ],
+  [
+    /sent unit (\d+) read holding registers (\d+)–\d+ again although it was answered, (\d+) times/,
+    ({ log }, unit, from, times = 0) => {
+      const inVain = log
+        .after(0)
+        .filter(
+          (each) =>
+            wentWell(each) && each.poll.startsWith(`${unit}/3/${from}+`) && each.next?.poll === each.poll,
+        );
+      return times > 0 && inVain.length >= times;
+    },
   ],
   [
     /sent the request (\d+) times/,

@@ -26,16 +26,22 @@ export type Lax =
   /** What was received before the request is not thrown away. */
   | 'stray bytes'
   /** Bytes that are no reply end the program. */
-  | 'damage';
+  | 'damage'
+  /** After an exception it takes nothing more that comes over its connection. */
+  | 'exceptions'
+  /** A reply with another transaction ends its request. */
+  | 'give up';
 
 /** The hands of a client that was written by somebody else: it sends requests, and takes only what answers them. */
 export class Hands {
   readonly #clock: Clock;
-  readonly #wire: Wire;
+  readonly #connect: () => Wire;
+  #wire: Wire;
   #received = new Uint8Array();
   #wake = () => {};
   #transaction = 0;
   #quietFrom = 0;
+  #isDeaf = false;
   isOver = false;
   /** What its page shows. */
   shown = '';
@@ -50,7 +56,8 @@ export class Hands {
       this.#quietFrom = clock.now() + T35_MS;
       this.#wake();
     };
-    this.#wire = tcp?.wire({ received, closed: () => this.#wake() }) ?? serial.wire;
+    this.#connect = () => tcp?.wire({ received, closed: () => this.#wake() }) ?? serial.wire;
+    this.#wire = this.#connect();
     if (!tcp) serial.received = received;
   }
 
@@ -66,10 +73,18 @@ export class Hands {
     this.#wire.close();
   }
 
+  /** Leaves its connection open, and opens another for the next request. */
+  leave(): void {
+    this.#wire = this.#connect();
+  }
+
   /** Asks once. Without a connection it opens one, and `closed` says that nobody listens. */
   async ask(unitId: number, pdu: readonly number[], timeoutMs: number): Promise<Got> {
     const asked = Uint8Array.from(pdu);
-    if (!this.#wire.isOpen && !(await this.#wire.open())) return { kind: 'closed' };
+    if (!this.#wire.isOpen) {
+      this.#isDeaf = false;
+      if (!(await this.#wire.open())) return { kind: 'closed' };
+    }
     await this.sleep(this.#quietFrom - this.now);
     if (!this.lax.has('stray bytes')) this.#received = new Uint8Array();
     const transactionId = ++this.#transaction & 0xffff;
@@ -77,10 +92,13 @@ export class Hands {
     this.#wire.send(isRtu ? encodeRtu(unitId, asked) : SOCKET.encode({ unitId, transactionId, pdu: asked }));
     const end = this.now + timeoutMs;
     for (;;) {
-      const reply = isRtu ? this.#rtuReply() : this.#replyTo(transactionId);
+      const reply = isRtu ? this.#rtuReply() : this.#replyTo(transactionId, asked[0] as number);
       const [code = 0, second = 0] = reply?.pdu ?? [];
-      if (reply && (reply.unitId === unitId || this.lax.has('unit'))) {
-        if (code === ((asked[0] as number) | 0x80)) return { kind: 'exception', code: second };
+      if (reply && !this.#isDeaf && (reply.unitId === unitId || this.lax.has('unit'))) {
+        if (code === ((asked[0] as number) | 0x80)) {
+          this.#isDeaf = this.lax.has('exceptions');
+          return { kind: 'exception', code: second };
+        }
         const isAsked = code === asked[0] || (this.lax.has('function') && code < 0x80);
         if (isAsked && (isWhole(asked, reply.pdu) || this.lax.has('byte count')))
           return { kind: 'data', pdu: reply.pdu };
@@ -112,7 +130,7 @@ export class Hands {
 
   #isDamaged = false;
 
-  #replyTo(transactionId: number) {
+  #replyTo(transactionId: number, asked: number) {
     const mask = this.lax.has('transaction')
       ? 0
       : this.lax.has('high byte of the transaction')
@@ -129,6 +147,7 @@ export class Hands {
       this.#isDamaged = !reply;
       this.#received = this.#received.slice(size);
       if (reply && (reply.transactionId & mask) === (transactionId & mask)) return reply;
+      if (reply && this.lax.has('give up')) return { ...reply, pdu: Uint8Array.of(0x80 | asked, 0) };
     }
     if (this.lax.has('pieces')) this.#received = new Uint8Array();
     return undefined;

@@ -103,6 +103,18 @@ describe('the time-out', () => {
   });
 
   it.each([
+    { timeoutMs: 800, periodMs: 500, attempts: 1, seed: 3 },
+    { timeoutMs: 1000, periodMs: 500, attempts: 1, seed: 1 },
+  ])('is not found too short for a client with a queue and late timers: %o', async ({ seed, ...habits }) => {
+    const summary = await falseClaim({
+      habits: { ...habits, rhythm: 'queue', jitterMs: 10, latenessMs: 10, seed },
+      lateness: (random) => random.next() * 10,
+      seed,
+    });
+    expect(summary).toBeUndefined();
+  });
+
+  it.each([
     ['serial', ONE],
     ['serial', SEVERAL],
     ['tcp', ONE],

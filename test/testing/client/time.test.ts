@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Habits } from './habits.js';
+import { WRITES_BACK, written } from './observers.js';
 import { SEVERAL } from './shapes.js';
 import { inVirtualTime, newClientTest, testModelClient, untilOver, virtualBench } from './virtual-bench.js';
 
@@ -98,6 +100,49 @@ it('names the outage that was, where the silence of another check counts as one'
   expect(finding('outage-60s').summary).toMatch(
     / after an outage of 1 min, during which it sent its requests \d\d+ times$/,
   );
+});
+
+describe('a whole test of a client that polls twice a second', () => {
+  const tested = async (on: 'serial' | 'tcp', habits: Partial<Habits>, observer?: typeof written) => {
+    const early: string[] = [];
+    const bench = await virtualBench(on);
+    const client = bench.client({ rhythm: 'grid', periodMs: 500, ...habits });
+    const { clientTest } = newClientTest(
+      bench,
+      { onFinding: ({ id }) => void (bench.clock.now() < 30_000 && early.push(id)) },
+      observer?.(client, bench),
+    );
+    void client.poll();
+    const { durationMs, findings } = await untilOver(bench.clock, clientTest.run());
+    return { durationMs, early, failed: findings.filter(({ verdict }) => verdict === 'fail') };
+  };
+
+  it.each([
+    ['of one question', 'serial', { timeoutMs: 300 }],
+    ['of one question', 'tcp', { timeoutMs: 300 }],
+    ['of three questions', 'serial', { questions: SEVERAL }],
+    ['of three questions', 'tcp', { questions: SEVERAL }],
+  ] as const)(
+    '%s on %s takes at most 150 s without an observer, and shows much after 30 s',
+    async (_, on, habits) => {
+      const { durationMs, early, failed } = await tested(on, habits);
+      expect(durationMs).toBeLessThanOrEqual(150_000);
+      expect(early).toContain('time-out');
+      expect(early.length).toBeGreaterThanOrEqual(8);
+      expect(failed).toEqual([]);
+    },
+  );
+
+  it('takes at most 240 s with an observer, and shows something after 30 s', async () => {
+    const { durationMs, early, failed } = await tested(
+      'tcp',
+      { questions: SEVERAL, ...WRITES_BACK },
+      written,
+    );
+    expect(durationMs).toBeLessThanOrEqual(240_000);
+    expect(early.length).toBeGreaterThanOrEqual(3);
+    expect(failed).toEqual([]);
+  });
 });
 
 describe('the group time finds', () => {

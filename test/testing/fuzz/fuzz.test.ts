@@ -77,7 +77,7 @@ it('blames a client on TCP that sends bytes with a length that no frame has', as
   const report = await fuzzModel(planted('a closed connection after a late reply: sends the rest of it'), {
     replay,
   });
-  expect(report.conclusions.join(' ')).toContain('sent bytes that are no request');
+  expect(report.conclusions.join(' ')).toContain('sent bytes that are not a request');
 });
 
 it('lets the client rest in place of a move that does nothing else', async () => {
@@ -141,7 +141,7 @@ it('does not blame the moves for what happens without any', async () => {
   };
   const { verdict, conclusions } = await fuzzModel({ on: 'tcp', habits: {}, trap }, { mostMoves: 200 });
   expect(verdict, conclusions.join(' ')).toBe('fail');
-  expect(conclusions.at(-1)).toMatch(/^The client .* by itself: without any move, in 2 of 2 plays\.$/);
+  expect(conclusions.at(-1)).toMatch(/^The client .* on its own: without any move, in 2 of 2 plays\.$/);
 });
 
 const at =
@@ -160,7 +160,7 @@ it('finds a client that polls a third more slowly for ever after one exception',
   const { conclusions, verdict } = await fuzzModel(client, { mostMoves: 10 });
   expect(verdict, conclusions.join(' ')).toBe('fail');
   expect(conclusions.at(-1)).toMatch(
-    /polls every 2\d\d ms in place of 2\d\d ms after one move, in 2 of 2 plays: exception 2 to one request/,
+    /polls every 2\d\d ms instead of every 2\d\d ms after one move, in 2 of 2 plays: exception 2 to one request/,
   );
 });
 
@@ -203,7 +203,7 @@ it('says last what it has found, although the limit was reached', async () => {
   const client = { on: 'tcp', habits: {}, trap: at('none', 'dies') } as const;
   const { conclusions } = await fuzzModel(client, { limitMs: 300_000 });
   expect(conclusions.join(' ')).toContain('The limit of 5 min was reached');
-  expect(conclusions.at(-1)).toContain('The client asked nothing more');
+  expect(conclusions.at(-1)).toContain('The client sent nothing for');
 });
 
 it('tries 300 moves in ten minutes on a client that polls four times a second', async () => {

@@ -74,7 +74,7 @@ describe.concurrent('a measurement of a line with its own client', () => {
     }
     await ended;
     expect(verdict(found).text).toMatch(
-      /closed the connection of the built-in client after (one request|\d+ requests): another client took its place, as maxClients is 1/,
+      /closed the connection of the built-in client after (one request|\d+ requests): another client took its place, because maxClients is 1/,
     );
   });
 });
@@ -91,7 +91,7 @@ describe('a measurement of a line that closes idle connections', () => {
     const found = await measured(lineOf({ tcp: { port: 0, idleTimeout: 10 } }));
     expect(found.own?.answered).toBe(found.own?.asked);
     expect(verdict(found).text).toMatch(
-      /after (one request|\d+ requests): no request came for 10 ms, its idleTimeout; set it higher/,
+      /after (one request|\d+ requests): no request came for 10 ms, its idleTimeout; increase it/,
     );
   });
 });

@@ -57,7 +57,8 @@ describe('the verdict of a measurement', () => {
     expect(text.split('\n').at(-1)).toBe('  verdict     as configured');
   });
 
-  const advice = '; beside other work a real-time class helps: chrt --reset-on-fork --rr 20 COMMAND';
+  const advice =
+    '; if other programs are busy, a real-time class helps: chrt --reset-on-fork --rr 20 COMMAND';
   const reason = 'sched_setattr failed: EPERM';
 
   it.each<[string, Partial<Measurements>, string]>([
@@ -87,7 +88,7 @@ describe('the verdict of a measurement', () => {
     [
       'the adapter keeps the pieces of a frame apart for longer than the discard gap',
       { longestPause: 16 },
-      'frames are cut: 16.000 ms between two pieces, and they are discarded after 6.000 ms; set timing.gap higher',
+      'frames arrive in pieces, 16.000 ms apart, and are discarded after 6.000 ms; set timing.gap higher',
     ],
     [
       'requests stay unanswered',
@@ -97,7 +98,7 @@ describe('the verdict of a measurement', () => {
     [
       'frames of the built-in client are cut',
       { own: { asked: 6, answered: 4 }, longestPause: 16 },
-      '2 of 6 requests were not answered; frames are cut: 16.000 ms between two pieces',
+      '2 of 6 requests were not answered; frames arrive in pieces, 16.000 ms apart',
     ],
     [
       'the line closes the connection of the built-in client',
@@ -127,17 +128,17 @@ describe('the verdict of a measurement', () => {
     [
       'bytes came and no frame among them',
       { turnaround: undefined, counters: { ...NOBODY, noiseBytes: 400 } },
-      'what came was no valid frame: the baud rate, parity or wiring is wrong, or the adapter cuts frames',
+      'no valid frame was received: the baud rate, parity or wiring is wrong, or the adapter splits frames',
     ],
     [
       'only damaged characters came',
       { turnaround: undefined, counters: { ...NOBODY, damagedCharacters: 4 } },
-      'what came was no valid frame: the baud rate, parity or wiring is wrong',
+      'no valid frame was received: the baud rate, parity or wiring is wrong',
     ],
     [
       'all frames are cut',
       { longestPause: 20, turnaround: undefined, counters: { ...NOBODY, noiseBytes: 400 } },
-      'frames are cut: 20.000 ms between two pieces',
+      'frames arrive in pieces, 20.000 ms apart',
     ],
   ])('is bad when %s', (_, change, reason) => {
     const { ok, text } = verdict({ ...GOOD, ...change });
@@ -154,7 +155,7 @@ describe('the verdict of a measurement', () => {
   it('says on how few replies it rests, and is not bad for one that was late', () => {
     const { ok, text } = verdict({ ...GOOD, turnaround: percentiles([2.1, 9, 9]) });
     expect(ok).toBe(true);
-    expect(text).toContain('verdict     as configured, as far as 3 replies can tell');
+    expect(text).toContain('verdict     as configured, but based on 3 replies');
   });
 
   it('does not call frames cut that were all answered: a busy machine makes pauses, too', () => {
@@ -166,16 +167,16 @@ describe('the verdict of a measurement', () => {
     const silent = { turnaround: undefined, chunks: [], longestPause: 0, counters: NOBODY };
     const { ok, text } = verdict({ ...GOOD, ...silent });
     expect(ok).toBe(true);
-    expect(text).toContain('requests    none came within 10 s');
+    expect(text).toContain('requests    none received within 10 s');
     expect(text).toContain('chunks      none; longest pause inside a frame 0.000 ms, discard gap 6.000 ms');
-    expect(text).toContain('verdict     nothing wrong found, but nobody asked');
+    expect(text).toContain('verdict     no problem found, but no client polled');
   });
 
   it('says so when only others were asked, whatever noise came with it', () => {
     const counters = { ...NOBODY, foreignFrames: 20, noiseBytes: 3 };
     const { ok, text } = verdict({ ...GOOD, turnaround: undefined, counters });
     expect(ok).toBe(true);
-    expect(text).toContain('verdict     frames were heard, but nobody asked the units of this line');
+    expect(text).toContain('verdict     frames were received, but none for the units of this line');
     expect(text).not.toContain('nothing wrong');
   });
 
@@ -188,12 +189,12 @@ describe('the verdict of a measurement', () => {
     const { ok, text } = verdict({ ...GOOD, overruns: 2, counters: { ...COUNTERS, noiseBytes: 7 } });
     expect(ok).toBe(true);
     expect(text).toContain('7 bytes that belong to no valid frame: check baud rate, parity, wiring');
-    expect(text).toContain('2 characters were lost by the UART, or because');
+    expect(text).toContain('2 characters were lost in the UART or because');
   });
 
   it.each([
     ['auto', 100, '100 of 100 replies came back: set echo: yes for this line'],
-    ['auto', 0, '0 of 100 replies came back: with echo: no a client may repeat a write at any time'],
+    ['auto', 0, '0 of 100 replies came back: with echo: no, a client may repeat a write at any time'],
     ['yes', 99, '99 of 100 replies came back (echo: yes)'],
     ['yes', 0, '0 of 100 replies came back: set echo: no for this line'],
   ] as const)('says which echo the line needs: %s, and %i replies came back', (echo, echoes, advice) => {

@@ -117,9 +117,12 @@ describe('an expectation', () => {
   it('says what was wanted when it does not come', () => {
     expect(watch({ unit: 1, function: 3 }, [request(10, 2)], { others: { within: '2s' } })).toMatchObject({
       verdict: 'fail',
-      text: expect.stringMatching(
-        /^wanted a request with unit 1, function 3; it did not come within 2 s of the beginning of the step; nearest was unit 2 read holding registers 0 \(frame \d+\): unit 2, not 1$/,
-      ),
+      missed: {
+        expected: 'a request with unit 1, function 3',
+        received: expect.stringMatching(
+          /^none within the 2 s of the step; nearest was unit 2 read holding registers 0 \(frame \d+\): unit 2, not 1$/,
+        ),
+      },
     });
   });
 
@@ -133,13 +136,17 @@ describe('an expectation', () => {
     expect(watch(list, [request(0, 2), ...ones, request(5, 2)])).toMatchObject({ verdict: 'pass' });
     expect(watch(list, [request(1, 1), request(2, 1), request(3, 2)])).toMatchObject({
       verdict: 'fail',
-      text: expect.stringMatching(
-        /^wanted a request with unit 1 3 times as number 1 of 2; after 2 times \(frames \d+, \d+\) came a request with unit 2 \(frame \d+\)$/,
-      ),
+      missed: {
+        expected: 'a request with unit 1 3 times (1 of 2)',
+        received: expect.stringMatching(
+          /^2 times \(frames \d+, \d+\), then a request with unit 2 \(frame \d+\)$/,
+        ),
+        frame: expect.any(Number),
+      },
     });
     expect(watch(list, [...ones, request(4, 1)])).toMatchObject({
       verdict: 'fail',
-      text: expect.stringMatching(/came 4 times \(frames \d+, \d+, \d+, \d+\)$/),
+      missed: { received: expect.stringMatching(/^4 times \(frames \d+, \d+, \d+, \d+\)$/) },
     });
   });
 
@@ -150,7 +157,7 @@ describe('an expectation', () => {
     expect(watch({ unit: 1, times: { max: 2 } }, three)).toMatchObject({ verdict: 'fail', early: true });
     expect(watch({ unit: 1, times: 4 }, three)).toMatchObject({
       verdict: 'fail',
-      text: expect.stringMatching(/it came 3 times \(frames \d+, \d+, \d+\) within/),
+      missed: { received: expect.stringMatching(/^3 times \(frames \d+, \d+, \d+\) within/) },
     });
   });
 
@@ -162,7 +169,7 @@ describe('an expectation', () => {
     });
     expect(watch({ same: true }, [before, spoilt, other], { spoilt: [spoilt] })).toMatchObject({
       verdict: 'fail',
-      text: expect.stringMatching(/^wanted the same request again/),
+      missed: { expected: 'the same request again' },
     });
   });
 
@@ -170,7 +177,11 @@ describe('an expectation', () => {
     const [spoilt, again] = [request(5, 1), request(30, 1)];
     expect(watch({ same: true, after: 50 }, [spoilt, again], { spoilt: [spoilt] })).toMatchObject({
       verdict: 'fail',
-      text: expect.stringMatching(/it came 25 ms after the spoilt request \(frame \d+\), sooner than 50 ms/),
+      missed: {
+        expected: 'the same request again, after 50 ms or more',
+        received: expect.stringMatching(/^frame \d+, 25 ms after the spoilt request \(frame \d+\)$/),
+        frame: again.event.seq,
+      },
     });
   });
 });
@@ -216,19 +227,19 @@ describe('a rhythm', () => {
   it('fails when one comes too late, too soon, or not at all', () => {
     expect(watch(expected, at(0, 1000, 2200))).toMatchObject({
       verdict: 'fail',
-      text: expect.stringMatching(/were 1.2 s/),
+      missed: { received: expect.stringMatching(/^1.2 s between frames/) },
     });
     expect(watch(expected, at(0, 1000, 1500))).toMatchObject({
       verdict: 'fail',
-      text: expect.stringMatching(/were 500 ms/),
+      missed: { received: expect.stringMatching(/^500 ms between frames/) },
     });
     expect(watch(expected, at(0, 1000))).toMatchObject({
       verdict: 'fail',
-      text: expect.stringMatching(/none came for 1.1 s after frame/),
+      missed: { received: expect.stringMatching(/^none for 1.1 s after frame/) },
     });
     expect(watch(expected, [])).toMatchObject({
       verdict: 'fail',
-      text: expect.stringMatching(/did not come within 10 s/),
+      missed: { received: 'none within 10 s' },
     });
   });
 });

@@ -84,7 +84,10 @@ describe('a step that waits for requests', () => {
     const bench = await virtualBench('tcp');
     const few = { wait: { requests: 9 }, within: '1s' };
     const { steps } = await play([few, { ...few, never: { function: 5 } }], bench);
-    expect(steps).toEqual(['pass: 5 of 9 requests came within 1 s', 'pass: 5 of 9 requests came within 1 s']);
+    expect(steps).toEqual([
+      'pass: only 5 of 9 requests came within 1 s',
+      'pass: only 5 of 9 requests came within 1 s',
+    ]);
   });
 
   it('waits 10 s unless it says otherwise, and shows nothing of what never came when nobody asks', async () => {
@@ -96,7 +99,7 @@ describe('a step that waits for requests', () => {
       ['pass', 10_000],
       ['inconclusive', 10_000],
     ]);
-    expect(findings[0]?.summary).toBe('0 of 1 requests came within 10 s');
+    expect(findings[0]?.summary).toBe('only 0 of 1 requests came within 10 s');
   });
 
   it('is read as such', () => {
@@ -152,7 +155,7 @@ describe('manners of a step', () => {
     const over = run.run();
     await bench.clock.advanceAsync(1000);
     expect(bench.simulator.devices.get('meter')?.manners).toBeDefined();
-    run.end('inconclusive', 'the test was stopped before its end');
+    run.end('inconclusive', 'the test was stopped early');
     await untilOver(bench.clock, over);
     expect(bench.simulator.devices.get('meter')?.manners).toBeUndefined();
   });
@@ -217,7 +220,7 @@ describe('a step with a closed line', () => {
   it('has it open again when a step after it is judged by what came too late', async () => {
     const bench = await virtualBench('tcp');
     const { steps } = await play([{ closed: ['bus'], expect: { unit: 1 }, within: '1s' }], bench);
-    expect(steps).toEqual([expect.stringMatching(/^fail: .*; it came .* too late/)]);
+    expect(steps).toEqual([expect.stringMatching(/^fail: .*; it came .* too late/s)]);
     expect(lineEvents(bench)).toEqual(['open', 'stopped', 'open']);
   });
 
@@ -227,7 +230,7 @@ describe('a step with a closed line', () => {
     const over = run.run();
     await bench.clock.advanceAsync(1000);
     expect(bench.simulator.lines.get('bus')?.state.kind).toBe('stopped');
-    run.end('inconclusive', 'the test was stopped before its end');
+    run.end('inconclusive', 'the test was stopped early');
     const { findings } = await untilOver(bench.clock, over);
     expect(bench.simulator.lines.get('bus')?.state.kind).toBe('open');
     expect(findings.map(({ verdict }) => verdict)).toEqual(['inconclusive', 'not run']);
@@ -263,7 +266,7 @@ describe('a step with a closed line', () => {
       'steps[0].closed[0]: unknown line "bsu", did you mean "bus"? (known: bus)',
     ]);
     expect(read({ line: ['bsu'], steps: [gone] }, simulator)).toContain(
-      'steps[0].closed: the scenario does not watch line bus: name it in `line`',
+      'steps[0].closed: the scenario does not watch line bus: add it to `line`',
     );
     expect(read({ steps: [{ closed: 'bus' }] }, simulator)).toEqual([
       'steps[0]: `closed` ends with its step, so the step needs `expect`, `never` or `wait`',

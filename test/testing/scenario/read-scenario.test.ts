@@ -143,7 +143,11 @@ describe('a mistake in a scenario', () => {
     ['a fault without an end', { fault: { do: [{ silence: true }] } }, '`fault` ends with its step'],
     ['a wrong fault', { fault: { do: [{ silense: true }] }, wait: 1 }, 'unknown kind of fault "silense"'],
     ['a fault of an impossible kind', { fault: { do: [{ crc: 'invert' }] }, wait: 1 }, 'line bus has no CRC'],
-    ['wait beside expect', { expect: { unit: 1 }, wait: 1 }, 'steps[0].wait: can not stand beside `expect`'],
+    [
+      'wait beside expect',
+      { expect: { unit: 1 }, wait: 1 },
+      "steps[0].wait: can't be combined with `expect`",
+    ],
     ['a wrong duration', { wait: '5 sec' }, 'or a time such as 250ms'],
     ['a program that is not named', { dut: 'stop' }, 'dut: expected `dut` of the scenario'],
     [

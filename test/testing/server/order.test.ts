@@ -47,7 +47,7 @@ it('a machine that was late in all trials but one is the reason, and not that th
   const { findings } = await testPlanted('tcp', tcp(), {}, { checks });
   expect(trial).toBe(4);
   expect(findings.map(({ verdict }) => verdict)).toEqual(['conforms', 'inconclusive']);
-  expect(findings.map(textOf)[1]).toContain('this machine was late by 340 ms');
+  expect(findings.map(textOf)[1]).toContain('this machine was 340 ms late');
 });
 
 it('the verdicts are the same in whatever order the checks ran', async () => {

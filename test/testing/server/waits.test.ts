@@ -111,7 +111,7 @@ it('what is missing while this machine is late is not decided', async () => {
   const serverTest = await testPlanted('tcp', mute, { checks: ['function-unknown'] }, { clock });
   const [finding] = serverTest.findings.filter(({ check }) => check.id === 'function-unknown');
   expect(finding?.verdict).toBe('inconclusive');
-  expect(finding && textOf(finding)).toContain('this machine was late by 340 ms');
+  expect(finding && textOf(finding)).toContain('this machine was 340 ms late');
 });
 
 it('what was missing while this machine was late is asked again, and counts when it comes', async () => {

@@ -6,8 +6,10 @@ export const VIEW_NAMES = [
   'lines',
   'conversations',
   'registers',
+  'panel',
   'traffic',
   'faults',
+  'catalogue',
   'tests',
   'fleet',
 ] as const;

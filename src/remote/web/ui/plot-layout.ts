@@ -9,6 +9,9 @@ export interface Course {
   readonly values: readonly (number | null)[];
 }
 
+/** The longest course of a value, in s. */
+export const LONGEST_S = 300;
+
 /** Most samples that are kept per second. */
 const MOST_A_SECOND = 4;
 

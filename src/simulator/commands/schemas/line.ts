@@ -87,6 +87,9 @@ export const lineViewSchema = z
       .record(z.string(), z.unknown())
       .describe('The complete line in the form of a native file, as PUT takes it.'),
     units: z.record(z.string(), z.string()).describe('Unit identifiers with the names of their devices.'),
+    manners: z
+      .record(z.string(), z.record(z.string(), z.unknown()))
+      .describe('What its devices do that good ones would not, by their names; times in ms.'),
     uptime: z.number().nullable().describe('How long the line has been open, in seconds.'),
     clients: z.number().optional(),
     times: timesView.optional(),

@@ -1,10 +1,9 @@
-import type { TrafficEvent } from '../../../simulator/traffic/event.js';
 import { timesText } from '../../report/words.js';
 import { type Exchange, whyNotActed } from '../heard/exchange.js';
 import { numberText } from '../heard/found.js';
 import type { Check, CheckText, Exam } from '../trial/exam.js';
 import { notAsBefore, secondsSince, stopped } from '../trial/gone.js';
-import { patienceOf } from '../trial/trial.js';
+import { patienceOf, recovers } from '../trial/trial.js';
 import { type Evidence, type Judged, sure } from '../trial/verdict.js';
 
 interface LossRow extends CheckText {
@@ -99,9 +98,10 @@ function elsewhere({ log, client: { polls } }: Exam, { seq, request }: Exchange)
 
 /** The verdict on a client that asks again: it passes when it polls as before, too. */
 async function comeBack(exam: Exam, text: string, evidence: Evidence, blame: string): Promise<Judged> {
-  if (await exam.recover()) return sure('right', `${text}, and polled as before`, evidence);
-  const shown = [...evidence, ...exam.log.after(exam.since).slice(-2)];
-  return sure('wrong', `${text}, but then ${notAsBefore(exam).text}`, shown, blame);
+  return recovers(exam, sure('right', `${text}, and polled as before`, evidence), () => {
+    const shown = [...evidence, ...exam.log.after(exam.since).slice(-2)];
+    return sure('wrong', `${text}, but then ${notAsBefore(exam).text}`, shown, blame);
+  });
 }
 
 const listenerGone: Check = {
@@ -142,37 +142,40 @@ const halfOpen: Check = {
   group: 'connections',
   title: 'Gives up a dead connection',
   what: 'a dead connection',
-  does: 'Stops answering on the open connections, and answers again once the client has opened a new one.',
+  does: 'Stops answering on the open connections, and answers again once the client has opened a new one. A new connection during `outage-5s` shows the same.',
   matters:
     'A firewall that drops a connection and a device that loses power send no FIN. TCP itself notices after many minutes, and a client that does not reconnect gets no values until then.',
   fix: 'Close the connection after a few requests without a reply, and connect again.',
   rule: 'Passes when the client opens a new connection and then polls as before; fails when it does not within a minute, or half a minute, three poll periods and three time-outs if that is longer.',
   source: 'RFC 9293, 3.5.1: half-open connections; Messaging on TCP/IP Implementation Guide V1.0b, 4.2.2',
   transports: ON_TCP,
+  // Most clients open a new connection within that silence, and need no other one.
+  after: ['outage-5s'],
   async run(exam) {
     if (exam.log.isAnewEachTime) {
       return sure('right', 'opens a connection for each request, so it sends none on a dead one');
     }
-    const limit = Math.max(DEAD_MS, patienceOf(exam));
-    const { at, spoilt, result } = await exam.disturb(
-      { faults: [{ silence: true }], scope: 'line' },
-      ({ since }) => exam.log.clientEvent(since, 'client'),
-      limit,
-    );
-    const dead: readonly (Exchange | TrafficEvent)[] = spoilt.slice(-MOST_SHOWN);
+    const { opened } = exam.client.facts;
+    const { at, spoilt, result } = opened
+      ? { ...opened, result: opened.connection }
+      : await exam.disturb(
+          { faults: [{ silence: true }], scope: 'line' },
+          ({ since }) => exam.log.clientEvent(since, 'client'),
+          Math.max(DEAD_MS, patienceOf(exam)),
+        );
     if (spoilt.length === 0) return sure('unclear', 'no request came that the check could disturb');
     const blame = 'holds on to a dead connection';
     if (!result) {
       // The checks with outages use this silence, so that nobody waits for another long one.
       exam.client.learn({ silence: { at, spoilt, endedAt: exam.clock.now(), last: exam.log.last } });
       const text = `sent its request ${timesText(spoilt.length)} on the dead connection within ${secondsSince(exam, at)}, and opened no new one`;
-      return sure('wrong', text, dead, blame);
+      return sure('wrong', text, spoilt.slice(-MOST_SHOWN), blame);
     }
-    const asked = spoilt.filter(({ seq }) => seq < result.seq).length;
-    const times = asked === 1 ? 'one request' : `${asked} requests`;
+    const asked = spoilt.filter(({ seq }) => seq < result.seq);
+    const times = asked.length === 1 ? 'one request' : `${asked.length} requests`;
     const afterMs = numberText(result.at - (spoilt[0]?.at ?? at));
     const text = `opened a new connection ${afterMs} ms after the first of ${times} without a reply`;
-    return comeBack(exam, text, [...dead, result], blame);
+    return comeBack(exam, text, [...asked.slice(-MOST_SHOWN), result], blame);
   },
 };
 

@@ -162,7 +162,8 @@ const DAMAGE: readonly Damage[] = [
       const reading = readingOf(target);
       if (!reading) return READS_NOTHING;
       const less = reading.isBits ? 1 : 2;
-      if (reading.bytes <= less) return "the client requests a single value, and a reply can't have fewer";
+      if (reading.bytes <= less)
+        return `the client requests ${reading.isBits ? 'eight bits at most' : 'one register'}, and a reply can't have fewer data bytes`;
       const characters = client.line.framing === 'ascii' ? 2 : 1;
       // Setting a field last makes the CRC or the length fit again.
       return [{ truncate: -less * characters }, { byteCount: reading.bytes - less }];
@@ -233,7 +234,7 @@ const duplicate = contrastCheck('damaged', {
   fix: 'Empty the receive buffer before each request; on TCP, compare the transaction identifier.',
   rule: 'Passes when the client waits for a reply to the next request as it does without the copy, in three trials that agree; fails when it continues as if that request had been answered, or stops; inconclusive when both look the same for this client.',
   source: 'libmodbus issue 255, goburrow/modbus issue 64, NModbus issue 88',
-  blame: 'mistakes a duplicate for the next reply: dangerous',
+  blame: 'mistakes a duplicate for the next reply, or gives up a request because of it',
   meaning: TAKES_NONE,
   contrast: (exam): Contrast => ({
     shown: [twice(exam), LOST],

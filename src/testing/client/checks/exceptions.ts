@@ -5,7 +5,7 @@ import { spanText } from '../heard/found.js';
 import type { Check, CheckText, Exam } from '../trial/exam.js';
 import { notAsBefore } from '../trial/gone.js';
 import { awayLongerThan, behaviourAfter, continuationOf, startedAgain } from '../trial/observation.js';
-import { patienceOf } from '../trial/trial.js';
+import { patienceOf, recovers } from '../trial/trial.js';
 import { DECIDES, type Judged, sure, verdictOf } from '../trial/verdict.js';
 
 /** How long the exception is given: for this many poll periods, and for at least this many ms. */
@@ -166,13 +166,16 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
       what,
       blame: `shows ${what} as a value: dangerous`,
     }));
-  if (!next || !(await exam.recover())) {
+  const gone = () => {
     const then = notAsBefore(exam);
     return sure('wrong', `${text}, and then ${then.text}`, spoilt, `${then.blame} after ${what}`);
-  }
-  if (!seen) return sure('right', text, spoilt);
-  if (seen.shows === 'wrong') return sure('wrong', `${text}; ${seen.text}`, spoilt, seen.conclusion);
-  return sure('right', seen.shows === 'right' ? `${text}; ${seen.text}` : text, spoilt);
+  };
+  const shown = () => {
+    if (seen?.shows === 'wrong') return sure('wrong', `${text}; ${seen.text}`, spoilt, seen.conclusion);
+    return sure('right', seen?.shows === 'right' ? `${text}; ${seen.text}` : text, spoilt);
+  };
+  if (next && !exam.isBeside && seen?.shows !== 'wrong') return recovers(exam, shown(), gone);
+  return next && (await exam.recover()) ? shown() : gone();
 }
 
 function mean(times: readonly number[]): number {

@@ -14,8 +14,10 @@ import { type Judged, sure } from '../trial/verdict.js';
 
 const BLAME = {
   what: 'a late reply',
-  blame: 'mistakes a late reply for the next one: dangerous',
+  blame: 'mistakes a late reply for the next one, or gives up a request because of it',
 };
+/** Where its value was seen, or nothing tells the two replies apart. */
+const TAKEN = { ...BLAME, blame: 'mistakes a late reply for the next one: dangerous' };
 
 export const lateReply: Check = {
   id: 'late-reply',
@@ -29,12 +31,19 @@ export const lateReply: Check = {
   rule: 'Passes when the client keeps waiting for its own reply or is not off by one reply afterwards, in three trials that agree, or reconnects after a time-out; fails when it continues as if its request had been answered, or stops, or when the observer shows the late value; inconclusive when both look the same for this client.',
   source:
     'libmodbus issue 255, goburrow/modbus issue 64, tokio-modbus issue 324, NModbus issue 88, grid-x/modbus issue 26; Modbus Messaging on TCP/IP V1.0b, 4.4.1.3',
+  // Their runs show what it does after two requests without a reply.
+  after: ['retries'],
   async run(exam) {
     const missing = await learn(exam, [LOST]);
     if (isBroken(missing) && missing.kind === 'waits')
       return sure('right', 'waits forever for its reply, so no reply can be too late', missing.asked);
     if (isBroken(missing))
-      return sure('wrong', missing.why, missing.asked, 'stops after a request without a reply');
+      return sure(
+        'wrong',
+        missing.why,
+        missing.asked,
+        'sends nothing for half a minute or longer after a request without a reply',
+      );
     const [sample] = missing.samples;
     if (!sample) return sure('unclear', 'no request came that the check could disturb');
     if (missing.samples.every(({ isAnew }) => isAnew)) {
@@ -44,7 +53,7 @@ export const lateReply: Check = {
       ]);
     }
     if (fits(exam, sample.next))
-      return decide(exam, BLAME, () => lineTrial(exam, behind(exam), TAKES_NONE, BLAME));
+      return decide(exam, BLAME, () => lineTrial(exam, behind(exam), TAKES_NONE, TAKEN));
     return taken(exam);
   },
 };
@@ -84,14 +93,14 @@ async function taken(exam: Exam): Promise<Judged> {
   if (!values) return onLine;
   const seeing = () =>
     values.trial(exam, {
-      ...BLAME,
+      ...TAKEN,
       faults: (mark) => [{ stale: true }, mark],
       meaning: { kept: 'right', sent: 'wrong', other: 'wrong' },
       isVoid: ({ before }) => before !== undefined && fits(exam, before),
     });
   if (onLine.verdict === 'fail') {
     const { kind, text } = await seeing();
-    if (kind !== 'kept') return onLine;
+    if (kind !== 'kept') return kind === 'sent' ? { ...onLine, conclusion: TAKEN.blame } : onLine;
     // The client has thrown the late reply away, and its request with it.
     const conclusion = 'gives up a request when a late reply comes';
     return { ...onLine, summary: `${onLine.summary}; ${text}`, conclusion };

@@ -5,6 +5,7 @@ import { type Exchange, isReading, timesBetween, transactionOf } from '../heard/
 import { numberText, type UnansweredRun } from '../heard/found.js';
 import { type Check, type Exam, LOST } from '../trial/exam.js';
 import { type Behaviour, behaviourAfter } from '../trial/observation.js';
+import { recovers } from '../trial/trial.js';
 import { sure, type Trial, verdictOf } from '../trial/verdict.js';
 
 /** Requests without a reply, one after the other, and what they show. */
@@ -225,7 +226,7 @@ const retries: Check = {
       }
       if (!judged) continue;
       exam.client.learn({ retries: count - 1, run });
-      return judged;
+      return recovers(exam, judged, () => judged);
     }
   },
 };

@@ -19,7 +19,7 @@ import {
 } from './time-out-limits.js';
 
 /** How often the silence is tried, and how often at most when its times are not steady. */
-const SILENCES = 8;
+const SILENCES = 5;
 const MOST_SILENCES = 15;
 /**
  * Times are steady when they differ by at most this, in ms: by the spread of the machine, and by the jitter
@@ -78,6 +78,15 @@ const FAR = 4;
  * @returns undefined when no reply could be made late
  */
 async function probe(exam: Exam, pace: Pace, wantedMs: number): Promise<Probe | undefined> {
+  // A client that goes on before can't know that a reply would have come, and none can put it out of step then.
+  if (goneAfter(pace) + pace.tolerance < wantedMs) {
+    const without = await runChain(exam, [LOST]);
+    if (isBroken(without)) return undefined;
+    const { of, next, afterMs, closedAfterMs = afterMs } = without.continuation;
+    const goneMs = pace.closedAfterMs === undefined ? afterMs : closedAfterMs;
+    if (goneMs < wantedMs)
+      return { answer: 'given up', lateMs: goneMs, isOffGrid: false, evidence: [of, next] };
+  }
   const delay = Math.max(0, wantedMs - pace.replyMs);
   const chain = await runChain(exam, [[{ delay }]], delay + pace.usual.afterMs);
   if (isBroken(chain)) return undefined;
@@ -120,7 +129,9 @@ function answerOf(
   const isAsTaken = isAtOnce || Math.abs(afterMs - lateMs - usual.afterMs + replyMs) <= tolerance;
   // A client that has given up keeps t3.5 after the reply as well, before it asks again.
   const isAsSilent = fromSilent <= tolerance || (isAtOnce && afterMs > silent.afterMs);
-  if (isAsSilent) return isAsTaken ? 'unclear' : 'given up';
+  // One with a queue asks at once, but each of its timers may be late.
+  const isSoon = afterMs - lateMs <= line.t35 + AT_ONCE_MS + 2 * tolerance;
+  if (isAsSilent) return isAsTaken || isSoon ? 'unclear' : 'given up';
   return isAsTaken || fromSilent > FAR * tolerance ? 'taken' : 'unclear';
 }
 
@@ -217,7 +228,9 @@ const timeOut: Check = {
     if (isBroken(first)) {
       if (first.kind !== 'gone' && first.kind !== 'waits') return sure('unclear', first.why, first.asked);
       const blame =
-        first.kind === 'waits' ? 'waits forever for a reply' : 'stops after a request without a reply';
+        first.kind === 'waits'
+          ? 'waits forever for a reply'
+          : 'sends nothing for half a minute or longer after a request without a reply';
       return sure('wrong', first.why, first.asked, blame);
     }
     if (first.shortest > KEPT_WAITING_MS + exam.periodMs && first.samples[0]) {
@@ -276,7 +289,7 @@ const timeOutMargins: Check = {
   group: 'time',
   title: 'Keeps to its time-out',
   what: 'a reply close to its time-out',
-  does: 'Delays replies to 90 % and 110 % of the measured time-out (or by twice its error, if that is more), three times each.',
+  does: 'Delays replies to 90 % and 110 % of the measured time-out (or by twice its error, if that is more), three times each. If the client goes on before a reply at 110 % would come, that reply is left out.',
   matters: 'A time-out that varies at random causes errors that are hard to reproduce.',
   fix: 'Measure the time-out from the end of the request, with a timer that no other work delays.',
   rule: 'Passes when the client accepts replies at 90 % and none at 110 %, in three trials of each that agree; fails when three show otherwise; inconclusive if the time-out is not known or the requests do not show it.',
@@ -329,7 +342,12 @@ const timeOutMargins: Check = {
     const sum = (key: keyof Judged['confidence']) =>
       judged.reduce((all, each) => all + each.confidence[key], 0);
     const confidence = { agreeing: sum('agreeing'), trials: sum('trials') };
-    return { ...(judged[0] as Judged), confidence, evidence, summary: `${parts.join(', ')} of the time-out` };
+    return {
+      ...(judged.at(-1) as Judged),
+      confidence,
+      evidence,
+      summary: `${parts.join(', ')} of the time-out`,
+    };
   },
 };
 

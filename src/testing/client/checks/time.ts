@@ -39,8 +39,11 @@ function roundOf({ client: { facts } }: Exam, polls: number): number {
 
 async function silent(exam: Exam, ms: number): Promise<Silence> {
   const fault = { faults: [{ silence: true }], scope: 'line' } as const;
-  const { at, spoilt } = await exam.disturb(fault, () => undefined, ms);
-  return { at, spoilt, endedAt: exam.clock.now(), last: exam.log.last };
+  const { at, since, spoilt } = await exam.disturb(fault, () => undefined, ms);
+  const silence = { at, spoilt, endedAt: exam.clock.now(), last: exam.log.last };
+  const connection = exam.log.clientEvent(since, 'client');
+  if (connection) exam.client.learn({ opened: { ...silence, connection } });
+  return silence;
 }
 
 function outage(seconds: number, needs?: readonly string[]): Check {
@@ -101,7 +104,7 @@ const DEAD_ROUNDS = 4;
 const SHORTEST_DEAD_MS = 5_000;
 const LONGEST_DEAD_MS = 180_000;
 /** How often each other poll has to come before the check is over early. */
-const ENOUGH_ASKED = 4;
+const ENOUGH_ASKED = 3;
 
 const deadUnit: Check = {
   id: 'dead-unit',

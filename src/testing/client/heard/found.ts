@@ -1,4 +1,6 @@
+import type { TrafficEvent } from '../../../simulator/traffic/event.js';
 import type { Measured, Measurements } from '../../report/report.js';
+import { timesText } from '../../report/words.js';
 import type { Exchange } from './exchange.js';
 
 /** A time in which nothing on the line was answered. */
@@ -24,11 +26,15 @@ export interface UnansweredRun {
 export interface ClientFacts extends Measurements {
   /** The longest silence that the client sat through on its old connections. */
   readonly silence?: Silence;
+  /** A short silence, and the connection that the client opened meanwhile. */
+  readonly opened?: Silence & { readonly connection: TrafficEvent };
   /** How long the client waits for a reply at most before it goes on, in ms; absent until that was tried. */
   readonly waitMs?: number;
   readonly run?: UnansweredRun;
   /** True when the client has waited on for a reply until it came, for longer than any other. */
   readonly neverGivesUp?: boolean;
+  /** What its observer shows in place of a value when no reply comes. */
+  readonly shownForNothing?: string;
 }
 
 /** The measurements among the facts. */
@@ -58,15 +64,15 @@ export function parametersOf({ pollPeriodMs, timeoutMs, retries, pausesMs }: Cli
 }
 
 /**
- * Puts the measurements into words: `gives up after 487 ± 3 ms, asks 3 times, waits 100, 200 ms`. Empty when
+ * Puts the measurements into words: `gives up after 487 ± 3 ms, retries 2 times, pauses 100, 200 ms`. Empty when
  * nothing was measured.
  */
 export function foundText({ timeoutMs, retries, pausesMs = [] }: ClientFacts): string {
   const waits = pausesMs.some((ms) => Math.round(ms) > 0);
   return [
     ...(timeoutMs ? [`gives up after ${measuredText(timeoutMs)}`] : []),
-    ...(retries === undefined ? [] : [retries === 0 ? 'asks once' : `asks ${retries + 1} times`]),
-    ...(waits ? [`waits ${pausesText(pausesMs)}`] : []),
+    ...(retries === undefined ? [] : [retries === 0 ? 'does not retry' : `retries ${timesText(retries)}`]),
+    ...(waits ? [`pauses ${pausesText(pausesMs)}`] : []),
   ].join(', ');
 }
 

@@ -26,6 +26,7 @@ export class ExchangeLog {
   #last = 0;
   /** How many requests came, and how many of them over a new connection although the reply before was good. */
   readonly #counts = { all: 0, anew: 0 };
+  readonly #left: Exchange[] = [];
   /** Sequence number up to which the client polled as usual, apart from what the faults did. */
   usualUntil = 0;
 
@@ -45,6 +46,13 @@ export class ExchangeLog {
   /** True for a client that opens a connection for each request, or nearly so. */
   get isAnewEachTime(): boolean {
     return this.#counts.anew >= ANEW_EACH_TIME * this.#counts.all && this.#counts.anew > 1;
+  }
+
+  /** How many connections the client has left open for another one, and not closed since. */
+  get leftOpen(): number {
+    return this.#left.filter(
+      ({ request }) => this.clientEvent(0, 'client gone', request.clientId) === undefined,
+    ).length;
   }
 
   /**
@@ -122,7 +130,7 @@ export class ExchangeLog {
     const { clientId } = exchange.request;
     this.#counts.all++;
     exchange.rule = this.#acted();
-    const before = this.#latest.get(clientId) ?? this.#closed();
+    const before = this.#latest.get(clientId) ?? this.#closed() ?? this.#leftOpen();
     if (before) {
       exchange.before = before;
       if (before.request.clientId !== clientId && wentWell(before)) this.#counts.anew++;
@@ -138,6 +146,13 @@ export class ExchangeLog {
   /** The newest exchange whose connection has closed and that no request has followed. */
   #closed(): Exchange | undefined {
     return [...this.#latest.values()].findLast(({ closedAt }) => closedAt !== undefined);
+  }
+
+  /** The newest exchange whose reply we have spoilt or lost, and whose connection the client leaves open when it opens another. */
+  #leftOpen(): Exchange | undefined {
+    const left = [...this.#latest.values()].findLast(({ rule, request }) => rule && request.clientId > 0);
+    if (left) this.#left.push(left);
+    return left;
   }
 
   #reply(event: Extract<TrafficEvent, { kind: 'reply' }>): void {

@@ -73,8 +73,7 @@ async function rhythmOf(client: WatchedClient): Promise<Result<Watched>> {
     const damaged = log
       .othersAfter(0)
       .filter(({ kind }) => kind === 'damaged' || kind === 'discarded').length;
-    const only =
-      damaged > 0 ? `, only bytes that form no frame, ${damaged} times (wrong baud rate or parity?)` : '';
+    const only = damaged > 0 ? `, only damaged frames, ${damaged} times (wrong baud rate or parity?)` : '';
     return failure(
       `no client polls line ${line.name}: no request came within ${durationText(patience)}${only}`,
     );

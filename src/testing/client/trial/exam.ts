@@ -5,6 +5,7 @@ import type { CheckAbout } from '../../report/report.js';
 import { conditionsOf, type Exchange, type OwnRule, type Poll, wentWell } from '../heard/exchange.js';
 import { type ExchangeLog, Waits } from '../heard/log.js';
 import type { WatchedClient } from '../watched-client.js';
+import { askedInVain } from './observation.js';
 import type { Judged } from './verdict.js';
 
 type Group = 'watching' | 'time' | 'damaged' | 'exceptions' | 'connections' | 'real-world';
@@ -23,6 +24,8 @@ export interface CheckPlace {
   readonly abilities?: readonly Ability[];
   /** Checks that have to run before this one, because it uses what they find. */
   readonly needs?: readonly string[];
+  /** Checks that come before this one where they run too: what they show spares this one some trials. */
+  readonly after?: readonly string[];
   /** True for a check that is left out where there is no observer, unless it is the only one. */
   readonly needsObserver?: boolean;
   /** True for a check that comes before all others, because they take long where it fails. */
@@ -208,6 +211,11 @@ export class Exam {
     return { ...disturbed, result };
   }
 
+  /** Loses all replies to the target until something is found. @param find called as by `until` */
+  lose<Result>(find: () => Result | undefined, limitMs: number): Promise<Disturbed> {
+    return this.disturb({ faults: LOST }, find, limitMs);
+  }
+
   /** Gives good replies to the target these values from now on; those of the device when absent. */
   mark(words?: readonly number[]): void {
     const { rules } = this.client;
@@ -283,8 +291,26 @@ export class Exam {
     const polled = () =>
       this.#pollsAsUsual(client.isWithoutRhythm ? last : client.disturbedUntil, polls) || undefined;
     const recovered = await this.until(polled, limit);
-    if (recovered && polls >= POLLS_AS_USUAL) client.recovered();
+    if (!recovered) client.isLost = askedInVain(this, this.askedAfter(client.disturbedUntil)).length > 0;
+    else if (polls >= POLLS_AS_USUAL) client.recovered();
     return recovered === true;
+  }
+
+  /**
+   * Waits for the next poll after one that came as usual.
+   * @returns false when it does not come in time; its reply does not matter
+   */
+  async comesAgain(): Promise<boolean> {
+    const last = this.askedAfter(0).at(-1);
+    if (!last) return false;
+    const most = this.#longestAfter(last.at) - (this.clock.now() - last.at);
+    return (await this.until(() => this.askedAfter(last.seq)[0], Math.max(0, most))) !== undefined;
+  }
+
+  /** The longest time between two polls as usual, in ms, on a machine that is as late as since then. */
+  #longestAfter(at: number): number {
+    const longest = Math.max(...this.target.intervals);
+    return Math.max(longest * LONGER, longest + LATER_MS) + this.client.lateness.between(at);
   }
 
   /**
@@ -293,11 +319,9 @@ export class Exam {
    */
   #pollsAsUsual(since: number, polls: number): boolean {
     const asked = this.askedAfter(since).slice(-polls);
-    if (asked.length < polls || !asked.every(wentWell)) return false;
+    if (asked.length < polls || !asked.every(wentWell) || askedInVain(this, asked).length > 0) return false;
     if (this.client.isWithoutRhythm) return true;
-    const longest = Math.max(...this.target.intervals);
-    const late = this.client.lateness.between(asked[0]?.at ?? 0);
-    const most = Math.max(longest * LONGER, longest + LATER_MS) + late;
+    const most = this.#longestAfter(asked[0]?.at ?? 0);
     const times = [...asked.map(({ at }) => at), this.clock.now()];
     if (times.some((at, i) => i > 0 && at - (times[i - 1] as number) > most)) return false;
     const heard = new Set(this.log.after(since).map(({ poll }) => poll));

@@ -5,6 +5,7 @@ import { type Outage, type PolledLine, pduOf } from '../../tested-line.js';
 import { type Exchange, type Poll, pollsIn, transactionOf, wentWell } from '../heard/exchange.js';
 import type { ClientFacts } from '../heard/found.js';
 import type { ExchangeLog } from '../heard/log.js';
+import { askedInVain } from './observation.js';
 import { type Judged, LAST_FRAMES, sure } from './verdict.js';
 
 /** The part of the `Exam` of a check that is needed here. */
@@ -15,7 +16,7 @@ interface Asking {
   readonly lastMet: Exchange | undefined;
   readonly hasDisturbed: boolean;
   readonly suspicion: string | undefined;
-  readonly log: Pick<ExchangeLog, 'after' | 'newest' | 'last'>;
+  readonly log: ExchangeLog;
   readonly client: {
     readonly facts: ClientFacts;
     readonly polls: readonly Poll[];
@@ -86,7 +87,13 @@ export function stopped(exam: Asking, since: Exchange | undefined = exam.askedAf
 /** Says that the client did not poll as before after what this check has done, and what it asked no more. */
 export function notAsBefore(exam: Asking): { readonly text: string; readonly blame: string } {
   const { lastMet, client } = exam;
-  if (exam.askedAfter(lastMet?.seq ?? client.disturbedUntil).length === 0) return stopped(exam);
+  const asked = exam.askedAfter(lastMet?.seq ?? client.disturbedUntil);
+  if (asked.length === 0) return stopped(exam);
+  const inVain = askedInVain(exam, asked);
+  if (inVain.length > 0) {
+    const text = `sent ${exam.target.text} again although it was answered, ${timesText(inVain.length)}`;
+    return { text, blame: 'takes no good reply any more' };
+  }
   return { text: `polled ${exam.target.text}, but not as before`, blame: 'does not poll as before' };
 }
 

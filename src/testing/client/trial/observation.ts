@@ -123,6 +123,37 @@ export function behaviourAfter(
   return new Behaviour(samples);
 }
 
+/** A request that comes within this fraction of the poll period before or after it may be a poll. */
+const LIKE_A_POLL = 0.25;
+/** How many of the newest requests show whether the client still sends its other polls. */
+const FEW_REQUESTS = 10;
+
+/**
+ * The requests that the client sent again although they were answered, as it never did before: it takes no reply. None
+ * of a client with one poll, which always sends the same next.
+ */
+export function askedInVain(heard: Heard, asked: readonly Exchange[]): readonly Exchange[] {
+  const { log, target } = heard;
+  // One that has dropped its other polls sends the same next, too, and in its rhythm.
+  if (
+    log
+      .newest()
+      .slice(-FEW_REQUESTS)
+      .every(({ poll }) => poll === target.key)
+  )
+    return [];
+  const period = target.periodMs ?? 0;
+  const again = asked.filter(
+    (each) =>
+      wentWell(each) &&
+      each.next?.poll === each.poll &&
+      Math.abs(each.next.at - each.at - period) > LIKE_A_POLL * period,
+  );
+  if (again.length === 0) return again;
+  const { samples } = behaviourAfter(heard, ['good']);
+  return samples.some(({ of, next }) => next.poll === of.poll) ? [] : again;
+}
+
 function backFrom(exchange: Exchange, steps: number): Exchange | undefined {
   let first: Exchange | undefined = exchange;
   for (let i = 0; i < steps; i++) first = first?.before;
@@ -162,7 +193,7 @@ export interface Reaction {
   readonly text: string;
   /** True when the client came back late, or with other transaction identifiers, as a program does that was restarted. */
   readonly wasAway?: boolean;
-  /** True when the two behaviours overlap, so that no other trial would show more. */
+  /** True when the two behaviours are too close to each other, so that no other trial would show more. */
   readonly isAlike?: boolean;
 }
 
@@ -252,8 +283,11 @@ function byTime(
 ): Reaction {
   const { afterMs } = continuation;
   const isLater = lost.low > good.high;
-  const gap = isLater ? lost.low - good.high - laterMs : good.low - lost.high;
-  if (gap < apart) return { ...unclear(ALIKE), isAlike: gap <= 0 };
+  const between = isLater ? lost.low - good.high : good.low - lost.high;
+  const gap = isLater ? between - laterMs : between;
+  // The spans only grow with more trials; a late machine and a reply that came late are of this trial alone.
+  const isAlike = between < Math.max(LEAST_APART_MS, spanOf(good), spanOf(lost));
+  if (gap < apart) return { ...unclear(ALIKE), isAlike };
   const third = gap / 3;
   if (isLater ? afterMs >= lost.low - third : afterMs <= lost.high + third)
     return asMissing(continuation, lost, apart);

@@ -50,13 +50,16 @@ async function seesGoodReplies(exam: Exam): Promise<void> {
  */
 async function pollsAsUsual(exam: Exam): Promise<boolean> {
   const { client } = exam;
-  if (!client.isDisturbed || (await exam.recover())) return true;
+  const { isLost } = client;
+  if (!client.isDisturbed || (!isLost && (await exam.recover()))) return true;
+  client.isLost = false;
   for (const each of exam.log.after(exam.log.usualUntil)) each.isStuck = true;
   const { target, periodMs } = exam;
   const since = exam.askedAfter(exam.since);
   const arrivals = since.length === 0 ? 'it did not come' : `it came ${since.length} times`;
   const every = `${target.text} every ${durationText(Math.round(periodMs))}`;
-  client.note(`waiting for the client to poll as before, ${every}; ${arrivals} in ${waited(exam)}`);
+  const came = isLost ? '' : `; ${arrivals} in ${waited(exam)}`;
+  client.note(`waiting for the client to poll as before, ${every}${came}`);
   if (await helpedByNewConnection(exam)) return true;
   if (client.isWithoutRhythm) return false;
   client.lostRhythm();

@@ -268,7 +268,7 @@ export async function lineTrial(
     const { kind, why: text, asked: evidence } = seen;
     if (kind !== 'gone') return { shows: 'unclear', text, evidence, isLast: kind === 'stuck' };
     const isShown = contrast.shown.length > 0 && evidence.some(({ rule }) => rule && rule.faults !== LOST);
-    const stopped = `stops after ${isShown ? what : 'a request without a reply'}`;
+    const stopped = `sends nothing for half a minute or longer after ${isShown ? what : 'a request without a reply'}`;
     return { shows: 'wrong', text, evidence, weight: DECIDES, conclusion: stopped };
   }
   const { kind, text, wasAway = false, isAlike = false, asked: evidence } = seen;
@@ -325,15 +325,34 @@ export async function decide(
   }
   // What was not disturbed is not to blame, nor what a client does that waits for each reply without end.
   if (judged.verdict === 'fail' || !exam.hasDisturbed || exam.client.facts.neverGivesUp) return judged;
-  if (await exam.recover()) return judged;
+  return recovers(exam, judged, () => unrecovered(exam, what, trials));
+}
+
+/**
+ * Waits for the client to poll as before after its last trial. Once it has polled as usual, the next check may begin.
+ * @param otherwise the verdict on a client that does not
+ */
+export async function recovers(exam: Exam, judged: Judged, otherwise: () => Judged): Promise<Judged> {
+  const later = async () => {
+    exam.client.disturb();
+    return (await exam.recover()) ? judged : otherwise();
+  };
+  if (exam.client.isWithoutRhythm || !(await exam.recover(1))) return later();
+  exam.client.recovered();
+  return { ...judged, afterwards: { isInTime: () => exam.comesAgain(), later } };
+}
+
+/** The verdict on a client that does not poll as before after its trials. */
+function unrecovered(exam: Exam, what: string, trials: readonly Trial[]): Judged {
   const last = trials.at(-1) as Trial;
-  const text = `${last.text}, and then ${notAsBefore(exam).text}`;
+  const then = notAsBefore(exam);
+  const text = `${last.text}, and then ${then.text}`;
   const wrong: Trial = {
     ...last,
     shows: 'wrong',
     text,
     weight: DECIDES,
-    conclusion: `does not recover from ${what}`,
+    conclusion: `${then.blame} after ${what}`,
   };
   return verdictOf([wrong]) as Judged;
 }

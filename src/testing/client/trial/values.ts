@@ -13,7 +13,10 @@ interface Watching {
   readonly clock: Clock;
   readonly periodMs: number;
   readonly target: Poll;
-  readonly client: { readonly facts: Measurements & { readonly waitMs?: number } };
+  readonly client: {
+    readonly facts: Measurements & { readonly waitMs?: number };
+    learn(facts: { readonly shownForNothing: string }): void;
+  };
   readonly log: { readonly last: number };
   askedAfter(seq: number): readonly Exchange[];
   until<Result>(find: () => Result | undefined, limitMs: number): Promise<Result | undefined>;
@@ -24,6 +27,7 @@ interface Watching {
     find: () => Result | undefined,
     limitMs: number,
   ): Promise<{ readonly spoilt: readonly Exchange[] }>;
+  lose<Result>(find: () => Result | undefined, limitMs: number): Promise<unknown>;
   recover(): Promise<boolean>;
 }
 
@@ -117,6 +121,8 @@ export class ValueOracle {
   #isLearned = false;
   #isFollowing = true;
   #unusable: string | undefined;
+  /** What is shown when no reply comes, which is then no sign of a spoilt one; looked at when a strange value is shown first. */
+  #placeholder: Promise<string | undefined> | undefined;
 
   constructor(observer: Observer) {
     this.#observer = observer;
@@ -269,7 +275,10 @@ export class ValueOracle {
     if (seen?.kind === 'sent' && spoilt.some(isUnspoilt)) {
       return unclear('the fault could not act on one of the replies, so it was a good one');
     }
-    const { kind, text } = textOf(seen);
+    const isPlaceholder = seen?.kind === 'other' && seen.text === (await this.#whenNoneComes(exam));
+    const { kind, text } = isPlaceholder
+      ? { kind: 'kept' as const, text: `${textOf(seen).text}, as when no reply comes` }
+      : textOf(seen);
     const shows = meaning[kind];
     const trial = { kind, shows, text, evidence: spoilt.slice(0, 3), isOfValues: true, weight: SEEN };
     if (shows === 'wrong') {
@@ -285,6 +294,21 @@ export class ValueOracle {
       weight: DECIDES,
       conclusion: `keeps an old value after ${what}`,
     };
+  }
+
+  /** What the observer shows in place of a value when no reply comes; undefined when it keeps the last one or shows none. */
+  #whenNoneComes(exam: Watching): Promise<string | undefined> {
+    this.#placeholder ??= this.begin(exam).then(async (begun) => {
+      if ('shows' in begun) return undefined;
+      await exam.lose(begun.seen, begun.limitMs);
+      const seen = begun.seen();
+      exam.mark(this.#marks[this.#next]);
+      await exam.recover();
+      if (seen?.kind !== 'other') return undefined;
+      exam.client.learn({ shownForNothing: seen.text });
+      return seen.text;
+    });
+    return this.#placeholder;
   }
 
   async #learn(exam: Watching): Promise<string | undefined> {

@@ -42,6 +42,16 @@ export interface Judged {
   readonly conclusion?: string;
   /** What a trial has shown of a client that was away, as a part of a sentence. */
   readonly away?: string;
+  /** Absent when it is known that the client has recovered. */
+  readonly afterwards?: Afterwards;
+}
+
+/** A client that has polled once as usual after its last trial: the next check may begin while its next poll is waited for. */
+interface Afterwards {
+  /** True when that poll comes in time, whatever becomes of its reply. */
+  readonly isInTime: () => Promise<boolean>;
+  /** The verdict on a client whose poll did not: whether it polls as usual later. */
+  readonly later: () => Promise<Judged>;
 }
 
 /** What became of a check, even of one that was not run. */
@@ -136,7 +146,7 @@ function spannedText(texts: readonly string[]): string {
     place++;
     if (first.startsWith('"')) return first;
     const [low, high] = [Math.min(...each), Math.max(...each)];
-    return low === high ? String(low) : `${low} to ${high}`;
+    return low === high ? first : `${low} to ${high}`;
   });
 }
 

@@ -43,7 +43,10 @@ export async function unanswered(
   const exchange = await bench.asker.once(pdu, { unitId, pieces, timeout: bench.asker.silence });
   if (exchange.chunks.length === 0) return conforms({ code: 'no-reply' }, exchange);
   const bytes = hex(heardIn(exchange)).slice(0, 60);
-  return blame({ code: 'not-ignored', answer: didOf(exchange.answer), bytes }, exchange);
+  const { answer } = exchange;
+  return answer.kind === 'exception'
+    ? violates({ code: 'exception-not-ignored', answer: didOf(answer), bytes }, exchange)
+    : blame({ code: 'not-ignored', answer: didOf(answer), bytes }, exchange);
 }
 
 /** Sends something, then a good read, which has to be answered. */
@@ -151,9 +154,54 @@ async function neighbourAnswers(bench: Bench, unit: number): Promise<Judged> {
   return soon;
 }
 
+/** The characters of software flow control: XON and XOFF. */
+const FLOW = [0x11, 0x13];
+/** How many values are asked for at most, to find reads with and without these bytes. */
+const MOST_ASKED = 20;
+
+/** Reads of as many values as are there, whose frames have one of the bytes, and others that have none. */
+async function flowControl(bench: Bench): Promise<Judged> {
+  const { facts } = bench;
+  const { code, address } = bench.good;
+  const answered: number[] = [];
+  const lost: { readonly many: number; readonly exchange: Exchange }[] = [];
+  for (let many = 1; many <= MOST_ASKED; many++) {
+    const pdu = readPdu(code, address, many);
+    const isSuspect = bench.frameOf(pdu).some((byte) => FLOW.includes(byte));
+    // Of those that have none, a few show that the block is there.
+    if (!isSuspect && (many < MOST_ASKED - 3 || answered.length > 3)) continue;
+    const exchange = await bench.ask(pdu);
+    if (exchange.answer.kind === 'data') answered.push(many);
+    if (exchange.answer.kind === 'data' && isSuspect)
+      return conforms({ code: 'flow-bytes-answered' }, exchange);
+    if (exchange.answer.kind === 'silent') lost.push({ many, exchange });
+    if (exchange.answer.kind === 'exception') break;
+  }
+  const suspects = lost.filter(({ exchange }) =>
+    exchange.sent.some(({ bytes }) => bytes.some((byte) => FLOW.includes(byte))),
+  );
+  if (lost.length === 0 || suspects.length < lost.length || answered.length === 0)
+    return inconclusive({ code: 'flow-bytes-unseen' });
+  if (lost.length < 2 || facts.losses !== undefined) return inconclusive({ code: 'flow-bytes-unseen' });
+  facts.lostBytes = FLOW;
+  return violates(
+    {
+      code: 'bytes-lost',
+      lost: lost.map(({ many }) => many),
+      answered,
+      bytes: FLOW,
+      what: code <= 2 ? 'bits' : 'registers',
+    },
+    ...lost.slice(0, 2).map(({ exchange }) => exchange),
+  );
+}
+
+/** Another byte for the code of a function that writes: noise of 300 bytes has a whole frame in it now and then. */
+const harmless = (byte: number) => ([5, 6, 15, 16, 21, 22, 23].includes(byte) ? byte | 0x80 : byte);
+
 async function noise(bench: Bench): Promise<Judged> {
   for (const length of [1, 2, 20, 300]) {
-    const bytes = Uint8Array.from({ length }, () => bench.random.below(256));
+    const bytes = Uint8Array.from({ length }, () => harmless(bench.random.below(256)));
     const judged = await stillAnswers(bench, [{ bytes }], clear(bench), { after: 'noise', bytes: length });
     if (judged.verdict !== 'conforms') return judged;
   }
@@ -229,7 +277,7 @@ function wrongCrcOfWrite(bench: Bench): Promise<Judged> {
     return (isExecuted) => {
       if (isExecuted) return dangerous({ code: 'spoilt-write-executed' }, exchange);
       return exchange.chunks.length > 0
-        ? dangerous({ code: 'spoilt-write-answered' }, exchange)
+        ? violates({ code: 'spoilt-write-answered' }, exchange)
         : conforms({ code: 'no-reply' }, exchange);
     };
   });
@@ -352,7 +400,7 @@ export const BUS = checksOf(
         unanswered(bench, [{ bytes: bench.frameOf(bench.goodRead, BROADCAST) }], BROADCAST, bench.goodRead),
     },
     {
-      ...{ id: 'rtu-broadcast-refused', needs: ['broadcast'], run: broadcastRefused },
+      ...{ id: 'rtu-broadcast-refused', turn: 'last', needs: ['broadcast'], run: broadcastRefused },
       title: 'Refuses no broadcast',
       does: 'Sends function 99 to unit 0 and, where --scratch has coils, function 5 with the value 1234.',
       clause: `${SERIAL}, 2.1 and 6.1`,
@@ -360,7 +408,7 @@ export const BUS = checksOf(
       mend: 'Never answer unit 0, exceptions included.',
     },
     {
-      ...{ id: 'rtu-broadcast-write', needs: ['broadcast', 'holding'], run: broadcastWrite },
+      ...{ id: 'rtu-broadcast-write', turn: 'last', needs: ['broadcast', 'holding'], run: broadcastWrite },
       title: 'Executes a broadcast write',
       does: 'Writes the scratch register through unit 0 and reads it. The other units on the bus are found first and get their values back.',
       rule: 'Conforms when no reply comes and the value is written.',
@@ -368,6 +416,15 @@ export const BUS = checksOf(
       matters:
         'Clients set clocks and setpoints of a whole bus this way: stephane/libmodbus#153, pymodbus-dev/pymodbus#2378.',
       mend: 'Execute writes to unit 0 and stay silent.',
+    },
+    {
+      ...{ id: 'rtu-flow-control', isSeveral: true, run: flowControl },
+      title: 'Takes the bytes of flow control for what they are',
+      does: 'Reads 1 to 20 values: those whose frames have a byte 11 or 13, and others.',
+      rule: answered,
+      clause: `${SERIAL}, 2.5.1`,
+      matters: 'Some polls never come through.',
+      mend: 'Switch the software flow control of the port off.',
     },
     {
       ...{ id: 'rtu-half-frame' },

@@ -15,7 +15,7 @@ import type { Found } from '../found.js';
 import { didOf } from '../reading.js';
 import { readPdu, type ScratchTable } from '../requests.js';
 import { MOST_NAMED, READ_BACK_MS } from '../scratch.js';
-import { writeRegister } from './written.js';
+import { besideOf, writeRegister } from './written.js';
 
 /* What a write has done that a server has confirmed: the values are read, and those beside them. */
 
@@ -30,8 +30,10 @@ export interface CellWrite {
   readonly first: number;
   readonly many: number;
   /** The values to write, by those that are there. */
-  readonly values: (before: readonly number[]) => readonly number[];
+  readonly values: (before: readonly number[], isNarrow: boolean) => readonly number[];
   readonly pdu: (values: readonly number[]) => Uint8Array;
+  /** What the register has to have before, where not every value shows a mistake. */
+  readonly prime?: number;
   /** How many bytes of the request its reply repeats; 0 if it has something else. */
   readonly echo: number;
 }
@@ -63,14 +65,54 @@ function echoOf(exchange: Exchange, length: number): Judged {
  * other values now and then, or in blocks.
  */
 export async function confirmed(bench: Bench, write: CellWrite): Promise<Judged> {
-  const quick = await tried(bench, write, false);
+  let quick = await tried(bench, write, false);
+  if (write.table === 'holding' && isOfValue(quick) && !bench.facts.isNarrow) {
+    bench.facts.isNarrow = true;
+    const narrow = await tried(bench, write, false);
+    if (isOfValue(narrow)) bench.facts.isNarrow = false;
+    else quick = narrow;
+  }
   if (quick.verdict !== 'violates' || quick.grade !== 'dangerous') return quick;
+  for (let i = 0; i < STILL_TRIES && (await isAlive(bench, write, quick.said)); i++)
+    quick = await tried(bench, write, false);
   const { said } = quick;
   if (said.code === 'neighbour-written' && !(await restored(bench, write.table, said.beside, said.before)))
     return { ...quick, isFinal: true, seen: { times: 1, of: 1 } };
   const sure = await tried(bench, write, true);
   return sure.grade === 'dangerous' ? { ...sure, isFinal: true, seen: { times: 2, of: 2 } } : sure;
 }
+
+/** How often cells beside a write are read while nothing is written, how far apart in ms, and how often a write is tried for that. */
+const STILL_READS = 12;
+const STILL_MS = 150;
+const STILL_TRIES = 3;
+/** What counts or measures goes on by no more than this between two reads. */
+const STEP = 16;
+
+/**
+ * True when a cell beside a write changes without one: it was still by chance while the range was watched. A register that has
+ * gone on by a small step, and has neither a value of the write nor 0, counts or measures.
+ */
+async function isAlive(bench: Bench, { table, first, many }: CellWrite, said: Found): Promise<boolean> {
+  if (said.code !== 'neighbour-written') return false;
+  const { scratch, asker } = bench;
+  const from = Math.max(0, first - BESIDE[table]);
+  const isOurs = table === 'coils' || said.now === 0 || said.wrote.includes(said.now);
+  if (!isOurs && Math.abs(said.now - said.before) <= STEP) scratch.moves(table, said.beside);
+  let last: readonly number[] | undefined;
+  for (let i = 0; i < STILL_READS && !scratch.isMoving(table, said.beside); i++) {
+    const now = await bench.cells(table, from, first - from + many + BESIDE[table]);
+    now?.forEach((value, at) => {
+      if (last && last[at] !== value) scratch.moves(table, from + at);
+    });
+    last = now ?? last;
+    await asker.wait(STILL_MS);
+  }
+  return scratch.isMoving(table, said.beside);
+}
+
+/** True when a write was refused with exception 03: the value may be one that the register does not take. */
+const isOfValue = ({ said }: Judged) => said.code === 'scratch-refuses' && said.exception === 3;
 
 /** Gives a cell beside those that were written its value back. False for one outside of the range. */
 async function restored(bench: Bench, table: ScratchTable, at: number, value: number): Promise<boolean> {
@@ -81,11 +123,12 @@ async function restored(bench: Bench, table: ScratchTable, at: number, value: nu
 }
 
 async function tried(bench: Bench, write: CellWrite, isSure: boolean): Promise<Judged> {
-  const { table, first, many, pdu, echo } = write;
+  const { table, first, many, pdu, echo, prime } = write;
+  if (prime !== undefined) await writeRegister(bench, first, prime);
   const before = await around(bench, write, isSure);
   if (before === undefined) return inconclusive({ code: 'scratch-not-read' });
   const at = first - before.from;
-  const values = write.values(before.values.slice(at, at + many));
+  const values = write.values(before.values.slice(at, at + many), bench.facts.isNarrow === true);
   const exchange = await bench.ask(pdu(values));
   bench.noteFunction(exchange.pdu?.[0] ?? 0, exchange);
   const judged = echoOf(exchange, echo);
@@ -210,9 +253,10 @@ export async function atEachPlace(
 }
 
 /** Values from the whole range, all different from each other and from those that are there. */
-export function otherWords(turn: number): (before: readonly number[]) => readonly number[] {
-  return (before) =>
+export function otherWords(turn: number): CellWrite['values'] {
+  return (before, isNarrow) =>
     before.map((was, i) => {
+      if (isNarrow) return besideOf(was);
       const value = (WORDS[(turn + i) % WORDS.length] ?? 0) ^ (Math.floor(i / WORDS.length) * 0x0501);
       return value === was ? value ^ 0x0101 : value;
     });

@@ -1,6 +1,6 @@
 import type { Result } from '../../../common/result.js';
 import type { RawConnection } from '../../../modbus/client/raw.js';
-import { concatBytes } from '../../../modbus/protocol/bytes.js';
+import { concatBytes, wordAt } from '../../../modbus/protocol/bytes.js';
 import type { Bench } from '../bench.js';
 import {
   checksOf,
@@ -48,11 +48,22 @@ function transactionsIn(heard: Uint8Array, first: number, many: number): number 
   return Array.from({ length: many }, (_, i) => first + i).filter(isThere).length;
 }
 
+/** How many whole frames of replies to the good read came, whatever their identifiers are. */
+function framesIn({ goodRead }: Bench, heard: Uint8Array): number {
+  let frames = 0;
+  for (let at = 0; heard.length - at > 8; at += 6 + wordAt(heard, at + 4)) {
+    if (wordAt(heard, at + 2) !== 0 || ((heard[at + 7] ?? 0) & 0x7f) !== goodRead[0]) break;
+    if (heard.length - at >= 6 + wordAt(heard, at + 4)) frames++;
+  }
+  return frames;
+}
+
 const FIRST_TOGETHER = 0x5a01;
 
 /** Sends several requests without waiting for replies, in one segment or in several. */
 async function together(bench: Bench, many: number, inOne: boolean): Promise<Judged> {
   const { facts } = bench;
+  if (bench.asker.isOnePerConnection) return inconclusive({ code: 'closes-each' });
   if (facts.pauseMs !== undefined) return inconclusive({ code: 'pause-in-the-way' });
   if (facts.losses !== undefined) return inconclusive(lossy(bench));
   if (bench.isOdd('protocol')) return inconclusive({ code: 'frames-odd', oddity: 'protocol' });
@@ -65,11 +76,17 @@ async function together(bench: Bench, many: number, inOne: boolean): Promise<Jud
   const exchange = await bench.asker.send(pieces, {
     timeout: 2 * bench.asker.timeout(bench.goodRead[0] ?? 0),
     keepsOpen: true,
-    look: (heard) => (transactionsIn(heard, FIRST_TOGETHER, many) === many ? 'perhaps' : 'more'),
+    look: (heard) => {
+      const isAll = Math.max(framesIn(bench, heard), transactionsIn(heard, FIRST_TOGETHER, many)) >= many;
+      return isAll ? 'perhaps' : 'more';
+    },
   });
   await bench.asker.disconnect();
   const found = transactionsIn(heardIn(exchange), FIRST_TOGETHER, many);
   const answered = { answered: found, of: many, isOneSegment: inOne };
+  const replies = framesIn(bench, heardIn(exchange));
+  if (found < many && replies >= many)
+    return dangerous({ code: 'together-mixed', ...answered, replies }, exchange);
   return found === many
     ? conforms({ code: 'together-answered', ...answered }, exchange)
     : violates({ code: 'together-lost', ...answered }, exchange);
@@ -104,8 +121,10 @@ async function connections(bench: Bench): Promise<Judged> {
         return violates({ code: 'accepted-not-answered', connection: i + 1 }, exchange);
       }
     }
-    let alive = 0;
-    for (const connection of opened) if ((await ask(connection)).answer.kind === 'data') alive++;
+    // Where each reply ends its connection, those that were served have shown what there is.
+    let alive = asker.isOnePerConnection ? opened.length : 0;
+    if (!asker.isOnePerConnection)
+      for (const connection of opened) if ((await ask(connection)).answer.kind === 'data') alive++;
     if (alive < opened.length) next ??= 'evicts';
     facts.connections = { served: alive, next: next ?? 'untried' };
     return (alive === MOST_CONNECTIONS ? conforms : fact)({
@@ -170,6 +189,8 @@ const IDLE_MS = 900;
 /** What a server does with a connection after an exception, and after many requests. */
 async function keepsConnection(bench: Bench): Promise<Judged> {
   const { asker, log } = bench;
+  if (asker.isOnePerConnection)
+    return fact({ code: 'closes-after-requests', requests: 1 }, ...log.slice(0, 1));
   const afterException: { readonly exchange: Exchange; readonly end: 'closed' | 'silent' | undefined }[] = [];
   const ends: { readonly exchange: Exchange; readonly requests: number }[] = [];
   for (const [i, exchange] of log.entries()) {
@@ -230,8 +251,9 @@ async function halfFrameElsewhere(bench: Bench): Promise<Judged> {
   try {
     second = await asker.another();
     if (!second.ok) return unsupported({ code: 'one-connection' });
-    const before = await asker.askOn(second.value, bench.goodRead);
-    if (before.answer.kind !== 'data') return unsupported({ code: 'second-connection-deaf' }, before);
+    const before = asker.isOnePerConnection ? undefined : await asker.askOn(second.value, bench.goodRead);
+    if (before && before.answer.kind !== 'data')
+      return unsupported({ code: 'second-connection-deaf' }, before);
     const half = bench.frameOf(undefined, undefined, 0x0607).subarray(0, 5);
     void first.value.exchange([{ bytes: half }], { timeout: 1 });
     await asker.wait(20);
@@ -254,10 +276,45 @@ async function halfFrameAndGone(bench: Bench): Promise<Judged> {
     },
   );
   await bench.asker.disconnect();
-  return served(bench, 'client-left', exchange);
+  const judged = await served(bench, 'client-left', exchange);
+  return judged.verdict === 'conforms' ? leftReply(bench, judged) : judged;
 }
 
+/** How often a reply is left behind, and how often it has to come to somebody else. */
+const LEFT = 3;
+const FIRST_LEFT = 0x0a01;
+const OWN = 0x0b0b;
+
+/** Leaves before the reply has come, and asks something else on a new connection: that has to get its own reply alone. */
+async function leftReply(bench: Bench, judged: Judged): Promise<Judged> {
+  const { asker } = bench;
+  const wrong: Exchange[] = [];
+  for (let i = 0; i < LEFT; i++) {
+    const bytes = bench.frameOf(undefined, undefined, FIRST_LEFT + i);
+    await asker.send([{ bytes }], { timeout: 1, keepsOpen: true });
+    await asker.disconnect();
+    // In pieces of its own, so that what belongs to another client is judged here alone.
+    const own = [{ bytes: bench.frameOf(undefined, undefined, OWN) }];
+    const next = await bench.askGood({ transactionId: OWN, pieces: own });
+    const heard = concatBytes(...next.unsolicited.map(({ bytes }) => bytes), heardIn(next));
+    if (transactionsIn(heard, FIRST_LEFT, LEFT) > 0) wrong.push(next);
+  }
+  return wrong.length < 2 ? judged : counted(dangerous, { code: 'reply-of-other-client' }, wrong, LEFT);
+}
+
+/** How often a connection is reset: some servers have so many places, and free none. */
+const RESETS = 16;
+
 async function reset(bench: Bench): Promise<Judged> {
+  let judged = await resetOnce(bench);
+  for (let i = bench.asker.waits.reads(RESETS); i > 1 && judged.verdict === 'conforms'; i--)
+    judged = await resetOnce(bench);
+  return judged.verdict === 'violates' && !(await bench.isAlive())
+    ? { ...judged, grade: 'dangerous' }
+    : judged;
+}
+
+async function resetOnce(bench: Bench): Promise<Judged> {
   const exchange = await bench.asker.send([{ bytes: bench.frameOf(undefined, undefined, 0x0809) }], {
     timeout: 1,
     keepsOpen: true,
@@ -341,17 +398,17 @@ export const CONNECTIONS = checksOf({ group: 'connections', grade: 'met', on: 't
   {
     ...{ id: 'half-frame-and-gone', run: halfFrameAndGone },
     title: 'Forgets half a request',
-    does: 'Sends 9 bytes, closes the connection, connects again and reads.',
-    rule: 'Conforms when the read is answered.',
+    does: 'Sends 9 bytes, closes the connection, connects again and reads; then does so with a whole request, before its reply comes.',
+    rule: 'Conforms when the reads are answered, each with its own reply.',
     clause: ROBUSTNESS,
     matters: 'A crashed client breaks the next one: stephane/libmodbus#415.',
     mend: perConnection,
   },
   {
-    ...{ id: 'reset', run: reset },
+    ...{ id: 'reset', turn: 'late', run: reset },
     title: 'Bears a reset',
-    does: 'Sends a read, resets the connection, connects again and reads.',
-    rule: 'Conforms when the second read is answered.',
+    does: 'Sends a read, resets the connection, connects again and reads, 16 times.',
+    rule: 'Conforms when the reads after the resets are answered.',
     clause: ROBUSTNESS,
     matters: 'The signal ends the process: NModbus4/NModbus4#7.',
     mend: 'Handle errors when writing to a connection.',

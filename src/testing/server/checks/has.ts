@@ -56,7 +56,7 @@ async function refusesAddresses(bench: Bench): Promise<boolean> {
 async function most(bench: Bench, code: ReadCode, limit: number): Promise<Judged> {
   const address = await startOr(bench, code);
   if (typeof address !== 'number') return address;
-  const read = (quantity: number) => bench.ask(readPdu(code, address, quantity));
+  const read = (quantity: number, from = address) => bench.ask(readPdu(code, from, quantity));
   const what = code <= 2 ? 'bits' : 'registers';
   const whole = await read(limit);
   const { answer } = whole;
@@ -82,7 +82,10 @@ async function most(bench: Bench, code: ReadCode, limit: number): Promise<Judged
   // Two reads further on tell the end of the map from the most of one read.
   const last = address + low - 1;
   const beyond = await bench.ask(readPdu(code, last + 1, 1));
-  const isMapEnd = beyond.answer.kind !== 'data';
+  const isBeyond = beyond.answer.kind === 'data';
+  // A block of the answered size, one further on, is refused for where it ends, and not for its size.
+  const next = isBeyond && low > 1 ? await read(low, address + 1) : beyond;
+  const isMapEnd = next.answer.kind !== 'data';
   if (isMapEnd) {
     bench.facts.lastAddress[code] = last;
     const small = { address, last, most: low, what };

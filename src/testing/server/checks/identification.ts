@@ -5,6 +5,7 @@ import type { Bench } from '../bench.js';
 import {
   absent,
   checksOf,
+  codeless,
   conforms,
   inconclusive,
   isAbsent,
@@ -43,6 +44,7 @@ async function readObjects(
     bench.noteFunction(43, exchange);
     const { answer } = exchange;
     if (isAbsent(exchange)) return absent(exchange, MEI);
+    if (exchange.oddities.includes('no-exception-code')) return codeless(exchange);
     if (answer.kind !== 'data') return violates({ code: 'not-identified', answer: didOf(answer) }, exchange);
     const [, mei = 0, , conformity = 0, more = 0, following = 0, count = 0] = answer.pdu;
     if (mei !== MEI || answer.pdu.length < 7) return violates({ code: 'no-identification' }, exchange);
@@ -114,6 +116,7 @@ async function restart(bench: Bench): Promise<Judged> {
   const { answer } = exchange;
   if (isAbsent(exchange)) return absent(exchange, MEI);
   if (answer.kind === 'data' && answer.pdu[7] === 0) return conforms({ code: 'begins-again' }, exchange);
+  if (exchange.oddities.includes('no-exception-code')) return codeless(exchange);
   return violates({ code: 'no-restart', answer: didOf(answer) }, exchange);
 }
 
@@ -140,6 +143,7 @@ function shape(
   pdu: readonly number[],
   texts: Pick<ServerCheck, 'title' | 'clause' | 'matters'>,
   [right, judge]: ReplyShape,
+  next: (bench: Bench) => Promise<Judged | undefined> = async () => undefined,
 ): ServerCheck {
   const code = pdu[0] as number;
   return {
@@ -155,14 +159,14 @@ function shape(
       switch (answer.kind) {
         case 'exception':
           if (isAbsent(exchange)) return absent(exchange);
+          if (exchange.oddities.includes('no-exception-code')) return codeless(exchange);
           return code >= 20 && [2, 3, 4].includes(answer.code)
             ? conforms({ code: 'exception', exception: answer.code }, exchange)
             : violates({ code: 'wrong-exception', exception: answer.code, right: [1] }, exchange);
         case 'data': {
           const wrong = judge(answer.pdu);
-          return wrong === undefined
-            ? conforms({ code: 'answered', answer: didOf(answer) }, exchange)
-            : violates(wrong, exchange);
+          if (wrong !== undefined) return violates(wrong, exchange);
+          return (await next(bench)) ?? conforms({ code: 'answered', answer: didOf(answer) }, exchange);
         }
         case 'silent':
           return notAnswered(exchange, bench.asker.isSerial);
@@ -190,6 +194,28 @@ async function counters(bench: Bench): Promise<Judged> {
   if (illegal.answer.kind !== 'exception') return inconclusive({ code: 'no-exception-counted' }, illegal);
   if (errors === 1 && exceptions === 1) return conforms({ code: 'counted' }, illegal);
   return violates({ code: 'miscounted', errors, exceptions }, ...bench.log.slice(-6));
+}
+
+/** Neither an exception nor function 11 itself is an event that function 11 counts (6.9). */
+async function events(bench: Bench): Promise<Judged | undefined> {
+  const count = async () => {
+    const { answer } = await bench.ask(Uint8Array.of(11));
+    return answer.kind === 'data' && answer.pdu.length === 5 ? wordAt(answer.pdu, 3) : undefined;
+  };
+  const [first, second] = [await count(), await count()];
+  const illegal = await bench.ask(Uint8Array.of(0x63, 0, 0, 0, 1), { tries: 1 });
+  const third = await count();
+  if (first === undefined || second === undefined || third === undefined) return undefined;
+  const [own, exceptions] = [(second - first) & 0xffff, (third - second) & 0xffff];
+  const isException = illegal.answer.kind === 'exception';
+  if (own === 0 && (exceptions === 0 || !isException)) return undefined;
+  return {
+    ...violates(
+      { code: 'events-miscounted', own, exceptions: Math.max(0, exceptions - own) },
+      ...bench.log.slice(-4),
+    ),
+    grade: 'seldom',
+  };
 }
 
 /** Judges the byte count of a reply. */
@@ -291,7 +317,7 @@ const STATUS_SHAPE: ReplyShape = [
   (pdu) => (pdu.length === 2 ? undefined : { code: 'reply-length', bytes: pdu.length, right: 2 }),
 ];
 const EVENTS_SHAPE: ReplyShape = [
-  'status 0000 or FFFF',
+  'status 0000 or FFFF, and a count that neither exceptions nor function 11 itself add to',
   (pdu) =>
     pdu.length === 5 && pdu[1] === pdu[2] && (pdu[1] === 0 || pdu[1] === 0xff)
       ? undefined
@@ -323,7 +349,13 @@ export const IDENTIFICATION: readonly ServerCheck[] = [
   ),
   ...OF_8,
   shape('fc07-shape', [7], { title: 'Exception status', clause: '6.7', matters: COST }, STATUS_SHAPE),
-  shape('fc11-shape', [11], { title: 'Communication events', clause: '6.9', matters: COST }, EVENTS_SHAPE),
+  shape(
+    'fc11-shape',
+    [11],
+    { title: 'Communication events', clause: '6.9', matters: COST },
+    EVENTS_SHAPE,
+    events,
+  ),
   shape(
     'fc17-shape',
     [17],

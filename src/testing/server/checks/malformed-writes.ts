@@ -10,14 +10,16 @@ import {
   type Judged,
   judgeRefusal,
   notRun,
+  unlessLossy,
   unsupported,
+  worstOf,
 } from '../check.js';
 import { A } from '../clauses.js';
-import { type Exchange, hasValues } from '../exchange.js';
+import { type Exchange, hasValues, isReplied } from '../exchange.js';
 import { didOf } from '../reading.js';
 import { bytesOf, readPdu, readWrite, write15, write16 } from '../requests.js';
 import { READ_BACK_MS } from '../scratch.js';
-import { coilIs, readsAfter, sureWord, writeRegister } from './written.js';
+import { coilIs, readsAfter, sureWord, writeOther, writeRegister } from './written.js';
 
 /** What a register has before a malformed write. */
 const PRIMED = 0x1155;
@@ -32,15 +34,16 @@ async function malformed(
   pdu: Uint8Array,
   refusal: Partial<ExpectedRefusal> = {},
 ): Promise<Judged> {
-  const primed = await writeRegister(bench, address, PRIMED);
+  const [own = 0] = bench.scratch.values('holding', address, 1);
+  const { written: primed, value: prime } = await writeOther(bench, address, PRIMED, own);
   if (primed.answer.kind !== 'data')
     return inconclusive({ code: 'scratch-not-written', answer: didOf(primed.answer) }, primed);
   const isMoving = bench.scratch.isMoving('holding', address);
   // Some servers show a value that was written a second later.
-  if (!isMoving && (await readsAfter(bench, address, PRIMED)) === undefined)
+  if (!isMoving && (await readsAfter(bench, address, prime)) === undefined)
     return inconclusive({ code: 'scratch-not-written', answer: didOf(primed.answer) }, primed);
   const read = async () => (isMoving ? (await bench.words(3, address, 1))?.[0] : sureWord(bench, address));
-  const was = isMoving ? await read() : PRIMED;
+  const was = isMoving ? await read() : prime;
   const exchange = await bench.ask(pdu, { tries: 1 });
   const [soon] = (await bench.words(3, address, 1)) ?? [];
   // Some servers show an old value for a while after anything like a write.
@@ -48,7 +51,7 @@ async function malformed(
   const now = soon === was ? was : await read();
   const isChanged = was !== undefined && now !== undefined && was !== now;
   // What moves by itself has another value anyway: then only the bytes that were sent show that it was written.
-  if (isChanged && !isMoving && !isOf(pdu, now) && (await isReset(bench, address)))
+  if (isChanged && !isMoving && !isOf(pdu, now) && (await isReset(bench, address, prime)))
     return inconclusive({ code: 'scratch-resets' }, exchange);
   if (isChanged && (!isMoving || isOf(pdu, now)))
     return dangerous({ code: 'malformed-executed', register: address, before: was, now }, exchange);
@@ -56,11 +59,11 @@ async function malformed(
 }
 
 /** True when a value that was written is gone on the next connection, whatever is sent between: nothing has executed it. */
-async function isReset(bench: Bench, address: number): Promise<boolean> {
-  await writeRegister(bench, address, PRIMED);
-  await readsAfter(bench, address, PRIMED);
+async function isReset(bench: Bench, address: number, prime: number): Promise<boolean> {
+  await writeRegister(bench, address, prime);
+  await readsAfter(bench, address, prime);
   await bench.asker.disconnect();
-  return (await sureWord(bench, address)) !== PRIMED;
+  return (await sureWord(bench, address)) !== prime;
 }
 
 /** True when a value has the bytes with which a malformed write ends. */
@@ -71,11 +74,36 @@ function isOf(pdu: Uint8Array, value: number): boolean {
 
 /** @param many how many registers a server may write that looks at the byte count alone */
 const onRegister =
-  (pdu: (address: number) => readonly number[], many = 1) =>
+  (pdus: (address: number) => readonly (readonly number[])[], many = 1) =>
   async (bench: Bench): Promise<Judged> => {
     const address = await bench.scratch.register(many);
-    return malformed(bench, address, Uint8Array.from(pdu(address)));
+    const judgements: Judged[] = [];
+    for (const pdu of pdus(address)) {
+      judgements.push(await malformed(bench, address, Uint8Array.from(pdu)));
+      if (judgements.at(-1)?.verdict === 'violates') break;
+    }
+    return worstOf(judgements);
   };
+
+const BEHIND = 0x0c0c;
+
+/** Without its data, and the read behind it on the same connection: a server may take that for the data. */
+async function dataMissing(bench: Bench): Promise<Judged> {
+  const pdu = (address: number) => [16, ...bytesOf(address), 0, 1, 2, 0x77];
+  const judged = await onRegister((address) => [pdu(address)])(bench);
+  const { asker } = bench;
+  if (judged.said.code !== 'not-refused-lives-on' || asker.isSerial) return judged;
+  const address = await bench.scratch.register();
+  const first = await asker.once(Uint8Array.from(pdu(address)), { keepsOpen: true });
+  if (first.answer.kind !== 'silent') return judged;
+  // In pieces of its own, so that what comes is judged here alone.
+  const pieces = [{ bytes: bench.frameOf(undefined, undefined, BEHIND) }];
+  const next = await bench.askGood({ transactionId: BEHIND, pieces, keepsOpen: true });
+  await asker.disconnect();
+  return !isReplied(next.answer) && !next.isFirst
+    ? unlessLossy(bench, { code: 'next-eaten' }, first, next)
+    : judged;
+}
 
 async function fc16TooMany(bench: Bench): Promise<Judged> {
   const address = await bench.scratch.register(124);
@@ -121,16 +149,16 @@ async function atTheEnd(bench: Bench): Promise<Judged> {
   const [before = 0] = (await bench.words(3, end, 1)) ?? [];
   const exchange = await bench.ask(write16(end, [before ^ 0x5555, 0x5555]), { tries: 1 });
   const [after = before] = (await bench.words(3, end, 1)) ?? [];
-  // A register may take writes and refuse reads.
-  if (exchange.answer.kind !== 'exception' || after !== before) bench.scratch.lose('holding', beyond);
+  // A register may take writes and refuse reads; a server that refuses the write has not written what it does not have.
+  if (exchange.answer.kind !== 'exception') bench.scratch.lose('holding', beyond);
   if (after !== before) return dangerous({ code: 'written-by-half', register: end, beyond }, exchange);
   return judgeRefusal(exchange, { right: [2], open: { 3: 'refused-otherwise' } });
 }
 
-/** Clears a coil by the function that the server has. */
-async function clearCoil(bench: Bench, coil: number): Promise<Exchange> {
-  const cleared = await bench.ask(write15(coil, [0]));
-  return cleared.answer.kind === 'exception' ? bench.ask(readPdu(5, coil, 0)) : cleared;
+/** Switches a coil by the function that the server has. */
+async function setCoil(bench: Bench, coil: number, to: 0 | 1): Promise<Exchange> {
+  const done = await bench.ask(write15(coil, [to]));
+  return done.answer.kind === 'exception' ? bench.ask(readPdu(5, coil, to * 0xff00)) : done;
 }
 
 /** @param many how many coils a server may write that looks at the byte count alone */
@@ -138,21 +166,22 @@ async function coilMalformed(
   bench: Bench,
   pdus: (coil: number) => readonly (readonly number[])[],
   many = 1,
+  from: 0 | 1 = 0,
 ): Promise<Judged> {
   const coil = await bench.scratch.coil(many);
   let judged: Judged = conforms({ code: 'repeated' });
   for (const pdu of pdus(coil)) {
-    const cleared = await clearCoil(bench, coil);
-    if (cleared.answer.kind !== 'data')
-      return inconclusive({ code: 'scratch-not-written', answer: didOf(cleared.answer) }, cleared);
+    const primed = await setCoil(bench, coil, from);
+    if (primed.answer.kind !== 'data')
+      return inconclusive({ code: 'scratch-not-written', answer: didOf(primed.answer) }, primed);
     const before = await coilIs(bench, coil);
     const exchange = await bench.ask(Uint8Array.from(pdu), { tries: 1 });
-    const isOn = async () => (await coilIs(bench, coil)) === true;
-    const isSet = before === false && (await isOn()) && (await isOn());
+    const isOther = async () => (await coilIs(bench, coil)) === (from === 0);
+    const isSet = before === (from === 1) && (await isOther()) && (await isOther());
     if (isSet && !bench.scratch.isMoving('coils', coil)) {
-      await clearCoil(bench, coil);
+      await setCoil(bench, coil, from);
       await bench.asker.disconnect();
-      if (await isOn()) return inconclusive({ code: 'scratch-resets' }, exchange);
+      if (await isOther()) return inconclusive({ code: 'scratch-resets' }, exchange);
     }
     if (isSet && !bench.scratch.isMoving('coils', coil))
       return dangerous({ code: 'malformed-executed' }, exchange);
@@ -161,6 +190,12 @@ async function coilMalformed(
   }
   return judged;
 }
+
+/** Function 5 with values that are neither FF00 nor 0000. */
+const badValues = (coil: number) => [
+  [5, ...bytesOf(coil), 0, 1],
+  [5, ...bytesOf(coil), 0xff, 0xff],
+];
 
 async function fc15TooMany(bench: Bench): Promise<Judged> {
   const coil = await bench.scratch.coil(1969);
@@ -178,26 +213,36 @@ export const MALFORMED_WRITES = checksOf(
   },
   [
     {
-      ...{ id: 'fc16-quantity-0', run: onRegister((a) => [16, ...bytesOf(a), 0, 0, 0]) },
+      ...{ id: 'fc16-quantity-0', run: onRegister((a) => [[16, ...bytesOf(a), 0, 0, 0]]) },
       title: 'Refuses to write no registers',
       does: 'Function 16 with quantity 0.',
       clause: `${A}, figure 22`,
     },
     {
-      ...{ id: 'fc16-byte-count-short', run: onRegister((a) => [16, ...bytesOf(a), 0, 1, 1, 0x77]) },
+      ...{ id: 'fc16-byte-count-short' },
       title: 'Refuses a byte count that is too small',
-      does: 'Function 16: one register, byte count 1, one byte.',
+      does: 'Function 16: one register, byte count 1, one byte, and with two bytes.',
       clause: `${A}, figure 22`,
+      run: onRegister((a) => [
+        [16, ...bytesOf(a), 0, 1, 1, 0x77],
+        [16, ...bytesOf(a), 0, 1, 1, 0x77, 0x77],
+      ]),
     },
     {
       ...{ id: 'fc16-byte-count-long', room: 2 },
       title: 'Refuses a byte count that is too large',
-      does: 'Function 16: one register, byte count 4, four bytes.',
+      does: 'Function 16: one register, byte count 4, four bytes, and with two bytes.',
       clause: `${A}, figure 22`,
-      run: onRegister((a) => [16, ...bytesOf(a), 0, 1, 4, 0x77, 0x77, 0x77, 0x77], 2),
+      run: onRegister(
+        (a) => [
+          [16, ...bytesOf(a), 0, 1, 4, 0x77, 0x77, 0x77, 0x77],
+          [16, ...bytesOf(a), 0, 1, 4, 0x77, 0x77],
+        ],
+        2,
+      ),
     },
     {
-      ...{ id: 'fc16-data-missing', run: onRegister((a) => [16, ...bytesOf(a), 0, 1, 2, 0x77]) },
+      ...{ id: 'fc16-data-missing', run: dataMissing },
       title: 'Refuses a write with missing data',
       does: 'Function 16: one register, byte count 2, one byte.',
       clause: `${A}, figure 22; 7, code 03`,
@@ -223,7 +268,7 @@ export const MALFORMED_WRITES = checksOf(
       title: 'Reads and writes all or nothing',
       does: 'Function 23 with a read quantity of 0.',
       clause: `${A}, figure 27`,
-      run: with23(onRegister((a) => [...readWrite(a, 0, a, 0x3333)])),
+      run: with23(onRegister((a) => [[...readWrite(a, 0, a, 0x3333)]])),
     },
     {
       ...{ id: 'fc23-all-or-nothing', provokes: ['address'], run: with23(fc23AllOrNothing) },
@@ -235,14 +280,14 @@ export const MALFORMED_WRITES = checksOf(
     {
       ...{ id: 'fc05-value-illegal', needs: ['coils'] },
       title: 'Refuses an invalid coil value',
-      does: 'Function 5 with 0001 and FFFF.',
+      does: 'Function 5 with 0001 and FFFF to a coil that is 0, and to one that is 1.',
       clause: `${A}, figure 15`,
       matters: 'Relays switch on a wrong value: sourceperl/pyModbusTCP#8.',
-      run: (bench) =>
-        coilMalformed(bench, (c) => [
-          [5, ...bytesOf(c), 0, 1],
-          [5, ...bytesOf(c), 0xff, 0xff],
-        ]),
+      run: async (bench) => {
+        const judgements: Judged[] = [];
+        for (const from of [0, 1] as const) judgements.push(await coilMalformed(bench, badValues, 1, from));
+        return judgements.find(({ grade }) => grade === 'dangerous') ?? worstOf(judgements);
+      },
     },
     {
       ...{ id: 'fc15-quantity-0', needs: ['coils'] },

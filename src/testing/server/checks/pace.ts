@@ -42,6 +42,12 @@ async function backToBack(bench: Bench): Promise<Judged> {
     for (let i = 0; i < many; i++) reads.push(await ask(i, 0));
   };
   await read(bench.asker.waits.reads(READS));
+  if (isClosedEachTime(reads)) {
+    bench.asker.isOnePerConnection = true;
+    await bench.asker.disconnect();
+    reads.length = 0;
+    await read(bench.asker.waits.reads(READS));
+  }
   const behind = reads.filter(isBehind);
   if (behind.length > BEHIND * reads.length) {
     bench.blocked = { code: 'replies-behind' };
@@ -73,6 +79,14 @@ async function backToBack(bench: Bench): Promise<Judged> {
   return lost.every(({ oddities }) => oddities.length > 0)
     ? counted(inconclusive, { code: 'reads-spoilt', answers }, lost, of)
     : counted(violates, { code: 'reads-lost', answers, longestPauseMs: LONGEST_PAUSE_MS }, lost, of);
+}
+
+/** True when all that is lost is lost to a connection that was closed after one reply. */
+function isClosedEachTime(reads: readonly Exchange[]): boolean {
+  const lost = reads.flatMap((each, i) => (isDecisive(each) ? [] : [{ each, before: reads[i - 1] }]));
+  const isClosed = ({ each, before }: (typeof lost)[number]) =>
+    each.answer.kind === 'closed' && !each.isFirst && before?.isFirst !== false;
+  return lost.length > 1 && lost.every(isClosed);
 }
 
 /** True when a reply answers the request before. */

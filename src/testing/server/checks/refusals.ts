@@ -1,6 +1,7 @@
-import type { Bench, ReadCode } from '../bench.js';
+import { type Bench, READ_CODES, type ReadCode } from '../bench.js';
 import {
   checksOf,
+  codeless,
   conforms,
   dangerous,
   fact,
@@ -25,20 +26,63 @@ const UNLIKELY = [0xffff, 0xfffe, 0xff00, 0xeeee, 0x7fff, 50_000, 20_000];
 /** An address of the good table that is not there; undefined where all are. */
 async function absentAddress(
   bench: Bench,
+  code = bench.good.code,
 ): Promise<{ readonly address: number; readonly exchange: Exchange } | undefined> {
   for (const address of UNLIKELY) {
-    const exchange = await bench.ask(readPdu(bench.good.code, address, 1));
+    const exchange = await bench.ask(readPdu(code, address, 1));
     if (!hasValues(exchange)) return { address, exchange };
   }
   return undefined;
 }
 
+/** In each table that is read: of a slow server, in the one that answers. */
 async function addressUnknown(bench: Bench): Promise<Judged> {
-  const absent = await absentAddress(bench);
-  if (!absent) return unsupported({ code: 'all-addresses-exist' });
+  const good = bench.good.code;
+  const first = await refusesAbsent(bench, good);
+  if (!first) return unsupported({ code: 'all-addresses-exist' });
+  // What the refusal has silenced would be asked for all tables in vain.
+  if (first.verdict !== 'conforms' || bench.asker.waits.isSlow || !(await bench.isAlive())) return first;
+  for (const code of READ_CODES.filter((each) => each !== good)) {
+    const judged =
+      typeof (await bench.table(code)) === 'number' ? await refusesAbsent(bench, code) : undefined;
+    if (judged?.verdict === 'violates') return judged;
+  }
+  return (await cutAddress(bench)) ?? first;
+}
+
+async function refusesAbsent(bench: Bench, code: ReadCode): Promise<Judged | undefined> {
+  const absent = await absentAddress(bench, code);
+  if (!absent) return undefined;
   const { exchange, address } = absent;
   const judged = judgeRefusal(exchange, { right: [2], silence: 'violates', isOptional: false });
-  return { ...judged, at: { address } };
+  return { ...judged, at: code === bench.good.code ? { address } : { address, function: code } };
+}
+
+/** How many registers are compared, and how many of these have to differ, with those of the same low byte. */
+const COMPARED = 8;
+const DIFFERENT = 3;
+const ALIKE = [0x100, 0x200, 0x400];
+
+/**
+ * Registers whose addresses have the same low byte, and nothing between them: where all of these have the values of the first, the server looks
+ * at eight bits of an address.
+ */
+async function cutAddress(bench: Bench): Promise<Judged | undefined> {
+  const { code, address } = bench.good;
+  if (code !== 3 && code !== 4) return undefined;
+  const from = (at: number) => bench.words(code, at, COMPARED);
+  const values = await from(address);
+  if (!values || new Set(values).size < DIFFERENT) return undefined;
+  const addresses = ALIKE.map((each) => address + each);
+  for (const at of addresses) if ((await from(at))?.join() !== values.join()) return undefined;
+  // A map that has all addresses up to these may repeat itself.
+  const between = Array.from({ length: 8 }, (_, i) => address + 0x100 - 0x10 * (i + 1));
+  for (const at of between) {
+    const { answer } = await bench.ask(readPdu(code, at, 1));
+    if (answer.kind === 'exception' && answer.code === 2)
+      return dangerous({ code: 'address-cut', addresses, address, absent: at }, ...bench.log.slice(-3));
+  }
+  return undefined;
 }
 
 /** The figures of the functions that read: each looks at the quantity before the address. */
@@ -53,6 +97,7 @@ async function orderOfChecks(bench: Bench): Promise<Judged> {
   if (!absent) return unsupported({ code: 'all-addresses-exist' });
   const { code, address } = bench.good;
   const ofAddress = absent.exchange.answer;
+  if (absent.exchange.oddities.includes('no-exception-code')) return codeless(absent.exchange);
   if (ofAddress.kind !== 'exception')
     return inconclusive({ code: 'address-not-refused', answer: didOf(ofAddress) }, absent.exchange);
   const same: Exchange[] = [];
@@ -154,7 +199,7 @@ export const REFUSALS = checksOf({ group: 'refusals' }, [
   {
     ...{ id: 'address-unknown', grade: 'met', provokes: ['address'], run: addressUnknown },
     title: 'Refuses an address that it does not have',
-    does: 'Reads one register at FFFF or at another refused address.',
+    does: 'Reads one value at FFFF or at another refused address of each table, and registers 256, 512 and 1024 behind known ones.',
     rule: 'Conforms with exception 02. Not supported if every address exists.',
     clause: `${A}, 7, code 02, and figure 13`,
     matters:
@@ -168,7 +213,7 @@ export const REFUSALS = checksOf({ group: 'refusals' }, [
     rule: 'Conforms with exception 02 or 03.',
     clause: `${A}, 7, code 02`,
     matters:
-      'The reply has registers from the other end of the map: wlcrs/tmodbus#116, CONTROLLINO-PLC/CONTROLLINO_Library#58.',
+      'A value from outside the map is taken for a measurement: wlcrs/tmodbus#116, CONTROLLINO-PLC/CONTROLLINO_Library#58.',
     mend: 'Add address and quantity in more than 16 bits.',
     run: (bench) =>
       refused(bench, readPdu(bench.good.code, 0xffff, 2), {

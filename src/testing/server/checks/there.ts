@@ -45,6 +45,8 @@ async function answers(bench: Bench): Promise<Judged> {
       asker.connectPauseMs = 0;
     }
   }
+  const pair = refused === undefined ? undefined : await pairOf(bench);
+  if (pair) return pair;
   const shown = asker.log.slice(-4);
   return inconclusive(
     refused !== undefined
@@ -52,6 +54,18 @@ async function answers(bench: Bench): Promise<Judged> {
       : { code: 'no-answer', isSerial: asker.isSerial, isGarbled: heard > 0 },
     ...shown,
   );
+}
+
+/** Looks for two registers that are answered where none is alone: a server may have values of 32 bits and nothing else. */
+async function pairOf(bench: Bench): Promise<Judged | undefined> {
+  for (const code of [3, 4] as const)
+    for (const address of bench.candidates(code)) {
+      const exchange = await bench.ask(readPdu(code, address, 2));
+      if (hasValues(exchange))
+        return inconclusive({ code: 'pairs-alone', function: code, address }, exchange);
+      if (exchange.answer.kind !== 'exception' || exchange.answer.code === 1) break;
+    }
+  return undefined;
 }
 
 /** Asks while nobody knows how long the server takes: once with a long wait, and again, as the first may get lost. */

@@ -15,13 +15,24 @@ import {
 import { A } from '../clauses.js';
 import type { Exchange } from '../exchange.js';
 import { didOf } from '../reading.js';
-import { bytesOf, readPdu, readWrite, valuesIn, valuesOf, write15, write16 } from '../requests.js';
-import { atEachPlace, confirmed, otherBits, otherWords } from './confirmed.js';
-import { readsAfter, sureWord, writeRegister } from './written.js';
+import {
+  bytesOf,
+  readPdu,
+  readWrite,
+  type ScratchTable,
+  valuesIn,
+  valuesOf,
+  write15,
+  write16,
+} from '../requests.js';
+import { atEachPlace, type CellWrite, confirmed, otherBits, otherWords } from './confirmed.js';
+import { besideOf, readsAfter, sureWord, writeOther, writeRegister } from './written.js';
 
 /** How many registers, and coils, a check writes at each place, if the range has as many. */
 const REGISTERS = 4;
 const COILS = 11;
+/** The most coils at once: among the bytes of very many stands a whole frame of another write now and then. */
+const MOST_COILS = 128;
 
 /** Writes by function 6: a value of both signs at each place. */
 function fc06(bench: Bench): Promise<Judged> {
@@ -31,12 +42,35 @@ function fc06(bench: Bench): Promise<Judged> {
   }));
 }
 
-/** One register and several in turns: most clients write one value, of 16 or 32 bits. */
-function fc16(bench: Bench): Promise<Judged> {
-  return atEachPlace(bench, 'holding', REGISTERS, (first, turn, size) => ({
+/** One register and several in turns: most clients write one value, of 16 or 32 bits. Then the whole range at once. */
+async function fc16(bench: Bench): Promise<Judged> {
+  const judged = await atEachPlace(bench, 'holding', REGISTERS, (first, turn, size) => ({
     ...{ table: 'holding', first, many: turn === 1 ? 1 : size, values: otherWords(turn), echo: 5 },
     pdu: (values) => write16(first, values),
   }));
+  return orWhole(bench, judged, 'holding', MAX_REGISTERS_WRITTEN, (first, values) => write16(first, values));
+}
+
+/**
+ * Writes all cells of the range at once, as many as a request has, where the small writes were as they should be: a server
+ * may have a buffer for fewer. One that refuses so many has not confirmed them.
+ */
+async function orWhole(
+  bench: Bench,
+  judged: Judged,
+  table: ScratchTable,
+  most: number,
+  pdu: (first: number, values: readonly number[]) => Uint8Array,
+): Promise<Judged> {
+  if (judged.verdict !== 'conforms' || bench.asker.waits.isSlow) return judged;
+  const { places, size } = await bench.scratch.places(table, most);
+  const [first] = places;
+  if (first === undefined) return judged;
+  const whole = await confirmed(bench, {
+    ...{ table, first, many: size, values: table === 'holding' ? otherWords(0) : otherBits, echo: 5 },
+    pdu: (values) => pdu(first, values),
+  });
+  return whole.verdict === 'violates' && whole.grade === 'dangerous' ? whole : judged;
 }
 
 /** Fills a block of the largest size with values that are all different. */
@@ -57,8 +91,7 @@ async function readBack(bench: Bench): Promise<Judged> {
   const before = await bench.words(3, address, 1);
   if (!before) return unsupported({ code: 'scratch-not-read' });
   const [was = 0] = before;
-  const value = was ^ (1 + bench.random.below(0x7ffe));
-  const written = await writeRegister(bench, address, value);
+  const { written, value } = await writeOther(bench, address, was ^ (1 + bench.random.below(0x7ffe)), was);
   if (written.answer.kind !== 'data')
     return inconclusive({ code: 'scratch-not-written', answer: didOf(written.answer) }, written);
   const from = bench.log.length;
@@ -87,14 +120,22 @@ async function readBack(bench: Bench): Promise<Judged> {
 }
 
 const AND = 0xfff2;
-const OR = 0x0025;
+/** What is masked: with bits of both kinds in both parts of the AND mask. */
+const MASKED = 0x5a35;
 
-/** Masks the registers at all places, each with its own value (6.16). */
+/**
+ * Masks the registers at all places (6.16). The OR mask has all bits that the register has not, so that each wrong way to put
+ * the three together shows.
+ */
 function mask(bench: Bench): Promise<Judged> {
+  let or = 0;
   return atEachPlace(bench, 'holding', 1, (first) => ({
-    ...{ table: 'holding', first, many: 1, echo: 7 },
-    values: ([was = 0]) => [(was & AND) | (OR & ~AND & 0xffff)],
-    pdu: () => Uint8Array.of(22, ...bytesOf(first), ...bytesOf(AND), ...bytesOf(OR)),
+    ...{ table: 'holding', first, many: 1, echo: 7, prime: MASKED },
+    values: ([was = 0]) => {
+      or = ~was & 0xffff;
+      return [(was & AND) | (or & ~AND & 0xffff)];
+    },
+    pdu: () => Uint8Array.of(22, ...bytesOf(first), ...bytesOf(AND), ...bytesOf(or)),
   }));
 }
 
@@ -104,15 +145,17 @@ async function fc23(bench: Bench): Promise<Judged> {
   let wanted: readonly number[] = [];
   const judged = await atEachPlace(bench, 'holding', REGISTERS, (first, turn) => ({
     ...{ table: 'holding', first, many: 1, echo: 0 },
-    values: (before) => {
+    values: (before, isNarrow) => {
       old = before;
-      wanted = otherWords(turn)(before);
+      wanted = otherWords(turn)(before, isNarrow);
       return wanted;
     },
     pdu: ([value = 0]) => readWrite(first, 1, first, value),
   }));
   if (judged.verdict !== 'conforms') return judged;
   const exchange = bench.log.findLast(({ pdu }) => pdu?.[0] === 23) as Exchange;
+  const elsewhere = await readsElsewhere(bench);
+  if (elsewhere?.verdict === 'violates') return elsewhere;
   const read = valuesIn(exchange);
   if (read.join() === wanted.join()) return conforms({ code: 'writes-before-it-reads' }, exchange);
   if (read.join() !== old.join()) return violates({ code: 'reads-something-else', value: read }, exchange);
@@ -123,6 +166,17 @@ async function fc23(bench: Bench): Promise<Judged> {
     : inconclusive({ code: 'stored-late-always' }, exchange);
 }
 
+/** Function 23 reads one address and writes another: the one that it reads has to stay as it is. */
+async function readsElsewhere(bench: Bench): Promise<Judged | undefined> {
+  const { first, last } = bench.order.scratch.holding ?? { first: 0, last: 0 };
+  if (last === first) return undefined;
+  const at = await bench.scratch.register(2);
+  return confirmed(bench, {
+    ...{ table: 'holding', first: at + 1, many: 1, values: otherWords(1), echo: 0 },
+    pdu: ([value = 0]) => readWrite(at, 1, at + 1, value),
+  });
+}
+
 const TEAR_READS = 200;
 /** A value of 32 bits, and another, of which each half shows to which it belongs. */
 const HALVES: readonly number[] = [0x1111, 0x2222];
@@ -130,6 +184,7 @@ const HALVES: readonly number[] = [0x1111, 0x2222];
 /** Writes a value of 32 bits on one connection while it is read on another. */
 async function tearing(bench: Bench): Promise<Judged> {
   const { asker, facts } = bench;
+  if (asker.isOnePerConnection) return inconclusive({ code: 'closes-each' });
   if (facts.pauseMs !== undefined) return inconclusive({ code: 'pause-in-the-way' });
   if (facts.losses !== undefined) return inconclusive(lossy(bench));
   if (facts.connections?.served === 1) return unsupported({ code: 'one-connection' });
@@ -138,11 +193,13 @@ async function tearing(bench: Bench): Promise<Judged> {
   if (!opened.ok) return unsupported({ code: 'one-connection' });
   const other = opened.value;
   const pdu = readPdu(3, address, 2);
+  const [own = 0] = bench.scratch.values('holding', address, 1);
+  const halves = facts.isNarrow ? [own, besideOf(own)] : HALVES;
   const torn: Exchange[] = [];
   let reads = 0;
   try {
     for (const most = asker.waits.reads(TEAR_READS); reads < most; reads++) {
-      const half = HALVES[reads % 2] ?? 0;
+      const half = halves[reads % 2] ?? 0;
       const [written, read] = await Promise.all([
         asker.askOn(other, write16(address, [half, half])),
         asker.once(pdu, { pauseMs: 0, isExpected: true }),
@@ -150,7 +207,7 @@ async function tearing(bench: Bench): Promise<Judged> {
       if (written.answer.kind !== 'data')
         return inconclusive({ code: 'second-connection-refuses', answer: didOf(written.answer) }, written);
       const [first, second] = read.answer.kind === 'data' ? valuesOf(read.answer.pdu) : [];
-      const isTorn = HALVES.includes(first ?? 0) && HALVES.includes(second ?? 0) && first !== second;
+      const isTorn = halves.includes(first ?? 0) && halves.includes(second ?? 0) && first !== second;
       if (reads > 0 && isTorn) torn.push(read);
     }
   } finally {
@@ -174,20 +231,24 @@ async function tablesSeparate(bench: Bench): Promise<Judged> {
   return fact({ code: after?.[0] === value ? 'one-table' : 'two-tables' });
 }
 
-/** Switches a coil at each place the other way round. */
-function fc05(bench: Bench): Promise<Judged> {
-  return atEachPlace(bench, 'coils', 1, (first) => ({
+/** Switches a coil at each place the other way round, and the first one back, so that both values are written. */
+async function fc05(bench: Bench): Promise<Judged> {
+  const writeAt = (first: number): CellWrite => ({
     ...{ table: 'coils', first, many: 1, values: ([was = 0]) => [1 - was], echo: 5 },
     pdu: ([value]) => readPdu(5, first, value ? 0xff00 : 0),
-  }));
+  });
+  const judged = await atEachPlace(bench, 'coils', 1, writeAt);
+  const [first] = judged.verdict === 'conforms' ? (await bench.scratch.places('coils', 1)).places : [];
+  return first === undefined ? judged : confirmed(bench, writeAt(first));
 }
 
 /** One coil among those of its byte, and several, in turns. */
-function fc15(bench: Bench): Promise<Judged> {
-  return atEachPlace(bench, 'coils', COILS, (first, turn, size) => ({
+async function fc15(bench: Bench): Promise<Judged> {
+  const judged = await atEachPlace(bench, 'coils', COILS, (first, turn, size) => ({
     ...{ table: 'coils', first, many: turn % 2 === 0 ? 1 : size, values: otherBits, echo: 5 },
     pdu: (values) => write15(first, values),
   }));
+  return orWhole(bench, judged, 'coils', MOST_COILS, (first, values) => write15(first, values));
 }
 
 export const WRITES = checksOf(
@@ -217,7 +278,7 @@ export const WRITES = checksOf(
     {
       ...{ id: 'fc16-echo', run: fc16 },
       title: 'Writes registers',
-      does: 'Writes one register, then four, all different, with function 16 at the same addresses, and reads them and their neighbours.',
+      does: 'Writes one register, then four, all different, with function 16 at the same addresses, then the whole range, and reads them and their neighbours.',
       clause: `${A}, 6.12`,
     },
     {
@@ -229,7 +290,7 @@ export const WRITES = checksOf(
     {
       ...{ id: 'fc22-mask', run: mask },
       title: 'Masks a register',
-      does: 'Applies the masks FFF2 and 0025 with function 22 at the same addresses, and reads the registers and their neighbours.',
+      does: 'Applies the AND mask FFF2 and an OR mask of all bits that are 0 with function 22 at the same addresses, and reads the registers and their neighbours.',
       clause: `${A}, 6.16`,
       matters: 'Bits get lost.',
       mend: '(value AND and-mask) OR (or-mask AND NOT and-mask).',
@@ -247,7 +308,7 @@ export const WRITES = checksOf(
     {
       ...{ id: 'fc23-order', run: fc23 },
       title: 'Writes before it reads',
-      does: 'Function 23 writes a register and reads it; then the register and its neighbours are read.',
+      does: 'Function 23 writes a register and reads it, then writes one and reads the one before; then the registers and their neighbours are read.',
       clause: `${A}, 6.17`,
       matters:
         'The client sees the old value: NModbus4/NModbus4#6, steveohara/j2mod#32, stephane/libmodbus#2.',
@@ -272,7 +333,7 @@ export const WRITES = checksOf(
     {
       ...{ id: 'fc15-echo', needs: ['coils'], run: fc15 },
       title: 'Writes coils',
-      does: 'Switches one coil, then eleven, with function 15 at the same addresses, and reads them and their neighbours.',
+      does: 'Switches one coil, then eleven, with function 15 at the same addresses, then the whole range or 128, and reads them and their neighbours.',
       clause: `${A}, 6.11`,
     },
   ],

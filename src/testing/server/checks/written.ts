@@ -27,6 +27,22 @@ export async function writeRegister(bench: Bench, address: number, value: number
   return multiple;
 }
 
+/** A value beside another one, which a register with limits takes, too. */
+export const besideOf = (value: number) => value ^ 1;
+
+/** Writes a value, or the one beside the present one where the register has limits and refuses it with exception 03. */
+export async function writeOther(
+  bench: Bench,
+  address: number,
+  wanted: number,
+  was: number,
+): Promise<{ readonly written: Exchange; readonly value: number }> {
+  const written = await writeRegister(bench, address, wanted);
+  if (written.answer.kind !== 'exception' || written.answer.code !== 3) return { written, value: wanted };
+  const value = besideOf(was);
+  return { written: await writeRegister(bench, address, value), value };
+}
+
 /**
  * Reads a register that was written until it has the value.
  * @returns when it had, in ms after the write, and 0 if no other value was read before; undefined when it has another

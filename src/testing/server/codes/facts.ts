@@ -28,6 +28,7 @@ const KINDS = {
   often: (fact: readonly DidOften[]) => listText(fact.map(often)),
   /** `functions 5 and 6 are`. */
   functions: functionsText,
+  requests: (fact: number) => `${fact} ${fact === 1 ? 'request' : 'requests'}`,
   registers: (fact: number) => `${fact} ${fact === 1 ? 'register' : 'registers'}`,
   how: (fact: How) => HOWS[fact],
   /** `the first values of `, if a map is too large to be read whole. */

@@ -76,8 +76,21 @@ interface Together {
   readonly isOneSegment: boolean;
 }
 
+const togetherHow = (isOneSegment: boolean) => (isOneSegment ? 'in one segment' : 'without waiting');
+
 export function togetherText({ answered, of, isOneSegment }: Together): string {
-  return `${answered} of ${of} requests ${isOneSegment ? 'in one segment' : 'without waiting'} are answered`;
+  return `${answered} of ${of} requests ${togetherHow(isOneSegment)} are answered`;
+}
+
+/** Replies that came to requests which came together, with the transaction identifiers of other ones. */
+export function mixedText({
+  answered,
+  of,
+  isOneSegment,
+  replies,
+}: Together & { readonly replies: number }): string {
+  const which = `${answered === 1 ? 'only 1 of the requests has' : `only ${answered} of the requests have`} a reply`;
+  return `${replies} replies came to ${of} requests ${togetherHow(isOneSegment)}, and ${which} with its transaction identifier`;
 }
 
 /** How values that are read differ from those that were written. */

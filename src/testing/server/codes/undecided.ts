@@ -38,8 +38,9 @@ export const UNDECIDED = {
   // Why a finding decides nothing
   'longer-run-decides': 'a longer run can decide (--soak)',
   'frames-odd': '{oddity:oddity}: see frames',
+  'bytes-in-the-way': 'a request with such a byte is always lost: see rtu-flow-control',
   'others-send': 'another device sends on the bus: see stray-bytes and rtu-collision',
-  'machine-late': 'this machine was late by {ms:ms}',
+  'machine-late': 'this machine was {ms:ms} late',
   'adapter-in-the-way': 'the adapter may be the cause: set its latency timer to 1 ms',
   'not-seen': 'it was not seen',
 
@@ -49,6 +50,8 @@ export const UNDECIDED = {
     `${isGarbled ? 'the only bytes received are not a reply' : 'nothing answers'}; ${isSerial ? SERIAL_HINT : TCP_HINT}`,
   'no-address-known':
     'it refuses every address that was tried (exception {exception:hex}); name a valid one with --scratch or --map',
+  'pairs-alone':
+    'two registers from {address:n} are answered by function {function:n}, and one alone is refused; a server test needs an address that is read alone: name one with --scratch or --map',
   'no-address-found': 'no address that function {function:n} reads was found; name one with --map',
   'function-absent': 'function {function:n}[/{mei?:n}] is not supported',
   'function-mute':
@@ -117,12 +120,15 @@ export const UNDECIDED = {
   'objects-not-single': 'objects are not read one by one',
 
   // Bus and connections
+  'flow-bytes-unseen':
+    'no two reads were found that differ in the bytes 11 and 13 alone; name more addresses in a row with --scratch',
   'no-free-unit': 'no unused unit was found: see rtu-other-unit',
   'alike-unit-answered':
     'unit {unit:n}, one bit away from its own, is answered by this server or another one; --scratch holding:… can decide',
   'no-parity': 'the line has no parity',
   'speed-not-borne':
     'at {baudRate:n} baud, the server {answer:did}: it or this adapter does not tolerate 2 %; another adapter can decide',
+  'closes-each': 'each reply ends its connection: see keeps-connection',
   'closes-and-serves-next': 'the server closes the connection and serves the next',
   'transactions-not-copied':
     'transaction identifiers are not copied, so replies can not be matched to requests: see mbap-echo',
@@ -134,12 +140,14 @@ export const UNDECIDED = {
   // Writes
   'holding-not-read': 'holding registers cannot be read',
   'scratch-not-read': 'the scratch addresses cannot be read',
+  'coils-contradict':
+    'reads of coils from {first:n} and from the address behind it contradict each other, so nobody could read what was written',
   'scratch-moves': '{table:s} of the scratch range change by themselves; name stable ones with --scratch',
   'stored-late-always': 'it returns the old value, as for a while after any write: see write-read-back',
   'scratch-resets': 'a written value is gone on the next connection: see write-read-back',
   'scratch-takes-no-write': 'the scratch register is not writable; name a writable one with --scratch',
   'scratch-refuses':
-    'the scratch address refuses function {function:n} with exception {exception:hex}; name a writable one',
+    'the scratch address refuses function {function:n} or its value with exception {exception:hex}; name one that takes any value',
   'scratch-not-written': 'the scratch address cannot be written: the server {answer:did}',
   'too-few-in-one-read': '123 registers in one read are refused',
   'own-values-unknown': '124 registers cannot be read, so their own values cannot be written back',

@@ -6,6 +6,7 @@ import {
   type BeforeConnection,
   beforeText,
   connectionBeforeText,
+  mixedText,
   type ReadLost,
   type Soaked,
   type Stopped,
@@ -56,6 +57,8 @@ export const VIOLATED = {
     'Answers a request that is too long: two extra bytes are accepted, and the read is answered',
   'address-wraps':
     'Answers a read beyond the last address: two registers from FFFF are answered ({values:words}), although FFFF is the last address',
+  'address-cut':
+    'Looks at eight bits of an address: addresses {addresses:list} have the values of {address:n}, although {absent:n} is refused',
   'flag-ignored':
     'Takes the reply of another server for a request: function code 83, which no request has, is answered like function 3',
   'refusal-looks-like-data':
@@ -183,11 +186,14 @@ export const VIOLATED = {
     'Sends a reply with a wrong byte count: the byte count is {byteCount:n}, and {bytes:n} bytes follow',
   'function-misanswered':
     'Neither answers nor refuses a function: the server {answer:did}; an answer or exception 01 is expected',
+  'events-miscounted':
+    'Counts what is no event: function 11 itself was counted as {own:n} and one exception as {exceptions:n}, where neither counts',
   miscounted:
     'Counts errors or exceptions wrongly: one bad frame was counted as {errors:n}, one exception as {exceptions:n}',
 
   // Damage and neighbours on the bus
   'not-ignored': 'Answers a frame that it must ignore: the server {answer:did} ({bytes:s})',
+  'exception-not-ignored': 'Refuses a frame that it must ignore: the server {answer:did} ({bytes:s})',
   'read-lost-after': [
     'Loses the read after a disturbance',
     ({ ms, answer, curedMs, ...before }: ReadLost) =>
@@ -203,13 +209,16 @@ export const VIOLATED = {
     'Loses the request after a disturbed one: to the request after a disturbed one, the server {answer:did}',
   'joins-over-pause':
     'Joins bytes across a pause: the server treats 4 bytes, a pause of 250 ms and 4 more bytes as one request',
+  'bytes-lost':
+    'Loses requests that have a certain byte: reads of {lost:list} {what:s} are not answered, and reads of {answered:list} are; their frames differ in the bytes {bytes:hexes}',
   'short-pause': [
     'Behaviour at a short pause',
     ({ isAnswered }: { readonly isAnswered: boolean }) =>
       `a request with a pause of 2.5 characters in it is ${isAnswered ? 'answered' : 'discarded'} (the clause says "should" be discarded)`,
   ],
   'spoilt-write-executed': 'Executes a write with a wrong CRC: a write with a wrong CRC is executed',
-  'spoilt-write-answered': 'Answers a write with a wrong CRC: a write with a wrong CRC is answered',
+  'spoilt-write-answered':
+    'Answers a write with a wrong CRC: a write with a wrong CRC is answered, and not executed',
   'inner-frame-executed':
     'Executes a write inside the reply of another unit: a write inside the reply of another unit is executed',
   'inner-frame-answered':
@@ -244,6 +253,9 @@ export const VIOLATED = {
   'pieces-lost':
     'Loses a request that comes in pieces: a request in {pieces:n} pieces: the server {answer:did}',
   'together-lost': ['Loses requests that come together', togetherText],
+  'together-mixed': ['Mixes up requests that come together', mixedText],
+  'reply-of-other-client':
+    'Sends the reply of a client that left to the next one: the reply to a request whose connection was closed comes on the next connection',
   'accepted-not-answered': [
     'Accepts a connection and does not answer on it',
     ({ connection }: { readonly connection: number }) =>
@@ -263,7 +275,7 @@ export const VIOLATED = {
   'mute-after-exception':
     'Stops answering after an exception: after an exception, the connection stays silent; a new connection is answered',
   'closes-after-requests':
-    'Closes the connection after a number of requests: a connection is closed after {requests:n} requests',
+    'Closes the connection after a number of requests: a connection is closed after {requests:requests}',
   'closes-now-and-then':
     'Occasionally closes connections: {times:n} connections were closed between two requests',
   'held-up':
@@ -280,6 +292,8 @@ export const VIOLATED = {
     'Keeps a value for the connection that wrote it: {wrote:words} was written to {address:n} and reads back, but the next connection reads {reads:words}',
   'neighbour-written':
     'Changes an address outside the write: {wrote:words} was written from {address:n} with function {function:n}, and {table:s} {beside:n} changed from {before:n} to {now:n}',
+  'next-eaten':
+    'Takes the next request for missing data: a write that lacks a byte is not answered, and the next request on the same connection gets no reply of its own',
   'stored-late':
     'Returns the old value after a write was confirmed: the old value is read immediately, the new one {ms:ms} later',
   'malformed-executed':

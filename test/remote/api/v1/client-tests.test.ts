@@ -99,16 +99,16 @@ describe('/api/v1/runs of the kind client', () => {
     const test = { name: 'one', steps: [{ wait: '60s' }] };
     const busy = await running.rest.send<ClientTestBody>('POST', '/api/v1/runs?kind=scenario', test);
     expect(busy.status).toBe(409);
-    expect(busy.body.error).toContain('run 1 works on line bus');
+    expect(busy.body.error).toContain('run 1 is using line bus');
     expect((await running.rest.send('DELETE', '/api/v1/runs/1')).status).toBe(204);
     await isOver(running, 1);
     const stopped = await get(running, 1);
     expect(new Set(stopped.checks.map(({ verdict }) => verdict))).toEqual(new Set(['not run']));
     expect(stopped).toMatchObject({ stopped: true });
-    expect(stopped.conclusions[0]).toBe('Stopped before its end: no verdict.');
+    expect(stopped.conclusions[0]).toBe('Stopped early: no verdict.');
     const started = await running.rest.send<ClientTestBody>('POST', '/api/v1/runs?kind=scenario', test);
     expect(started.body.id).toBe(2);
-    expect((await post(running, { line: 'bus' })).body.error).toContain('run 2 works on line bus');
+    expect((await post(running, { line: 'bus' })).body.error).toContain('run 2 is using line bus');
   });
 
   it('refuses while nobody polls, and says what it waited for', async () => {

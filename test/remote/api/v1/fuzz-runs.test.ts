@@ -98,7 +98,7 @@ describe('/api/v1/runs of the kind fuzz', () => {
     await isOver(running, 1);
     const over = await get(running, 1, '');
     expect(over).toMatchObject({ verdict: 'fail', schedule: REPLAY, plays: 2 });
-    expect(over.conclusions[0]).toContain('sent bytes that are no request');
+    expect(over.conclusions[0]).toContain('sent bytes that are not a request');
     expect(over.report?.findings[0]?.frames.length).toBeGreaterThan(0);
     const scenario = await file(running, 1, 'scenario.yaml');
     expect(scenario.headers['content-type']).toContain('application/yaml');
@@ -107,7 +107,7 @@ describe('/api/v1/runs of the kind fuzz', () => {
     expect(json).toMatchObject({ verdict: 'fail', schedule: REPLAY, scenario: scenario.body });
     expect(json.findings[0]?.frames?.length).toBeGreaterThan(0);
     const page = (await file(running, 1, 'report.html')).body;
-    expect(page).toMatch(/"scenario":"# The client sent bytes that are no request.*exception: 4/);
+    expect(page).toMatch(/"scenario":"# The client sent bytes that are not a request.*exception: 4/);
     expect((await file(running, 1, 'junit.xml')).body).toMatch(/failures="1".*<failure/s);
   });
 
@@ -120,7 +120,7 @@ describe('/api/v1/runs of the kind fuzz', () => {
       line: 'bus',
     });
     expect(busy.status).toBe(409);
-    expect(busy.body.error).toContain('run 1 works on line bus');
+    expect(busy.body.error).toContain('run 1 is using line bus');
     await hasPlayed(running, 1);
     const ended = '/api/v1/runs/1?failure=it%20was%20killed';
     expect((await running.rest.send('DELETE', ended)).status).toBe(204);

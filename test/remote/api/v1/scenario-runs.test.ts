@@ -62,7 +62,7 @@ describe('/api/v1/runs of the kind scenario', () => {
     await post(running, { name: 'one', steps: [{ wait: '60s' }, { wait: 1 }] });
     const second = await post(running, { name: 'two', steps: [{ wait: 1 }] });
     expect(second.status).toBe(409);
-    expect(second.body.error).toContain('run 1 works on line bus');
+    expect(second.body.error).toContain('run 1 is using line bus');
     expect((await running.rest.send('DELETE', '/api/v1/runs/1')).status).toBe(204);
     const over = await ended(running, 1);
     expect(over.steps.map(({ verdict }) => verdict)).toEqual(['inconclusive', 'not run']);
@@ -107,7 +107,7 @@ describe('/api/v1/runs of the kind scenario', () => {
     expect(await texts()).toEqual([
       'bus 1 test 1 began: flaky',
       'bus 1 test 1 step: 1 rests: pass',
-      'bus 1 test 1 step: 2 wait 1 min: inconclusive (the test was stopped before its end)',
+      'bus 1 test 1 step: 2 wait 1 min: inconclusive (the test was stopped early)',
       'bus 1 test 1 is over: flaky: inconclusive',
     ]);
   });

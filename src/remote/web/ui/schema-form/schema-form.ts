@@ -26,6 +26,8 @@ interface PartProps<Kind extends Shape = Shape> {
   readonly also?: string | undefined;
   /** Suggested values besides those of the schema, by path. */
   readonly offers?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** The fields of objects that are always shown, in their order, by the path of the object; all of them where it is absent. */
+  readonly first?: Readonly<Record<string, readonly string[]>> | undefined;
   /** Called when somebody lets go of a slider. If present, numbers with two limits have sliders. */
   readonly onSlid?: ((draft: Draft) => void) | undefined;
 }
@@ -71,21 +73,44 @@ function LeafPart({
 }
 
 function ObjectPart(props: PartProps<ObjectShape>) {
-  const { shape, draft, onChange, onSlid, path, label, refusal, offers } = props;
+  const { shape, draft, onChange, onSlid, path, label, refusal, offers, first } = props;
   const values = draft as ObjectDraft;
   const { plainKey } = shape;
   const problem = plainKey === undefined ? problemAt(refusal, path, false) : undefined;
+  const always = first?.[path];
+  const seldom = shape.fields.filter(({ key }) => always?.includes(key) === false);
+  const shown =
+    always?.flatMap((key) => shape.fields.find((field) => field.key === key) ?? []) ?? shape.fields;
+  // What has parts of its own takes all the width.
+  const parts = shown.some(({ shape: { kind } }) => kind === 'list') ? 'stack' : 'fields';
+  const part = ({ key, shape: field }: ObjectShape['fields'][number]) => {
+    const withNext = (next: Draft) => ({ ...values, [key]: next });
+    return html`<${SchemaPart} key=${key} shape=${field} label=${key} refusal=${refusal} first=${first}
+      path=${pathOf(key)} draft=${values[key] ?? ''} offers=${offers} also=${key === plainKey ? path : undefined}
+      onChange=${(next: Draft) => onChange(withNext(next))} onSlid=${onSlid && ((next: Draft) => onSlid(withNext(next)))} />`;
+  };
+  const pathOf = (key: string) => (path === '' ? key : `${path}.${key}`);
+  const isOpen = ({ key }: ObjectShape['fields'][number]) =>
+    !isBlank(values[key] ?? '') || problemAt(refusal, pathOf(key), true) !== undefined;
   return html`<fieldset class="schema-part">
     <legend class=${label === '' ? 'unseen' : ''}>${label || 'parameters'}</legend>
     ${shape.about === '' || label === '' ? null : html`<p class="dim">${shape.about}</p>`}
     ${problem === undefined ? null : html`<p class="bad long">${problem}</p>`}
-    <div class="fields">${shape.fields.map(({ key, shape: field }) => {
-      const withNext = (next: Draft) => ({ ...values, [key]: next });
-      return html`<${SchemaPart} key=${key} shape=${field} label=${key} refusal=${refusal}
-        path=${path === '' ? key : `${path}.${key}`} draft=${values[key] ?? ''} offers=${offers} also=${key === plainKey ? path : undefined}
-        onChange=${(next: Draft) => onChange(withNext(next))} onSlid=${onSlid && ((next: Draft) => onSlid(withNext(next)))} />`;
-    })}</div>
+    <div class=${parts}>${shown.map(part)}</div>
+    ${
+      seldom.length === 0
+        ? null
+        : html`<details open=${seldom.some(isOpen) || undefined}>
+            <summary>${seldom.map(({ key }) => key).join(', ')}</summary>
+            <div class=${parts}>${seldom.map(part)}</div>
+          </details>`
+    }
   </fieldset>`;
+}
+
+/** True for a draft in which nothing was filled in. */
+function isBlank(draft: Draft): boolean {
+  return draft === '' || (typeof draft === 'object' && Object.values(draft).every(isBlank));
 }
 
 function ChoicePart({ shape, draft, onChange, path, label, refusal, offers }: PartProps<ChoiceShape>) {

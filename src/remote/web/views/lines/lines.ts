@@ -28,6 +28,7 @@ import {
 } from '../../ui/schema-form/draft.js';
 import { problemAt, SchemaPart } from '../../ui/schema-form/schema-form.js';
 import { say, sayAnswer } from '../../ui/toast.js';
+import { followPlayed, playedEntries } from '../catalogue/playing.js';
 import { ConfigurationButtons } from './configuration.js';
 import { details, formatText, lineNamed, unitsLine } from './details.js';
 import { Lane, ScoreBar, useScore } from './score.js';
@@ -126,6 +127,7 @@ function LinePanel({ name }: { readonly name: string }) {
       <a href=${hrefOf('traffic', [], { line: name })}>Traffic<span class="unseen"> of ${name}</span></a>
       <${Actions} line=${line} detail=${detail} />
     </div>
+    <${Played} line=${name} />
     ${reason === null ? null : html`<p class=${`refused long ${state}`}>${reason}</p>`}
     ${isSeen ? html`<${Passed} line=${name} detail=${detail} />` : null}
     <details class="more" onToggle=${({ currentTarget }: Event) => {
@@ -135,6 +137,15 @@ function LinePanel({ name }: { readonly name: string }) {
       ${isOpen.value ? html`<${More} line=${line} detail=${detail} history=${history} />` : null}
     </details>
   </article>`;
+}
+
+/** What of the catalogue plays a part on a line, with links. */
+function Played({ line }: { readonly line: string }) {
+  const played = playedEntries(line);
+  if (played.length === 0) return null;
+  return html`<p class="warn long">Played from the catalogue: ${played.map(
+    ({ id }, i) => html`${i > 0 ? ', ' : ''}<a class="mono" href=${hrefOf('catalogue', [id])}>${id}</a>`,
+  )}</p>`;
 }
 
 interface PassedProps {
@@ -259,6 +270,7 @@ const overview = computed(() => {
 export function LinesView() {
   useEffect(details.follow, []);
   useEffect(followScore, []);
+  useEffect(followPlayed, []);
   const isAdding = useSignal(false);
   if (names.value === '') return html`<${Empty} title="Lines">Waiting for the simulator.<//>`;
   const known = details.current.value;

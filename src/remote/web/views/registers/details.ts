@@ -10,10 +10,12 @@ import { resource } from '../../resource.js';
 import { Button, Fact, Field, into, Refused, sent, useRequest } from '../../ui/controls.js';
 import { count } from '../../ui/format.js';
 import { Plot } from '../../ui/plot.js';
-import { type Course, extended } from '../../ui/plot-layout.js';
+import { type Course, extended, LONGEST_S } from '../../ui/plot-layout.js';
 import { type Draft, draftOf, plain, readDraft, shapeOf } from '../../ui/schema-form/draft.js';
 import { SchemaPart } from '../../ui/schema-form/schema-form.js';
 import { say } from '../../ui/toast.js';
+import { hrefWith, pinOf } from '../panel/pins.js';
+import { Bits } from './bits.js';
 import { changeBit, editSelected, writerText } from './editing.js';
 import { textOf } from './formats.js';
 import { valueText, whyNot } from './layout.js';
@@ -114,35 +116,17 @@ export function Details({ device }: { readonly device: DeviceView }) {
       ${about && about.saturated > 0 ? html`<${Fact} term="did not fit">${`${count(about.saturated)} times`}<//>` : null}
       <${Fact} term="here you may">${why === undefined ? 'change it' : `only read: ${why}`}<//>
     </dl>
-    <div><${Button} why=${why} onClick=${editSelected}>Edit<//></div>
-    ${about ? html`<${Bits} about=${about} why=${why} />` : null}
+    <div class="flow"><${Button} why=${why} onClick=${editSelected}>Edit<//>
+      <a href=${hrefWith(pinOf(device.name, about, target.value?.table ?? '', address))}>Pin to the panel</a></div>
+    ${about ? html`<${Bits} about=${about} isPlain=${isOfBits(about)} why=${why} onBit=${(bit: number) => void changeBit(about, bit)} />` : null}
     ${about && about.type !== 'string' ? html`<${ValuePlot} key=${key} about=${about} />` : null}
     <${SignalForm} key=${`signal ${key}`} device=${device.name} about=${about} />
   </aside>`;
 }
 
-interface BitsProps {
-  readonly about: RegisterView;
-  /** Why the value can't be changed. */
-  readonly why: string | undefined;
-}
-
-/** A box for each bit of a value with names of bits, and of a register that is shown as bits. */
-function Bits({ about, why }: BitsProps) {
-  const { bits, type, registers, raw } = about;
-  const isPlain = type === 'bits' || (format.value === 'bits' && registers === 1 && typeof raw === 'number');
-  if (!bits && !isPlain) return null;
-  const names = bits ?? Object.fromEntries(Array.from({ length: 16 }, (_, bit) => [bit, String(bit)]));
-  const isSet = (bit: string) => ((BigInt(raw) >> BigInt(bit)) & 1n) === 1n;
-  return html`<fieldset class="bits flow"><legend class="dim">bits</legend>
-    ${Object.entries(names).map(
-      ([
-        bit,
-        name,
-      ]) => html`<label class="long" title=${why ?? `bit ${bit}`}><input type="checkbox" checked=${isSet(bit)}
-        disabled=${why !== undefined} onChange=${() => void changeBit(about, Number(bit))} /> ${name}</label>`,
-    )}
-  </fieldset>`;
+/** True for a register that is shown as bits. */
+function isOfBits({ type, registers, raw }: RegisterView): boolean {
+  return type === 'bits' || (format.value === 'bits' && registers === 1 && typeof raw === 'number');
 }
 
 function holds({ table, address, registers }: RegisterView, wanted: number): boolean {
@@ -165,9 +149,6 @@ function allForms(word: number): string {
   const signed = word > 0x7fff ? `, ${textOf('signed', [word], 16)}` : '';
   return `0x${textOf('hex', [word], 16)}, ${word}${signed}, "${textOf('text', [word], 16)}"`;
 }
-
-/** Longest course of a value, in s. */
-const LONGEST_S = 300;
 
 /** A plot of a value since it was selected. */
 function ValuePlot({ about }: { readonly about: RegisterView }) {

@@ -243,7 +243,7 @@ export async function commitEdit(text: string): Promise<void> {
 }
 
 /** Says what a user may not expect of a value that was just set. @param typed the number, if it was one */
-function sayOddities(register: RegisterView, typed: unknown): void {
+export function sayOddities(register: RegisterView, typed: unknown): void {
   const { name, table, address, value, type, violates } = register;
   const subject = name ?? `${table} ${address}`;
   const held = type === 'float32' ? shortestFloat(Number(value)) : value;
@@ -253,15 +253,29 @@ function sayOddities(register: RegisterView, typed: unknown): void {
     say(`${shown}: ${typed} was rounded to what it can hold.`, 'warn');
 }
 
+/** The change that turns one bit of a value, unless somebody else has written the value meanwhile. */
+export function withBit({ table, address, registers, type, raw }: RegisterView, bit: number) {
+  const asType = type.startsWith('int') ? BigInt.asIntN : BigInt.asUintN;
+  const value = String(asType(16 * registers, BigInt(raw) ^ (1n << BigInt(bit))));
+  return { table, address, value, raw: true, expected: raw };
+}
+
+/** The value that a typed text means: text where a number would not be exact, or is none. */
+export function typedValue({ type }: Pick<RegisterView, 'type'>, text: string): string | number {
+  const trimmed = text.trim();
+  const isExact = type.endsWith('64') && type !== 'float64';
+  return type === 'string' || isExact || trimmed === '' || Number.isNaN(Number(trimmed))
+    ? text
+    : Number(trimmed);
+}
+
 /** Sets or clears one bit of a value, unless somebody else has written the value since the page has read it. */
 export async function changeBit(register: RegisterView, bit: number): Promise<void> {
   const now = target.peek();
   if (!now) return;
-  const { table, address, registers, type, raw } = register;
-  const asType = type.startsWith('int') ? BigInt.asIntN : BigInt.asUintN;
-  const value = String(asType(16 * registers, BigInt(raw) ^ (1n << BigInt(bit))));
+  const { table, address, registers } = register;
   const before = known.wordsAt(address, registers) ?? (await presentWords(now, address, registers));
-  const change = { table: now.table, address, value, raw: true, expected: raw };
+  const change = withBit(register, bit);
   const sent = await sendChange(now.device.name, change);
   if (!sent.ok) say(`${table} ${address}: ${sent.text}`, 'refused');
   else if (before) made(now.device.name, change, before, sent.registers);
@@ -287,10 +301,7 @@ function changeOf(
   const as = format.peek();
   const value = known.valueAt(address);
   if (as === 'values' && value) {
-    const trimmed = text.trim();
-    const isExact = value.type.endsWith('64') && value.type !== 'float64';
-    const isText = value.type === 'string' || isExact || trimmed === '' || Number.isNaN(Number(trimmed));
-    return { table, address: value.address, value: isText ? text : Number(trimmed) };
+    return { table, address: value.address, value: typedValue(value, text) };
   }
   const parsed = parseText(as, text, known.bits);
   return 'expected' in parsed ? parsed : { table, address, words: [...parsed.words] };

@@ -48,7 +48,12 @@ export function whyNot(known: Known, address: number, mayWrite: boolean): string
   const word = known.wordAt(address);
   if (word === undefined) return 'its value has not arrived yet';
   if (word === null) return notDefined(address);
-  const kind = Object.keys(known.valueAt(address)?.signal ?? {})[0];
+  return whyMoved(known.valueAt(address));
+}
+
+/** Why a value can't be set although it is there; undefined if it can. */
+export function whyMoved(value: Pick<RegisterView, 'signal'> | undefined): string | undefined {
+  const kind = Object.keys(value?.signal ?? {})[0];
   if (kind === undefined || kind === 'counter') return undefined;
   return `a signal (${kind}) moves this value; freeze it first`;
 }

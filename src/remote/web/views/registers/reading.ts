@@ -13,8 +13,8 @@ export const detail = signal<RegisterView | undefined>(undefined);
 /** Why nothing can be read. */
 export const problem = signal<string | undefined>(undefined);
 
-const EVERY_MS = 1000;
-const HIDDEN_EVERY_MS = 5000;
+export const EVERY_MS = 1000;
+export const HIDDEN_EVERY_MS = 5000;
 /** Least time in ms between two readings that traffic causes, however much there is. */
 const SOON_MS = 250;
 const AFTER_SCROLL_MS = 60;

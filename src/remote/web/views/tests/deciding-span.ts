@@ -4,9 +4,17 @@ import type { Piece } from '../../../../common/timeline/pieces.js';
 const LONG_PAUSE_US = 20_000;
 const LONG_PAUSE_SHARE = 3;
 
-/** The last time in which somebody sends without a long pause, in µs: what decides comes last. */
-export function decidingSpan(pieces: readonly Piece[]): { readonly from: number; readonly to: number } {
-  const spoken = pieces.filter(({ lane }) => lane !== 'planned').toSorted((a, b) => a.startUs - b.startUs);
+/**
+ * The last time in which somebody sends without a long pause, in µs: what decides comes last.
+ * @param frame the frame that decides, with which the time ends; undefined for the last one
+ */
+export function decidingSpan(
+  pieces: readonly Piece[],
+  frame?: number,
+): { readonly from: number; readonly to: number } {
+  const all = pieces.filter(({ lane }) => lane !== 'planned').toSorted((a, b) => a.startUs - b.startUs);
+  const end = all.findLastIndex(({ id }) => id === frame);
+  const spoken = end < 0 ? all : all.slice(0, end + 1);
   const busyUs = spoken.reduce((sum, { startUs, endUs }) => sum + endUs - startUs, 0);
   const long = Math.max(LONG_PAUSE_US, LONG_PAUSE_SHARE * busyUs);
   let [from, to] = [0, Number.NEGATIVE_INFINITY];

@@ -21,24 +21,30 @@ interface EvidenceProps {
 /** The frames of a finding, to scale around the last one, and in words. */
 export function Evidence({ finding, isFolded = false }: EvidenceProps) {
   const model = useMemo(() => new StripModel(), []);
-  const { frames, title } = finding;
-  const selected = useSignal<number | undefined>(frames.at(-1)?.seq);
+  const { frames, title, missed } = finding;
+  const selected = useSignal<number | undefined>(missed?.frame ?? frames.at(-1)?.seq);
   const isMeasured = model.width.value > 0;
   useEffect(() => {
     const pieces = frames.flatMap((frame) => piecesOf(frame, wireOf(lineNamed(frame.line))));
     // Pauses are in characters if all frames passed one line.
     const [line = '', ...others] = new Set(frames.map((frame) => frame.line));
     model.setSource(sourceOf(pieces, wireOf(others.length === 0 ? lineNamed(line) : undefined)));
-    const { from, to } = decidingSpan(pieces);
+    const { from, to } = decidingSpan(pieces, missed?.frame);
     const aside = Math.max(LEAST_US, to - from) / 8;
     if (isMeasured) model.look(fitted(from - aside, to + aside, model.width.peek()));
   }, [frames, details.current.value, isMeasured]);
   const table = html`<div class="frames"><table><tbody>
     ${frames.map(
-      ({ seq, time, line, text, bytes = '' }) => html`<tr class=${seq === selected.value ? 'selected' : ''}>
+      ({
+        seq,
+        time,
+        line,
+        text,
+        bytes = '',
+      }) => html`<tr class=${seq === selected.value ? 'selected' : ''} aria-current=${seq === missed?.frame}>
         <td class="mono"><a href=${hrefOf('traffic', [], { at: String(seq), strip: line })}>#${seq}</a></td>
         <td class="mono">${time.slice(11, 26)}</td>
-        <td class="long">${text}${bytes === '' ? null : html`<br /><span class="mono dim">${bytes}</span>`}</td></tr>`,
+        <td class="long">${seq === missed?.frame ? html`<b>decides: </b>` : null}${text}${bytes === '' ? null : html`<br /><span class="mono dim">${bytes}</span>`}</td></tr>`,
     )}
   </tbody></table></div>`;
   return html`<div class="evidence">

@@ -1,12 +1,14 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import type { Ref } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { sizeText } from '../../../../common/timeline/pieces.js';
 import { lengthText, msText } from '../../../../common/timeline/times.js';
 import type { LineView } from '../../../../simulator/commands/schemas/line.js';
 import { recorded } from '../../recorded.js';
 import { hrefOf } from '../../route.js';
 import { Button } from '../../ui/controls.js';
+import { followPlayed, playedEntries } from '../catalogue/playing.js';
 import { wireOf } from '../lines/details.js';
 import type { Event } from './chunks.js';
 import { dissect, type FramingName, guessedFraming, type ShownField } from './dissect.js';
@@ -40,6 +42,7 @@ export function Opened({ event, line, self, onGo, onCentre }: OpenedProps) {
       }
       ${like === undefined || earlier || recorded ? null : html`<a href=${hrefOf('faults', [], { like: String(like) })}>New fault rule for this request</a>`}
     </div>
+    ${recorded ? null : html`<${Played} event=${event} />`}
     <dl class="facts">${factsOf(event, wireOf(line).characterUs).map(
       ([term, value]) => html`<div><dt>${term}</dt><dd class="long mono">${value}</dd></div>`,
     )}</dl>
@@ -65,6 +68,17 @@ function factsOf(event: Event, characterUs: number | undefined): readonly (reado
     }),
   ];
   return all.filter((row): row is readonly [string, string] => typeof row[1] === 'string');
+}
+
+/** The entries of the catalogue that acted on a frame, with links: their rules have their names and a target. */
+function Played({ event: { faults = [], line } }: Pick<OpenedProps, 'event'>) {
+  useEffect(followPlayed, []);
+  const acted = faults.map(({ rule }) => rule.split('.')[0]);
+  const played = playedEntries(line).filter(({ id }) => acted.includes(id));
+  return played.map(
+    ({ id, title }) =>
+      html`<p class="warn long">As <a class="mono" href=${hrefOf('catalogue', [id])}>${id}</a>: ${title}.</p>`,
+  );
 }
 
 function Steps({ event: { steps = [], omittedSteps = 0 } }: { readonly event: Event }) {
@@ -101,7 +115,8 @@ function bytesOf(hex: string): Uint8Array {
 
 const RESPONSES: readonly Event['kind'][] = ['reply', 'foreign response', 'duplicate'];
 
-function Bytes({ event, framing }: { readonly event: Event; readonly framing: FramingName }) {
+/** The bytes of an event, with the fields of its frame. */
+export function Bytes({ event, framing }: { readonly event: Event; readonly framing: FramingName }) {
   const { bytes = '', omittedBytes = 0, kind, address, quantity } = event;
   const pointed = useSignal<number | undefined>(undefined);
   const isResponse = RESPONSES.includes(kind);

@@ -1,0 +1,71 @@
+import type { RegisterView } from '../../../../simulator/commands/schemas/value.js';
+
+/** What a card shows: a value by its name, or a part of a table. */
+export interface WatchedPart {
+  /** As the address of the page has it: `meter.voltage`, `meter/holding/0-9`, `meter/holding/7`, `meter/coils`. */
+  readonly key: string;
+  readonly device: string;
+  readonly part:
+    | { readonly name: string }
+    | { readonly table: string; readonly from: number; readonly to: number };
+}
+
+/** The most cards; more would be neither seen nor read each second. */
+export const MOST_CARDS = 24;
+const MOST_ROWS = 64;
+
+/** Reads what a card shows; undefined for a text that means nothing. */
+export function watchedOf(key: string): WatchedPart | undefined {
+  const [, device = '', table = '', first = '0', last] =
+    /^([^/]+)\/(coils|discrete|input|holding)(?:\/(\d{1,5})(?:-(\d{1,5}))?)?$/.exec(key) ?? [];
+  if (device !== '') {
+    const from = Number(first);
+    const to = last === undefined ? (key.split('/').length > 2 ? from : MOST_ROWS - 1) : Number(last);
+    return to < from
+      ? undefined
+      : { key, device, part: { table, from, to: Math.min(to, from + MOST_ROWS - 1) } };
+  }
+  const dot = key.indexOf('.');
+  const [owner, name] = [key.slice(0, dot), key.slice(dot + 1)];
+  return dot > 0 && name !== '' && !key.includes('/') ? { key, device: owner, part: { name } } : undefined;
+}
+
+/** The cards of a list in the address of the page, each once. */
+export function watchList(text: string): readonly WatchedPart[] {
+  const keys = [...new Set(text.split(',').map((key) => key.trim()))];
+  return keys.flatMap((key) => watchedOf(key) ?? []).slice(0, MOST_CARDS);
+}
+
+/** The values with these names among those of a device. */
+export function valuesFor(
+  { part }: WatchedPart,
+  registers: readonly RegisterView[],
+): readonly RegisterView[] {
+  return 'name' in part ? registers.filter(({ name }) => name === part.name) : registers;
+}
+
+/** A request for registers of a device, and the cards that it is for. */
+export interface Question {
+  readonly device: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly cards: readonly WatchedPart[];
+}
+
+/** What is asked for the cards: all values with names of a device in one request, and each part of a table. */
+export function questionsOf(list: readonly WatchedPart[]): readonly Question[] {
+  const named = new Map<string, WatchedPart[]>();
+  const questions: Question[] = [];
+  for (const card of list) {
+    const { device, part } = card;
+    if ('name' in part) named.set(device, [...(named.get(device) ?? []), card]);
+    else {
+      const query = { table: part.table, from: String(part.from), to: String(part.to) };
+      questions.push({ device, query, cards: [card] });
+    }
+  }
+  for (const [device, cards] of named) {
+    const names = cards.map(({ part }) => ('name' in part ? part.name : ''));
+    questions.push({ device, query: { names: names.join(',') }, cards });
+  }
+  return questions;
+}
