@@ -282,6 +282,8 @@ export type ExchangeView = z.infer<typeof exchangeViewSchema>;
 export type EventView = z.infer<typeof trafficViewSchema>;
 
 interface Span {
+  /** A filter as in the console, such as `unit=1 fc=3 late>50ms`: only what passes it is returned. */
+  readonly filter?: string;
   /** Only exchanges with a higher `id`, or events with a higher `seq`, are returned. */
   readonly after?: number;
 }
@@ -319,13 +321,13 @@ export class TrafficClient {
   /**
    * At most 1000 exchanges, the oldest first: those right after `after`, or the newest ones without `after`.
    */
-  async exchanges({ after }: Span = {}): Promise<readonly ExchangeView[]> {
-    return (await this.#page<ExchangeView>('exchanges', after)).items;
+  async exchanges(span: Span = {}): Promise<readonly ExchangeView[]> {
+    return (await this.#page<ExchangeView>('exchanges', span)).items;
   }
 
   /** At most 1000 events, the oldest first: those right after `after`, or the newest ones without `after`. */
-  async events({ after }: Span = {}): Promise<readonly EventView[]> {
-    return (await this.#page<EventView>('events', after)).items;
+  async events(span: Span = {}): Promise<readonly EventView[]> {
+    return (await this.#page<EventView>('events', span)).items;
   }
 
   /**
@@ -346,8 +348,8 @@ export class TrafficClient {
     return this.#find('events', isMeant, wait);
   }
 
-  async #page<Item>(what: keyof typeof LISTS, after: number | undefined, waitMs = 0): Promise<Page<Item>> {
-    const answer = await this.#call('GET', `${LISTS[what]}?${pageQuery(after, waitMs)}`);
+  async #page<Item>(what: keyof typeof LISTS, span: Span, waitMs = 0): Promise<Page<Item>> {
+    const answer = await this.#call('GET', `${LISTS[what]}?${pageQuery(span, waitMs)}`);
     const {
       [what]: items,
       next,
@@ -359,13 +361,17 @@ export class TrafficClient {
   async #find<Item>(
     what: keyof typeof LISTS,
     isMeant: (item: Item) => boolean,
-    { after = 0, timeoutMs = 5000 }: Wait,
+    { filter, after = 0, timeoutMs = 5000 }: Wait,
   ): Promise<Item> {
     const end = performance.now() + timeoutMs;
     let seen = after;
     for (;;) {
       const leftMs = Math.max(0, Math.ceil(end - performance.now()));
-      const { items, next, hasMore } = await this.#page<Item>(what, seen, Math.min(leftMs, WAIT_MS));
+      const { items, next, hasMore } = await this.#page<Item>(
+        what,
+        { after: seen, ...(filter !== undefined && { filter }) },
+        Math.min(leftMs, WAIT_MS),
+      );
       const found = items.find(isMeant);
       if (found) return found;
       seen = next;
@@ -374,8 +380,13 @@ export class TrafficClient {
   }
 }
 
-function pageQuery(after: number | undefined, waitMs: number): string {
-  return `limit=${PAGE_LENGTH}${after === undefined ? '' : `&after=${after}`}&wait=${waitMs}`;
+function pageQuery({ filter, after }: Span, waitMs: number): URLSearchParams {
+  return new URLSearchParams({
+    limit: String(PAGE_LENGTH),
+    wait: String(waitMs),
+    ...(after !== undefined && { after: String(after) }),
+    ...(filter !== undefined && { filter }),
+  });
 }
 
 /** The operations that a test has on a simulator, in its own process or elsewhere. */

@@ -15,3 +15,17 @@ export function milliseconds(text: string): number {
   // Rounding to a millionth of a millisecond removes the error of the multiplication: 1.1s is 1100.
   return Math.round(Number(digits) * (UNITS[unit] ?? Number.NaN) * 1e6) / 1e6;
 }
+
+/** Matches an ISO 8601 time. Digits after the milliseconds are captured. */
+const ISO_TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3}(\d*))?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
+
+/**
+ * A moment, written as a time or as a duration before now; in ms since 1970, NaN for other texts.
+ * @param now without it, only times are moments
+ */
+export function momentOf(text: string, now = Number.NaN): number {
+  if (DURATION.test(text)) return now - milliseconds(text);
+  const [isTime, micro] = ISO_TIME.exec(text) ?? [];
+  const time = isTime === undefined ? Number.NaN : Date.parse(text);
+  return micro ? time + Number(`0.${micro}`) : time;
+}

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DURATION, milliseconds } from './milliseconds.js';
+import { DURATION, milliseconds, momentOf } from './milliseconds.js';
 import { UNLIMITED } from './parts.js';
 import { expectedMessage } from './problem.js';
 import { documentAs } from './written-as.js';
@@ -51,20 +51,14 @@ function bytesOf(text: string): number {
   return unit === undefined ? Number.NaN : Math.round(Number(digits) * (UNITS[unit] as number));
 }
 
-/** Matches an ISO 8601 time. Digits after the milliseconds are captured. */
-const ISO_TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3}(\d*))?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
-
 const TIME = 'a time such as 2026-03-01T12:00:00Z, or how long ago, such as 30s or 5m';
 
 /** A moment, written as a time or as a time before now; in ms since 1970. */
 export const moment = z.string({ error: TIME }).transform((text, context) => {
-  const ago = duration().safeParse(text);
-  if (ago.success) return Date.now() - ago.data;
-  const [isTime, micro] = ISO_TIME.exec(text) ?? [];
-  const time = isTime === undefined ? Number.NaN : Date.parse(text);
+  const time = momentOf(text, Date.now());
   if (Number.isNaN(time)) {
     context.issues.push({ code: 'custom', input: text, message: expectedMessage(TIME, text) });
     return z.NEVER;
   }
-  return micro ? time + Number(`0.${micro}`) : time;
+  return time;
 });

@@ -58,7 +58,8 @@ export function matchesRequest(
 
 type Addresses = NonNullable<Condition['address']>;
 
-function pairs(wanted: Addresses): readonly (readonly [number, number])[] {
+/** Wanted addresses as first and last ones. */
+export function pairs(wanted: Addresses): readonly (readonly [number, number])[] {
   if (typeof wanted === 'number') return [[wanted, wanted]];
   return isPair(wanted) ? [wanted] : wanted;
 }

@@ -196,7 +196,7 @@ type CallRow = z.infer<typeof callRowSchema>;
 
 type CallEvent = EventOf<'request' | 'broadcast' | 'reply'>;
 
-const CALLS = new Set(['request', 'broadcast', 'reply'] as const);
+const CALLS = { field: 'kind', texts: ['request', 'broadcast', 'reply'] } as const;
 
 /** The calls that match a filter, the newest first. Each row is made when it is asked for. */
 function* callRows(
@@ -205,7 +205,7 @@ function* callRows(
   { after, until = stream.last }: { readonly after: number; readonly until?: number },
 ): Generator<CallRow> {
   let count = 0;
-  const wanted = { kinds: CALLS, ...listFilter(filter) };
+  const wanted = { wanted: { all: [CALLS, ...listFilter(filter)] } };
   for (const event of wantedNewestFirst(stream, wanted, { after, until })) {
     const row = event && rowOf(event as CallEvent, filter);
     if (row === undefined) continue;

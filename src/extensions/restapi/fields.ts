@@ -5,8 +5,8 @@ import { oneOf } from '../../common/schema/parts.js';
 import { pathText } from '../../common/schema/problem.js';
 import { MAX_REPLY_MS } from '../../device/faults/budget.js';
 import { type Failure, failure } from '../../remote/api/error-answer.js';
+import type { Filter } from '../../simulator/filter/filter.js';
 import type { KeptEvents } from '../../simulator/traffic/kept-events.js';
-import type { TrafficFilter } from '../../simulator/traffic/reading.js';
 import { thousandths } from '../../simulator/traffic/words.js';
 
 /** The types of requests by `submit`, whose value selects the schema of the other fields. */
@@ -153,15 +153,14 @@ export function isInOrder({ range_start, range_stop }: Listed): boolean {
 export const NOT_IN_ORDER = { error: 'expected range_start or more', path: ['range_stop'] };
 
 /**
- * The filter for traffic with these functions and addresses. Without `range_stop`, the range is one address.
+ * What traffic with these functions and addresses meets. Without `range_stop`, the range is one address.
  */
-export function listFilter({ function: code, range_start, range_stop }: Listed): TrafficFilter {
-  const first = range_start ?? 0;
+export function listFilter({ function: code, range_start, range_stop }: Listed): Filter[] {
   const last = range_stop ?? range_start;
-  return {
-    functions: code == null ? undefined : new Set([code]),
-    addresses: last == null ? undefined : [{ address: first, quantity: last - first + 1 }],
-  };
+  return [
+    ...(code == null ? [] : [{ field: 'fc', ranges: [[code, code]] } as const]),
+    ...(last == null ? [] : [{ field: 'addr', ranges: [[range_start ?? 0, last]] } as const]),
+  ];
 }
 
 /**

@@ -4,6 +4,7 @@ import { oneOf } from '../../common/schema/parts.js';
 import { moment } from '../../common/schema/units.js';
 import type { ApiContext } from '../../remote/api/desk.js';
 import { type Failure, failure } from '../../remote/api/error-answer.js';
+import type { Filter } from '../../simulator/filter/filter.js';
 import { DIRECTIONS, EVENT_KINDS, type TrafficEvent } from '../../simulator/traffic/event.js';
 import { type TrafficFilter, wantedNewestFirst, wantedOldestFirst } from '../../simulator/traffic/reading.js';
 import { trafficView } from '../../simulator/traffic/view.js';
@@ -118,17 +119,13 @@ export class LogEndpoint {
 }
 
 function logFilter({ line, unit, direction, since, ...about }: LogRequest): TrafficFilter {
-  return {
-    ...listFilter(about),
-    lines: setOf(line),
-    units: setOf(unit),
-    directions: setOf(direction),
-    since: since ?? undefined,
-  };
-}
-
-function setOf<Item>(item: Item | null | undefined): ReadonlySet<Item> | undefined {
-  return item == null ? undefined : new Set([item]);
+  const all: Filter[] = listFilter(about);
+  if (line != null) all.push({ field: 'line', texts: [line] });
+  if (unit != null) all.push({ field: 'unit', ranges: [[unit, unit]] });
+  if (direction != null) all.push({ field: 'direction', texts: [direction] });
+  if (since != null)
+    all.push({ field: 'since', ranges: [[Math.round(1000 * since), Number.POSITIVE_INFINITY]] });
+  return { wanted: { all } };
 }
 
 function* firstOf(count: number, events: Iterable<TrafficEvent | undefined>) {

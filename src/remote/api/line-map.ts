@@ -2,14 +2,18 @@ import { nameAt } from '../../document/native/units.js';
 import { functionOf } from '../../modbus/protocol/function-table.js';
 import type { MappedLine } from '../../simulator/commands/program.js';
 import {
+  placeOf,
   valuesByTable,
   valuesWritten,
   type WrittenValue,
   withValues,
 } from '../../simulator/commands/shown-values.js';
+import { type FieldName, type Filter, testsIn } from '../../simulator/filter/filter.js';
 import type { CaptureLine, CaptureLines } from '../../simulator/traffic/capture/packet.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
+import type { NamedPlace } from '../../simulator/traffic/facts.js';
 import type { KeptEvents } from '../../simulator/traffic/kept-events.js';
+import type { TrafficFilter } from '../../simulator/traffic/reading.js';
 import { trafficView } from '../../simulator/traffic/view.js';
 import type { TrafficView } from '../../simulator/traffic/view-schema.js';
 import { allParts, type Rpc } from '../rpc/rpc.js';
@@ -26,6 +30,9 @@ export class LineMap implements CaptureLines {
   /** The values of each device, by table. */
   #known = new Map<string, ReturnType<typeof valuesByTable>>();
 
+  /** Where the names in filters are. */
+  #places = new Map<string, NamedPlace[]>();
+
   constructor(rpc: Rpc, traffic: KeptEvents) {
     this.#rpc = rpc;
     this.#traffic = traffic;
@@ -38,7 +45,10 @@ export class LineMap implements CaptureLines {
     // time.
     const map = await this.#rpc.call('program.map', undefined);
     if (map.ok) this.#lines = new Map(map.value.map((line) => [line.name, line]));
-    if (revision !== this.#revision) this.#known = new Map();
+    if (revision !== this.#revision) {
+      this.#known = new Map();
+      this.#places = new Map();
+    }
     this.#revision = revision;
   }
 
@@ -80,6 +90,27 @@ export class LineMap implements CaptureLines {
     };
   }
 
+  /** A filter with what it asks of devices, which is read once until devices change. */
+  async filter(wanted: Filter | undefined): Promise<TrafficFilter> {
+    const tests = wanted ? testsIn(wanted).filter(({ field }) => ASKS_DEVICES.has(field)) : [];
+    if (tests.length === 0) return { wanted };
+    if (this.#rpc.revision !== this.#revision) await this.refresh();
+    const names = tests.flatMap((test) => ('name' in test ? test.name : 'texts' in test ? test.texts : []));
+    // A stream asks with the same filter again and again.
+    if (this.#places.size > MOST_PLACES) this.#places = new Map();
+    const places = this.#places;
+    for (const name of new Set(names)) {
+      if (places.has(name)) continue;
+      const found = await allParts(await this.#rpc.list('value.places', { name }));
+      places.set(name, 'ok' in found ? [] : found.flatMap((each) => (each ? [placeOf(each)] : [])));
+    }
+    const lines = this.#lines;
+    return {
+      wanted,
+      devices: { deviceOf: (line, unit, host) => deviceOf(lines, { line, host }, unit), places },
+    };
+  }
+
   /** The device and the named values that a confirmed write has written. @param view one of `views` */
   writtenIn(
     view: TrafficView,
@@ -91,6 +122,12 @@ export class LineMap implements CaptureLines {
     return { device, values: known ? valuesWritten(written, known) : [] };
   }
 }
+
+/** Number of names whose places are kept until devices change. */
+const MOST_PLACES = 1000;
+
+/** The fields that are about devices. */
+const ASKS_DEVICES: ReadonlySet<FieldName> = new Set(['device', 'name', 'value']);
 
 type Lines = ReadonlyMap<string, MappedLine>;
 

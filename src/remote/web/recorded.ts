@@ -1,7 +1,7 @@
 import { BAD_REQUEST } from '../../common/rest-client/client.js';
 import type { Recorded } from '../../testing/report/html.js';
 import type { Event } from './views/traffic/chunks.js';
-import { pageOf, refusedMoment } from './views/traffic/recorded-page.js';
+import { pageOf } from './views/traffic/recorded-page.js';
 
 /** What this page holds in place of a simulator: it is a file. Undefined on a page that came from one. */
 export const recorded: Recorded | undefined = readRecorded();
@@ -43,10 +43,10 @@ export function answered(path: string): Response {
   const { pathname, searchParams } = new URL(path, 'http://file');
   if (pathname === '/lines') return Response.json({ lines: recordedLines });
   if (pathname === '/traffic') {
-    const problem = refusedMoment(searchParams);
-    return problem
-      ? Response.json({ detail: problem.message, problems: [problem] }, { status: BAD_REQUEST })
-      : Response.json(pageOf(recordedEvents, searchParams));
+    const page = pageOf(recordedEvents, searchParams);
+    return 'message' in page
+      ? Response.json({ detail: page.message, problems: [page] }, { status: BAD_REQUEST })
+      : Response.json(page);
   }
   return Response.json({ detail: 'There is no simulator behind this page: it is a file.' }, { status: 404 });
 }

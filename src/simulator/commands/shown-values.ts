@@ -1,5 +1,6 @@
 import type { Device } from '../../device/device.js';
 import { storedAs } from '../../device/manners.js';
+import type { Point } from '../../device/point.js';
 import type { ValueOrder, ValueType } from '../../device/registers/cell-type.js';
 import {
   type BitNames,
@@ -10,6 +11,7 @@ import {
 } from '../../device/registers/value.js';
 import { TABLE_NAMES, type TableName } from '../../device/tables.js';
 import type { WrittenValues } from '../traffic/decode-request.js';
+import type { NamedPlace } from '../traffic/facts.js';
 import type { TrafficView } from '../traffic/view-schema.js';
 import { MAX_SHOWN, rangeText, valuesText } from '../traffic/words.js';
 import type { CommandContext } from './context.js';
@@ -63,6 +65,55 @@ export function namesOfDevice(
   return device ? done(knownValues(device)) : unknownDevice(simulator, name);
 }
 
+/** Where devices have a value of a name, or a bit of one, with the device before it or without. */
+export function placesOfName(
+  { simulator }: CommandContext,
+  { name }: { readonly name: string },
+): Outcome<Iterable<KnownPlace | undefined>> {
+  return done(placesIn(simulator.devices, name));
+}
+
+/** A value of a device, and the name of its bit that is meant. */
+type KnownPlace = readonly [device: string, value: NamedValue, bit: string | undefined];
+
+function* placesIn(devices: ReadonlyMap<string, Device>, name: string): Generator<KnownPlace | undefined> {
+  for (const [of, device] of devices) {
+    // Names of values and bits have no dot.
+    const [short = '', bit, ...rest] = (name.startsWith(`${of}.`) ? name.slice(of.length + 1) : name).split(
+      '.',
+    );
+    const point = rest.length === 0 ? device.points.named.get(short) : undefined;
+    for (const table of point ? TABLE_NAMES : []) {
+      const { source, first } = storedAs(device.manners ?? {}, table);
+      const stored = { table, source, first, from: first, end: device.tables[source].window.size };
+      for (const value of namedIn(device, stored, [[short, point as Point]]))
+        if (value && (bit === undefined || numberOfBit(value, bit) !== undefined)) yield [of, value, bit];
+    }
+    yield undefined;
+  }
+}
+
+/** The places of a name, for filters. */
+export function placesNamed(devices: ReadonlyMap<string, Device>, name: string): NamedPlace[] {
+  return Array.from(placesIn(devices, name)).flatMap((each) => (each ? [placeOf(each)] : []));
+}
+
+export function placeOf([device, value, bit]: KnownPlace): NamedPlace {
+  const [table, address, quantity, , type, , scale] = value;
+  const numberIn = (values: readonly number[], from: number) => {
+    const raw = rawIn({ address: from, values }, value);
+    if (raw === undefined || typeof raw === 'string') return undefined;
+    return bit === undefined
+      ? Number(valueText(type, raw, scale))
+      : Number((BigInt(raw) >> BigInt(numberOfBit(value, bit) ?? 0)) & 1n);
+  };
+  return { device, table, address, quantity, numberIn };
+}
+
+function numberOfBit({ 8: bits }: NamedValue, name: string): number | undefined {
+  return bits?.find(([, each]) => each === name)?.[0];
+}
+
 /** The number of values or registers that are left out before the lines can be served again. */
 const MANY = 256;
 
@@ -94,9 +145,13 @@ interface Stored {
   readonly end: number;
 }
 
-function* namedIn(device: Device, { table, source, first, from, end }: Stored) {
+function* namedIn(
+  { points }: Device,
+  { table, source, first, from, end }: Stored,
+  among: Iterable<readonly [string, Point]> = points.named,
+) {
   let seen = 0;
-  for (const [name, { definition, image, location }] of device.points.named) {
+  for (const [name, { definition, image, location }] of among) {
     const { address, cells, type, scale, unit, bits } = definition;
     const isMeant =
       definition.table === source && address >= first && address < end && address + cells > from;

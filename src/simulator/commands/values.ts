@@ -29,7 +29,7 @@ import { momentOf } from './past.js';
 import { openRecordings } from './recordings.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
 import type { RegisterView, SIGNAL_COMMANDS, VALUE_COMMANDS, ValueView, Words } from './schemas/value.js';
-import { namesOfDevice } from './shown-values.js';
+import { namesOfDevice, placesOfName } from './shown-values.js';
 import { changeValues } from './value-changes.js';
 
 /** The most values in an answer, and the most addresses in one of words. */
@@ -354,6 +354,7 @@ export const VALUE_FUNCTIONS = {
   'value.list': listValues,
   'device.names': namesOfDevice,
   'value.named': namedValues,
+  'value.places': placesOfName,
   'value.change': changeValues,
   'value.define': defineRegisters,
   'value.get': getValue,

@@ -161,7 +161,7 @@ function identification(pdu: Uint8Array, objects: Uint8Array): string {
 export type ReadEvent = (seq: number) => TrafficEvent | undefined;
 
 /** An event in words. */
-interface Decoded {
+export interface Decoded {
   /** The content of the frame, or of the request that it answers; undefined for an event without a frame. */
   readonly message: Message | undefined;
   /** The event in words, such as `unit 17 read holding registers 0–9`. */

@@ -1,101 +1,14 @@
-import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
-import { type AddressRange, addressRanges } from '../../modbus/protocol/pdu.js';
-import { decodeEvent, type ReadEvent, requestPduOf } from './decode.js';
-import {
-  DIRECTION_OF,
-  type Direction,
-  type EventKind,
-  type EventOf,
-  type ReplyEvent,
-  type TrafficEvent,
-} from './event.js';
-import type { KeptEvents, Outline } from './kept-events.js';
-import { micros } from './words.js';
+import { type Filter, matches } from '../filter/filter.js';
+import type { EventKind, EventOf, TrafficEvent } from './event.js';
+import { type DevicesInFilters, EventFacts, factsOfOutline } from './facts.js';
+import type { KeptEvents } from './kept-events.js';
 
-/** Which events are wanted. Every event meets an absent condition. */
+/** Which events are wanted. */
 export interface TrafficFilter {
-  readonly lines?: ReadonlySet<string> | undefined;
-  readonly units?: ReadonlySet<number> | undefined;
-  /** The addresses of this machine that clients connected to, on lines with several. */
-  readonly hosts?: ReadonlySet<string> | undefined;
-  /** Function codes without the exception flag. */
-  readonly functions?: ReadonlySet<number> | undefined;
-  /** Addresses, one of which the request names; for a response, the request that it answers. */
-  readonly addresses?: readonly AddressRange[] | undefined;
-  readonly directions?: ReadonlySet<Direction> | undefined;
-  readonly kinds?: ReadonlySet<EventKind> | undefined;
-  /** The names of fault rules, one of which was to act on the reply. */
-  readonly rules?: ReadonlySet<string> | undefined;
-  /**
-   * True for problems only: damage, requests that were not executed, and replies that are exceptions, changed
-   * by a fault or missing. `ordered`: only what fault rules did; `unordered`: only all other problems.
-   */
-  readonly problems?: boolean | 'ordered' | 'unordered' | undefined;
-  /** Wall-clock time in ms since 1970, both ends included, compared with the µs that events show. */
-  readonly since?: number | undefined;
-  readonly until?: number | undefined;
-}
-
-/**
- * False when the outline of an event already shows that it does not pass. Most events are rejected here, and
- * never read.
- */
-function mayPass(filter: TrafficFilter, { line, time, kind, unitId, functionCode }: Outline): boolean {
-  const { lines, units, functions, directions, kinds, rules, problems, since, until } = filter;
-  return (
-    (lines === undefined || lines.has(line)) &&
-    (units === undefined || (unitId !== undefined && units.has(unitId))) &&
-    (functions === undefined ||
-      (functionCode !== undefined && functions.has(functionCode & ~EXCEPTION_FLAG))) &&
-    (kinds === undefined || kinds.has(kind)) &&
-    (directions === undefined || directions.has(DIRECTION_OF[kind])) &&
-    (rules === undefined || kind === 'reply') &&
-    (!problems || kind === 'reply' || (problems !== 'ordered' && PROBLEMS.has(kind))) &&
-    (since === undefined || micros(time) >= micros(since)) &&
-    (until === undefined || micros(time) <= micros(until))
-  );
-}
-
-/** The kinds of events that are always problems. Replies are only sometimes. */
-const PROBLEMS: ReadonlySet<EventKind> = new Set([
-  'damaged',
-  'discarded',
-  'duplicate',
-  'dropped',
-  'loop',
-  'collision',
-  'overrun',
-  'damaged characters',
-  'client rejected',
-]);
-
-/** True when an event passes that `mayPass` has let through. */
-function passes(
-  { rules, problems, addresses, hosts }: TrafficFilter,
-  event: TrafficEvent,
-  read: ReadEvent,
-): boolean {
-  if (hosts && !('host' in event && event.host !== undefined && hosts.has(event.host))) return false;
-  if (problems && event.kind === 'reply' && !isProblem(event, read, problems)) return false;
-  if (rules && !(event.kind === 'reply' && event.acted.some(({ rule }) => rules.has(rule)))) return false;
-  if (addresses === undefined) return true;
-  const pdu = requestPduOf(event, read);
-  return (
-    pdu !== undefined &&
-    addressRanges(pdu).some((named) => addresses.some((wanted) => overlaps(named, wanted)))
-  );
-}
-
-/** True when a reply is an exception, was changed by a fault, or was not sent completely. */
-function isProblem(event: ReplyEvent, read: ReadEvent, wanted: TrafficFilter['problems']): boolean {
-  const { acted, plan, report } = event;
-  if (acted.length > 0 || wanted === 'ordered') return acted.length > 0 && wanted !== 'unordered';
-  if (plan.kind !== 'send' || report.ended !== 'complete') return true;
-  return decodeEvent(event, read).message?.exception !== undefined;
-}
-
-function overlaps(a: AddressRange, b: AddressRange): boolean {
-  return a.address < b.address + b.quantity && b.address < a.address + a.quantity;
+  /** All events without it. */
+  readonly wanted?: Filter | undefined;
+  /** What it asks of devices; absent where it does not. */
+  readonly devices?: DevicesInFilters | undefined;
 }
 
 /** A range of sequence numbers. */
@@ -115,7 +28,7 @@ export function* newestFirst<Kind extends EventKind>(
   kinds: readonly Kind[],
   span: Span = {},
 ): Generator<EventOf<Kind>> {
-  for (const event of wantedNewestFirst(stream, { kinds: new Set(kinds) }, span)) {
+  for (const event of wantedNewestFirst(stream, { wanted: { field: 'kind', texts: kinds } }, span)) {
     if (event) yield event as EventOf<Kind>;
   }
 }
@@ -130,7 +43,7 @@ export function* wantedNewestFirst(
   { after = 0, until = stream.last }: Span = {},
 ): Generator<TrafficEvent | undefined> {
   for (let seq = until; seq > after && seq >= stream.first; seq--) {
-    const event = wanted(stream, filter, seq);
+    const event = wantedAt(stream, filter, seq);
     if (event) yield event;
     else if (seq % PASSED_OVER === 0) yield undefined;
   }
@@ -197,7 +110,7 @@ export class TrafficCursor {
       const seq = this.#next();
       if (seq > until) return;
       this.#after = seq;
-      const event = wanted(this.#stream, this.#filter, seq);
+      const event = wantedAt(this.#stream, this.#filter, seq);
       if (event) yield event;
       else {
         // The event was dropped while it was looked at.
@@ -238,9 +151,20 @@ export function* beginningOfNewest(
   return stream.first - 1;
 }
 
-function wanted(stream: KeptEvents, filter: TrafficFilter, seq: number): TrafficEvent | undefined {
+/** The event of a number if it is wanted. Most events are rejected by their outline, and never read. */
+function wantedAt(
+  stream: KeptEvents,
+  { wanted, devices }: TrafficFilter,
+  seq: number,
+): TrafficEvent | undefined {
+  if (!wanted) return stream.read(seq);
   const outline = stream.outline(seq);
-  if (!outline || !mayPass(filter, outline)) return undefined;
+  if (!outline) return undefined;
+  const facts = factsOfOutline(outline);
+  const isWanted = matches(wanted, facts);
+  if (isWanted === false) return undefined;
   const event = stream.read(seq);
-  return event && passes(filter, event, (other) => stream.read(other)) ? event : undefined;
+  if (!event || isWanted) return event;
+  const more = new EventFacts(event, (other) => stream.read(other), devices);
+  return matches(wanted, { ...facts, more }) ? event : undefined;
 }

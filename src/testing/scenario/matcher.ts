@@ -1,33 +1,32 @@
 import type { At } from '../../common/schema/at.js';
 import { unknownName } from '../../common/schema/nearest.js';
 import { isMapping } from '../../common/schema/parts.js';
-import { type Condition, hintAtQuantities } from '../../device/faults/condition.js';
-import { matchesRequest, type RequestFacts } from '../../device/faults/matching.js';
+import { quote } from '../../common/schema/problem.js';
+import { type Condition, hintAtQuantities, rangesOf } from '../../device/faults/condition.js';
+import { pairs } from '../../device/faults/matching.js';
 import { type NamedValue, resolveNames } from '../../device/faults/rule.js';
 import { wordsOfValue } from '../../device/registers/value.js';
 import { MAX_WORD } from '../../modbus/protocol/limits.js';
 import { type DeviceValue, parseChange, valueNamed } from '../../simulator/commands/device-value.js';
+import { placesNamed } from '../../simulator/commands/shown-values.js';
+import { FIELDS, type FilterContext } from '../../simulator/filter/fields.js';
+import {
+  type FieldName,
+  type Filter,
+  matches as fits,
+  GOOD,
+  type NumberRange,
+  type Test,
+  testsIn,
+  type WantedWrite,
+} from '../../simulator/filter/filter.js';
+import { mistakeText, parseFilter } from '../../simulator/filter/parse.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import { writtenBy } from '../../simulator/traffic/decode-request.js';
-import { rangeText } from '../../simulator/traffic/words.js';
+import { DIRECTION_OF } from '../../simulator/traffic/event.js';
+import { type DevicesInFilters, EventFacts } from '../../simulator/traffic/facts.js';
+import { micros, rangeText } from '../../simulator/traffic/words.js';
 import type { MatcherSource } from './schema.js';
-import { GOOD, type Seen } from './seen.js';
-
-/** Registers or coils that a request has to write. */
-interface WantedWrite {
-  /** Name of the device; undefined for any device. */
-  readonly device: string | undefined;
-  /** The table; undefined for coils and holding registers alike. */
-  readonly table: 'coils' | 'holding' | undefined;
-  readonly address: number;
-  /**
-   * The words of registers, or coils as 0 and 1; undefined when only a name is given, and any value will do.
-   */
-  readonly words: readonly number[] | undefined;
-  readonly quantity: number;
-  /** For each word, the bits that matter; all of them when absent. */
-  readonly mask?: readonly number[];
-}
+import type { Seen } from './seen.js';
 
 const EXPECTED = 'a name or names with values, as in {relay.coil: 1}, or addresses, as in {holding 5: 230}';
 const ADDRESS = /^(?:(coils|holding) )?(\d{1,5})$/;
@@ -99,79 +98,44 @@ function readName(name: string, at: At, simulator: Simulator) {
   return value && { value, bit, write: { device, table, address, words: undefined, quantity } };
 }
 
-/** True when a request writes all that is wanted. */
-function matchesWrite({ device, table, address, words, quantity, mask }: WantedWrite, seen: Seen): boolean {
-  const written = writtenBy(seen.pdu);
-  if (!written || (table !== undefined && written.table !== table)) return false;
-  // A broadcast is for all devices of the line.
-  if (device !== undefined && seen.device !== device && seen.event.kind !== 'broadcast') return false;
-  const { values } = written;
-  if (words === undefined) {
-    const end = written.address + (values?.length ?? 1);
-    return written.address < address + quantity && address < end;
-  }
-  return words.every((word, i) => {
-    const found = values?.[address + i - written.address];
-    if (mask === undefined) return found === word;
-    const bits = mask[i] as number;
-    return bits === 0 || (found !== undefined && (found & bits) === word);
-  });
-}
-
 /** Describes the requests, or the replies, that are meant. */
 export interface Matcher {
   /** The matcher in words, for messages: `a request with unit 1, function 3`. */
   readonly text: string;
-  readonly condition: Pick<Condition, 'line' | 'unit' | 'function' | 'address' | 'quantity'>;
-  /** The locations of the names in the condition; absent when it has no names. */
-  readonly values?: readonly NamedValue[];
-  /** Registers and coils that the request has to write, all of them. */
-  readonly writes: readonly WantedWrite[];
-  /** Exceptions of which one has to be the reply, or `GOOD`; absent when the reply does not matter. */
-  readonly exceptions?: readonly number[];
+  /** What has to be met, all of it. */
+  readonly wanted: readonly Filter[];
+  /** The places of the names in it. */
+  readonly places: DevicesInFilters['places'];
+  /** Whether replies are meant; otherwise requests are. */
+  readonly isOfReplies: boolean;
 }
 
-/** The conditions of a matcher look at the name of a line and not at its abilities. */
-const NONE: ReadonlySet<never> = new Set();
-
-/** True when an event is meant: a reply when the matcher has `exceptions`, otherwise a request. */
-export function matches({ condition, values, writes, exceptions }: Matcher, seen: Seen): boolean {
-  if (exceptions === undefined ? seen.reply !== undefined : !isAnsweredBy(exceptions, seen)) return false;
-  return (
-    matchesRequest(condition, values, factsOf(seen)) && writes.every((write) => matchesWrite(write, seen))
-  );
+/** True when an event is meant. */
+export function matches({ wanted, places, isOfReplies }: Matcher, seen: Seen): boolean {
+  return isOfReplies === (seen.reply !== undefined) && meets({ all: wanted }, places, seen);
 }
 
-/** The facts of a request at which conditions look. */
-function factsOf(seen: Seen): RequestFacts {
-  return { ...seen, line: { name: seen.line, abilities: NONE } };
-}
-
-function isAnsweredBy(exceptions: readonly number[], { reply }: Seen): boolean {
-  return reply?.exception !== undefined && exceptions.includes(reply.exception);
-}
-
-/** A request that is wanted, as a matcher or as the conditions of a fault rule. */
-interface RequestWanted {
-  readonly condition: Pick<Condition, 'line' | 'unit' | 'function' | 'address' | 'quantity'>;
-  readonly values?: readonly NamedValue[];
-  readonly writes?: Matcher['writes'];
-  readonly exceptions?: Matcher['exceptions'];
+function meets(filter: Filter, places: DevicesInFilters['places'], seen: Seen): boolean {
+  const { event, line, unitId: unit, functionCode, device } = seen;
+  const { kind, time } = event;
+  const direction = DIRECTION_OF[kind];
+  const more = new EventFacts(event, () => undefined, { deviceOf: () => device, places });
+  return fits(filter, { line, kind, direction, timeUs: micros(time), unit, functionCode, more }) === true;
 }
 
 /** Finds the request that came nearest to what was wanted, and which conditions it missed. */
 export class NearestMiss {
-  readonly #wanted: readonly RequestWanted[];
+  readonly #wanted: readonly Omit<Matcher, 'text'>[];
   #nearest: { readonly seen: Seen; readonly missed: readonly string[] } | undefined;
 
-  constructor(wanted: readonly RequestWanted[]) {
+  constructor(wanted: readonly Omit<Matcher, 'text'>[]) {
     this.#wanted = wanted;
   }
 
   /** Looks at a request or a reply. Among equally near ones, the first counts. */
   see(seen: Seen): void {
     for (const wanted of this.#wanted) {
-      if ((wanted.exceptions === undefined) !== (seen.reply === undefined)) continue;
+      if (wanted.isOfReplies !== (seen.reply !== undefined)) continue;
       const missed = missedBy(wanted, seen);
       if (missed.length < (this.#nearest?.missed.length ?? Number.POSITIVE_INFINITY)) {
         this.#nearest = { seen, missed };
@@ -193,56 +157,75 @@ export class NearestMiss {
 }
 
 /** Names the conditions that a request misses, each as `unit 5, not 1`. */
-function missedBy({ condition, values, writes = [], exceptions }: RequestWanted, seen: Seen): string[] {
-  const { line, unit, function: code, address, quantity } = condition;
-  const facts = factsOf(seen);
-  const ranges = seen.ranges.map((range) => rangeText(range.address, range.quantity)).join(' and ');
-  const quantities = seen.ranges.map((range) => range.quantity).join(' and ');
-  const { exception } = seen.reply ?? {};
-  const isAnswered = exceptions === undefined || (exception !== undefined && exceptions.includes(exception));
-  const parts: readonly (readonly [isMet: boolean, missed: () => string])[] = [
-    [matchesRequest({ line }, undefined, facts), () => `line ${seen.line}, not ${oneOf(line)}`],
-    [matchesRequest({ unit }, undefined, facts), () => `unit ${seen.unitId}, not ${oneOf(unit)}`],
-    [
-      matchesRequest({ function: code }, undefined, facts),
-      () => `function ${seen.functionCode}, not ${oneOf(code)}`,
-    ],
-    [
-      matchesRequest({ address }, undefined, facts),
-      () => `${ranges === '' ? 'no address' : `address ${ranges}`}, not ${addressText(address)}`,
-    ],
-    [
-      matchesRequest({}, values, facts),
-      () => `${ranges === '' ? 'no address' : `address ${ranges}`}, not the address of the named value`,
-    ],
-    [
-      matchesRequest({ quantity }, undefined, facts),
-      () => `quantity ${quantities === '' ? 'none' : quantities}, not ${oneOf(quantity)}`,
-    ],
-    [writes.every((write) => matchesWrite(write, seen)), () => 'it does not write the expected values'],
-    [isAnswered, () => `${answerText(exception)}, not ${wantedAnswer(exceptions)}`],
-  ];
-  return parts.flatMap(([isMet, missed]) => (isMet ? [] : [missed()]));
+function missedBy({ wanted, places }: Omit<Matcher, 'text'>, seen: Seen): string[] {
+  return wanted.flatMap((each) => (meets(each, places, seen) ? [] : [missedText(each, seen)]));
 }
 
-function oneOf(wanted: unknown): string {
-  return [wanted].flat().join(' or ');
+function missedText(wanted: Filter, { line, unitId, functionCode, device, ranges, reply }: Seen): string {
+  const field = 'field' in wanted ? wanted.field : undefined;
+  const asked = ranges.map((range) => rangeText(range.address, range.quantity)).join(' and ');
+  const address = asked === '' ? 'no address' : `address ${asked}`;
+  const among = 'texts' in wanted ? wanted.texts.join(' or ') : '';
+  const numbers = 'ranges' in wanted ? rangesText(wanted.ranges, field === 'addr' ? '–' : '-') : 'any';
+  switch (field) {
+    case 'line':
+      return `line ${line}, not ${among}`;
+    case 'device':
+      return `device ${device || 'none'}, not ${among}`;
+    case 'unit':
+      return `unit ${unitId}, not ${numbers}`;
+    case 'fc':
+      return `function ${functionCode}, not ${numbers}`;
+    case 'addr':
+      return `${address}, not ${numbers}`;
+    case 'name':
+      return `${address}, not the address of the named value`;
+    case 'quantity':
+      return `quantity ${ranges.map(({ quantity }) => quantity).join(' and ') || 'none'}, not ${numbers}`;
+    case 'exception': {
+      const isGood = numbers === String(GOOD);
+      return `${answerText(reply?.exception)}, not with ${isGood ? 'a good reply' : `exception ${numbers}`}`;
+    }
+    default:
+      return 'field' in wanted && 'writes' in wanted
+        ? 'it does not write the expected values'
+        : `it does not pass the filter${field === undefined ? '' : `: ${field}`}`;
+  }
 }
 
-/** Puts wanted addresses into words: `0–9 or 20–29`. */
-function addressText(wanted: Condition['address']): string {
-  if (wanted === undefined || typeof wanted === 'number') return String(wanted);
-  const pairs = (typeof wanted[0] === 'number' ? [wanted] : wanted) as readonly (readonly number[])[];
-  return pairs.map((pair) => pair.join('–')).join(' or ');
-}
-
-function wantedAnswer(exceptions: Matcher['exceptions']): string {
-  return exceptions?.includes(GOOD) ? 'with a good reply' : `with exception ${exceptions?.join(' or ')}`;
+/** Puts wanted numbers into words: `0–9 or 20–29`. */
+function rangesText(ranges: readonly NumberRange[], to: string): string {
+  return ranges.map(([first, last]) => (first === last ? first : `${first}${to}${last}`)).join(' or ');
 }
 
 function answerText(exception: number | undefined): string {
   if (exception === undefined) return 'not answered';
   return exception === GOOD ? 'answered without an exception' : `answered with exception ${exception}`;
+}
+
+/** The name under which the places of all names of a condition are. */
+const ITS_VALUES = 'its values';
+
+type RequestCondition = Pick<Condition, 'line' | 'device' | 'unit' | 'function' | 'address' | 'quantity'>;
+
+/** What the conditions of a fault rule, or of an expectation, ask of a request. */
+export function ofRequests(
+  { line, device, unit, function: code, address, quantity }: RequestCondition,
+  values?: readonly NamedValue[],
+): Omit<Matcher, 'text'> {
+  const tests: readonly (Test | undefined)[] = [
+    line === undefined ? undefined : { field: 'line', texts: [line].flat() },
+    device === undefined ? undefined : { field: 'device', texts: [device].flat() },
+    unit === undefined ? undefined : { field: 'unit', ranges: rangesOf(unit) },
+    code === undefined ? undefined : { field: 'fc', ranges: rangesOf(code) },
+    address === undefined ? undefined : { field: 'addr', ranges: pairs(address) },
+    values && { field: 'name', texts: [ITS_VALUES] },
+    quantity === undefined ? undefined : { field: 'quantity', ranges: rangesOf(quantity) },
+  ];
+  const places = new Map([
+    [ITS_VALUES, (values ?? []).map((each) => ({ ...each, numberIn: () => undefined }))],
+  ]);
+  return { wanted: tests.filter((test) => test !== undefined), places, isOfReplies: false };
 }
 
 /** Keys that are not listed in the text of a matcher: they say how often and when, or are worded apart. */
@@ -264,10 +247,11 @@ const NOT_OF_REQUESTS = new Set([
  */
 export function toMatcher(
   at: At,
-  { write, response, line, unit, function: code, address, name, quantity }: MatcherSource,
+  { filter, write, response, ...condition }: MatcherSource,
   simulator: Simulator,
 ): Matcher | undefined {
   return at.unlessWrong(() => {
+    const { line, address, name, quantity } = condition;
     for (const each of line === undefined ? [] : [line].flat()) {
       if (!simulator.lines.has(each))
         at.key('line').wrong(unknownName('line', each, [...simulator.lines.keys()]));
@@ -277,14 +261,51 @@ export function toMatcher(
     const named = resolveNames({ name: 'expect', when: { name }, faults: [] }, simulator.findValue);
     if (!named.ok) at.key('name').wrong(named.error.message);
     const writes = write === undefined ? [] : readWrites(at.key('write'), simulator);
+    const parsed = filter === undefined ? undefined : readFilter(at.key('filter'), filter, simulator);
+    const { wanted, places } = ofRequests(condition, named.ok ? named.value.values : undefined);
+    const exceptions = response && (response === 'ok' ? [GOOD] : [response.exception].flat());
     return {
       text: matcherText(at.value),
-      condition: { line, unit, function: code, address, quantity },
-      ...(named.ok && named.value.values && { values: named.value.values }),
-      writes: writes ?? [],
-      ...(response && { exceptions: response === 'ok' ? [GOOD] : [response.exception].flat() }),
+      wanted: [
+        ...wanted,
+        ...(writes ?? []).map((write): Test => ({ field: 'value', writes: write })),
+        ...(exceptions
+          ? [{ field: 'exception', ranges: exceptions.map((code): NumberRange => [code, code]) } as const]
+          : []),
+        ...(parsed?.wanted ?? []),
+      ],
+      places: new Map([...places, ...(parsed?.places ?? [])]),
+      isOfReplies: exceptions !== undefined || parsed?.isOfReplies === true,
     };
   });
+}
+
+/** The fields that only replies have. */
+const OF_REPLIES: ReadonlySet<FieldName> = new Set(['exception', 'late', 'rule', 'problem']);
+
+/** Reads the text of a filter. It is about replies where it asks for what only they have. */
+function readFilter(at: At, text: string, simulator: Simulator) {
+  const refuse: FilterContext['refuse'] = (field, each) => {
+    if (field === 'line' && !simulator.lines.has(each))
+      return unknownName('line', each, [...simulator.lines.keys()]);
+    return FIELDS[field].takes === 'moment'
+      ? `expected another field: a scenario has no ${field}`
+      : undefined;
+  };
+  const parsed = parseFilter(text, { refuse, now: 0 });
+  if (!parsed.ok) return at.wrong(mistakeText(parsed.error));
+  const wanted = parsed.value.filter;
+  const tests = testsIn(wanted);
+  const names = tests.flatMap((test) =>
+    'name' in test ? test.name : test.field === 'name' && 'texts' in test ? test.texts : [],
+  );
+  const places = new Map(names.map((name) => [name, placesNamed(simulator.devices, name)]));
+  for (const [name, found] of places)
+    if (found.length === 0) at.wrong(`no device has a value of the name ${quote(name)}`);
+  const isOfReplies = tests.some(
+    (test) => OF_REPLIES.has(test.field) || ('texts' in test && ['reply', 'out'].includes(test.texts.join())),
+  );
+  return { wanted: 'all' in wanted ? wanted.all : [wanted], places, isOfReplies };
 }
 
 /** Puts checked input into words: `a request with unit 1, function 3 or 4`. */
@@ -293,7 +314,7 @@ function matcherText(input: unknown): string {
   const source: Readonly<Record<string, unknown>> = isMapping(input) ? input : {};
   const parts = Object.entries(source)
     .filter(([key]) => !NOT_OF_REQUESTS.has(key))
-    .map(([key, value]) => `${key} ${listText(key, value)}`);
+    .map(([key, value]) => (key === 'filter' ? String(value) : `${key} ${listText(key, value)}`));
   const write = writeText(source.write);
   const of = parts.length === 0 ? '' : ` ${write === undefined ? 'with' : 'to'} ${parts.join(', ')}`;
   return `${write ?? 'a request'}${of}${responseText(source.response)}`;
@@ -301,7 +322,7 @@ function matcherText(input: unknown): string {
 
 function listText(key: string, value: unknown): string {
   if (!Array.isArray(value)) return String(value);
-  if (key === 'address') return addressText(value as Condition['address']);
+  if (key === 'address') return rangesText(pairs(value as [number, number]), '–');
   return value.join(' or ');
 }
 

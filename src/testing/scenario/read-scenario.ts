@@ -104,9 +104,14 @@ interface GoalTimes {
   readonly hasFault: boolean;
 }
 
+/** A text that stands where a mapping may is its `filter`. */
+function withFilter(at: At): At {
+  return typeof at.value === 'string' ? at.with({ filter: at.value }) : at;
+}
+
 /** Reads the goal that `expect` describes. Undefined after reporting the mistakes in it. */
 function readGoal(at: At, times: GoalTimes, simulator: Simulator): Goal | undefined {
-  const items = oneOrMore(at);
+  const items = oneOrMore(at)?.map(withFilter);
   if (!items) return undefined;
   if (items.length === 0) return at.wrong('expected at least one');
   const { count } = at.findings;
@@ -322,7 +327,7 @@ function compactText(value: unknown): string {
 
 /** Reads `never`: one matcher or a list of them, each with how often it must not come. */
 function readForbidden(at: At, simulator: Simulator): Forbidden[] {
-  const items = oneOrMore(at);
+  const items = oneOrMore(at)?.map(withFilter);
   if (items?.length === 0) at.wrong('expected at least one');
   return (items ?? []).flatMap((each) => {
     const source = each.parts(neverSchema);

@@ -18,6 +18,7 @@ import { devicesForm } from '../../document/native/device-schema.js';
 import { NAME, scalarForm } from '../../document/native/entry-schema.js';
 import { linesForm } from '../../document/native/line-schema.js';
 import { mannersSchema } from '../../document/native/manners-schema.js';
+import { MOST_CHARACTERS } from '../../simulator/filter/parse.js';
 
 /*
  * The schemas of a scenario. Each part is checked separately, so that a mistake in one part hides none in
@@ -65,7 +66,10 @@ const { line, unit, function: functionCode, address, name: valueName, quantity }
 
 const exceptionCode = wholeNumber(1, 255, 'an exception code');
 
+const filter = bounded(z.string({ error: 'a filter, as in "unit=1 fc=3"' }), MOST_CHARACTERS, 'characters');
+
 const matcherShape = {
+  filter: filter.optional(),
   line,
   unit,
   function: functionCode,
@@ -99,6 +103,7 @@ const matcherShape = {
 const count = wholeNumber(1, MOST_TIMES, 'how often');
 
 const ABOUT_REQUEST = {
+  filter: 'A filter that it has to pass, as in "unit=1 fc=3 addr=0-9".',
   write: 'The values it writes: a name, or values by name.',
   response: 'The expected reply: ok, or {exception: 2}.',
 };
@@ -188,8 +193,8 @@ export const stepSchema = section(
         },
       )
       .optional(),
-    expect: readApart(() => oneOrMore(expectedSchema)),
-    never: readApart(() => oneOrMore(neverSchema)),
+    expect: readApart(() => oneOrMore(z.union([filter, expectedSchema]))),
+    never: readApart(() => oneOrMore(z.union([filter, neverSchema]))),
     within: someTime.optional(),
     after: time.optional(),
     capture,
@@ -206,7 +211,7 @@ export const stepSchema = section(
     unsolicited: 'Bytes that lines send once without a request, as in {bus: "00 ff"}.',
     dut: 'Stops or starts the program under test.',
     wait: 'Waits, in ms, or for {requests: 3}.',
-    expect: 'Expected requests: one, or a list in order.',
+    expect: 'Expected requests: one, or a list in order, each as a mapping or as the text of a filter.',
     never: 'Requests that must not come in this step.',
     within: 'How long the step waits, in ms. Default: 10 s.',
     after: 'The expected request must not come sooner, in ms.',
@@ -237,7 +242,7 @@ const stepsForm: z.ZodType = z
   .meta({ id: 'Steps' });
 
 export const alwaysSchema = section(
-  { never: readApart(() => oneOrMore(neverSchema)) },
+  { never: readApart(() => oneOrMore(z.union([filter, neverSchema]))) },
   { never: 'A request, or a list of requests.' },
 );
 

@@ -3,6 +3,7 @@ import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
 import { functionOf } from '../../modbus/protocol/function-table.js';
 import { type AddressRange, addressRanges } from '../../modbus/protocol/pdu.js';
 import { knownValues, textWithValues, valuesByTable } from '../../simulator/commands/shown-values.js';
+import { GOOD } from '../../simulator/filter/filter.js';
 import { decodeEvent, type ReadEvent } from '../../simulator/traffic/decode.js';
 import { type Message, requestMessage } from '../../simulator/traffic/decode-request.js';
 import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../simulator/traffic/event.js';
@@ -53,9 +54,6 @@ function firstValues(text: string, count: number): string {
   if (shown.length <= MOST_VALUES) return text;
   return `${text.slice(0, end)}: ${shown.slice(0, MOST_VALUES).join(between)} … ${shown.length - MOST_VALUES} more`;
 }
-
-/** Stands for a good reply where an exception code could stand; a device may send 0 as a code. */
-export const GOOD = -1;
 
 /** A request, or the reply to one, as expectations look at it. */
 export interface Seen {

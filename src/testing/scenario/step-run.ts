@@ -8,7 +8,7 @@ import type { DutControl } from './dut.js';
 import { type GoalEnd, type GoalWatch, RhythmWatch, Waiting } from './goal.js';
 import { InOrder } from './in-order.js';
 import type { Happening, Inbox } from './inbox.js';
-import { matches, NearestMiss } from './matcher.js';
+import { matches, NearestMiss, ofRequests } from './matcher.js';
 import type { PollIntervals } from './retry-or-poll.js';
 import type { Forbidden, ScenarioStep } from './scenario.js';
 import type { Evidence, SayEvent, Seen } from './seen.js';
@@ -31,9 +31,7 @@ class ArmedFaults {
 
   constructor(rules: readonly FaultRule[]) {
     this.#rules = rules;
-    this.#nearest = new NearestMiss(
-      rules.map(({ when, values }) => ({ condition: when, ...(values && { values }) })),
-    );
+    this.#nearest = new NearestMiss(rules.map(({ when, values }) => ofRequests(when, values)));
   }
 
   /**

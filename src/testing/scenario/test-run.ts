@@ -244,7 +244,7 @@ export function writeCapture(
   const kept = whyNotReplaced(path, 'capture');
   if (kept !== undefined) return kept;
   const capture = new Capture('wire', captureLines(simulator.lines));
-  const cursor = new TrafficCursor(simulator.traffic, { lines: new Set(names) }, first - 1);
+  const cursor = new TrafficCursor(simulator.traffic, { wanted: { field: 'line', texts: names } }, first - 1);
   const blocks = [...capture.header(names), ...capturePieces(capture, cursor, last)];
   try {
     writeFileSync(path, Buffer.concat(blocks));

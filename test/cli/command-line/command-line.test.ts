@@ -39,6 +39,16 @@ describe('the command line', () => {
     ['--version', { kind: 'version' }],
     ['monitor', { kind: 'monitor', url: 'http://127.0.0.1:8080', filters: {}, hex: false } as Command],
     [
+      'monitor unit=1 or late>50ms --json',
+      {
+        kind: 'monitor',
+        url: 'http://127.0.0.1:8080',
+        filters: { filter: 'unit=1 or late>50ms' },
+        hex: false,
+        asJson: true,
+      },
+    ],
+    [
       'monitor --line bus --unit 1-9,17 --function=3 --hex --url https://bench:8443 --token t',
       {
         kind: 'monitor',
@@ -291,7 +301,6 @@ describe('the command line', () => {
       '--seconds: expected a number from 1 to 3600, got "0" (see modbus-sim help measure)',
     ],
     ['measure bus --log info', 'measure takes no option --log (see modbus-sim help measure)'],
-    ['monitor bus', 'monitor takes options only, got "bus" (see modbus-sim help monitor)'],
     ['test', 'test takes the files of scenarios (see modbus-sim help test)'],
     ...['monitor', 'test a.yaml', 'test-client bus'].map((command): [string, string] => [
       `${command} --url ftp://a`,

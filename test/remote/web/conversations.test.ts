@@ -45,4 +45,32 @@ describeInBrowser('the view of conversations', () => {
     await page.goto(`${served.url}/conversations?unit=x`);
     await page.getByRole('alert').getByText('expected a unit identifier').waitFor();
   });
+
+  test('reads on at the newest events when it is shown again, and not all that passed meanwhile', async () => {
+    const served = await serve();
+    const polling = await poll(served);
+    const page = await openPage(served, '/conversations?filter=unit%3D1');
+    await page.locator('.talk', { hasText: 'registers 0–3' }).waitFor();
+    const hide = (isHidden: boolean) =>
+      page.evaluate((value) => {
+        Object.defineProperty(document, 'hidden', { configurable: true, get: () => value });
+        document.dispatchEvent(new Event('visibilitychange'));
+      }, isHidden);
+    await hide(true);
+    await expect.poll(() => served.simulator.traffic.last, { timeout: 60_000 }).toBeGreaterThan(300);
+    await polling.stop();
+    const { last } = served.simulator.traffic;
+    const asked: (string | null)[] = [];
+    page.on('request', (request) => {
+      const url = new URL(request.url());
+      if (url.pathname.endsWith('/events') && url.searchParams.has('filter'))
+        asked.push(url.searchParams.get('after'));
+    });
+    await hide(false);
+    await expect.poll(() => asked, { timeout: 60_000 }).toEqual([String(last)]);
+    // What was counted before is not counted again.
+    const summary = page.locator('.talk summary', { hasText: 'registers 0–3' });
+    await summary.click();
+    await page.getByText(/^Turnaround of the last \d+/).waitFor();
+  });
 });

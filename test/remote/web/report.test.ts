@@ -120,7 +120,9 @@ describeInBrowser('a report in a file', () => {
     const opened = page.getByRole('region', { name: 'Event 28' });
     await opened.getByText('read holding registers').first().waitFor();
     await page.getByRole('row', { selected: true }).getByText('28', { exact: true }).waitFor();
+    await page.getByText('Fields').click();
     await page.getByLabel('kind').fill('request');
+    await page.getByText('Fields').click();
     await page.getByLabel('kind').press('Enter');
     await expect
       .poll(() => page.getByRole('grid').getAttribute('aria-rowcount'), { timeout: 60_000 })

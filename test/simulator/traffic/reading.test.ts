@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { pageOf } from '../../../src/remote/web/views/traffic/recorded-page.js';
+import { parseFilter } from '../../../src/simulator/filter/parse.js';
 import type { NewEvent } from '../../../src/simulator/traffic/event.js';
 import {
   beginningOfNewest,
@@ -7,9 +9,10 @@ import {
   wantedNewestFirst,
 } from '../../../src/simulator/traffic/reading.js';
 import { TrafficStream } from '../../../src/simulator/traffic/stream.js';
+import { trafficView } from '../../../src/simulator/traffic/view.js';
 import { adu, frameEvent, replyEvent } from './events.js';
 
-const NONE: TrafficFilter = { kinds: new Set(['collision']) };
+const NONE: TrafficFilter = { wanted: { field: 'kind', texts: ['collision'] } };
 
 /** A stream with `count` events of the kind `echo`. */
 function streamOf(count: number, events = 100_000): TrafficStream {
@@ -97,34 +100,61 @@ describe('a filter', () => {
   const line = stream.lineNumber('bench');
   const READ_10 = '03 000a 0002';
   const acted = [{ rule: 'slow', kind: 'delay' }];
+  const { unitId: _unit, functionCode: _code, answers: _answers, ...received } = frameEvent(READ_10);
   const events: readonly NewEvent[] = [
     frameEvent(READ_10),
     replyEvent(READ_10, '03 04 0001 0002', { acted }),
     frameEvent(READ_10, { kind: 'foreign request', unitId: 9 }),
     frameEvent('83 02', { kind: 'foreign response', unitId: 9, answers: { seq: 3, after: 4 } }),
     frameEvent('17 0000 0001 0014 0001 02 0005'),
-    { ...frameEvent(READ_10), kind: 'damaged', isRest: false, bytes: adu(READ_10) },
+    { ...received, kind: 'damaged', isRest: false, bytes: adu(READ_10) },
     { kind: 'echo', at: 2000, count: 1, isRest: false },
   ];
   for (const event of events) stream.add(line, event);
   stream.add(stream.lineNumber('other'), { kind: 'echo', at: 2000, count: 1, isRest: false });
 
-  test.each<[string, TrafficFilter, number[]]>([
-    ['nothing asked for', {}, [1, 2, 3, 4, 5, 6, 7, 8]],
-    ['a line', { lines: new Set(['other']) }, [8]],
-    ['a unit', { units: new Set([9]) }, [3, 4]],
-    ['a function, exceptions too', { functions: new Set([3]) }, [1, 2, 3, 4]],
-    ['an address, of what is answered too', { addresses: [{ address: 11, quantity: 1 }] }, [1, 2, 3, 4]],
-    ['the address that function 23 writes', { addresses: [{ address: 20, quantity: 5 }] }, [5]],
-    ['a direction', { directions: new Set(['out']) }, [2]],
-    ['a rule', { rules: new Set(['slow']) }, [2]],
-    ['another rule', { rules: new Set(['fast']) }, []],
-    ['kinds', { kinds: new Set(['damaged', 'echo']) }, [6, 7, 8]],
-    ['a time', { since: 1_790_000_002_000 }, [7, 8]],
-    ['a time before', { until: 1_790_000_001_000 }, [1, 3, 4, 5, 6]],
-    ['several things', { units: new Set([9]), kinds: new Set(['foreign request']) }, [3]],
-  ])('for %s', (_, filter, expected) => {
+  test.each<[string, string, number[]]>([
+    ['nothing asked for', '', [1, 2, 3, 4, 5, 6, 7, 8]],
+    ['a line', 'line=other', [8]],
+    ['a unit', 'unit=9', [3, 4]],
+    ['all but a unit', 'not unit=9', [1, 2, 5, 6, 7, 8]],
+    ['a function, exceptions too', 'fc=3', [1, 2, 3, 4]],
+    ['a function by a part of its name', 'fc=read/write', [5]],
+    ['an address, of what is answered too', 'addr=11', [1, 2, 3, 4]],
+    ['the address that function 23 writes', 'addr=20-24', [5]],
+    ['a quantity', 'quantity=2', [1, 2, 3, 4]],
+    ['a direction', 'direction=out', [2]],
+    ['a rule', 'rule:slow', [2]],
+    ['another rule', 'rule:fast', []],
+    ['any rule', 'rule', [2]],
+    ['an exception', 'exception', [4]],
+    ['an exception by its code', 'exception=2', [4]],
+    ['an exception by a part of its name', 'exception=busy', []],
+    ['kinds', 'kind=damaged,echo', [6, 7, 8]],
+    ['damage', 'damage', [6]],
+    ['problems', 'problem', [2, 6]],
+    ['what no rule has ordered', 'problem=unordered', [6]],
+    ['a late answer', 'late>=4ms kind=foreign-response', [4]],
+    ['a time', 'since=2026-09-21T14:13:22Z', [7, 8]],
+    ['a time before', 'until=2026-09-21T14:13:21Z', [1, 3, 4, 5, 6]],
+    ['bytes', 'bytes=000a0002', [1, 3, 6]],
+    ['words', '"illegal data"', [4]],
+    ['several things', 'unit=9 kind="foreign request"', [3]],
+    ['one of two things', 'unit=9 or line=other', [3, 4, 8]],
+    ['things in parentheses', 'line=bench not (unit=9 or kind=echo or fc=3)', [5, 6]],
+  ])('for %s', (_, text, expected) => {
+    const parsed = parseFilter(text);
+    const filter = { wanted: parsed.ok ? parsed.value.filter : undefined };
+    expect(parsed.ok).toBe(true);
     expect(seqsOf(new TrafficCursor(stream, filter, 0).events())).toEqual(expected);
     expect(seqsOf(wantedNewestFirst(stream, filter)).reverse()).toEqual(expected);
+    // What REST shows of the same events is filtered in the same way, as a report does. It has one range of a request.
+    if (text === 'addr=20-24') return;
+    const read = (seq: number) => stream.read(seq);
+    const shown = [...new TrafficCursor(stream, {}, 0).events()].flatMap((event) =>
+      event ? [trafficView(event, read)] : [],
+    );
+    const page = pageOf(shown, new URLSearchParams({ filter: text }));
+    expect('events' in page && seqsOf(page.events)).toEqual(expected);
   });
 });

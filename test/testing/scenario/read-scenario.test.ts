@@ -48,7 +48,11 @@ describe('a scenario', () => {
       steps: [
         { name: 'polls', goal: { kind: 'order', within: 10_000 } },
         { goal: { kind: 'order', within: 2000, items: [{ same: true }] } },
-        { goal: { items: [{ matcher: { writes: [{ table: 'coils', address: 0, words: [1] }] } }] } },
+        {
+          goal: {
+            items: [{ matcher: { wanted: [{ writes: { table: 'coils', address: 0, words: [1] } }] } }],
+          },
+        },
         {
           goal: {
             items: [
@@ -106,6 +110,14 @@ describe('a mistake in a scenario', () => {
       { expect: { unti: 1 } },
       'steps[0].expect.unti: unknown key "unti", did you mean "unit"?',
     ],
+    ['a filter that is none', { expect: 'unt=1' }, 'got "unt=1" (at character 1 of the filter)'],
+    [
+      'a filter of a name that is nowhere',
+      { never: 'value volts>1' },
+      'no device has a value of the name "volts"',
+    ],
+    ['a filter of a time', { expect: 'since=5m' }, 'expected another field: a scenario has no since'],
+    ['an unknown line in a filter', { expect: 'line=bsu' }, 'unknown line "bsu", did you mean "bus"?'],
     [
       'an unknown line',
       { expect: { line: 'bsu' } },

@@ -1,6 +1,5 @@
 import { compact } from '../../../common/compact.js';
-import { failure, type Result, success } from '../../../common/result.js';
-import { quote } from '../../../common/schema/problem.js';
+import { type Result, success } from '../../../common/result.js';
 import { command } from './scan.js';
 import { DEFAULT_URL, flag, JSON_OPTION, numberFrom, REMOTE_OPTIONS, text } from './values.js';
 
@@ -11,7 +10,9 @@ export interface MonitorCommand {
   readonly url: string;
   readonly token?: string;
   /** Filters in the form of `GET /api/v1/events`, which checks them. */
-  readonly filters: Readonly<Partial<Record<'line' | 'unit' | 'function' | 'rule' | 'problems', string>>>;
+  readonly filters: Readonly<
+    Partial<Record<'filter' | 'line' | 'unit' | 'function' | 'rule' | 'problems', string>>
+  >;
   /** How many of the newest events that are kept are printed first. */
   readonly last?: number;
   /** Whether the bytes of each event are shown, too. */
@@ -25,10 +26,10 @@ const MOST_LAST = 100_000;
 
 export const MONITOR = command({
   name: 'monitor',
-  words: '',
+  words: '[FILTER]',
   summary: 'print what passes the lines of a running simulator, a line for each frame',
-  details: `The simulator is at ${DEFAULT_URL} unless --url says otherwise. Several names and numbers are written with commas, and numbers as ranges such as 1-9.`,
-  examples: ['monitor --line bench --problems --hex'],
+  details: `The simulator is at ${DEFAULT_URL} unless --url says otherwise. FILTER says which frames, as in unit=1,5-9 fc=3 addr=0-9 not rule:slow 'late>50ms': docs/filter.md has all fields. The options ask for one thing each; several names and numbers are written with commas, and numbers as ranges such as 1-9.`,
+  examples: ["monitor unit=1 exception or 'late>50ms'", 'monitor --line bench --problems --hex'],
   options: {
     line: text('NAME', 'only frames of this line'),
     unit: text('N', 'only frames to or from this unit'),
@@ -40,11 +41,18 @@ export const MONITOR = command({
     json: { ...JSON_OPTION.json, help: 'print each event as a line of JSON, for programs' },
     ...REMOTE_OPTIONS,
   },
-  parse({ words: [word], values, token: tokenInEnvironment }): Result<MonitorCommand> {
-    if (word !== undefined) return failure(`monitor takes options only, got ${quote(word)}`);
+  parse({ words, values, token: tokenInEnvironment }): Result<MonitorCommand> {
     const { line, unit, function: code, rule, problems, last, hex = false, json: asJson } = values;
     const { url = DEFAULT_URL, token = tokenInEnvironment } = values;
-    const filters = compact({ line, unit, function: code, rule, problems: problems ? 'true' : undefined });
+    const filter = words.length === 0 ? undefined : words.join(' ');
+    const filters = compact({
+      filter,
+      line,
+      unit,
+      function: code,
+      rule,
+      problems: problems ? 'true' : undefined,
+    });
     return success(compact({ kind: 'monitor' as const, url, token, filters, last, hex, asJson }));
   },
 });

@@ -74,7 +74,7 @@ export async function* captured(
   isGone = () => false,
 ): AsyncGenerator<Uint8Array> {
   const isLive = query.follow !== 'false';
-  const filter = filterOf(query);
+  const filter = await map.filter(filterOf(query));
   const cursor = new TrafficCursor(
     traffic,
     filter,
@@ -83,7 +83,7 @@ export async function* captured(
   const { Capture } = await import('../../../simulator/traffic/capture/capture.js');
   const capture = new Capture(query.form, map);
   await map.refresh();
-  yield Buffer.concat(capture.header(filter.lines));
+  yield Buffer.concat(capture.header(query.line && 'texts' in query.line ? query.line.texts : undefined));
   if (!isLive) {
     yield* packets(capture, cursor, traffic.last);
     return;

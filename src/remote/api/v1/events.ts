@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { errorSchema } from '../../../simulator/commands/schemas/problem.js';
-import { TrafficCursor, type TrafficFilter } from '../../../simulator/traffic/reading.js';
+import type { Filter } from '../../../simulator/filter/filter.js';
+import { TrafficCursor } from '../../../simulator/traffic/reading.js';
 import { Places } from '../connection-limit.js';
 import type { ApiContext } from '../desk.js';
 import type { Routes } from './route.js';
@@ -230,12 +231,12 @@ class EventMessages {
   }
 
   /** The next message of a reader. @param name key of the filter; equal filters have equal names */
-  after(after: number, filter: TrafficFilter, name: string): Promise<EventMessage> {
+  after(after: number, filter: Filter | undefined, name: string): Promise<EventMessage> {
     const { until } = this;
     const key = `${after} ${name}`;
     const known = this.#made.get(key);
     if (known !== undefined) return known;
-    const message = this.#make(new TrafficCursor(this.#desk.traffic, filter, after), until);
+    const message = this.#make(filter, after, until);
     this.#made.set(key, message);
     // Whoever asks again gets a new attempt.
     message.catch(() => this.#made.delete(key));
@@ -243,12 +244,14 @@ class EventMessages {
   }
 
   /** A message: a list of events, and at its end the identifier with which a reader reconnects. */
-  async #make(cursor: TrafficCursor, until: number): Promise<EventMessage> {
+  async #make(wanted: Filter | undefined, from: number, until: number): Promise<EventMessage> {
+    const { traffic, map } = this.#desk;
+    const cursor = new TrafficCursor(traffic, await map.filter(wanted), from);
     const texts: string[] = [];
     let [length, { after }] = [0, cursor];
     for (const batch of batchesOf(cursor.events(until), cursor)) {
       after = batch.until;
-      for (const each of await streamed(batch, this.#desk.map)) {
+      for (const each of await streamed(batch, map)) {
         const text = JSON.stringify(each);
         texts.push(text);
         length += text.length;

@@ -1,52 +1,57 @@
-import { isIPv4 } from 'node:net';
 import { z } from 'zod';
 import { unknownName } from '../../../common/schema/nearest.js';
 import { oneOf, section, UNLIMITED, wholeNumber } from '../../../common/schema/parts.js';
-import { expectedMessage } from '../../../common/schema/problem.js';
 import { duration, moment } from '../../../common/schema/units.js';
-import { ADDRESS_SPACE } from '../../../modbus/protocol/limits.js';
-import type { AddressRange } from '../../../modbus/protocol/pdu.js';
 import { inQuery } from '../../../simulator/commands/schemas/value.js';
+import { FIELDS, type FilterContext, fieldNamed, valuesOf } from '../../../simulator/filter/fields.js';
+import type { FieldName, Filter, Test } from '../../../simulator/filter/filter.js';
+import { MOST_CHARACTERS, mistakeText, parseFilter } from '../../../simulator/filter/parse.js';
 import { FORM_NAMES } from '../../../simulator/traffic/capture/packet.js';
-import { DIRECTIONS, EVENT_KINDS } from '../../../simulator/traffic/event.js';
-import type { TrafficFilter } from '../../../simulator/traffic/reading.js';
 
-const MAX_UNIT = 255;
-const MAX_FUNCTION = 127;
-
-/** Matches a number or a range of numbers: `7` or `10-19`. */
-const RANGE = /^(\d{1,5})(?:-(\d{1,5}))?$/;
-
-const MOMENT = 'A time in ISO 8601, or how long ago: `30s`.';
 const SEVERAL = 'Several are separated by commas.';
+const MOMENT = 'A time in ISO 8601, or how long ago: `30s`.';
 
-/** The filters of every list of traffic. Several values are separated by commas; one of them has to match. */
+/** The filters of every list of traffic. Each is a part of a filter; all have to match. */
 function filterShape(lines: readonly string[]) {
-  return {
-    line: listOf((text) => choice('line', text, lines)).describe(`Names of lines. ${SEVERAL}`),
-    unit: ranges(MAX_UNIT, 'a unit identifier').describe(`Unit identifiers or ranges of them. ${SEVERAL}`),
-    function: ranges(MAX_FUNCTION, 'a function code').describe(
-      `Function codes or ranges of them. ${SEVERAL}`,
-    ),
-    address: ranges(ADDRESS_SPACE - 1, 'an address').describe(
-      `Addresses or ranges of them, any of which the request is about. ${SEVERAL}`,
-    ),
-    host: listOf(addressText).describe(
-      `Addresses that clients came to, on lines that have several (\`tcp.hosts\`). ${SEVERAL}`,
-    ),
-    rule: listOf(ruleName).describe(`Names of fault rules that acted. ${SEVERAL}`),
+  const refuse: FilterContext['refuse'] = (field, text) => {
+    const known = field === 'line' ? lines : FIELDS[field].choices;
+    const isKnown = !known || known.includes(text) || known.includes(text.replaceAll('-', ' '));
+    return isKnown ? undefined : unknownName(field, text, known);
+  };
+  const several = (name: string, about: string) =>
+    listOf(fieldNamed(name) ?? 'text', { refuse }).describe(`${about} ${SEVERAL}`);
+  const shape = {
+    filter: z
+      .string()
+      .max(MOST_CHARACTERS, { error: `a filter of at most ${MOST_CHARACTERS} characters` })
+      .transform((text, context): Filter => {
+        const parsed = parseFilter(text, { now: Date.now(), refuse });
+        if (parsed.ok) return parsed.value.filter;
+        context.issues.push({ code: 'custom', input: text, message: mistakeText(parsed.error) });
+        return z.NEVER;
+      })
+      .optional()
+      .describe(
+        'A filter in one text, as in `unit=1 fc=3 addr=0-9 not rule:slow late>50ms`. docs/filter.md has its fields.',
+      ),
+    line: several('line', 'Names of lines.'),
+    unit: several('unit', 'Unit identifiers or ranges of them.'),
+    function: several('function', 'Function codes or ranges of them.'),
+    address: several('address', 'Addresses or ranges of them, any of which the request is about.'),
+    host: several('host', 'Addresses that clients came to, on lines that have several (`tcp.hosts`).'),
+    rule: several('rule', 'Names of fault rules that acted.'),
     since: moment.optional().describe(`Only what passed since then. ${MOMENT}`),
     until: moment.optional().describe(`Only what passed until then. ${MOMENT}`),
   };
+  return { shape, several };
 }
 
 export function eventShape(lines: readonly string[]) {
+  const { several, shape } = filterShape(lines);
   return {
-    ...filterShape(lines),
-    direction: listOf((text) => choice('direction', text, DIRECTIONS)).describe(
-      `\`in\`, \`out\` or \`none\`. ${SEVERAL}`,
-    ),
-    kind: listOf((text) => choice('kind', text, EVENT_KINDS)).describe(`Kinds of events. ${SEVERAL}`),
+    ...shape,
+    direction: several('direction', '`in`, `out` or `none`.'),
+    kind: several('kind', 'Kinds of events.'),
     problems: z
       .literal(['', 'true', 'false', 'ordered', 'unordered'], {
         error: 'true, false, ordered or unordered',
@@ -102,7 +107,10 @@ export function trafficQuery(lines: readonly string[]) {
 
 /** The query of `/exchanges`. */
 export function exchangesQuery(lines: readonly string[]) {
-  return section({ ...filterShape(lines), ...pageShape(MAX_EXCHANGES, 'the identifier of an exchange') });
+  return section({
+    ...filterShape(lines).shape,
+    ...pageShape(MAX_EXCHANGES, 'the identifier of an exchange'),
+  });
 }
 
 /** The kinds of messages of `/events`. */
@@ -113,10 +121,20 @@ export function eventsQuery(lines: readonly string[]) {
   return section({
     ...eventShape(lines),
     after: streamStart(),
-    tell: listOf((text) => choice('message', text, MESSAGES)).describe(
-      'Which messages come: `traffic` (the only one when absent); `summary`, how everything is, once a second; and `sums`, what passed in each second. ' +
-        SEVERAL,
-    ),
+    tell: z
+      .union([z.string(), z.array(z.string())])
+      .transform((input, { issues }) => {
+        const asked = [input].flat().flatMap((text) => text.split(','));
+        const unknown = asked.find((each) => !MESSAGES.some((name) => name === each));
+        if (unknown !== undefined)
+          issues.push({ code: 'custom', input, message: unknownName('message', unknown, MESSAGES) });
+        return asked;
+      })
+      .optional()
+      .describe(
+        'Which messages come: `traffic` (the only one when absent); `summary`, how everything is, once a second; and `sums`, what passed in each second. ' +
+          SEVERAL,
+      ),
   });
 }
 
@@ -135,81 +153,38 @@ export function captureQuery(lines: readonly string[]) {
 
 type TrafficQuery = Partial<z.infer<ReturnType<typeof trafficQuery>>>;
 
-export function filterOf(asked: TrafficQuery): TrafficFilter {
-  const { line, unit, function: functions, address, host } = asked;
-  const { direction, kind, rule, problems, since, until } = asked;
-  return {
-    lines: line && new Set(line),
-    units: unit && new Set(unit.flatMap(numbersIn)),
-    functions: functions && new Set(functions.flatMap(numbersIn)),
-    addresses: address,
-    hosts: host && new Set(host),
-    directions: direction && new Set(direction),
-    kinds: kind && new Set(kind),
-    rules: rule && new Set(rule),
-    problems:
-      problems === 'ordered' || problems === 'unordered'
-        ? problems
-        : problems !== undefined && problems !== 'false',
-    since,
-    until,
-  };
+/** What a query asks for; undefined where it asks for everything. */
+export function filterOf(asked: TrafficQuery): Filter | undefined {
+  const { filter, line, unit, function: functions, address, host, direction, kind, rule } = asked;
+  const { problems, since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY } = asked;
+  const parts = [filter, line, unit, functions, address, host, direction, kind, rule];
+  const all: Filter[] = parts.filter((part) => part !== undefined);
+  if (asked.since !== undefined || asked.until !== undefined)
+    all.push({ field: 'since', ranges: [[Math.round(1000 * since), Math.round(1000 * until)]] });
+  if (problems === 'ordered' || problems === 'unordered') all.push({ field: 'problem', texts: [problems] });
+  else if (problems !== undefined && problems !== 'false') all.push({ field: 'problem', any: true });
+  return all.length === 0 ? undefined : { all };
 }
-
-function numbersIn({ address, quantity }: AddressRange): number[] {
-  return Array.from({ length: quantity }, (_, i) => address + i);
-}
-
-type ParsedItem<Item> = { readonly item: Item } | { readonly wrong: string };
 
 /**
- * A list of values, separated by commas or given in several keys of the same name. A value itself may have
+ * The values of a field, separated by commas or given in several keys of the same name. A value itself may have
  * commas.
  */
-function listOf<Item>(parse: (text: string) => ParsedItem<Item>) {
+function listOf(field: FieldName, context: FilterContext = {}) {
   return z
     .union([z.string(), z.array(z.string())])
-    .transform((input, context) => {
-      const items: Item[] = [];
-      for (const each of [input].flat().flatMap((text) => parsedList(text, parse))) {
-        if ('item' in each) items.push(each.item);
-        else context.issues.push({ code: 'custom', input, message: each.wrong });
-      }
-      return items;
+    .transform((input, { issues }): Test => {
+      const found = [input].flat().flatMap((text) => {
+        const whole = valuesOf(field, [text], '=', context);
+        return whole.ok
+          ? [whole]
+          : text.split(',').map((each) => valuesOf(field, [each.trim()], '=', context));
+      });
+      for (const each of found) if (!each.ok) issues.push({ code: 'custom', input, message: each.error });
+      const values = found.flatMap((each) => (each.ok ? [each.value] : []));
+      const texts = values.flatMap((each) => ('texts' in each ? each.texts : []));
+      const ranges = values.flatMap((each) => ('ranges' in each ? each.ranges : []));
+      return texts.length > 0 ? { field, texts } : { field, ranges };
     })
     .optional();
-}
-
-function parsedList<Item>(text: string, parse: (text: string) => ParsedItem<Item>): ParsedItem<Item>[] {
-  const whole = parse(text);
-  return 'item' in whole ? [whole] : text.split(',').map(parse);
-}
-
-/** A client's address. Lines come and go, so any text is accepted. */
-function addressText(text: string): ParsedItem<string> {
-  return isIPv4(text) ? { item: text } : { wrong: expectedMessage('an IPv4 address', text) };
-}
-
-/** A name of a rule. A rule that has acted may have been removed, so any name is accepted. */
-function ruleName(text: string): ParsedItem<string> {
-  return text.includes(',') ? { wrong: 'expected names of rules' } : { item: text };
-}
-
-function ranges(max: number, what: string) {
-  return listOf((text): ParsedItem<AddressRange> => {
-    const [, first, last = first] = RANGE.exec(text.trim()) ?? [];
-    const [from, to] = [Number(first), Number(last)];
-    return first !== undefined && from <= to && to <= max
-      ? { item: { address: from, quantity: to - from + 1 } }
-      : { wrong: expectedMessage(`${what} from 0 to ${max}, or a range such as 1-9`, text) };
-  });
-}
-
-function choice<Choice extends string>(
-  what: string,
-  text: string,
-  choices: readonly Choice[],
-): ParsedItem<Choice> {
-  const item = choices.find((each) => each === text);
-  return item === undefined ? { wrong: unknownName(what, text, choices) } : { item };
 }

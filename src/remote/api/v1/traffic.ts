@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { hex } from '../../../modbus/protocol/bytes.js';
 import { errorSchema } from '../../../simulator/commands/schemas/problem.js';
 import { TRAFFIC_COMMANDS } from '../../../simulator/commands/schemas/program.js';
-import type { EventKind, ReplyEvent, TrafficEvent } from '../../../simulator/traffic/event.js';
+import type { Filter } from '../../../simulator/filter/filter.js';
+import type { ReplyEvent, TrafficEvent } from '../../../simulator/traffic/event.js';
 import { TrafficCursor } from '../../../simulator/traffic/reading.js';
 import { replySchema, replyView } from '../../../simulator/traffic/reply-view.js';
 import {
@@ -69,7 +70,7 @@ const CONTENT_TYPES = {
   csv: 'text/csv; charset=utf-8; header=present',
 };
 
-const REPLIES = new Set(['reply'] as const);
+const REPLIES = { field: 'kind', texts: ['reply'] } as const;
 
 const MANY_WAIT = errorSchema.describe('As many requests wait as are allowed.');
 
@@ -93,12 +94,13 @@ export function trafficRoutes(desk: ApiContext): Routes {
     request: FastifyRequest,
     reply: FastifyReply,
     send: (page: TrafficPage) => Promise<Sent>,
-    kinds?: ReadonlySet<EventKind>,
+    only?: Filter,
   ): Promise<Sent> => {
     await desk.caughtUp();
     const query = request.query as z.infer<typeof ofTraffic>;
     const { limit, wait } = query;
-    const filter = { ...filterOf(query), ...(kinds && { kinds }) };
+    const asked = filterOf(query);
+    const filter = await map.filter(only && asked ? { all: [only, asked] } : (only ?? asked));
     // A number that the stream has not reached yet means the newest event of now, not that of after the wait.
     const after = query.after === undefined ? undefined : Math.min(query.after, traffic.last);
     const cursor = new TrafficCursor(traffic, filter, after ?? traffic.first - 1);

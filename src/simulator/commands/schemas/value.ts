@@ -291,6 +291,11 @@ export const VALUE_COMMANDS = {
   },
   'device.names': { kind: 'list', ...ofDevice, summary: 'List the values of a device that traffic names' },
   'value.named': { kind: 'list', ...ofDevice, summary: 'List the values that have a name, in brief' },
+  'value.places': {
+    kind: 'list',
+    sent: section({ name: z.string() }),
+    summary: 'Find the values of a name, with its device or without, for filters of the traffic',
+  },
   'value.change': {
     rest: 'PATCH /devices/:name/registers',
     ...ofDevice,

@@ -201,15 +201,53 @@ describe('filters', () => {
   });
 
   test.each([
+    ['unit=1 addr=10', ['request', 'reply']],
+    ['value voltage>200', ['reply']],
+    ['value meter.voltage=230', ['reply']],
+    ['value voltage>230', []],
+    ['value holding>1', []],
+    ['name=voltage,other not kind=request', ['reply']],
+    ['device=meter direction=in fc=3 not addr=0-9,99', ['request']],
+    ['exception=address', ['reply']],
+    ['line="second, line"', ['line']],
+    ['kind=reply late<1h not problem addr=0', ['reply']],
+  ])('one text: %s', async (text, expected) => {
+    await master.askAll(READ_99);
+    const query = new URLSearchParams({ filter: text });
+    expect(kinds(await page(`?${query}`))).toEqual(expected);
+    const found = await rest.send<{ readonly exchanges: readonly object[] }>(
+      'GET',
+      `/api/v1/exchanges?${query}`,
+    );
+    expect(found.body.exchanges.length).toBe(expected.filter((kind) => kind === 'reply').length);
+  });
+
+  test('a text and other parameters have to match, all of them', async () => {
+    expect(kinds(await page('?filter=fc%3D3&address=10&direction=in'))).toEqual(['request']);
+  });
+
+  test.each([
     ['lines=lan', 'lines', /^unknown key "lines", did you mean "line"\?/],
     ['line=lam', 'line', /^unknown line "lam", did you mean "lan"\?/],
     ['unit=256', 'unit', /^expected a unit identifier from 0 to 255, or a range such as 1-9, got "256"$/],
     ['unit=9-1', 'unit', /^expected a unit identifier/],
     ['unit=', 'unit', /got ""$/],
-    ['function=read', 'function', /^expected a function code from 0 to 127/],
+    ['function=reed', 'function', /^expected a function code from 0 to 127/],
     ['address=65536', 'address', /^expected an address from 0 to 65535/],
     ['direction=up', 'direction', /^unknown direction "up"/],
     ['kind=requests', 'kind', /^unknown kind "requests", did you mean "request"\?/],
+    [
+      'filter=unt%3D1',
+      'filter',
+      /^expected a field: line, unit, .*, got "unt=1" \(at character 1 of the filter\)$/,
+    ],
+    [
+      'filter=fc%3D3 line%3Dlam',
+      'filter',
+      /^unknown line "lam", did you mean "lan"\?.* \(at character 11 of the filter\)$/,
+    ],
+    ['filter=late%3E', 'filter', /^expected a comparison with a time, such as >50ms, got the end/],
+    [`filter=${'x'.repeat(1001)}`, 'filter', /^expected a filter of at most 1000 characters/],
     ['since=yesterday', 'since', /^expected a time such as .*, got "yesterday"$/],
     ['until=2026-13-99', 'until', /^expected a time/],
     ['limit=0', 'limit', /^expected a whole number from 1 to 100000, got 0$/],

@@ -133,6 +133,7 @@ describeInBrowser('the Traffic view', () => {
       page
         .locator('.strip, .table, .controls, .opened')
         .evaluateAll((all) => all.map((each) => JSON.stringify(each.getBoundingClientRect())));
+    await page.getByText('Fields').click();
     const before = await places();
     await page.getByLabel('unit').fill('300');
     await page.keyboard.press('Enter');
@@ -141,8 +142,77 @@ describeInBrowser('the Traffic view', () => {
       .first()
       .waitFor();
     expect(await places()).toEqual(before);
+    const filter = page.getByRole('combobox', { name: 'filter' });
+    expect(await filter.inputValue()).toBe('line=lan direction=out unit=300');
+    expect(await filter.getAttribute('aria-invalid')).toBe('true');
+    await page.getByLabel('unit').fill('1');
+    await page.keyboard.press('Enter');
+    await expect
+      .poll(() => new URL(page.url()).searchParams.get('filter'), PATIENT)
+      .toBe('line=lan direction=out unit=1');
     await page.getByRole('button', { name: 'Clear' }).click();
     await expect.poll(() => new URL(page.url()).search, PATIENT).toBe('');
+  });
+
+  test('completes a filter as it is typed, by keys alone, and has it in the address', async () => {
+    const served = await serve();
+    await crowd(served, 30);
+    const page = await openPage(served, '/traffic');
+    await expect.poll(() => rowCount(page), PATIENT).toBeGreaterThan(60);
+    const filter = page.getByRole('combobox', { name: 'filter' });
+    await filter.focus();
+    expect(await filter.getAttribute('aria-expanded')).toBe('false');
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('option', { name: 'line= the line' }).waitFor();
+    await page.keyboard.type('dire');
+    await expect
+      .poll(() => page.locator('[role=option]').allTextContents(), PATIENT)
+      .toEqual(['direction= the direction']);
+    await page.keyboard.press('ArrowDown');
+    const active = await filter.getAttribute('aria-activedescendant');
+    expect(await page.locator('[role=option][aria-selected=true]').getAttribute('id')).toBe(active);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => filter.inputValue(), PATIENT).toBe('direction=');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type(' fc=');
+    // What was seen comes first.
+    await page.getByRole('option', { name: '3 read holding registers' }).waitFor();
+    await page.keyboard.type('3');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => rowCount(page), PATIENT).toBe(30);
+    expect(new URL(page.url()).searchParams.get('filter')).toBe('direction=out fc=3');
+    await page.keyboard.type(' unt');
+    await page.keyboard.press('Enter');
+    await page
+      .getByRole('alert')
+      .getByText(/^expected a field: .*, got "unt" \(at character 20 of the filter\)$/)
+      .waitFor();
+    expect(await rowCount(page)).toBe(30);
+    await page.reload();
+    await expect
+      .poll(() => page.getByRole('combobox', { name: 'filter' }).inputValue(), PATIENT)
+      .toBe('direction=out fc=3');
+  });
+
+  test('has one row for a request and its reply when asked, opened to both frames', async () => {
+    const served = await serve();
+    await crowd(served, 30);
+    const page = await openPage(served, '/traffic?filter=fc%3D3');
+    await expect.poll(() => rowCount(page), PATIENT).toBe(60);
+    await page.getByRole('checkbox', { name: 'Join request and reply' }).check();
+    await expect.poll(() => rowCount(page), PATIENT).toBe(30);
+    expect(new URL(page.url()).searchParams.get('join')).toBe('true');
+    await page.getByRole('row', { name: 'exchange' }).last().click();
+    await page.getByRole('heading', { name: /^request #/ }).waitFor();
+    await page.getByRole('heading', { name: /^reply #/ }).waitFor();
+    await page.getByText('following').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('checkbox', { name: 'Join request and reply' }).uncheck();
+    await expect.poll(() => rowCount(page), PATIENT).toBe(60);
   });
 
   test('shows only problems when asked, and what its colours mean', async () => {
@@ -158,11 +228,11 @@ describeInBrowser('the Traffic view', () => {
     expect(await page.getByRole('row', { name: 'flip' }).getAttribute('class')).toContain('spoilt');
     await page.getByRole('list', { name: 'Colours' }).getByText('changed by a fault').waitFor();
     const show = (which: string) => page.getByRole('combobox', { name: 'Show' }).selectOption(which);
-    const filters = page.locator('.filters summary');
+    const filter = page.getByRole('combobox', { name: 'filter' });
     await show('only problems');
     await expect.poll(() => rowCount(page), PATIENT).toBe(2);
-    expect(new URL(page.url()).searchParams.get('problems')).toBe('true');
-    expect(await filters.textContent()).toBe('Filter: line bus, only problems');
+    expect(new URL(page.url()).searchParams.get('filter')).toBe('line=bus problem');
+    expect(await filter.inputValue()).toBe('line=bus problem');
     // What a rule has ordered, and what went wrong by itself.
     await show('only what rules did');
     await expect.poll(() => rowCount(page), PATIENT).toBe(1);
@@ -172,7 +242,7 @@ describeInBrowser('the Traffic view', () => {
     expect(await rowCount(page)).toBe(1);
     await show('everything');
     await expect.poll(() => rowCount(page), PATIENT).toBeGreaterThan(5);
-    expect(await filters.textContent()).toBe('Filter: line bus');
+    expect(await filter.inputValue()).toBe('line=bus');
   });
 
   test('has no times on the strip of a line on which nothing has passed', async () => {

@@ -2,15 +2,17 @@ import './conversations.css';
 import { signal, useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useMemo } from 'preact/hooks';
+import { partOf, type SeenValues } from '../../../../simulator/filter/complete.js';
 import type { StreamedView } from '../../../../simulator/traffic/view-schema.js';
 import { ask } from '../../api.js';
 import { comebacks, followTraffic, restarts, summary } from '../../live.js';
 import { go, hrefOf, route } from '../../route.js';
-import { Empty, Refused, Select } from '../../ui/controls.js';
+import { Empty, Select } from '../../ui/controls.js';
 import { together } from '../../ui/element.js';
 import { count, rateText } from '../../ui/format.js';
 import { details, lineNamed } from '../lines/details.js';
-import { filterIn, withValues } from '../traffic/filter.js';
+import { filterIn, NO_PARAMETERS, withField, withValues } from '../traffic/filter.js';
+import { FilterField, useFilter } from '../traffic/filter-field.js';
 import { Conversations, lengthOf, MOST, orderedTroubles, ownTroubles, SPARK_S, type Talk } from './model.js';
 import { OpenedConversation } from './opened.js';
 
@@ -20,45 +22,51 @@ const FIRST = 2000;
 const DRAW_MS = 500;
 
 /** Reads the traffic of a filter, until the returned function is called. */
-function follow(
-  filter: URLSearchParams,
-  talks: Conversations,
-  changed: () => void,
-  refused: (why: string) => void,
-) {
-  let isOver = false;
+function follow(text: string, talks: Conversations, changed: () => void, refused: (why: string) => void) {
+  const filter = new URLSearchParams(text === '' ? {} : { filter: text });
+  let turn = 0;
+  let seen = 0;
   let stop = () => {};
+  const add = (events: readonly StreamedView[]) => {
+    talks.add(events.filter((event) => event.kind === 'left out' || event.seq > seen));
+    for (const event of events) if (event.kind !== 'left out') seen = Math.max(seen, event.seq);
+    changed();
+  };
   const begin = async () => {
+    stop();
+    const mine = ++turn;
+    if (document.hidden) return;
     const query = new URLSearchParams(filter);
     query.set('limit', String(FIRST));
     const answer = await ask<{ events: readonly StreamedView[]; next: number }>('GET', `/traffic?${query}`);
-    if (isOver) return;
+    if (mine !== turn) return;
     if (!answer.ok) {
       refused(answer.problem.detail);
       return;
     }
-    talks.add(answer.value.events);
-    changed();
+    add(answer.value.events);
     stop = followTraffic({
       filter,
       after: answer.value.next,
-      onBatch: (events) => {
-        talks.add(events);
-        changed();
-      },
+      onBatch: add,
       onRefused: ({ detail }) => refused(detail),
     });
   };
+  // A page that was hidden reads the newest events when it is shown again, not all that passed meanwhile.
+  document.addEventListener('visibilitychange', begin);
   void begin();
   return () => {
-    isOver = true;
+    document.removeEventListener('visibilitychange', begin);
+    turn++;
     stop();
   };
 }
 
 /** The view `/conversations`: a row for each question that clients ask. */
 export function ConversationsView() {
-  const filterText = filterIn(route.value.query).toString();
+  const { query } = route.value;
+  const lines = summary.value?.lines.map(({ name }) => name) ?? [];
+  const filterText = filterIn(query, lines);
   const refusal = useSignal('');
   const version = useSignal(0);
   const isRead = useSignal(false);
@@ -78,7 +86,7 @@ export function ConversationsView() {
     };
     return together(
       details.follow(),
-      follow(new URLSearchParams(filterText), now, changed, (why) => {
+      follow(filterText, now, changed, (why) => {
         refusal.value = why;
       }),
       () => clearTimeout(timer),
@@ -86,17 +94,18 @@ export function ConversationsView() {
   }, [filterText, restarts.value, comebacks.value]);
   void version.value;
   const { all, noises } = talks.value;
-  const lines = summary.value?.lines.map(({ name }) => name) ?? [];
-  const { query } = route.value;
+  const setFilter = (filter: string) =>
+    go(hrefOf('conversations', [], withValues(query, { ...NO_PARAMETERS, filter })), 'replace');
+  const written = useFilter(filterText, setFilter);
   const nowUs = summary.value?.monotonicUs ?? 0;
   return html`<div class="stack">
     <div class="flow">
-      <${Select} label="Line" value=${query.get('line') ?? ''} choices=${[['', 'all lines'], ...lines]}
-        onChange=${(line: string) => go(hrefOf('conversations', [], withValues(query, { line })), 'replace')} />
+      <${Select} label="Line" value=${partOf(filterText, 'line')?.values?.join() ?? ''} choices=${[['', 'all lines'], ...lines]}
+        onChange=${(line: string) => setFilter(withField(filterText, 'line', [line], lines))} />
+      <${FilterField} written=${written} refusal=${refusal.value || undefined} seen=${() => seenIn(all, lines)} />
       <span class="dim">${count(all.length)}${all.length === MOST ? ' shown' : ''} questions${filterText === '' ? '' : ', filtered'}</span>
-      <a class="end" href=${hrefOf('traffic', [], new URLSearchParams(filterText))}>Each frame, in Traffic</a>
+      <a class="end" href=${hrefOf('traffic', [], filterText === '' ? {} : { filter: filterText })}>Each frame, in Traffic</a>
     </div>
-    ${refusal.value === '' ? null : html`<${Refused}>${refusal.value}<//>`}
     ${
       all.length === 0 && noises.size === 0
         ? html`<${Empty} title="Conversations">${isRead.value ? 'No client asks anything that passes the filter.' : 'Reading the traffic.'}<//>`
@@ -117,6 +126,18 @@ export function ConversationsView() {
           </div>`
     }
   </div>`;
+}
+
+/** The values of fields that the questions show. */
+function seenIn(talks: readonly Talk[], lines: readonly string[]): SeenValues {
+  const among = (of: (talk: Talk) => readonly unknown[]) => [...new Set(talks.flatMap(of).map(String))];
+  return {
+    line: lines,
+    unit: among(({ unit }) => [unit]),
+    fc: among(({ code }) => [code]),
+    exception: among(({ exceptions }) => [...exceptions.keys()]),
+    rule: among(({ rules }) => [...rules.keys()].map((did) => did.replace(/: \w+$/, ''))),
+  };
 }
 
 interface TalkRowProps {
@@ -149,7 +170,7 @@ function TalkRow({ of, nowUs }: TalkRowProps) {
   }}>
     <summary>
       <span class="long"><i key=${of.asked} class=${isQuiet ? 'pulse quiet' : 'pulse'} aria-hidden="true"></i><b>${line}</b> unit ${unit} ${device ?? ''} · ${what}</span>
-      <span>${isQuiet ? `last ${agoText(lastUs, nowUs)}` : pace.join(' · ')}
+      <span class="pace"><span>${isQuiet ? `last ${agoText(lastUs, nowUs)}` : pace.join(' · ')}</span>
         <svg class="spark" viewBox=${`0 0 ${SPARK_S} 12`} preserveAspectRatio="none" aria-hidden="true">
           <path d=${spark.map((n, i) => (n > 0 ? `M${i} 12h1v${((-12 * n) / most).toFixed(1)}h-1z` : '')).join('')} /></svg></span>
       <span class="values mono" title=${values}>${values}</span>

@@ -50,12 +50,23 @@ export interface Chunk {
   until: number;
   /** The rows; undefined while they are not in memory. */
   rows: Row[] | undefined;
+  total: number;
+  /** Those of the rows that the table shows. */
+  shown: Row[] | undefined;
   size: number;
   /** Number of rows that are events. */
   events: number;
   usedAt: number;
   /** Whether the rows are of an earlier run of the simulator. */
   readonly isEarlier?: boolean;
+}
+
+function newChunk(after: number, until: number): Chunk {
+  return { after, until, rows: [], total: 0, shown: [], size: 0, events: 0, usedAt: 0 };
+}
+
+function gone(count: number): Row[] {
+  return Array.from({ length: Math.max(0, count) }, () => GONE);
 }
 
 export function isEvent(row: Row | undefined): row is Event {
@@ -75,18 +86,21 @@ export class Chunks {
   readonly list: Chunk[] = [];
   /** Sequence number up to which all events were looked at. */
   after: number;
+  /** Whether a request is not shown whose reply is in the same chunk: the reply stands for both. */
+  readonly isJoined: boolean;
   #size = 0;
   #uses = 0;
 
   /**
    * @param after sequence number after which the rows begin
+   * @param isJoined see there
    * @param earlier rows of earlier runs of the simulator, see `rowsBefore`
    */
-  constructor(after: number, earlier: readonly Row[] = []) {
+  constructor(after: number, isJoined = false, earlier: readonly Row[] = []) {
     this.after = after;
+    this.isJoined = isJoined;
     if (earlier.length === 0) return;
-    const nothing = { after: Number.NEGATIVE_INFINITY, until: 0, size: 0, events: 0, usedAt: 0 };
-    const chunk: Chunk = { ...nothing, rows: [], isEarlier: true };
+    const chunk: Chunk = { ...newChunk(Number.NEGATIVE_INFINITY, 0), isEarlier: true };
     this.list.push(chunk);
     for (const row of earlier) this.#put(chunk, row);
   }
@@ -111,8 +125,8 @@ export class Chunks {
       let chunk = this.list.at(-1);
       // Skipped events are in a chunk of their own, because the events around them are fetched without them.
       const isApart = isSkip(row) || isSkip(chunk?.rows?.[0]) || chunk?.isEarlier;
-      if (!chunk?.rows || chunk.size >= CHUNK || isApart) {
-        chunk = { after: this.after, until: this.after, rows: [], size: 0, events: 0, usedAt: 0 };
+      if (!chunk?.rows || chunk.total >= CHUNK || isApart) {
+        chunk = newChunk(this.after, this.after);
         this.list.push(chunk);
       }
       this.#put(chunk, row);
@@ -127,18 +141,18 @@ export class Chunks {
     const older = rows.filter((row) => isEvent(row) && row.seq <= known) as Event[];
     const [first] = older;
     if (!first) return 0;
-    const chunk = { after: first.seq - 1, until: known, rows: [], size: 0, events: 0, usedAt: 0 };
+    const chunk = newChunk(first.seq - 1, known);
     for (const row of older) this.#put(chunk, row);
     this.list.unshift(chunk);
     this.#letGo();
-    return older.length;
+    return chunk.size;
   }
 
   /** The rows between two indices. Those that are not in memory are `loading`: see `missing`. */
   rows(from: number, to: number): Row[] {
     const found: Row[] = [];
     this.#visit(from, to, (chunk, begin, end) => {
-      if (chunk.rows) found.push(...chunk.rows.slice(begin, end));
+      if (chunk.shown) found.push(...chunk.shown.slice(begin, end));
       else for (let i = begin; i < end; i++) found.push(LOADING);
     });
     return found;
@@ -155,18 +169,29 @@ export class Chunks {
 
   /** Puts events back into a chunk. Events that are no longer kept are `gone` rows at its beginning. */
   fill(chunk: Chunk, rows: readonly Row[]): void {
-    const own = rows.filter((row) => isEvent(row) && row.seq <= chunk.until).slice(-chunk.size);
-    chunk.rows = [...Array.from({ length: chunk.size - own.length }, () => GONE), ...own];
+    const own = rows.filter((row) => isEvent(row) && row.seq <= chunk.until).slice(-chunk.total);
+    chunk.rows = [...gone(chunk.total - own.length), ...own];
+    const shown: Row[] = [];
+    for (const row of own) this.#show(shown, row);
+    chunk.shown = [...gone(chunk.size - shown.length), ...shown.slice(-chunk.size)];
     chunk.usedAt = ++this.#uses;
     this.#letGo();
   }
 
-  /** The index of the row of an event; undefined if it is not in memory. */
+  /** An event in memory, whether or not the table shows it. */
+  find(seq: number): Event | undefined {
+    const isMeant = (row: Row): row is Event => isEvent(row) && row.seq === seq;
+    return this.list.find(({ after, until }) => seq > after && seq <= until)?.rows?.find(isMeant);
+  }
+
+  /** The index of the row that shows an event; undefined if it is not in memory. */
   indexOf(seq: number): number | undefined {
     let before = 0;
     for (const chunk of this.list) {
       if (seq > chunk.after && seq <= chunk.until) {
-        const at = chunk.rows?.findIndex((row) => isEvent(row) && row.seq === seq) ?? -1;
+        const isMeant = (row: Row) =>
+          isEvent(row) && (row.seq === seq || (this.isJoined && row.request === seq));
+        const at = chunk.shown?.findIndex(isMeant) ?? -1;
         return at < 0 ? undefined : before + at;
       }
       before += chunk.size;
@@ -176,13 +201,25 @@ export class Chunks {
 
   #put(chunk: Chunk, row: Row): void {
     chunk.rows?.push(row);
-    chunk.size++;
-    this.#size++;
+    chunk.total++;
+    const more = this.#show(chunk.shown ?? [], row);
+    chunk.size += more;
+    this.#size += more;
     chunk.usedAt = ++this.#uses;
     if (isSkip(row)) chunk.until = row.until;
     if (!isEvent(row)) return;
     chunk.events++;
     chunk.until = Math.max(chunk.until, row.seq);
+  }
+
+  /** Adds a row to those that are shown. @returns by how many they are more */
+  #show(shown: Row[], row: Row): number {
+    const request = this.isJoined && isEvent(row) ? row.request : undefined;
+    const at =
+      request === undefined ? -1 : shown.findLastIndex((other) => isEvent(other) && other.seq === request);
+    if (at >= 0) shown.splice(at, 1);
+    shown.push(row);
+    return at >= 0 ? 0 : 1;
   }
 
   #visit(from: number, to: number, visit: (chunk: Chunk, begin: number, end: number) => void): void {
@@ -213,7 +250,8 @@ export class Chunks {
       .slice(0, -1)
       .filter(({ rows, isEarlier }) => rows && !isSkip(rows[0]) && !isEarlier);
     held.sort((a, b) => a.usedAt - b.usedAt);
-    for (const chunk of held.slice(0, Math.max(0, held.length - MOST_HELD))) chunk.rows = undefined;
+    for (const chunk of held.slice(0, Math.max(0, held.length - MOST_HELD)))
+      chunk.rows = chunk.shown = undefined;
     return 0;
   }
 }
@@ -278,7 +316,7 @@ export function stripSource(chunks: Chunks, line: string, wire: Wire): Source {
 }
 
 function piecesIn(chunk: Chunk, line: string, wire: Wire): ChunkPieces | undefined {
-  const { rows, size } = chunk;
+  const { rows, total: size } = chunk;
   if (!rows) {
     // The pieces go with the events that they were made from.
     made.delete(chunk);

@@ -3,7 +3,6 @@ import type { Answer, RemoteRefusal } from '../../../../common/rest-client/clien
 import { ask } from '../../api.js';
 import { followTraffic, readUpTo, summary } from '../../live.js';
 import { CHUNK, type Chunk, Chunks, type Event, isEvent, type Row, rowsBefore } from './chunks.js';
-import { laterOf } from './filter.js';
 
 interface FeedPage {
   readonly events: readonly Event[];
@@ -27,6 +26,8 @@ const PAGE = 2 * CHUNK;
  * after the last event read, so nothing is lost that the simulator still keeps.
  */
 export class Feed {
+  readonly text: string;
+  /** The text as a parameter of REST. */
   readonly filter: URLSearchParams;
   /** Number that changes whenever the rows have changed. */
   readonly version = signal(0);
@@ -36,19 +37,25 @@ export class Feed {
   readonly isEmpty = signal<boolean | undefined>(undefined);
   /** Number of rows that this version has added at the beginning; negative if it has removed them. */
   shift = 0;
-  rows = new Chunks(0);
+  rows: Chunks;
   #isBusy = false;
   #hasOlder = true;
   #generation = 0;
   #stopFollowing = () => {};
 
-  /** @param before the feed of the run of the simulator before this one; its last rows stay above */
-  constructor(filter: URLSearchParams, before?: Feed) {
-    this.filter = filter;
+  /**
+   * @param text a filter
+   * @param isJoined whether one row is for a request and its reply
+   * @param before the feed of the run of the simulator before this one; its last rows stay above
+   */
+  constructor(text: string, isJoined: boolean, before?: Feed) {
+    this.text = text;
+    this.rows = new Chunks(0, isJoined);
+    this.filter = new URLSearchParams(text === '' ? {} : { filter: text });
     const now = summary.peek();
     const earlier = before && now ? rowsBefore(before.rows, now) : [];
     if (!before || earlier.length === 0) return;
-    this.rows = new Chunks(0, earlier);
+    this.rows = new Chunks(0, isJoined, earlier);
     this.#hasOlder = false;
     this.isEmpty.value = false;
     // A refusal is not the user's pause: the new run may accept the filter.
@@ -63,7 +70,7 @@ export class Feed {
   /** Shows the events from a moment on, and stops following. @returns the first of them */
   async goTo(moment: string): Promise<Answer<Event | undefined>> {
     const answer = await this.#read({
-      since: laterOf(moment, this.filter.get('since')),
+      since: moment,
       after: 0,
       limit: PAGE,
     });
@@ -174,7 +181,7 @@ export class Feed {
     this.#generation++;
     this.#stopFollowing();
     this.#hasOlder = true;
-    this.rows = new Chunks(after);
+    this.rows = new Chunks(after, this.rows.isJoined);
     batch(() => {
       this.isPaused.value = true;
       this.#add(rowsOf(page));

@@ -1,4 +1,7 @@
-/** The filters of the form, in its order. They are those of `/api/v1/traffic`. */
+import { withPart } from '../../../../simulator/filter/complete.js';
+import { fieldNamed } from '../../../../simulator/filter/fields.js';
+
+/** The fields of the form, in its order. They are parameters of `/api/v1/traffic`, too. */
 export const FILTERS = [
   'line',
   'unit',
@@ -13,13 +16,41 @@ export const FILTERS = [
 
 export type FilterName = (typeof FILTERS)[number];
 
-/** The filters in an address. `problems` is a switch beside the form. Other keys are about the page. */
-export function filterIn(query: URLSearchParams): URLSearchParams {
-  const entries = [...FILTERS, 'problems'].flatMap((name) =>
-    query.getAll(name).map((value) => [name, value]),
-  );
-  return new URLSearchParams(entries.filter(([, value]) => value !== ''));
+/**
+ * The filter in an address, as one text: `filter`, and what parameters of REST ask.
+ * @param lines names of lines, which may have commas
+ */
+export function filterIn(query: URLSearchParams, lines: readonly string[] = []): string {
+  return [...FILTERS, 'host', 'problems'].reduce((text, name) => {
+    const written = query.getAll(name).filter((value) => value !== '');
+    if (written.length === 0) return text;
+    return name === 'problems' ? withProblems(text, written[0]) : withField(text, name, written, lines);
+  }, query.get('filter') ?? '');
 }
+
+/** A filter that asks for what is written into a field of the form, besides all else. */
+export function withField(
+  text: string,
+  name: string,
+  written: readonly string[],
+  lines: readonly string[] = [],
+): string {
+  const values = written.flatMap((each) => (lines.includes(each) ? [each] : each.split(',')));
+  const field = fieldNamed(name);
+  return field ? withPart(text, field, values.map((each) => each.trim()).filter(Boolean)) : text;
+}
+
+/** A filter for problems. @param which as `problems` of REST; empty for everything */
+export function withProblems(text: string, which = ''): string {
+  return withPart(
+    text,
+    'problem',
+    which === 'true' ? undefined : which === '' || which === 'false' ? [] : [which],
+  );
+}
+
+/** What an address no longer says when its filter is one text. */
+export const NO_PARAMETERS = Object.fromEntries([...FILTERS, 'host', 'problems'].map((name) => [name, '']));
 
 /** A query with changed values; an empty value removes its key. */
 export function withValues(
@@ -34,17 +65,13 @@ export function withValues(
   return changed;
 }
 
-/** The later of two moments if both are times; otherwise the first. */
-export function laterOf(moment: string, bound: string | null): string {
-  return bound !== null && Date.parse(bound) > Date.parse(moment) ? bound : moment;
-}
-
 /** The addresses from which the filtered events are downloaded. */
-export function downloadsOf(filter: URLSearchParams) {
-  const csv = new URLSearchParams(filter);
-  csv.set('format', 'csv');
-  csv.set('limit', '100000');
-  const [pcapng, learned] = ['capture.pcapng', 'learned.yaml'].map((file) => `/api/v1/${file}?${filter}`);
+export function downloadsOf(filter: string) {
+  const asked = filter === '' ? undefined : { filter };
+  const csv = new URLSearchParams({ ...asked, format: 'csv', limit: '100000' });
+  const [pcapng, learned] = ['capture.pcapng', 'learned.yaml'].map(
+    (file) => `/api/v1/${file}?${new URLSearchParams(asked)}`,
+  );
   return { csv: `/api/v1/traffic?${csv}`, pcapng, learned };
 }
 

@@ -1,3 +1,4 @@
+import { DAMAGE } from '../../../../simulator/filter/filter.js';
 import { type Event, isEvent, type Row } from './chunks.js';
 
 /** The texts of a row, by column. */
@@ -35,8 +36,9 @@ const ABSENT = {
 /** Most bytes that are put into a row; more than the widest column shows. */
 const MOST_BYTES = 3 * 80;
 
-export function cellsOf(row: Row): Cells {
-  if (isEvent(row)) return eventCells(row);
+/** @param isJoined whether a response stands for its request, too */
+export function cellsOf(row: Row, isJoined = false): Cells {
+  if (isEvent(row)) return eventCells(row, isJoined);
   const empty = { seq: '', time: '', line: '', unit: '', function: '', faults: '', wait: '', bytes: '' };
   return { ...empty, kind: row.kind, text: absentText(row) };
 }
@@ -47,14 +49,14 @@ function absentText(row: Exclude<Row, Event>): string {
   return `Events ${row.after + 1} to ${row.until} were not read: the page was hidden, or too far behind.`;
 }
 
-function eventCells(event: Event): Cells {
+function eventCells(event: Event, isJoined: boolean): Cells {
   const { line, kind, unit, function: code, text, bytes = '', faults = [] } = event;
-  const us = kind === 'reply' ? event.responseTimeUs : event.pauseUs;
+  const us = kind === 'reply' || isJoined ? (event.responseTimeUs ?? event.pauseUs) : event.pauseUs;
   return {
     seq: String(numberOf(event)),
     time: timeText(event.time),
     line,
-    kind,
+    kind: isJoined && event.request !== undefined ? 'exchange' : kind,
     unit: unit === undefined ? '' : String(unit),
     function: code === undefined ? '' : String(code),
     text,
@@ -78,17 +80,6 @@ export function timeText(iso: string): string {
 export function numberOf({ seq, earlier }: Event): number {
   return earlier?.seq ?? seq;
 }
-
-/** Kinds of events that are damage. */
-export const DAMAGE: ReadonlySet<string> = new Set([
-  'damaged',
-  'discarded',
-  'duplicate',
-  'collision',
-  'loop',
-  'overrun',
-  'damaged characters',
-]);
 
 /**
  * The colour of a row. `out`: sent as the device gave it. `spoilt`: a fault rule acted. `missing`: not

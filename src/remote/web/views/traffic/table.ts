@@ -119,7 +119,7 @@ export function Table({ feed, selected, onSelect, onOpen, onPause }: TableProps)
       <div role="presentation" style=${{ transform: `translateY(${span.from * ROW}px)` }}>
         ${rows.map((row, i) => {
           const at = span.from + i;
-          return html`<${TableRow} key=${at % (rows.length || 1)} row=${row} id=${`${id}-${at}`} index=${at}
+          return html`<${TableRow} key=${at % (rows.length || 1)} row=${row} id=${`${id}-${at}`} index=${at} isJoined=${feed.rows.isJoined}
             isSelected=${at === index} onSelect=${onSelect} onShow=${(after: number) => void feed.goAfter(after)} />`;
         })}
       </div>
@@ -131,14 +131,15 @@ interface RowProps {
   readonly row: Row;
   readonly id: string;
   readonly index: number;
+  readonly isJoined: boolean;
   readonly isSelected: boolean;
   readonly onSelect: (event: Event) => void;
   /** Called with a sequence number when somebody wants to see what came after it. */
   readonly onShow: (after: number) => void;
 }
 
-function TableRow({ row, id, index, isSelected, onSelect, onShow }: RowProps) {
-  const cells = cellsOf(row);
+function TableRow({ row, id, index, isJoined, isSelected, onSelect, onShow }: RowProps) {
+  const cells = cellsOf(row, isJoined);
   return html`<div id=${id} class=${`row ${toneOf(row)} ${isEvent(row) ? '' : row.kind}`} role="row" aria-rowindex=${index + 2} aria-selected=${isSelected}
     onClick=${() => isEvent(row) && onSelect(row)}>
     ${NAMES.map(

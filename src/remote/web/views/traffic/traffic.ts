@@ -1,19 +1,31 @@
 import { signal, useComputed, useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import type { RemoteRefusal } from '../../../../common/rest-client/client.js';
+import { partOf, type SeenValues } from '../../../../simulator/filter/complete.js';
+import { fieldNamed } from '../../../../simulator/filter/fields.js';
 import { comebacks, connection, readUpTo, restarts, serverNow, summary } from '../../live.js';
 import { MOMENT_KEY, past } from '../../past.js';
 import { recorded } from '../../recorded.js';
 import { go, hrefOf, route } from '../../route.js';
 import { StripModel } from '../../strip/model.js';
 import { Legend, Strip } from '../../strip/strip.js';
-import { Button, Field, Folded, Select, State, sent, typed } from '../../ui/controls.js';
+import { Button, Field, Folded, Select, State, sent, switched, typed } from '../../ui/controls.js';
 import { count } from '../../ui/format.js';
 import { details, lineNamed, wireOf } from '../lines/details.js';
 import { type Event, isEvent, stripSource, type Event as TrafficEvent } from './chunks.js';
 import { Feed } from './feed.js';
-import { downloadsOf, FILTERS, type FilterName, filterIn, momentOf, withValues } from './filter.js';
+import {
+  downloadsOf,
+  FILTERS,
+  type FilterName,
+  filterIn,
+  momentOf,
+  NO_PARAMETERS,
+  withField,
+  withProblems,
+  withValues,
+} from './filter.js';
+import { FilterField, useFilter } from './filter-field.js';
 import { Opened } from './opened.js';
 import { numberOf } from './rows.js';
 import { Table } from './table.js';
@@ -24,6 +36,7 @@ interface ControlsProps {
   readonly onPause: () => void;
   readonly onNewest: () => void;
   readonly onFound: (event: TrafficEvent) => void;
+  readonly problems: string;
   readonly onProblems: (which: string) => void;
 }
 
@@ -39,8 +52,8 @@ const PROBLEMS = [
 const BEHIND = 2000;
 
 /** Pause, problems, jump, download, and the progress of the page. */
-function Controls({ feed, onPause, onNewest, onFound, onProblems }: ControlsProps) {
-  const { csv, pcapng, learned } = downloadsOf(feed.filter);
+function Controls({ feed, onPause, onNewest, onFound, problems, onProblems }: ControlsProps) {
+  const { csv, pcapng, learned } = downloadsOf(feed.text);
   const isPaused = feed.isPaused.value;
   return html`<div class="controls flow">
     ${
@@ -49,7 +62,7 @@ function Controls({ feed, onPause, onNewest, onFound, onProblems }: ControlsProp
         : html`<${Button} onClick=${onPause} disabled=${feed.isEmpty.value === undefined}>${isPaused ? 'Resume' : 'Pause'}<//>
     <${Button} onClick=${onNewest}>Newest<//>`
     }
-    <${Select} label="Show" value=${feed.filter.get('problems') ?? ''} choices=${PROBLEMS} onChange=${onProblems} />
+    <${Select} label="Show" value=${problems} choices=${PROBLEMS} onChange=${onProblems} />
     <${Progress} feed=${feed} />
     ${recorded ? null : html`<a href=${hrefOf('conversations', [], feed.filter)}>As conversations</a>`}
     <${Folded} summary="Jump, download">
@@ -112,9 +125,9 @@ function Jump({ feed, onFound }: Pick<ControlsProps, 'feed' | 'onFound'>) {
 }
 
 interface FilterBarProps {
-  readonly filter: URLSearchParams;
-  readonly refusal: RemoteRefusal | undefined;
-  readonly onChange: (values: Readonly<Partial<Record<FilterName | 'problems', string>>>) => void;
+  readonly feed: Feed;
+  readonly onChange: (text: string) => void;
+  readonly onJoin: (isJoined: boolean) => void;
 }
 
 const HINTS: Partial<Record<FilterName, readonly string[]>> = {
@@ -135,59 +148,92 @@ const HINTS: Partial<Record<FilterName, readonly string[]>> = {
   since: ['30s', '5m', '1h'],
 };
 
-const NONE = Object.fromEntries([...FILTERS, 'problems'].map((name) => [name, '']));
-
-/** The filters of the API. A field takes effect when it is left, or on Enter. */
-function FilterBar({ filter, refusal, onChange }: FilterBarProps) {
-  const text = filter.toString();
+/** The filter as a text, and fields that are parts of it. A field takes effect when it is left, or on Enter. */
+function FilterBar({ feed, onChange, onJoin }: FilterBarProps) {
+  const { text, refusal } = feed;
+  const written = useFilter(text, onChange);
   // Not in an effect: it would come after the paint, and replace what was typed by then.
-  const values = useMemo(() => signal(valuesOf(filter)), [text]);
-  const set = FILTERS.filter((name) => filter.has(name));
-  const problems = PROBLEMS.find(([value]) => value !== '' && value === filter.get('problems'));
-  const shown = [
-    ...set.map((name) => `${name} ${filter.getAll(name).join()}`),
-    ...(problems ? [problems[1]] : []),
-  ];
-  const problemOf = (name: FilterName) => refusal?.problems.find(({ path }) => path === name)?.message;
-  const offers = { ...HINTS, line: summary.value?.lines.map(({ name }) => name) ?? [] };
-  const apply = () => onChange(values.value);
-  return html`<details class="filters" open=${isWide}>
-    <summary>Filter: ${shown.join(', ') || 'off'}</summary>
-    <form onChange=${apply} onSubmit=${sent(apply)}>
-      ${FILTERS.map(
-        (
-          name,
-        ) => html`<${Field} key=${name} label=${name} mono value=${values.value[name]} problem=${problemOf(name)}
-          offers=${offers[name]} onInput=${(value: string) => {
-            values.value = { ...values.value, [name]: value };
-          }} />`,
-      )}
-      <${Button} disabled=${shown.length === 0} onClick=${() => onChange(NONE)}>Clear<//>
-    </form>
-  </details>`;
+  const values = useMemo(() => signal(valuesOf(text)), [text]);
+  const lines = summary.value?.lines.map(({ name }) => name) ?? [];
+  const offers = { ...HINTS, line: lines };
+  const apply = () => {
+    const before = valuesOf(text);
+    written.draft.value = FILTERS.filter((name) => values.value[name] !== before[name]).reduce(
+      (made, name) => withField(made, name, [values.value[name]], lines),
+      text,
+    );
+    written.apply();
+  };
+  return html`<div class="filters">
+    <div class="flow">
+      <${FilterField} written=${written} refusal=${refusal.value?.detail} seen=${() => seenIn(feed)} />
+      <${Button} disabled=${text === '' && written.draft.value === ''} onClick=${() => {
+        written.draft.value = '';
+        written.apply();
+      }}>Clear<//>
+    </div>
+    <label class="join" title="One row for both, with the turnaround; it opens to both frames">
+      <input type="checkbox" checked=${feed.rows.isJoined} onChange=${switched(onJoin)} /> Join request and reply</label>
+    <details><summary>Fields</summary>
+      <form onChange=${apply} onSubmit=${sent(apply)}>
+        ${FILTERS.map(
+          (name) => html`<${Field} key=${name} label=${name} mono value=${values.value[name]}
+            offers=${offers[name]} onInput=${(value: string) => {
+              values.value = { ...values.value, [name]: value };
+            }} />`,
+        )}
+        <button type="submit" hidden></button>
+      </form>
+    </details>
+  </div>`;
 }
 
-/** Whether the filters are always shown; a phone shows them on demand. */
-const isWide = matchMedia('(min-width: 900px)').matches;
+function valuesOf(text: string): Record<FilterName, string> {
+  return Object.fromEntries(
+    FILTERS.map((name) => [name, partOf(text, fieldNamed(name) ?? 'text')?.values?.join() ?? '']),
+  ) as Record<FilterName, string>;
+}
 
-function valuesOf(filter: URLSearchParams): Record<FilterName, string> {
-  return Object.fromEntries(FILTERS.map((name) => [name, filter.getAll(name).join()])) as Record<
-    FilterName,
-    string
-  >;
+/** How many of the newest rows are looked at for values that a filter may ask for. */
+const MOST_LOOKED = 2000;
+
+/** The values of fields that lines have and that the newest rows show. */
+function seenIn(feed: Feed): SeenValues {
+  const { rows } = feed;
+  const events = rows.rows(Math.max(0, rows.size - MOST_LOOKED), rows.size).filter(isEvent);
+  const among = (of: (event: TrafficEvent) => readonly unknown[]) =>
+    [...new Set(events.flatMap(of).filter((value) => value !== undefined))]
+      .map(String)
+      .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+  const devices = Array.from(details.current.value?.values() ?? []).flatMap(({ units }) =>
+    Object.values(units),
+  );
+  return {
+    line: summary.peek()?.lines.map(({ name }) => name) ?? [],
+    unit: among(({ unit }) => [unit]),
+    fc: among((event) => [event.function]),
+    device: [...new Set(devices)],
+    name: among(({ names = [] }) => names),
+    value: among(({ names = [] }) => names),
+    exception: among(({ exception }) => [exception]),
+    rule: among(({ faults = [] }) => faults.map(({ rule }) => rule)),
+    client: among(({ client }) => [client]),
+  };
 }
 
 /** The view `/traffic`: the strip of one line, the table, and the event that is open. */
 export function TrafficView() {
   const { query } = route.value;
-  const filterText = filterIn(query).toString();
+  const lines = summary.value?.lines.map(({ name }) => name) ?? [];
+  const filterText = filterIn(query, lines);
+  const isJoined = query.get('join') === 'true';
   const run = useRef(restarts.peek());
   const last = useRef<Feed | undefined>(undefined);
   const feed = useMemo(() => {
-    const isSame = last.current?.filter.toString() === filterText && run.current !== restarts.peek();
-    last.current = new Feed(new URLSearchParams(filterText), isSame ? last.current : undefined);
+    const isSame = last.current?.text === filterText && run.current !== restarts.peek();
+    last.current = new Feed(filterText, isJoined, isSame ? last.current : undefined);
     return last.current;
-  }, [filterText, restarts.value]);
+  }, [filterText, isJoined, restarts.value]);
   const model = useMemo(() => new StripModel(), []);
   const selected = useSignal<Event | undefined>(undefined);
   const opened = useRef<HTMLElement>(null);
@@ -266,18 +312,22 @@ export function TrafficView() {
     else if (was !== undefined) follow();
   }, [feed, past.value]);
 
-  const lines = summary.value?.lines.map(({ name }) => name) ?? [];
-  const line = query.get('strip') ?? query.get('line')?.split(',')[0] ?? lines[0] ?? '';
+  const line = query.get('strip') ?? partOf(filterText, 'line')?.values?.[0] ?? lines[0] ?? '';
   const detail = lineNamed(line);
   const wire = useMemo(() => wireOf(detail), [detail]);
   const version = feed.version.value;
   useEffect(() => model.setSource(stripSource(feed.rows, line, wire)), [feed, version, line, wire]);
   const isEmpty = useComputed(() => feed.isEmpty.value).value;
+  // One row for both is opened to both frames.
+  const request = isJoined ? feed.rows.find(selected.value?.request ?? 0) : undefined;
   const togglePause = () => (feed.isPaused.peek() ? feed.resume() : feed.pause());
 
-  return html`<${FilterBar} filter=${feed.filter} refusal=${feed.refusal.value} onChange=${set} />
+  const setFilter = (filter: string) => set({ ...NO_PARAMETERS, filter });
+  const problem = partOf(filterText, 'problem');
+  return html`<${FilterBar} feed=${feed} onChange=${setFilter} onJoin=${(is: boolean) => set({ join: is ? 'true' : '' })} />
     <${Controls} feed=${feed} onPause=${togglePause} onNewest=${follow} onFound=${selectInTable}
-      onProblems=${(problems: string) => set({ problems })} />
+      problems=${problem ? (problem.values?.join() ?? 'true') : ''}
+      onProblems=${(which: string) => setFilter(withProblems(filterText, which))} />
     <${StripBar} model=${model} lines=${lines} line=${line} onLine=${(name: string) => set({ strip: name })} />
     <${Strip} model=${model} label=${`Timing of line ${line}`} selected=${selected.value?.seq}
       onSelect=${(seq: number) => {
@@ -292,8 +342,14 @@ export function TrafficView() {
       </div>
       ${
         selected.value
-          ? html`<${Opened} key=${selected.value.seq} event=${selected.value} line=${lineNamed(selected.value.line)} self=${opened}
-            onGo=${(seq: number) => void goToEvent(seq)} onCentre=${() => selected.value && centre(selected.value)} />`
+          ? html`<div class="opened-pair">
+            ${[request, selected.value].map(
+              (event) =>
+                event &&
+                html`<${Opened} key=${event.seq} event=${event} line=${lineNamed(event.line)}
+                  self=${event === selected.value ? opened : undefined}
+                  onGo=${(seq: number) => void goToEvent(seq)} onCentre=${() => centre(event)} />`,
+            )}</div>`
           : html`<section class="opened panel dim" aria-label="No event is open">Select an event to see its bytes, field by field.</section>`
       }
     </div>`;
