@@ -73,6 +73,7 @@ describe('GET /api/v1/lines', () => {
         place: '127.0.0.1:0',
         address: { host: '127.0.0.1', port: 0 },
         link: null,
+        manners: {},
         settings: {
           tcp: { host: '127.0.0.1', port: 0, maxClients: 256, idleTimeout: 300_000 },
           framing: 'socket',
@@ -107,6 +108,7 @@ describe('GET /api/v1/lines', () => {
       reason: null,
       place: '/dev/ttyUSB0',
       link: null,
+      manners: {},
       settings: {
         serial: {
           path: '/dev/ttyUSB0',
