@@ -194,9 +194,9 @@ export class WatchedClient {
     this.#disturbedUntil = until;
   }
 
-  /** The client was seen to poll as usual. */
-  recovered(): void {
-    this.log.usualUntil = this.log.last;
+  /** The client was seen to poll as usual. @param isSure false while its next poll can show that it does not */
+  recovered(isSure = true): void {
+    if (isSure) this.log.usualUntil = this.log.last;
     this.#isDisturbed = false;
     this.isLost = false;
   }

@@ -298,13 +298,17 @@ export class Exam {
 
   /**
    * Waits for the next poll after one that came as usual.
-   * @returns false when it does not come in time; its reply does not matter
+   * @returns false when it does not come in time, or comes because the client did not take the reply to that one
    */
   async comesAgain(): Promise<boolean> {
     const last = this.askedAfter(0).at(-1);
     if (!last) return false;
     const most = this.#longestAfter(last.at) - (this.clock.now() - last.at);
-    return (await this.until(() => this.askedAfter(last.seq)[0], Math.max(0, most))) !== undefined;
+    const next = await this.until(() => this.askedAfter(last.seq)[0], Math.max(0, most));
+    const isTaken = askedInVain(this, this.askedAfter(this.client.disturbedUntil)).length === 0;
+    if (!next || !isTaken) return false;
+    this.log.usualUntil = Math.max(this.log.usualUntil, last.seq);
+    return true;
   }
 
   /** The longest time between two polls as usual, in ms, on a machine that is as late as since then. */

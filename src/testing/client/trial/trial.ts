@@ -338,7 +338,7 @@ export async function recovers(exam: Exam, judged: Judged, otherwise: () => Judg
     return (await exam.recover()) ? judged : otherwise();
   };
   if (exam.client.isWithoutRhythm || !(await exam.recover(1))) return later();
-  exam.client.recovered();
+  exam.client.recovered(false);
   return { ...judged, afterwards: { isInTime: () => exam.comesAgain(), later } };
 }
 

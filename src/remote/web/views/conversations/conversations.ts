@@ -103,7 +103,7 @@ export function ConversationsView() {
       <${Select} label="Line" value=${partOf(filterText, 'line')?.values?.join() ?? ''} choices=${[['', 'all lines'], ...lines]}
         onChange=${(line: string) => setFilter(withField(filterText, 'line', [line], lines))} />
       <${FilterField} written=${written} refusal=${refusal.value || undefined} seen=${() => seenIn(all, lines)} />
-      <span class="dim">${count(all.length)}${all.length === MOST ? ' shown' : ''} questions${filterText === '' ? '' : ', filtered'}</span>
+      <span class="dim">${count(all.length)}${all.length === MOST ? ' shown' : ''} ${all.length === 1 ? 'question' : 'questions'}${filterText === '' ? '' : ', filtered'}</span>
       <a class="end" href=${hrefOf('traffic', [], filterText === '' ? {} : { filter: filterText })}>Each frame, in Traffic</a>
     </div>
     ${
