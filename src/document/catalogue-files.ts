@@ -24,4 +24,4 @@ export function catalogueFile(id: string): string {
 export const likeSchema = readApart(() => z.enum(catalogueIds()));
 
 export const ABOUT_LIKE =
-  'The entry of the catalogue whose mistakes it has; `modbus-sim catalogue` lists the entries.';
+  'The catalogue entry that it behaves like; `modbus-sim catalogue` lists the entries.';

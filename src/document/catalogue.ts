@@ -52,7 +52,7 @@ export const catalogueEntrySchema = section(
     devices: 'Devices that were reported to do it.',
     sources: 'Who has reported it.',
     robust: 'What a robust client does.',
-    manners: 'What a device does that a good one would not.',
+    manners: 'How a device deviates from a good one.',
     line: 'Or settings of a line.',
     faults: 'Or fault rules, without a device or line.',
   },

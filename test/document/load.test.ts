@@ -80,7 +80,7 @@ devices:
     ['x: {1: m, "1": n}', 'x.1', 1],
   ])('takes no key twice: %j', (text, path, line) => {
     expect(problemsIn('twice.yaml', text)).toMatchObject([
-      { path, line, message: 'this key is there twice' },
+      { path, line, message: 'this key appears twice' },
     ]);
   });
 

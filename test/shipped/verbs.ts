@@ -179,7 +179,7 @@ const TRIALS: readonly Trial[] = [
       ...['extcap', '--capture', '--extcap-interface', 'modbus-sim-lan', '--fifo', newFile('fifo', '')],
       ...['--url', url, '--token', 'wrong'],
     ],
-    says: /expected Bearer and the token of the configuration/,
+    says: /expected Bearer and a configured token/,
     codes: [1],
     byHost: true,
   },

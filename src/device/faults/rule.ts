@@ -87,7 +87,11 @@ export const ruleSection = section({
       for: duration(1).optional(),
       requests: wholeNumber(1, UNLIMITED, 'a number of requests').optional(),
     },
-    { state: 'A name of your choice.', for: 'How long, in ms.', requests: 'For how many of its requests.' },
+    {
+      state: 'A name of your choice.',
+      for: 'How long, in ms.',
+      requests: 'Or for how many requests to the device.',
+    },
   )
     .describe(
       'Puts the device into a state once the rule has acted: `for` a time, and for as many of its `requests` (default: until its power is switched or it is reset).',

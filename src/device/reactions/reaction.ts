@@ -148,7 +148,7 @@ export function reaction<Parameters>({
 /** Returns why a reaction does not fit an entry that clients can't write. */
 export function unlessWritable({ table, writable }: ReactingEntry): string | undefined {
   if (table !== 'coils' && table !== 'holding') {
-    return 'expected a coil or a holding register: clients write no others';
+    return 'expected a coil or a holding register: clients can’t write to the other tables';
   }
   return writable ? undefined : 'expected write: true beside it: clients do not write this entry';
 }

@@ -65,7 +65,7 @@ const clockSchema = section(
     paused: flag.optional(),
   },
   {
-    speed: 'How fast it goes: 60 makes a minute of a second. Default: 1.',
+    speed: 'How fast it runs: at 60, a second counts as a minute. Default: 1.',
     paused: 'Whether the clock is paused.',
   },
 );
@@ -89,7 +89,7 @@ const serverIdSchema = section(
     running: flag.default(true),
     additional: identityText.max(180, { error: 'text of at most 180 bytes' }).default(''),
   },
-  { id: 'A byte, or up to 64 of them.', running: 'The run indicator.', additional: 'Text behind it.' },
+  { id: 'One byte, or up to 64 bytes.', running: 'The run indicator.', additional: 'Text behind it.' },
 );
 
 export const fileSchema = section(
@@ -136,12 +136,12 @@ const extras = {
 };
 
 const aboutExtras = {
-  identity: 'What functions 43/14 and 17 tell about the device.',
-  exceptionStatus: 'Up to eight coils for function 7, the first in the lowest bit.',
+  identity: 'What functions 43/14 and 17 report about the device.',
+  exceptionStatus: 'Up to eight coils for function 7; the first is the lowest bit.',
   serverId: 'What function 17 answers.',
   files: 'Files by number, for functions 20 and 21.',
   queues: 'FIFO queues by address, for function 24: a list of words, or a signal that feeds it.',
-  manners: 'What the device does that a good one would not.',
+  manners: 'How the device deviates from a good one.',
   like: ABOUT_LIKE,
 };
 
@@ -154,8 +154,8 @@ export const pymodbusReferenceSchema = section(
   },
   {
     ...aboutExtras,
-    pymodbus: 'A file of pymodbus.simulator with its registers.',
-    device: 'Which device of that file, if it has several.',
+    pymodbus: 'A pymodbus.simulator file with its registers.',
+    device: 'Which device in that file, if it has several.',
   },
 );
 
@@ -192,15 +192,15 @@ export const deviceSections = section(
   {
     ...aboutExtras,
     registers: 'The values of the device, in four tables.',
-    clock: 'The clock by which its signals move.',
+    clock: 'The clock that drives the device’s signals.',
     seed: 'The same seed gives the same random values. Default: 0.',
     real: 'A real device that answers here (docs/real-devices.md).',
     writes: '`true` lets clients write to the real device.',
-    whenSilent: 'What a client gets while the real device does not answer: nothing, or exception 0B.',
+    whenSilent: 'What a client receives while the real device does not answer: nothing, or exception 0B.',
     fallback: 'The simulated device that answers while the real one does not.',
     pause: 'Silence before each request to the real device, in ms.',
-    shadow: '`true` keeps the values of real replies in the registers of the fallback, or in its own.',
-    sunspec: 'Registers by SunSpec models (docs/sunspec.md): a list of models, or {models, base}.',
+    shadow: '`true` stores the values of real replies in the registers of the fallback, or in its own.',
+    sunspec: 'Registers from SunSpec models (docs/sunspec.md): a list of models, or {models, base}.',
   },
   oneOfKeys('registers', 'real', 'sunspec'),
 );

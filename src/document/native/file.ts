@@ -109,7 +109,7 @@ function warnOfInlets(devices: readonly DeviceDefinition[], at: At): void {
   for (const { name, life } of devices) {
     const waiting = life?.points.filter(({ signal }) => signal?.definition.kind === 'mqtt').length ?? 0;
     if (waiting > 0)
-      at.key(name).warn(`has a signal that takes values from a broker, and there is no section mqtt`);
+      at.key(name).warn(`has a signal that takes values from a broker, but there is no mqtt section`);
   }
 }
 

@@ -32,7 +32,7 @@ const pacingSchema = section(
     latency: duration(0, 1000).optional(),
   },
   {
-    chunk: 'How many bytes arrive at once: those of a FIFO, or `usb` for packets.',
+    chunk: 'How many bytes arrive at once: the size of a FIFO, or `usb` for USB packets.',
     latency: 'The latency timer of `usb`, in ms. Default: 16.',
   },
 );
@@ -48,10 +48,10 @@ export const rs485Schema = section(
     receiveWhileSending: flag.optional(),
   },
   {
-    mode: 'Who switches the driver: the adapter, the kernel, or this program by RTS.',
+    mode: 'What switches the driver: the adapter, the kernel, or this program through RTS.',
     rtsOnSend: 'The level of RTS while the line sends.',
-    delayBeforeSend: 'From switching the driver on to the first byte, in ms.',
-    delayAfterSend: 'From the last byte to switching the driver off, in ms.',
+    delayBeforeSend: 'Time from switching the driver on to the first byte, in ms.',
+    delayAfterSend: 'Time from the last byte to switching the driver off, in ms.',
     receiveWhileSending: 'Whether the receiver stays on meanwhile.',
   },
 );
@@ -77,8 +77,8 @@ export const unsolicitedSchema = section(
     bytes: 'Bytes as hexadecimal text, sent as they are.',
     frame: 'Or a valid frame.',
     before: 'Sends it before each reply.',
-    every: 'Sends it again and again, at this interval in ms.',
-    jitter: 'By how much that interval varies, in ms.',
+    every: 'Sends it repeatedly, at this interval in ms.',
+    jitter: 'How much that interval varies, in ms.',
   },
   { allOf: [oneOfKeys('bytes', 'frame'), oneOfKeys('every', 'before')] },
 );
@@ -97,10 +97,10 @@ export const ABOUT_PORT = {
   path: 'The path of the port (`modbus-sim ports` lists them), or `virtual` for a pseudo-terminal.',
   baudRate: 'Bits per second.',
   dataBits: '8 for RTU, 7 or 8 for ASCII.',
-  parity: 'The parity bit. Without one, the specification has two stop bits.',
+  parity: 'The parity bit. Without one, the specification asks for two stop bits.',
   stopBits: 'Stop bits.',
-  rs485: 'Who switches the driver of an RS-485 adapter.',
-  parityMarks: 'Whether the driver marks bytes with a wrong parity. Default: where it can.',
+  rs485: 'What switches the driver of an RS-485 adapter.',
+  parityMarks: 'Whether the driver marks bytes with a parity error. Default: where it can.',
   link: 'A virtual line has this stable name.',
   pacing: 'How bytes arrive at the client of a virtual line.',
 };
@@ -109,7 +109,7 @@ const aboutLine = {
   framing: 'How frames are made.',
   start: '`waiting` waits for a line that can’t be opened yet. Default: `start` of the file.',
   unsolicited: 'Bytes sent without a request: one message, or a list.',
-  units: 'Which device answers for which unit identifiers, as in {1: meter, 2-9: {copyOf: meter}}.',
+  units: 'The device for each unit identifier, as in {1: meter, 2-9: {copyOf: meter}}.',
 };
 
 export const serialLineSchema = section(
@@ -139,7 +139,7 @@ export const serialLineSchema = section(
       {
         t35: 'The silence that ends a frame, in ms. Default: 3.5 characters, and 1.75 ms above 19200 baud.',
         turnaround: 'The silence before a reply: t3.5, a time, or `eager`, as soon as the frame is complete.',
-        gap: 'The silence after which an incomplete frame is thrown away, in ms.',
+        gap: 'The silence after which an incomplete frame is discarded, in ms.',
       },
     ).optional(),
     whenBusy: oneOf(['queue', 'drop', 'replace']).default('replace'),
@@ -242,7 +242,9 @@ export const tlsLineSchema = section(
         ...connections,
         cert: text('the path of a certificate (PEM)'),
         key: text('the path of its private key (PEM)'),
-        ca: text('the path of the certificates that sign those of clients (PEM)').optional(),
+        ca: text(
+          'the path of the CA certificates that client certificates are checked against (PEM)',
+        ).optional(),
       },
       {
         ...aboutSocket,

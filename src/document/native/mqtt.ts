@@ -72,16 +72,16 @@ export const mqttSchema = section(
     url: 'The address of the broker.',
     username: 'The user of the broker.',
     password: 'Its password. MODBUS_SIM_MQTT_PASSWORD in the environment overrides it.',
-    ca: 'Certificates of authorities that sign that of the broker (PEM).',
+    ca: 'The CA certificates that the broker’s certificate is checked against (PEM).',
     cert: 'The certificate of this client (PEM).',
     key: 'Its private key (PEM).',
     client: 'The client identifier. Default: a new one for each connection.',
-    topic: 'What topics begin with. Default: modbus-sim/ and the name of this machine.',
+    topic: 'The prefix of all topics. Default: modbus-sim/ and the name of this machine.',
     qos: 'The quality of service.',
     labels: 'Labels of this bench, by which `fleet` finds it.',
     commands: 'What others may do over the broker.',
     publish: 'Whether values are published, and how often.',
-    sample: 'How often one event of the traffic is published, in ms. Default: never.',
+    sample: 'How often a traffic event is published, in ms. Default: never.',
     homeAssistant: 'Whether Home Assistant finds the values.',
     sparkplug: 'Whether the bench is a Sparkplug B edge node, and which.',
   },
@@ -95,14 +95,16 @@ export function nativeMqtt(
 ): MqttDefinition | undefined {
   const { ca, cert, key, labels, sparkplug, ...settings } = read;
   const { protocol, username, password, hostname: host } = new URL(settings.url);
-  if (username || password) return at.key('url').wrong('expected no user in it: write username and password');
+  if (username || password) return at.key('url').wrong('expected no user in it: use username and password');
   const isPlain = protocol === 'mqtt:' || protocol === 'ws:';
   for (const [name, value] of Object.entries({ ca, cert, key }))
     if (isPlain && value !== undefined) at.key(name).wrong(`is for mqtts: and wss:, not for ${protocol}`);
   if ((cert === undefined) !== (key === undefined))
     at.key(cert === undefined ? 'cert' : 'key').wrong('missing: a certificate and its key go together');
   if (isPlain && settings.commands === 'all' && !/^(?:localhost|127\..*|\[::1\])$/.test(host))
-    at.key('commands').warn(`whoever hears the network can read the password and then command: use mqtts:`);
+    at.key('commands').warn(
+      `anyone listening on the network can read the password and send commands: use mqtts:`,
+    );
   const files = {
     ...(ca && { ca: resolve(directory, ca) }),
     ...(cert && { cert: resolve(directory, cert) }),

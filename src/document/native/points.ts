@@ -139,8 +139,7 @@ function hintAtValue({ at, values }: PlacedValues, scale: number): void {
   };
   const [min, max] = [bound('min', Number.NEGATIVE_INFINITY), bound('max', Number.POSITIVE_INFINITY)];
   const outside = values.map((value) => Number(value) * scale).find((value) => value < min || value > max);
-  if (outside !== undefined)
-    value.warn(`${outside} is outside of its limits, which are ${rangeText(min, max)}`);
+  if (outside !== undefined) value.warn(`${outside} is outside its limits, which are ${rangeText(min, max)}`);
 }
 
 /** Warns about limits beyond what the type holds: the type decides there, and the limit is a mistake. */

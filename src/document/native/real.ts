@@ -49,7 +49,7 @@ export const realSchema = section(
     serial: 'The port that it is on.',
     tcp: 'Where it listens.',
     framing: 'How its frames are made. Default: rtu on a port, socket on TCP.',
-    unit: 'Its unit identifier. Default: the one that the client asks for.',
+    unit: 'Its unit identifier. Default: the one in the client’s request.',
     timeout: 'How long it may take to answer, in ms.',
   },
   oneOfKeys('serial', 'tcp'),
@@ -131,12 +131,12 @@ export function realProblems(
     const before = targets.get(keyOf(target)) ?? target;
     targets.set(keyOf(target), before);
     if (!isDeepStrictEqual(before, target))
-      wrong(['real', target.kind], 'another device has other settings for this port');
+      wrong(['real', target.kind], 'another device has different settings for this port');
     const used =
       target.kind === 'serial' && lines.find((line) => line.kind === 'serial' && isAt(line, target.path));
     if (used) wrong(['real', 'serial', 'path'], `${target.path} is used by line ${used.name} already`);
     if (leadsBackTo(name, target, byName, lines))
-      wrong(['real', target.kind], 'leads back to this device: a request would go round forever');
+      wrong(['real', target.kind], 'leads back to this device: a request would circulate forever');
     return issues.map((issue) => ({ device: name, issue }));
   });
 }

@@ -45,7 +45,10 @@ const apiSchema = section(
         cert: text('the path of a certificate (PEM)'),
         key: text('the path of its private key (PEM)'),
       },
-      { cert: 'A certificate (PEM), and those of intermediate authorities.', key: 'Its private key (PEM).' },
+      {
+        cert: 'A certificate, followed by any intermediate CA certificates (PEM).',
+        key: 'Its private key (PEM).',
+      },
     ).optional(),
     maxConnections: wholeNumber(1, 65535).optional(),
     mayReach: z
@@ -54,14 +57,14 @@ const apiSchema = section(
       .optional(),
   },
   {
-    host: 'The address to listen at. Default: 127.0.0.1.',
+    host: 'The address to listen on. Default: 127.0.0.1.',
     port: 'The TCP port; 0 is any free one. Default: 8080.',
-    token: 'Who sends it may do everything. Needed where others than this machine can connect.',
-    readTokens: 'Tokens of those who may only read.',
-    origins: 'Sites whose pages may use the interface.',
+    token: 'Whoever sends it may do everything. Required when other machines can connect.',
+    readTokens: 'Tokens that only allow reading.',
+    origins: 'Web sites whose pages may use the interface.',
     insecure: '`true` allows other machines without a token.',
     tls: 'The certificate for HTTPS.',
-    maxConnections: 'Connections at a time. Default: 64.',
+    maxConnections: 'The maximum number of connections at a time. Default: 64.',
     mayReach: 'Hosts of real devices that clients may name. Default: none.',
   },
 );
@@ -73,7 +76,10 @@ const fileShape = {
       size: size(1, 4096).default(16 * 2 ** 20),
       files: wholeNumber(1, 1000).default(10),
     },
-    { size: 'The most bytes of a file, such as 16MB.', files: 'The most files in the directory.' },
+    {
+      size: 'The maximum size of a file, such as 16MB.',
+      files: 'The maximum number of files in the directory.',
+    },
   ).prefault({}),
 };
 const trafficDirectory = text('the path of a directory');
@@ -89,11 +95,11 @@ const trafficSchema = section(
     ...fileShape,
   },
   {
-    events: 'How many events are kept in memory at most; 0 keeps none.',
-    bytes: 'How much memory they take at most, such as 64MB.',
-    file: 'The directory that files of traffic are written to. Nothing is written without it.',
+    events: 'The maximum number of events kept in memory; 0 keeps none.',
+    bytes: 'The maximum memory for them, such as 64MB.',
+    file: 'The directory for traffic files. Without it, nothing is written.',
     format: 'The format of these files.',
-    rotate: 'How large and how many they are at most.',
+    rotate: 'Their maximum size and number.',
   },
 );
 
@@ -129,7 +135,7 @@ export const fileSections = section(
     lines: 'Serial ports and listening sockets, by names of your choice.',
     faults: 'Rules that spoil replies (docs/faults.md).',
     api: 'Where the REST interface and the console listen, and who may use them.',
-    mqtt: 'The broker that the bench is on (docs/mqtt.md).',
+    mqtt: 'The MQTT broker of the bench (docs/mqtt.md).',
     traffic: 'How much traffic to keep in memory, and what to write to disk.',
     start:
       'What to do if a line can’t be opened: `waiting` keeps trying; `required` ends the program (default).',
@@ -146,8 +152,8 @@ export function nativeTraffic(
 ): TrafficDefinition {
   const { events, bytes, file, format, rotate } = read;
   if (file !== undefined) return { events, bytes, file: trafficFile({ file, format, rotate }, directory) };
-  if (at.key('format').value !== undefined) at.key('format').wrong('is for a file, which is missing');
-  if (at.key('rotate').value !== undefined) at.key('rotate').wrong('is for a file, which is missing');
+  if (at.key('format').value !== undefined) at.key('format').wrong('needs file, which is missing');
+  if (at.key('rotate').value !== undefined) at.key('rotate').wrong('needs file, which is missing');
   return { events, bytes };
 }
 

@@ -34,8 +34,8 @@ const modelSchema = section(
       .default({}),
   },
   {
-    model: 'The number of the model.',
-    values: 'Values by the names of points.',
+    model: 'The model number.',
+    values: 'Values by point name.',
     repeat: 'How often each repeating group is there.',
   },
 );

@@ -125,7 +125,7 @@ export function readUnits(at: At, isSocket: boolean, devices: DeviceNames): Unit
       const expected = `a unit identifier from ${isSocket ? '0 to 255' : '1 to 247'}, a range or *`;
       const isBroadcast = !isSocket && /^0(?:-|$)/.test(key);
       content.wrong(
-        `${isBroadcast ? '0 is the broadcast, which every device takes and none answers: ' : ''}${expectedMessage(expected, key)}`,
+        `${isBroadcast ? '0 is the broadcast address: every device takes it and none answers: ' : ''}${expectedMessage(expected, key)}`,
       );
     }
     const device = readDevice(content, devices);

@@ -108,7 +108,7 @@ export class NodeReader {
         merged.push(...this.#readMerge(pair.value as Node | null, at, depth + 1));
         continue;
       }
-      if (seen.has(key)) this.issues.push({ path: at, message: 'this key is there twice' });
+      if (seen.has(key)) this.issues.push({ path: at, message: 'this key appears twice' });
       seen.add(key);
       this.#count(key);
       object[key] = this.read(pair.value as Node | null, at, depth + 1);

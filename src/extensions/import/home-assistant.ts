@@ -63,7 +63,7 @@ class HubReader {
         else this.#entity(platform, withMerged(entity), path);
         // One entity can stand for thousands of values.
         if (!this.#collector.isFull) continue;
-        this.#note(path, 'the file has too many values: nothing behind this entity is read');
+        this.#note(path, 'the file has too many values: nothing after this entity is read');
         return;
       }
     }

@@ -79,7 +79,7 @@ function readItem(reader: Reader, item: Section, location: string): void {
   const name = wordOf(item.name) ?? '';
   const sensors = sectionsOf(item.sensors).filter(({ registers }) => registers !== undefined);
   if (sensors.length > 0)
-    collector.note(location, `${quote(name)}: is computed of several sensors, which are served one by one`);
+    collector.note(location, `${quote(name)}: is computed from several sensors, which are served separately`);
   const sources = sensors.length > 0 ? sensors : item.registers === undefined ? [] : [item];
   for (const source of sources) {
     const problem = addValue(reader, { ...item, ...source }, name, location);

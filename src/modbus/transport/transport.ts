@@ -33,7 +33,7 @@ export interface LineRequest {
   readonly clientId: number;
   /** The address of the client, `192.168.0.7:40112` or `[fe80::1]:40112`; a serial line has none. */
   readonly client?: string;
-  /** The address of ours that the client came to, on a line that has several. */
+  /** The local address that the client connected to, on a line with several. */
   readonly host?: string | undefined;
 }
 
@@ -93,7 +93,7 @@ export type Rejection =
 interface OfClient {
   readonly client: string;
   readonly clientId: number;
-  /** The address of ours that the client came to, on a line that has several. */
+  /** The local address that the client connected to, on a line with several. */
   readonly host?: string | undefined;
 }
 

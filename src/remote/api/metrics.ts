@@ -98,7 +98,7 @@ function* simulatorFamilies(
   yield plain(
     'summary',
     `${PREFIX}event_loop_lag_seconds`,
-    'How late timers were since the metrics were read last.',
+    'How late timers were since the last reading of the metrics.',
     lag?.map(({ quantile, seconds }) => [{ quantile }, seconds]) ?? [],
   );
   yield counter('requests', COUNTERS.requests, byFrame(all, 'requests'));
@@ -114,8 +114,8 @@ function* simulatorFamilies(
       all.map((line) => [{ line: line.name }, line.counters[name]]),
     );
   }
-  yield counter('exceptions', 'Replies that began with an exception, by its code.', exceptions(all));
-  yield counter('outcomes', 'What became of requests.', outcomes(all));
+  yield counter('exceptions', 'Replies that began with an exception, by exception code.', exceptions(all));
+  yield counter('outcomes', 'Outcomes of requests.', outcomes(all));
   yield counter('bytes', 'Bytes on the line.', bytes(all));
   yield counter('speaking_seconds', 'How long bytes were on the wire.', speaking(all));
   yield histogram(
@@ -140,28 +140,28 @@ function* simulatorFamilies(
   );
   yield gauge(
     'clients',
-    'Clients connected to the line now. Serial lines can not know theirs.',
+    'Clients connected to the line now. Serial lines can’t count theirs.',
     all.flatMap(({ name, clients }) => (clients === undefined ? [] : [[{ line: name }, clients]])),
   );
-  yield gauge('added_memory_bytes', 'Upper bound of the memory used by what REST added.', [
+  yield gauge('added_memory_bytes', 'Upper bound of the memory used by additions over REST.', [
     [{}, memory.used],
   ]);
-  yield gauge('added_memory_limit_bytes', 'How much memory it may take.', [[{}, memory.limit]]);
-  yield counter('traffic_events', 'Events of all lines in the stream of traffic.', [[{}, lastEvent]]);
+  yield gauge('added_memory_limit_bytes', 'How much memory they may use.', [[{}, memory.limit]]);
+  yield counter('traffic_events', 'Events of all lines in the traffic.', [[{}, lastEvent]]);
   yield counter(
     'traffic_events_dropped',
-    'Events that are not kept any more: newer ones took their place, or they were cleared.',
+    'Events no longer kept: newer ones took their place, or they were cleared.',
     [[{}, firstEvent - 1]],
   );
 }
 
 /** The metrics of a simulator on an MQTT broker. */
 export function* brokerFamilies({ connected, sent, received, waiting, lost }: MqttStatus): Generator<Family> {
-  yield gauge('mqtt_connected', 'Whether the broker is there (1) or not (0).', [[{}, connected ? 1 : 0]]);
+  yield gauge('mqtt_connected', 'Whether the broker is connected (1) or not (0).', [[{}, connected ? 1 : 0]]);
   yield counter('mqtt_messages_out', 'Messages that the broker has acknowledged.', [[{}, sent]]);
-  yield counter('mqtt_messages_in', 'Messages that came from the broker.', [[{}, received]]);
-  yield gauge('mqtt_messages_waiting', 'Messages that wait for the broker.', [[{}, waiting]]);
-  yield counter('mqtt_messages_lost', 'Messages that were given up, because too many waited.', [[{}, lost]]);
+  yield counter('mqtt_messages_in', 'Messages received from the broker.', [[{}, received]]);
+  yield gauge('mqtt_messages_waiting', 'Messages waiting for the broker.', [[{}, waiting]]);
+  yield counter('mqtt_messages_lost', 'Messages dropped because too many were waiting.', [[{}, lost]]);
 }
 
 /** Counts by line, unit and function; those that are 0 are left out. */
@@ -222,7 +222,7 @@ function sumOf(rows: Float64Array, name: SumName): number {
 
 const metrics = {
   summary: 'Get the metrics',
-  description: 'Counts and times of every line, and how busy the program is, for Prometheus.',
+  description: 'Counters and times of every line, and how busy the program is, for Prometheus.',
   tags: ['program'],
   response: {
     200: { description: 'Metrics in the text format.', content: { 'text/plain': { schema: z.string() } } },

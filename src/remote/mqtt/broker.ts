@@ -68,7 +68,7 @@ const LONGEST_PAUSE_TAKEN_OVER_MS = 60_000;
  */
 const STEADY_MS = 60_000;
 const MOST_TOLD = 3;
-const COMES_AND_GOES = `it comes and goes, and is reported again when a connection has lasted ${STEADY_MS / 1000} s`;
+const COMES_AND_GOES = `it connects and disconnects repeatedly; this is reported again when a connection has lasted ${STEADY_MS / 1000} s`;
 
 /**
  * Longest packet in bytes; a longer one ends the connection before it is stored. The longest request fits,

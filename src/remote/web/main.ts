@@ -140,7 +140,7 @@ function ConnectionState() {
   if (now.state === 'connecting') return html`<${State} tone="warn">connecting<//>`;
   if (now.state === 'restarting')
     return html`<${State} tone="warn">REST restarts<//>
-      <p class="banner warn long" role="status">REST is being started again. The lines go on meanwhile.</p>`;
+      <p class="banner warn long" role="status">REST is restarting. The lines continue to run.</p>`;
   const text =
     now.state === 'lost' ? 'Connection lost, trying again' : `No live values, trying again: ${now.reason}`;
   return html`<${State} tone="bad">lost<//><p class="banner refused long" role="alert">${text}</p>`;

@@ -48,5 +48,8 @@ export function answered(path: string): Response {
       ? Response.json({ detail: page.message, problems: [page] }, { status: BAD_REQUEST })
       : Response.json(page);
   }
-  return Response.json({ detail: 'There is no simulator behind this page: it is a file.' }, { status: 404 });
+  return Response.json(
+    { detail: 'This page is a saved file: there is no simulator behind it.' },
+    { status: 404 },
+  );
 }

@@ -59,7 +59,7 @@ export function TimeMachine() {
   const { previous, next } = writes.value ?? {};
   return html`<section class="time-machine flow" aria-label="Time machine">
     <strong>The past: ${text}</strong>
-    <span>${isFollowing ? 'Nothing can be changed here.' : 'This view shows what is now.'}</span>
+    <span>${isFollowing ? 'Nothing can be changed here.' : 'This view shows the present.'}</span>
     <input type="range" aria-label="Moment" aria-valuetext=${text} min=${now - Number(span.value) * 1000} max=${now} step="100"
       value=${at} onInput=${typed((value) => {
         dragged.value = Number(value);

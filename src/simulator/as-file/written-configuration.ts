@@ -224,10 +224,10 @@ function mannersLeftOut({ device }: WrittenDevice, lines: readonly LineDefinitio
 /** The comments about what a native file can't say of the device of a pymodbus file. */
 function* differences({ tables }: DeviceDefinition, device: Device): Generator<string> {
   const windows = Object.values(tables);
-  yield 'From a pymodbus file. Clients count as a native device counts.';
+  yield 'From a pymodbus file. Clients count addresses as for a native device.';
   if (sharesCells(device)) yield 'Its tables were one list of registers; here each table has its own.';
   if (windows.some(({ wholeValues }) => wholeValues))
-    yield 'It refused to read or write a part of a value; a native device does not.';
+    yield 'It refused to read or write part of a value; a native device does not.';
 }
 
 function identitySource({ identity }: DeviceDefinition): Readonly<Record<string, unknown>> {

@@ -160,7 +160,7 @@ export function readValue(target: DeviceValue, raw: boolean, at: At): { readonly
 }
 
 /** Why a device accepts no more writes for now. */
-export const TOO_MUCH_TO_COME = 'has to wait: too many changes are to come in this device';
+export const TOO_MUCH_TO_COME = 'has to wait: too many changes are pending in this device';
 
 /** Why a value can't be changed: its signal computes it. Undefined when the value can be changed. */
 export function whyUnchangeable({ image, location, point }: DeviceValue): string | undefined {

@@ -55,7 +55,7 @@ export async function changeLine(
   return changed.ok ? done(lineView(line)) : notDone(changed, 'line.invalid');
 }
 
-/** Closes a line and removes it. The last line stays, because a configuration needs one. */
+/** Closes a line and removes it. The last line can’t be removed: a configuration needs one. */
 async function removeLine(
   { simulator, isOwner }: CommandContext,
   { line: name }: OfLine,

@@ -18,11 +18,11 @@ interface PastMoment {
 const ROUNDING_MS = 0.001;
 
 const WHY: Readonly<Record<Since['why'], string>> = {
-  made: 'it is there since then',
+  made: 'the device was added then',
   restarted: 'it was restarted then',
   clock: 'its clock was set then',
   defined: 'registers were defined then',
-  full: 'earlier changes were given up',
+  full: 'earlier changes are no longer kept',
 };
 
 /** A moment by the clock that never goes back, and how times of that clock are written. @param wall in ms since 1970 */

@@ -74,7 +74,7 @@ export async function wrongReal(
   const host = sectionOf(real.tcp, 'host');
   const { mayReach = [] } = simulator.running.api;
   if (typeof host === 'string' && !mayReach.includes(host))
-    return refusal('device.host', 'real.tcp.host', `expected a host that api.mayReach lists, got ${host}`);
+    return refusal('device.host', 'real.tcp.host', `expected a host listed in api.mayReach, got ${host}`);
   return wrongPort(real, undefined, 'real.');
 }
 

@@ -56,7 +56,7 @@ export const trafficViewSchema = z
     host: z
       .string()
       .optional()
-      .describe('The address of ours that the client came to, on a line that has several.'),
+      .describe('The local address that the client connected to, on a line with several.'),
     test: z.number().optional().describe('Of a test on the line: its number.'),
     request: z.number().optional().describe('Of a response: sequence number of the request that it answers.'),
     requestedUs: z

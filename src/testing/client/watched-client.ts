@@ -303,5 +303,5 @@ const MOST_NAMED = 4;
 function suspendedText(names: readonly string[]): string {
   const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
   const rules = names.length === 1 ? 'the fault rule' : 'the fault rules';
-  return `suspended meanwhile: ${rules} ${names.slice(0, MOST_NAMED).join(', ')}${more}`;
+  return `suspended during the run: ${rules} ${names.slice(0, MOST_NAMED).join(', ')}${more}`;
 }

@@ -103,7 +103,7 @@ function echo({ own, echo, counters: { echoes, replies, collisions } }: Measurem
   return [
     echo === 'yes'
       ? `${found}: set echo: no for this line; otherwise repeated writes get no reply`
-      : `${found}: with echo: no, a client may repeat a write at any time`,
+      : `${found}: if you set echo: no, clients can repeat a write at any time`,
   ];
 }
 

@@ -104,7 +104,9 @@ export const measurements = z
     retries: z
       .number()
       .optional()
-      .describe('How often the client repeats a request without a reply before it gives up; 0: never.'),
+      .describe(
+        'How many times the client repeats an unanswered request before it gives up; 0: it does not retry.',
+      ),
     pausesMs: z
       .array(ms)
       .optional()

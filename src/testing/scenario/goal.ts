@@ -125,7 +125,7 @@ export class RhythmWatch implements GoalWatch {
       );
     }
     if (this.matched.length < 2) {
-      return { verdict: 'inconclusive', text: 'only one request came, which shows no period' };
+      return { verdict: 'inconclusive', text: 'only one request arrived, so the period is unknown' };
     }
     const range = `${durationText(this.#shortest)} to ${durationText(this.#longest)}`;
     return { verdict: 'pass', text: `${this.matched.length} requests, ${range} apart` };

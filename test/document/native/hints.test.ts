@@ -41,8 +41,8 @@ describe('a hint', () => {
       { address: 3, value: [10, 21], write: true, limits: { max: 20 } },
     ]);
     expect(hints).toEqual([
-      'holding[0].value: 5 is outside of its limits, which are 10 to 20',
-      'holding[3].value: 21 is outside of its limits, which are at most 20',
+      'holding[0].value: 5 is outside its limits, which are 10 to 20',
+      'holding[3].value: 21 is outside its limits, which are at most 20',
     ]);
   });
 

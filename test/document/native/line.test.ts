@@ -143,7 +143,7 @@ describe('a line in the native file', () => {
     ...REFUSED_UNSOLICITED,
     [
       { tcp: {}, framing: 'rtu', units: { 0: 'meter' } },
-      'units.0: 0 is the broadcast, which every device takes and none answers: expected a unit identifier from 1 to 247, a range or *, got "0"',
+      'units.0: 0 is the broadcast address: every device takes it and none answers: expected a unit identifier from 1 to 247, a range or *, got "0"',
     ],
   ])('tells what is wrong with %j', (value, message) => {
     expect(lineOf(value).mistakes).toContain(message);

@@ -179,7 +179,7 @@ describe('reactions in a native file', () => {
     ]);
     const input = `devices: {m: {registers: {input: [{address: 0, ${reaction}}], holding: [{address: 0, name: b}]}}}`;
     expect(nativeMistakes(`${input}\nlines: {lan: {tcp: {port: 0}, units: {1: m}}}\n`)).toEqual([
-      `devices.m.registers.input[0].${key}: expected a coil or a holding register: clients write no others`,
+      `devices.m.registers.input[0].${key}: expected a coil or a holding register: clients can’t write to the other tables`,
     ]);
   });
 

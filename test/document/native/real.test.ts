@@ -102,7 +102,7 @@ describe('a mistake', () => {
     ],
     [
       'its own line',
-      ['devices.meter.real.tcp: leads back to this device: a request would go round forever'],
+      ['devices.meter.real.tcp: leads back to this device: a request would circulate forever'],
       { real: own },
     ],
     [
@@ -114,7 +114,7 @@ describe('a mistake', () => {
     ],
     [
       'two settings of one port',
-      ['devices.other.real.serial: another device has other settings for this port'],
+      ['devices.other.real.serial: another device has different settings for this port'],
       { real: port },
       { other: { real: { serial: { path: '/dev/ttyUSB0', baudRate: 9600 } } } },
     ],

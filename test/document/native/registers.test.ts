@@ -262,7 +262,7 @@ describe('a mistake in a line', () => {
     ],
     [
       units('serial: {path: virtual}', '{0: m}'),
-      'lines.b.units.0: 0 is the broadcast, which every device takes and none answers: expected a unit identifier from 1 to 247, a range or *, got "0"',
+      'lines.b.units.0: 0 is the broadcast address: every device takes it and none answers: expected a unit identifier from 1 to 247, a range or *, got "0"',
     ],
     [
       units('serial: {path: virtual}', '{248: m}'),

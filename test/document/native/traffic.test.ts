@@ -48,8 +48,8 @@ describe('the traffic of a native file', () => {
   });
 
   it.each([
-    [{ format: 'pcapng' }, 'traffic.format: is for a file, which is missing'],
-    [{ rotate: { files: 2 } }, 'traffic.rotate: is for a file, which is missing'],
+    [{ format: 'pcapng' }, 'traffic.format: needs file, which is missing'],
+    [{ rotate: { files: 2 } }, 'traffic.rotate: needs file, which is missing'],
     [{ file: 'x', format: 'csv' }, 'traffic.format: expected ndjson or pcapng, got "csv"'],
     [
       { file: 'x', rotate: { files: 0 } },

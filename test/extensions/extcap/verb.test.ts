@@ -128,7 +128,7 @@ describe('modbus-sim extcap', () => {
     ];
     expect(await extcap([...capture, '--token', 'wrong'])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('expected Bearer and the token of the configuration'),
+      stderr: expect.stringContaining('expected Bearer and a configured token'),
     });
     expect(await extcap([...capture, '--url', 'http://127.0.0.1:9'])).toMatchObject({ code: 1 });
     expect(await extcap(['--capture'])).toMatchObject({

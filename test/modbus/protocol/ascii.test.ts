@@ -83,7 +83,7 @@ describe('an ASCII message', () => {
   it.each([
     ['a wrong LRC', ':010302010001F9\r\n'],
     ['a wrong digit', ':010302010011F8\r\n'],
-    ['a character that is no digit', ':01030201000GF8\r\n'],
+    ['a character that is not a digit', ':01030201000GF8\r\n'],
     ['a digit whose bit 7 is set', ':\xb1\xb00302010001F8\r\n'],
     ['blanks', ':01 03 02 01 00 01 F8\r\n'],
     ['an odd number of digits', ':010302010001F80\r\n'],

@@ -188,7 +188,7 @@ describe('the connection to a broker', () => {
     const connected = 'connected: on the broker 127.0.0.1:PORT by MQTT 5';
     expect(lines).toEqual([
       ...[connected, lost, connected, lost, connected],
-      `${lost}; it comes and goes, and is reported again when a connection has lasted 60 s`,
+      `${lost}; it connects and disconnects repeatedly; this is reported again when a connection has lasted 60 s`,
     ]);
     expect((times[4] ?? 0) - (times[3] ?? 0)).toBeGreaterThan(900);
   });

@@ -52,7 +52,7 @@ describe('the section mqtt', () => {
   it.each([
     [{}, 'mqtt.url: missing, expected the address of a broker, such as mqtts://broker:8883'],
     [{ url: 'http://b' }, /^mqtt\.url: expected the address of a broker/],
-    [{ url: 'mqtt://u:secret@b' }, 'mqtt.url: expected no user in it: write username and password'],
+    [{ url: 'mqtt://u:secret@b' }, 'mqtt.url: expected no user in it: use username and password'],
     [{ url: 'mqtt://b', topic: 'a/+/b' }, /^mqtt\.topic: expected the beginning of topics/],
     [{ url: 'mqtt://b', topic: '$SYS' }, /^mqtt\.topic/],
     [{ url: 'mqtt://b', topic: 'a/' }, /^mqtt\.topic/],
@@ -88,7 +88,7 @@ describe('the section mqtt', () => {
       devices: { meter: { registers: { holding: [{ address: 0, ...more, signal: { mqtt } }] } } },
     });
     expect(loaded(undefined, entry({ topic: 't' })).warnings).toEqual([
-      'devices.meter: has a signal that takes values from a broker, and there is no section mqtt',
+      'devices.meter: has a signal that takes values from a broker, but there is no mqtt section',
     ]);
     expect(loaded({ url: 'mqtt://b' }, entry({ topic: 't' })).warnings).toEqual([]);
     expect(loaded({ url: 'mqtt://b' }, entry({ topic: 'a/#' })).problems).toEqual([

@@ -14,7 +14,7 @@ describeInBrowser('the view of the catalogue', () => {
     const few = page.getByRole('article', { name: 'few-registers' });
     await few.getByLabel('Where').selectOption('device meter');
     await few.getByRole('button', { name: 'Play' }).click();
-    await few.getByText('It plays a part now: meter.').waitFor();
+    await few.getByText('In use now: meter.').waitFor();
     expect(manners()).toMatchObject({ most: { registers: 40 } });
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByLabel('Search').fill('');
@@ -23,7 +23,7 @@ describeInBrowser('the view of the catalogue', () => {
     await zero.getByLabel('Where').selectOption('line lan');
     await zero.getByRole('application', { name: 'What the rule will look like' }).waitFor();
     await zero.getByRole('button', { name: 'Play' }).click();
-    await zero.getByText('It plays a part now: lan.').waitFor();
+    await zero.getByText('In use now: lan.').waitFor();
     await page.getByRole('link', { name: 'Lines', exact: true }).click();
     const lan = page.getByRole('article', { name: 'Line lan' });
     await lan.getByRole('link', { name: 'exception-zero', exact: true }).waitFor();
@@ -37,7 +37,7 @@ describeInBrowser('the view of the catalogue', () => {
     await page.getByText(/^As exception-zero: /).waitFor();
     await page.goto(`${served.url}/catalogue/few-registers`);
     await few.getByRole('button', { name: 'Take back' }).click();
-    await few.getByText('It plays a part now: meter.').waitFor({ state: 'detached' });
+    await few.getByText('In use now: meter.').waitFor({ state: 'detached' });
     expect(manners()).toBeUndefined();
   });
 

@@ -45,7 +45,7 @@ describeInBrowser('the connection of the console', () => {
     const page = await openPage({ url }, '/lines');
     await page.getByText('live', { exact: true }).waitFor();
     process.kill(program.pid, 'SIGUSR2');
-    await page.getByText('REST is being started again. The lines go on meanwhile.').waitFor();
+    await page.getByText('REST is restarting. The lines continue to run.').waitFor();
     const answer = await fetch(`${url}/api/v1/lines`);
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
     const body = errorSchema.parse(await answer.json());

@@ -41,7 +41,7 @@ describeInBrowser('the view of conversations', () => {
     const served = await serve();
     await poll(served);
     const page = await openPage(served, '/conversations?function=5');
-    await page.getByText('No client asks anything that passes the filter.').waitFor();
+    await page.getByText('No client sends a request that passes the filter.').waitFor();
     await page.goto(`${served.url}/conversations?unit=x`);
     await page.getByRole('alert').getByText('expected a unit identifier').waitFor();
   });

@@ -48,6 +48,6 @@ describeInBrowser('the fleet', () => {
 
   test('says without a broker what is missing', async () => {
     const page = await openPage(await serve(), '/fleet');
-    await page.getByText('This bench is on no MQTT broker.').waitFor();
+    await page.getByText('This bench is not connected to an MQTT broker.').waitFor();
   });
 });

@@ -89,7 +89,7 @@ describe('the text of registers', () => {
     ['hex', '12345', 'one to four'],
     ['bits', '102', 'digits 0 and 1'],
     ['float', '', 'a number'],
-    ['float', '1e39', '32 bits'],
+    ['float', '1e39', '32-bit'],
     ['text', '', 'text of 1 to 246 bytes'],
     ['text', 'ü'.repeat(124), 'text of 1 to 246 bytes'],
   ])('in %s does not take %j', (format, text, expected) => {

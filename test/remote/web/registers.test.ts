@@ -157,7 +157,7 @@ describeInBrowser('the view of the registers', () => {
     await page.keyboard.press('Control+z');
     const dialog = page.getByRole('dialog', { name: 'Written meanwhile' });
     await dialog
-      .getByText(/^meter, holding 1, was written meanwhile by line lan, 127\.0\.0\.1:\d+, .*It is 99 now\.$/)
+      .getByText(/^meter, holding 1, has since been written by line lan, 127\.0\.0\.1:\d+, .*It is 99 now\.$/)
       .waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Keep it' }).click();
@@ -194,7 +194,7 @@ describeInBrowser('the view of the registers', () => {
     const page = await open(served);
     const master = await tcpMaster(served.port('lan'));
     await expect(master.readHoldingRegisters(40_000, 2)).rejects.toThrow();
-    const section = page.getByRole('region', { name: 'Asked for and not defined' });
+    const section = page.getByRole('region', { name: 'Requested but not defined' });
     await section.getByText('holding 40000–40001').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await section.getByRole('button', { name: 'Define holding 40000–40001' }).click();
@@ -272,7 +272,7 @@ describeInBrowser('the view of the registers', () => {
     const served = await serve(SETUP);
     const page = await open(served, '/registers/meter/holding?as=values');
     await type(page, 16, '500');
-    await page.getByText('speed is 500: clients can not write that, its limits refuse it.').waitFor();
+    await page.getByText('speed is 500: clients can’t write that: its limits refuse it.').waitFor();
     await page.getByRole('complementary').getByText('its limits would refuse this value').waitFor();
     await type(page, 13, '19.57');
     await page.getByText('setpoint is 19.6 °C: 19.57 was rounded to what it can hold.').waitFor();

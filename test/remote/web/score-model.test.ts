@@ -129,7 +129,7 @@ describe('the lanes of the score', () => {
     );
     expect(troublesOf(rows, { speaking: 0.7, pauses: 0.2 }, nameOf)).toEqual([
       'Damage: 3 messages, 3/s',
-      'unit 2 gives no reply to 50 %',
+      'unit 2 does not answer 50 %',
       'unit 3 takes up to 900 ms',
       'unit 4 refuses 50 % with an exception',
       'unit 1 is asked 40/s, the others at most 2/s',

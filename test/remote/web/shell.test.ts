@@ -66,7 +66,7 @@ describeInBrowser('the console', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByLabel('Token').fill('wrong');
     await page.getByRole('button', { name: 'Log in' }).click();
-    await page.getByText('not a token of the configuration').waitFor();
+    await page.getByText('not a configured token').waitFor();
     await page.getByLabel('Token').fill(TOKEN);
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByText('live', { exact: true }).waitFor();

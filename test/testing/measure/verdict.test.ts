@@ -194,7 +194,7 @@ describe('the verdict of a measurement', () => {
 
   it.each([
     ['auto', 100, '100 of 100 replies came back: set echo: yes for this line'],
-    ['auto', 0, '0 of 100 replies came back: with echo: no, a client may repeat a write at any time'],
+    ['auto', 0, '0 of 100 replies came back: if you set echo: no, clients can repeat a write at any time'],
     ['yes', 99, '99 of 100 replies came back (echo: yes)'],
     ['yes', 0, '0 of 100 replies came back: set echo: no for this line'],
   ] as const)('says which echo the line needs: %s, and %i replies came back', (echo, echoes, advice) => {

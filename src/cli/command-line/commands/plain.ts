@@ -6,7 +6,7 @@ import { DEFAULT_URL, flag, JSON_OPTION, REMOTE_OPTIONS } from './values.js';
 
 /* The commands with few options. */
 
-/** List what real devices do wrong, or explain one of them. */
+/** List known misbehaviour of real devices, or explain one of them. */
 export interface CatalogueCommand {
   readonly kind: 'catalogue';
   readonly id?: string;

@@ -177,7 +177,7 @@ function applySettings(
   const unverified = (...notes: string[]) => ({ ok: true, settings: undefined, parityMarks, notes }) as const;
   const isMissed = wanted.parityMarks !== false && !parityMarks;
   if (!loaded.ok) {
-    const dropped = isMissed ? ' and damaged characters are dropped unmarked' : '';
+    const dropped = isMissed ? ' and damaged characters are dropped, not marked' : '';
     return unverified(`settings are not read back${dropped}: ${loaded.error}`);
   }
   const notes = isMissed ? [`damaged characters are not marked: ${unmarked}`] : [];

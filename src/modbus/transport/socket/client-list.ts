@@ -48,7 +48,7 @@ export const NO_DESCRIPTORS =
 export interface ClientIdentity {
   readonly client: string;
   readonly clientId: number;
-  /** The address of ours that the client came to, on a line that has several. */
+  /** The local address that the client connected to, on a line with several. */
   readonly host: string | undefined;
 }
 

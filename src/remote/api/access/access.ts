@@ -251,14 +251,14 @@ export class Access {
 const NO_TOKEN: WrongToken = {
   code: 'access.token',
   path: 'Authorization',
-  message: 'expected Bearer and the token of the configuration',
+  message: 'expected Bearer and a configured token',
   headers: { 'www-authenticate': 'Bearer' },
 };
 
 const WRONG_LOGIN: WrongToken = {
   code: 'access.token',
   path: 'token',
-  message: 'not a token of the configuration',
+  message: 'not a configured token',
 };
 
 /**

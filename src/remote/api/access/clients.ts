@@ -45,10 +45,10 @@ export function hostRefusal(
   if (hosts.length > 1)
     return { code: 'request.invalid', path: 'Host', message: `expected one, got ${hosts.length}` };
   if (host === undefined)
-    return { code: 'request.invalid', path: 'Host', message: 'missing, expected a name of this machine' };
+    return { code: 'request.invalid', path: 'Host', message: 'missing, expected the name of this machine' };
   const name = hostName(host);
   if (name !== undefined && (names.has(name) || isIP(name))) return undefined;
-  return { code: 'request.host', path: 'Host', message: 'not a name of this machine' };
+  return { code: 'request.host', path: 'Host', message: 'does not name this machine' };
 }
 
 /** The name or address in a Host header, without port and brackets. */
@@ -81,7 +81,7 @@ export function originRefusal(
   return {
     code: 'request.origin',
     path: 'Origin',
-    message: `pages of ${quote(origin)} are refused; api.origins lists the sites whose pages are let in`,
+    message: `pages of ${quote(origin)} are refused; list the site in api.origins to allow it`,
   };
 }
 

@@ -6,11 +6,11 @@ import { type MediaType, media, type Response, type ResponseReference, Responses
 
 /** The tags of operations, in the order of the document. A new tag of a route needs a line here. */
 export const TAGS = [
-  { name: 'lines', description: 'Serial ports and sockets: how they are, and what they are to be.' },
+  { name: 'lines', description: 'Serial ports and sockets: their state and their settings.' },
   { name: 'devices', description: 'Simulated devices: their values, signals, supplies and clocks.' },
-  { name: 'faults', description: 'Fault rules, which change replies on purpose.' },
-  { name: 'catalogue', description: 'What real devices do wrong, to be switched on and off.' },
-  { name: 'traffic', description: 'What has passed the lines.' },
+  { name: 'faults', description: 'Fault rules, which spoil replies on purpose.' },
+  { name: 'catalogue', description: 'Known misbehaviour of real devices, to switch on and off.' },
+  { name: 'traffic', description: 'Traffic on the lines.' },
   {
     name: 'runs',
     description: 'Scenarios that run on the lines, tests of their clients, fuzz runs, and tests of servers.',
@@ -74,7 +74,7 @@ const SECURITY_SCHEMES = {
   token: {
     type: 'http',
     scheme: 'bearer',
-    description: 'A token of the configuration: `token`, or one of `readTokens`.',
+    description: 'A configured token: `token`, or one of `readTokens`.',
   },
   session: {
     type: 'apiKey',

@@ -26,10 +26,9 @@ interface CommonError {
 const OF_EVERY_REQUEST: readonly CommonError[] = [
   {
     code: 'request.invalid',
-    description:
-      'The request has a mistake: no Host, a body that is not as expected, a parameter that does not fit.',
+    description: 'The request is wrong: no Host, an unexpected body, or an invalid parameter.',
     path: 'Host',
-    message: 'missing, expected a name of this machine',
+    message: 'missing, expected the name of this machine',
   },
   {
     code: 'access.read_only',
@@ -46,20 +45,20 @@ const OF_EVERY_REQUEST: readonly CommonError[] = [
   },
   {
     code: 'request.host',
-    description: 'The Host of the request is no name of this machine.',
+    description: 'The Host header does not name this machine.',
     path: 'Host',
-    message: 'not a name of this machine',
+    message: 'does not name this machine',
   },
   {
     code: 'request.header_too_long',
-    description: 'The header of the request is too long.',
+    description: 'The request header is too long.',
     path: '',
     message: 'the header of the request is too long',
     isBeforeRouting: true,
   },
   {
     code: 'request.failed',
-    description: 'A mistake of the simulator; its log has the reason.',
+    description: 'An internal error; the log of the simulator has the reason.',
     path: '',
     message: 'internal error, see the log',
   },
@@ -70,7 +69,7 @@ const WITHOUT_TOKEN: readonly CommonError[] = [
     code: 'access.token',
     description: 'A token is configured, and the request has none or a wrong one.',
     path: 'Authorization',
-    message: 'expected Bearer and the token of the configuration',
+    message: 'expected Bearer and a configured token',
     headers: { 'WWW-Authenticate': 'How to authenticate: `Bearer`.' },
   },
   {
@@ -78,14 +77,14 @@ const WITHOUT_TOKEN: readonly CommonError[] = [
     description: 'More than 10 wrong tokens came from this address within a minute.',
     path: 'Authorization',
     message: 'more than 10 wrong tokens within 60 s from this address',
-    headers: { 'Retry-After': 'Seconds until wrong tokens are answered with 401 again.' },
+    headers: { 'Retry-After': 'Seconds until a wrong token gets 401 again.' },
   },
 ];
 
 const READING: readonly CommonError[] = [
   {
     code: 'readers.too_many',
-    description: 'As many readers as are allowed are connected, or as many long lists are being read.',
+    description: 'The maximum number of readers is connected, or of long lists being read.',
     path: '',
     message: 'expected at most 128 long lists at a time, and that many are being read',
   },
@@ -167,8 +166,8 @@ export interface Response {
 
 /** The meaning of an error status whose route does not describe it. */
 const OWN_ERRORS: Readonly<Record<string, string>> = {
-  400: 'The request has a mistake: the body names each one with its place.',
-  404: 'There is nothing of this name.',
+  400: 'The request is wrong: the body lists each mistake with its place.',
+  404: 'Nothing has this name.',
   409: 'The port, the system or the present state does not allow it: the body says why.',
 };
 

@@ -51,7 +51,7 @@ export function openApiRoutes(operations: readonly Operation[]): FastifyPluginCa
       {
         schema: {
           summary: 'Read this document in a browser',
-          description: 'The page has no script, and needs nothing from other servers.',
+          description: 'The page has no scripts and loads nothing from other servers.',
           tags: ['program'],
           response: { 200: { description: 'A page.', content: { [HTML]: { schema: text } } } },
         },
@@ -63,8 +63,8 @@ export function openApiRoutes(operations: readonly Operation[]): FastifyPluginCa
       '/docs.css',
       {
         schema: {
-          summary: 'Get the style of the page for browsers',
-          description: 'It follows the light or dark setting of the browser.',
+          summary: 'Get the style sheet of the page for browsers',
+          description: 'It follows the browser’s light or dark setting.',
           tags: ['program'],
           response: { 200: { description: 'A style sheet.', content: { [CSS]: { schema: text } } } },
         },

@@ -38,7 +38,7 @@ export function captureRoutes(desk: ApiContext): Routes {
     'GET /capture.pcapng': {
       summary: 'Get the traffic for Wireshark',
       description:
-        'A pcapng file of the traffic that is kept. With `follow`, it continues with new traffic, without an end.',
+        'A pcapng file of the kept traffic. With `follow`, it continues with new traffic and never ends.',
       // For a HEAD, the whole capture would be made and thrown away.
       exposeHeadRoute: false,
       schema: { querystring: captureQuery(traffic.lineNames) },
@@ -56,7 +56,7 @@ export function captureRoutes(desk: ApiContext): Routes {
       response: {
         200: captureAnswer,
         400: errorSchema,
-        503: errorSchema.describe('As many live captures as are allowed are running.'),
+        503: errorSchema.describe('The maximum number of live captures is already running.'),
       },
     },
   };

@@ -30,7 +30,7 @@ const resumeHeaders = z.object({
   'last-event-id': z
     .string()
     .optional()
-    .describe('The identifier of the last message. A browser that comes back sends it by itself.'),
+    .describe('The identifier of the last message. A browser that reconnects sends it automatically.'),
 });
 
 const eventsAnswer = {
@@ -52,7 +52,7 @@ export function eventRoutes(desk: ApiContext): Routes {
     'GET /events': {
       summary: 'Follow the traffic',
       description:
-        'What passes the lines, as it happens, without an end. A slow reader gets the number of events it has missed.',
+        'The traffic as it happens, in a stream that never ends. A slow reader gets the number of events it has missed.',
       // An answer without a body would never end.
       exposeHeadRoute: false,
       schema: { headers: resumeHeaders, querystring },
@@ -89,7 +89,7 @@ export function eventRoutes(desk: ApiContext): Routes {
       response: {
         200: eventsAnswer,
         400: errorSchema,
-        503: errorSchema.describe('As many readers as are allowed are connected.'),
+        503: errorSchema.describe('The maximum number of readers is already connected.'),
       },
     },
   };

@@ -28,9 +28,8 @@ export const PORTS_PART: DeskPart = {
 export function mqttRoutes(desk: ApiContext): Routes {
   return {
     'GET /mqtt': {
-      summary: 'Get how the bench is on its broker',
-      description:
-        'Whether the MQTT broker of the configuration is there, and what was lost. Null without one.',
+      summary: 'Get the state of the connection to the broker',
+      description: 'Whether the configured MQTT broker is connected, and what was lost. Null without one.',
       handle: async () => ({ mqtt: desk.mqtt?.status ?? null }),
       response: { 200: z.object({ mqtt: statusSchema.nullable() }).describe('The broker, or null.') },
     },

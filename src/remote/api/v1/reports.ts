@@ -56,7 +56,7 @@ const FORMS = {
     ending: 'html',
     as: 'HTML',
     description:
-      'One page that needs nothing from the network. During the run it shows what is known so far.',
+      'One page that loads nothing from the network. During the run it shows what is known so far.',
     answer: 'A page.',
     type: HTML,
     pieces: async (reports: readonly ReportView[], _?: Inconclusive) =>
@@ -66,7 +66,7 @@ const FORMS = {
   'junit.xml': {
     ending: 'xml',
     as: 'JUnit XML',
-    description: 'For CI systems: a case for each step or check.',
+    description: 'For CI systems: one test case for each step or check.',
     answer: 'A suite.',
     type: XML,
     pieces: async (reports: readonly ReportView[], inconclusive?: Inconclusive) =>
@@ -75,7 +75,7 @@ const FORMS = {
       inconclusive: z
         .enum(['skipped', 'failure'])
         .optional()
-        .meta({ description: 'What an inconclusive step or check is (default: `skipped`).' }),
+        .meta({ description: 'How an inconclusive step or check is reported (default: `skipped`).' }),
     }),
   },
 } as const;
@@ -115,7 +115,7 @@ export function reportRoutes(desk: ApiContext, places: Places): Routes {
     ...Object.fromEntries(texts),
     'GET /runs/:id/report.json': {
       summary: `${summary} JSON`,
-      description: 'As `modbus-sim` writes it with `--json`.',
+      description: 'The same as `modbus-sim` writes with `--json`.',
       params,
       handle: answered('json', (view, reply) => {
         const parts = Object.entries(reportJson(view)).map(([key, member]) => [

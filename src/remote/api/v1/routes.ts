@@ -93,9 +93,8 @@ const REPLACED_RULE: DeskPart = {
 /** `/api/v1/catalogue`: what real devices do wrong. */
 const CATALOGUE_ROUTES: Routes = {
   'GET /catalogue': {
-    summary: 'List what real devices do wrong',
-    description:
-      'Every entry, with what a client sees of it, who has reported it, and its manners and fault rules.',
+    summary: 'List known misbehaviour of real devices',
+    description: 'Every entry, with what a client sees, who reported it, and its manners and fault rules.',
     handle: async (_, reply) => {
       const { catalogueEntries } = await import('../../../document/catalogue.js');
       return sendJson(reply, { catalogue: oneByOne(catalogueEntries()) });

@@ -59,14 +59,14 @@ function shortestRoute(desk: ApiContext): Route {
   const { params } = OF_RUN;
   return {
     summary: 'Get the shortest moves of a fuzz run as a scenario',
-    description: 'It fails on this client, and passes on one that comes back to its usual round.',
+    description: 'It fails with this client, and passes with one that returns to its usual polling.',
     params,
     handle: async (request, reply) => {
       const id = Number((request.params as z.infer<typeof params>).id);
       const run = await desk.rpc.call('run.get', { id });
       if (!run.ok) return refuse(request, reply, run);
       const { fuzzed } = run.value.report;
-      const why = `run ${id} has found no moves at which the client fails`;
+      const why = `run ${id} has found no moves that make the client fail`;
       if (!fuzzed) return refuse(request, reply, refusal('run.no_failure', '', why));
       return asFile(reply, `fuzz-${id}.yaml`).type('application/yaml; charset=utf-8').send(fuzzed.scenario);
     },

@@ -36,7 +36,7 @@ const schemaAnswer = z
     schema: z.record(z.string(), z.unknown()).describe('JSON Schema (2020-12).'),
     components: z.object({ schemas: z.record(z.string(), z.unknown()) }).describe('What `$ref` refers to.'),
   })
-  .describe('A schema with all that it refers to.');
+  .describe('A schema with everything it refers to.');
 
 /** A schema as this interface serves it, with the components that it refers to. */
 export interface ServedSchema {
@@ -75,7 +75,7 @@ export const SCHEMA_ROUTES: Routes = {
   'GET /schemas/catalogue': editorRoute('catalogue'),
   'GET /schemas/:name': {
     summary: 'Get the schema of a body',
-    description: 'The same schema as in `openapi.json`, alone, so that a form can be made from it.',
+    description: 'The same schema as in `openapi.json`, on its own, to build a form from.',
     params,
     handle: async (request, reply) => {
       const { name } = request.params as z.infer<typeof params>;
@@ -110,7 +110,7 @@ const kinds = madeOnce('signals.json', () => {
 export const SIGNAL_KIND_ROUTES: Routes = {
   'GET /signals': {
     summary: 'List the kinds of signals',
-    description: 'Every kind with the JSON Schema of its parameters, from which a form can be made.',
+    description: 'Every kind with the JSON Schema of its parameters, to build a form from.',
     handle: async (_, reply) => reply.type(JSON_TYPE).send(await kinds()),
     response: { 200: kindList },
   },

@@ -50,14 +50,14 @@ export function sessionRoutes(access: Access): Routes {
       response: {
         200: sessionView,
         400: errorSchema,
-        401: errorSchema.describe('No token of the configuration.'),
+        401: errorSchema.describe('Not a configured token.'),
         409: errorSchema.describe('No token is configured, so there is nothing to log in to.'),
         429: errorSchema.describe('More than 10 wrong tokens came from this address within a minute.'),
       },
     },
     'GET /session': {
-      summary: 'Ask what this client may do',
-      description: 'Tells the role of the token or the session, and how long the session lasts.',
+      summary: 'Get what this client may do',
+      description: 'The role of the token or the session, and how long the session lasts.',
       handle: async ({ raw }) =>
         // The guard has let in no unknown client.
         access.clientOf(raw)!,
@@ -67,7 +67,7 @@ export function sessionRoutes(access: Access): Routes {
       summary: 'Log out',
       description: 'Ends the session and removes the cookie. A read-only client may do this, too.',
       handle: async ({ raw }, reply) => reply.code(204).header('set-cookie', access.logOut(raw)).send(null),
-      response: { 204: z.null().describe('There is no session any more.') },
+      response: { 204: z.null().describe('The session has ended.') },
     },
   };
 }

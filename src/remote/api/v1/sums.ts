@@ -26,7 +26,7 @@ const sumSchema = z
     function: z.number().nullable().describe('Without the exception flag; null as for `unit`.'),
     ...Object.fromEntries(SUM_NAMES.map((name) => [name, z.number().describe(SUMS[name])])),
   })
-  .describe('What passed a line in a time, of one unit and function.');
+  .describe('The traffic of one unit and function on a line in one span of time.');
 
 export type SumsView = Readonly<
   Pick<KeptSums, (typeof SUM_NAMES)[number] | 'seconds' | 'line'> & {
@@ -41,11 +41,11 @@ const sumsQuery = section({
   every: oneOf(['1s', '10s', '1m'])
     .default('1s')
     .describe(
-      'How long each time is: a second is kept for ten minutes, ten seconds for an hour, a minute for a day.',
+      'The length of each span: seconds are kept for ten minutes, ten seconds for an hour, minutes for a day.',
     ),
   since: moment
     .optional()
-    .describe('Only times that end after this moment: ISO 8601, or how long ago (`30s`).'),
+    .describe('Only spans that end after this moment: ISO 8601, or how long ago (`30s`).'),
   line: z.string().optional().describe('Only this line.'),
 });
 
@@ -116,9 +116,9 @@ const PIECE = 200;
 export function sumsRoutes(desk: ApiContext): Routes {
   return {
     'GET /sums': {
-      summary: 'Read what passed the lines, added up',
+      summary: 'Read the sums of the traffic',
       description:
-        'By time, line, unit and function, the oldest time first; what did not occur has no row. They begin when REST begins to listen.',
+        'By time, line, unit and function, oldest first; nothing that did not occur has a row. Sums begin when REST begins to listen.',
       schema: { querystring: sumsQuery },
       handle: async (request, reply) => {
         const { every, since, line } = request.query as z.infer<typeof sumsQuery>;

@@ -37,11 +37,11 @@ function filterShape(lines: readonly string[]) {
     line: several('line', 'Names of lines.'),
     unit: several('unit', 'Unit identifiers or ranges of them.'),
     function: several('function', 'Function codes or ranges of them.'),
-    address: several('address', 'Addresses or ranges of them, any of which the request is about.'),
-    host: several('host', 'Addresses that clients came to, on lines that have several (`tcp.hosts`).'),
+    address: several('address', 'Addresses or ranges of them; one match is enough.'),
+    host: several('host', 'Local addresses that clients connected to, on lines with several (`tcp.hosts`).'),
     rule: several('rule', 'Names of fault rules that acted.'),
-    since: moment.optional().describe(`Only what passed since then. ${MOMENT}`),
-    until: moment.optional().describe(`Only what passed until then. ${MOMENT}`),
+    since: moment.optional().describe(`Only events since then. ${MOMENT}`),
+    until: moment.optional().describe(`Only events until then. ${MOMENT}`),
   };
   return { shape, several };
 }
@@ -65,14 +65,14 @@ export function eventShape(lines: readonly string[]) {
 
 function pageShape(maxLimit: number, what: string) {
   return {
-    limit: inQuery(wholeNumber(1, maxLimit)).default(100).describe('How many at most.'),
+    limit: inQuery(wholeNumber(1, maxLimit)).default(100).describe('The maximum number of them.'),
     after: afterIn(what)
       .optional()
-      .describe('Only those with higher sequence numbers, from the oldest on; the newest ones when absent.'),
+      .describe('Only those with higher sequence numbers, oldest first; without it, the newest ones.'),
     wait: inQuery(duration(0, LONGEST_WAIT_MS))
       .default(0)
       .describe(
-        'How long the answer waits for the first one: `5s`, at most 20 s. It comes at once when there is one, and is empty when none comes.',
+        'How long to wait for the first one: `5s`, at most 20 s. The answer comes as soon as there is one, and is empty if none comes.',
       ),
   };
 }
@@ -84,7 +84,9 @@ function afterIn(what: string) {
 
 /** The parameters for the beginning of a stream of events. */
 export function streamStart() {
-  return afterIn('a sequence number').optional().describe('Begins after the event of this sequence number.');
+  return afterIn('a sequence number')
+    .optional()
+    .describe('Begins after the event with this sequence number.');
 }
 
 /**
@@ -101,7 +103,7 @@ export function trafficQuery(lines: readonly string[]) {
   return section({
     ...eventShape(lines),
     ...pageShape(MAX_EVENTS, 'a sequence number'),
-    format: oneOf(['json', 'ndjson', 'csv']).optional().describe('How the answer is written.'),
+    format: oneOf(['json', 'ndjson', 'csv']).optional().describe('The format of the answer.'),
   });
 }
 
@@ -147,7 +149,7 @@ export function captureQuery(lines: readonly string[]) {
     follow: z
       .literal(['', 'true', 'false'], { error: 'true or false' })
       .default('false')
-      .describe('`?follow` or `?follow=true`: the capture continues with new traffic, without an end.'),
+      .describe('`?follow` or `?follow=true`: the capture continues with new traffic and never ends.'),
   });
 }
 

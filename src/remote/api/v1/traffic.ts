@@ -23,7 +23,7 @@ import { exchangesQuery, filterOf, trafficQuery } from './traffic-query.js';
 
 export const exchangeViewSchema = z
   .object({
-    id: z.number().describe('Sequence number of the end of the exchange in the traffic.'),
+    id: z.number().describe('Sequence number of the last event of the exchange.'),
     requestId: z.number().describe('Sequence number of the request in the traffic.'),
     time: z.string().describe('When the request was received.'),
     line: z.string(),
@@ -31,22 +31,22 @@ export const exchangeViewSchema = z
     host: z
       .string()
       .optional()
-      .describe('The address of ours that the client came to, on a line that has several.'),
-    unit: z.number().describe('Unit identifier of the request, as in events of the traffic.'),
-    function: z.number().describe('Function code of the request, as in events of the traffic.'),
+      .describe('The local address that the client connected to, on a line with several.'),
+    unit: z.number().describe('Unit identifier of the request, as in traffic events.'),
+    function: z.number().describe('Function code of the request, as in traffic events.'),
     unitId: z.number().describe('The same as `unit`, for clients that know this name.'),
     request: z.string(),
     ...replySchema,
   })
-  .meta({ id: 'Exchange', description: 'A request and what became of it.' });
+  .meta({ id: 'Exchange', description: 'A request and its outcome.' });
 
 /** The fields of every page of traffic besides its events. */
 const pageFields = {
   next: z.number().meta({ description: '`after` of the next page.', examples: [12] }),
-  first: z.number().meta({ description: 'Sequence number of the oldest event that is kept.', examples: [1] }),
+  first: z.number().meta({ description: 'Sequence number of the oldest event kept.', examples: [1] }),
   last: z.number().meta({ description: 'Sequence number of the newest event.', examples: [12] }),
   missed: z.number().meta({
-    description: 'Events after `after` that were given up before they could be read, wanted or not.',
+    description: 'Events after `after` that were dropped before they could be read, wanted or not.',
     examples: [0],
   }),
 };
@@ -61,7 +61,7 @@ const trafficAnswer = {
   content: {
     'application/json': { schema: trafficPage },
     'application/x-ndjson': { schema: streamedViewSchema.describe('One in each line.') },
-    'text/csv': { schema: z.string().describe('A header, and a row for each event.') },
+    'text/csv': { schema: z.string().describe('A header and one row for each event.') },
   },
 };
 
@@ -72,7 +72,7 @@ const CONTENT_TYPES = {
 
 const REPLIES = { field: 'kind', texts: ['reply'] } as const;
 
-const MANY_WAIT = errorSchema.describe('As many requests wait as are allowed.');
+const MANY_WAIT = errorSchema.describe('The maximum number of requests is already waiting.');
 
 const exchangeList = z
   .object({ exchanges: z.array(exchangeViewSchema), ...pageFields })
@@ -115,7 +115,7 @@ export function trafficRoutes(desk: ApiContext): Routes {
     'GET /traffic': {
       summary: 'Read the traffic',
       description:
-        'A page of everything that passed the lines and is still kept, the oldest event first. Formats may be asked for by Accept, too.',
+        'A page of the traffic that is still kept, oldest event first. The Accept header can also choose the format.',
       schema: { querystring: ofTraffic },
       handle: (request, reply) => {
         const { format = acceptedFormat(request.headers.accept) } = request.query as z.infer<
@@ -140,7 +140,7 @@ export function trafficRoutes(desk: ApiContext): Routes {
     'GET /exchanges': {
       summary: 'List the exchanges',
       description:
-        'Requests to our units and what became of them, the oldest first: the bytes, the faults, and when each piece left.',
+        'Requests to our units and their outcomes, oldest first: the bytes, the faults, and when each piece left.',
       schema: { querystring: ofExchanges },
       handle: (request, reply) => {
         // The filter passes replies only.

@@ -15,14 +15,12 @@ export const catalogueSchema = z
           id: z.string(),
           title: z.string(),
           sees: z.string().describe('What a client sees.'),
-          devices: z.array(z.string()).describe('Devices that behave so, as the reports name them.'),
+          devices: z.array(z.string()).describe('Devices that behave like this, as the reports name them.'),
           sources: z.array(z.object({ url: z.string(), fact: z.string() })).describe('Who has reported it.'),
           robust: z.string().describe('What a robust client does.'),
           manners: anything.optional(),
           line: anything.optional().describe('Settings of a line.'),
-          faults: z
-            .array(anything)
-            .describe('Fault rules, without the device or the line that they are for.'),
+          faults: z.array(anything).describe('Fault rules, without their device or line.'),
         })
         .meta({
           id: 'Misbehaviour',
@@ -40,7 +38,7 @@ const targetRequest = z
   .union([section({ device: name }), section({ line: name })], {
     error: 'either {device: NAME} or {line: NAME}',
   })
-  .meta({ description: 'A device, or a line whose devices are all meant.', examples: [{ device: 'meter' }] });
+  .meta({ description: 'A device, or a line for all of its devices.', examples: [{ device: 'meter' }] });
 
 const armedSchema = z
   .object({
@@ -78,7 +76,7 @@ export const CATALOGUE_COMMANDS = {
     rest: 'DELETE /catalogue/:id',
     ...ofEntry,
     means: disarming,
-    summary: 'Let devices behave again',
+    summary: 'Stop devices from misbehaving',
     description:
       'Removes the rules, manners and settings of an entry wherever they are in force, and resets the line settings to their defaults. The answer lists what was removed.',
     response: { 200: armedSchema, ...failures(400, 404) },

@@ -26,21 +26,23 @@ export const deviceViewSchema = z
       speed: z.number(),
       paused: z.boolean(),
     }),
-    lines: z.record(z.string(), z.array(z.string())).describe('Where it answers: unit identifiers by line.'),
+    lines: z
+      .record(z.string(), z.array(z.string()))
+      .describe('The unit identifiers that it answers, by line.'),
     tables: z
       .record(z.string(), z.number())
       .describe('Size of each table: the highest defined address plus 1.'),
     names: z.array(z.string()).describe('Names of its values.'),
     manners: z
       .record(z.string(), z.unknown())
-      .describe('What the device does that a good one would not; times in ms.'),
+      .describe('How the device deviates from a good one; times in ms.'),
     real: z
       .object({
         to: z.string().describe('The port or the host of the real device.'),
-        answers: z.boolean().describe('`false` while its fallback answers in its place.'),
+        answers: z.boolean().describe('`false` while its fallback answers instead.'),
       })
       .optional()
-      .describe('The real device that answers here, where there is one.'),
+      .describe('The real device that answers here, if there is one.'),
     defined: z
       .record(
         z.string(),
@@ -49,12 +51,12 @@ export const deviceViewSchema = z
           ranges: z
             .array(z.tuple([z.number(), z.number()]))
             .describe(
-              'First and last address of each range. Of more than 256, the last one reaches over all others.',
+              'First and last address of each range. With more than 256, the last one covers all others.',
             ),
         }),
       )
       .optional()
-      .describe('Only of `GET /devices/NAME`: which addresses of each table are defined.'),
+      .describe('Only in `GET /devices/NAME`: the defined addresses of each table.'),
   })
   .meta({ id: 'Device', description: 'A device, with its power and its clock.' });
 
@@ -98,7 +100,7 @@ const newDevice = z.looseObject({ name }, { error: 'a device as in a native file
 const removal = z.object({
   force: oneOf(['', 'true', 'false'])
     .default('false')
-    .describe('`?force` or `?force=true` removes a device that lines serve, too.')
+    .describe('`?force` or `?force=true` also removes a device that lines serve.')
     .transform((force) => force !== 'false'),
 });
 
@@ -143,7 +145,7 @@ export const DEVICE_COMMANDS = {
     ...ofDevice,
     sent: section({ force: flag.default(false) }),
     summary: 'Remove a device',
-    description: 'A device that lines serve stays, unless `force` takes it from them.',
+    description: 'A device that lines serve is not removed without `force`.',
     params: deviceParams('old-meter'),
     schema: { querystring: removal },
     response: { 204: GONE, ...failures(400, 404, 409) },
@@ -160,7 +162,7 @@ export const DEVICE_COMMANDS = {
     ...changed,
     sent: clockRequest,
     summary: 'Set the clock of a device',
-    description: 'Lets its signals run faster, slower or not at all, or go on by a step.',
+    description: 'Lets its signals run faster, slower or not at all, or advance by a step.',
   },
   'device.manners': {
     rest: 'PUT /devices/:name/manners',
@@ -168,7 +170,7 @@ export const DEVICE_COMMANDS = {
     sent: mannersRequest,
     as: 'manners',
     summary: 'Set the manners of a device',
-    description: 'They replace all manners of the device, which then behaves as if it had just started.',
+    description: 'These replace all manners of the device, which then behaves as if it had just started.',
   },
   'device.reset': {
     rest: 'POST /devices/:name/reset',
@@ -196,9 +198,9 @@ export type Taken = z.infer<typeof taken>;
 
 /** The commands on values that come from outside. `../devices.ts` carries them out. */
 export const INLET_COMMANDS = {
-  'inlet.list': { kind: 'list', summary: 'List the values that come from outside' },
+  'inlet.list': { kind: 'list', summary: 'List the values set from outside' },
   'inlet.take': {
-    summary: 'Pass numbers on to values that come from outside',
+    summary: 'Pass numbers to values set from outside',
     sent: section({
       values: z.array(taken).max(MOST_TAKEN, { error: `at most ${MOST_TAKEN} values` }),
     }),

@@ -25,7 +25,7 @@ export const previewBody = section({
     })
     .optional()
     .describe(
-      'The sequence number of a request in the traffic or of its reply, or a request that is made up. Without it, the newest request that the rule is for, among the newest 256 events; if there is none, one that its conditions name.',
+      'The sequence number of a request in the traffic or of its reply, or a made-up request. Without it, the newest request that the rule is for, among the newest 256 events; if there is none, one that its conditions name.',
     ),
 }).meta({ examples: [{ rule: RULE, like: { function: 3, address: 0, quantity: 2 } }] });
 

@@ -35,7 +35,7 @@ const ruleViewSchema = z
     warnings: z
       .array(z.string())
       .optional()
-      .describe('Why the rule may not act as expected; absent when there is nothing to say.'),
+      .describe('Why the rule may not act as expected; absent when it should.'),
   })
   .meta({
     id: 'RuleStatus',
@@ -47,7 +47,7 @@ export type RuleView = z.infer<typeof ruleViewSchema>;
 const pastRulesSchema = z
   .object({
     at: z.string().describe('The moment that is shown.'),
-    since: z.string().describe('From when on the rules are kept.'),
+    since: z.string().describe('The time from which the rules are kept.'),
     faults: z
       .array(
         ruleViewSchema.pick({
@@ -60,11 +60,9 @@ const pastRulesSchema = z
           seed: true,
         }),
       )
-      .describe(
-        'The rules, in the order in which they were put in force. How often each had acted is not kept.',
-      ),
+      .describe('The rules, in the order in which they came into force. Their counts are not kept.'),
   })
-  .meta({ id: 'PastRules', description: 'The fault rules that were in force at a moment of the past.' });
+  .meta({ id: 'PastRules', description: 'The fault rules in force at a past moment.' });
 
 export type PastRules = z.infer<typeof pastRulesSchema>;
 
@@ -94,7 +92,7 @@ export const RULE_COMMANDS = {
     rest: 'GET /faults',
     kind: 'list',
     summary: 'List the fault rules',
-    description: 'In the order in which they act, with how often each has acted.',
+    description: 'In the order in which they act, with their counts.',
     member: 'faults',
     response: { 200: ruleList },
   },
@@ -102,7 +100,7 @@ export const RULE_COMMANDS = {
     rest: 'GET /past/faults',
     kind: 'query',
     sent: z.object({ at: pastMoment }),
-    summary: 'List the fault rules of a moment of the past',
+    summary: 'List the fault rules of a past moment',
     description:
       'Those that were in force then, or switched off. The last 1,000 changes of rules are kept, up to 1 MB.',
     response: { 200: pastRulesSchema, ...failures(400, 409) },
@@ -111,14 +109,14 @@ export const RULE_COMMANDS = {
     rest: 'POST /faults',
     ...newRule,
     summary: 'Add a fault rule',
-    description: 'It acts after the rules that are there. docs/faults.md explains conditions and faults.',
+    description: 'It acts after the existing rules. docs/faults.md explains conditions and faults.',
     schema: ruleBody,
     response: { 201: ruleViewSchema, ...failures(400, 409) },
   },
   'rule.reset': {
     rest: 'POST /faults/reset',
     summary: 'Reset the fault rules',
-    description: 'Only the rules of the configuration are in force again, and counts start from zero.',
+    description: 'Only the configured rules are in force again, and counts start from zero.',
     list: 'rule.list',
     member: 'faults',
     response: { 200: ruleList },
@@ -146,7 +144,7 @@ export const RULE_COMMANDS = {
     ...newRule,
     summary: 'Set a fault rule',
     description:
-      'Adds the rule, or replaces the one of this name; its count starts from zero. The name may be in the address alone.',
+      'Adds the rule, or replaces the one with this name; its count starts from zero. The name may be given in the path alone.',
     params,
     schema: replacedRule,
     response: { 200: ruleViewSchema, ...failures(400, 409) },
@@ -165,6 +163,6 @@ export const RULE_COMMANDS = {
     ...ofRule,
     summary: 'Remove a fault rule',
     description: 'It does not act on any later reply.',
-    response: { 204: z.null().describe('There is no such rule any more.'), ...failures(404) },
+    response: { 204: z.null().describe('The rule no longer exists.'), ...failures(404) },
   },
 } as const satisfies DeclaredCommands;

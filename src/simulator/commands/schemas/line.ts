@@ -23,7 +23,7 @@ export const unitsWithinReason = z
 const timesView = z.object({
   t15: z.number(),
   t35: z.number(),
-  gap: z.number().describe('Silence after which an incomplete frame is thrown away.'),
+  gap: z.number().describe('Silence after which an incomplete frame is discarded.'),
   turnaround: z
     .number()
     .nullable()
@@ -38,13 +38,13 @@ const portView = z.object({
   settings: z
     .string()
     .nullable()
-    .describe('The settings that the driver has, such as 19200 8E1; null where they can’t be read back.'),
+    .describe('The settings of the driver, such as 19200 8E1; null where they can’t be read back.'),
   lowLatency: z
     .boolean()
     .nullable()
     .describe('Whether the driver hands over bytes at once; null where it can’t be asked.'),
   parityMarks: z.boolean(),
-  direction: z.string().describe('Who switches the RS-485 driver, in words.'),
+  direction: z.string().describe('What switches the RS-485 driver, in words.'),
 });
 
 /** Errors that the driver has counted since the port exists. */
@@ -81,15 +81,15 @@ export const lineViewSchema = z
     address: z
       .object({ host: z.string(), port: z.number() })
       .optional()
-      .describe('Host and port of a socket: while it is open the port that it has, also for `port: 0`.'),
-    link: z.string().nullable().describe('The name of a virtual line that stays.'),
+      .describe('Host and port of a socket: while it is open, its actual port, also for `port: 0`.'),
+    link: z.string().nullable().describe('The stable name of a virtual line.'),
     settings: z
       .record(z.string(), z.unknown())
-      .describe('The complete line in the form of a native file, as PUT takes it.'),
+      .describe('The complete line as in a native file, as PUT takes it.'),
     units: z.record(z.string(), z.string()).describe('Unit identifiers with the names of their devices.'),
     manners: z
       .record(z.string(), z.record(z.string(), z.unknown()))
-      .describe('What its devices do that good ones would not, by their names; times in ms.'),
+      .describe('How its devices deviate from good ones, by device name; times in ms.'),
     uptime: z.number().nullable().describe('How long the line has been open, in seconds.'),
     clients: z.number().optional(),
     times: timesView.optional(),
@@ -182,7 +182,7 @@ export const LINE_COMMANDS = {
     sent: newLine,
     schema: { body: newLine, describedBody: writtenLine },
     summary: 'Add a line',
-    description: 'It is opened at once. When that fails, there is no new line.',
+    description: 'The line is opened at once. If that fails, it is not added.',
     response: { 201: lineViewSchema, ...failures(400, 409) },
   },
   'line.change': {
@@ -199,7 +199,7 @@ export const LINE_COMMANDS = {
     rest: 'DELETE /lines/:name',
     ...ofLine,
     summary: 'Remove a line',
-    description: 'It is closed first. The last line stays.',
+    description: 'The line is closed first. The last line can’t be removed.',
     params: lineParams('old-lan'),
     response: { 204: GONE, ...failures(404, 409) },
   },
@@ -207,7 +207,7 @@ export const LINE_COMMANDS = {
     rest: 'POST /lines/:name/start',
     ...started,
     summary: 'Open a line',
-    description: 'A line that is open stays as it is.',
+    description: 'An open line is left as it is.',
   },
   'line.restart': {
     rest: 'POST /lines/:name/restart',
@@ -219,6 +219,6 @@ export const LINE_COMMANDS = {
     rest: 'POST /lines/:name/stop',
     ...started,
     summary: 'Close a line',
-    description: 'Replies that wait are given up.',
+    description: 'Waiting replies are dropped.',
   },
 } as const satisfies DeclaredCommands;

@@ -5,15 +5,15 @@ const connectionSchema = z.object({
   reason: z.string().nullable().describe('Why it is not connected.'),
   since: z.string().describe('When the connection was made or lost, ISO 8601.'),
   sent: z.number().describe('Messages that the broker has acknowledged.'),
-  received: z.number().describe('Messages that came from it.'),
-  waiting: z.number().describe('Messages that wait for the broker.'),
-  lost: z.number().describe('Messages that were given up, because too many waited.'),
+  received: z.number().describe('Messages received from it.'),
+  waiting: z.number().describe('Messages waiting for the broker.'),
+  lost: z.number().describe('Messages dropped because too many were waiting.'),
 });
 
 const sparkplugSchema = connectionSchema.extend({
   group: z.string(),
   node: z.string(),
-  refused: z.number().describe('Metrics of commands, and payloads, that were not taken.'),
+  refused: z.number().describe('Metrics of commands, and payloads, that were refused.'),
 });
 
 /** The connection of an edge node of Sparkplug B to its broker. */
@@ -24,15 +24,15 @@ export const statusSchema = z
   .object({
     topic: z.string().describe('The prefix of its topics.'),
     ...connectionSchema.shape,
-    unreadable: z.number().describe('Payloads for signals from which no number could be read.'),
-    missed: z.number().describe('Events of the traffic that came too fast to be looked at.'),
+    unreadable: z.number().describe('Payloads for signals that contained no number.'),
+    missed: z.number().describe('Traffic events that came too fast to be read.'),
     sparkplug: sparkplugSchema
       .optional()
-      .describe('The connection of its edge node of Sparkplug B; absent without Sparkplug B.'),
+      .describe('The connection of its Sparkplug B edge node; absent without Sparkplug B.'),
   })
   .meta({
     id: 'Bench',
-    description: 'How the bench is on its broker.',
+    description: 'The state of the connection to the broker.',
     examples: [
       {
         topic: 'modbus-sim/bench-7',
@@ -67,7 +67,7 @@ export const seenSchema = z
     rates: z
       .object({ requests: z.number(), faults: z.number() })
       .nullable()
-      .describe('Requests and acts of faults a second; null until the bench has published them.'),
+      .describe('Requests and fault actions per second; null until the bench has published them.'),
     rest: z.string().nullable().describe('Where its console is.'),
   })
   .meta({

@@ -19,10 +19,10 @@ export const errorSchema = z
     title: z
       .string()
       .optional()
-      .describe('The words of HTTP for the status. RFC 9457, 4.2.1: so it must be where `type` is absent.'),
+      .describe('The HTTP phrase for the status, as RFC 9457, 4.2.1 requires where `type` is absent.'),
     status: z.number().optional(),
     detail: z.string().describe('The first problem in words.'),
-    error: z.string().describe('The same as `detail`, by the name that it has in /restapi too.'),
+    error: z.string().describe('The same as `detail`, under the name used in /restapi.'),
     code: z
       .enum(Object.keys(CODES) as [Code, ...Code[]])
       .describe('The reason of the first problem. It never changes: for programs.'),
@@ -53,4 +53,4 @@ export function failures<Status extends number>(...statuses: readonly Status[]) 
 }
 
 /** The answer after something was removed. */
-export const GONE = z.null().describe('There is no such thing any more.');
+export const GONE = z.null().describe('It no longer exists.');

@@ -13,7 +13,7 @@ const turnaroundView = z.object({
 const lineSummary = lineViewSchema
   .pick({ name: true, state: true, reason: true, place: true, uptime: true, clients: true, counters: true })
   .extend({
-    edition: z.number().describe('Another number when settings or units of the line have changed.'),
+    edition: z.number().describe('Changes when settings or units of the line change.'),
     turnaround: turnaroundView,
   });
 
@@ -24,12 +24,12 @@ const summarySchema = z.object({
   program: z.object({
     host: z.string(),
     version: z.string(),
-    run: z.string().describe('Another text after each start of the program.'),
+    run: z.string().describe('A text that differs after each start of the program.'),
   }),
-  lastSeq: z.number().describe('The sequence number of the newest event of the traffic.'),
+  lastSeq: z.number().describe('The sequence number of the newest traffic event.'),
   lines: z.array(lineSummary),
   devices: z.object({
-    edition: z.number().describe('Another number when a device has come or gone.'),
+    edition: z.number().describe('Changes when a device is added or removed.'),
     signals: z.number().describe('Changes when a signal is set or restarted.'),
   }),
   faults: z.object({
@@ -47,13 +47,13 @@ const configurationAnswer = {
 
 const portView = z
   .object({
-    path: z.string().describe('This path may change with the next start of the machine.'),
-    stableNames: z.array(z.string()).describe('Links in /dev/modbus-sim and /dev/serial that stay the same.'),
+    path: z.string().describe('This path may change when the machine restarts.'),
+    stableNames: z.array(z.string()).describe('Stable links in /dev/modbus-sim and /dev/serial.'),
     adapter: z.object({
       kind: z.string(),
       name: z.string(),
       fifoCharacters: z.number().describe('Characters of one frame that may lie between two chunks.'),
-      latencyMs: z.number().describe('How long a USB adapter may hold bytes back.'),
+      latencyMs: z.number().describe('How long a USB adapter may delay bytes.'),
     }),
     hints: z.array(z.string()),
     usb: z
@@ -97,15 +97,15 @@ const portList = z.object({ ports: z.array(portView) }).describe('The serial por
 
 /** The commands on the program as a whole. `../program.ts` carries them out. */
 export const PROGRAM_COMMANDS = {
-  'program.ping': { kind: 'query', summary: 'Answer at once, which shows that the lines are served' },
-  'program.summary': { kind: 'query', summary: 'Tell the state of everything, in brief' },
-  'program.map': { kind: 'query', summary: 'List the lines and units, for whoever shows traffic' },
-  'program.metrics': { kind: 'query', summary: 'Tell the measurements of the program' },
+  'program.ping': { kind: 'query', summary: 'Answer at once, to show that the lines are served' },
+  'program.summary': { kind: 'query', summary: 'Get the state of everything, in brief' },
+  'program.map': { kind: 'query', summary: 'List the lines and units, for views of the traffic' },
+  'program.metrics': { kind: 'query', summary: 'Get the measurements of the program' },
   'line.metrics': { kind: 'list', summary: 'List the measurements of the lines' },
   'line.sums': {
     kind: 'list',
     sent: z.object({ after: z.number() }),
-    summary: 'List what passed the lines in the last seconds',
+    summary: 'List the traffic sums of the last seconds',
   },
   'program.configuration': {
     rest: 'GET /configuration',
@@ -122,7 +122,7 @@ export const PORT_COMMANDS = {
     rest: 'GET /ports',
     kind: 'query',
     summary: 'List the serial ports',
-    description: 'The serial ports of this machine, with names that stay the same, and which lines use them.',
+    description: 'The serial ports of this machine, with stable names, and the lines that use them.',
     member: 'ports',
     response: { 200: portList },
   },
@@ -132,8 +132,8 @@ export const TRAFFIC_COMMANDS = {
   'traffic.clear': {
     rest: 'DELETE /traffic',
     summary: 'Forget the traffic',
-    description: 'Exchanges are forgotten with it. Sequence numbers go on.',
-    response: { 204: z.null().describe('Nothing is kept any more.') },
+    description: 'This also clears the exchanges. Sequence numbers continue.',
+    response: { 204: z.null().describe('Nothing is kept now.') },
   },
 } as const satisfies DeclaredCommands;
 
@@ -158,7 +158,9 @@ const stepView = z
 
 const changeView = z
   .object({
-    steps: z.array(stepView).describe('What was changed, in this order; with `preview`, what would be.'),
+    steps: z
+      .array(stepView)
+      .describe('The changes, in this order; with `preview`, the changes that would be made.'),
   })
   .describe('What has changed.');
 

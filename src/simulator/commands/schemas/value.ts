@@ -176,7 +176,7 @@ const pastSchema = z
     why: z
       .enum(['made', 'restarted', 'clock', 'defined', 'full'])
       .describe(
-        'Why not earlier: the device was made, was restarted, its clock was set, registers were defined, or earlier changes were given up.',
+        'Why not earlier: the device was made, was restarted, its clock was set, registers were defined, or earlier changes are no longer kept.',
       ),
     changed: time.describe(
       'When registers of the device were last written up to then; null if they were not, as far as is kept.',

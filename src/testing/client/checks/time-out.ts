@@ -267,7 +267,7 @@ function whyNotBetter({ tolerance, spread }: Pace): string {
   const most = Math.max(tolerance / 2, spread);
   return most <= STEADY_MS.jitter
     ? 'the rhythm of this client does not show it more precisely'
-    : `the times of this client vary by up to ${numberText(most)} ms, from its own rhythm or because this machine is busy`;
+    : `the times of this client vary by up to ${numberText(most)} ms, by themselves or because this machine is busy`;
 }
 
 /**

@@ -116,7 +116,7 @@ export const CLAIMS: readonly ServerCheck[] = [
   claim(
     'exceptions',
     'Uses no other exceptions',
-    'Conforms when all exceptions that came are claimed.',
+    'Conforms when every exception received was claimed.',
     exceptions,
   ),
   claim(

@@ -292,7 +292,7 @@ const OF_8 = checksOf({ group: 'identification', grade: 'seldom', provokes: ['fu
     ...{ id: 'fc08-sub-unknown', run: unknownSubFunction },
     title: 'Refuses an unknown sub-function',
     does: 'Sends 08 0013 0000.',
-    rule: 'Conforms with exception 01. 03 is inconclusive. Not supported without function 8.',
+    rule: 'Conforms when the reply is exception 01. Exception 03 is inconclusive. Not supported if the server lacks function 8.',
     clause: `${A}, figure 18`,
     matters: COST,
     mend: 'Answer with exception 01.',

@@ -52,7 +52,7 @@ const TABLE: [what: string, received: string, ...found: string[]][] = [
   ['two requests', READ + WRITE, request(READ), request(WRITE)],
   ['a wrong LRC', ':1103006B00037F\r\n', noise(':1103006B00037F')],
   ['an odd number of digits', ':1103006B00037E0\r\n', noise(':1103006B00037E0')],
-  ['a character that is no digit', ':1103006G00037E\r\n', noise(':1103006G00037E')],
+  ['a character that is not a digit', ':1103006G00037E\r\n', noise(':1103006G00037E')],
   ['a digit with bit 7 set', ':\xb1103006B00037E\r\n', noise(':\xb1103006B00037E')],
   ['nothing in between', ':\r\n', noise(':')],
   ['a message without a carriage return', ':1103006B00037E\n', noise(':1103006B00037E')],

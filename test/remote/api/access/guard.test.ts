@@ -65,7 +65,7 @@ describe('with a token', () => {
     expect(response.headers['www-authenticate']).toBe('Bearer');
     expect(response.json()).toEqual({
       result: 'error',
-      error: 'Authorization: expected Bearer and the token of the configuration',
+      error: 'Authorization: expected Bearer and a configured token',
     });
   });
 

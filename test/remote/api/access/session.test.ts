@@ -65,7 +65,7 @@ describe('a browser that logs in', () => {
     const { response } = await logIn('wrong');
     expect(response.statusCode).toBe(401);
     expect(response.headers).not.toHaveProperty('set-cookie');
-    expect(response.json()).toMatchObject({ detail: 'token: not a token of the configuration' });
+    expect(response.json()).toMatchObject({ detail: 'token: not a configured token' });
   });
 
   test.each([{}, { token: 12_345_678 }, { token: '' }, { token: [WRITER] }, { tokn: WRITER }])(

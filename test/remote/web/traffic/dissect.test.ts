@@ -94,7 +94,7 @@ describe('a dissected frame', () => {
     ['06 0001 0003', ['register address: 1', 'register value: 3']],
     ['07', []],
     ['08 0000 A537', ['sub-function: 0 return query data', 'data: 42295']],
-    ['08 0063 0000', ['sub-function: 99 (not a sub-function of the specification)', 'data: 0']],
+    ['08 0063 0000', ['sub-function: 99 (not a sub-function in the specification)', 'data: 0']],
     [
       '0F 0013 000A 02 CD01',
       [
@@ -191,7 +191,7 @@ describe('a dissected frame', () => {
     const ascii = (text: string) => said(dissect(new TextEncoder().encode(text), 'ascii', REQUEST));
     expect(ascii(':0207F7\r\n')).toContain('LRC: F7 right');
     expect(ascii(':0207F8\r\n')).toContain('LRC: F8 (expected F7)');
-    expect(ascii(':02G7F7\r\n').join()).toContain('a character that is no digit');
+    expect(ascii(':02G7F7\r\n').join()).toContain('a character that is not a digit');
     expect(ascii(':0207F7').at(-1)).toBe('end:  (expected carriage return and delimiter)');
   });
 

@@ -162,7 +162,7 @@ describe('what stands in a row', () => {
   });
 
   it('says what is not there', () => {
-    expect(cellsOf({ kind: 'gone' }).text).toBe('The simulator does not keep this event any more.');
+    expect(cellsOf({ kind: 'gone' }).text).toBe('The simulator no longer keeps this event.');
     expect(cellsOf({ kind: 'left out', count: 3, text: '3 left out' }).text).toContain('3 left out');
   });
 

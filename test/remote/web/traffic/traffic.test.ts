@@ -234,10 +234,10 @@ describeInBrowser('the Traffic view', () => {
     expect(new URL(page.url()).searchParams.get('filter')).toBe('line=bus problem');
     expect(await filter.inputValue()).toBe('line=bus problem');
     // What a rule has ordered, and what went wrong by itself.
-    await show('only what rules did');
+    await show('only what fault rules did');
     await expect.poll(() => rowCount(page), PATIENT).toBe(1);
     await page.getByRole('row', { name: 'flip' }).waitFor();
-    await show('only trouble of its own');
+    await show('only unordered trouble');
     await page.getByRole('row', { name: 'exception 02' }).waitFor();
     expect(await rowCount(page)).toBe(1);
     await show('everything');
@@ -296,7 +296,7 @@ describeInBrowser('the Traffic view', () => {
       'line open',
     ]);
     // The event that was open still is.
-    await page.getByText('Of the run of the simulator before this one.').waitFor();
+    await page.getByText('From the previous run of the simulator.').waitFor();
     expect(await page.locator('.rows .row').first().getAttribute('aria-selected')).toBe('true');
     await page.getByRole('row', { name: 'line open' }).last().click();
     await expect.poll(() => new URL(page.url()).searchParams.get('at'), PATIENT).toBe('1');

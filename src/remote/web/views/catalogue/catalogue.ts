@@ -70,7 +70,7 @@ function Shown({ entry }: { readonly entry: Entry }) {
   return html`<article class="panel stack" aria-label=${id}>
     <h2>${id} ${who.length > 0 ? html`<${State} tone="warn">played<//>` : null}</h2>
     <p class="long"><b>${title}.</b> ${sees}</p>
-    ${who.length > 0 ? html`<p class="warn long">It plays a part now: ${listText(who)}.</p>` : null}
+    ${who.length > 0 ? html`<p class="warn long">In use now: ${listText(who)}.</p>` : null}
     <div class="flow"><${Select} label="Where" value=${target} choices=${targets.map(([name]) => name)} onChange=${into(chosen)} />
       <${Button} kind="main" writes disabled=${body === undefined} onClick=${() => void change('POST', 'played')}>Play<//>
       <${Button} writes onClick=${() => void change('DELETE', 'taken back')}>Take back<//></div>

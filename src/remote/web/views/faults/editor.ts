@@ -116,7 +116,7 @@ async function requestOf(seq: string): Promise<Event | string> {
   const answer = await ask<{ events: readonly Event[] }>('GET', `/traffic?${oneEvent(seq)}`);
   if (!answer.ok) return answer.problem.detail;
   const [found] = answer.value.events;
-  if (found?.seq !== Number(seq)) return `The simulator does not keep event ${seq} any more.`;
+  if (found?.seq !== Number(seq)) return `The simulator no longer keeps event ${seq}.`;
   return found.kind === 'reply' && found.request !== undefined ? requestOf(String(found.request)) : found;
 }
 

@@ -24,7 +24,7 @@ export function FleetView() {
   const all = benches.current.value;
   const known = broker.current.value;
   if (known === null)
-    return html`<${Empty} title="Fleet">This bench is on no MQTT broker. Set <span class="mono">mqtt.url</span> in its configuration.<//>`;
+    return html`<${Empty} title="Fleet">This bench is not connected to an MQTT broker. Set <span class="mono">mqtt.url</span> in its configuration.<//>`;
   if (!all || !known) return html`<${Empty} title="Fleet">Waiting for the simulator.<//>`;
   const online = all.filter(({ state }) => state === 'online').length;
   return html`<div class="stack">

@@ -296,7 +296,7 @@ export function troublesOf(
     return { unit, total, perSecond, missing, exceptions, slowestMs };
   });
   for (const { unit, missing, total } of all)
-    if (missing > 0) found.push(`${nameOf(unit)} gives no reply to ${shareText(missing / total)}`);
+    if (missing > 0) found.push(`${nameOf(unit)} does not answer ${shareText(missing / total)}`);
   for (const { unit, slowestMs } of all)
     if (slowestMs >= LATE_MS) found.push(`${nameOf(unit)} takes up to ${Math.round(slowestMs)} ms`);
   for (const { unit, exceptions, total } of all)

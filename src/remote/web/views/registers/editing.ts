@@ -98,7 +98,7 @@ async function repeat(
   const { device, table, address } = last;
   const other = isSure ? undefined : await overwritten(last);
   if (other) {
-    const text = `${device}, ${table} ${address}, was written meanwhile by ${writerText(other)}. It is ${valueText(other)} now.`;
+    const text = `${device}, ${table} ${address}, has since been written by ${writerText(other)}. It is ${valueText(other)} now.`;
     clash.value = { text, goOn: () => void repeat(from, to, requestOf, what, true) };
     return;
   }
@@ -248,7 +248,7 @@ export function sayOddities(register: RegisterView, typed: unknown): void {
   const subject = name ?? `${table} ${address}`;
   const held = type === 'float32' ? shortestFloat(Number(value)) : value;
   const shown = `${subject} is ${valueText(register)}`;
-  if (violates !== null) say(`${shown}: clients can not write that, its ${violates} refuse it.`, 'warn');
+  if (violates !== null) say(`${shown}: clients can’t write that: its ${violates} refuse it.`, 'warn');
   if (typeof typed === 'number' && typeof held === 'number' && held !== typed)
     say(`${shown}: ${typed} was rounded to what it can hold.`, 'warn');
 }

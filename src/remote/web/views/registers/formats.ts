@@ -21,7 +21,7 @@ const FLOAT_HIGH_FIRST: FormatRow = {
   width: 58,
   text: (words) => (words.length < 2 ? '' : floatText(floatOf(words))),
   parse: wordsOfFloat,
-  expected: 'a number that a float of 32 bits can hold',
+  expected: 'a number that a 32-bit float can hold',
 };
 const UNSIGNED = whole('decimal', 56, 0, 65_535);
 

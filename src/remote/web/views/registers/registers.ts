@@ -146,7 +146,7 @@ function Machine({ name }: { readonly name: string }) {
         choices=${speeds.map((each) => [String(each), `${each}×`])}
         onChange=${(each: string) => clock({ speed: Number(each) }, `The clock of ${name} runs ${each} times as fast.`)} />
       <${Button} writes disabled=${isOff} label="+1 min: a step of the clock" onClick=${() =>
-        clock({ step: '1m' }, `The clock of ${name} is a minute on.`)}>+1 min<//></span>
+        clock({ step: '1m' }, `The clock of ${name} was advanced by a minute.`)}>+1 min<//></span>
     <${AskingButton} writes disabled=${isOff} label="Reset the device: registers as configured" title=${`Reset ${name}?`}
       text="All registers but those with retain get their configured values. Changes of clients and of this page are lost, and the clock begins at 0."
       onYes=${() => void post('reset', `${name} was reset.`)}>Reset<//>
@@ -185,8 +185,8 @@ function MissingRegisters({ device }: { readonly device: DeviceView }) {
     const answer = await ask('POST', pathOf('devices', device.name, 'registers'), body);
     if (sayAnswer(answer, `${text} of ${device.name} is defined.`)) go(addressOf({ table, from: address }));
   };
-  return html`<section class="missing panel flow" aria-label="Asked for and not defined">
-    <span>Asked for and not defined (exception 02):</span>
+  return html`<section class="missing panel flow" aria-label="Requested but not defined">
+    <span>Requested but not defined (exception 02):</span>
     ${missing.map(
       (each) => html`<span class="flow"><span class="mono">${each.text}</span>
         <${Button} label=${`Define ${each.text}: it holds 0`} writes onClick=${() => void define(each)}>Define<//></span>`,

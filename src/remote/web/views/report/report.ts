@@ -57,7 +57,7 @@ function Report({ report, number }: ReportProps) {
       `seed ${seed}`,
     ].join(' · ')}</p>
     <${Found} report=${report} number=${number} />
-    ${fuzzed ? html`<h3>The scenario that shows it again</h3><pre class="mono">${fuzzed.scenario}</pre>` : null}
+    ${fuzzed ? html`<h3>The scenario that reproduces it</h3><pre class="mono">${fuzzed.scenario}</pre>` : null}
     ${
       parameters.length === 0
         ? null

@@ -147,7 +147,7 @@ export const ClientForm = formOf({
 export const FuzzForm = formOf({
   kind: 'fuzz',
   label: 'Fuzz a client',
-  text: 'Does random things to the client of a line until it fails, and looks for the fewest that show it again. The client must be polling.',
+  text: 'Disturbs the client of a line at random until it fails, and looks for the shortest schedule that reproduces the failure. The client must be polling.',
   button: 'Fuzz the client',
   draft: () => ({ line: firstLine() }),
   offers: () => ({ line: summary.value?.lines.map(({ name }) => name) ?? [] }),

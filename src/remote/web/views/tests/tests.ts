@@ -77,7 +77,7 @@ function whyNothing(id: string | undefined): string {
   if (runs.value === undefined) return 'Waiting for the simulator.';
   return id === undefined
     ? 'Run a scenario, test a client or a server, or fuzz a client; or select one of the newest runs.'
-    : 'There is no such run. The simulator keeps the newest twenty runs of each kind until it ends.';
+    : 'There is no such run. The simulator keeps the newest twenty runs of each kind while it is running.';
 }
 
 function RunLink({ run, isShown }: { readonly run: ShownRun; readonly isShown: boolean }) {
@@ -145,7 +145,7 @@ function RunPanel({ run }: { readonly run: ShownRun }) {
 /** Plays the moves at which a client has failed, and shows that. */
 async function playAgain(line: string, replay: readonly object[]): Promise<void> {
   const answer = await ask<FuzzSummary>('POST', '/runs', { kind: 'fuzz', line, replay });
-  sayAnswer(answer, 'The moves are played again.');
+  sayAnswer(answer, 'The moves are being replayed.');
   if (!answer.ok) return;
   await readRuns();
   go(hrefOf('tests', [String(answer.value.id)]));

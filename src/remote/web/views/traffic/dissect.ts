@@ -226,7 +226,7 @@ function asciiFields(bytes: Uint8Array, about: About): ShownField[] {
     { name: 'start', at: 0, length: 1, value: ':' },
     ...f.list.map((field) => {
       const [at, length] = [1 + 2 * field.at, 2 * field.length];
-      const wrong = /^[0-9a-f]*$/i.test(textOf(at, length)) ? field.wrong : 'a character that is no digit';
+      const wrong = /^[0-9a-f]*$/i.test(textOf(at, length)) ? field.wrong : 'a character that is not a digit';
       return { ...field, at, length, wrong };
     }),
     { name: 'LRC', at: lrcAt, length: digits.length, ...checked(digits, isRight ? digits : expected) },
@@ -248,13 +248,13 @@ function named(codes: Readonly<Record<string, number>>, wrong: string): Describe
     names.has(code) ? { value: `${code} ${names.get(code)}` } : { value: String(code), wrong };
 }
 
-const functionCode = named(FunctionCode, 'not a function of the specification');
-const exceptionCode = named(ExceptionCode, 'not an exception of the specification');
+const functionCode = named(FunctionCode, 'not a function in the specification');
+const exceptionCode = named(ExceptionCode, 'not an exception in the specification');
 const REFERENCE_TYPE = only(6);
 
 /** The descriptions of fields, by their meaning. */
 const DESCRIBED: Readonly<Partial<Record<Layout['fields'][number]['means'], Describe>>> = {
-  'sub-function': named(SubFunction, 'not a sub-function of the specification'),
+  'sub-function': named(SubFunction, 'not a sub-function in the specification'),
   mask: (value) => ({ value: `0x${hexWord(value)}` }),
   coil: (value) => {
     if (value === 0xff00) return { value: 'on' };

@@ -31,7 +31,7 @@ export function Opened({ event, line, self, onGo, onCentre }: OpenedProps) {
   const like = direction === 'in' && event.function !== undefined ? seq : request;
   return html`<section class="opened panel stack" aria-label=${`Event ${seq}`} tabindex="-1" ref=${self}>
     <h2>${kind} <span class="mono">#${seq}</span></h2>
-    ${earlier ? html`<p class="dim">Of the run of the simulator before this one.</p>` : null}
+    ${earlier ? html`<p class="dim">From the previous run of the simulator.</p>` : null}
     <p class="long">${text}</p>
     <div class="flow">
       <${Button} kind="link" onClick=${onCentre}>Show in the strip<//>

@@ -30,8 +30,8 @@ export const COLUMNS: Readonly<Record<keyof Omit<Cells, 'faults'>, string>> = {
 
 const ABSENT = {
   loading: 'Reading from the simulator.',
-  gone: 'The simulator does not keep this event any more.',
-  restarted: 'The simulator was started again. What is above was before.',
+  gone: 'The simulator no longer keeps this event.',
+  restarted: 'The simulator was restarted. Events above are from before.',
 };
 /** Most bytes that are put into a row; more than the widest column shows. */
 const MOST_BYTES = 3 * 80;

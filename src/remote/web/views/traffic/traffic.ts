@@ -44,8 +44,8 @@ interface ControlsProps {
 const PROBLEMS = [
   ['', 'everything'],
   ['true', 'only problems'],
-  ['ordered', 'only what rules did'],
-  ['unordered', 'only trouble of its own'],
+  ['ordered', 'only what fault rules did'],
+  ['unordered', 'only unordered trouble'],
 ] as const;
 
 /** Number of events from which the page counts as behind: a second of busy lines. */
@@ -72,7 +72,7 @@ function Controls({ feed, onPause, onNewest, onFound, problems, onProblems }: Co
         ? null
         : html`<span class="flow">Download <a href=${csv} download="traffic.csv">CSV</a>
       <a href=${pcapng} download="capture.pcapng">pcapng</a>
-      <a href=${learned} download="learned.yaml" title="Devices that answer as in this traffic">devices</a></span>`
+      <a href=${learned} download="learned.yaml" title="Devices that answer like this traffic">devices</a></span>`
     }
     <//>
   </div>`;
