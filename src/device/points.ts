@@ -299,7 +299,8 @@ export class Points implements GraphDevice, LocalPoints {
     this.#graph.advance();
     this.settleDependents(point);
     point.signal?.inlet?.take(outcome, at);
-    point.image.keep(point.location);
+    // What came before is not kept.
+    this.#graph.history.begin(point, 'made');
     point.refresh(this.schedule.time, this.#graph.revision);
   }
 

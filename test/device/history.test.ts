@@ -141,7 +141,7 @@ describe('what registers held', () => {
     };
     const recorded: KeptCells = { cells: owner };
     history.begin(owner, 'made');
-    for (now = 1; now <= 131_072 + 500; now++) {
+    for (now = 1; now <= 32_768 + 500; now++) {
       history.note(recorded, now % 4, cells[now % 4] as number, now);
       cells[now % 4] = now & 0xffff;
     }

@@ -47,6 +47,8 @@ interface PastRule {
   /** From when to when, in ms of the source's `uptime`. */
   readonly since: number;
   readonly until: number;
+  /** Its place among the rules: those that came into force earlier act earlier. */
+  readonly place: number;
   /** How long it is as JSON. */
   readonly size: number;
 }
@@ -70,6 +72,8 @@ interface RuleEntry {
   readonly since: number;
   /** When it became what it is: it may have been switched off meanwhile. */
   changedAt: number;
+  /** Its place among the rules, which a rule that is replaced or switched keeps. */
+  readonly place: number;
 }
 
 /** The inputs of the rules from outside, which tests replace. */
@@ -99,6 +103,8 @@ export class FaultRules {
   /** The rules that were in force, in the order in which they ended. */
   readonly #past: PastRule[] = [];
   #pastSize = 0;
+  /** How many places were given to rules. */
+  #places = 0;
   #pastFrom: number;
   /** The lines of runs that bring faults of their own. */
   readonly #suspendedOn = new Set<string>();
@@ -115,7 +121,7 @@ export class FaultRules {
     return this.#pastFrom;
   }
 
-  /** The rules at a moment of the source's `uptime`; those that were there already come first. */
+  /** The rules at a moment of the source's `uptime`, in the order in which they acted. */
   listAt(moment: number): Pick<RuleStatus, 'rule' | 'seed' | 'temporary'>[] {
     const present = Array.from(this.#entries.values(), (entry) => ({
       ...entry,
@@ -124,16 +130,16 @@ export class FaultRules {
     }));
     return [...this.#past, ...present]
       .filter(({ since, until }) => since <= moment && moment < until)
-      .sort((a, b) => a.since - b.since);
+      .sort((a, b) => a.place - b.place);
   }
 
   /** Keeps what a rule was until now. */
   #end(name: string): void {
     const entry = this.#entries.get(name);
     if (!entry) return;
-    const { rule, seed, temporary, changedAt } = entry;
+    const { rule, seed, temporary, changedAt, place } = entry;
     const size = JSON.stringify([rule.when, rule.faults.map(({ written }) => written)]).length;
-    this.#past.push({ rule, seed, temporary, since: changedAt, until: this.#source.uptime(), size });
+    this.#past.push({ rule, seed, temporary, since: changedAt, until: this.#source.uptime(), place, size });
     this.#pastSize += size;
     while (this.#past.length > MOST_PAST || this.#pastSize > MOST_PAST_SIZE) {
       const dropped = this.#past.shift();
@@ -168,7 +174,8 @@ export class FaultRules {
   set(rule: FaultRule, { temporary = false } = {}): RuleStatus {
     const seed = rule.seed ?? newSeed(() => this.#source.random());
     const since = this.#source.uptime();
-    const entry = { ...begun(rule, seed), temporary, since, changedAt: since };
+    const place = this.#entries.get(rule.name)?.place ?? this.#places++;
+    const entry = { ...begun(rule, seed), temporary, since, changedAt: since, place };
     this.#end(rule.name);
     this.changes++;
     this.#matcher = undefined;

@@ -29,8 +29,8 @@ export interface Nearby {
 
 const FIRST_CAPACITY = 1024;
 
-/** The most changes that are kept: 3 MB. */
-const MOST = 131_072;
+/** The most changes that are kept: 0.75 MB. A look undoes and redoes those after its moment, while no line is served. */
+const MOST = 32_768;
 
 /** Times that differ by less, in ms, are one: in REST they are rounded to µs. */
 const MOMENT = 0.0011;
@@ -134,21 +134,21 @@ export class History {
       Number.NEGATIVE_INFINITY,
       Number.POSITIVE_INFINITY,
     ];
-    for (const [place, each] of this.#cells.entries()) {
-      if (!each.cells || !of.has(each.cells)) continue;
+    const kept = this.#cells.length;
+    for (let place = 0; place < kept; place++) {
+      const changed = this.#cells[place]?.cells;
+      if (!changed || !of.has(changed)) continue;
       const at = this.#times[place] as number;
       if (at <= time) last = Math.max(last, at);
       else next = Math.min(next, at);
       if (at < time - 2 * MOMENT) previous = Math.max(previous, at);
     }
     const before = new Map<number, number>();
-    for (const [place, each] of this.#cells.entries())
-      if (
-        this.#times[place] === last &&
-        each.cells === cells &&
-        !before.has(this.#addresses[place] as number)
-      )
-        before.set(this.#addresses[place] as number, this.#words[place] as number);
+    for (let place = 0; place < kept; place++) {
+      if (this.#times[place] !== last || this.#cells[place]?.cells !== cells) continue;
+      const address = this.#addresses[place] as number;
+      if (!before.has(address)) before.set(address, this.#words[place] as number);
+    }
     return {
       last: Number.isFinite(last) ? { at: last, before } : undefined,
       previous: Number.isFinite(previous) ? previous : undefined,

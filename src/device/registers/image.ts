@@ -193,13 +193,6 @@ export class RegisterImage implements ActiveCells {
     this.#recorded.cells = undefined;
   }
 
-  /** Keeps the words of a value that a publisher is about to replace. */
-  keep({ address, cells }: ValueLocation): void {
-    const at = this.history?.time ?? 0;
-    for (let cell = address; cell < address + cells; cell++)
-      this.history?.note(this.#recorded, cell, this.#words[cell] as number, at);
-  }
-
   #store(address: number, word: number): void {
     if (this.#words === this.#layout.words) this.#words = this.#layout.words.slice();
     this.#words[address] = word;

@@ -14,6 +14,9 @@ interface PastMoment {
   readonly past: (window: TableWindow, from: number, to: number) => NonNullable<Words['past']>;
 }
 
+/** The first and the last moment that a date can have, in ms since 1970. */
+const LAST_MOMENT = 8.64e15;
+
 /** Half a µs is lost where a moment is written, and half of one where it is read. */
 const ROUNDING_MS = 0.001;
 
@@ -28,10 +31,11 @@ const WHY: Readonly<Record<Since['why'], string>> = {
 /** A moment by the clock that never goes back, and how times of that clock are written. @param wall in ms since 1970 */
 export function momentIn({ traffic }: Simulator, wall: number) {
   const now = performance.now();
+  const asked = Math.max(-LAST_MOMENT, Math.min(LAST_MOMENT, wall));
   const offset = traffic.offsetAt(now);
   return {
-    real: Math.min(now, wall - offset + ROUNDING_MS),
-    shown: isoTime(Math.min(now + offset, wall)),
+    real: Math.min(now, asked - offset + ROUNDING_MS),
+    shown: isoTime(Math.min(now + offset, asked)),
     time: (ms: number) => isoTime(ms + offset),
   };
 }

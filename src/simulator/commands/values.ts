@@ -276,6 +276,8 @@ function readWords(
 
 /** Registers side by side as they were. @param wall the moment, in ms since 1970 */
 function pastWords(simulator: Simulator, device: Device, range: WordRange, wall: number): Outcome<Words> {
+  // What has fallen due meanwhile is a change, too.
+  device.points.advance();
   const moment = momentOf(simulator, device, wall);
   if (!moment.ok) return moment;
   const { real, past } = moment.value;

@@ -38,12 +38,19 @@ export function factsOfOutline({ line, kind, time, unitId, functionCode }: Outli
   };
 }
 
+/** Registers or coils that follow each other. */
+interface Block {
+  readonly address: number;
+  readonly words: readonly number[];
+}
+
 /** What is in an event that was read. @param devices absent where no filter can ask for devices */
 export class EventFacts implements MoreFacts {
   readonly #event: TrafficEvent;
   readonly #read: ReadEvent;
   readonly #devices: DevicesInFilters | undefined;
   #known: Decoded | undefined;
+  #blocksKnown: readonly Block[] | undefined;
 
   constructor(event: TrafficEvent, read: ReadEvent, devices?: DevicesInFilters) {
     [this.#event, this.#read, this.#devices] = [event, read, devices];
@@ -105,8 +112,11 @@ export class EventFacts implements MoreFacts {
   }
 
   numbers(name: string): readonly number[] {
-    const blocks = this.#blocks();
-    return this.#placesOf(name).flatMap(({ numberIn }) =>
+    const places = this.#placesOf(name);
+    if (places.length === 0) return [];
+    this.#blocksKnown ??= this.#blocks();
+    const blocks = this.#blocksKnown;
+    return places.flatMap(({ numberIn }) =>
       blocks.flatMap(({ address, words }) => numberIn(words, address) ?? []),
     );
   }
@@ -143,9 +153,9 @@ export class EventFacts implements MoreFacts {
   }
 
   /** What the event says of registers or coils: what a request writes, or what a response brings or confirms. */
-  #blocks(): readonly { readonly address: number; readonly words: readonly number[] }[] {
+  #blocks(): readonly Block[] {
     const event = this.#event;
-    const { message, written } = decodeEvent(event, this.#read);
+    const { message, written } = this.#decoded;
     const isResponse = event.kind === 'reply' || event.kind === 'foreign response';
     const pdu = isResponse ? undefined : requestPduOf(event, this.#read);
     const asked = pdu ? writtenBy(pdu) : written;

@@ -65,9 +65,8 @@ const MOST_WATCHED = 6;
 const WATCH_MS = 300;
 /** What can't be read in blocks of this many is not watched. */
 const FEWEST_WATCHED = 8;
-/** How long another unit is waited for: so many ms at least, and so many times as long as the own one takes. */
-const LEAST_SILENCE = 250;
-const SLOWER = 4;
+/** How long another unit is waited for, in ms at least: one that is not found is written, and nobody puts that back. */
+const LEAST_SILENCE = 1000;
 /** How long a server that does not answer is waited for before values are lost, in ms. */
 const RETURN_MS = 10_000;
 
@@ -249,9 +248,7 @@ export class Scratch {
     const { asker, goodRead, facts } = this.#bench;
     this.#bench.progress('looking for other units on the bus, which a broadcast would also write');
     const others: number[] = [];
-    // By the time of this read alone: blocks take the server longer, and 246 units are asked.
-    const { ms = 0 } = await asker.once(goodRead);
-    const timeout = Math.min(asker.silence, Math.max(LEAST_SILENCE, SLOWER * ms));
+    const timeout = Math.max(LEAST_SILENCE, asker.silence);
     for (let unitId = 1; unitId <= HIGHEST_UNIT; unitId++) {
       if (unitId === asker.unitId) continue;
       const { chunks } = await asker.once(goodRead, { unitId, timeout });

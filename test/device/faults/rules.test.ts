@@ -217,6 +217,24 @@ describe('what is shown of a rule', () => {
     expect(rules.get('tested')).toMatchObject({ matches: 5, hits: 2, remaining: 0 });
   });
 
+  it('a rule that is replaced or switched keeps its place, in the past too', () => {
+    let uptime = 0;
+    const rules = new FaultRules({ uptime: () => uptime, now: () => NOW, random: () => 0.5 });
+    const named = (name: string) => ruleSchema.parse({ name, do: [{ delay: 1 }] });
+    for (const name of ['a', 'b', 'c']) rules.set(named(name));
+    uptime = 1;
+    rules.set(named('a'));
+    rules.switch('b', false);
+    uptime = 2;
+    rules.remove('c');
+    for (const [moment, names] of [
+      [0, ['a', 'b', 'c']],
+      [1, ['a', 'b', 'c']],
+      [2, ['a', 'b']],
+    ] as const)
+      expect(rules.listAt(moment).map(({ rule }) => rule.name)).toEqual(names);
+  });
+
   it('counts what all rules have done, and each change of them', () => {
     const rules = new FaultRules({ uptime: () => 0, now: () => NOW, random: () => 0.5 });
     expect([rules.isEmpty, rules.changes, rules.hits]).toEqual([true, 0, 0]);

@@ -253,7 +253,7 @@ it('suspends rules that were in force before, on its line and for its time, and 
   void client.poll();
   const report = await untilOver(bench.clock, clientTest.run());
   expect(report.verdict).toBe('pass');
-  expect(report.conclusions).toContain('Suspended meanwhile: the fault rule armed.');
+  expect(report.conclusions).toContain('Suspended during the run: the fault rule armed.');
   expect(notes[0]).toBe('suspended during the run: the fault rule armed');
   expect(rules.get('armed')?.rule).toEqual(status.rule);
   expect(rules.get('elsewhere')?.rule.enabled).toBeUndefined();

@@ -388,6 +388,16 @@ describe('no sentence is false', () => {
     expect(cardText(serverTest)).not.toMatch(/get lost|lost replies/);
   });
 
+  it('a server whose channels have equal blocks looks at the whole address', async () => {
+    const server = changed((pdu, answer) => {
+      const [code = 0, high = 0, low = 0] = pdu;
+      if (code > 4) return answer(pdu);
+      if (high > 4 || low + word(pdu, 3) > 8) return [code | 0x80, 2];
+      return answer(Uint8Array.of(code, 0, ...pdu.subarray(2)));
+    });
+    expect(violated(await asked(server, ['refusals']))).toEqual([]);
+  });
+
   it('a server that answers pairs of registers alone has answered', async () => {
     const server = changed((pdu, answer) =>
       (pdu[0] ?? 0) > 2 && (pdu[0] ?? 0) < 5 && word(pdu, 3) % 2 === 1

@@ -74,12 +74,10 @@ export async function* captured(
   isGone = () => false,
 ): AsyncGenerator<Uint8Array> {
   const isLive = query.follow !== 'false';
-  const filter = await map.filter(filterOf(query));
-  const cursor = new TrafficCursor(
-    traffic,
-    filter,
-    query.after ?? (isLive ? traffic.last : traffic.first - 1),
-  );
+  const wanted = filterOf(query);
+  // Devices and names may have come and gone since.
+  const cursorFrom = async (after: number) => new TrafficCursor(traffic, await map.filter(wanted), after);
+  let cursor = await cursorFrom(query.after ?? (isLive ? traffic.last : traffic.first - 1));
   const { Capture } = await import('../../../simulator/traffic/capture/capture.js');
   const capture = new Capture(query.form, map);
   await map.refresh();
@@ -91,6 +89,7 @@ export async function* captured(
   for (let saidAt = now(); !isGone(); await wait(TICK_MS)) {
     if (!cursor.isAtEnd) {
       await map.refresh();
+      cursor = await cursorFrom(cursor.after);
       yield* packets(capture, cursor, traffic.last);
     }
     if (now() - saidAt < QUIET_MS) continue;

@@ -169,16 +169,16 @@ export function filterOf(asked: TrafficQuery): Filter | undefined {
 }
 
 /**
- * The values of a field, separated by commas or given in several keys of the same name. A value itself may have
- * commas.
+ * The values of a field, separated by commas or given in several keys of the same name. The name of a line may have
+ * commas itself.
  */
 function listOf(field: FieldName, context: FilterContext = {}) {
   return z
     .union([z.string(), z.array(z.string())])
     .transform((input, { issues }): Test => {
       const found = [input].flat().flatMap((text) => {
-        const whole = valuesOf(field, [text], '=', context);
-        return whole.ok
+        const whole = field === 'line' ? valuesOf(field, [text], '=', context) : undefined;
+        return whole?.ok
           ? [whole]
           : text.split(',').map((each) => valuesOf(field, [each.trim()], '=', context));
       });

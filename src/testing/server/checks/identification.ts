@@ -196,17 +196,24 @@ async function counters(bench: Bench): Promise<Judged> {
   return violates({ code: 'miscounted', errors, exceptions }, ...bench.log.slice(-6));
 }
 
+/** How long the count of events is left alone, in ms. */
+const COUNTED_MS = 1000;
+
 /** Neither an exception nor function 11 itself is an event that function 11 counts (6.9). */
 async function events(bench: Bench): Promise<Judged | undefined> {
-  const count = async () => {
-    const { answer } = await bench.ask(Uint8Array.of(11));
+  const count = async (pauseMs?: number) => {
+    const { answer } = await bench.ask(Uint8Array.of(11), pauseMs === undefined ? {} : { pauseMs });
     return answer.kind === 'data' && answer.pdu.length === 5 ? wordAt(answer.pdu, 3) : undefined;
   };
   const [first, second] = [await count(), await count()];
+  // Requests of others count, too: then the count grows while it is left alone.
+  const later = await count(COUNTED_MS);
+  if (first === undefined || second === undefined || later === undefined) return undefined;
+  if (((later - second) & 0xffff) !== ((second - first) & 0xffff)) return undefined;
   const illegal = await bench.ask(Uint8Array.of(0x63, 0, 0, 0, 1), { tries: 1 });
   const third = await count();
-  if (first === undefined || second === undefined || third === undefined) return undefined;
-  const [own, exceptions] = [(second - first) & 0xffff, (third - second) & 0xffff];
+  if (third === undefined) return undefined;
+  const [own, exceptions] = [(second - first) & 0xffff, (third - later) & 0xffff];
   const isException = illegal.answer.kind === 'exception';
   if (own === 0 && (exceptions === 0 || !isException)) return undefined;
   return {

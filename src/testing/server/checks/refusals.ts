@@ -61,7 +61,8 @@ async function refusesAbsent(bench: Bench, code: ReadCode): Promise<Judged | und
 /** How many registers are compared, and how many of these have to differ, with those of the same low byte. */
 const COMPARED = 8;
 const DIFFERENT = 3;
-const ALIKE = [0x100, 0x200, 0x400];
+/** What is changed in the address. Blocks of channels may repeat at the first ones; no map repeats at the others. */
+const ALIKE = [0x100, 0x200, 0x400, 0x3700, 0xa500, 0xfe00];
 
 /**
  * Registers whose addresses have the same low byte, and nothing between them: where all of these have the values of the first, the server looks
@@ -73,7 +74,7 @@ async function cutAddress(bench: Bench): Promise<Judged | undefined> {
   const from = (at: number) => bench.words(code, at, COMPARED);
   const values = await from(address);
   if (!values || new Set(values).size < DIFFERENT) return undefined;
-  const addresses = ALIKE.map((each) => address + each);
+  const addresses = ALIKE.map((each) => address ^ each);
   for (const at of addresses) if ((await from(at))?.join() !== values.join()) return undefined;
   // A map that has all addresses up to these may repeat itself.
   const between = Array.from({ length: 8 }, (_, i) => address + 0x100 - 0x10 * (i + 1));

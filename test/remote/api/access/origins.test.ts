@@ -79,7 +79,7 @@ describe('a page of another site', () => {
       expect(status).toBe(403);
       expect(headers).not.toHaveProperty('access-control-allow-origin');
       expect(JSON.parse(body).detail).toBe(
-        `Origin: pages of "${origin}" are refused; api.origins lists the sites whose pages are let in`,
+        `Origin: pages of "${origin}" are refused; list the site in api.origins to allow it`,
       );
     },
   );

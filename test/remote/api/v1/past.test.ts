@@ -120,6 +120,8 @@ describe('the fault rules of a moment of the past', () => {
       ['broken true {"delay":7}', 'slow true {"delay":2}'],
       ['slow true {"delay":2}'],
     ]);
+    for (const at of ['9999999999999999999999h', '1e300h'])
+      expect((await wordsAt(running, at)).status).toBeOneOf([400, 409]);
     const refused = await get<ErrorBody>(running, '/past/faults?at=2020-01-01T00:00:00Z');
     expect([refused.status, refused.code]).toEqual([409, 'history.not_kept']);
   });

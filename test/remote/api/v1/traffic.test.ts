@@ -193,6 +193,13 @@ describe('filters', () => {
     expect((await page(`?${query}`)).events).toHaveLength(count);
   });
 
+  test('several rules, separated by commas, are any of these', async () => {
+    await rest.send('POST', '/api/v1/faults', { name: 'r1', do: { delay: 1 } });
+    await master.askAll(READ_0);
+    for (const query of ['rule=r1', 'rule=r1,r2', 'rule=r2&rule=r1', 'filter=rule%3Dr1,r2'])
+      expect((await page(`?${query}`)).events).toHaveLength(1);
+  });
+
   test('the time of an event as `since` and `until` finds that event, to the µs', async () => {
     const { events } = await page();
     const { time, seq } = events[5] as View;
