@@ -50,13 +50,17 @@ describe.concurrent('modbus-sim measure', () => {
 
   it('does not call a line good that throws longer requests away', async () => {
     const { code, stdout } = await measure('hasty');
-    expect(stdout).toMatch(/verdict {5}worse than configured: .*frames are cut: \d{2,}\.\d+ ms between/);
+    expect(stdout).toMatch(
+      /verdict {5}worse than configured: .*frames arrive in pieces, \d{2,}\.\d+ ms apart/,
+    );
     expect(code).toBe(1);
   });
 
   it('finds out that the frames of a client are cut', async () => {
     const { code, stdout } = await measureWhileSending(readRequest(1, 0), { timing: { gap: 5 } });
-    expect(stdout).toMatch(/verdict {5}worse than configured: .*frames are cut: \d{2,}\.\d+ ms between/);
+    expect(stdout).toMatch(
+      /verdict {5}worse than configured: .*frames arrive in pieces, \d{2,}\.\d+ ms apart/,
+    );
     expect(code).toBe(1);
   });
 

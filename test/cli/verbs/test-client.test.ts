@@ -48,7 +48,11 @@ describe.concurrent('modbus-sim test-client', () => {
       ...['bus', '--config', config(), '--dut', POLLER, '--checks', checks, '--seed', '7'],
       ...['--junit', junit, '--html', html, '--json', json],
     );
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    // A slow machine takes more than 30 s, and says how far it is.
+    expect({ code, stderr: stderr.replace(/^.*check \d+ of \d+.*\n/gm, '') }).toEqual({
+      code: 0,
+      stderr: '',
+    });
     // The time-out is what these checks need; a busy machine may leave it inconclusive.
     expect(stdout).toContain('3 checks, 10 min at most, seed 7');
     expect(stdout).toMatch(

@@ -70,7 +70,10 @@ describeInBrowser('the view of the tests', () => {
     const steps = run.locator('.step');
     await steps.filter({ hasText: 'reads again' }).getByText('pass', { exact: true }).waitFor();
     const failed = steps.filter({ hasText: 'writes' });
-    await failed.getByText('it did not come within 300 ms').waitFor();
+    await failed
+      .getByText(/expected +a request with function 6/)
+      .first()
+      .waitFor();
     await failed.getByText('fail', { exact: true }).waitFor();
     await failed.getByRole('application', { name: /Timing of writes/ }).waitFor();
     await run.getByText('running', { exact: true }).waitFor();

@@ -47,7 +47,7 @@ describe.concurrent('a measurement of a line with its own client', () => {
       const { ok, text } = verdict(found);
       expect(ok).toBe(false);
       expect(text).toMatch(
-        /verdict .*\d+ of \d+ requests were not answered; .*frames are cut: \d+\.\d+ ms between/,
+        /verdict .*\d+ of \d+ requests were not answered; .*frames arrive in pieces, \d+\.\d+ ms apart/,
       );
     },
   );

@@ -64,6 +64,7 @@ describe('the registers of a moment of the past', () => {
     const running = await startSimulator(SETUP);
     await aLittle();
     await running.rest.send('PUT', '/api/v1/devices/meter/values/voltage', { value: 10 });
+    await aLittle();
     const { past } = await wordsAt(running, '0s');
     await aLittle();
     const earlier = await wordsAt(running, new Date(Date.parse(past?.changed ?? '') - 5).toISOString());
