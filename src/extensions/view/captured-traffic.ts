@@ -3,6 +3,7 @@ import { type AduContent, type Framing, SOCKET } from '../../modbus/protocol/fra
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import { trafficView } from '../../simulator/traffic/view.js';
 import type { TrafficView } from '../../simulator/traffic/view-schema.js';
+import { LAST_MOMENT } from '../../simulator/traffic/words.js';
 import { readCapture } from '../learn/capture.js';
 import { directedBy } from '../learn/directions.js';
 import { fits } from '../learn/exchanges.js';
@@ -19,8 +20,6 @@ export interface ShownTraffic {
 
 /** The most events of a page: a browser reads all of them at once. */
 const MOST_EVENTS = 50_000;
-/** The last moment of ECMAScript's calendar, in ms since 1970. */
-const LAST_MOMENT = 8.64e15;
 
 /** The last of a list that a page has room for, and a note on the others. */
 export function lastOf<Item>(all: readonly Item[], what: string) {

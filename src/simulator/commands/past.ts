@@ -2,7 +2,7 @@ import type { Device } from '../../device/device.js';
 import type { Since } from '../../device/registers/history.js';
 import type { TableWindow } from '../../device/registers/table.js';
 import type { Simulator } from '../simulator.js';
-import { isoTime } from '../traffic/words.js';
+import { isoTime, LAST_MOMENT } from '../traffic/words.js';
 import { done, type Outcome, refusal } from './refusal.js';
 import type { Words } from './schemas/value.js';
 
@@ -13,9 +13,6 @@ interface PastMoment {
   /** What REST says of the moment, and of the writes around it in some cells. */
   readonly past: (window: TableWindow, from: number, to: number) => NonNullable<Words['past']>;
 }
-
-/** The first and the last moment that a date can have, in ms since 1970. */
-const LAST_MOMENT = 8.64e15;
 
 /** Half a µs is lost where a moment is written, and half of one where it is read. */
 const ROUNDING_MS = 0.001;

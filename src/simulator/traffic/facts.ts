@@ -39,7 +39,7 @@ export function factsOfOutline({ line, kind, time, unitId, functionCode }: Outli
 }
 
 /** Registers or coils that follow each other. */
-interface Block {
+interface CellBlock {
   readonly address: number;
   readonly words: readonly number[];
 }
@@ -50,7 +50,7 @@ export class EventFacts implements MoreFacts {
   readonly #read: ReadEvent;
   readonly #devices: DevicesInFilters | undefined;
   #known: Decoded | undefined;
-  #blocksKnown: readonly Block[] | undefined;
+  #blocksKnown: readonly CellBlock[] | undefined;
 
   constructor(event: TrafficEvent, read: ReadEvent, devices?: DevicesInFilters) {
     [this.#event, this.#read, this.#devices] = [event, read, devices];
@@ -153,7 +153,7 @@ export class EventFacts implements MoreFacts {
   }
 
   /** What the event says of registers or coils: what a request writes, or what a response brings or confirms. */
-  #blocks(): readonly Block[] {
+  #blocks(): readonly CellBlock[] {
     const event = this.#event;
     const { message, written } = this.#decoded;
     const isResponse = event.kind === 'reply' || event.kind === 'foreign response';

@@ -69,6 +69,9 @@ export function micros(ms: number): number {
   return Math.round(1000 * ms);
 }
 
+/** The last moment that a date can have, in ms since 1970; the first is as long before. */
+export const LAST_MOMENT = 8.64e15;
+
 /** A moment in ms since 1970 as ISO 8601 with µs: `2026-03-01T12:00:00.123456Z`. */
 export function isoTime(ms: number): string {
   const us = micros(ms);

@@ -30,7 +30,7 @@ const MOST_MOVES = 1_000_000;
 export const FUZZ = command({
   name: 'fuzz',
   words: 'LINE',
-  summary: 'disturb the client of a line at random, and find the shortest schedule that makes it fail',
+  summary: 'disturb a client at random, and find the shortest schedule that makes it fail',
   details:
     'LINE is a line of the demo, of --config FILE, or of a running simulator (--url). With --dut the client is restarted after each failure; finding a shorter schedule needs that. Exit 1 if two of three plays show the failure, 2 if no client polls.',
   examples: ['fuzz bench --config bench.yaml --limit 10m --scenario found.yaml'],
