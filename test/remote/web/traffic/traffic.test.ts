@@ -290,9 +290,9 @@ describeInBrowser('the Traffic view', () => {
       .toBe(1);
     await page.getByText('following').waitFor();
     const rows = await page.locator('.rows .row').allTextContents();
-    expect(rows.map((row) => /line open|started again/.exec(row)?.[0]).filter(Boolean)).toEqual([
+    expect(rows.map((row) => /line open|was restarted/.exec(row)?.[0]).filter(Boolean)).toEqual([
       'line open',
-      'started again',
+      'was restarted',
       'line open',
     ]);
     // The event that was open still is.
