@@ -152,7 +152,10 @@ const failures = [
   ...fooled,
   ...effects
     .filter(({ lost }) => Object.keys(lost).length > 0)
-    .map(({ line, attack, lost }) => `${line}, ${attack}: requests from well-behaved clients lost: ${counts(lost)}`),
+    .map(
+      ({ line, attack, lost }) =>
+        `${line}, ${attack}: requests from well-behaved clients lost: ${counts(lost)}`,
+    ),
   ...effects
     .filter(({ unanswered }) => unanswered.length > 0)
     .map(({ line, attack, unanswered }) => `${line}, ${attack}: no answers on ${unanswered.join(', ')}`),

@@ -79,9 +79,7 @@ devices:
     ['{"a": 1,\n"a": 2}', 'a', 2],
     ['x: {1: m, "1": n}', 'x.1', 1],
   ])('takes no key twice: %j', (text, path, line) => {
-    expect(problemsIn('twice.yaml', text)).toMatchObject([
-      { path, line, message: 'this key appears twice' },
-    ]);
+    expect(problemsIn('twice.yaml', text)).toMatchObject([{ path, line, message: 'this key appears twice' }]);
   });
 
   it.each([
