@@ -43,7 +43,6 @@ export interface RuleStatus {
 interface PastRule {
   readonly rule: FaultRule;
   readonly seed: number;
-  readonly temporary: boolean;
   /** From when to when, in ms of the source's `uptime`. */
   readonly since: number;
   readonly until: number;
@@ -122,7 +121,7 @@ export class FaultRules {
   }
 
   /** The rules at a moment of the source's `uptime`, in the order in which they acted. */
-  listAt(moment: number): Pick<RuleStatus, 'rule' | 'seed' | 'temporary'>[] {
+  listAt(moment: number): Pick<RuleStatus, 'rule' | 'seed'>[] {
     const present = Array.from(this.#entries.values(), (entry) => ({
       ...entry,
       since: entry.changedAt,
@@ -133,13 +132,13 @@ export class FaultRules {
       .sort((a, b) => a.place - b.place);
   }
 
-  /** Keeps what a rule was until now. */
+  /** Keeps what a rule was until now; not those of a run, which may arm thousands. */
   #end(name: string): void {
     const entry = this.#entries.get(name);
-    if (!entry) return;
-    const { rule, seed, temporary, changedAt, place } = entry;
+    if (!entry || entry.temporary) return;
+    const { rule, seed, changedAt, place } = entry;
     const size = JSON.stringify([rule.when, rule.faults.map(({ written }) => written)]).length;
-    this.#past.push({ rule, seed, temporary, since: changedAt, until: this.#source.uptime(), place, size });
+    this.#past.push({ rule, seed, since: changedAt, until: this.#source.uptime(), place, size });
     this.#pastSize += size;
     while (this.#past.length > MOST_PAST || this.#pastSize > MOST_PAST_SIZE) {
       const dropped = this.#past.shift();

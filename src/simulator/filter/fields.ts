@@ -77,7 +77,7 @@ export const FIELDS: Readonly<Record<FieldName, Field>> = {
   },
   exception: {
     takes: 'numbers',
-    about: 'a reply that is an exception: any, its code, a part of its name, or none',
+    about: 'an exception: alone, by its code or a part of its name, or none for a good reply',
     expected: ranged('an exception code', 255),
     max: 255,
     names: new Map([...namesOf(ExceptionCode), [GOOD, 'none']]),

@@ -99,9 +99,7 @@ export class ClientTest {
   async run(): Promise<Report> {
     let end = await this.#client.during(this.#runAll());
     // The next poll, which would show whether the client polls as before, has not come.
-    const owed = this.#owed;
     this.#owed = undefined;
-    if (owed) this.#breakOff(owed.running, this.#reason(end));
     for (const running of this.#running) this.#breakOff(running, this.#reason(end));
     const problem = await this.#client.leave();
     if (problem !== undefined) {

@@ -206,13 +206,13 @@ export class Asker {
     return this.signal.aborted;
   }
 
-  /** ReplyWaits, and hears what comes unsolicited; the next exchange has it. */
+  /** Waits, and hears what comes unsolicited; the next exchange has it. */
   async wait(ms: number): Promise<void> {
     await this.pause(ms);
     this.#unlessStopped();
   }
 
-  /** ReplyWaits until the time is over, or the server test is stopped. */
+  /** Waits until the time is over, or the server test is stopped. */
   pause(ms: number): Promise<void> {
     return this.#unlessAborted((resolve) => this.clock.callAt(this.clock.now() + ms, resolve));
   }
@@ -481,7 +481,7 @@ export class Asker {
   }
 
   /**
-   * ReplyWaits until the wire has been silent for the pause and, on a serial line, for t3.5. On a bus that others
+   * Waits until the wire has been silent for the pause and, on a serial line, for t3.5. On a bus that others
    * keep busy, t3.5 has to do, and at last nothing is waited for.
    */
   async #silence(pauseMs: number): Promise<void> {

@@ -65,8 +65,11 @@ const MOST_WATCHED = 6;
 const WATCH_MS = 300;
 /** What can't be read in blocks of this many is not watched. */
 const FEWEST_WATCHED = 8;
-/** How long another unit is waited for, in ms at least: one that is not found is written, and nobody puts that back. */
-const LEAST_SILENCE = 1000;
+/** How long another unit is waited for: so many ms at least, and so many times as long as the own one takes. */
+const LEAST_SILENCE = 250;
+const SLOWER = 4;
+/** How long after the last of them was asked a late reply may come, in ms. */
+const LATEST_MS = 5000;
 /** How long a server that does not answer is waited for before values are lost, in ms. */
 const RETURN_MS = 10_000;
 
@@ -245,18 +248,34 @@ export class Scratch {
   /** The other units that answer, which are looked for once. */
   async #findOthers(): Promise<readonly number[]> {
     if (this.#others) return this.#others;
-    const { asker, goodRead, facts } = this.#bench;
+    const { asker, goodRead } = this.#bench;
     this.#bench.progress('looking for other units on the bus, which a broadcast would also write');
-    const others: number[] = [];
-    const timeout = Math.max(LEAST_SILENCE, asker.silence);
-    for (let unitId = 1; unitId <= HIGHEST_UNIT; unitId++) {
-      if (unitId === asker.unitId) continue;
-      const { chunks } = await asker.once(goodRead, { unitId, timeout });
-      if (chunks.length > 0) others.push(unitId);
-      else facts.absentUnit ??= unitId;
-    }
+    // By the time of this read at first: blocks take the server longer, and 246 units are asked.
+    const { ms = 0 } = await asker.once(goodRead);
+    let others: readonly number[] | undefined;
+    for (let wait = Math.max(LEAST_SILENCE, SLOWER * ms); !others; wait *= SLOWER)
+      others = await this.#answering(wait);
     this.#others = others;
     return others;
+  }
+
+  /**
+   * The other units that answer within `timeout` ms. Undefined where a reply came later: who misses one writes it,
+   * and nobody puts that back.
+   */
+  async #answering(timeout: number): Promise<readonly number[] | undefined> {
+    const { asker, goodRead, facts } = this.#bench;
+    const others: number[] = [];
+    for (let unitId = 1; unitId <= HIGHEST_UNIT; unitId++) {
+      if (unitId === asker.unitId) continue;
+      const { chunks, unsolicited } = await asker.once(goodRead, { unitId, timeout });
+      const [first] = chunks;
+      if (unsolicited.length > 0 || (first && first.bytes[0] !== unitId)) return undefined;
+      if (first) others.push(unitId);
+      else facts.absentUnit ??= unitId;
+    }
+    await asker.wait(LATEST_MS);
+    return (await asker.once(goodRead)).unsolicited.length > 0 ? undefined : others;
   }
 
   /** Keeps those of the cells that lie in the range, as far as they are read. */

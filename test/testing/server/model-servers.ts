@@ -158,13 +158,15 @@ export function testModel(
         return undefined;
       },
       write: (bytes) => {
-        const units = new Map([[1, answer], ...neighbours]);
+        const units = new Map([[1, answer], ...neighbours.map(([unitId, each]) => [unitId, each] as const)]);
         for (const frame of framesIn(bytes)) {
           const asked = decode?.(frame) ?? framing.decode(frame);
           if (asked?.unitId === 0) for (const each of units.values()) each(asked.pdu);
           const pdu = asked && units.get(asked.unitId)?.(asked.pdu);
           if (pdu)
-            clock.callAfter(delayMs, () => hear(framing.encode({ ...asked, pdu: Uint8Array.from(pdu) })));
+            clock.callAfter(neighbours.find(([unitId]) => unitId === asked.unitId)?.[2] ?? delayMs, () =>
+              hear(framing.encode({ ...asked, pdu: Uint8Array.from(pdu) })),
+            );
         }
         return undefined;
       },
@@ -182,7 +184,7 @@ export function testModel(
 
 interface ModelWanted {
   /** Other servers of the bus, by their units. */
-  readonly neighbours?: readonly (readonly [unitId: number, answer: Answer])[];
+  readonly neighbours?: readonly (readonly [unitId: number, answer: Answer, delayMs?: number | undefined])[];
   readonly target?: ClientTarget;
   readonly beside?: Beside;
   readonly stopAt?: number;

@@ -109,12 +109,12 @@ describe('the register behind the last one', () => {
 });
 
 describe('a broadcast', () => {
-  const bus = async (neighbour: number[], isRead: boolean) => {
+  const bus = async (neighbour: number[], isRead: boolean, delayMs?: number) => {
     const values = [...FIRST];
     const answer = registers({ values: neighbour });
     const serverTest = await testModel(registers({ values }), {
       ...{ target: SERIAL, broadcast: true, scratch: SCRATCH, checks: ['rtu-broadcast-write'] },
-      neighbours: [[9, (pdu) => (pdu[0] === 3 && !isRead ? [0x83, 4] : answer(pdu))]],
+      neighbours: [[9, (pdu) => (pdu[0] === 3 && !isRead ? [0x83, 4] : answer(pdu)), delayMs]],
     });
     expect(values).toEqual(FIRST);
     expect(serverTest.lost).toEqual([]);
@@ -126,6 +126,15 @@ describe('a broadcast', () => {
     expect(await bus(neighbour, true)).toMatchObject({ verdict: 'conforms' });
     expect(neighbour).toEqual([7, 8, 9]);
   });
+
+  it.each([400, 1500])(
+    'writes a unit that answers after %i ms, and it gets its value back',
+    async (delayMs) => {
+      const neighbour = [7, 8, 9];
+      expect(await bus(neighbour, true, delayMs)).toMatchObject({ verdict: 'conforms' });
+      expect(neighbour).toEqual([7, 8, 9]);
+    },
+  );
 
   it('is not sent where another unit does not let its value be read', async () => {
     const neighbour = [7, 8, 9];
