@@ -224,7 +224,7 @@ export async function takeTheName() {
   return withBench(script, { client: 'bench' }, async (program) => {
     const found = await said(
       program,
-      /perhaps another client has the client identifier bench[^"]*comes and goes[^"]*/,
+      /perhaps another client has the client identifier bench[^"]*connects and disconnects repeatedly[^"]*/,
     );
     const lines = () => program.output.stderr.split('\n').filter((line) => line.includes('MQTT')).length;
     const [told, made] = [lines(), connections];

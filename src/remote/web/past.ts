@@ -18,7 +18,7 @@ export const writes = signal<{ readonly previous: string | null; readonly next: 
 
 /** Shows this view at another moment; now without one. */
 export function showThen(moment: string | undefined): void {
-  const { pathname, search } = new URL(location.href);
+  const { pathname, search } = location;
   const query = new URLSearchParams(search);
   if (moment === undefined) query.delete(MOMENT_KEY);
   else query.set(MOMENT_KEY, moment);

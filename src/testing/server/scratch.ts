@@ -68,6 +68,8 @@ const FEWEST_WATCHED = 8;
 /** How long another unit is waited for: so many ms at least, and so many times as long as the own one takes. */
 const LEAST_SILENCE = 250;
 const SLOWER = 4;
+/** How often all of them are asked, each time with more time. */
+const SEARCHES = 3;
 /** How long after the last of them was asked a late reply may come, in ms. */
 const LATEST_MS = 5000;
 /** How long a server that does not answer is waited for before values are lost, in ms. */
@@ -245,18 +247,18 @@ export class Scratch {
     for (const unitId of await this.#findOthers()) await this.keep(table, address, 1, unitId);
   }
 
-  /** The other units that answer, which are looked for once. */
+  /** The other units that answer, which are looked for once. Ends the check where that can't be said. */
   async #findOthers(): Promise<readonly number[]> {
     if (this.#others) return this.#others;
     const { asker, goodRead } = this.#bench;
     this.#bench.progress('looking for other units on the bus, which a broadcast would also write');
     // By the time of this read at first: blocks take the server longer, and 246 units are asked.
     const { ms = 0 } = await asker.once(goodRead);
-    let others: readonly number[] | undefined;
-    for (let wait = Math.max(LEAST_SILENCE, SLOWER * ms); !others; wait *= SLOWER)
-      others = await this.#answering(wait);
-    this.#others = others;
-    return others;
+    const wait = Math.max(LEAST_SILENCE, SLOWER * ms);
+    for (let i = 0; i < SEARCHES && !this.#others; i++)
+      this.#others = await this.#answering(wait * SLOWER ** i);
+    if (!this.#others) throw new Ended({ code: 'units-not-told-apart' });
+    return this.#others;
   }
 
   /**

@@ -4,6 +4,9 @@ import type { StreamedView } from '../../../src/simulator/traffic/view-schema.js
 import { until } from '../../modbus/transport/socket/raw-client.js';
 import { poll, serve } from './browser.js';
 
+// The page's address is read when its modules are loaded.
+vi.hoisted(() => vi.stubGlobal('location', { pathname: '/lines', search: '', hash: '' }));
+
 /** Where the page would have come from. */
 let origin = '';
 const realFetch = globalThis.fetch;

@@ -144,6 +144,15 @@ describe('a broadcast', () => {
     expect(neighbour).toEqual([7, 8, 9]);
   });
 
+  it('is not sent where bytes come all the time, so that other units can not be found', async () => {
+    const { findings } = await testModel(registers({ values: [...FIRST] }), {
+      ...{ target: SERIAL, broadcast: true, scratch: SCRATCH, checks: ['rtu-broadcast-write'], beside: drippingEach(700) },
+    });
+    expect(findings.find(({ check }) => check.id === 'rtu-broadcast-write')).toMatchObject({
+      ...{ verdict: 'not-run', said: { code: 'units-not-told-apart' } },
+    });
+  });
+
   it('alone switches no coil: without scratch coils only function 99 is sent to unit 0', async () => {
     const { log } = await testModel(registers({ values: [...FIRST] }), {
       ...{ target: SERIAL, broadcast: true, checks: ['rtu-broadcast-refused'] },
@@ -153,12 +162,12 @@ describe('a broadcast', () => {
   });
 });
 
-const dripping = (heard: (bytes: Uint8Array) => void, clock: VirtualClock) => {
+const drippingEach = (ms: number) => (heard: (bytes: Uint8Array) => void, clock: VirtualClock) => {
   let isOn = true;
   const drip = () => {
     if (!isOn) return;
     heard(Uint8Array.of(0x78));
-    clock.callAfter(2, drip);
+    clock.callAfter(ms, drip);
   };
   drip();
   return () => {
@@ -190,7 +199,7 @@ const sizeOf = ({ chunks, unsolicited }: Exchange) =>
 
 describe('a server test ends', () => {
   it('of a server that drips a byte every 2 ms and answers nothing', async () => {
-    const { isReached, log } = await testModel(() => undefined, { beside: dripping });
+    const { isReached, log } = await testModel(() => undefined, { beside: drippingEach(2) });
     expect(isReached).toBe(false);
     expect(Math.max(...log.map(sizeOf))).toBeLessThan(5000);
   });
@@ -245,7 +254,7 @@ describe('a run that was stopped', () => {
 
   it.each([50, 500, 1500, 3000, 6000, 12_000])('after %s ms has put its values back', async (stopAt) => {
     const values = [...FIRST];
-    const order = { scratch: SCRATCH, checks: ['writes'], stopAt, beside: dripping };
+    const order = { scratch: SCRATCH, checks: ['writes'], stopAt, beside: drippingEach(2) };
     const serverTest = await testModel(registers({ values }), order);
     expect(values).toEqual(FIRST);
     expect(serverTest.durationMs).toBeLessThan(stopAt + 15_000);

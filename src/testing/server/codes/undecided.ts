@@ -140,6 +140,8 @@ export const UNDECIDED = {
   // Writes
   'holding-not-read': 'holding registers cannot be read',
   'scratch-not-read': 'the scratch addresses cannot be read',
+  'units-not-told-apart':
+    'bytes came that no request explains, so the other units on the bus, which a broadcast would also write, could not be found',
   'coils-contradict':
     'reads of coils from {first:n} and from the address behind it contradict each other, so nobody could read what was written',
   'scratch-moves': '{table:s} of the scratch range change by themselves; name stable ones with --scratch',
