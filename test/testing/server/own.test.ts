@@ -146,7 +146,13 @@ describe('a broadcast', () => {
 
   it('is not sent where bytes come all the time, so that other units can not be found', async () => {
     const { findings } = await testModel(registers({ values: [...FIRST] }), {
-      ...{ target: SERIAL, broadcast: true, scratch: SCRATCH, checks: ['rtu-broadcast-write'], beside: drippingEach(700) },
+      ...{
+        target: SERIAL,
+        broadcast: true,
+        scratch: SCRATCH,
+        checks: ['rtu-broadcast-write'],
+        beside: drippingEach(700),
+      },
     });
     expect(findings.find(({ check }) => check.id === 'rtu-broadcast-write')).toMatchObject({
       ...{ verdict: 'not-run', said: { code: 'units-not-told-apart' } },
