@@ -507,5 +507,5 @@ function awayText([first, ...others]: readonly string[]): string[] {
   if (first === undefined) return [];
   const checks = others.length === 1 ? 'one more check' : `${others.length} more checks`;
   const more = others.length === 0 ? '' : `; the same in ${checks}`;
-  return [`the client may have been restarted: ${first}${more}`];
+  return [`the client may have been restarted, or paused for longer than usual: ${first}${more}`];
 }

@@ -281,6 +281,8 @@ export class Bench {
     const isRefused = answer.kind === 'exception' && answer.code === (this.facts.unknownRefusal ?? 1);
     if ((answer.kind === 'exception' && answer.code === 1) || (isRefused && NO_ADDRESS.includes(code)))
       missing.add(code);
+    // An exception that no clause has says nothing of the function.
+    else if (exchange.oddities.includes('exception-code')) return;
     else if (answer.kind === 'data' || answer.kind === 'exception') there.add(code);
     else silent.add(code);
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Hands, Stranger } from './strangers.js';
 import { testStranger } from './test-stranger.js';
-import { inVirtualTime } from './virtual-bench.js';
+import { inVirtualTime, stalling } from './virtual-bench.js';
 
 /*
  * Clients of a blind set: their author knew the specification and public reports only. Each is here because the client test
@@ -148,4 +148,81 @@ it('a client of eight coils is not said to ask for one value', async () => {
   expect(tested.report.findings[0]?.summary).toBe(
     "the client requests eight bits at most, and a reply can't have fewer data bytes",
   );
+});
+
+describe('a client that waits for the rest of a reply as long as its connection is open', () => {
+  /** It finds noise in the place of the length of a reply, and takes all that comes for the rest. */
+  const waits = (): Stranger => async (hands) => {
+    hands.lax = new Set(['rest']);
+    for (let i = 0; !hands.isOver; i++) {
+      const got = await hands.ask(1, QUESTIONS[i % 2] as number[], 300);
+      if (got.kind === 'data' && i % 2 === 0)
+        hands.shown = String(((got.pdu[2] ?? 0) << 8) | (got.pdu[3] ?? 0));
+      if (i % 2 === 1) await hands.sleep(250);
+    }
+  };
+
+  it('is blamed at the noise, and not at what comes after it on a late machine', async () => {
+    stalling(400, 8);
+    const checks = ['noise-before', 'wrong-transaction', 'wrong-unit'];
+    const { report, failed } = await testStranger(waits(), 'tcp', { checks, seed: 8 }, true);
+    expect(failed).toEqual(['noise-before']);
+    expect(report.findings.map(({ summary }) => summary).join()).not.toContain('before the check');
+  });
+});
+
+describe('retries that the line does not show are not counted', () => {
+  /** A queue: each poll is due at its time, and may be due again when it has been tried twice. */
+  const queue =
+    (periodMs: number): Stranger =>
+    async (hands) => {
+      const seldom = [3, 0, 10, 0, 4];
+      let due = hands.now;
+      for (let i = 1; !hands.isOver; i++) {
+        const question = i % 4 === 0 ? seldom : (QUESTIONS[0] as number[]);
+        for (let tries = 0; tries < 2 && !hands.isOver; tries++)
+          if ((await hands.ask(1, question, 300)).kind === 'data') break;
+        due += question === seldom ? 0 : periodMs;
+        await hands.sleep(due - hands.now);
+      }
+    };
+
+  it('where a poll that is due follows the retries of the last one', async () => {
+    const two: Stranger = async (hands) => {
+      const tried = async (question: readonly number[]) => {
+        for (let tries = 0; tries < 2 && !hands.isOver; tries++)
+          if ((await hands.ask(1, question, 300)).kind === 'data') return true;
+        return false;
+      };
+      for (let i = 0; !hands.isOver; i++) {
+        const isTaken = (await tried(QUESTIONS[0] as number[])) || (await tried(QUESTIONS[0] as number[]));
+        if (!isTaken || i % 4 === 0) await tried(QUESTIONS[1] as number[]);
+        await hands.sleep(500);
+      }
+    };
+    const { report } = await testStranger(two, 'tcp', { checks: ['time-out', 'retries'] });
+    expect(report.conclusions.join(' ')).toMatch(/, retries 3 times at most/);
+    expect(report.parameters).toContainEqual({ name: 'retries', value: '3 at most' });
+  });
+
+  it('where a poll of a queue is due before its first retry', async () => {
+    const tested = await testStranger(queue(250), 'tcp', { checks: ['time-out', 'retries'] });
+    expect(said(tested)).not.toMatch(/retr(y|ies)\b(?! look)/);
+  });
+
+  it('where a client on a serial line is one reply behind', async () => {
+    const behind: Stranger = async (hands) => {
+      hands.lax = new Set(['stray bytes']);
+      await hands.ask(1, QUESTIONS[0] as number[], 0);
+      await hands.sleep(50);
+      for (let i = 0; !hands.isOver; i++) {
+        for (let tries = 0; tries < 2 && !hands.isOver; tries++)
+          if ((await hands.ask(1, QUESTIONS[i % 2] as number[], 300)).kind === 'data') break;
+        await hands.sleep(250);
+      }
+    };
+    const tested = await testStranger(behind, 'serial', { checks: ['retries'] });
+    expect(tested.failed).toEqual([]);
+    expect(said(tested)).not.toMatch(/not retry|once/);
+  });
 });

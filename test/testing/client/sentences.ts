@@ -204,7 +204,7 @@ const CLAIMS: readonly Claim[] = [
   ],
   [
     /sent no (?:request for [\d.]+ (?:s|min)|more requests) after an outage of (\d+) s/,
-    ({ log, own }) => log.nextOf(own.at(-1) as Exchange) === undefined,
+    ({ own }) => own.at(-1)?.next === undefined,
   ],
   [
     /sent no request for (\d+) s after the line was open again/,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { pduOf } from '../../../src/testing/tested-line.js';
 import { some } from '../../support/tries.js';
 import { MISTAKEN, SHOWING, UNUSUAL } from './strangers.js';
 import { testStranger } from './test-stranger.js';
@@ -100,6 +101,30 @@ describe('the value that a client shows is compared with what was sent', () => {
     const { report, failed } = await testStranger(poll, 'tcp', { checks: ['shown-value'] }, true);
     expect(report.findings[0]?.summary).toMatch(new RegExp(says));
     expect(failed).toEqual(says.includes('swapped') ? ['shown-value'] : []);
+  });
+
+  it('also where it is shown among other words and numbers, with the frames that had it', async () => {
+    const poll = SHOWING['^the observer shows "23\\d\\.\\d+", as holding 30 is meant$'];
+    const labelled: typeof poll = (hands, second) => {
+      let text = '';
+      Object.defineProperty(hands, 'shown', {
+        get: () => text,
+        set: (value) => {
+          text = `[1]: \t${value} of 500`;
+        },
+      });
+      return poll(hands, second);
+    };
+    const { report } = await testStranger(labelled, 'tcp', { checks: ['shown-value'] }, true);
+    const [finding] = report.findings;
+    expect(finding?.summary).toMatch(
+      /^the observer shows "\[1\]: \\t23\d\.\d+ of 500", as holding 30 is meant$/,
+    );
+    const [shown] = /23\d\.\d+/.exec(finding?.summary ?? '') ?? [];
+    const sent = (finding?.frames ?? []).flatMap((each) =>
+      each.kind === 'reply' ? Buffer.from(pduOf(each) ?? []).readFloatBE(2) : [],
+    );
+    expect(sent).toEqual([expect.closeTo(Number(shown), 2)]);
   });
 
   it('which needs an observer', async () => {

@@ -29,6 +29,8 @@ export type Lax =
   | 'damage'
   /** After an exception it takes nothing more that comes over its connection. */
   | 'exceptions'
+  /** It takes bytes for the rest of a reply as long as its connection is open. */
+  | 'rest'
   /** A reply with another transaction ends its request. */
   | 'give up';
 
@@ -83,10 +85,11 @@ export class Hands {
     const asked = Uint8Array.from(pdu);
     if (!this.#wire.isOpen) {
       this.#isDeaf = false;
+      this.#received = new Uint8Array();
       if (!(await this.#wire.open())) return { kind: 'closed' };
     }
     await this.sleep(this.#quietFrom - this.now);
-    if (!this.lax.has('stray bytes')) this.#received = new Uint8Array();
+    if (!this.lax.has('stray bytes') && !this.lax.has('rest')) this.#received = new Uint8Array();
     const transactionId = ++this.#transaction & 0xffff;
     const isRtu = this.#wire.framing === 'rtu';
     this.#wire.send(isRtu ? encodeRtu(unitId, asked) : SOCKET.encode({ unitId, transactionId, pdu: asked }));

@@ -119,14 +119,14 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
   const { spoilt } = await exam.disturb({ faults }, () => undefined, ms);
   if (spoilt.length === 0) return sure('unclear', `did not send ${exam.target.text} in ${durationText(ms)}`);
   const last = spoilt.at(-1) as Exchange;
-  const next = await exam.until(() => continuationOf(exam, last), patienceOf(exam));
+  const next = await exam.until(() => continuationOf(last), patienceOf(exam));
   const usual = Math.max(1, ms / mean(exam.target.intervals));
   const asked = `sent the request ${timesText(spoilt.length)} in ${durationText(ms)}, usually ${timesText(Math.round(usual))}`;
   const usually = behaviourAfter(exam, ['good']);
   const late = exam.client.lateness.between(spoilt[0]?.at ?? 0);
   const longest = Math.max(exam.periodMs, usually.longest, exam.client.facts.waitMs ?? 0) + late;
   for (const each of spoilt) {
-    const continuation = continuationOf(exam, each);
+    const continuation = continuationOf(each);
     if (!continuation) continue;
     // A pause is right when the server may have a value soon.
     const again =

@@ -262,15 +262,15 @@ async function openPoll(
   acted: readonly Exchange[],
   { isWatched, ...played }: EntryOutcome,
 ): Promise<string | undefined> {
-  const { log, target } = exam;
+  const { target } = exam;
   const isOfTarget = ({ poll }: Exchange) => poll === target.key;
   // The observer shows the value of one poll. It shows a late reply to another one that looks alike and
   // is taken for the reply to the target.
   const isForTarget = (each: Exchange) =>
-    !isOfTarget(each) && isAlike(each, target) && log.nextOf(each)?.poll === target.key;
+    !isOfTarget(each) && isAlike(each, target) && each.next?.poll === target.key;
   if (acted.some((each) => isForeign(each, played)))
     return 'the replies were valid, but with values of other registers, which no client can detect';
-  const late = acted.filter((each) => isLate(exam, each));
+  const late = acted.filter((each) => isLate(each));
   if (late.length > 0 && !(isWatched && late.some(isForTarget)))
     return 'the line does not show whether it mistook a late reply for the next one; the check late-reply tries that';
   const ofTarget = acted.filter(isOfTarget);
@@ -281,7 +281,7 @@ async function openPoll(
   const missing = ofTarget.length > 0 ? await learn(exam, [LOST]) : undefined;
   const usual = behaviourAfter(exam, ['good']);
   const reactions = spoilt.flatMap((each) => {
-    const continuation = continuationOf(exam, each);
+    const continuation = continuationOf(each);
     if (!continuation || !missing || isBroken(missing)) return [];
     const laterMs = Math.max(0, (repliedUntil(each) ?? each.at) - each.at - usual.replyMs);
     const lateMs = exam.client.lateness.between(each.at, continuation.next.at);
@@ -295,7 +295,7 @@ async function openPoll(
 
 /** True when the client repeated the request, or came back over another connection. */
 function isAskedAgain(exam: Exam, exchange: Exchange): boolean {
-  const continuation = continuationOf(exam, exchange);
+  const continuation = continuationOf(exchange);
   if (!continuation) return false;
   const { isAnew, next, afterMs } = continuation;
   const isEarly = exam.client.polls.length > 1 || afterMs < BEFORE_ITS_TIME * exam.periodMs;

@@ -21,6 +21,10 @@ interface SilentRun extends UnansweredRun {
    * True when each request came over a connection of its own, no sooner than a poll, and so may have been one.
    */
   readonly isEachAnew: boolean;
+  /** True when some of the requests may be polls that became due meanwhile. */
+  readonly mayBePolls: boolean;
+  /** True when it continued before its time-out, or, if that is not known, when it does after a good reply. */
+  readonly isTooSoon: boolean;
 }
 
 /** How many requests, with no other between them and no pause as between polls, are without end. */
@@ -52,8 +56,11 @@ const RUN = 2;
 interface Habit {
   /** The time from a poll with a reply to the next request, in ms. */
   readonly usualMs: number | undefined;
-  /** True when the client, between two polls, always asks all that it asks as often. */
-  readonly isInOrder: boolean;
+  /**
+   * `always`: between two polls the client always asks all that it asks as often. `alone`: it asks nothing else as often, so
+   * only the time tells a retry from the next poll.
+   */
+  readonly order: 'always' | 'not always' | 'alone';
   readonly isSame: (one: number, other: number) => boolean;
 }
 
@@ -62,7 +69,7 @@ async function silentRun(exam: Exam): Promise<SilentRun> {
   const usual = behaviourAfter(exam, ['good']);
   const habit = {
     usualMs: usual.frequent?.afterMs,
-    isInOrder: isInOrder(exam),
+    order: orderOf(exam),
     isSame: sameness(exam, usual),
   };
   await exam.recover(1);
@@ -84,22 +91,23 @@ async function silentRun(exam: Exam): Promise<SilentRun> {
  */
 const AS_OFTEN = 0.7;
 
-function isInOrder({ log, target, client: { polls } }: Exam): boolean {
+function orderOf({ log, target, client: { polls } }: Exam): Habit['order'] {
   const heard = log.newest();
   const times = (key: string) => heard.filter(({ poll }) => poll === key).length;
   const others = polls.filter(
     (each) => each.key !== target.key && isReading(each) && times(each.key) >= AS_OFTEN * times(target.key),
   );
+  if (others.length === 0) return 'alone';
   let between: Set<string> | undefined;
   for (const each of heard) {
     if (each.rule) between = undefined;
     else if (each.poll !== target.key) between?.add(each.poll);
     else {
-      if (between && others.some(({ key }) => !between?.has(key))) return false;
+      if (between && others.some(({ key }) => !between?.has(key))) return 'not always';
       between = new Set();
     }
   }
-  return true;
+  return 'always';
 }
 
 function runOf(exam: Exam, spoilt: readonly Exchange[], habit: Habit): SilentRun {
@@ -107,7 +115,7 @@ function runOf(exam: Exam, spoilt: readonly Exchange[], habit: Habit): SilentRun
   let after: Exchange | undefined;
   for (const each of spoilt) {
     asked.push(each);
-    const next = exam.log.nextOf(each);
+    const next = each.next;
     if (next && next.poll !== each.poll) {
       after = next;
       break;
@@ -116,23 +124,51 @@ function runOf(exam: Exam, spoilt: readonly Exchange[], habit: Habit): SilentRun
   const intervals = timesBetween(asked);
   const late = asked.slice(1).filter((_, i) => (intervals[i] ?? 0) >= PART_OF_PERIOD * exam.periodMs);
   const anew = late.filter((each) => each.request.clientId !== each.before?.request.clientId);
-  const isLike = after !== undefined && !habit.isInOrder && late.length > 0;
+  const sure = triesByTransaction(exam, asked, after);
+  const isDue = (ms = 0) => ms >= PART_OF_PERIOD * exam.periodMs;
+  const isAlone = after !== undefined && habit.order === 'alone' && sure === undefined;
+  const mayBePolls = isAlone && isDue(intervals.reduce((sum, ms) => sum + ms, 0));
+  const isLike =
+    (after !== undefined && habit.order === 'not always' && late.length > 0) ||
+    (isAlone && isDue(intervals[0]));
   const doubt = isLike ? 'like a poll' : anew.length > 0 ? 'another connection' : undefined;
-  const tries = after ? asked.length : (triesByTransaction(exam, asked) ?? triesIn(exam, intervals, habit));
+  const tries = sure ?? (after ? asked.length : triesIn(exam, intervals, habit));
+  const isTooSoon = after !== undefined && comesTooSoon(exam, after.at - (asked.at(-1)?.at ?? 0), habit);
   const isEachAnew = !after && anew.length >= Math.max(ENOUGH_ANEW, asked.length - 1);
   const isKnown = doubt !== 'like a poll' && !isEachAnew;
-  return { asked, after, intervals, tries: isKnown ? tries : undefined, doubt, isEachAnew };
+  return {
+    asked,
+    after,
+    intervals,
+    tries: isKnown ? tries : undefined,
+    doubt,
+    isEachAnew,
+    mayBePolls,
+    isTooSoon,
+  };
+}
+
+/** True where a client that gets no reply continues as if it had one: its own time-out is over later. */
+function comesTooSoon({ client: { facts, line } }: Exam, ms: number, { usualMs, isSame }: Habit): boolean {
+  const { timeoutMs } = facts;
+  if (timeoutMs) return ms < timeoutMs.value - timeoutMs.plusMinus - SAME_MS;
+  // A reply on TCP has its transaction identifier, so hardly any client takes an earlier one.
+  return line.framing !== 'socket' && usualMs !== undefined && isSame(ms, usualMs);
 }
 
 /**
  * The requests for one poll of a client that repeats its transaction identifier, and uses another one for the
  * next poll; undefined for other clients.
  */
-function triesByTransaction({ client: { line } }: Exam, asked: readonly Exchange[]): number | undefined {
+function triesByTransaction(
+  { client: { line } }: Exam,
+  asked: readonly Exchange[],
+  after: Exchange | undefined,
+): number | undefined {
   const [first, second] = asked.map(transactionOf);
   if (line.framing !== 'socket' || second === undefined || second !== first) return undefined;
   const other = asked.findIndex((each) => transactionOf(each) !== first);
-  return other < 0 ? undefined : other;
+  return other >= 0 ? other : after && asked.length;
 }
 
 /**
@@ -225,13 +261,13 @@ const retries: Check = {
         return judged ?? sure(trial.shows, trial.text, trial.evidence, trial.conclusion);
       }
       if (!judged) continue;
-      exam.client.learn({ retries: count - 1, run });
+      exam.client.learn({ retries: count - 1, run, mayBePolls: run.mayBePolls && count > 1 });
       return recovers(exam, judged, () => judged);
     }
   },
 };
 
-function retriesTrial(exam: Exam, { asked, after, tries: count, doubt }: SilentRun): Trial {
+function retriesTrial(exam: Exam, { asked, after, tries: count, doubt, isTooSoon }: SilentRun): Trial {
   const evidence = after ? [...asked, after] : asked;
   if (count === undefined) {
     const text = `sent the request ${timesText(asked.length)} in ${durationText(exam.clock.now() - (asked[0]?.at ?? 0))}`;
@@ -250,6 +286,11 @@ function retriesTrial(exam: Exam, { asked, after, tries: count, doubt }: SilentR
   const lateMs = exam.client.lateness.between((asked[0]?.at ?? 0) - exam.periodMs);
   if (count === 1 && lateMs > SAME_MS) {
     const text = `${lateText(lateMs)}, so this may have been its last try`;
+    return { shows: 'unclear', text, evidence };
+  }
+  if (count === 1 && isTooSoon) {
+    const text =
+      'continued before its time-out, or as after a good reply: it may have taken an earlier reply';
     return { shows: 'unclear', text, evidence };
   }
   if (count > 1) return { shows: 'right', text: `sent the request ${timesText(count)}`, evidence, weight };

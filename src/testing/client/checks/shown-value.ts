@@ -4,6 +4,8 @@ import type { TableName } from '../../../device/tables.js';
 import { functionOf } from '../../../modbus/protocol/function-table.js';
 import { addressRanges } from '../../../modbus/protocol/pdu.js';
 import { valueAtAddress } from '../../../simulator/commands/device-value.js';
+import { pduOf } from '../../tested-line.js';
+import type { Exchange } from '../heard/exchange.js';
 import type { Check, Exam } from '../trial/exam.js';
 import type { LearntText } from '../trial/values.js';
 import { type Judged, sure } from '../trial/verdict.js';
@@ -91,9 +93,28 @@ function sentValue({ words }: LearntText, { first, cells, type, order }: Meant):
   return valueOfWords(type, words, order, first, cells);
 }
 
+/** The polls of the target whose replies had the words of a text. */
+function sent({ log, target }: Exam, text: LearntText | undefined): Exchange[] {
+  const asked = text?.words.flatMap((each) => [each >> 8, each & 0xff]).join();
+  return log
+    .newest()
+    .filter(({ poll, reply }) => poll === target.key && reply && pduOf(reply)?.subarray(2).join() === asked);
+}
+
 /** A number with six digits at most: `3.9e-40`. */
 function shortText(value: Value): string {
   return String(Number(Number(value).toPrecision(6)));
+}
+
+/** The numbers in what an observer shows: `[1]: 230.1` has two. */
+const NUMBER = /(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?/gi;
+
+/** What is shown, cut to its numbers: for each of their places one text of each reply. */
+function numbersOf(learnt: readonly LearntText[]): readonly (readonly LearntText[])[] {
+  const each = learnt.map(({ shown }) => shown.match(NUMBER) ?? []);
+  return (each[0] ?? []).map((_, at) =>
+    learnt.map(({ words }, i) => ({ words, shown: each[i]?.[at] ?? '' })),
+  );
 }
 
 /** True when every text is this value of its reply, in one unit. */
@@ -131,18 +152,23 @@ export const shownValue: Check = {
 function judged(exam: Exam, learnt: readonly LearntText[]): Judged {
   const [first] = learnt;
   const meant = meantBy(exam);
-  const evidence = exam.target.asked.slice(-1);
+  const evidence = sent(exam, first).slice(-1);
   if (!first || meant.length === 0)
     return sure('unclear', 'the registers that the client reads have no type in the configuration', evidence);
   const quoted = JSON.stringify(first.shown);
-  const right = meant.find((each) => isShown(learnt, each));
+  const numbers = numbersOf(learnt);
+  if (numbers.length === 0)
+    return sure('unclear', `the observer shows ${quoted}, which has no number`, evidence);
+  const right = meant.find((each) => numbers.some((those) => isShown(those, each)));
   if (right) return sure('right', `the observer shows ${quoted}, as ${right.text} is meant`, evidence);
   for (const { says, as } of MISREADINGS) {
-    const wrong = meant.find((each) => isShown(learnt, as(each)));
+    const isWrong = (each: Meant) => numbers.find((those) => isShown(those, as(each)));
+    const wrong = meant.find(isWrong);
     if (!wrong) continue;
+    const shown = isWrong(wrong)?.[0]?.shown ?? first.shown;
     const sent = shortText(sentValue(first, wrong));
     const text = `the observer shows ${quoted} for ${sent} of ${wrong.text}: ${says}`;
-    return sure('wrong', text, evidence, `shows ${shortText(first.shown)} for ${sent}: ${says}`);
+    return sure('wrong', text, evidence, `shows ${shortText(shown)} for ${sent}: ${says}`);
   }
   return sure(
     'unclear',

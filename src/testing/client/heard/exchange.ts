@@ -36,6 +36,8 @@ export interface Exchange {
    */
   before?: Exchange | undefined;
   next?: Exchange | undefined;
+  /** The polls of the client that sent it, as far as its connections are known to be of one client. */
+  asks?: Set<string>;
   /** When the connection ended, if no other request came over it. */
   closedAt?: number;
   /** True when the client was stuck, so that what it did next is not what it usually does. */

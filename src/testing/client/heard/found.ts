@@ -31,6 +31,8 @@ export interface ClientFacts extends Measurements {
   /** How long the client waits for a reply at most before it goes on, in ms; absent until that was tried. */
   readonly waitMs?: number;
   readonly run?: UnansweredRun;
+  /** True when some of the requests of `run` may be polls that became due, so that there are fewer retries. */
+  readonly mayBePolls?: boolean;
   /** True when the client has waited on for a reply until it came, for longer than any other. */
   readonly neverGivesUp?: boolean;
   /** What its observer shows in place of a value when no reply comes. */
@@ -53,11 +55,11 @@ export function measuredText({ value, plusMinus }: Measured): string {
 }
 
 /** The measurements by name, for reports. */
-export function parametersOf({ pollPeriodMs, timeoutMs, retries, pausesMs }: ClientFacts) {
+export function parametersOf({ pollPeriodMs, timeoutMs, retries, pausesMs, mayBePolls }: ClientFacts) {
   const rows: [string, string | undefined][] = [
     ['poll period', pollPeriodMs === undefined ? undefined : `${numberText(pollPeriodMs)} ms`],
     ['response time-out', timeoutMs && measuredText(timeoutMs)],
-    ['retries', retries === undefined ? undefined : String(retries)],
+    ['retries', retries === undefined ? undefined : `${retries}${mayBePolls ? ' at most' : ''}`],
     ['pauses before retries', pausesMs && (pausesMs.length > 0 ? pausesText(pausesMs) : undefined)],
   ];
   return rows.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
@@ -67,11 +69,13 @@ export function parametersOf({ pollPeriodMs, timeoutMs, retries, pausesMs }: Cli
  * Puts the measurements into words: `gives up after 487 ± 3 ms, retries 2 times, pauses 100, 200 ms`. Empty when
  * nothing was measured.
  */
-export function foundText({ timeoutMs, retries, pausesMs = [] }: ClientFacts): string {
+export function foundText({ timeoutMs, retries, pausesMs = [], mayBePolls }: ClientFacts): string {
   const waits = pausesMs.some((ms) => Math.round(ms) > 0);
   return [
     ...(timeoutMs ? [`gives up after ${measuredText(timeoutMs)}`] : []),
-    ...(retries === undefined ? [] : [retries === 0 ? 'does not retry' : `retries ${timesText(retries)}`]),
+    ...(retries === undefined
+      ? []
+      : [retries === 0 ? 'does not retry' : `retries ${timesText(retries)}${mayBePolls ? ' at most' : ''}`]),
     ...(waits ? [`pauses ${pausesText(pausesMs)}`] : []),
   ].join(', ');
 }

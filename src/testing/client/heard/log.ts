@@ -9,6 +9,8 @@ import { type Exchange, exchangeOf, type OwnRule, wentWell } from './exchange.js
 const MOST_KEPT = 20_000;
 const DROPPED_AT_ONCE = 5_000;
 const MOST_NEWEST = 2_000;
+/** How many polls of a client are known. */
+const MOST_POLLS = 1_000;
 
 /** A client that opens a new connection for this fraction of its requests does so for each that finds no open one. */
 const ANEW_EACH_TIME = 0.5;
@@ -109,16 +111,6 @@ export class ExchangeLog {
     return behind(this.#others, seq);
   }
 
-  /**
-   * The next request of the same client. A client that gives up a connection may leave it open and use
-   * another one.
-   */
-  nextOf({ seq, next }: Exchange): Exchange | undefined {
-    return (
-      next ?? this.after(seq).find(({ before, request }) => before === undefined && request.clientId > 0)
-    );
-  }
-
   /** The first event after this sequence number that tells of a client that came or went. */
   clientEvent(seq: number, kind: 'client' | 'client gone', clientId?: number): TrafficEvent | undefined {
     return this.othersAfter(seq).find(
@@ -130,7 +122,9 @@ export class ExchangeLog {
     const { clientId } = exchange.request;
     this.#counts.all++;
     exchange.rule = this.#acted();
-    const before = this.#latest.get(clientId) ?? this.#closed() ?? this.#leftOpen();
+    const before = this.#latest.get(clientId) ?? this.#isBack(clientId) ?? this.#ended(exchange);
+    exchange.asks = before?.asks ?? new Set();
+    if (exchange.asks.size < MOST_POLLS) exchange.asks.add(exchange.poll);
     if (before) {
       exchange.before = before;
       if (before.request.clientId !== clientId && wentWell(before)) this.#counts.anew++;
@@ -143,15 +137,32 @@ export class ExchangeLog {
     if (exchange.request.kind === 'request') this.#open.set(exchange.seq, exchange);
   }
 
-  /** The newest exchange whose connection has closed and that no request has followed. */
-  #closed(): Exchange | undefined {
-    return [...this.#latest.values()].findLast(({ closedAt }) => closedAt !== undefined);
+  /**
+   * The newest exchange over a connection that this request, the first one over its own, takes the place of: it has closed,
+   * or its reply was spoilt or lost and the client has left it open. Several clients may be on one line.
+   */
+  #ended(exchange: Exchange): Exchange | undefined {
+    const latest = [...this.#latest.values()];
+    // A client asks again what it has asked. What nobody has asked yet, any of them may ask.
+    const those = latest.filter(({ asks }) => asks?.has(exchange.poll));
+    const closed = (those.length > 0 ? those : latest).findLast(({ closedAt }) => closedAt !== undefined);
+    if (closed) return closed;
+    const left = those.findLast(({ rule }) => rule);
+    if (!left || those.some(({ asks }) => asks !== left.asks)) return undefined;
+    this.#left.push(left);
+    return left;
   }
 
-  /** The newest exchange whose reply we have spoilt or lost, and whose connection the client leaves open when it opens another. */
-  #leftOpen(): Exchange | undefined {
-    const left = [...this.#latest.values()].findLast(({ rule, request }) => rule && request.clientId > 0);
-    if (left) this.#left.push(left);
+  /** The last exchange over a connection that was taken as left open: what followed it was another client's. */
+  #isBack(clientId: number): Exchange | undefined {
+    const at = this.#left.findIndex(({ request }) => clientId > 0 && request.clientId === clientId);
+    const [left] = at < 0 ? [] : this.#left.splice(at, 1);
+    if (!left?.next) return left;
+    left.next.before = undefined;
+    for (let each: Exchange | undefined = left.next, asks = new Set<string>(); each; each = each.next) {
+      asks.add(each.poll);
+      each.asks = asks;
+    }
     return left;
   }
 

@@ -74,8 +74,8 @@ function hasOtherRegisters(
 }
 
 /** True when the reply ended after the client had sent the next request. */
-export function isLate({ log }: Exam, exchange: Exchange): boolean {
-  const next = log.nextOf(exchange);
+export function isLate(exchange: Exchange): boolean {
+  const next = exchange.next;
   return next !== undefined && (repliedUntil(exchange) ?? 0) > next.at;
 }
 

@@ -107,6 +107,8 @@ export const SLOWEST_MS = 10_000;
  */
 const LONGER = 1.5;
 const LATER_MS = 50;
+/** A machine that is late by chance is in time at one of this many polls. */
+const IN_TIME_POLLS = 10;
 
 /**
  * What a check works with. Its functions resolve when something has happened on the line. When the
@@ -124,6 +126,11 @@ export class Exam {
   readonly since: number;
   /** What a trial has shown against the client, for a check that does not come to its end. */
   suspicion: string | undefined;
+  /**
+   * True when the client took longer between its polls than usual before the check, which this late machine may have
+   * caused: it may as well not have got over the check before.
+   */
+  wasSlow = false;
   readonly #name: string;
   readonly #waits: Waits;
   #hasMisbehaved = false;
@@ -311,10 +318,26 @@ export class Exam {
     return true;
   }
 
+  /** Waits, for some polls, until two of them come as usual on a machine that is in time. */
+  async pollsInTime(): Promise<boolean> {
+    const { client } = this;
+    const asked = () => this.askedAfter(client.disturbedUntil).slice(-2);
+    if (client.isWithoutRhythm || asked().length < 2) return true;
+    const isInTime = () => {
+      const [first, second] = asked() as [Exchange, Exchange];
+      return second.at - first.at <= this.#longest || undefined;
+    };
+    return (await this.until(isInTime, IN_TIME_POLLS * this.periodMs)) === true;
+  }
+
+  get #longest(): number {
+    const longest = Math.max(...this.target.intervals);
+    return Math.max(longest * LONGER, longest + LATER_MS);
+  }
+
   /** The longest time between two polls as usual, in ms, on a machine that is as late as since then. */
   #longestAfter(at: number): number {
-    const longest = Math.max(...this.target.intervals);
-    return Math.max(longest * LONGER, longest + LATER_MS) + this.client.lateness.between(at);
+    return this.#longest + this.client.lateness.between(at);
   }
 
   /**

@@ -22,8 +22,8 @@ export interface Continuation {
 }
 
 /** How the client went on after this request; undefined while nothing has come. */
-export function continuationOf({ log }: Pick<Heard, 'log'>, of: Exchange): Continuation | undefined {
-  const next = log.nextOf(of);
+export function continuationOf(of: Exchange): Continuation | undefined {
+  const next = of.next;
   if (!next) return undefined;
   const isAnew = next.request.clientId !== of.request.clientId;
   const closedAfterMs = isAnew && of.closedAt !== undefined ? of.closedAt - of.at : undefined;
@@ -117,7 +117,7 @@ export function behaviourAfter(
     // What the client has done since may come from a fault that it has not got over.
     if (isUndisturbed && (first.seq > log.usualUntil || first.isStuck)) return [];
     const last = lastOf(first, treatments, polls);
-    const continuation = last?.next && continuationOf({ log }, last);
+    const continuation = last?.next && continuationOf(last);
     return continuation ? [continuation] : [];
   });
   return new Behaviour(samples);

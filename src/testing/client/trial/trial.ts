@@ -85,7 +85,7 @@ async function oneChain(
   const { last } = exam.log;
   const find = () => {
     const before = asked.at(-1);
-    return before ? exam.log.nextOf(before) : exam.askedAfter(last)[0];
+    return before ? before.next : exam.askedAfter(last)[0];
   };
   const ended = async () => {
     const before = asked.at(-1);
@@ -113,7 +113,7 @@ async function oneChain(
   }
   const of = asked.at(-1) as Exchange;
   // The reply must be over, too: only then it is known whether the fault could act.
-  const isOver = () => (of.reply ? continuationOf(exam, of) : undefined);
+  const isOver = () => (of.reply ? continuationOf(of) : undefined);
   const continuation = await exam.until(isOver, limit);
   const failed = asked.flatMap((each) => whyNotActed(each) ?? []);
   if (failed[0] !== undefined) return broken(`the fault could not act: ${failed[0]}`);
@@ -277,9 +277,13 @@ export async function lineTrial(
   const { neverGivesUp, waitMs = 0 } = exam.client.facts;
   if (kind !== 'missing' && !neverGivesUp && hasSpoiltBytes(evidence)) await exam.suppressReplies(1);
   const more =
-    kind === 'usual' && shows === 'unclear'
-      ? ', so the line does not show whether it accepted the reply'
-      : '';
+    kind !== 'usual' || shows === 'right'
+      ? ''
+      : shows === 'unclear'
+        ? ', so the line does not show whether it accepted the reply'
+        : contrast.shown.length > 1
+          ? ', although its last request got no reply of its own'
+          : '';
   return {
     shows,
     text: `${text}${more}`,
@@ -335,7 +339,14 @@ export async function decide(
 export async function recovers(exam: Exam, judged: Judged, otherwise: () => Judged): Promise<Judged> {
   const later = async () => {
     exam.client.disturb();
-    return (await exam.recover()) ? judged : otherwise();
+    if (await exam.recover()) return judged;
+    const wrong = otherwise();
+    if (!exam.wasSlow || exam.askedAfter(exam.lastMet?.seq ?? 0).length === 0) return wrong;
+    return sure(
+      'unclear',
+      `${wrong.summary}; nor did it before, while this machine was late`,
+      wrong.evidence,
+    );
   };
   if (exam.client.isWithoutRhythm || !(await exam.recover(1))) return later();
   exam.client.recovered(false);

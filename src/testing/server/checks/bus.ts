@@ -443,7 +443,7 @@ export const BUS = checksOf(
       title: 'Forgets half a frame after a second',
       does: 'Sends 4 bytes, waits 1.2 s, then sends a read.',
       rule: answered,
-      matters: 'The server waits for the rest forever.',
+      matters: 'A disturbance costs a poll that comes long after it.',
       mend: discard,
       run: (bench) =>
         stillAnswers(bench, [{ bytes: bench.frameOf().subarray(0, 4) }], 1200, {

@@ -142,6 +142,9 @@ async function mapEnd(bench: Bench): Promise<Judged> {
     if (block.answer.kind !== 'data')
       return { ...violates({ ...found, answer: didOf(block.answer) }, block), grade: 'met' };
   }
+  const alone = await bench.ask(readPdu(code, there + 1, 1));
+  if (alone.answer.kind === 'data')
+    return inconclusive({ code: 'address-not-refused', answer: didOf(alone.answer) }, alone);
   return refused(bench, readPdu(code, there, 2), {
     right: [2],
     open: { 3: 'refused-as-quantity', 4: 'refused-otherwise' },
@@ -298,7 +301,7 @@ export const HAS = checksOf({ group: 'has' }, [
       does: `Reads 2000 bits with function ${code}; halves the quantity until it is answered.`,
       rule: 'Conforms with 250 bytes. Inconclusive if the map has fewer bits.',
       clause: `${A}, 6.${code}`,
-      matters: 'As for registers: coassoftwaresystems/delphi-modbus#18.',
+      matters: 'Clients that read bits in blocks fail: coassoftwaresystems/delphi-modbus#18.',
       mend: 'Give the transmit buffer 256 bytes.',
     }),
   ),

@@ -184,7 +184,7 @@ async function coilMalformed(
       if (await isOther()) return inconclusive({ code: 'scratch-resets' }, exchange);
     }
     if (isSet && !bench.scratch.isMoving('coils', coil))
-      return dangerous({ code: 'malformed-executed' }, exchange);
+      return dangerous({ code: 'malformed-executed', coil, before: from, now: 1 - from }, exchange);
     judged = judgeRefusal(exchange, { right: [3] });
     if (judged.verdict !== 'conforms') break;
   }
@@ -282,7 +282,7 @@ export const MALFORMED_WRITES = checksOf(
       title: 'Refuses an invalid coil value',
       does: 'Function 5 with 0001 and FFFF to a coil that is 0, and to one that is 1.',
       clause: `${A}, figure 15`,
-      matters: 'Relays switch on a wrong value: sourceperl/pyModbusTCP#8.',
+      matters: 'A wrong value switches a relay: sourceperl/pyModbusTCP#8.',
       run: async (bench) => {
         const judgements: Judged[] = [];
         for (const from of [0, 1] as const) judgements.push(await coilMalformed(bench, badValues, 1, from));

@@ -138,7 +138,7 @@ export const MBAP = checksOf({ group: 'connections', grade: 'met', on: 'tcp' }, 
     does: 'Reads with unit identifier 0.',
     rule: gateway,
     clause: `${TCP}, 4.4.1.2`,
-    matters: 'As with unit 255: stephane/libmodbus#376.',
+    matters: 'Clients use 0, too, for a device without a gateway: stephane/libmodbus#376.',
     mend: 'Copy the unit identifier of the request.',
   },
   {

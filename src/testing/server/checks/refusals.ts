@@ -168,8 +168,8 @@ function tooMany(exchange: Exchange, many: number, what: string): Judged {
   return violates({ code: 'wrong-quantity-answered', quantity: many, what, bytes }, exchange);
 }
 
-const asFunction3 = 'As with function 3: xiegeo/modbusone#16.';
 const AS_READ = 'A client does not notice that its quantity is wrong: ';
+const asFunction3 = `${AS_READ}xiegeo/modbusone#16.`;
 
 function badFunction(pdu: Uint8Array, silence: 'conforms' | 'inconclusive' | 'violates', right = [1]) {
   return (bench: Bench) => refused(bench, pdu, { right, silence, isOptional: false });
@@ -221,7 +221,12 @@ export const REFUSALS = checksOf({ group: 'refusals' }, [
         right: [2],
         open: { 3: 'refused-as-quantity' },
         data: (exchange) =>
-          dangerous({ code: 'address-wraps', values: valuesIn(exchange).slice(0, 4) }, exchange),
+          hasValues(exchange)
+            ? dangerous({ code: 'address-wraps', values: valuesIn(exchange).slice(0, 4) }, exchange)
+            : violates(
+                { code: 'answered-not-refused', answer: didOf(exchange.answer), right: [2] },
+                exchange,
+              ),
       }),
   },
   {
@@ -314,7 +319,7 @@ export const REFUSALS = checksOf({ group: 'refusals' }, [
     does: 'Sends a valid read with two extra bytes, in a frame of the right length.',
     rule: 'Conforms with exception 03, or when it is ignored and the next request is answered.',
     clause: `${A}, 7, code 03`,
-    matters: 'stephane/libmodbus#867',
+    matters: 'A client does not learn that its request was wrong: stephane/libmodbus#867.',
     mend: 'Compare the length of the PDU with the length that its function requires.',
   },
 ]);

@@ -36,6 +36,23 @@ export const EFFECTS: { readonly [code in Code]?: Effect } = {
     matters: 'Each such request costs the client a time-out or its connection.',
     mend: 'Refuse it with an exception.',
   },
+  'answered-not-refused': {
+    grade: 'seldom',
+    matters: 'A client does not learn that its request was wrong.',
+    mend: 'Refuse it with the exception that the clause requires.',
+  },
+  'too-long-answered': {
+    matters: 'A client does not learn that its request was wrong: stephane/libmodbus#867.',
+    mend: 'Compare the length of the PDU with the length that its function requires.',
+  },
+  'other-protocol-answered': {
+    matters: 'Bytes of another protocol are executed as requests.',
+    mend: 'Skip the frame by its length.',
+  },
+  'wrong-length-answered': {
+    matters: 'Server and client disagree on where the next request begins.',
+    mend: 'Close the connection if the length is not 2 to 254.',
+  },
   'garbled-refusal': {
     grade: 'met',
     matters: 'The client waits for its time-out and may take the bytes for the start of the next reply.',

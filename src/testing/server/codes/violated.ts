@@ -297,7 +297,7 @@ export const VIOLATED = {
   'stored-late':
     'Returns the old value after a write was confirmed: the old value is read immediately, the new one {ms:ms} later',
   'malformed-executed':
-    'Executes a malformed write: [register {register?:n} read {before?:n}, now {now?:n}: ]the malformed request is executed',
+    'Executes a malformed write: [register {register?:n} read {before?:n}, now {now?:n}: ][coil {coil?:n} read {before?:n}, now {now?:n}: ]the malformed request is executed',
   'reads-before-it-writes': 'Reads before it writes: it reads first and writes afterwards',
   'reads-something-else': 'Reads another value than it has just written: it reads {value:words}',
   'written-by-half':
