@@ -1,7 +1,7 @@
 import { lateText } from '../../lateness.js';
 import { durationText, timesText } from '../../report/words.js';
 import { expectedTimes, spanOf } from '../../times.js';
-import { type Exchange, isReading, timesBetween, transactionOf } from '../heard/exchange.js';
+import { type Exchange, isReading, type Poll, timesBetween, transactionOf } from '../heard/exchange.js';
 import { numberText, type UnansweredRun } from '../heard/found.js';
 import { type Check, type Exam, LOST } from '../trial/exam.js';
 import { type Behaviour, behaviourAfter } from '../trial/observation.js';
@@ -97,7 +97,10 @@ function orderOf({ log, target, client: { polls } }: Exam): Habit['order'] {
   const others = polls.filter(
     (each) => each.key !== target.key && isReading(each) && times(each.key) >= AS_OFTEN * times(target.key),
   );
-  if (others.length === 0) return 'alone';
+  // Its retries count among the newest requests, so only what came before tells whether it asks something else as often.
+  const isOften = ({ key, asked }: Poll) =>
+    key !== target.key && asked.length >= AS_OFTEN * target.asked.length;
+  if (!polls.some((each) => isReading(each) && isOften(each))) return 'alone';
   let between: Set<string> | undefined;
   for (const each of heard) {
     if (each.rule) between = undefined;
@@ -238,7 +241,7 @@ const retries: Check = {
   matters:
     'Single frames get lost on a serial line. A client that does not retry loses a value each time; one that retries forever never polls the other devices.',
   fix: 'Repeat the request once or twice if no reply comes, then continue with the next poll.',
-  rule: 'Passes with at least one retry; fails with none or endless ones, in two runs that agree; inconclusive if a retry looks like the next poll.',
+  rule: 'Passes with at least one retry; fails with none or endless ones, in two runs that agree; inconclusive if a retry looks like the next poll, or if the client continues before its time-out.',
   source: 'Modbus over Serial Line V1.02, 2.4.1 leaves the number of retries to the client',
   needs: ['time-out'],
   async run(exam) {
