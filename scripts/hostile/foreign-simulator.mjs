@@ -93,7 +93,7 @@ const RUNS = [
   ...REFUSALS,
   [json(null), 'this is no modbus-sim'],
   [json(null, 400), 'HTTP 400'],
-  [endless('application/json'), 'the answer has more than 64 MB'],
+  [endless('application/json'), 'the answer is larger than 64 MB'],
   [json({ problems: [problem] }, 400), '<path>', '<message>'],
   [
     json({ id: 1, state: 'over', checks: [finding], report }),

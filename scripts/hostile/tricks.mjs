@@ -258,7 +258,7 @@ async function nameHalves() {
 
 async function stateInProc() {
   const refusal = await refusalOf({ config: CONFIG, args: ['--state', '/proc/modbus-sim'] });
-  assert.match(refusal, /the directory of the state can't be used: ENOENT/);
+  assert.match(refusal, /the state directory can't be used: ENOENT/);
   return refusal;
 }
 

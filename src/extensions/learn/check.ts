@@ -46,7 +46,7 @@ export function compared({ conversation, isCapture }: Learned, { requests, repli
   const { exchanges, unlearned, strays } = conversation;
   const all = [...exchanges, ...unlearned].sort((a, b) => a.file - b.file || a.line - b.line);
   const learned = isCapture ? readsOf(all, conversation.framing) : distinct(all);
-  const said = isCapture ? 'by its headers, the capture has' : 'by its words, the log has';
+  const said = isCapture ? 'according to its headers, the capture has' : 'according to its text, the log has';
   const what = `${said} ${counted(requests, 'request')} and ${counted(replies, 'reply', 'replies')}`;
   // What is in no exchange, such as a reply without its request, is in the log nevertheless.
   const isSame =

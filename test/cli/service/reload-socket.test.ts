@@ -122,6 +122,6 @@ describe('the socket of a service', () => {
     );
     await expect
       .poll(() => problems)
-      .toContainEqual(expect.stringMatching(/^\/dev\/null\/reload\.sock: can't be asked for a reload: /));
+      .toContainEqual(expect.stringMatching(/^\/dev\/null\/reload\.sock: can't request a reload: /));
   });
 });

@@ -59,7 +59,7 @@ describe.concurrent('what the system does not grant is one sentence and exit cod
     });
     expect(await runUnder(limited, ['--log_file', file])).toEqual({
       code: 1,
-      stderr: `--log_file ${file}: may not be written (permission denied)\n`,
+      stderr: `--log_file ${file}: is not writable (permission denied)\n`,
     });
   });
 });

@@ -36,7 +36,7 @@ describe('modbus-sim test', () => {
     const { stderr } = await test(file);
     expect(stderr.split('\n').filter((line) => line.includes('quantity'))).toEqual([
       expect.stringMatching(
-        /: warning: steps\[0\]\.fault\.when\.quantity: means 11 or 125, and nothing between them: a range is written "11-125"$/,
+        /: warning: steps\[0\]\.fault\.when\.quantity: means 11 or 125 and nothing in between; write a range as "11-125"$/,
       ),
       expect.stringMatching(/: warning: steps\[1\]\.never\.quantity: means 2 or 8, .* "2-8"$/),
     ]);
@@ -229,7 +229,7 @@ describe('modbus-sim test, before anything runs', () => {
     ]);
     expect(code).toBe(2);
     expect(stdout).toBe('');
-    expect(stderr).toBe(`${html}: can't be written: there is no directory ${dirname(html)}\n`);
+    expect(stderr).toBe(`${html}: can't be written: directory ${dirname(html)} does not exist\n`);
   });
 });
 

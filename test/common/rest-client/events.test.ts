@@ -107,7 +107,10 @@ describe('following events', () => {
     expect((await steps.next()).value).toEqual({ kind: 'open' });
     const end = steps.next();
     await vi.advanceTimersByTimeAsync(5000);
-    expect((await end).value).toEqual({ kind: 'closed', ...unreached(new Error('nothing came for 5 s')) });
+    expect((await end).value).toEqual({
+      kind: 'closed',
+      ...unreached(new Error('nothing was received for 5 s')),
+    });
   });
 
   it('takes no other page for events', async () => {

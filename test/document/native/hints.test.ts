@@ -28,7 +28,7 @@ describe('a hint', () => {
       [rule('a', { quantity: [11, 125] }), rule('b', { quantity: [1, 2] })],
     );
     expect(hints).toEqual([
-      'faults[0].when.quantity: means 11 or 125, and nothing between them: a range is written "11-125"',
+      'faults[0].when.quantity: means 11 or 125 and nothing in between; write a range as "11-125"',
     ]);
   });
 

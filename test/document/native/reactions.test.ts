@@ -73,7 +73,7 @@ describe('reactions in a native file', () => {
     [{ holding: 'pulse: 1s' }, `${HOLDING}.pulse: expected a coil, got an entry of holding`],
     [
       { coil: 'pulse: 1s, signal: {expression: t > 1}' },
-      `${COIL}.pulse: expected no signal beside it: a pulse is a coil that is written`,
+      `${COIL}.pulse: can't be used with signal: a pulse starts with a write`,
     ],
     [{ coil: 'latch: false' }, `${COIL}.latch: expected true, or how often the signal is looked at`],
     [{ holding: 'latch: true' }, `${HOLDING}.latch: expected a coil, got an entry of holding`],
@@ -175,7 +175,7 @@ describe('reactions in a native file', () => {
     const more = `        - {address: 20, ${reaction}}`;
     const key = reaction.slice(0, reaction.indexOf(':'));
     expect(mistakes({ more })).toEqual([
-      `devices.meter.registers.holding[5].${key}: expected write: true beside it: clients do not write this entry`,
+      `devices.meter.registers.holding[5].${key}: needs write: true in this entry: clients can’t write it otherwise`,
     ]);
     const input = `devices: {m: {registers: {input: [{address: 0, ${reaction}}], holding: [{address: 0, name: b}]}}}`;
     expect(nativeMistakes(`${input}\nlines: {lan: {tcp: {port: 0}, units: {1: m}}}\n`)).toEqual([

@@ -397,7 +397,7 @@ describe('a mistake in registers', () => {
     ],
     [
       entry('holding', '{address: 0, type: string, value: a, action: increment}'),
-      `${ENTRY}.action: increment needs a number, a string can only have the action reset`,
+      `${ENTRY}.action: increment needs a number; the only action for a string is reset`,
     ],
     [
       entry('holding', '{address: 0, type: float32, action: timestamp}'),
@@ -421,7 +421,7 @@ describe('a mistake in registers', () => {
     ],
     [
       entry('coils', '{address: 0, action: uptime}'),
-      'devices.m.registers.coils[0].action: uptime counts seconds, which one bit can not hold',
+      'devices.m.registers.coils[0].action: uptime counts seconds, which do not fit into one bit',
     ],
     [entry('holding', '7'), `${ENTRY}: expected a mapping, got 7`],
     [

@@ -154,7 +154,7 @@ describe('a CSV file', () => {
       'address;name;type;bytes\n0;a;string;10\n5;b;ascii(7);\n9;c;text;\n',
     );
     expect(registers.holding).toMatchObject([{ length: 5 }, { length: 4 }, { length: 1 }]);
-    expect(notes).toEqual(['line 4: a string without a length: 1 register']);
+    expect(notes).toEqual(['line 4: a string without a length is served as 1 register']);
   });
 
   it.each([
@@ -318,6 +318,6 @@ describe('numbers and limits of a table', () => {
       [810, 3],
       [813, undefined],
     ]);
-    expect(notes).toEqual(['line 2: type "string[6]": 6 registers, because the next address is 6 further']);
+    expect(notes).toEqual(['line 2: type "string[6]": 6 registers, because the next address is 6 higher']);
   });
 });

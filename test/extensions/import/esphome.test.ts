@@ -64,7 +64,7 @@ describe('modbus_controller: of ESPHome', () => {
       { address: 10, name: 'power', type: 'float32' },
     ]);
     expect(notes).toEqual([
-      'line 11: "power": its lambda is not followed',
+      'line 11: "power": its lambda is not evaluated',
       'line 12: "Odd": value_type "RAW" is not known',
     ]);
   });

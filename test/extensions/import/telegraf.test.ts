@@ -32,7 +32,7 @@ describe('inputs.modbus of Telegraf', () => {
       ],
     });
     expect(data.lines.lan?.units).toEqual({ 7: 'Meter' });
-    expect(text).toContain('# Line lan stands for tcp://10.0.0.7:502.');
+    expect(text).toContain('# Line lan takes the place of tcp://10.0.0.7:502.');
   });
 
   it('in the style "request" has a unit and a byte order for each request', () => {

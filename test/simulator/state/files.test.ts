@@ -17,7 +17,7 @@ it('one program at a time has a directory, and one in the same process counts', 
   const first = new StateFiles(directory);
   expect(await first.open()).toEqual({ names: [], note: undefined, ended: undefined, setAside: [] });
   await expect(new StateFiles(directory).open()).rejects.toThrow(
-    /^(another program|process \d+) keeps its state there; end it, or name another directory$/,
+    /^(another program|process \d+) keeps its state there; stop it, or name another directory$/,
   );
   await first.close();
   const next = new StateFiles(directory);
@@ -173,7 +173,12 @@ describe('starts that end', () => {
     await good.close();
     const ends = [];
     for (let i = 0; i < 4; i++) ends.push(await killed(directory));
-    expect(ends).toEqual([undefined, undefined, undefined, 'the last 3 starts with it were ended']);
+    expect(ends).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      'the program was killed at its last 3 starts with this state',
+    ]);
   });
 
   it('do not count when they succeed on a disk that has become full meanwhile', async () => {

@@ -67,7 +67,7 @@ describe('the verdict of a measurement', () => {
     [
       'the time slices of the kernel',
       { slice: { kind: 'usual', reason } },
-      `normal class, time slices of the kernel: ${reason}${advice}`,
+      `normal class, default time slices of the kernel: ${reason}${advice}`,
     ],
     ['a real-time class', { slice: { kind: 'realtime' }, cores: 1 }, 'real-time class'],
   ])('tells of %s, and advises a real-time class where it helps', (_, found, said) => {

@@ -10,7 +10,7 @@ describe('a kernel console on a serial port', () => {
     file('dev/ttyAMA0', '');
     file('proc/cmdline', 'root=/dev/sda1 console=tty1 console=ttyAMA0,115200n8 quiet\n');
     expect(consoleHint('/dev/ttyAMA0', root())).toBe(
-      'the kernel console is on this port; take console=ttyAMA0 off the kernel command line, and see that no login waits there',
+      'the kernel console is on this port; remove console=ttyAMA0 from the kernel command line, and make sure that no login prompt runs there',
     );
   });
 

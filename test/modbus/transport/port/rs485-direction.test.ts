@@ -86,7 +86,7 @@ describe('RS-485 direction by the kernel', () => {
 
   it('is refused where the driver has no such mode', () => {
     expect(newDriver({ has: false }).errorOf(rs485('kernel'))).toBe(
-      'this driver has no RS-485 mode; use an adapter that switches by itself (rs485: {mode: auto}), or rs485: {mode: rts}',
+      'this driver has no RS-485 mode; use an adapter that switches direction on its own (rs485: {mode: auto}), or rs485: {mode: rts}',
     );
   });
 
@@ -183,7 +183,7 @@ describe('without koffi', () => {
   it.each(['kernel', 'rts'] as const)('direction by %s is refused with that reason', (mode) => {
     expect(openDirection(3, rs485(mode), loaded)).toEqual({
       ok: false,
-      error: `rs485: {mode: ${mode}} is not possible: koffi did not load (no binary); use an adapter that switches by itself (rs485: {mode: auto})`,
+      error: `rs485: {mode: ${mode}} is not possible: koffi did not load (no binary); use an adapter that switches direction on its own (rs485: {mode: auto})`,
     });
   });
 

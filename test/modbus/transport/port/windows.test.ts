@@ -154,7 +154,7 @@ describe('a port without a poller', () => {
     const stuck = opened();
     stuck.run.write(new Uint8Array(1));
     stuck.run.write(new Uint8Array(70_000));
-    expect(stuck.closings).toEqual(['COM5: takes no more bytes, 70001 are waiting']);
+    expect(stuck.closings).toEqual(['COM5: accepts no more bytes; 70001 are waiting']);
   });
 
   it('is gone when the driver does not answer, although the read goes on for ever', async () => {
