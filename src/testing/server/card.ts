@@ -65,7 +65,7 @@ function openTexts({ findings }: ServerTest): string[] {
     ({ verdict, said }) => verdict === 'not-run' && CUT_OFF.includes(said.code),
   ).length;
   return [
-    ...(open > 0 ? [`${checks(open)} ${open === 1 ? 'is' : 'are'} not decided.`] : []),
+    ...(open > 0 ? [`${checks(open)} ${open === 1 ? 'is' : 'are'} inconclusive.`] : []),
     ...(cut > 0 ? [`${checks(cut)} ${cut === 1 ? 'was' : 'were'} not reached.`] : []),
   ];
 }
@@ -242,7 +242,7 @@ export function cardText(serverTest: ServerTest): string {
   if (likes.length > 0)
     lines.push(
       '',
-      'BEHAVES LIKE (entries of the catalogue)',
+      'BEHAVES LIKE (catalogue entries)',
       ...likes.flatMap(({ id, title, sources }) => [
         `  ${id}: ${title}`,
         ...sources.map(({ url }) => `     ${url}`),

@@ -71,7 +71,7 @@ function doubtText(survey: TableSurvey): string[] {
   const what = isBits ? 'a lone bit' : 'a lone register';
   const share = asked === 0 ? 'none' : `1 in ${Math.round(size / asked)}`;
   return [
-    `range))} ${share} was asked: ${what} there may be missed, ${widest} side by side are not => ${table}: of the addresses ${rangesText(doubts.map(({ range }) => range))}, ${share} was tried: ${what} there may be missed, but not ${widest} in a row => range))} ${share} was asked: ${what} there may be missed, ${widest} side by side are not`,
+    `${table}: ${share} of the addresses ${rangesText(doubts.map(({ range }) => range))} ${asked === 0 ? 'were' : 'was'} tried: ${what} there may be missed, but not ${widest} in a row`,
   ];
 }
 

@@ -56,7 +56,7 @@ it('a file in place of the socket is left alone, and named', async () => {
   onTestFinished(end);
   await expect
     .poll(() => problems)
-    .toEqual([expect.stringContaining(`${path}: can't be asked for a reload`)]);
+    .toEqual([expect.stringContaining(`${path}: can't request a reload`)]);
   expect(readFileSync(path, 'utf8')).toBe('mine');
   expect(statSync(path).mode).toBe(mode);
 });

@@ -54,7 +54,7 @@ describe.concurrent('modbus-sim test-client', () => {
       stderr: '',
     });
     // The time-out is what these checks need; a busy machine may leave it inconclusive.
-    expect(stdout).toContain('3 checks, 10 min at most, seed 7');
+    expect(stdout).toContain('3 checks, at most 10 min, seed 7');
     expect(stdout).toMatch(
       /^pass +\d Retries when no reply comes \(sent the request 3 times \(\d of \d trials\)\)$/m,
     );

@@ -26,7 +26,7 @@ describe('server-sent events', () => {
       const pushAll = () => {
         for (let i = 0; i < 4; i++) parser.push(piece);
       };
-      expect(pushAll).toThrow('an event has no end');
+      expect(pushAll).toThrow('an event is too long');
     },
   );
 

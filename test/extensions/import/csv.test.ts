@@ -222,7 +222,7 @@ describe('a CSV file', () => {
     expect(notes).toEqual([
       'line 2: not a register: "General"',
       'line 3: type "BCD": not known, so "a" is served as a register',
-      'line 4: access "often": not known, so clients may only read it',
+      'line 4: access "often" is not known, so clients can only read it',
       'line 5: addresses 70000 to 70000: expected 0 to 65535',
     ]);
     for (const note of notes) expect(text).toContain(`# ${note}`);

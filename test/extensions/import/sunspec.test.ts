@@ -191,7 +191,7 @@ describe('a dump of SunSpec models', () => {
     expect(notes).toEqual([
       'models[1]: Extra: model 129 has no such point',
       'models[0]: model 1 is 65 registers long in the dump, but 66 here',
-      expect.stringContaining('models[1]: model 129 is 210 registers long there, '),
+      expect.stringContaining('models[1]: model 129 is 210 registers long in the dump, but '),
     ]);
   });
 

@@ -132,5 +132,5 @@ it.each([
   const without = second.slice(second.indexOf('\n') + 1);
   const text = made(put(first, without));
   expect(text).toContain('delay: [5, 5]}');
-  expect(text).toContain('are no request and answer none');
+  expect(text).toContain('are neither a request nor a reply to one');
 });

@@ -638,7 +638,7 @@ describe('a capture', () => {
     const { summary, notes } = learned(pcap(1, ...packets.map(packet)));
     expect(summary).toBe('log: 1 requests to unit 1, 0 without an answer');
     expect(notes).toEqual([
-      '3 connections have no frame of Modbus, so left out: ports 80, 102, 5026, the first from packet 3 on',
+      '3 connections have no Modbus frame and are left out: ports 80, 102, 5026, the first from packet 3 on',
     ]);
   });
 
@@ -646,7 +646,7 @@ describe('a capture', () => {
     const packets = [ask(0, 0), answer(0, 1, 0), ask(1, 1), { ...answer(3, 7, 99) }];
     const { summary, notes } = learned(pcap(1, ...packets.map(packet)));
     expect(summary).toBe('log: 1 requests to unit 1, 0 without an answer');
-    expect(notes.join('\n')).toContain('are no request and answer none');
+    expect(notes.join('\n')).toContain('are neither a request nor a reply to one');
   });
 
   it('as pcap of Ethernet, with a segment that was sent twice, is read', () => {

@@ -69,7 +69,7 @@ it('modbus-sim view writes a page of a capture, and overwrites nothing without -
   expect(again.stderr).toContain('--force overwrites it');
   const report = await runHere(['view', output]);
   expect(report).toMatchObject({ code: 2, stdout: '' });
-  expect(report.stderr).toContain('a report in HTML opens in a browser by itself');
+  expect(report.stderr).toContain('is an HTML page; open it in a browser');
 });
 
 describe('the traffic of a capture', () => {

@@ -76,7 +76,7 @@ describe('the directory of a state', () => {
     [
       'of a bench',
       { 'bench.json': '{"devices":{}}', 'thesis.tmp': 'years' },
-      /bench\.json is not a file of a state/,
+      /bench\.json is not a state file/,
     ],
     ['of a thesis', { 'thesis.tmp': 'years' }, /has files of others \(thesis\.tmp\)/],
     ['of many things', { a: '', b: '', c: '', d: '' }, /\(a, b, c, …\)/],
@@ -90,7 +90,7 @@ describe('the directory of a state', () => {
       { 'clock.json': KEPT, 'bench.json.tmp': '{"mine":1}' },
       /bench\.json\.tmp is/,
     ],
-    ['with an empty file alone', { 'bench.json': '' }, /bench\.json is not a file of a state/],
+    ['with an empty file alone', { 'bench.json': '' }, /bench\.json is not a state file/],
   ])('%s is refused, and nothing in it is touched', async (_, files, reason) => {
     const directory = directoryWith(files);
     const before = contents(directory);
@@ -147,7 +147,7 @@ describe('the directory of a state', () => {
     await files.open();
     const path = join(directory, 'bench.json');
     writeFileSync(path, '{"devices":{}}');
-    await expect(files.write('bench.json', ['{"a":1}'])).rejects.toThrow(`${path} is not a file of a state`);
+    await expect(files.write('bench.json', ['{"a":1}'])).rejects.toThrow(`${path} is not a state file`);
     await expect(files.remove('bench.json')).rejects.toThrow(path);
     symlinkSync(path, join(directory, 'clock.json.tmp'));
     await expect(files.write('clock.json', ['{"a":1}'])).rejects.toThrow('clock.json.tmp is not');

@@ -170,7 +170,7 @@ describe('an open port', () => {
       settings: undefined,
       lowLatency: undefined,
       parityMarks: true,
-      direction: expect.stringMatching(/^the adapter by itself/),
+      direction: expect.stringMatching(/^the adapter itself/),
     });
   });
 
@@ -362,7 +362,7 @@ describe('a path that is no free serial port is refused', () => {
 
   it('when a part of it is a file', async () => {
     expect(await errorOf('/etc/passwd/tty')).toMatch(
-      /^\/etc\/passwd\/tty: (can't be looked at|does not exist)/,
+      /^\/etc\/passwd\/tty: (can't be accessed|does not exist)/,
     );
   });
 

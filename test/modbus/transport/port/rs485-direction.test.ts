@@ -108,7 +108,7 @@ describe('RS-485 direction by the kernel', () => {
       },
     });
     expect(driver.errorOf(rs485('kernel', { delayBeforeSend: 5 }))).toMatch(
-      /did not take the RS-485 mode: wanted RTS high while sending, 5 ms before .* found RTS high while sending, 0 ms before/,
+      /did not accept the RS-485 mode: wanted RTS high while sending, 5 ms before .* found RTS high while sending, 0 ms before/,
     );
     expect(driver.flags()).toBe(0);
   });
@@ -161,7 +161,7 @@ describe('RS-485 direction by the adapter', () => {
     const driver = newDriver();
     const direction = driver.directionOf();
     expect(direction).toMatchObject({ mustDrain: false, noBreak: undefined });
-    expect(direction.text).toMatch(/^the adapter by itself/);
+    expect(direction.text).toMatch(/^the adapter itself/);
     direction.restore?.();
     expect(driver.flags()).toBe(0);
   });
