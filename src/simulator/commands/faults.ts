@@ -98,7 +98,7 @@ function addRule(context: CommandContext, { rule: written }: OfWrittenRule): Out
   if (!checked.ok) return checked;
   const { name } = checked.value;
   if (!context.simulator.faults.rules.has(name)) return accept(context, checked.value, written);
-  return refusal('rule.name_taken', 'name', `a rule ${name} already exists; PUT replaces it`);
+  return refusal('rule.name_taken', 'name', `a rule named ${name} already exists; PUT replaces it`);
 }
 
 /** Adds a rule, or replaces the one with its name, whose counts start again at zero. */

@@ -67,7 +67,7 @@ export class RequestPace {
     const ms = at - this.#streak.since;
     if (ms >= this.endlessMs && this.#isOften(ms))
       this.#onEndless(
-        `polled without end: ${this.#streak.count} requests in ${durationText(Math.round(ms))}`,
+        `polled endlessly: ${this.#streak.count} requests in ${durationText(Math.round(ms))}`,
       );
   }
 

@@ -52,7 +52,7 @@ export interface Judged {
   readonly but?: Found;
   /** The exchanges that show it. */
   readonly shown?: readonly Exchange[];
-  /** How often it was seen, and in how many cases it could have been. */
+  /** In how many cases it was seen, and in how many it could have been. */
   readonly seen?: { readonly times: number; readonly of: number };
   /** True when the replies are odd in a way for which frames are blamed: trying again shows the same. */
   readonly isOdd?: boolean;

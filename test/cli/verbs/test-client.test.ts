@@ -182,7 +182,7 @@ describe.concurrent('modbus-sim test-client', () => {
     [['bus', '--checks', 'wrong-crx'], '--checks: unknown check "wrong-crx", did you mean "wrong-crc"?'],
     [
       ['bus', '--checks', 'wrong-crc'],
-      "--checks: check wrong-crc can't be run on line bus: line bus has no CRC; checks of the group damaged that fit this line: truncated-reply, ",
+      "--checks: check wrong-crc can't be run on line bus: line bus has no CRC; checks in group damaged that can run on this line: truncated-reply, ",
     ],
     [
       ['bus', '--checks', 'one-at-a-time'],

@@ -70,7 +70,7 @@ it('a page that shows 0 when no reply comes is not blamed on spoilt replies', as
   });
   const tested = await testStranger(shows, 'tcp', { checks: ['junk', 'exception-2', 'wrong-unit'] }, true);
   expect(tested.failed).toEqual([]);
-  expect(said(tested)).toContain('Shows "0" when no reply comes, like a value.');
+  expect(said(tested)).toContain('Shows "0" when no reply comes, as if it were a value.');
 });
 
 it('a client that gives up its request at a wrong transaction is not said to take a late reply', async () => {

@@ -106,7 +106,7 @@ describe('the value that a client shows is compared with what was sent', () => {
     const { report } = await testStranger(UNUSUAL['polls once in ten seconds'], 'tcp', {
       checks: ['shown-value'],
     });
-    expect(report.findings[0]?.summary).toBe('there is no observer of its values');
+    expect(report.findings[0]?.summary).toBe('no observer shows its values');
   });
 });
 

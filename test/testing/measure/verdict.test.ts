@@ -155,7 +155,7 @@ describe('the verdict of a measurement', () => {
   it('says on how few replies it rests, and is not bad for one that was late', () => {
     const { ok, text } = verdict({ ...GOOD, turnaround: percentiles([2.1, 9, 9]) });
     expect(ok).toBe(true);
-    expect(text).toContain('verdict     as configured, but based on 3 replies');
+    expect(text).toContain('verdict     as configured, but this is based on 3 replies');
   });
 
   it('does not call frames cut that were all answered: a busy machine makes pauses, too', () => {

@@ -85,8 +85,8 @@ describe('a step that waits for requests', () => {
     const few = { wait: { requests: 9 }, within: '1s' };
     const { steps } = await play([few, { ...few, never: { function: 5 } }], bench);
     expect(steps).toEqual([
-      'pass: only 5 of 9 requests came within 1 s',
-      'pass: only 5 of 9 requests came within 1 s',
+      'pass: only 5 of 9 requests arrived within 1 s',
+      'pass: only 5 of 9 requests arrived within 1 s',
     ]);
   });
 
@@ -99,7 +99,7 @@ describe('a step that waits for requests', () => {
       ['pass', 10_000],
       ['inconclusive', 10_000],
     ]);
-    expect(findings[0]?.summary).toBe('only 0 of 1 requests came within 10 s');
+    expect(findings[0]?.summary).toBe('only 0 of 1 requests arrived within 10 s');
   });
 
   it('is read as such', () => {

@@ -114,7 +114,7 @@ describe('a mistake in a scenario', () => {
     [
       'a filter of a name that is nowhere',
       { never: 'value volts>1' },
-      'no device has a value of the name "volts"',
+      'no device has a value named "volts"',
     ],
     ['a filter of a time', { expect: 'since=5m' }, 'expected another field: a scenario has no since'],
     ['an unknown line in a filter', { expect: 'line=bsu' }, 'unknown line "bsu", did you mean "bus"?'],
@@ -133,7 +133,7 @@ describe('a mistake in a scenario', () => {
     [
       'a write of what no client can write',
       { expect: { write: { 'meter.current': 1 } } },
-      'which no client can write',
+      "which clients can't write",
     ],
     [
       'same without a fault',

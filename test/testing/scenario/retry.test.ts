@@ -208,7 +208,7 @@ describe('a fault that did not act', () => {
   it('says that no request came after it was armed', async () => {
     const steps = [{ expect: {} }, { fault: DAMAGED, wait: '2s' }];
     const { text } = await run({ steps }, { periodMs: 60_000 });
-    expect(text).toContain('no request came after the fault took effect');
+    expect(text).toContain('no request arrived after the fault took effect');
   });
 });
 

@@ -37,7 +37,7 @@ it('two ways to refuse bits beyond 2000 are parted where the server parts them',
 
 it('quantities that nobody asked for are named', async () => {
   const text = await written({ faults: [refuses(1, '2041-65535', 2)] });
-  expect(text).toContain('coils: quantities above 2041 were not tried, and are refused like 2041');
+  expect(text).toContain('coils: quantities above 2041 were not tried, and are refused here like 2041');
   expect(text).not.toContain('quantity: 2001');
 });
 

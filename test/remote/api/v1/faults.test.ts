@@ -260,7 +260,7 @@ describe('a rule that is not right gets status 400 with every place and reason, 
       'do[0].transaction',
       /line bench has no transaction/,
     ],
-    [{ name: 'slow', do: [{ delay: 1 }] }, 'name', /a rule slow already exists; PUT replaces it/],
+    [{ name: 'slow', do: [{ delay: 1 }] }, 'name', /a rule named slow already exists; PUT replaces it/],
   ];
 
   test.each(WRONG.map((row) => [JSON.stringify(row[0]).slice(0, 100), ...row] as const))(
