@@ -202,7 +202,7 @@ async function keepAll(directory) {
 async function overlap() {
   const holding = [{ address: 26, quantity: 10 }, { address: 27 }, { address: 0, quantity: 100 }];
   const refusal = await refusalOf({ config: { ...CONFIG, devices: { meter: { registers: { holding } } } } });
-  const mistakes = refusal.match(/address \d+ is defined by .* already/g) ?? [];
+  const mistakes = refusal.match(/address \d+ is already defined by .*/g) ?? [];
   assert.equal(mistakes.length, 2, refusal);
   assert.doesNotMatch(refusal, /^ +at /m, 'a stack is shown');
   return mistakes.join('; ');

@@ -55,13 +55,13 @@ it.each<[string, string, number, string]>([
     '{path: COM5, rs485: {mode: rts}}',
     'rs485',
     4,
-    'needs Linux, and this is Windows; use an adapter that switches by itself',
+    'needs Linux, and this is Windows; use an adapter that switches direction on its own',
   ],
   [
     '{path: COM5, rs485: {mode: kernel}}',
     'rs485',
     4,
-    'needs Linux, and this is Windows; use an adapter that switches by itself',
+    'needs Linux, and this is Windows; use an adapter that switches direction on its own',
   ],
   ['{path: COM5, parity: even, parityMarks: true}', 'parityMarks', 4, 'needs Linux, and this is Windows'],
 ])(

@@ -39,7 +39,7 @@ describe('units of a line', () => {
   it.each([
     [
       { '0-3': 'meter' },
-      'units.0-3: 0 is the broadcast address: every device takes it and none answers: expected a unit identifier from 1 to 247, a range or *, got "0-3"',
+      'units.0-3: 0 is the broadcast address: every device accepts it and none answers: expected a unit identifier from 1 to 247, a range or *, got "0-3"',
     ],
     [{ '5-2': 'meter' }, 'units.5-2: expected a unit identifier from 1 to 247, a range or *, got "5-2"'],
     [
@@ -51,8 +51,8 @@ describe('units of a line', () => {
       'units.1.copyOf: unknown device "metre", did you mean "meter"? (known: meter, other)',
     ],
     [{ 1: { copy: 'meter' } }, 'units.1.copyOf: missing, expected the name of a device'],
-    [{ '1-5': 'meter', '3-7': 'other' }, 'units.3-7: unit identifier 3 is in another entry already'],
-    [{ 3: 'meter', '3-3': 'other' }, 'units.3-3: unit identifier 3 is in another entry already'],
+    [{ '1-5': 'meter', '3-7': 'other' }, 'units.3-7: unit identifier 3 is already in another entry'],
+    [{ 3: 'meter', '3-3': 'other' }, 'units.3-3: unit identifier 3 is already in another entry'],
     [
       { '*': { copyOf: 'meter' } },
       'units.*: expected the name of a device; copies are for units that are listed, such as 1-247: {copyOf: meter}',

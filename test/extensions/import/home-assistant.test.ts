@@ -131,12 +131,12 @@ modbus:
 `);
     expect(registers.holding).toMatchObject([{ address: 1, name: 'b' }]);
     expect(notes).toEqual([
-      'line 6: "!secret" is not followed',
-      'line 9: "!secret" is not followed',
-      'line 14: "!include" is not followed',
+      'line 6: the tag "!secret" is not supported',
+      'line 9: the tag "!secret" is not supported',
+      'line 14: the tag "!include" is not supported',
       'line 9: slave nothing: expected a number, so this entity is left out',
     ]);
-    expect(refusedImport('modbus: !include modbus.yaml\n', 'c.yaml')).toContain('"!include" is not followed');
+    expect(refusedImport('modbus: !include modbus.yaml\n', 'c.yaml')).toContain('"!include" is not supported');
   });
 
   it('says what it does not keep or understand', () => {

@@ -82,7 +82,7 @@ describe('a device that is added over REST', () => {
         },
       },
       400,
-      /^registers\.holding\[2\]: address 26 is defined by registers\.holding\[0\] already/,
+      /^registers\.holding\[2\]: address 26 is already defined by registers\.holding\[0\]/,
     ],
     [{ name: 'a', pymodbus: '/etc/passwd' }, 400, /^pymodbus: a pymodbus file is read at the start only/],
     [{ name: 'meter', registers: {} }, 409, 'there is a device meter already'],
@@ -177,7 +177,7 @@ describe('a line that is added over REST', () => {
     );
     expect(await send(running, 'POST', '/lines', line('one'))).toMatchObject({ status: 201 });
     expect((await send(running, 'POST', '/lines', line('two'))).error).toMatch(
-      /^serial\.link: .* is used by line one already$/,
+      /^serial\.link: .* is already used by line one$/,
     );
   });
 
@@ -191,7 +191,7 @@ describe('a line that is added over REST', () => {
     const answer = await send(running, method, url, { ...more, tcp: { port }, start: 'waiting' });
     expect(answer).toMatchObject({
       status: 400,
-      error: `tcp.port: 127.0.0.1:${port} is used by REST already`,
+      error: `tcp.port: 127.0.0.1:${port} is already used by REST`,
     });
   });
 
