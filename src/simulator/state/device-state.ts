@@ -105,7 +105,7 @@ export function restoreDevice(
     image.reset();
     const wrong = state.images[i]?.filter((page) => !restorePage(image, page)) ?? [];
     if (wrong.length > 0)
-      problems.push(`${wrong.length} pages of registers are not as long as they should be`);
+      problems.push(`${wrong.length} pages of registers have the wrong length`);
   }
   const sums = new Map(state.counters.map((each) => [cellOf(each), each]));
   for (const point of points.all) {

@@ -222,7 +222,7 @@ export async function restoreSimulator(
   return {
     problems: [
       ...refused,
-      ...(faults && !known ? ['fault rules: those of the file are other ones now'] : []),
+      ...(faults && !known ? ['fault rules: those in the file have changed'] : []),
     ],
     lines: new Set(
       [...lines.changed, ...lines.added].flatMap(({ name }) => (done.includes(`line ${name}`) ? [name] : [])),

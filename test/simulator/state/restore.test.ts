@@ -429,7 +429,7 @@ describe('a file of the state that is', () => {
     edit(directory, /^device-meter/, (text) => text.replace('[0,"', '[9999,"'));
     const after = await keep(CONTENT, directory);
     expect(words(after.simulator, 0)).toEqual([1]);
-    expect(after.warnings[0]).toContain('pages of registers are not as long as they should be');
+    expect(after.warnings[0]).toContain('pages of registers have the wrong length');
   });
 
   it('far ahead of its counters does not have them added up for hours', async () => {

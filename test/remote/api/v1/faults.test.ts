@@ -88,7 +88,7 @@ describe('fault rules over REST', () => {
             lastHit: null,
             open: true,
             remaining: null,
-            warnings: ['when.unit: no line serves unit 9 at present'],
+            warnings: ['when.unit: no line currently serves unit 9'],
           },
         ],
       },
@@ -135,9 +135,9 @@ describe('fault rules over REST', () => {
   });
 
   test.each([
-    [{ unit: 77 }, 'when.unit: no line serves unit 77 at present'],
-    [{ unit: [1, 77, 78] }, 'when.unit: no line serves units 77, 78 at present'],
-    [{ unit: 9, line: 'lan' }, 'when.unit: no line of the rule serves unit 9 at present'],
+    [{ unit: 77 }, 'when.unit: no line currently serves unit 77'],
+    [{ unit: [1, 77, 78] }, 'when.unit: no line currently serves units 77, 78'],
+    [{ unit: 9, line: 'lan' }, 'when.unit: no line of the rule currently serves unit 9'],
   ])('a rule for %j is taken with a warning', async (when, warning) => {
     const made = await rest.send('POST', '/api/v1/faults', { name: 'odd', when, do: [{ delay: 1 }] });
     expect(made).toMatchObject({ status: 201, body: { warnings: [warning] } });
