@@ -111,7 +111,8 @@ function checkRule(at: At): void {
   at.check(ruleSchema);
   for (const key of ['line', 'device']) {
     const target = at.key('when').key(key);
-    if (target.value !== undefined) target.wrong('not allowed in an entry: it is set where the entry is used');
+    if (target.value !== undefined)
+      target.wrong('not allowed in an entry: it is set where the entry is used');
   }
 }
 

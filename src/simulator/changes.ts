@@ -274,7 +274,8 @@ export class Changes {
     if (this.#isBecoming) return BUSY;
     if (devices.changes !== seen) return CHANGED;
     // A line may have made a copy of this name meanwhile.
-    if (devices.byName.has(name)) return refused('device.name_taken', `a device named ${name} already exists`);
+    if (devices.byName.has(name))
+      return refused('device.name_taken', `a device named ${name} already exists`);
     devices.put([built]);
     log.info({ device: name }, 'device added');
     return { ok: true, added: built.device };

@@ -225,7 +225,8 @@ function complete(asked: RequestIdentity, kept?: Uint8Array): Result<PreviewRequ
   if (!device) return failure(`line ${line.name} has no unit ${unitId}`);
   const response = kept === undefined ? predict(device.servedTables, pdu) : undefined;
   const reply = kept ?? (response && framing.encode({ unitId, transactionId, pdu: response }));
-  if (!reply) return failure(`no real reply to function ${pdu[0]} is kept; choose a request that was answered`);
+  if (!reply)
+    return failure(`no real reply to function ${pdu[0]} is kept; choose a request that was answered`);
   return success({ ...request, device, reply });
 }
 

@@ -46,7 +46,9 @@ export const clientOrderSchema = section({
     ),
   limit: duration(1, DAY_MS)
     .optional()
-    .describe('Longest duration of the client test (default: 10m). Checks that do not fit into it are `not run`.'),
+    .describe(
+      'Longest duration of the client test (default: 10m). Checks that do not fit into it are `not run`.',
+    ),
   seed: wholeNumber(0, MAX_SEED, 'a seed')
     .optional()
     .describe('Seed for the order of the checks and their random parts (default: random).'),

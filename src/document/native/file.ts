@@ -297,7 +297,8 @@ function* readFaults(
   for (const entry of [...written, ...rulesOfLikes(likes, written, at)]) {
     yield;
     const checked = entry.check(ruleSchema);
-    if (checked && names.has(checked.name)) entry.key('name').wrong(`a rule named ${checked.name} already exists`);
+    if (checked && names.has(checked.name))
+      entry.key('name').wrong(`a rule named ${checked.name} already exists`);
     if (checked) names.add(checked.name);
     const rule = checked ?? namesIn(entry);
     hintAtQuantities(rule.when.quantity, entry.key('when').key('quantity'));

@@ -53,7 +53,8 @@ const sharedMemory = bounded(
       .array(oneOf(TABLE_NAMES), { error: 'a list of tables' })
       .max(2, { error: 'two tables' })
       .refine((group) => KINDS.some((kind) => kind.every((table) => (group as string[]).includes(table))), {
-        error: 'expected [holding, input] or [coils, discrete], beginning with the table whose registers are used',
+        error:
+          'expected [holding, input] or [coils, discrete], beginning with the table whose registers are used',
       }),
     { error: 'a list of lists of tables, as in [[holding, input]]' },
   ),

@@ -63,7 +63,8 @@ export function* pointsOf(
   if (type === 'string' && value.scale !== undefined) at.key('scale').wrong('text has no scale');
   const movedBy = MOVERS.filter((key) => value[key] !== undefined);
   const [mover] = movedBy;
-  if (mover && movedBy.length > 1) at.key(mover).wrong('a register can have only one of action, signal and follows');
+  if (mover && movedBy.length > 1)
+    at.key(mover).wrong('a register can have only one of action, signal and follows');
   const signal = readEntrySignal(entry, recordings);
   const labels = value.labels === undefined ? undefined : readLabels(at.key('labels'));
   const bits = value.bits === undefined ? undefined : readBits(at.key('bits'), type);
@@ -198,7 +199,8 @@ export function readSignal(at: At, type: ValueType, recordings: OpenRecording): 
 /** Reads the names of bits. They are for whole numbers, whose bits are the same on the wire. */
 function readBits(at: At, type: ValueType): BitNames | undefined {
   const range = integerRange(type);
-  if (type === 'bit' || !range) return at.wrong(`only types of whole numbers can have bit names, not ${type}`);
+  if (type === 'bit' || !range)
+    return at.wrong(`only types of whole numbers can have bit names, not ${type}`);
   const most = 16 * CELLS_PER_VALUE[type as Exclude<ValueType, 'string'>] - 1;
   const names = new Map<string, number>();
   for (const [key, content] of at.entries('names by bit number, such as {0: running}') ?? []) {

@@ -80,7 +80,8 @@ function tlsServer(name: string, device: string, at: At): PymodbusServer | undef
   const { certfile, keyfile, password } = server ?? {};
   if (server && !certfile) at.key('certfile').expected('the path of a PEM file');
   if (server && !keyfile) at.key('keyfile').expected('the path of a PEM file');
-  if (password) at.key('password').wrong('keys with a password are not supported, expected a key without one');
+  if (password)
+    at.key('password').wrong('keys with a password are not supported, expected a key without one');
   const files = { cert: resolve(certfile ?? ''), key: resolve(keyfile ?? '') };
   return socketServer(name, server, device, at, files);
 }

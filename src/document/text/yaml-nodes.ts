@@ -77,8 +77,7 @@ export class NodeReader {
   #count({ length }: string): void {
     const most = this.#mostValues * CHARACTERS_OF_A_VALUE;
     this.#characters += length;
-    if (this.#characters > most)
-      this.tooMuch = `texts of more than ${most} characters with aliases expanded`;
+    if (this.#characters > most) this.tooMuch = `texts of more than ${most} characters with aliases expanded`;
   }
 
   #follow(alias: Alias, path: Path, depth: number): unknown {

@@ -79,7 +79,8 @@ async function alone<Value>(
   { simulator }: CommandContext,
   work: () => Promise<Outcome<Value>>,
 ): Promise<Outcome<Value>> {
-  if (applying.has(simulator)) return refusal('configuration.busy', '', 'another configuration is being applied');
+  if (applying.has(simulator))
+    return refusal('configuration.busy', '', 'another configuration is being applied');
   applying.add(simulator);
   return work().finally(() => applying.delete(simulator));
 }

@@ -109,7 +109,12 @@ export const FIELDS: Readonly<Record<FieldName, Field>> = {
     expected: 'an address',
     alone: true,
   },
-  host: { takes: 'texts', about: 'the local address that the client connected to', expected: 'an address', alone: true },
+  host: {
+    takes: 'texts',
+    about: 'the local address that the client connected to',
+    expected: 'an address',
+    alone: true,
+  },
   bytes: {
     takes: 'bytes',
     about: 'bytes in the frame',

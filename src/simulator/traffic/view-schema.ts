@@ -58,7 +58,10 @@ export const trafficViewSchema = z
       .optional()
       .describe('The local address that the client connected to, on a line with several.'),
     test: z.number().optional().describe('For a test on the line: its number.'),
-    request: z.number().optional().describe('For a response: sequence number of the request that it answers.'),
+    request: z
+      .number()
+      .optional()
+      .describe('For a response: sequence number of the request that it answers.'),
     requestedUs: z
       .number()
       .optional()

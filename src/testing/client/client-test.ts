@@ -329,7 +329,9 @@ export class ClientTest {
     const [now, before] = [nowMs, periodMs].map((ms) => durationText(Math.round(ms)));
     const since = this.#newest.map(({ what }) => what).join(' and ');
     if (since !== '' && Math.abs(nowMs - periodMs) > OTHER_RHYTHM * periodMs)
-      this.#fates.push(`since ${since}, the client has polled ${text} every ${now} instead of every ${before}`);
+      this.#fates.push(
+        `since ${since}, the client has polled ${text} every ${now} instead of every ${before}`,
+      );
   }
 
   /**

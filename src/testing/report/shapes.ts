@@ -187,9 +187,7 @@ export const fuzzRun = {
   plays: z.number().describe('Number of schedules played, including those for shrinking.'),
   schedule: scheduleSchema
     .optional()
-    .describe(
-      'The shortest schedule that makes the client fail, in the form that `replay` accepts.',
-    ),
+    .describe('The shortest schedule that makes the client fail, in the form that `replay` accepts.'),
   first: z.number().optional().describe('Sequence number of the first event of the play that shows it.'),
   last: z.number().optional().describe('Sequence number of its last event.'),
   nearest: z.string().optional().describe('The catalogue entry closest to the schedule.'),

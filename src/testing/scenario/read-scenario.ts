@@ -141,7 +141,8 @@ function readExpected(
   for (const key of ['every', 'tolerance', 'for'] as const) {
     if (source[key] !== undefined) at.key(key).wrong('belongs to a single expectation with `every`');
   }
-  if (retry && !hasFault) at.key('retry').wrong('expected a fault in this step: its request is the one retried');
+  if (retry && !hasFault)
+    at.key('retry').wrong('expected a fault in this step: its request is the one retried');
   else if (same && index === 0 && !hasFault) {
     at.key('same').wrong('expected a fault in this step, or an earlier expectation');
   }

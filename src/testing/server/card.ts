@@ -65,7 +65,7 @@ function openTexts({ findings }: ServerTest): string[] {
     ({ verdict, said }) => verdict === 'not-run' && CUT_OFF.includes(said.code),
   ).length;
   return [
-    ...(open > 0 ? [`${checks(open)} ${open === 1 ? 'is' : 'are'} inconclusive.`] : []),
+    ...(open > 0 ? [`${checks(open)} ${open === 1 ? 'is' : 'are'} not decided.`] : []),
     ...(cut > 0 ? [`${checks(cut)} ${cut === 1 ? 'was' : 'were'} not reached.`] : []),
   ];
 }

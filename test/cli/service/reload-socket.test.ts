@@ -54,9 +54,7 @@ it('a file in place of the socket is left alone, and named', async () => {
     (problem) => void problems.push(problem),
   );
   onTestFinished(end);
-  await expect
-    .poll(() => problems)
-    .toEqual([expect.stringContaining(`${path}: can't request a reload`)]);
+  await expect.poll(() => problems).toEqual([expect.stringContaining(`${path}: can't request a reload`)]);
   expect(readFileSync(path, 'utf8')).toBe('mine');
   expect(statSync(path).mode).toBe(mode);
 });

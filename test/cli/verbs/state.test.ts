@@ -319,7 +319,9 @@ describe('a program with a heap of 256 MB', () => {
     expect((await startOnce(args, doing(what))).code).not.toBe(0);
     const next = await startProgram({ config: CONFIG, args });
     expect(await value(next)).not.toBe(4711);
-    await expect.poll(() => next.output.stderr).toContain(`the program crashed when it last started with this state: `);
+    await expect
+      .poll(() => next.output.stderr)
+      .toContain(`the program crashed when it last started with this state: `);
     expect(next.output.stderr).toContain(reason);
     expect(readdirSync(directory)).toContainEqual(expect.stringMatching(/^ended-\d{8}T\d{9}Z$/));
     expect(await next.stop()).toBe(0);

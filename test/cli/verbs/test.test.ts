@@ -38,7 +38,7 @@ describe('modbus-sim test', () => {
       expect.stringMatching(
         /: warning: steps\[0\]\.fault\.when\.quantity: means 11 or 125 and nothing in between; write a range as "11-125"$/,
       ),
-      expect.stringMatching(/: warning: steps\[1\]\.never\.quantity: means 2 or 8, .* "2-8"$/),
+      expect.stringMatching(/: warning: steps\[1\]\.never\.quantity: means 2 or 8 .* "2-8"$/),
     ]);
   });
 

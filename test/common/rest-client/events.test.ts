@@ -119,7 +119,7 @@ describe('following events', () => {
     expect(value).toMatchObject({
       kind: 'closed',
       status: 200,
-      problem: { detail: expect.stringContaining('no stream') },
+      problem: { detail: expect.stringContaining('not an event stream') },
     });
   });
 

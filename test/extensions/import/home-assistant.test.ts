@@ -136,7 +136,9 @@ modbus:
       'line 14: the tag "!include" is not supported',
       'line 9: slave nothing: expected a number, so this entity is left out',
     ]);
-    expect(refusedImport('modbus: !include modbus.yaml\n', 'c.yaml')).toContain('"!include" is not supported');
+    expect(refusedImport('modbus: !include modbus.yaml\n', 'c.yaml')).toContain(
+      '"!include" is not supported',
+    );
   });
 
   it('says what it does not keep or understand', () => {

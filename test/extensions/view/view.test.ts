@@ -174,14 +174,14 @@ describe('the traffic of NDJSON', () => {
   it.each([
     ['', 'has no events'],
     ['{"verdict": "pass"}', 'line 1: seq: expected'],
-    [`${event({})}hello\n`, 'line 2: expected an event as JSON'],
+    [`${event({})}hello\n`, 'line 2: expected one JSON event'],
     [event({ kind: 'party' }), 'line 1: kind: '],
     [event({ time: 'yesterday' }), 'line 1: time: expected an ISO 8601 time'],
     [event({ seq: 1e300 }), 'line 1: seq: '],
     [event({ monotonicUs: 1e300 }), 'line 1: monotonicUs: '],
     [event({ bytes: '<b>' }), 'line 1: bytes: expected bytes in hexadecimal'],
     [`${'['.repeat(100_000)}\n`, 'line 1: '],
-    ['\u0000\u0001', 'line 1: expected an event as JSON'],
+    ['\u0000\u0001', 'line 1: expected one JSON event'],
     [Buffer.from('ff00ff00', 'hex'), 'expected a capture (pcapng, pcap) or traffic as NDJSON'],
   ])('%# is refused with its place', (file, message) => {
     expect(refused(file)).toContain(message);

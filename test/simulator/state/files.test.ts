@@ -78,7 +78,7 @@ describe('the directory of a state', () => {
       { 'bench.json': '{"devices":{}}', 'thesis.tmp': 'years' },
       /bench\.json is not a state file/,
     ],
-    ['of a thesis', { 'thesis.tmp': 'years' }, /has files of others \(thesis\.tmp\)/],
+    ['of a thesis', { 'thesis.tmp': 'years' }, /has other files in it \(thesis\.tmp\)/],
     ['of many things', { a: '', b: '', c: '', d: '' }, /\(a, b, c, …\)/],
     [
       'with a foreign file among its own',

@@ -111,11 +111,7 @@ describe('a mistake in a scenario', () => {
       'steps[0].expect.unti: unknown key "unti", did you mean "unit"?',
     ],
     ['a filter that is none', { expect: 'unt=1' }, 'got "unt=1" (at character 1 of the filter)'],
-    [
-      'a filter of a name that is nowhere',
-      { never: 'value volts>1' },
-      'no device has a value named "volts"',
-    ],
+    ['a filter of a name that is nowhere', { never: 'value volts>1' }, 'no device has a value named "volts"'],
     ['a filter of a time', { expect: 'since=5m' }, 'expected another field: a scenario has no since'],
     ['an unknown line in a filter', { expect: 'line=bsu' }, 'unknown line "bsu", did you mean "bus"?'],
     [

@@ -96,7 +96,7 @@ describe('a mistake that was missed is found', () => {
           })(),
         ),
       ),
-      /from 116 with function 16/,
+      /to 116 with function 16/,
     ],
     [
       'function 16 does not look at a byte count that is too small',

@@ -43,7 +43,9 @@ it('quantities that nobody asked for are named', async () => {
 
 it('functions that write are named where they were not tried, and addresses that nobody wrote to', async () => {
   const text = await written({});
-  expect(text).toContain('functions that were not tried, because they write and need --scratch: 5, 6, 15, 16');
+  expect(text).toContain(
+    'functions that were not tried, because they write and need --scratch: 5, 6, 15, 16',
+  );
   expect(text).toContain(
     'Addresses outside --scratch are marked read-only because writing them was not tried',
   );

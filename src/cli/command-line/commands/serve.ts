@@ -53,7 +53,7 @@ export const SERVE_OPTIONS = {
   ...FREE_PORTS_OPTION,
   http_host: text(
     'HOST',
-    'the address REST listens on (default 127.0.0.1); any other than loopback needs a token',
+    'the address of REST (default 127.0.0.1); other than loopback it needs a token',
   ),
   http_port: PORT,
   misbehave: text('ID', 'make all devices misbehave as this catalogue entry describes'),

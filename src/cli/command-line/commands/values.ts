@@ -161,7 +161,7 @@ export const SOURCE_OPTIONS = {
 };
 
 export const FREE_PORTS_OPTION = {
-  'free-ports': flag('use free ports and virtual serial lines instead of those in the file, and print them'),
+  'free-ports': flag('use free ports and virtual serial lines instead of those in the file'),
 };
 
 /**

@@ -46,7 +46,8 @@ const pageFields = {
   first: z.number().meta({ description: 'Sequence number of the oldest event kept.', examples: [1] }),
   last: z.number().meta({ description: 'Sequence number of the newest event.', examples: [12] }),
   missed: z.number().meta({
-    description: 'Events after `after` that were dropped before they could be read, whether or not they match the filter.',
+    description:
+      'Events after `after` that were dropped before they could be read, whether or not they match the filter.',
     examples: [0],
   }),
 };

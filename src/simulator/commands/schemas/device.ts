@@ -20,7 +20,9 @@ import { failures, GONE } from './problem.js';
 export const deviceViewSchema = z
   .object({
     name: z.string(),
-    power: z.enum(['on', 'off', 'booting']).describe('A device that is `booting` does not answer, as if it were `off`.'),
+    power: z
+      .enum(['on', 'off', 'booting'])
+      .describe('A device that is `booting` does not answer, as if it were `off`.'),
     clock: z.object({
       time: z.number().describe('Seconds of the device’s clock since it began.'),
       speed: z.number(),

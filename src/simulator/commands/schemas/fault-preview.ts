@@ -47,7 +47,10 @@ export const previewSchema = z
         .nullable()
         .describe('The sequence number of the request in the traffic; null when it is made up.'),
     }),
-    characterUs: z.number().nullable().describe('Time of a character; null on lines without character times.'),
+    characterUs: z
+      .number()
+      .nullable()
+      .describe('Time of a character; null on lines without character times.'),
     t35Us: z.number().nullable(),
     silence,
     faults,

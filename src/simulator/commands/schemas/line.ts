@@ -119,9 +119,7 @@ const newLine = z
 
 const writtenUnits = z
   .record(z.string(), z.union([z.string(), z.looseObject({ copyOf: z.string() })]))
-  .describe(
-    'Devices by unit identifier, range or `*`: `{"1": "meter", "2-9": {"copyOf": "meter"}}`.',
-  );
+  .describe('Devices by unit identifier, range or `*`: `{"1": "meter", "2-9": {"copyOf": "meter"}}`.');
 
 const writtenAs = (kind: keyof typeof LINE_SCHEMAS, description: string) => {
   // A line that only listens, which only a serial one does, needs none.

@@ -113,9 +113,7 @@ export function silenceComments(event: ReplyEvent): string[] {
 
 function ruleComments({ acted, omittedFaults }: ReplyEvent): string[] {
   const comments = acted.map(({ rule, kind, notAchieved }) =>
-    notAchieved === undefined
-      ? `rule ${rule}: ${kind}`
-      : `rule ${rule}: ${kind} did not act: ${notAchieved}`,
+    notAchieved === undefined ? `rule ${rule}: ${kind}` : `rule ${rule}: ${kind} did not act: ${notAchieved}`,
   );
   return omittedFaults === 0 ? comments : [...comments, `and ${omittedFaults} more faults`];
 }

@@ -57,7 +57,8 @@ const DAMAGE: readonly Damage[] = [
     title: 'Discards a reply with a wrong CRC',
     what: 'a reply with a wrong CRC',
     does: 'Inverts the first or the second byte of the CRC of replies (the LRC on an ASCII line).',
-    matters: 'A client that does not check the CRC, or checks only one byte of it, mistakes noise for values.',
+    matters:
+      'A client that does not check the CRC, or checks only one byte of it, mistakes noise for values.',
     fix: 'Check the CRC of every reply, and treat a reply with a wrong CRC as no reply.',
     source: 'Modbus over Serial Line V1.02, 2.5.1.2',
     abilities: ['crc'],

@@ -86,7 +86,9 @@ async function taken(exam: Exam): Promise<Judged> {
     ifTaken: [LOST, 'good'],
     ifLeft: [LOST, LOST],
     isVoid: ([, second]) =>
-      second && fits(exam, second) ? 'the next request was the same, so the late reply matches it' : undefined,
+      second && fits(exam, second)
+        ? 'the next request was the same, so the late reply matches it'
+        : undefined,
   };
   const onLine = await decide(exam, BLAME, () => lineTrial(exam, contrast, TAKES_NONE, BLAME));
   const { values } = exam.client;

@@ -80,7 +80,8 @@ export const EFFECTS: { readonly [code in Code]?: Effect } = {
     mend: 'Use all 16 bits of the address, and refuse addresses that do not exist with exception 02.',
   },
   'events-miscounted': {
-    matters: 'A client that compares the count before and after a command wrongly believes that the command was executed.',
+    matters:
+      'A client that compares the count before and after a command wrongly believes that the command was executed.',
     mend: 'Count every request that was completed without an exception, except function 11.',
   },
   'bytes-lost': {

@@ -31,7 +31,8 @@ export const UNDECIDED = {
   'pseudo-terminal': 'a pseudo-terminal has neither speed nor parity',
   'not-read': ({ unit, table, first, last }: NotRead) =>
     `${unit === undefined ? '' : `of unit ${unit}, `}${table} ${first}${last > first ? ` to ${last}` : ''} can't be read, and so can't be restored`,
-  'outside-scratch': 'this check would write {table:s} {first:n} to {last:n}, which is outside the scratch range',
+  'outside-scratch':
+    'this check would write {table:s} {first:n} to {last:n}, which is outside the scratch range',
   'needs-scratch-beyond-end':
     'needs --scratch holding:… that ends one address after the last holding register',
 
@@ -93,7 +94,8 @@ export const UNDECIDED = {
   'bits-all-zero': 'unused bits are 0, but so are the adjacent coils; set one of them to decide',
   'block-differed-once': 'a block had wrong values once, and the right ones on the next read',
   'block-of-other-size': 'a block does not have the requested number of values: see frames',
-  'reply-of-other-size': 'the reply to a read of {quantity:n} {what:s} does not have that number of them: see frames',
+  'reply-of-other-size':
+    'the reply to a read of {quantity:n} {what:s} does not have that number of them: see frames',
   'map-too-small':
     'the map ends at {last:n}, so at most {most:n} {what:s} can be read from {address:n} on; name more consecutive addresses with --map',
   'map-too-small-refused':
@@ -145,7 +147,8 @@ export const UNDECIDED = {
   'coils-contradict':
     'reads of coils from {first:n} and from the next address contradict each other, so a write could not be verified',
   'scratch-moves': '{table:s} of the scratch range change by themselves; name stable ones with --scratch',
-  'stored-late-always': 'the server returns the old value, as it does for a while after any write: see write-read-back',
+  'stored-late-always':
+    'the server returns the old value, as it does for a while after any write: see write-read-back',
   'scratch-resets': 'a written value is gone on the next connection: see write-read-back',
   'scratch-takes-no-write': 'the scratch register is not writable; name a writable one with --scratch',
   'scratch-refuses':

@@ -238,7 +238,8 @@ export const VIOLATED = {
     ({ after, answer }: { readonly after: BeforeConnection; readonly answer: Did }) =>
       `${connectionBeforeText(after)}, a read: the server ${answerText(answer)}`,
   ],
-  'other-protocol-answered': 'Answers a request of another protocol: protocol identifier 1: the server {answer:did}',
+  'other-protocol-answered':
+    'Answers a request of another protocol: protocol identifier 1: the server {answer:did}',
   'deaf-after-other-protocol':
     'Loses the request after one of another protocol: the frame is discarded, and so is the next one on this connection: the server {answer:did}',
   'wrong-length-answered': 'Answers a request with a wrong length: length {length:n}: the read is answered',

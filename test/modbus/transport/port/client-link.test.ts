@@ -123,7 +123,7 @@ describe('what somebody else has under the name of the link stays as it is', () 
     make();
     const before = kept();
     expect(createClientLink(link, NOBODY)).toMatch(
-      /\/line: exists and is (not a symbolic link|a link that this program did not make), so it is not replaced/,
+      /\/line: exists and is (not a symbolic link|a link that this program did not make), so the virtual line does not replace it/,
     );
     removeClientLink(link, NOBODY);
     expect(kept()).toEqual(before);

@@ -143,7 +143,7 @@ describe('an open port', () => {
     const { result, closings } = await open(settingsOf(wire.path));
     wire.pauseReading();
     for (let count = 0; count < 500; count += 1) portOf(result).write(new Uint8Array(256));
-    await expect.poll(() => closings).toEqual([expect.stringContaining('takes no more bytes')]);
+    await expect.poll(() => closings).toEqual([expect.stringContaining('accepts no more bytes')]);
   });
 
   it('does not deliver bytes that arrived before it was opened', async () => {

@@ -170,7 +170,7 @@ describe('RS-485 direction by the adapter', () => {
     const driver = newDriver({ flags: 0b11 });
     const direction = driver.directionOf(undefined);
     expect(direction.text).toMatch(
-      /^the kernel switches: RTS high while sending.* before this program came$/,
+      /^the kernel switches: RTS high while sending.* before this program started$/,
     );
     direction.restore?.();
     expect(driver.flags()).toBe(0b11);

@@ -296,12 +296,15 @@ export function troublesOf(
     return { unit, total, perSecond, missing, exceptions, slowestMs };
   });
   for (const { unit, missing, total } of all)
-    if (missing > 0) found.push(`${nameOf(unit)} leaves ${shareText(missing / total)} of its requests unanswered`);
+    if (missing > 0)
+      found.push(`${nameOf(unit)} leaves ${shareText(missing / total)} of its requests unanswered`);
   for (const { unit, slowestMs } of all)
     if (slowestMs >= LATE_MS) found.push(`${nameOf(unit)} takes up to ${Math.round(slowestMs)} ms`);
   for (const { unit, exceptions, total } of all)
     if (exceptions > 0)
-      found.push(`${nameOf(unit)} refuses ${shareText(exceptions / total)} of its requests with an exception`);
+      found.push(
+        `${nameOf(unit)} refuses ${shareText(exceptions / total)} of its requests with an exception`,
+      );
   const byRate = all.filter(({ total }) => total > 0).sort((a, b) => b.perSecond - a.perSecond);
   const [most, next] = byRate;
   if (most && next && most.perSecond >= OFTEN && most.perSecond > MUCH_MORE * next.perSecond)
