@@ -213,7 +213,7 @@ describe('damage', () => {
 
   it('a right CRC is told as such, with what else can be wrong', () => {
     expect(damaged(bytesOf('01 03 0000 0002 c40b'), RTU)).toContain(
-      '8 bytes with a right CRC that are no message',
+      '8 bytes with a correct CRC that are not a separate message',
     );
   });
 

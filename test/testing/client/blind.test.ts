@@ -49,7 +49,7 @@ describe('a client that takes no reply any more', () => {
       checks: ['noise-before', 'late-reply'],
     });
     expect(tested.failed).toContain('noise-before');
-    expect(said(tested)).toContain('Takes no good reply any more after noise before a reply');
+    expect(said(tested)).toContain('No longer accepts good replies after noise before a reply');
     expect(tested.untrue).toEqual([]);
   });
 
@@ -87,7 +87,9 @@ it('a client that leaves its connection open when it opens another is known by t
     checks: ['time-out', 'junk'],
   });
   expect(tested.report.findings.map(({ verdict }) => verdict)).toEqual(['pass', 'pass']);
-  expect(said(tested)).toMatch(/Leaves its connection open when it opens another where no reply comes: \d+/);
+  expect(said(tested)).toMatch(
+    /Opens another connection when no reply comes and leaves the old one open: \d+/,
+  );
 });
 
 it('a question that the client drops while another one is tested is named', async () => {
@@ -146,6 +148,6 @@ it('a client of eight coils is not said to ask for one value', async () => {
     checks: ['fewer-registers'],
   });
   expect(tested.report.findings[0]?.summary).toBe(
-    "the client requests eight bits at most, and a reply can't have fewer data bytes",
+    'the client requests at most eight bits, so no reply can have fewer data bytes',
   );
 });

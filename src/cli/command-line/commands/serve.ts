@@ -51,10 +51,7 @@ const PORT = numberFrom(
 export const SERVE_OPTIONS = {
   ...SOURCE_OPTIONS,
   ...FREE_PORTS_OPTION,
-  http_host: text(
-    'HOST',
-    'the address of REST (default 127.0.0.1); other than loopback it needs a token',
-  ),
+  http_host: text('HOST', 'the address of REST (default 127.0.0.1); other than loopback it needs a token'),
   http_port: PORT,
   misbehave: text('ID', 'make all devices misbehave as this catalogue entry describes'),
   state: text('DIR', 'keep run-time changes in DIR and restore them after a restart'),
