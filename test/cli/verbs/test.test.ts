@@ -133,7 +133,7 @@ describe('modbus-sim test', () => {
     const { code, stdout } = await test(file);
     expect(code).toBe(2);
     expect(stdout).toMatch(
-      /^error +1 .*\n +the device under test did not say "polling" within 300 ms; its last output:\n +starting/m,
+      /^error +1 .*\n +the device under test did not print "polling" within 300 ms; its last output:\n +starting/m,
     );
     expect(stdout).toMatch(/^not run +2/m);
   });

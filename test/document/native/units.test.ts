@@ -108,7 +108,7 @@ lines: {bus: {serial: {path: virtual}, units: ${unit}}}`;
       return messages.map(({ path, message }) => `${path}: ${message}`);
     };
     const below =
-      'devices.em30.registers.holding[0].limits.min: -1 is beyond what uint16 holds, which is 0 to 65535';
+      'devices.em30.registers.holding[0].limits.min: -1 is outside the range of uint16, which is 0 to 65535';
     for (const units of ['{1-9: em30}', '{1-9: {copyOf: em30}}', '{1: {copyOf: em30, values: {node: 5}}}'])
       expect(said(units)).toEqual([below]);
     const outside = 'lines.bus.units.1-9.values.node: 500 is outside its limits, which are -1 to 100';

@@ -125,7 +125,7 @@ describe('a valve', () => {
     });
     const register = { submit: 'Set', device: 'valve', table: 'coils', register: 1, value: '1' };
     const refused = await rest.send<{ result: string }>('POST', '/restapi/registers', register);
-    expect(JSON.stringify(refused.body)).toContain('has to wait');
+    expect(JSON.stringify(refused.body)).toContain('too many changes');
     await rest.send('POST', '/api/v1/devices/valve/clock', { step: '2h' });
     expect((await set('bell')).status).toBe(200);
   });

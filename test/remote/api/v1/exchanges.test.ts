@@ -179,7 +179,7 @@ describe('the exchanges', () => {
             rule: 'rule',
             kind: 'delay',
             outcome: 'not achieved',
-            reason: expect.stringMatching(/nothing is sent/),
+            reason: expect.stringMatching(/no reply to delay/),
           },
         ],
       },

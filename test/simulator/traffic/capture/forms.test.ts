@@ -62,7 +62,7 @@ describe('a serial line in the wire form', () => {
     expect(packet?.[2]).toBe(
       'rule late: delay\n' +
         'step 1 of 2: planned 4000 µs after the request, achieved 4000 µs, at most 0 µs later\n' +
-        '1 step was not done: no breaks here',
+        '1 step was not carried out: no breaks here',
     );
   });
 
