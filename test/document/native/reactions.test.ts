@@ -60,7 +60,7 @@ describe('reactions in a native file', () => {
       `${COIL}.pulse: expected a number of milliseconds from 1 to 86400000, or a time such`,
     ],
     [{ coil: 'pulse: .nan' }, `${COIL}.pulse: expected a number of milliseconds`],
-    [{ coil: 'pulse: 1s, latch: true' }, `${COIL}.latch: expected no pulse beside it`],
+    [{ coil: 'pulse: 1s, latch: true' }, `${COIL}.latch: can't be used with pulse`],
     [{ holding: 'fallsBack: {to: 6}' }, `${HOLDING}.fallsBack.after: missing`],
     [
       { holding: 'fallsBack: {after: 1s, renewedBy: [nobody]}' },
@@ -75,9 +75,9 @@ describe('reactions in a native file', () => {
       { coil: 'pulse: 1s, signal: {expression: t > 1}' },
       `${COIL}.pulse: can't be used with signal: a pulse starts with a write`,
     ],
-    [{ coil: 'latch: false' }, `${COIL}.latch: expected true, or how often the signal is looked at`],
+    [{ coil: 'latch: false' }, `${COIL}.latch: expected true, or how often the signal is checked`],
     [{ holding: 'latch: true' }, `${HOLDING}.latch: expected a coil, got an entry of holding`],
-    [{ coil: 'latch: true, follows: {name: done}' }, `${COIL}.latch: expected no follows beside it`],
+    [{ coil: 'latch: true, follows: {name: done}' }, `${COIL}.latch: can't be used with follows`],
     [{ holding: 'busyFor: soon' }, `${HOLDING}.busyFor: expected a number of milliseconds from 1`],
     [{ holding: 'password: {register: b}' }, `${HOLDING}.password.value: missing, expected a whole number`],
     [{ holding: 'password: {register: c, value: 1}' }, `${HOLDING}.password.register: unknown name "c"`],
@@ -157,7 +157,7 @@ describe('reactions in a native file', () => {
     ],
     [
       { holding: 'follows: {name: b}, signal: {expression: b}' },
-      `${HOLDING}.signal: a register has an action or a signal`,
+      `${HOLDING}.signal: a register can have only one of action, signal and follows`,
     ],
   ])('%o are told their mistake', (entries, message) => {
     const found = mistakes(entries);

@@ -81,7 +81,7 @@ describe('signals in a native file', () => {
     [['{address: 0, name: a, seed: -1}'], `${AT}.seed: expected a seed from 0 to 4294967295, got -1`],
     [
       ['{address: 0, name: a, action: random, signal: {steps: [{value: 1}]}}'],
-      `${AT}.signal: a register has an action or a signal`,
+      `${AT}.signal: a register can have only one of action, signal and follows`,
     ],
     [
       ['{address: 0, name: a, type: string, length: 2, signal: {steps: [{value: 1}]}}'],

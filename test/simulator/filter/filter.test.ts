@@ -113,7 +113,7 @@ describe('a mistake names its place and what was expected', () => {
     ['line<3', 'expected = after line, got < (at character 6 of the filter)'],
     ['bytes=123', 'expected hexadecimal bytes, such as 0103, got "123" (at character 7 of the filter)'],
     ['not '.repeat(17), /at most 16 levels of parentheses and "not"/],
-    ['('.repeat(999), /at most 16 parentheses/],
+    ['('.repeat(999), /at most 16 levels of parentheses/],
     ['x'.repeat(1001), /at most 1000 characters/],
   ])('%s', (text, message) => {
     expect(mistakeIn(text)).toMatch(message);

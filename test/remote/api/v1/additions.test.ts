@@ -84,7 +84,7 @@ describe('a device that is added over REST', () => {
       400,
       /^registers\.holding\[2\]: address 26 is already defined by registers\.holding\[0\]/,
     ],
-    [{ name: 'a', pymodbus: '/etc/passwd' }, 400, /^pymodbus: a pymodbus file is read at the start only/],
+    [{ name: 'a', pymodbus: '/etc/passwd' }, 400, /^pymodbus: a pymodbus file is read only at the start/],
     [{ name: 'meter', registers: {} }, 409, 'a device named meter already exists'],
   ])('is refused, and nothing is added: %j', async (body, status, message) => {
     const running = await start();
