@@ -150,7 +150,7 @@ function lateness({ turnaround, timers, times }: Measurements): string[] {
   if (turnaround && typical(turnaround) > promised + ALLOWANCE_MS) {
     const late = ms(typical(turnaround) - promised);
     found.push(
-      `${typicalOnes(turnaround, 'reply', 'replies')} were more than ${late} late: is the machine busy?`,
+      `${typicalOnes(turnaround, 'reply', 'replies')} came more than ${late} late: is the machine busy?`,
     );
   }
   if (timers && typical(timers) > ALLOWANCE_MS) {

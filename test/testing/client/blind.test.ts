@@ -109,7 +109,7 @@ it('a question that the client drops while another one is tested is named', asyn
   });
   expect(report.verdict).toBe('fail');
   expect(report.conclusions.join(' ')).toMatch(
-    /The client no longer polls unit 1 write single register 5: 1 since /,
+    /The client no longer polls unit 1 write single register 5: 1 after /,
   );
 });
 

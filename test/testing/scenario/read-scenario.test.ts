@@ -145,7 +145,7 @@ describe('a mistake in a scenario', () => {
       "steps[0].wait: can't be combined with `expect`",
     ],
     ['a wrong duration', { wait: '5 sec' }, 'or a time such as 250ms'],
-    ['a program that is not named', { dut: 'stop' }, 'dut: expected `dut` of the scenario'],
+    ['a program that is not named', { dut: 'stop' }, 'dut: expected `dut` in the scenario'],
     [
       'an unknown device',
       { clock: { mter: '1h' } },
