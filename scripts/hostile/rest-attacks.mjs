@@ -128,7 +128,7 @@ const OTHER_BODIES = [
     '{"when":{"unit":99},"do":[{"junk":4096},{"split":{"at":"each","gap":0}}]}',
   ],
   [
-    'certificates without an end',
+    'endless certificates',
     'POST',
     '/api/v1/lines',
     '{"name":"x","units":{"1":"meter"},"tls":{"port":0,"cert":"/proc/self/pagemap","key":"/proc/self/pagemap"}}',
@@ -276,12 +276,12 @@ export const REST_ATTACKS = [
   },
   { name: 'pipelined questions', on: REST, run: pipelined },
   { name: 'answers nobody reads', on: REST, run: unread },
-  { name: 'lists that nobody waits for', on: REST, run: left },
+  { name: 'lists whose client leaves', on: REST, run: left },
   { name: 'readers that leave at once', on: REST, run: leftPlaces },
   { name: 'a foreign host in the target', on: REST, run: foreignTarget },
   { name: 'half a header, then silence', on: REST, run: halfHeaders },
   { name: 'half a header, then a byte now and then', on: REST, run: dripped },
-  { name: 'no HTTP at all, and no end', on: REST, run: noHttp },
+  { name: 'endless bytes that are not HTTP', on: REST, run: noHttp },
   { name: 'devices that take much memory', on: REST, run: greedyDevices },
 ];
 

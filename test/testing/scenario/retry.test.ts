@@ -54,7 +54,7 @@ describe('a retry', () => {
     expect(text).toMatch(/^received +frame \d+, 1 s after the spoilt request .* may be the next poll/m);
   });
 
-  it.each(['Asks again after silence', 'Survives a wrong CRC'])(
+  it.each(['Retries after silence', 'Survives a wrong CRC'])(
     'is what a careful client sends, in "%s" of the console',
     async (title) => {
       expect((await run(ready(title), CAREFUL)).all).not.toContain('inconclusive');
