@@ -85,7 +85,7 @@ const SHARED = {
 
 export default defineConfig({
   test: {
-    // Many tests wait for a line: on two cores, the third runs while two wait.
+    // Many tests wait for a line: on two cores, the third runs while two wait. Those of the full tier wait more: it has four.
     maxWorkers: 3,
     // What esbuild has made of a file is kept in node_modules, under a hash of its text and of this configuration.
     experimental: { fsModuleCache: true },
