@@ -31,7 +31,7 @@ describe('the effect on clients is that of what was seen', () => {
     const { verdict, text, matters } = await findingOf('fc08-sub-unknown', echoes);
     expect([verdict, text]).toEqual([
       'violates',
-      'the server gave an answer of function 8 instead of exception 01',
+      'the server answered with a function 8 reply instead of exception 01',
     ]);
     expect(matters).toBe('A client does not learn that its request was wrong.');
   });
@@ -58,7 +58,7 @@ it('a coil that an invalid value switches off is named, with both states', async
     right(pdu[0] === 5 && pdu[3] !== 0xff ? Uint8Array.of(5, ...pdu.slice(1, 3), 0, 0) : pdu),
   );
   const { verdict, text, matters } = await findingOf('fc05-value-illegal', off);
-  expect([verdict, text]).toEqual(['violates', 'coil 0 read 1, now 0: the malformed request is executed']);
+  expect([verdict, text]).toEqual(['violates', 'coil 0 was 1 and is now 0: the malformed request is executed']);
   expect(matters).toMatch(/^A wrong value switches a relay/);
 });
 
@@ -70,13 +70,13 @@ describe('a server that answers what is not there with no values, as jsmodbus', 
 
   it('is not said to refuse an address', async () => {
     const { text } = await findingOf('map-end', empty());
-    expect(text).toBe('an address that does not exist: the server gave an answer of function 3');
+    expect(text).toBe('an address that does not exist: the server answered with a function 3 reply');
   });
 
   it('is not said to return values from beyond the last address', async () => {
     const { text } = await findingOf('address-wraps', empty());
     expect(text).toMatch(
-      /^the server gave an answer of function 3 instead of exception 02; the reply has no values/,
+      /^the server answered with a function 3 reply instead of exception 02; the reply has no values/,
     );
   });
 

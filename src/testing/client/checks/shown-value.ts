@@ -143,7 +143,7 @@ export const shownValue: Check = {
   needsObserver: true,
   async run(exam) {
     const { values } = exam.client;
-    if (!values) return sure('unclear', 'there is no observer of its values');
+    if (!values) return sure('unclear', 'no observer shows its values');
     const unusable = await values.ready(exam);
     return unusable === undefined ? judged(exam, values.learnt) : sure('unclear', unusable);
   },
@@ -160,7 +160,7 @@ function judged(exam: Exam, learnt: readonly LearntText[]): Judged {
   if (numbers.length === 0)
     return sure('unclear', `the observer shows ${quoted}, which has no number`, evidence);
   const right = meant.find((each) => numbers.some((those) => isShown(those, each)));
-  if (right) return sure('right', `the observer shows ${quoted}, as ${right.text} is meant`, evidence);
+  if (right) return sure('right', `the observer shows ${quoted}, which is right for ${right.text}`, evidence);
   for (const { says, as } of MISREADINGS) {
     const isWrong = (each: Meant) => numbers.find((those) => isShown(those, as(each)));
     const wrong = meant.find(isWrong);

@@ -92,7 +92,7 @@ async function unitOther(bench: Bench): Promise<Judged> {
 }
 
 const gateway =
-  'Conforms when it is answered with the same identifier. Silence, 0A and 0B are inconclusive: they are right for a gateway.';
+  'Conforms when it is answered with the same identifier. Silence and exceptions 0A and 0B are inconclusive: they are right for a gateway.';
 export const MBAP = checksOf({ group: 'connections', grade: 'met', on: 'tcp' }, [
   {
     ...{ id: 'mbap-protocol', grade: 'seldom', run: wrongProtocol },
