@@ -58,7 +58,10 @@ it('a coil that an invalid value switches off is named, with both states', async
     right(pdu[0] === 5 && pdu[3] !== 0xff ? Uint8Array.of(5, ...pdu.slice(1, 3), 0, 0) : pdu),
   );
   const { verdict, text, matters } = await findingOf('fc05-value-illegal', off);
-  expect([verdict, text]).toEqual(['violates', 'coil 0 was 1 and is now 0: the malformed request is executed']);
+  expect([verdict, text]).toEqual([
+    'violates',
+    'coil 0 was 1 and is now 0: the malformed request is executed',
+  ]);
   expect(matters).toMatch(/^A wrong value switches a relay/);
 });
 
