@@ -32,8 +32,8 @@ describe('server-sent events', () => {
 
   it('may be as many as they want', () => {
     const parser = new SseParser();
-    const piece = 'data: x\n\n'.repeat(1000);
-    for (let i = 0; i < 3000; i++) expect(parser.push(piece)).toHaveLength(1000);
+    const piece = `data: ${'x'.repeat(10_000)}\n\n`.repeat(100);
+    for (let i = 0; i < 30; i++) expect(parser.push(piece)).toHaveLength(100);
   });
 });
 
