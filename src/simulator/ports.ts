@@ -50,5 +50,5 @@ export async function whyNoPort(path: string, root = '/', platform = HERE): Prom
   const ports = await listPorts(root);
   const isListed = device !== undefined && ports.some((port) => portBehind(port.path, root) === device);
   if (isListed) return consoleHint(wanted, root);
-  return `expected virtual, a port that GET /api/v1/ports lists, or the name of one that is to come (/dev/tty…, /dev/serial/…, /dev/modbus-sim/…), got ${path}`;
+  return `expected virtual, a port that GET /api/v1/ports lists, or the name of a port that may appear later (/dev/tty…, /dev/serial/…, /dev/modbus-sim/…), got ${path}`;
 }

@@ -24,7 +24,7 @@ export async function withoutTaken(
     lines.push(lineWith(await withoutTakenOf(line, say), line, configuration));
   const { api } = configuration;
   const moves = mayMoveRest && (await isTaken(api));
-  if (moves) say(`port ${api.port} is taken, so REST is on a free one`);
+  if (moves) say(`port ${api.port} is taken, so REST uses a free one`);
   return { ...configuration, lines, api: moves ? { ...api, port: 0 } : api };
 }
 
@@ -39,7 +39,7 @@ async function withoutTakenOf(line: LineDefinition, say: (text: string) => void)
     return { serial: { link } };
   }
   if (!(await isTaken(line))) return {};
-  say(`port ${line.port} is taken, so line ${name} is on a free one`);
+  say(`port ${line.port} is taken, so line ${name} uses a free one`);
   return { [line.kind]: { port: 0 } };
 }
 

@@ -60,7 +60,7 @@ export function* pointsOf(
   if (value.name !== undefined && quantity > 1) {
     at.key('name').wrong(`expected no name for ${quantity} values: only a single value can have a name`);
   }
-  if (type === 'string' && value.scale !== undefined) at.key('scale').wrong('text has no scale');
+  if (type === 'string' && value.scale !== undefined) at.key('scale').wrong("text can't have a scale");
   const movedBy = MOVERS.filter((key) => value[key] !== undefined);
   const [mover] = movedBy;
   if (mover && movedBy.length > 1)
@@ -133,7 +133,7 @@ export function readValue(type: ValueType, at: At, scale: unknown, cells: number
 function hintAtValue({ at, values }: PlacedValues, scale: number): void {
   const value = at.key('value');
   if (value.value === undefined) return;
-  if (at.key('signal').value !== undefined) value.warn('has no effect beside a signal, which sets the value');
+  if (at.key('signal').value !== undefined) value.warn('has no effect, because a signal sets the value');
   const bound = (key: 'min' | 'max', none: number) => {
     const { value } = at.key('limits').key(key);
     return typeof value === 'number' ? value : none;
@@ -189,7 +189,7 @@ export function readSignal(at: At, type: ValueType, recordings: OpenRecording): 
   const definition = at.check(signalSchema);
   if (!definition) return undefined;
   const { kind, fits, plays } = definition;
-  if (type === 'string') return at.wrong('text has no signal');
+  if (type === 'string') return at.wrong("text can't have a signal");
   if (type === 'bit' && fits === 'numbers') return at.key(kind).wrong(`${kind} is for numbers, not for bits`);
   if (!plays) return { definition };
   const opened = recordings(plays);

@@ -102,7 +102,7 @@ export function readTarget(
 ): RealTarget | undefined {
   if (serial && tcp) return at.wrong('expected one of serial, tcp, got both');
   if (tcp) return { kind: 'tcp', ...tcp, framing: framing ?? 'socket' };
-  if (!serial) return at.wrong('expected one of serial, tcp, got none of them');
+  if (!serial) return at.wrong('expected one of serial, tcp, got neither');
   if (framing === 'socket') return at.key('framing').expected('rtu or ascii on a serial line');
   if (serial.path === 'virtual')
     return at

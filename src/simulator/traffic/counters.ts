@@ -17,7 +17,7 @@ export const COUNTERS = {
   foreignFrames: 'Frames between other devices.',
   damagedFrames:
     'Frames with a wrong check value (CRC, LRC) or, on Modbus TCP, a protocol identifier other than 0.',
-  noiseBytes: 'Bytes that belong to no valid frame, those of damaged frames among them.',
+  noiseBytes: 'Bytes that do not belong to a valid frame, including those of damaged frames.',
   damagedCharacters: 'Characters that the port marked as damaged.',
   rejected:
     'Clients refused or disconnected by the line: too many clients, idle, slow, not speaking Modbus, no certificate.',

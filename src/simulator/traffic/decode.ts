@@ -312,7 +312,7 @@ function noticeText({ kind, count }: NoticeEvent): string {
   const characters = counted(count, 'character');
   switch (kind) {
     case 'echo':
-      return 'echo: our own reply came back and was taken out';
+      return 'echo: our own reply came back and was removed';
     case 'loop':
       return 'loop: the same replies came back again and again, so the next ones are not executed';
     case 'collision':

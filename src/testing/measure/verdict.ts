@@ -112,7 +112,7 @@ function trouble({ counters, overruns }: Measurements): string[] {
   const found: [count: number, text: string][] = [
     [
       counters.noiseBytes,
-      'bytes that belong to no valid frame: check baud rate, parity, wiring and termination',
+      'bytes that do not belong to a valid frame: check baud rate, parity, wiring and termination',
     ],
     [counters.damagedCharacters, 'characters arrived damaged: check parity and baud rate'],
     [overruns, 'characters were lost, in the UART or because they were read too late'],

@@ -158,7 +158,7 @@ export const powerSchema = z.union(
     oneOf(['on', 'off']),
     section(
       { off: someTime, boot: time.default(0) },
-      { off: 'How long it is off, in ms.', boot: 'How long the device boots after that, in ms.' },
+      { off: 'How long it is off, in ms.', boot: 'How long the device then boots, in ms.' },
     ),
   ],
   { error: 'on, off, or a time, as in {off: 20s}' },

@@ -101,7 +101,7 @@ const ROWS: Record<string, Row[]> = {
   truncate: [
     [[{ truncate: 4 }], {}, [['0', ':010']]],
     [[{ truncate: -1 }], {}, [['0', REPLY.slice(0, -1)]]],
-    [[{ truncate: 19 }], {}, [['0', REPLY]], 'no frame of this length'],
+    [[{ truncate: 19 }], {}, [['0', REPLY]], 'no frame that is long enough'],
   ],
   drop: [[[{ drop: { at: 1 } }], {}, [['0', `:${REPLY.slice(2)}`]]]],
   insert: [

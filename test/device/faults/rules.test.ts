@@ -382,7 +382,7 @@ describe('on a bus', () => {
     expect(shown(plan)).toEqual(['0 09030401020304' + '0000']);
     expect(acted).toEqual([
       { rule: 'first', kind: 'unit' },
-      { rule: 'first', kind: 'truncate', notAchieved: 'no frame of this length' },
+      { rule: 'first', kind: 'truncate', notAchieved: 'no frame that is long enough' },
       { rule: 'second', kind: 'crc' },
       { rule: 'second', kind: 'transaction', notAchieved: 'line bench has no transaction identifiers' },
     ]);

@@ -53,7 +53,7 @@ describe('a hint', () => {
         { address: 0, value: 5, signal },
         { address: 1, signal },
       ]).hints,
-    ).toEqual(['holding[0].value: has no effect beside a signal, which sets the value']);
+    ).toEqual(['holding[0].value: has no effect, because a signal sets the value']);
   });
 
   it('says that addresses may be numbers of a manual, where all of a table look so', () => {

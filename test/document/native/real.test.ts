@@ -55,7 +55,7 @@ describe('a mistake', () => {
   const port = { serial: { path: '/dev/ttyUSB0' } };
 
   it.each<[string, string[], object, object?, object?]>([
-    ['neither', ['devices.meter.real: expected one of serial, tcp, got none of them'], { real: {} }],
+    ['neither', ['devices.meter.real: expected one of serial, tcp, got neither'], { real: {} }],
     ['both', ['devices.meter.real: expected one of serial, tcp, got both'], { real: { ...TCP, ...port } }],
     [
       'a key beside nothing',

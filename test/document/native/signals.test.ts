@@ -64,7 +64,7 @@ describe('signals in a native file', () => {
     [['{address: 0, name: t}', '{address: 1, name: a}'], `${AT}.name: expected another name: t is the time`],
     [['{address: 0, name: a, quantity: 2}'], `${AT}.name: expected no name for 2 values`],
     [['{address: 0, name: a, scale: 0}'], `${AT}.scale: expected a number other than 0`],
-    [['{address: 0, name: a, type: string, value: x, scale: 2}'], `${AT}.scale: text has no scale`],
+    [['{address: 0, name: a, type: string, value: x, scale: 2}'], `${AT}.scale: text can't have a scale`],
     [
       ['{address: 0, name: a, scale: 0.1, value: 230.1}'],
       `${AT}.value: expected a whole number from 0 to 65535 (uint16), as it is stored before its scale of 0.1, got 230.1`,
@@ -85,7 +85,7 @@ describe('signals in a native file', () => {
     ],
     [
       ['{address: 0, name: a, type: string, length: 2, signal: {steps: [{value: 1}]}}'],
-      `${AT}.signal: text has no signal`,
+      `${AT}.signal: text can't have a signal`,
     ],
   ])('%j are told their mistake', (entries, message) => {
     const found = mistakes(...entries);

@@ -157,7 +157,7 @@ describeInBrowser('the view of the registers', () => {
     await page.keyboard.press('Control+z');
     const dialog = page.getByRole('dialog', { name: 'Written meanwhile' });
     await dialog
-      .getByText(/^meter, holding 1, has since been written by line lan, 127\.0\.0\.1:\d+, .*It is 99 now\.$/)
+      .getByText(/^meter, holding 1, has since been written by line lan, 127\.0\.0\.1:\d+, .*It is now 99\.$/)
       .waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Keep it' }).click();

@@ -188,7 +188,7 @@ describe('the verdict of a measurement', () => {
   it('tells what is wrong on the bus without blaming the line', () => {
     const { ok, text } = verdict({ ...GOOD, overruns: 2, counters: { ...COUNTERS, noiseBytes: 7 } });
     expect(ok).toBe(true);
-    expect(text).toContain('7 bytes that belong to no valid frame: check baud rate, parity, wiring');
+    expect(text).toContain('7 bytes that do not belong to a valid frame: check baud rate, parity, wiring');
     expect(text).toContain('2 characters were lost, in the UART or because');
   });
 

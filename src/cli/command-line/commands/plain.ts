@@ -39,7 +39,7 @@ export interface CheckCommand {
 export const CHECK = command({
   name: 'check',
   words: 'FILE',
-  summary: 'print every mistake of a configuration, native or pymodbus',
+  summary: 'print every mistake in a configuration, native or pymodbus',
   details: 'FILE may be - for standard input. Exit 1 if there is a mistake.',
   examples: ['check bench.yaml', 'check - --json < bench.yaml'],
   options: JSON_OPTION,

@@ -85,7 +85,7 @@ const scratch = option(
 const OPTIONS = {
   list: flag('print all checks, with their rules and clauses'),
   ...TARGET_OPTIONS,
-  device: text('NAME', 'or a device of --config that has `real`'),
+  device: text('NAME', 'or a device with `real` in --config'),
   config: text('FILE', 'the configuration that defines the device'),
   map: text('FILE', 'a native file that describes the server, such as `import` and `clone` write'),
   find: flag('find the speed, parity and unit first'),

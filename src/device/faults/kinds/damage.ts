@@ -58,7 +58,7 @@ export const DAMAGE = {
     does: 'Sends only the first n bytes of the frame. A negative number cuts n bytes off the end; 0 sends nothing.',
     schema: z.int({ error: 'a number of bytes to keep, or a negative number to cut' }),
     apply: (plan, length, context) =>
-      mapFrames(plan, context, 'no frame of this length', (frame) =>
+      mapFrames(plan, context, 'no frame that is long enough', (frame) =>
         length < frame.length ? frame.slice(0, length) : undefined,
       ),
   }),
@@ -100,7 +100,7 @@ export const DAMAGE = {
       },
     ),
     apply: (plan, lost, context) =>
-      mapFrames(plan, context, 'no frame of this length', (frame) => {
+      mapFrames(plan, context, 'no frame that is long enough', (frame) => {
         if (typeof lost !== 'number' && lost.at >= frame.length) return undefined;
         const gone = new Set(typeof lost === 'number' ? pick(context, lost, frame.length) : [lost.at]);
         return frame.filter((_, i) => !gone.has(i));
@@ -126,7 +126,7 @@ export const DAMAGE = {
         typeof what === 'object' && 'bytes' in what ? what : { at: undefined, bytes: what };
       const added = bytesFor(countFrames(plan), context, bytes);
       if (!added) return NOT_CARRIED;
-      return mapFrames(plan, context, 'no frame of this length', (frame) => {
+      return mapFrames(plan, context, 'no frame that is long enough', (frame) => {
         if (frame.length < 2 || (at ?? 0) >= frame.length) return undefined;
         const place = at ?? 1 + context.random.below(frame.length - 1);
         return concatBytes(frame.subarray(0, place), added(), frame.subarray(place));

@@ -12,7 +12,7 @@ const ruleViewSchema = z
   .object({
     name: z.string(),
     enabled: z.boolean().describe('Whether it is switched on.'),
-    when: z.record(z.string(), z.unknown()).describe('As it was written, with times in ms.'),
+    when: z.record(z.string(), z.unknown()).describe('The rule as written, with times in ms.'),
     schedule: z.array(z.record(z.string(), z.unknown())).optional(),
     do: z.array(z.record(z.string(), z.unknown())),
     [THEN]: z

@@ -188,7 +188,7 @@ export const LINE_COMMANDS = {
     ...ofLine,
     sent: lineSettings,
     as: 'settings',
-    summary: 'Change a line while it serves',
+    summary: 'Change a line while it is open',
     description:
       'Registers keep their values. If the port refuses the new settings, the line keeps the old ones.',
     response: { 200: lineViewSchema, ...failures(400, 404, 409) },

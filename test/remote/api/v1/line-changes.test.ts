@@ -246,7 +246,7 @@ describe('a line that can not be as it was asked to be', () => {
           problems: [
             {
               path: 'serial.path',
-              message: `expected virtual, a port that GET /api/v1/ports lists, or the name of one that is to come (/dev/tty…, /dev/serial/…, /dev/modbus-sim/…), got ${path}`,
+              message: `expected virtual, a port that GET /api/v1/ports lists, or the name of a port that may appear later (/dev/tty…, /dev/serial/…, /dev/modbus-sim/…), got ${path}`,
             },
           ],
         },

@@ -77,7 +77,7 @@ describe('a serial line in the wire form', () => {
   it.each([
     ['damaged characters', 8, '2 characters damaged on the wire (parity or framing error)'],
     ['overrun', 10, 'overrun: the UART lost 2 characters'],
-    ['echo', 0, 'echo: our own reply came back and was taken out'],
+    ['echo', 0, 'echo: our own reply came back and was removed'],
   ] as const)('has %s as an event of its own', (kind, code, comment) => {
     expect(onWire(notice(kind, 2))).toEqual([[code, '', comment, expect.any(Number)]]);
   });
