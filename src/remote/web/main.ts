@@ -122,7 +122,7 @@ function Header() {
       }
       ${onlyReads() ? html`<span title=${ONLY_READS}><${State} tone="off">read only<//></span>` : null}
       ${
-        recorded || past.value !== undefined
+        past.value !== undefined || (recorded && view === 'report')
           ? null
           : html`<${Button} label="Past: look at an earlier moment" onClick=${() => showThen(new Date(serverNow()).toISOString())}>Past<//>`
       }

@@ -50,6 +50,11 @@ describeInBrowser('the time machine', () => {
     await page.getByRole('link', { name: 'Traffic', exact: true }).click();
     await page.locator('[role="row"][aria-selected="true"]', { hasText: '222' }).first().waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Conversations', exact: true }).click();
+    await page.locator('.talk', { hasText: 'write single register' }).getByText('222').waitFor();
+    await page.getByRole('link', { name: 'Lines', exact: true }).click();
+    await machine.getByText('The lanes end here; all else is of now.').waitFor();
+    await page.getByRole('button', { name: 'Follow the newest' }).waitFor();
     await page.getByRole('link', { name: 'Registers', exact: true }).click();
     await page.getByRole('button', { name: 'Now', exact: true }).click();
     await cell('333');

@@ -131,6 +131,42 @@ describeInBrowser('a report in a file', () => {
     await page.getByText('What was done').first().waitFor();
   });
 
+  test('shows the score and the conversations of its run, and each as of a moment', async () => {
+    const page = await openFile(htmlReport([VIEW]));
+    await page.getByRole('link', { name: 'Lines', exact: true }).click();
+    const line = page.getByRole('article', { name: 'Line bench' });
+    const lane = line.getByRole('slider', { name: 'What passed line bench' });
+    await line.getByText('unit 17 fn 3', { exact: true }).waitFor();
+    await lane.press('ArrowLeft');
+    await expect.poll(() => lane.getAttribute('aria-valuetext')).toMatch(/, good 2$/);
+    expect(await line.getByRole('button').count()).toBe(0);
+    expect(await line.locator('svg.drawing .good').first().getAttribute('d')).toMatch(/^M-?\d+ /);
+    expect(await accessibilityFaults(page)).toEqual([]);
+
+    await page.getByRole('link', { name: 'Conversations', exact: true }).click();
+    const talk = page.locator('details.talk');
+    await talk.getByText('unit 17').waitFor();
+    await talk.locator('summary').click();
+    await talk.getByText('The last 7, lined up').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+
+    // The slider: at its beginning there was one request only.
+    await page.getByRole('button', { name: /^Past/ }).click();
+    const moment = page.getByRole('slider', { name: 'Moment' });
+    await moment.press('Home');
+    await talk.getByText('The last 1, lined up').waitFor();
+    await page.getByRole('link', { name: 'Traffic', exact: true }).click();
+    await page.getByRole('region', { name: 'Event 1' }).waitFor();
+    await page.getByRole('link', { name: 'Lines', exact: true }).click();
+    await page.getByRole('button', { name: 'The end' }).click();
+    await expect.poll(() => page.url()).not.toContain('then=');
+
+    // What is shown in the lanes leads to its frames: the deciding one is two clicks away from here, too.
+    await line.getByRole('link', { name: /^Traffic/ }).click();
+    await page.getByRole('row').getByText('28', { exact: true }).first().click();
+    await page.getByRole('region', { name: 'Event 28' }).waitFor();
+  });
+
   test('has nothing that axe blames, in both themes and on a phone', async () => {
     for (const options of [{}, { theme: 'dark', width: 390 }]) {
       const page = await openFile(htmlReport([VIEW]), options);
