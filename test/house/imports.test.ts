@@ -381,9 +381,9 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
     why: 'it is on the side of the desk, and reads the traffic that is kept',
   },
   view: {
-    knows: ['common', 'schema', 'protocol', 'traffic', 'learn'],
-    external: /^zod$/,
-    why: 'it turns the bytes of a file into events, and reads and writes no file',
+    knows: ['common', 'schema', 'protocol', 'traffic', 'testing', 'learn'],
+    external: /^(zod|node:zlib)$/,
+    why: 'it turns the bytes of a file into those of a page, and reads and writes no file',
   },
 };
 /** Rooms that put the others together. */

@@ -5,6 +5,7 @@ import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { logIn, logOut, needsLogIn, ONLY_READS, onlyReads, readSession, session } from './api.js';
 import { comebacks, connection, keepConnected, serverNow, summary } from './live.js';
+import { chooseFile, followDrops } from './open-file.js';
 import { past, showThen } from './past.js';
 import { recorded } from './recorded.js';
 import { followLinks, go, hrefOf, route, SHOWN_VIEWS, type ViewName } from './route.js';
@@ -126,6 +127,7 @@ function Header() {
           ? null
           : html`<${Button} label="Past: look at an earlier moment" onClick=${() => showThen(new Date(serverNow()).toISOString())}>Past<//>`
       }
+      ${recorded ? null : html`<${Button} label="Open a file: a report, a capture or recorded traffic" onClick=${chooseFile}>Open a file<//>`}
       <${Button} onClick=${nextTheme}>Theme: ${theme.value}<//>
       ${session.value?.secondsLeft == null ? null : html`<${Button} onClick=${() => void logOut()}>Log out<//>`}
     </div>
@@ -193,6 +195,7 @@ if (!recorded && location.pathname === '/') go(hrefOf('lines'), 'replace');
 // What a file says in plain words is for readers without a program.
 if (recorded) document.body.replaceChildren();
 else {
+  followDrops();
   void readSession();
   void keepConnected();
 }

@@ -5,11 +5,11 @@ import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 import { trafficView } from '../../../src/simulator/traffic/view.js';
-import { fleetHtml, htmlReport, trafficHtml } from '../../../src/testing/report/html.js';
+import { fleetHtml, htmlReport, recordedHtml } from '../../../src/testing/report/html.js';
 import { type Report, viewReport } from '../../../src/testing/report/report.js';
 import { frameEvent, replyEvent } from '../../simulator/traffic/events.js';
 import { ABOUT } from '../../testing/report/about.js';
-import { accessibilityFaults } from './browser.js';
+import { accessibilityFaults, openPage, serve } from './browser.js';
 import { browser, describeInBrowser } from './chromium.js';
 
 const HOSTILE = '</script><script>document.title = "run"</script><!-- <b>\u2028\ud800';
@@ -188,11 +188,45 @@ describeInBrowser('a report in a file', () => {
 
   test('of traffic alone opens with the traffic', async () => {
     const events = polls(1, 3).map((event) => trafficView(event, () => undefined));
-    const page = await openFile(trafficHtml(HOSTILE, events, []));
+    const page = await openFile(recordedHtml({ title: HOSTILE, reports: [], events }));
     await page.getByRole('row').getByText('6', { exact: true }).first().waitFor();
     expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe('7');
     expect(await page.title()).toBe(`Traffic - ${HOSTILE} - modbus-sim`);
     expect(await page.getByRole('link', { name: 'Report' }).count()).toBe(0);
+  });
+
+  test('is opened by the console, by a button that keys reach or dropped on it, and shows why one is not', async () => {
+    const served = await serve();
+    const page = await openPage(served, '/lines');
+    const choose = async (name: string, text: string) => {
+      const chosen = page.waitForEvent('filechooser');
+      await page.getByRole('button', { name: /^Open a file/ }).press('Enter');
+      const buffer = Buffer.from(text);
+      await (await chosen).setFiles({ name, mimeType: 'text/plain', buffer });
+    };
+    await choose('<b>.txt', 'hello');
+    await page.getByText('<b>.txt: line 1: expected an event as JSON, one in each line').waitFor();
+    await choose('run.html', htmlReport([VIEW]));
+    await page.waitForURL('**/api/v1/view/*');
+    await page.getByText('Takes a late reply').first().waitFor();
+    await page.getByRole('link', { name: 'Lines', exact: true }).click();
+    await page.getByText('unit 17 fn 3', { exact: true }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+
+    await page.goBack();
+    await page.goBack();
+    await page.getByRole('button', { name: /^Open a file/ }).waitFor();
+    const events = polls(1, 3).map((event) => trafficView(event, () => undefined));
+    await page.evaluate(
+      (text) => {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([text], 'night.ndjson'));
+        document.body.dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer }));
+      },
+      events.map((event) => JSON.stringify(event)).join('\n'),
+    );
+    await page.waitForURL('**/api/v1/view/*');
+    await page.getByRole('row').getByText('6', { exact: true }).first().waitFor();
   });
 
   test('on many benches links to pages of benches only', async () => {

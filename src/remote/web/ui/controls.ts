@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import type { Answer, RemoteRefusal } from '../../../common/rest-client/client.js';
 import { counted } from '../../../common/words.js';
+import { capital } from '../../../testing/report/words.js';
 import { whyOff } from '../api.js';
 import { recorded, recordedEvents } from '../recorded.js';
 import './controls.css';
@@ -101,12 +102,14 @@ export function Fact({ term, children }: { readonly term: string; readonly child
   return html`<div><dt>${term}</dt><dd class="long">${children}</dd></div>`;
 }
 
-/** From which events a file has what it shows. */
+/** The events of which a file shows something, in a sentence. */
 export function OfFile() {
   const events = counted(recordedEvents.length, 'event');
   return html`<p class="dim">${
     recorded?.events
-      ? `Of the ${events} in this file.`
+      ? [`Of the ${events} in this file.`, ...(recorded.notes ?? []).map((note) => `${capital(note)}.`)].join(
+          ' ',
+        )
       : `Of the ${events} that the findings have as evidence; the report has no others.`
   }</p>`;
 }

@@ -86,7 +86,7 @@ export function followScore(): () => void {
   return together(followSums(), followAddress(), followPast());
 }
 
-/** In the past the lanes end at its moment. */
+/** Ends the lanes at the moment of the past, while there is one. */
 function followPast(): () => void {
   let was: string | undefined;
   return effect(() => {
