@@ -27,6 +27,8 @@ const OPENED_HEADERS = {
   'cross-origin-opener-policy': 'unsafe-none',
 };
 
+const EXAMPLE =
+  '{"seq":1,"line":"lan","kind":"echo","direction":"none","text":"echo","monotonicUs":7,"time":"2026-11-28T12:00:00.000007Z"}';
 const NO_BYTES = 'content-type: expected application/octet-stream';
 const NOT_KEPT = 'this file is not kept any more: open it again';
 
@@ -52,7 +54,10 @@ export function viewAtDesk({ beginWork }: Pick<ApiContext, 'beginWork'>): Extens
             querystring: section({
               name: z.string().max(255).default('a file').describe('The name of the file, for the title.'),
             }),
-            bytesBody: z.string().meta({ format: 'binary' }).describe('The file.'),
+            bytesBody: z
+              .string()
+              .describe('The file.')
+              .meta({ format: 'binary', examples: [EXAMPLE] }),
           },
           handle: (request, reply) => {
             let viewer: Asked<ToView, Viewed> | undefined;
@@ -89,7 +94,7 @@ export function viewAtDesk({ beginWork }: Pick<ApiContext, 'beginWork'>): Extens
         'GET /view/:id': {
           summary: 'Get the page of a file',
           description: 'The page of a file that was opened, as long as it is kept.',
-          params: z.object({ id: z.string() }),
+          params: z.object({ id: z.string().describe('The end of its address.') }),
           exposeHeadRoute: false,
           handle: (request, reply) => {
             const page = kept.get((request.params as { readonly id: string }).id);

@@ -5,7 +5,7 @@ import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { logIn, logOut, needsLogIn, ONLY_READS, onlyReads, readSession, session } from './api.js';
 import { comebacks, connection, keepConnected, serverNow, summary } from './live.js';
-import { chooseFile, followDrops } from './open-file.js';
+import { followDrops } from './open-file.js';
 import { past, showThen } from './past.js';
 import { recorded } from './recorded.js';
 import { followLinks, go, hrefOf, route, SHOWN_VIEWS, type ViewName } from './route.js';
@@ -127,7 +127,6 @@ function Header() {
           ? null
           : html`<${Button} label="Past: look at an earlier moment" onClick=${() => showThen(new Date(serverNow()).toISOString())}>Past<//>`
       }
-      ${recorded ? null : html`<${Button} label="Open a file: a report, a capture or recorded traffic" onClick=${chooseFile}>Open a file<//>`}
       <${Button} onClick=${nextTheme}>Theme: ${theme.value}<//>
       ${session.value?.secondsLeft == null ? null : html`<${Button} onClick=${() => void logOut()}>Log out<//>`}
     </div>

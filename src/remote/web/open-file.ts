@@ -1,4 +1,6 @@
+import { html } from 'htm/preact';
 import { ask } from './api.js';
+import { Button } from './ui/controls.js';
 import { say } from './ui/toast.js';
 
 /** The most bytes of a file that the simulator takes, in MiB. */
@@ -18,8 +20,12 @@ async function openFile(file: File): Promise<void> {
   else say(`${name}: ${answer.problem.detail}`, 'refused');
 }
 
-/** Asks for a file, and opens it. */
-export function chooseFile(): void {
+/** A button that asks for a file, and opens it. */
+export function OpenFile() {
+  return html`<${Button} label="Open a file: a report, a capture or recorded traffic" onClick=${choose}>Open a file<//>`;
+}
+
+function choose(): void {
   const input = document.createElement('input');
   input.type = 'file';
   input.accept = '.html,.pcapng,.pcap,.ndjson,.jsonl,.json';

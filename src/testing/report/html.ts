@@ -67,11 +67,17 @@ export function fleetHtml(rows: readonly RowOfBench[]): string {
 export function recordedHtml(recorded: Omit<Recorded, 'version'>): string {
   const { title, reports, benches = [], notes = [], events, ...more } = recorded;
   const words = [
-    ...[title, ...notes, ...reports.map(reportWords)],
+    ...(benches.length > 0 ? [] : [title]),
+    ...[...notes, ...reports.map(reportWords)],
     ...benches.map(({ bench, report }) => `${bench}\n${reportWords(report)}`),
   ];
   const data = function* () {
-    yield inScript({ reports, ...(recorded.benches && { benches }), ...more, notes }).slice(1, -1);
+    yield inScript({
+      reports,
+      ...(recorded.benches && { benches }),
+      ...more,
+      ...(notes.length > 0 && { notes }),
+    }).slice(1, -1);
     for (const [i, event] of (events ?? []).entries())
       yield `${i === 0 ? ',"events":[' : ','}${inScript(event)}`;
     if (events) yield events.length === 0 ? ',"events":[]' : ']';

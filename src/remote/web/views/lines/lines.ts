@@ -11,6 +11,7 @@ import type { Summary } from '../../../../simulator/commands/schemas/program.js'
 import type { ServedSchema } from '../../../api/v1/schemas.js';
 import { ask } from '../../api.js';
 import { summary } from '../../live.js';
+import { OpenFile } from '../../open-file.js';
 import { recorded } from '../../recorded.js';
 import { resource } from '../../resource.js';
 import { hrefOf } from '../../route.js';
@@ -300,7 +301,7 @@ export function LinesView() {
         recorded
           ? html`<${OfFile} />`
           : html`<span>${overview}</span>
-      <span class="flow end"><${ConfigurationButtons} />
+      <span class="flow end"><${OpenFile} /><${ConfigurationButtons} />
         <${Button} kind="main" writes disabled=${!known} onClick=${put(isAdding, true)}>Add a line<//></span>`
       }
     </div>

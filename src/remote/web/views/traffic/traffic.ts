@@ -6,6 +6,7 @@ import { partOf, type SeenValues } from '../../../../simulator/filter/complete.j
 import { fieldNamed } from '../../../../simulator/filter/fields.js';
 import { send } from '../../api.js';
 import { comebacks, connection, readUpTo, restarts, serverNow, summary } from '../../live.js';
+import { OpenFile } from '../../open-file.js';
 import { MOMENT_KEY, past } from '../../past.js';
 import { recorded } from '../../recorded.js';
 import { go, hrefOf, route } from '../../route.js';
@@ -84,7 +85,8 @@ function Controls({ feed, onPause, onNewest, onFound, problems, onProblems }: Co
         ? null
         : html`<span class="flow">Download <a href=${csv} download="traffic.csv">CSV</a>
       <a href=${pcapng} download="capture.pcapng">pcapng</a>
-      <a href=${learned} download="learned.yaml" title="Devices that answer like this traffic">devices</a></span>`
+      <a href=${learned} download="learned.yaml" title="Devices that answer like this traffic">devices</a></span>
+      <${OpenFile} />`
     }
     <//>
   </div>`;
