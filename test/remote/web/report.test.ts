@@ -205,7 +205,7 @@ describeInBrowser('a report in a file', () => {
       await (await chosen).setFiles({ name, mimeType: 'text/plain', buffer });
     };
     await choose('<b>.txt', 'hello');
-    await page.getByText('<b>.txt: line 1: expected an event as JSON, one in each line').waitFor();
+    await page.getByText('<b>.txt: line 1: expected one JSON event per line').waitFor();
     await choose('run.html', htmlReport([VIEW]));
     await page.waitForURL('**/api/v1/view/*');
     await page.getByText('Takes a late reply').first().waitFor();
@@ -237,7 +237,7 @@ describeInBrowser('a report in a file', () => {
         { ...row, url: 'javascript:alert(1)' },
       ]),
     );
-    await page.getByText('0 of 2 have passed.').waitFor();
+    await page.getByText('0 of 2 passed.').waitFor();
     expect(await page.locator('main a').count()).toBe(1);
   });
 });
