@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { licences } from './licences.mjs';
@@ -40,19 +40,22 @@ const [script, style] = ['.js', '.css'].map((end) =>
 if (!script || !style) throw new Error('the console has no script or no style');
 const [js, css] = [script.text.trim(), style.text.trim()];
 
-const isView = /[\\/]views[\\/](\w+)[\\/]\1\.ts$/;
+const isLate = /[\\/](?:views[\\/](\w+)[\\/]\1|recorded-answers)\.ts$/;
 
 /**
- * Puts what the start page needs into one script: esbuild would make one for each set of views that share it. A view is
- * loaded by the start page, so it may import all of that.
+ * Puts what the start page needs into one script: esbuild would make one for each set of views that share it. A view, or what
+ * answers in a file, is loaded by the start page, so it may import all of that.
  * @type {import('esbuild').Plugin}
  */
 const shared = {
   name: 'shared',
   setup({ onLoad }) {
     onLoad({ filter: /\.ts$/ }, ({ path }) =>
-      isView.test(path)
-        ? { contents: `${readFileSync(path, 'utf8')}\nimport '../../main.js';`, loader: 'ts' }
+      isLate.test(path)
+        ? {
+            contents: `${readFileSync(path, 'utf8')}\nimport ${JSON.stringify(resolve(SCRIPT))};`,
+            loader: 'ts',
+          }
         : undefined,
     );
   },

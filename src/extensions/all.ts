@@ -15,7 +15,10 @@ export const EXTENSIONS: readonly Extension[] = [
     work: async () => (await import('./learn/learn.js')).learning(),
   },
   extension('operate', FLEET, async (order) => (await import('./fleet/verb.js')).fleet(order)),
-  extension('operate', VIEW, async (order) => (await import('./view/verb.js')).view(order)),
+  {
+    ...extension('operate', VIEW, async (order) => (await import('./view/verb.js')).view(order)),
+    work: async () => (await import('./view/page.js')).viewing(),
+  },
   {
     ...EXTCAP,
     part: 'operate',

@@ -4,8 +4,9 @@ import { learnAtDesk } from './learn/desk.js';
 import { restapiAtDesk } from './restapi/desk.js';
 import { sparkplugAtDesk } from './sparkplug/desk.js';
 import { trafficFilesAtDesk } from './traffic-files/desk.js';
+import { viewAtDesk } from './view/desk.js';
 
 /** What the extensions do at the desk, in the order of the document of REST. */
 export const AT_DESK: readonly AtDesk[] = [
-  ...[learnAtDesk, fleetAtDesk, trafficFilesAtDesk, restapiAtDesk, sparkplugAtDesk],
+  ...[learnAtDesk, viewAtDesk, fleetAtDesk, trafficFilesAtDesk, restapiAtDesk, sparkplugAtDesk],
 ];

@@ -61,11 +61,25 @@ declare module 'fastify' {
   }
 }
 
+/** Reads a text body of at most `maxBytes`: see `readBytes`. */
+export async function readText(
+  payload: Readable,
+  declaredBytes: number,
+  maxBytes = MAX_BYTES,
+): Promise<BodyText> {
+  const read = await readBytes(payload, declaredBytes, maxBytes);
+  return read.ok ? { ok: true, text: read.bytes.toString() } : read;
+}
+
 /**
- * Reads a text body of at most `maxBytes`.
+ * Reads a body of at most `maxBytes`.
  * @param declaredBytes Content-Length of the request; 0 if it has none
  */
-export function readText(payload: Readable, declaredBytes: number, maxBytes = MAX_BYTES): Promise<BodyText> {
+export function readBytes(
+  payload: Readable,
+  declaredBytes: number,
+  maxBytes: number,
+): Promise<{ readonly ok: true; readonly bytes: Buffer } | Refusal> {
   const tooLong = refusal('request.too_long', '', `body: expected at most ${maxBytes} bytes`);
   if (declaredBytes > maxBytes) return Promise.resolve(tooLong);
   return new Promise((resolve) => {
@@ -80,7 +94,7 @@ export function readText(payload: Readable, declaredBytes: number, maxBytes = MA
     };
     payload.on('data', take);
     payload.on('error', ({ message }) => resolve(refusal('request.not_json', '', `body: ${message}`)));
-    payload.on('end', () => resolve({ ok: true, text: Buffer.concat(chunks).toString() }));
+    payload.on('end', () => resolve({ ok: true, bytes: Buffer.concat(chunks) }));
   });
 }
 
@@ -245,6 +259,13 @@ export function takeRequests(
       const parsed = body.ok ? parseJson(body.text, routeOptions.config.maxParts) : body;
       if (parsed.ok) return parsed.value;
       throw asError(parsed);
+    },
+  );
+  app.addContentTypeParser(
+    'application/octet-stream',
+    async ({ routeOptions }: FastifyRequest, payload: IncomingMessage) => {
+      if (routeOptions.schema?.bytesBody) return payload;
+      throw asError(refusal('request.media_type', '', 'content-type: expected application/json'));
     },
   );
   app.setValidatorCompiler(validatorCompiler);

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { type Answer, ask as askBy, type Method } from '../../common/rest-client/client.js';
 import type { Session } from '../api/v1/session.js';
 import { past } from './past.js';
-import { answered, recorded } from './recorded.js';
+import { recorded } from './recorded.js';
 
 /** True after an answer that asked for a token, until somebody has logged in. */
 export const needsLogIn = signal(false);
@@ -12,7 +12,7 @@ export const session = signal<Session | undefined>(undefined);
 
 /** Sends a request to the simulator that this page came from. @param path path below `/api/v1` */
 export async function send(path: string, init: RequestInit): Promise<Response> {
-  if (recorded) return answered(path);
+  if (recorded) return (await import('./recorded-answers.js')).answered(path);
   const response = await fetch(`/api/v1${path}`, init);
   if (response.status === 401) needsLogIn.value = true;
   return response;

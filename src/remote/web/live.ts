@@ -22,12 +22,19 @@ export const connection = signal<ConnectionState>({ state: recorded ? 'open' : '
 /** The state of the simulator, once a second; undefined before the first one. */
 export const summary = signal<Summary | undefined>(recorded ? recordedSummary(recorded) : undefined);
 
-/** The state at the end of what a file holds. */
+/** The state at the end of what a file holds: with the first ms that is over. */
 function recordedSummary({ version }: { readonly version: string }): Summary {
-  const { time = '', monotonicUs = 0, seq = 0 } = recordedEvents.at(-1) ?? {};
-  const program = { host: '', version, run: 'recorded' };
+  const { time = '1970', monotonicUs = 0, seq = 0 } = recordedEvents.at(-1) ?? {};
+  const begunUs = Number(time.slice(23, 26)) || 0;
+  const moreUs = begunUs > 0 ? 1000 - begunUs : 0;
   // Only what views of files ask for.
-  return { time, monotonicUs, program, lastSeq: seq, lines: recordedLines } as unknown as Summary;
+  return {
+    time: new Date(Date.parse(time) + Math.sign(moreUs)).toISOString(),
+    monotonicUs: monotonicUs + moreUs,
+    program: { host: '', version, run: 'recorded' },
+    lastSeq: seq,
+    lines: recordedLines,
+  } as unknown as Summary;
 }
 
 /** Number of restarts of the simulator. Everything that was read before a restart is invalid. */
@@ -95,9 +102,17 @@ let isKnown = true;
 /** The simulator's clock minus the browser's, in ms. */
 const clockOffset = signal(0);
 
-/** The present time of the simulator, in ms since 1970. The console shows only times of the simulator. */
+/**
+ * The present time of the simulator, in ms since 1970; in a file, that of its last event. The console shows only
+ * times of the simulator.
+ */
 export function serverNow(): number {
-  return Date.now() + clockOffset.value;
+  return recorded ? Date.parse(summary.peek()?.time ?? '') : Date.now() + clockOffset.value;
+}
+
+/** A moment of the wall clock by the clock of `monotonicUs`. @param ms since 1970 */
+export function usOf(ms: number): number {
+  return (summary.peek()?.monotonicUs ?? 0) - 1000 * (serverNow() - ms);
 }
 
 /**

@@ -5,6 +5,7 @@ import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { logIn, logOut, needsLogIn, ONLY_READS, onlyReads, readSession, session } from './api.js';
 import { comebacks, connection, keepConnected, serverNow, summary } from './live.js';
+import { followDrops } from './open-file.js';
 import { past, showThen } from './past.js';
 import { recorded } from './recorded.js';
 import { followLinks, go, hrefOf, route, SHOWN_VIEWS, type ViewName } from './route.js';
@@ -122,7 +123,7 @@ function Header() {
       }
       ${onlyReads() ? html`<span title=${ONLY_READS}><${State} tone="off">read only<//></span>` : null}
       ${
-        recorded || past.value !== undefined
+        past.value !== undefined || (recorded && view === 'report')
           ? null
           : html`<${Button} label="Past: look at an earlier moment" onClick=${() => showThen(new Date(serverNow()).toISOString())}>Past<//>`
       }
@@ -193,6 +194,7 @@ if (!recorded && location.pathname === '/') go(hrefOf('lines'), 'replace');
 // What a file says in plain words is for readers without a program.
 if (recorded) document.body.replaceChildren();
 else {
+  followDrops();
   void readSession();
   void keepConnected();
 }

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import { recorded } from './recorded.js';
-import { go, route } from './route.js';
+import { addressNow, go, route } from './route.js';
 
 /** The key of the address that has the moment. */
 export const MOMENT_KEY = 'then';
@@ -8,7 +8,7 @@ export const MOMENT_KEY = 'then';
 /** The moment of the past that the page shows, in ISO 8601; undefined for now. */
 export const past = computed(() => {
   const then = route.value.query.get(MOMENT_KEY);
-  return recorded || then === null || Number.isNaN(Date.parse(then)) ? undefined : then;
+  return then === null || Number.isNaN(Date.parse(then)) ? undefined : then;
 });
 
 /** When registers were written before and after that moment, as far as a view has found out. */
@@ -18,11 +18,12 @@ export const writes = signal<{ readonly previous: string | null; readonly next: 
 
 /** Shows this view at another moment; now without one. */
 export function showThen(moment: string | undefined): void {
-  const { pathname, search } = location;
+  const [path = '', search] = addressNow().split('?');
   const query = new URLSearchParams(search);
   if (moment === undefined) query.delete(MOMENT_KEY);
   else query.set(MOMENT_KEY, moment);
-  go(query.size > 0 ? `${pathname}?${query}` : pathname, past.peek() === undefined ? 'push' : 'replace');
+  const address = `${recorded ? '#' : ''}${path}${query.size > 0 ? `?${query}` : ''}`;
+  go(address, past.peek() === undefined ? 'push' : 'replace');
 }
 
 /** A time in ISO 8601, some µs later. Fractions of a second may have three or six digits. */

@@ -9,10 +9,8 @@ export type ViewName = ServedView | 'report';
 
 function recordedViews(): ViewName[] {
   const isReport = recorded?.benches !== undefined || recorded?.reports.length !== 0;
-  return [
-    ...(isReport ? ['report' as const] : []),
-    ...(recordedEvents.length > 0 ? ['traffic' as const] : []),
-  ];
+  if (recordedEvents.length === 0) return ['report'];
+  return isReport ? ['report', 'lines', 'conversations', 'traffic'] : ['traffic', 'lines', 'conversations'];
 }
 
 /** What the console shows. The address in the browser says the same, so it can be kept and sent. */
@@ -73,7 +71,7 @@ export function followLinks(): void {
 }
 
 /** The address that is shown. A file has one path, so its views are in the fragment. */
-function addressNow(): string {
+export function addressNow(): string {
   if (!recorded) return location.pathname + location.search;
   return location.hash.startsWith('#/') ? location.hash.slice(1) : '/';
 }

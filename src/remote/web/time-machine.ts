@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { longDuration } from '../../testing/report/words.js';
 import { serverNow, summary } from './live.js';
 import { past, showThen, writes } from './past.js';
+import { recorded, recordedSeconds } from './recorded.js';
 import { route, type ViewName as ShownView } from './route.js';
 import { Button, Select, typed } from './ui/controls.js';
 import { timeOfDay } from './ui/format.js';
@@ -16,15 +17,21 @@ const SPANS = [
   ['86400', 'last day'],
 ] as const;
 
-const span = signal('600');
+const span = signal(recorded ? String(recordedSeconds) : '600');
 
 /** Where the slider is while it is moved; the views follow when it rests. */
 const dragged = signal<number | undefined>(undefined);
 const RESTS_MS = 120;
 const STEPS_S = [-10, -1, 1, 10];
 
-/** The views that show the past; the others go on with what is now. */
-const FOLLOWING: readonly ShownView[] = ['registers', 'traffic', 'faults'];
+/** What the views show of the past; the others go on with what is now. */
+const FOLLOWING: Readonly<Partial<Record<ShownView, string>>> = {
+  lines: recorded ? 'The lanes end here.' : 'The lanes end here; all else is of now.',
+  conversations: 'What was asked before.',
+  registers: 'Nothing can be changed here.',
+  traffic: recorded ? 'The last event until then is open.' : 'Nothing can be changed here.',
+  faults: 'Nothing can be changed here.',
+};
 
 const iso = (ms: number) => new Date(ms).toISOString();
 
@@ -41,6 +48,7 @@ export function TimeMachine() {
   const at = dragged.value ?? then;
   const now = summary.value ? Math.floor(serverNow()) : at;
   useEffect(() => {
+    if (recorded) return;
     const fits = SPANS.find(([seconds]) => now - then < Number(seconds) * 1000);
     if (now - then > Number(span.peek()) * 1000) span.value = fits?.[0] ?? '86400';
   }, [past.value]);
@@ -54,19 +62,22 @@ export function TimeMachine() {
     return () => clearTimeout(timer);
   }, [dragged.value]);
   const ago = longDuration(Math.max(0, Math.round((now - at) / 1000)));
-  const text = `${momentText(at)}, ${ago} ago`;
-  const isFollowing = FOLLOWING.includes(route.value.view);
+  const text = `${momentText(at)}, ${ago} ${recorded ? 'before the end' : 'ago'}`;
   const { previous, next } = writes.value ?? {};
   return html`<section class="time-machine flow" aria-label="Time machine">
     <strong>The past: ${text}</strong>
-    <span>${isFollowing ? 'Nothing can be changed here.' : 'This view shows the present.'}</span>
-    <input type="range" aria-label="Moment" aria-valuetext=${text} min=${now - Number(span.value) * 1000} max=${now} step="100"
+    <span>${FOLLOWING[route.value.view] ?? `This view shows ${recorded ? 'all of it' : 'the present'}.`}</span>
+    <input type="range" aria-label="Moment" aria-valuetext=${text} min=${Math.ceil(now - Number(span.value) * 1000 - 1e-3)} max=${now} step=${recorded ? Math.min(100, Math.max(1, recordedSeconds)) : 100}
       value=${at} onInput=${typed((value) => {
         dragged.value = Number(value);
       })} />
-    <${Select} label="Slider" value=${span.value} choices=${SPANS} onChange=${(value: string) => {
-      span.value = value;
-    }} />
+    ${
+      recorded
+        ? null
+        : html`<${Select} label="Slider" value=${span.value} choices=${SPANS} onChange=${(value: string) => {
+            span.value = value;
+          }} />`
+    }
     <span class="flow">${STEPS_S.map(
       (step) => html`<${Button} label=${`${Math.abs(step)} s ${step < 0 ? 'back' : 'on'}`}
         onClick=${() => showThen(iso(Math.min(now, then + step * 1000)))}>${step < 0 ? '−' : '+'}${Math.abs(step)} s<//>`,
@@ -76,7 +87,7 @@ export function TimeMachine() {
         ? html`<span class="flow"><${WriteButton} text="Write before" at=${previous} /><${WriteButton} text="Write after" at=${next} /></span>`
         : null
     }
-    <${Button} kind="main" onClick=${() => showThen(undefined)}>Now<//>
+    <${Button} kind="main" onClick=${() => showThen(undefined)}>${recorded ? 'The end' : 'Now'}<//>
   </section>`;
 }
 

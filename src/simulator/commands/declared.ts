@@ -75,6 +75,8 @@ export interface SentSchemas {
   readonly describedBody?: z.ZodType;
   /** The schema of the same body as YAML, if the route accepts YAML. */
   readonly yamlBody?: z.ZodType;
+  /** The schema of a body of bytes, which the route reads itself. */
+  readonly bytesBody?: z.ZodType;
 }
 
 /** Commands and queries by their names. */

@@ -62,8 +62,11 @@ export class LineSums {
     return [...this.#totals.values()];
   }
 
-  /** @param characterTime time of one character on the line, in ms */
-  count(event: NewEvent, characterTime: number): void {
+  /**
+   * @param characterTime time of one character on the line, in ms
+   * @param exceptionOf the exception that a reply was, if it was one
+   */
+  count(event: NewEvent, characterTime: number, exceptionOf = sentException): void {
     this.#turn(event.at);
     switch (event.kind) {
       case 'request':
@@ -105,11 +108,15 @@ export class LineSums {
         sent(this.#of(-1, -1), event.bytes.length, characterTime);
         break;
       case 'reply':
-        this.#reply(event, characterTime);
+        this.#reply(event, characterTime, exceptionOf);
     }
   }
 
-  #reply(event: Extract<NewEvent, { kind: 'reply' }>, characterTime: number): void {
+  #reply(
+    event: Extract<NewEvent, { kind: 'reply' }>,
+    characterTime: number,
+    exceptionOf: typeof sentException,
+  ): void {
     const row = this.#of(event.unitId, event.functionCode);
     const { plan, report } = event;
     const steps = plan.kind === 'send' ? plan.steps : [];
@@ -122,7 +129,7 @@ export class LineSums {
     }
     if (event.acted.length > 0) row.ordered++;
     else if (!isSent) row.missing++;
-    else if (sentException(event) === undefined) row.good++;
+    else if (exceptionOf(event) === undefined) row.good++;
     else row.exceptions++;
     if (isSent) row.slowestMs = Math.max(row.slowestMs, event.at - event.requestedAt);
   }

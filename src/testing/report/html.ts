@@ -16,9 +16,11 @@ export interface Recorded {
   readonly title: string;
   readonly reports: readonly RecordedReport[];
   /** Traffic without a report; absent where the findings of the reports have all events. */
-  readonly events?: readonly TrafficView[];
+  readonly events?: readonly TrafficView[] | undefined;
   /** The runs on many benches, whose reports have no frames; absent for the reports of one bench. */
-  readonly benches?: readonly RowOfBench[];
+  readonly benches?: readonly RowOfBench[] | undefined;
+  /** What is not shown, a sentence each; only of files that were opened. */
+  readonly notes?: readonly string[];
 }
 
 /** A run on one of many benches. */
@@ -53,27 +55,34 @@ export function* htmlPieces(reports: readonly ReportView[]): Generator<string, v
 
 /** One HTML document on many benches, with a row for each run of each bench. */
 export function fleetHtml(rows: readonly RowOfBench[]): string {
-  const benches = new Set(rows.map(({ bench }) => bench)).size;
-  const title = `Report on ${counted(benches, 'bench', 'benches')}`;
-  const words = rows.map(({ bench, report }) => `${bench}\n${reportWords(report)}`);
-  const data = function* () {
-    yield `"reports":[],"benches":${inScript(rows)}`;
-  };
-  return [...page(title, words, data)].join('');
+  const count = new Set(rows.map(({ bench }) => bench)).size;
+  return recordedHtml({
+    title: `Report on ${counted(count, 'bench', 'benches')}`,
+    reports: [],
+    benches: rows,
+  });
 }
 
-/**
- * Traffic as one HTML document.
- * @param events the oldest first, of which no two have one number
- * @param notes what is not shown, a sentence each, for readers who let no program run
- */
-export function trafficHtml(title: string, events: readonly TrafficView[], notes: readonly string[]): string {
+/** One HTML document of what a page holds: of traffic, or of a page that was read. */
+export function recordedHtml(recorded: Omit<Recorded, 'version'>): string {
+  const { title, reports, benches = [], notes = [], events, ...more } = recorded;
+  const words = [
+    ...(benches.length > 0 ? [] : [title]),
+    ...[...notes, ...reports.map(reportWords)],
+    ...benches.map(({ bench, report }) => `${bench}\n${reportWords(report)}`),
+  ];
   const data = function* () {
-    yield `"reports":[],"events":[`;
-    for (const [i, event] of events.entries()) yield `${i === 0 ? '' : ','}${inScript(event)}`;
-    yield ']';
+    yield inScript({
+      reports,
+      ...(recorded.benches && { benches }),
+      ...more,
+      ...(notes.length > 0 && { notes }),
+    }).slice(1, -1);
+    for (const [i, event] of (events ?? []).entries())
+      yield `${i === 0 ? ',"events":[' : ','}${inScript(event)}`;
+    if (events) yield events.length === 0 ? ',"events":[]' : ']';
   };
-  return [...page(title, [title, ...notes], data)].join('');
+  return [...page(title, words, data)].join('');
 }
 
 function shown(finding: FindingView): FindingView {

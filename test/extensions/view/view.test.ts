@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { lastOf } from '../../../src/extensions/view/captured-traffic.js';
-import { shownTraffic } from '../../../src/extensions/view/shown-traffic.js';
+import { shownFile } from '../../../src/extensions/view/shown-file.js';
 import { run, runHere, scratchSpace } from '../../cli/verbs/run.js';
 import { packet, pcap } from '../learn/helpers.js';
 
@@ -23,13 +23,13 @@ function event(fields: object): string {
 }
 
 function shown(file: string | Uint8Array) {
-  const read = shownTraffic(Buffer.from(file));
+  const read = shownFile(Buffer.from(file));
   if (!read.ok) throw new Error(read.error);
-  return read.value;
+  return { ...read.value, events: read.value.events ?? [] };
 }
 
 function refused(file: string | Uint8Array): string {
-  const read = shownTraffic(Buffer.from(file));
+  const read = shownFile(Buffer.from(file));
   return read.ok ? '' : read.error;
 }
 
@@ -67,9 +67,12 @@ it('modbus-sim view writes a page of a capture, and overwrites nothing without -
   const again = await runHere(['view', file, '-o', output]);
   expect(again).toMatchObject({ code: 1, stdout: '' });
   expect(again.stderr).toContain('--force overwrites it');
-  const report = await runHere(['view', output]);
-  expect(report).toMatchObject({ code: 2, stdout: '' });
-  expect(report.stderr).toContain('is an HTML page; open it in a browser');
+  // What it has written can be read again, and no other page.
+  const copy = join(newDirectory(), 'copy.html');
+  expect(await runHere(['view', output, '-o', copy])).toMatchObject({ code: 0 });
+  const [, copied = ''] = /id="recorded">(.*)<\/script>/.exec(readFileSync(copy, 'utf8')) ?? [];
+  expect(JSON.parse(copied)).toEqual({ ...JSON.parse(data), title: 'page.html' });
+  expect(refused('<!doctype html><p>hello')).toContain('no report of this program');
 });
 
 describe('the traffic of a capture', () => {
@@ -182,7 +185,10 @@ describe('the traffic of NDJSON', () => {
     [event({ bytes: '<b>' }), 'line 1: bytes: expected bytes in hexadecimal'],
     [`${'['.repeat(100_000)}\n`, 'line 1: '],
     ['\u0000\u0001', 'line 1: expected one JSON event'],
-    [Buffer.from('ff00ff00', 'hex'), 'expected a capture (pcapng, pcap) or traffic as NDJSON'],
+    [
+      Buffer.from('ff00ff00', 'hex'),
+      'expected a report in HTML, a capture (pcapng, pcap) or traffic as NDJSON',
+    ],
   ])('%# is refused with its place', (file, message) => {
     expect(refused(file)).toContain(message);
   });

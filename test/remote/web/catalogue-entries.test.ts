@@ -25,6 +25,11 @@ test('who plays an entry is seen by rules, manners and settings', () => {
   expect(whoPlays(entry('few-registers'), running)).toEqual(['meter']);
   expect(whoPlays(entry('first-request-lost'), running)).toEqual(['pump']);
   expect(whoPlays(entry('holes-silent'), running)).toEqual([]);
+  const dotted = (id: string, ...names: readonly string[]) =>
+    whoPlays(entry(id), { lines: [], rules: names.map((name) => `${id}.pump.1${name}`) });
+  expect(dotted('first-request-lost', '')).toEqual(['pump.1']);
+  const several = ENTRIES.find(({ faults }) => faults.length > 1) ?? expect.fail('an entry with rules');
+  expect(dotted(several.id, ...several.faults.map(({ name }) => `.${name}`))).toEqual(['pump.1']);
   expect(playedOn(line, ENTRIES, running.rules).map(({ id }) => id)).toEqual(['few-registers']);
   const { line: settings = {} } = entry('stray-byte-while-idle');
   const bus = { ...line, name: 'bus', manners: {}, settings: { framing: 'rtu', ...settings } };

@@ -3,6 +3,9 @@ import { MOST_CARDS, questionsOf, watchedOf, watchList } from '../../../src/remo
 
 test('a card is a value by its name, or a part of a table', () => {
   expect(watchedOf('meter.phase.1')?.part).toEqual({ name: 'phase.1' });
+  const known = ['pump', 'pump.1', 'meter'];
+  expect(watchedOf('pump.1.phase.1', known)).toMatchObject({ device: 'pump.1', part: { name: 'phase.1' } });
+  expect(watchList('pump.2,pump.1.speed', known).map(({ device }) => device)).toEqual(['pump', 'pump.1']);
   expect(watchedOf('meter/holding/7')?.part).toEqual({ table: 'holding', from: 7, to: 7 });
   expect(watchedOf('a.b/coils/3-9')).toEqual({
     key: 'a.b/coils/3-9',

@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { loadNative } from '../../../src/document/load.js';
 import { tcpMaster } from '../api/masters.js';
 import { accessibilityFaults, openPage, serve } from './browser.js';
 import { describeInBrowser } from './chromium.js';
@@ -50,6 +52,18 @@ describeInBrowser('the time machine', () => {
     await page.getByRole('link', { name: 'Traffic', exact: true }).click();
     await page.locator('[role="row"][aria-selected="true"]', { hasText: '222' }).first().waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
+    const [saved] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: /^Play this again/ }).click(),
+    ]);
+    const again = await readFile(await saved.path(), 'utf8');
+    expect(loadNative(again, '.').ok).toBe(true);
+    expect(again).not.toContain('333');
+    await page.getByRole('link', { name: 'Conversations', exact: true }).click();
+    await page.locator('.talk', { hasText: 'write single register' }).getByText('222').waitFor();
+    await page.getByRole('link', { name: 'Lines', exact: true }).click();
+    await machine.getByText('The lanes end here; all else is of now.').waitFor();
+    await page.getByRole('button', { name: 'Follow the newest' }).waitFor();
     await page.getByRole('link', { name: 'Registers', exact: true }).click();
     await page.getByRole('button', { name: 'Now', exact: true }).click();
     await cell('333');

@@ -5,11 +5,11 @@ import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 import { trafficView } from '../../../src/simulator/traffic/view.js';
-import { fleetHtml, htmlReport, trafficHtml } from '../../../src/testing/report/html.js';
+import { fleetHtml, htmlReport, recordedHtml } from '../../../src/testing/report/html.js';
 import { type Report, viewReport } from '../../../src/testing/report/report.js';
 import { frameEvent, replyEvent } from '../../simulator/traffic/events.js';
 import { ABOUT } from '../../testing/report/about.js';
-import { accessibilityFaults } from './browser.js';
+import { accessibilityFaults, openPage, serve } from './browser.js';
 import { browser, describeInBrowser } from './chromium.js';
 
 const HOSTILE = '</script><script>document.title = "run"</script><!-- <b>\u2028\ud800';
@@ -131,6 +131,42 @@ describeInBrowser('a report in a file', () => {
     await page.getByText('What was done').first().waitFor();
   });
 
+  test('shows the score and the conversations of its run, and each as of a moment', async () => {
+    const page = await openFile(htmlReport([VIEW]));
+    await page.getByRole('link', { name: 'Lines', exact: true }).click();
+    const line = page.getByRole('article', { name: 'Line bench' });
+    const lane = line.getByRole('slider', { name: 'What passed line bench' });
+    await line.getByText('unit 17 fn 3', { exact: true }).waitFor();
+    await lane.press('ArrowLeft');
+    await expect.poll(() => lane.getAttribute('aria-valuetext')).toMatch(/, good 2$/);
+    expect(await line.getByRole('button').count()).toBe(0);
+    expect(await line.locator('svg.drawing .good').first().getAttribute('d')).toMatch(/^M-?\d+ /);
+    expect(await accessibilityFaults(page)).toEqual([]);
+
+    await page.getByRole('link', { name: 'Conversations', exact: true }).click();
+    const talk = page.locator('details.talk');
+    await talk.getByText('unit 17').waitFor();
+    await talk.locator('summary').click();
+    await talk.getByText('The last 7, lined up').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+
+    // The slider: at its beginning there was one request only.
+    await page.getByRole('button', { name: /^Past/ }).click();
+    const moment = page.getByRole('slider', { name: 'Moment' });
+    await moment.press('Home');
+    await talk.getByText('The last 1, lined up').waitFor();
+    await page.getByRole('link', { name: 'Traffic', exact: true }).click();
+    await page.getByRole('region', { name: 'Event 1' }).waitFor();
+    await page.getByRole('link', { name: 'Lines', exact: true }).click();
+    await page.getByRole('button', { name: 'The end' }).click();
+    await expect.poll(() => page.url()).not.toContain('then=');
+
+    // What is shown in the lanes leads to its frames: the deciding one is two clicks away from here, too.
+    await line.getByRole('link', { name: /^Traffic/ }).click();
+    await page.getByRole('row').getByText('28', { exact: true }).first().click();
+    await page.getByRole('region', { name: 'Event 28' }).waitFor();
+  });
+
   test('has nothing that axe blames, in both themes and on a phone', async () => {
     for (const options of [{}, { theme: 'dark', width: 390 }]) {
       const page = await openFile(htmlReport([VIEW]), options);
@@ -152,11 +188,45 @@ describeInBrowser('a report in a file', () => {
 
   test('of traffic alone opens with the traffic', async () => {
     const events = polls(1, 3).map((event) => trafficView(event, () => undefined));
-    const page = await openFile(trafficHtml(HOSTILE, events, []));
+    const page = await openFile(recordedHtml({ title: HOSTILE, reports: [], events }));
     await page.getByRole('row').getByText('6', { exact: true }).first().waitFor();
     expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe('7');
     expect(await page.title()).toBe(`Traffic - ${HOSTILE} - modbus-sim`);
     expect(await page.getByRole('link', { name: 'Report' }).count()).toBe(0);
+  });
+
+  test('is opened by the console, by a button that keys reach or dropped on it, and shows why one is not', async () => {
+    const served = await serve();
+    const page = await openPage(served, '/lines');
+    const choose = async (name: string, text: string) => {
+      const chosen = page.waitForEvent('filechooser');
+      await page.getByRole('button', { name: /^Open a file/ }).press('Enter');
+      const buffer = Buffer.from(text);
+      await (await chosen).setFiles({ name, mimeType: 'text/plain', buffer });
+    };
+    await choose('<b>.txt', 'hello');
+    await page.getByText('<b>.txt: line 1: expected one JSON event per line').waitFor();
+    await choose('run.html', htmlReport([VIEW]));
+    await page.waitForURL('**/api/v1/view/*');
+    await page.getByText('Takes a late reply').first().waitFor();
+    await page.getByRole('link', { name: 'Lines', exact: true }).click();
+    await page.getByText('unit 17 fn 3', { exact: true }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+
+    await page.goBack();
+    await page.goBack();
+    await page.getByRole('button', { name: /^Open a file/ }).waitFor();
+    const events = polls(1, 3).map((event) => trafficView(event, () => undefined));
+    await page.evaluate(
+      (text) => {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([text], 'night.ndjson'));
+        document.body.dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer }));
+      },
+      events.map((event) => JSON.stringify(event)).join('\n'),
+    );
+    await page.waitForURL('**/api/v1/view/*');
+    await page.getByRole('row').getByText('6', { exact: true }).first().waitFor();
   });
 
   test('on many benches links to pages of benches only', async () => {

@@ -154,7 +154,7 @@ describe('a filter', () => {
     const shown = [...new TrafficCursor(stream, {}, 0).events()].flatMap((event) =>
       event ? [trafficView(event, read)] : [],
     );
-    const page = pageOf(shown, new URLSearchParams({ filter: text }));
+    const page = pageOf(shown, text, new URLSearchParams());
     expect('events' in page && seqsOf(page.events)).toEqual(expected);
   });
 });

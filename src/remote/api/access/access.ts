@@ -132,7 +132,7 @@ export function isOpen(method: string, url: string): boolean {
 }
 
 /** The requests that a read-only client may make although they are not reads. */
-const OPEN_TO_READERS: ReadonlySet<string> = new Set([`DELETE ${SESSION_PATH}`]);
+const OPEN_TO_READERS: ReadonlySet<string> = new Set([`DELETE ${SESSION_PATH}`, 'POST /api/v1/view']);
 
 /**
  * Decides what each client may do over REST. A client has a token, or a session that it began with a token.
@@ -173,7 +173,7 @@ export class Access {
     const client = this.clientOf(request);
     if (client === undefined) return this.#unknownClient(request);
     if (client.role === 'write' || method === 'GET' || method === 'HEAD') return undefined;
-    if (OPEN_TO_READERS.has(`${method} ${url}`)) return undefined;
+    if (OPEN_TO_READERS.has(`${method} ${url.split('?')[0]}`)) return undefined;
     return {
       code: 'access.read_only',
       path: 'method',

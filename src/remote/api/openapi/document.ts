@@ -120,6 +120,11 @@ function describe(operation: Operation, components: Components, responses: Respo
   const { method, path, schema } = operation;
   const { summary = '', description = '', tags = [] } = schema;
   const body = schema.describedBody ?? schema.body ?? schema.checkedBody;
+  const bodies = {
+    'application/json': body,
+    'application/yaml': schema.yamlBody,
+    'application/octet-stream': schema.bytesBody,
+  };
   return {
     operationId: idOf(operation),
     summary,
@@ -131,15 +136,14 @@ function describe(operation: Operation, components: Components, responses: Respo
       ...parametersIn('query', schema.querystring && components.convert(schema.querystring, 'input')),
       ...parametersIn('header', schema.headers && components.convert(schema.headers, 'input')),
     ],
-    ...(body && {
+    ...((body ?? schema.bytesBody) && {
       requestBody: {
-        required: !body.safeParse(undefined).success,
-        content: {
-          'application/json': media(components.convert(body, 'input'), components),
-          ...(schema.yamlBody && {
-            'application/yaml': media(components.convert(schema.yamlBody, 'input'), components),
-          }),
-        },
+        required: !body?.safeParse(undefined).success,
+        content: Object.fromEntries(
+          Object.entries(bodies).flatMap(([type, each]) =>
+            each ? [[type, media(components.convert(each, 'input'), components)]] : [],
+          ),
+        ),
       },
     }),
     responses: responses.of(operation),

@@ -3,7 +3,8 @@ import type { z } from 'zod';
 import type { Answers, SentSchemas } from '../../../simulator/commands/declared.js';
 
 declare module 'fastify' {
-  interface FastifySchema extends Pick<SentSchemas, 'checkedBody' | 'describedBody' | 'yamlBody'> {
+  interface FastifySchema
+    extends Pick<SentSchemas, 'checkedBody' | 'describedBody' | 'yamlBody' | 'bytesBody'> {
     summary?: string;
     description?: string;
     tags?: readonly string[];

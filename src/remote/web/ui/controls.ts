@@ -3,7 +3,10 @@ import { html } from 'htm/preact';
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import type { Answer, RemoteRefusal } from '../../../common/rest-client/client.js';
+import { counted } from '../../../common/words.js';
+import { capital } from '../../../testing/report/words.js';
 import { whyOff } from '../api.js';
+import { recorded, recordedEvents } from '../recorded.js';
 import './controls.css';
 
 /** Makes a function that puts the value of a control into a signal. */
@@ -97,6 +100,18 @@ export function State({ tone, children }: { readonly tone: Tone; readonly childr
 /** An entry in a list of facts. */
 export function Fact({ term, children }: { readonly term: string; readonly children: ComponentChildren }) {
   return html`<div><dt>${term}</dt><dd class="long">${children}</dd></div>`;
+}
+
+/** The events of which a file shows something, in a sentence. */
+export function OfFile() {
+  const events = counted(recordedEvents.length, 'event');
+  return html`<p class="dim">${
+    recorded?.events
+      ? [`Of the ${events} in this file.`, ...(recorded.notes ?? []).map((note) => `${capital(note)}.`)].join(
+          ' ',
+        )
+      : `Of the ${events} that the findings have as evidence; the report has no others.`
+  }</p>`;
 }
 
 /** A refusal that is not about a field. */

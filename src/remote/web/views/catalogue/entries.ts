@@ -21,13 +21,18 @@ export function entriesWith(entries: readonly Entry[], search: string): readonly
 
 /** Who does what an entry says now: devices by its manners, devices or lines by its rules, and lines by its settings. */
 export function whoPlays(
-  { id, manners, line: settings }: Entry,
+  { id, manners, line: settings, faults }: Entry,
   { lines, rules }: MayPlay,
 ): readonly string[] {
   const devices = lines.flatMap((line) => Object.entries(line.manners));
+  // Several rules of an entry have their own names at the end. The name of a device may have dots.
+  const ends = faults.length > 1 ? faults.map(({ name }) => `.${name}`) : [];
+  const end = (rule: string) => ends.find((each) => rule.endsWith(each))?.length ?? 0;
   return [
     ...new Set([
-      ...rules.filter((rule) => rule.startsWith(`${id}.`)).map((rule) => rule.split('.')[1] ?? ''),
+      ...rules
+        .filter((rule) => rule.startsWith(`${id}.`))
+        .map((rule) => rule.slice(id.length + 1, -end(rule) || undefined)),
       ...devices.filter(([, own]) => manners && hasAll(own, manners)).map(([name]) => name),
       ...lines.filter((line) => settings && hasAll(line.settings, settings)).map(({ name }) => name),
     ]),

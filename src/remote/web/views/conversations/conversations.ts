@@ -5,9 +5,11 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { partOf, type SeenValues } from '../../../../simulator/filter/complete.js';
 import type { StreamedView } from '../../../../simulator/traffic/view-schema.js';
 import { ask } from '../../api.js';
-import { comebacks, followTraffic, restarts, summary } from '../../live.js';
+import { comebacks, followTraffic, restarts, summary, usOf } from '../../live.js';
+import { past } from '../../past.js';
+import { recorded, recordedEvents } from '../../recorded.js';
 import { go, hrefOf, route } from '../../route.js';
-import { Empty, Select } from '../../ui/controls.js';
+import { Empty, OfFile, Select } from '../../ui/controls.js';
 import { together } from '../../ui/element.js';
 import { count, rateText } from '../../ui/format.js';
 import { details, lineNamed } from '../lines/details.js';
@@ -17,7 +19,7 @@ import { Conversations, lengthOf, MOST, orderedTroubles, ownTroubles, SPARK_S, t
 import { OpenedConversation } from './opened.js';
 
 /** How many of the events before the page was opened are read. */
-const FIRST = 2000;
+const FIRST = 500;
 /** The rows are drawn at most this often, in ms. */
 const DRAW_MS = 500;
 
@@ -37,7 +39,9 @@ function follow(text: string, talks: Conversations, changed: () => void, refused
     const mine = ++turn;
     if (document.hidden) return;
     const query = new URLSearchParams(filter);
-    query.set('limit', String(FIRST));
+    const then = past.peek();
+    if (then !== undefined) query.set('until', then);
+    query.set('limit', String(recorded ? recordedEvents.length : FIRST));
     const answer = await ask<{ events: readonly StreamedView[]; next: number }>('GET', `/traffic?${query}`);
     if (mine !== turn) return;
     if (!answer.ok) {
@@ -45,6 +49,7 @@ function follow(text: string, talks: Conversations, changed: () => void, refused
       return;
     }
     add(answer.value.events);
+    if (then !== undefined) return;
     stop = followTraffic({
       filter,
       after: answer.value.next,
@@ -73,11 +78,12 @@ export function ConversationsView() {
   const talks = useMemo(() => signal(new Conversations()), []);
   useEffect(() => {
     const now = new Conversations();
-    talks.value = now;
     refusal.value = '';
     let timer: ReturnType<typeof setTimeout> | undefined;
     isRead.value = false;
+    // Until then the rows before stay, and with them what is open.
     const changed = () => {
+      talks.value = now;
       isRead.value = true;
       timer ??= setTimeout(() => {
         timer = undefined;
@@ -87,18 +93,20 @@ export function ConversationsView() {
     return together(
       details.follow(),
       follow(filterText, now, changed, (why) => {
+        talks.value = now;
         refusal.value = why;
       }),
       () => clearTimeout(timer),
     );
-  }, [filterText, restarts.value, comebacks.value]);
+  }, [filterText, restarts.value, comebacks.value, past.value]);
   void version.value;
   const { all, noises } = talks.value;
   const setFilter = (filter: string) =>
     go(hrefOf('conversations', [], withValues(query, { ...NO_PARAMETERS, filter })), 'replace');
   const written = useFilter(filterText, setFilter);
-  const nowUs = summary.value?.monotonicUs ?? 0;
+  const nowUs = past.value === undefined ? (summary.value?.monotonicUs ?? 0) : usOf(Date.parse(past.value));
   return html`<div class="stack">
+    ${recorded ? html`<${OfFile} />` : null}
     <div class="flow">
       <${Select} label="Line" value=${partOf(filterText, 'line')?.values?.join() ?? ''} choices=${[['', 'all lines'], ...lines]}
         onChange=${(line: string) => setFilter(withField(filterText, 'line', [line], lines))} />

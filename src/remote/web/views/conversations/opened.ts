@@ -3,6 +3,7 @@ import { html } from 'htm/preact';
 import { pathOf } from '../../../../common/rest-client/client.js';
 import { functionOf } from '../../../../modbus/protocol/function-table.js';
 import { ask } from '../../api.js';
+import { recorded } from '../../recorded.js';
 import { hrefOf } from '../../route.js';
 import { Button, Field, put } from '../../ui/controls.js';
 import { sayAnswer } from '../../ui/toast.js';
@@ -78,7 +79,7 @@ export function OpenedConversation({ of, device }: OpenedProps) {
   const last = pairs.at(-1)?.seq;
   return html`<div class="stack">
     <div class="flow">
-      ${last === undefined ? null : html`<a href=${hrefOf('faults', [], { like: String(last) })}>Break this</a>`}
+      ${last === undefined || recorded ? null : html`<a href=${hrefOf('faults', [], { like: String(last) })}>Break this</a>`}
       ${
         device !== undefined && table !== undefined && exceptions.has(2) && address !== undefined
           ? html`<${Button} writes onClick=${() => void define()}>Define these registers<//>`

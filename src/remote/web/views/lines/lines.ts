@@ -11,9 +11,22 @@ import type { Summary } from '../../../../simulator/commands/schemas/program.js'
 import type { ServedSchema } from '../../../api/v1/schemas.js';
 import { ask } from '../../api.js';
 import { summary } from '../../live.js';
+import { OpenFile } from '../../open-file.js';
+import { recorded } from '../../recorded.js';
 import { resource } from '../../resource.js';
 import { hrefOf } from '../../route.js';
-import { Button, Empty, Fact, Field, into, put, Refused, State, useRequest } from '../../ui/controls.js';
+import {
+  Button,
+  Empty,
+  Fact,
+  Field,
+  into,
+  OfFile,
+  put,
+  Refused,
+  State,
+  useRequest,
+} from '../../ui/controls.js';
 import { AskingButton, Dialog } from '../../ui/dialog.js';
 import { useSeen } from '../../ui/element.js';
 import { count, measured } from '../../ui/format.js';
@@ -120,22 +133,30 @@ function LinePanel({ name }: { readonly name: string }) {
   return html`<article ref=${self} class="line panel" aria-label=${`Line ${name}`}>
     <div class="head flow">
       <h2 class="long">${name}</h2>
-      <${State} tone=${TONES[state]}>${state}<//>
+      ${
+        recorded
+          ? null
+          : html`<${State} tone=${TONES[state]}>${state}<//>
       <span class="dim">${detail ? formatText(detail) : ''}</span>
-      <span class="mono long" title=${place}>${detail ? (detail.link ?? place) : ''}</span>
+      <span class="mono long" title=${place}>${detail ? (detail.link ?? place) : ''}</span>`
+      }
       <a href=${hrefOf('conversations', [], { line: name })}>Conversations<span class="unseen"> of ${name}</span></a>
       <a href=${hrefOf('traffic', [], { line: name })}>Traffic<span class="unseen"> of ${name}</span></a>
-      <${Actions} line=${line} detail=${detail} />
+      ${recorded ? null : html`<${Actions} line=${line} detail=${detail} />`}
     </div>
     <${Played} line=${name} />
     ${reason === null ? null : html`<p class=${`refused long ${state}`}>${reason}</p>`}
     ${isSeen ? html`<${Passed} line=${name} detail=${detail} />` : null}
-    <details class="more" onToggle=${({ currentTarget }: Event) => {
-      isOpen.value = (currentTarget as HTMLDetailsElement).open;
-    }}>
+    ${
+      recorded
+        ? null
+        : html`<details class="more" onToggle=${({ currentTarget }: Event) => {
+            isOpen.value = (currentTarget as HTMLDetailsElement).open;
+          }}>
       <summary>Facts and counters<span class="unseen"> of ${name}</span></summary>
       ${isOpen.value ? html`<${More} line=${line} detail=${detail} history=${history} />` : null}
-    </details>
+    </details>`
+    }
   </article>`;
 }
 
@@ -276,9 +297,13 @@ export function LinesView() {
   const known = details.current.value;
   const [device = ''] = [...(known?.values() ?? [])].flatMap(({ units }) => Object.values(units));
   return html`<div class="stack"><div class="flow apart">
-      <span>${overview}</span>
-      <span class="flow end"><${ConfigurationButtons} />
-        <${Button} kind="main" writes disabled=${!known} onClick=${put(isAdding, true)}>Add a line<//></span>
+      ${
+        recorded
+          ? html`<${OfFile} />`
+          : html`<span>${overview}</span>
+      <span class="flow end"><${OpenFile} /><${ConfigurationButtons} />
+        <${Button} kind="main" writes disabled=${!known} onClick=${put(isAdding, true)}>Add a line<//></span>`
+      }
     </div>
     <${ScoreBar} />
     <div class="stack">

@@ -1,8 +1,10 @@
-import { batch, computed, effect, signal } from '@preact/signals';
+import { batch, computed, effect, signal, untracked } from '@preact/signals';
 import { rulerOfDay } from '../../../../common/timeline/times.js';
 import type { SumsView } from '../../../api/v1/sums.js';
 import { ask } from '../../api.js';
-import { restarts, serverNow, summary } from '../../live.js';
+import { restarts, serverNow, summary, usOf } from '../../live.js';
+import { past } from '../../past.js';
+import { recorded, recordedSeconds } from '../../recorded.js';
 import { go, hrefOf, route } from '../../route.js';
 import { StripModel, sourceOf } from '../../strip/model.js';
 import { together } from '../../ui/element.js';
@@ -14,7 +16,8 @@ export const axis = new StripModel();
 export const FINE = 2000;
 /** The share of the width that times take; the rest is free for new ones. */
 const FULL = 0.94;
-const FIRST_S = RANGES[0].seconds * RANGES[0].count;
+/** How long the axis is at first, in s: ten minutes, or all of a file. */
+export const FIRST_S = recorded ? 1 + 1.05 * recordedSeconds : RANGES[0].seconds * RANGES[0].count;
 
 /** What was read of a range, by line, the oldest first. */
 interface Read {
@@ -46,11 +49,6 @@ export function wallAt(us: number): number {
   return serverNow() - ((summary.peek()?.monotonicUs ?? 0) - us) / 1000;
 }
 
-/** A moment of the wall clock on the axis. */
-function usOf(ms: number): number {
-  return (summary.peek()?.monotonicUs ?? 0) - 1000 * (serverNow() - ms);
-}
-
 /** Shows so many seconds, up to the newest one. */
 export function show(seconds: number): void {
   batch(() => {
@@ -61,7 +59,13 @@ export function show(seconds: number): void {
 
 let isPlaced = false;
 
-/** The width of the lanes is known. At first they show what the address says, or ten minutes. */
+/** Shows what passed before a moment of the wall clock. */
+function endAt(ms: number): void {
+  const { usPerPixel } = axis.scale.peek();
+  axis.look({ usPerPixel, fromUs: usOf(ms) - FULL * axis.width.peek() * usPerPixel });
+}
+
+/** The width of the lanes is known. At first they show what the address says. */
 export function resizeAxis(width: number): void {
   axis.resize(width);
   if (isPlaced || width === 0 || !summary.peek()) return;
@@ -69,9 +73,8 @@ export function resizeAxis(width: number): void {
   const { query } = route.peek();
   const seconds = Number(query.get('span')) || FIRST_S;
   show(Math.min(2 * RANGES[2].seconds * RANGES[2].count, Math.max(1e-3, seconds)));
-  const until = Date.parse(query.get('until') ?? '');
-  if (until > 0)
-    axis.look({ ...axis.scale.peek(), fromUs: usOf(until) - width * axis.scale.peek().usPerPixel });
+  const until = Date.parse(past.peek() ?? query.get('until') ?? '');
+  if (until > 0) endAt(until);
 }
 
 /** How long the axis rests before the address has what it shows, in ms. */
@@ -80,7 +83,18 @@ const REST_MS = 400;
 /** Reads what is new as often as something is, until the returned function is called. */
 export function followScore(): () => void {
   isPlaced = false;
-  return together(followSums(), followAddress());
+  return together(followSums(), followAddress(), followPast());
+}
+
+/** Ends the lanes at the moment of the past, while there is one. */
+function followPast(): () => void {
+  let was: string | undefined;
+  return effect(() => {
+    const then = past.value;
+    if (axis.width.value === 0 || then === was) return;
+    was = then;
+    untracked(() => (then === undefined ? axis.follow() : endAt(Date.parse(then))));
+  });
 }
 
 function followSums(): () => void {
@@ -98,7 +112,7 @@ function followSums(): () => void {
 
 async function readNew(wanted: ScoreRange, isNew: boolean): Promise<void> {
   // Of seconds, only those are known that are over.
-  const endUs = (summary.peek()?.monotonicUs ?? 0) - 1e6;
+  const endUs = (summary.peek()?.monotonicUs ?? 0) - (recorded ? 0 : 1e6);
   // The newest time may not have been over.
   const since = isNew ? '' : `&since=${Math.ceil((endUs - read.peek().endUs) / 1e6) + 2 * wanted.seconds}s`;
   const answer = await ask<{ readonly sums: readonly SumsView[] }>(
@@ -144,7 +158,7 @@ function followAddress(): () => void {
     const [span, isFollowing] = [spanS.value, axis.isFollowing.value];
     const until = isFollowing
       ? undefined
-      : axis.scale.value.fromUs + axis.width.value * axis.scale.value.usPerPixel;
+      : axis.scale.value.fromUs + FULL * axis.width.value * axis.scale.value.usPerPixel;
     clearTimeout(timer);
     if (span === 0) return;
     timer = setTimeout(() => {

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { TICK, ticksOf } from '../../../../common/timeline/times.js';
 import { counted } from '../../../../common/words.js';
 import type { LineView } from '../../../../simulator/commands/schemas/line.js';
+import { recorded } from '../../recorded.js';
 import { go, hrefOf } from '../../route.js';
 import { followGestures, usAt, xOf } from '../../strip/model.js';
 import { Button } from '../../ui/controls.js';
@@ -27,12 +28,17 @@ import {
   wordsOf,
 } from './score-model.js';
 import { nearLine, ScoreStrip } from './score-strip.js';
-import { axis, dayRuler, FINE, read, resizeAxis, show, spanS, wallAt } from './score-sums.js';
+import { axis, dayRuler, FINE, FIRST_S, read, resizeAxis, show, spanS, wallAt } from './score-sums.js';
 
 /** The moment that the cursor of the lanes is at, in µs. */
 const cursor = signal<number | undefined>(undefined);
 /** What happened there on the line of the pointer or the keys, in words. */
 const readout = signal('');
+
+/** How far the lanes can look back, in s. */
+const SPANS: readonly (readonly [seconds: number, title: string])[] = recorded
+  ? [[FIRST_S, 'All']]
+  : RANGES.map(({ seconds, count, title }) => [seconds * count, title]);
 
 /** How far the lanes look back, their axis of time, and the meaning of their colours. */
 export function ScoreBar() {
@@ -47,13 +53,9 @@ export function ScoreBar() {
   const ticks =
     read.value.endUs === 0 ? [] : ticksOf(dayRuler(), fromUs, toUs, Math.max(1, TICK * usPerPixel));
   return html`<div class="flow">
-      <span class="flow" role="group" aria-label="How far the lanes look back">${RANGES.map(
-        ({
-          seconds,
-          count,
-          title,
-        }) => html`<button type="button" class="tab" aria-pressed=${isAt(seconds * count)}
-          onClick=${() => show(seconds * count)}>${title}</button>`,
+      <span class="flow" role="group" aria-label="How far the lanes look back">${SPANS.map(
+        ([seconds, title]) => html`<button type="button" class="tab" aria-pressed=${isAt(seconds)}
+          onClick=${() => show(seconds)}>${title}</button>`,
       )}</span>
       <${Button} label="Zoom in" onClick=${() => axis.zoom(2)}>+<//>
       <${Button} label="Zoom out" onClick=${() => axis.zoom(0.5)}>−<//>
@@ -160,7 +162,7 @@ export function Lane({ line, score }: LaneProps) {
       ),
     [rows],
   );
-  if (rows.length === 0) return html`<p class="dim">No traffic yet.</p>`;
+  if (rows.length === 0) return html`<p class="dim">No traffic${recorded ? '' : ' yet'}.</p>`;
   const perTime = 1e6 * range.seconds;
   const { fromUs, usPerPixel } = axis.scale.value;
   const wide = Math.max(1e-9, (axis.width.value * usPerPixel) / perTime);
@@ -268,7 +270,7 @@ function pressed(event: KeyboardEvent, line: string, rows: Score['rows']): void 
     '+': () => zoom(KEY_ZOOM),
     '=': () => zoom(KEY_ZOOM),
     '-': () => zoom(1 / KEY_ZOOM),
-    '0': () => show(RANGES[2].seconds * RANGES[2].count),
+    '0': () => show(SPANS.at(-1)?.[0] ?? FIRST_S),
     End: () => {
       point(rows, undefined);
       axis.follow();

@@ -90,17 +90,28 @@ function textOfAddress(): string {
   return (names.length > 0 ? names : tables).join(',');
 }
 
+/** The cards of a list, of the devices that there are. */
+function listOf(text: string): readonly WatchedPart[] {
+  return watchList(
+    text,
+    devices.current.value?.map(({ name }) => name),
+  );
+}
+
 /** The view `/panel?watch=…`: a card for each value or table of the list, of any devices. */
 export function PanelView() {
   useEffect(followDevices, []);
   const text = textOfAddress();
-  const list = watchList(text);
+  const list = listOf(text);
   const keys = list.map(({ key }) => key);
   useEffect(() => {
     if (text !== '') pinned.value = text;
     else if (pinned.peek() !== '') watch(pinned.peek().split(','));
   }, [text]);
-  useEffect(() => (keys.length > 0 ? follow(list) : undefined), [keys.join()]);
+  useEffect(
+    () => (keys.length > 0 ? follow(list) : undefined),
+    [list.map(({ device, key }) => `${device} ${key}`).join()],
+  );
   const all = devices.current.value ?? [];
   return html`<div class="stack">
     <${Adding} keys=${keys} />
@@ -257,6 +268,6 @@ async function set(device: string, about: RegisterView, change: object, value?: 
       `${about.name ?? `${about.table} ${about.address}`}: ${answer.problem.problems[0]?.message ?? answer.problem.detail}`,
       'refused',
     );
-  await read(watchList(pinned.peek()));
+  await read(listOf(pinned.peek()));
   return answer.ok;
 }

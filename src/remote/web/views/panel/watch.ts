@@ -14,8 +14,11 @@ export interface WatchedPart {
 export const MOST_CARDS = 24;
 const MOST_ROWS = 64;
 
-/** Reads what a card shows; undefined for a text that means nothing. */
-export function watchedOf(key: string): WatchedPart | undefined {
+/**
+ * Reads what a card shows; undefined for a text that means nothing.
+ * @param devices the names of devices that are known: these, and names of values, may have dots
+ */
+export function watchedOf(key: string, devices: readonly string[] = []): WatchedPart | undefined {
   const [, device = '', table = '', first = '0', last] =
     /^([^/]+)\/(coils|discrete|input|holding)(?:\/(\d{1,5})(?:-(\d{1,5}))?)?$/.exec(key) ?? [];
   if (device !== '') {
@@ -25,15 +28,16 @@ export function watchedOf(key: string): WatchedPart | undefined {
       ? undefined
       : { key, device, part: { table, from, to: Math.min(to, from + MOST_ROWS - 1) } };
   }
-  const dot = key.indexOf('.');
+  const owners = devices.filter((name) => key.startsWith(`${name}.`)).map(({ length }) => length);
+  const dot = owners.length > 0 ? Math.max(...owners) : key.indexOf('.');
   const [owner, name] = [key.slice(0, dot), key.slice(dot + 1)];
   return dot > 0 && name !== '' && !key.includes('/') ? { key, device: owner, part: { name } } : undefined;
 }
 
 /** The cards of a list in the address of the page, each once. */
-export function watchList(text: string): readonly WatchedPart[] {
+export function watchList(text: string, devices: readonly string[] = []): readonly WatchedPart[] {
   const keys = [...new Set(text.split(',').map((key) => key.trim()))];
-  return keys.flatMap((key) => watchedOf(key) ?? []).slice(0, MOST_CARDS);
+  return keys.flatMap((key) => watchedOf(key, devices) ?? []).slice(0, MOST_CARDS);
 }
 
 /** The values with these names among those of a device. */

@@ -4,15 +4,13 @@ import type { TrafficView } from '../../../../simulator/traffic/view-schema.js';
 
 /**
  * A page of recorded events, as `GET /api/v1/traffic` answers a query, or what is wrong with its filter.
- * @param events the oldest first
+ * @param events the oldest first @param text the filter @param query `after` and `limit`
  */
-export function pageOf(events: readonly TrafficView[], query: URLSearchParams) {
+export function pageOf(events: readonly TrafficView[], text: string, query: URLSearchParams) {
   // Without a present, so that no time is one that was some time ago.
-  const parsed = parseFilter(query.get('filter') ?? '');
+  const parsed = parseFilter(text);
   if (!parsed.ok) return { path: 'filter', message: mistakeText(parsed.error) };
-  const since = parseFilter(query.has('since') ? `since="${query.get('since')}"` : '');
-  if (!since.ok) return { path: 'since', message: since.error.message };
-  const filter = { all: [parsed.value.filter, since.value.filter] };
+  const { filter } = parsed.value;
   const after = query.get('after');
   const limit = Number(query.get('limit') ?? 100);
   const passed = events.filter(

@@ -1,9 +1,12 @@
 import { signal, useComputed, useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { open } from '../../../../common/rest-client/client.js';
 import { partOf, type SeenValues } from '../../../../simulator/filter/complete.js';
 import { fieldNamed } from '../../../../simulator/filter/fields.js';
+import { send } from '../../api.js';
 import { comebacks, connection, readUpTo, restarts, serverNow, summary } from '../../live.js';
+import { OpenFile } from '../../open-file.js';
 import { MOMENT_KEY, past } from '../../past.js';
 import { recorded } from '../../recorded.js';
 import { go, hrefOf, route } from '../../route.js';
@@ -11,6 +14,7 @@ import { StripModel } from '../../strip/model.js';
 import { Legend, Strip } from '../../strip/strip.js';
 import { Button, Field, Folded, Select, State, sent, switched, typed } from '../../ui/controls.js';
 import { count } from '../../ui/format.js';
+import { say } from '../../ui/toast.js';
 import { details, lineNamed, wireOf } from '../lines/details.js';
 import { type Event, isEvent, stripSource, type Event as TrafficEvent } from './chunks.js';
 import { Feed } from './feed.js';
@@ -48,6 +52,9 @@ const PROBLEMS = [
   ['unordered', 'only unordered trouble'],
 ] as const;
 
+/** How long a file that is saved stays in memory, in ms. */
+const REVOKED_AFTER_MS = 60_000;
+
 /** Number of events from which the page counts as behind: a second of busy lines. */
 const BEHIND = 2000;
 
@@ -64,7 +71,13 @@ function Controls({ feed, onPause, onNewest, onFound, problems, onProblems }: Co
     }
     <${Select} label="Show" value=${problems} choices=${PROBLEMS} onChange=${onProblems} />
     <${Progress} feed=${feed} />
-    ${recorded ? null : html`<a href=${hrefOf('conversations', [], feed.filter)}>As conversations</a>`}
+    ${
+      recorded
+        ? null
+        : html`<a href=${hrefOf('conversations', [], feed.filter)}>As conversations</a>
+    <${Button} kind="link" label="Play this again: save devices whose values and replies come as in this traffic"
+      onClick=${() => void playAgain(feed.text)}>Play this again<//>`
+    }
     <${Folded} summary="Jump, download">
     <${Jump} feed=${feed} onFound=${onFound} />
     ${
@@ -72,10 +85,32 @@ function Controls({ feed, onPause, onNewest, onFound, problems, onProblems }: Co
         ? null
         : html`<span class="flow">Download <a href=${csv} download="traffic.csv">CSV</a>
       <a href=${pcapng} download="capture.pcapng">pcapng</a>
-      <a href=${learned} download="learned.yaml" title="Devices that answer like this traffic">devices</a></span>`
+      <a href=${learned} download="learned.yaml" title="Devices that answer like this traffic">devices</a></span>
+      <${OpenFile} />`
     }
     <//>
   </div>`;
+}
+
+/** Saves a file of devices whose values and replies come as in the traffic of a filter, up to the moment that is shown. */
+async function playAgain(filter: string): Promise<void> {
+  const until = past.peek();
+  const query = new URLSearchParams({
+    recorded: 'once',
+    ...(filter !== '' && { filter }),
+    ...(until !== undefined && { until }),
+  });
+  const answer = await open(send, `/learned.yaml?${query}`, { method: 'GET' });
+  if (!answer.ok) {
+    say(answer.problem.detail, 'refused');
+    return;
+  }
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(await answer.value.blob());
+  link.download = 'again.yaml';
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), REVOKED_AFTER_MS);
+  say('Saved as again.yaml: modbus-sim --config again.yaml plays it.');
 }
 
 function Progress({ feed }: { readonly feed: Feed }) {

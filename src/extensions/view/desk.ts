@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { gunzipSync } from 'node:zlib';
+import { z } from 'zod';
+import { section } from '../../common/schema/parts.js';
+import { type Asked, askedHere } from '../../common/work.js';
+import { refuse, sendText } from '../../remote/api/answers.js';
+import { takesGzip, vary } from '../../remote/api/compression.js';
+import { Places } from '../../remote/api/connection-limit.js';
+import type { ApiContext } from '../../remote/api/desk.js';
+import type { ExtensionPart } from '../../remote/api/extension.js';
+import { readBytes } from '../../remote/api/requests.js';
+import { refusal } from '../../simulator/commands/refusal.js';
+import { failures } from '../../simulator/commands/schemas/problem.js';
+import type { ToView, Viewed } from './page.js';
+
+/** How many pages are kept, and their bytes, compressed. The oldest go first. */
+const MOST_KEPT = 4;
+const MOST_KEPT_BYTES = 16 * 1024 * 1024;
+
+/**
+ * The page has a stricter policy inside, and is one of nobody: what a file holds reaches neither the session nor the
+ * console. A page without an origin may not isolate itself from others, so that header is off.
+ */
+const OPENED_HEADERS = {
+  'content-security-policy': "sandbox allow-scripts; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'unsafe-none',
+};
+
+const EXAMPLE =
+  '{"seq":1,"line":"lan","kind":"echo","direction":"none","text":"echo","monotonicUs":7,"time":"2026-11-28T12:00:00.000007Z"}';
+const NO_BYTES = 'content-type: expected application/octet-stream';
+const NOT_KEPT = 'this file is not kept any more: open it again';
+
+/** `/api/v1/view`: the page of a file, as `modbus-sim view` writes it. */
+export function viewAtDesk({ beginWork }: Pick<ApiContext, 'beginWork'>): ExtensionPart {
+  const places = new Places('files that are opened', '', 1);
+  const kept = new Map<string, Buffer>();
+  const keep = (page: Uint8Array): string => {
+    const id = randomBytes(8).toString('hex');
+    kept.set(id, Buffer.from(page));
+    const size = () => [...kept.values()].reduce((sum, { length }) => sum + length, 0);
+    for (const [oldest] of kept) if (kept.size > MOST_KEPT || size() > MOST_KEPT_BYTES) kept.delete(oldest);
+    return id;
+  };
+  return {
+    routes: {
+      traffic: {
+        'POST /view': {
+          summary: 'Open a file of traffic',
+          description:
+            'Makes a page of a report (HTML), a capture (pcapng, pcap) or traffic as NDJSON, up to 16 MiB, as `modbus-sim view FILE` does. The last four pages are kept. A token that may only read suffices.',
+          schema: {
+            querystring: section({
+              name: z.string().max(255).default('a file').describe('The name of the file, for the title.'),
+            }),
+            bytesBody: z
+              .string()
+              .describe('The file.')
+              .meta({ format: 'binary', examples: [EXAMPLE] }),
+          },
+          handle: (request, reply) => {
+            let viewer: Asked<ToView, Viewed> | undefined;
+            const open = async () => {
+              const { name } = request.query as { readonly name: string };
+              const { LARGEST, viewing } = await import('./page.js');
+              if (!(request.body instanceof Readable))
+                return refuse(request, reply, refusal('request.media_type', '', NO_BYTES));
+              const declared = Number(request.headers['content-length'] ?? 0);
+              const read = await readBytes(request.body, declared, LARGEST);
+              if (!read.ok) return refuse(request, reply, read);
+              viewer = beginWork?.('view') ?? askedHere(viewing());
+              await viewer.ask({ file: new Uint8Array(), title: '' });
+              const viewed = await viewer.ask({ file: read.bytes, title: name });
+              if (!viewed.ok) return refuse(request, reply, refusal('request.invalid', '', viewed.error));
+              const { page, notes } = viewed.value;
+              return reply.code(201).send({ url: `/api/v1/view/${keep(page)}`, notes });
+            };
+            return places.answer(request, reply, open, () => viewer?.end());
+          },
+          response: {
+            201: z
+              .object({
+                url: z.string().describe('The address of the page.'),
+                notes: z.array(z.string()).describe('What it does not show, a sentence each.'),
+              })
+              .meta({
+                description: 'The page is there.',
+                examples: [{ url: '/api/v1/view/5f0c1a2b3d4e5f60', notes: [] }],
+              }),
+            ...failures(400, 413),
+          },
+        },
+        'GET /view/:id': {
+          summary: 'Get the page of a file',
+          description: 'The page of a file that was opened, as long as it is kept.',
+          params: z.object({ id: z.string().describe('The end of its address.') }),
+          exposeHeadRoute: false,
+          handle: (request, reply) => {
+            const page = kept.get((request.params as { readonly id: string }).id);
+            if (!page) return refuse(request, reply, refusal('path.unknown', '', NOT_KEPT));
+            const answer = reply.headers(OPENED_HEADERS).type('text/html; charset=utf-8');
+            vary(answer);
+            return takesGzip(request.headers['accept-encoding'])
+              ? answer.header('content-encoding', 'gzip').send(page)
+              : sendText(answer, 'text/html; charset=utf-8', [gunzipSync(page).toString()]);
+          },
+          response: {
+            200: { description: 'A page.', content: { 'text/html': { schema: z.string() } } },
+            ...failures(404),
+          },
+        },
+      },
+    },
+  };
+}
