@@ -31,8 +31,11 @@ export type FoundValue = Pick<ImportedValue, 'table' | 'address' | 'type' | 'loc
 
 /** Something in a file that was not understood, or that is kept in another form. */
 export interface Note {
+  /** Where it is first. */
   readonly location: string;
   readonly message: string;
+  /** The number of further places. */
+  readonly more?: number;
 }
 
 /** One connection of the client that the file is about: its devices are on one line. */
@@ -65,7 +68,8 @@ interface OpenDevice extends ImportedDevice {
 
 /** Collects what a reader understands of a file, and notes what it does not. */
 export class Collector {
-  readonly notes: Note[] = [];
+  /** The places of each message. */
+  readonly #notes = new Map<string, { readonly location: string; more: number }>();
   #unlisted = 0;
   #values = 0;
   #hasRefused = false;
@@ -80,7 +84,9 @@ export class Collector {
 
   /** Notes what was not understood, or what is kept in another form than in the file. */
   note(location: string, message: string): void {
-    if (this.notes.length < MOST_NOTES) this.notes.push({ location, message });
+    const known = this.#notes.get(message);
+    if (known) known.more += 1;
+    else if (this.#notes.size < MOST_NOTES) this.#notes.set(message, { location, more: 0 });
     else this.#unlisted += 1;
   }
 
@@ -161,7 +167,7 @@ export class Collector {
       what,
       preview,
       lines: [...this.#lines].map(([original, devices]) => ({ original, devices: [...devices.values()] })),
-      notes: [...this.notes, ...last],
+      notes: [...[...this.#notes].map(([message, each]) => ({ message, ...each })), ...last],
     });
   }
 

@@ -263,8 +263,8 @@ export function writeNative(imported: Imported, source: string, place: Place = {
 }
 
 /** A note as a line of text. */
-export function noteText({ location, message }: Note): string {
-  return `${location}: ${message}`;
+export function noteText({ location, message, more }: Note): string {
+  return `${location}${more ? ` and ${more} more` : ''}: ${message}`;
 }
 
 /** A name for REST and logs, unique among all devices. */

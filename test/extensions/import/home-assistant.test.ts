@@ -131,8 +131,7 @@ modbus:
 `);
     expect(registers.holding).toMatchObject([{ address: 1, name: 'b' }]);
     expect(notes).toEqual([
-      'line 6: "!secret" is not followed',
-      'line 9: "!secret" is not followed',
+      'line 6 and 1 more: "!secret" is not followed',
       'line 14: "!include" is not followed',
       'line 9: slave nothing: expected a number, so this entity is left out',
     ]);

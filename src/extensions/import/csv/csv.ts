@@ -2,7 +2,7 @@ import { failure, type Result } from '../../../common/result.js';
 import { unknownName } from '../../../common/schema/nearest.js';
 import { quote } from '../../../common/schema/problem.js';
 import { Collector, type ImportExtras, type Imported } from '../collected.js';
-import { findColumns, MOST_COLUMNS, type SaidColumns } from './roles.js';
+import { columnsWithout, findColumns, MOST_COLUMNS, NO_HEADER, type SaidColumns } from './roles.js';
 import { type Block, isMarkdown, markdownBlocks, rowsOf, type Separator, separatorOf } from './rows.js';
 import { TableReader } from './table-reader.js';
 
@@ -18,6 +18,8 @@ const SEPARATOR_NAMES: Readonly<Record<Separator, string>> = {
  * @returns what the file lacks, as a sentence
  */
 export function importCsv(text: string, device: string, extras: ImportExtras = {}): Result<Imported> {
+  if (/can ?bus/i.test(device) && extras.base === undefined)
+    return failure('is a map of CAN messages by its name; --base wire reads it as one of registers');
   const separator = separatorOf(text);
   const blocks: readonly Block[] = isMarkdown(text)
     ? markdownBlocks(text)
@@ -27,7 +29,7 @@ export function importCsv(text: string, device: string, extras: ImportExtras = {
   const lines = new Set<string>();
   const headers: number[] = [];
   for (const { title, rows } of blocks) {
-    const columns = findColumns(rows, said);
+    const columns = findColumns(rows, said) ?? (isMarkdown(text) ? undefined : columnsWithout(rows, said));
     if (!columns) continue;
     const { header } = columns;
     const reader = new TableReader(collector, columns, rows.slice(rows.indexOf(header) + 1), title, extras);
@@ -40,7 +42,11 @@ export function importCsv(text: string, device: string, extras: ImportExtras = {
     ? 'tables of Markdown'
     : `CSV, separated by ${SEPARATOR_NAMES[separator ?? ',']}`;
   const where =
-    headers.length === 1 ? `header in line ${headers[0]}` : `headers in lines ${headers.join(', ')}`;
+    headers[0] === NO_HEADER
+      ? 'without a header, so its columns have numbers'
+      : headers.length === 1
+        ? `header in line ${headers[0]}`
+        : `headers in lines ${headers.join(', ')}`;
   return collector.end(`${how}, ${where}`, [...decided, ...lines]);
 }
 
@@ -55,7 +61,10 @@ function lacking(blocks: readonly Block[], said: SaidColumns): string {
       ? ''
       : `; the first full row, line ${first?.line}, has ${cells.slice(0, 20).map(quote).join(', ')}`;
   const unread = widest > MOST_COLUMNS ? `; only the first ${MOST_COLUMNS} columns were looked at` : '';
-  const wrong = [...said].find(([, header]) => !rows.some((row) => row.cells.includes(header)));
+  const isColumn = (header: string) => Number(header) >= 1 && Number(header) <= widest;
+  const wrong = [...said].find(
+    ([, header]) => !isColumn(header) && !rows.some((row) => row.cells.includes(header)),
+  );
   const missing = wrong && `--column ${wrong[0]}: ${unknownName('column', wrong[1], cells)}`;
   return (
     missing ??

@@ -15,10 +15,10 @@ import { accessOf, tableOf } from './words.js';
  */
 const HEADERS = {
   address:
-    'address addr modbusaddress registeraddress startaddress startingaddress startregister register reg registernumber registernr regno registerno addressdec addresshex registeraddresshex registeraddressdec hexaddress dataaddress offset modbusregister adresse registeradresse pointaddress id | addr address adresse register',
+    'address addr modbusaddress registeraddress startaddress startingaddress startregister register reg registernumber registernr regno registerno addressdec addresshex registeraddresshex registeraddressdec hexaddress dataaddress offset protocoloffset modbusregister adresse registeradresse pointaddress coil discreteinput inputregister holdingregister registers id | addr address adress adresse register',
   last: 'addrend endaddress lastaddress endregister |',
   name: 'name registername parametername parameter tag tagname variable symbol signal signalname point pointname label field quantityname bezeichnung title metric documentedname item | name title bezeichnung parameter',
-  type: 'type datatype format dataformat dtype typ datentyp datenformat valuetype encoding sizeofvariable size | type format datatype datentyp datenformat variable',
+  type: 'type datatype format dataformat dtype typ datentyp datenformat valuetype encoding sizeofvariable size modbusregister | type format datatype datentyp datenformat variable',
   table:
     'table registertype regtype function functioncode fc modbusfunction functioncodes objecttype memory area space inputtype block registerart registertyp type | table registertype function registerart registertyp',
   scale:
@@ -27,11 +27,11 @@ const HEADERS = {
   decimals: 'decimals decimalplaces precision |',
   unit: 'unit units unitofmeasurement engineeringunit engunits uom einheit | unit units einheit',
   access:
-    'access rw readwrite permission permissions mode accesstype attribute rwaccess zugriff writable clientaccess | access rw readwrite write writable zugriff permission',
+    'access rw readwrite permission permissions mode accesstype attribute rwaccess zugriff writable clientaccess type | access rw readwrite write writable zugriff permission',
   words:
-    'words registers count quantity numberofregisters noofregisters regcount length size len numregs wordcount anzahl anzahlregister länge | length size registers count words anzahl länge',
+    'words registers count quantity numberofregisters noofregisters regcount length size len numregs wordcount wordspan anzahl anzahlregister länge | length size registers count words anzahl länge',
   bytes: 'bytes bytecount lengthbytes sizebytes | bytes',
-  order: 'byteorder wordorder order endian endianness endianess swap |',
+  order: 'byteorder wordorder order endian endianness endianess swap mixedendian |',
   value:
     'value default defaultvalue initial initialvalue example wert standardwert standard vorgabe vorgabewert defaultwert werkseinstellung werkseinstellungen werkswert factorydefault factorysetting initialwert startwert | default standardwert werkseinstellung',
   min: 'min minimum lower minvalue lowerlimit minwert minimalwert mindestwert untergrenze | min minimum',
@@ -101,10 +101,53 @@ export function findColumns(rows: readonly CsvRow[], said: SaidColumns = new Map
   let best: { readonly columns: Columns; readonly score: number } | undefined;
   for (const [i, header] of rows.slice(0, HEADER_ROWS).entries()) {
     const found = rolesOf(header, rows.slice(i + 1, i + 1 + SAMPLE), said);
-    const isUsable = found.columns.of.has('address') && found.columns.of.size > 1;
+    const address = found.columns.of.get('address');
+    // A header of an address is none: its columns were said by their numbers.
+    const isHeader = address !== undefined && !/^\d/.test(header.cells[address] ?? '');
+    const isUsable = isHeader && found.columns.of.size > 1;
     if (isUsable && (!best || found.score > best.score)) best = found;
   }
   return best?.columns;
+}
+
+/** The line of the header of a table that has none. */
+export const NO_HEADER = 0;
+/** The roles that cells alone can show, in the order in which they choose a column. */
+const SHOWN_BY_CELLS = ['address', 'access', 'table', 'type', 'name', 'description'] as const;
+const MOST = 0.9;
+
+/**
+ * The columns of a table without a header, by their numbers from 1: the cells alone say what they hold.
+ * @returns undefined if nothing but the user could say where the addresses are
+ */
+export function columnsWithout(rows: readonly CsvRow[], said: SaidColumns): Columns | undefined {
+  const sample = rows.slice(0, SAMPLE);
+  const width = Math.min(MOST_COLUMNS, Math.max(0, ...sample.map(({ cells }) => cells.length)));
+  const header = { line: NO_HEADER, cells: Array.from({ length: width }, (_, i) => String(i + 1)) };
+  const of = new Map<ColumnRole, number>();
+  for (const [role, name] of said) if (header.cells.includes(name)) of.set(role, Number(name) - 1);
+  const isFree = (column: number) => ![...of.values()].includes(column);
+  for (const role of SHOWN_BY_CELLS) {
+    if (of.has(role)) continue;
+    const found = header.cells.findIndex((_, column) => isFree(column) && doesShow(role, column, sample));
+    if (found >= 0) of.set(role, found);
+  }
+  const isSure = said.has('address') || sample.length > 2;
+  return of.has('address') && of.size > 1 && isSure ? { header, of, near: new Map() } : undefined;
+}
+
+function doesShow(role: (typeof SHOWN_BY_CELLS)[number], column: number, sample: readonly CsvRow[]): boolean {
+  const cells = sample.map(({ cells }) => cells[column] ?? '').filter((cell) => cell !== '');
+  const share = (fits: number) => fits >= MOST * cells.length;
+  const isOneEach = role === 'address' || role === 'name';
+  return (
+    cells.length >= (isOneEach ? MOST : 0.5) * sample.length &&
+    (!isOneEach || share(new Set(cells).size)) &&
+    share(
+      cells.filter((cell) => FITS[role](cell) && (role === 'address' ? /^\d/.test(cell) : isText(cell)))
+        .length,
+    )
+  );
 }
 
 interface Candidate {
@@ -121,10 +164,13 @@ function rolesOf(
   const candidates = header.cells.slice(0, MOST_COLUMNS).flatMap((text, column): Candidate[] => {
     const cells = sample.map(({ cells }) => cells[column] ?? '').filter((cell) => cell !== '');
     const forms = formsOf(text);
+    // A column that has no header of its own is meant by its number.
+    const isMeant = (name = '') =>
+      header.cells.includes(name) ? name === text : name === String(column + 1);
     const isKnown = WORDS.some(({ exact }) => exactRank(forms, exact) !== undefined);
     return WORDS.flatMap(({ role, exact, among }) => {
-      if (said.has(role)) return said.get(role) === text ? [{ column, role, score: 100 }] : [];
-      if ([...said.values()].includes(text)) return [];
+      if (said.has(role)) return isMeant(said.get(role)) ? [{ column, role, score: 100 }] : [];
+      if ([...said.values()].some(isMeant)) return [];
       const ofHeader = headerScore(forms, exact, isKnown ? [] : among);
       const shown = role === 'type' ? cells.map((cell) => typeText(text, cell)) : cells;
       const score = ofHeader === 0 ? 0 : ofHeader + cellScore(role, shown);
@@ -202,7 +248,10 @@ function cellScore(role: ColumnRole, cells: readonly string[]): number {
 }
 
 const isNumber = (cell: string) => decimalOf(cell) !== undefined;
-const isCount = (cell: string) => /^\d{1,4}(?:\s*(?:bytes?|words?|registers?))?$/i.test(cell);
+/** The most bytes, or registers, of a value. Greater numbers are addresses. */
+const MOST_COUNTED = 250;
+const isCount = (cell: string) =>
+  /^\d{1,4}(?:\s*(?:bytes?|words?|registers?))?$/i.test(cell) && Number.parseInt(cell, 10) <= MOST_COUNTED;
 const isText = (cell: string) => /\p{L}/u.test(cell);
 
 const FITS: Readonly<Record<ColumnRole, (cell: string) => boolean>> = {
@@ -215,7 +264,7 @@ const FITS: Readonly<Record<ColumnRole, (cell: string) => boolean>> = {
   divisor: (cell) => scaleOf(cell) !== undefined || /^[-–]+$/.test(cell),
   decimals: isNumber,
   unit: (cell) => cell.length < 20 && !/^\d+$/.test(cell),
-  access: (cell) => accessOf(cell) !== undefined,
+  access: (cell) => isText(cell) && accessOf(cell) !== undefined,
   words: isCount,
   bytes: isCount,
   order: isText,

@@ -65,7 +65,7 @@ export class TableReader {
       ...{ address, table: word?.table },
       isWord: (dataTypeOf(this.#text.of(row, 'type'), 1)?.type ?? 'bit') !== 'bit',
     }));
-    const found = numbersFrom(all);
+    const found = this.#numbersIn(all);
     const style = {
       isHex,
       ...(base === undefined
@@ -78,13 +78,28 @@ export class TableReader {
     return this.#preview(style);
   }
 
+  /** How addresses count. Identifiers, as NIBE has them, are no register numbers unless they are too great for the wire. */
+  #numbersIn(all: Parameters<typeof numbersFrom>[0]): ReturnType<typeof numbersFrom> {
+    const found = numbersFrom(all);
+    const areIds = /^id$/i.test(this.#text.headerOf('address') ?? '');
+    return areIds && found.numbersFrom !== undefined && !found.haveSix
+      ? { numbersFrom: undefined, others: all.length }
+      : found;
+  }
+
   #note(row: CsvRow, message: string): void {
     this.#collector.note(`line ${row.line}`, message);
   }
 
+  /** The table that the header of the addresses names, as "Coil" or "Input Register", or the title of the table. */
+  #titled(): TableName | undefined {
+    const header = this.#text.headerOf('address') ?? '';
+    return (/\p{L}/u.test(header) ? tableOf(header)?.table : undefined) ?? tableOfTitle(this.#title);
+  }
+
   /** The rows with addresses. A title between them may name the table of those that follow. */
   #placedRows(isHex: boolean): PlacedRow[] {
-    let titled = tableOfTitle(this.#title);
+    let titled = this.#titled();
     return this.#rows.flatMap((row) => {
       const text = this.#text.of(row, 'address');
       const address = writtenAddress(text, isHex);
@@ -160,15 +175,16 @@ export class TableReader {
     if (style.numbersFrom !== undefined && !number)
       this.#note(row, `${written.number} is no register number, so it is taken as on the wire`);
     const address = number?.address ?? written.number - (this.#extras.base === '1' ? 1 : 0);
-    const bit = written.bit ?? this.#text.whole(row, 'bit');
     const text = written.isString ? 'string' : this.#text.of(row, 'type');
     const words =
       written.words ??
       this.#words(row) ??
       this.#until(row, written) ??
       this.#lengthUntil(row, text, written.number, next);
-    const found = (text === '' ? untyped(words) : dataTypeOf(text, words)) ?? this.#unknown(row, text, words);
-    const data = this.#signed(row, text, this.#filled(found, words));
+    const known = text === '' ? untyped(words) : dataTypeOf(text, words);
+    const filled = this.#filled(known ?? this.#unknown(row, text, words), words);
+    const data = text !== '' && known && !known.assumed ? filled : this.#signed(row, filled);
+    const bit = written.bit ?? this.#text.whole(row, 'bit') ?? data.bit;
     const isFarEnough = next !== undefined && next - written.number >= 2 && data.type === 'float32';
     if (data.assumed && !isFarEnough) this.#note(row, `type ${quote(text)} ${data.assumed}`);
     const isBit = data.type === 'bit' && bit === undefined;
@@ -210,13 +226,12 @@ export class TableReader {
   }
 
   /** A whole number is signed if its limits or its default are negative, and its type does not say. */
-  #signed(row: CsvRow, text: string, data: DataType): DataType {
-    const says = text !== '' && !data.assumed;
+  #signed(row: CsvRow, data: DataType): DataType {
     const isNegative = [this.#text.decimal(row, 'min', false), this.#text.decimal(row, 'value', false)].some(
       (each) => each !== undefined && each < 0,
     );
     const { type } = data;
-    if (says || !isNegative || (type !== 'uint16' && type !== 'uint32' && type !== 'uint64')) return data;
+    if (!isNegative || (type !== 'uint16' && type !== 'uint32' && type !== 'uint64')) return data;
     return { ...data, type: SIGNED[type] };
   }
 
@@ -224,8 +239,8 @@ export class TableReader {
   #unknown(row: CsvRow, text: string, length = 1): DataType {
     // A length that no read can have is none: a table with 1e9 there must not be served register by register.
     const words = Number.isInteger(length) && length >= 1 && length <= MAX_REGISTERS_READ ? length : 1;
-    const registers = words === 1 ? 'a register' : `${words} registers`;
-    this.#note(row, `type ${quote(text)}: not known, so ${this.#called(row)} is served as ${registers}`);
+    const what = text === '' ? `no type for ${words} registers` : `type ${quote(text)}: not known`;
+    this.#note(row, `${what}, so ${words === 1 ? 'a plain register is' : 'plain registers are'} served`);
     return { type: 'uint16', rest: words - 1 };
   }
 
@@ -339,8 +354,7 @@ export class TableReader {
     });
     const columns = [...of.values()];
     const unused = header.cells.filter((cell, i) => cell !== '' && !columns.includes(i));
-    const isTold =
-      of.has('table') || style.numbersFrom !== undefined || this.#extras.table || tableOfTitle(this.#title);
+    const isTold = of.has('table') || style.numbersFrom !== undefined || this.#extras.table || this.#titled();
     const defaults = [
       ...(isTold ? [] : ['no column says the table: holding registers, and coils for bits']),
       ...(of.has('type') ? [] : ['no column says the type: uint16']),
