@@ -40,7 +40,12 @@ export function learnFiles(
   const { exchanges } = conversation;
   const notes = [...logs.flatMap((log) => log.notes), ...conversation.notes];
   const [first] = frames;
-  if (!first) return failure([...notes, 'no line has the bytes of a frame'].join('\n'));
+  if (!first) {
+    const nothing = files.some(isCapture)
+      ? 'no packet has a frame of Modbus'
+      : 'no line has the bytes of a frame';
+    return failure([...notes, nothing].join('\n'));
+  }
   const isOfCapture = first.text === undefined;
   const place = `${isOfCapture ? 'packet' : 'line'} ${first.line}`;
   if (exchanges.length === 0) {

@@ -84,7 +84,7 @@ export class Recording {
       this.#cut('Values moved too often for a file, so some stand still before the end');
     }
     const end = Math.max(this.#length, (moves.at(-1) as [number, number])[0] + 0.1);
-    const written = moves.map(([ms, value]) => `${ms / 1000} ${value}`);
+    const written = moves.map(([ms, value]) => `${Number((ms / 1000).toFixed(4))} ${value}`);
     const values = [...written, Math.ceil(10 * end) / 10_000].join(', ');
     this.#left -= values.length;
     return { recorded: { values, ...(this.#recorded.loop && { loop: true }) } };

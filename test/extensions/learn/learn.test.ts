@@ -451,6 +451,11 @@ ${hex(rtu('03 02 0922'))}
   ])('without a request is refused: %j', (text, problem) => {
     expect(learnFiles([Buffer.from(text)], 'log')).toEqual({ ok: false, error: problem });
   });
+
+  it('without a frame is refused, a capture too', () => {
+    const nothing = { ok: false, error: 'no packet has a frame of Modbus' };
+    expect(learnFiles([pcap(1, packet({ from: 40_000, to: 502, hex: '' }))], 'night.pcap')).toEqual(nothing);
+  });
 });
 
 describe('a capture', () => {

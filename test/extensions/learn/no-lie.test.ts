@@ -292,7 +292,7 @@ describe('a second reading of the log', () => {
     );
     expect(countsOfCapture(file)).toEqual({ requests: 2, replies: 1 });
     expect(compared(learned(file).learned, { requests: 2, replies: 1 })).toBe(
-      'by its headers, the capture has 2 requests and 1 reply, as many as were learned',
+      'by its headers, the capture has 2 different reads and 1 different reply to them, as many as were learned',
     );
   });
 });

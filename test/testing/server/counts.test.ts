@@ -42,3 +42,14 @@ it('a server that was not asked for its identification is not one without', asyn
   const asked = await testModel(answering(modelDevice()), { checks: ['identification'] });
   expect(cardText(asked)).toMatch(/^A server without identification · /);
 });
+
+it('a server whose identification is empty has no empty name', async () => {
+  const answer = answering(modelDevice());
+  const serverTest = await testModel(
+    (pdu) => (pdu[0] === 43 ? [0x2b, 0x0e, pdu[2] ?? 0, 0x83, 0, 0, 0] : answer(pdu)),
+    { checks: ['identification'] },
+  );
+  const card = cardText(serverTest);
+  expect(card).toMatch(/^A server · /);
+  expect(card).not.toContain('; level');
+});

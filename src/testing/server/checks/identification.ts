@@ -77,7 +77,7 @@ async function basic(bench: Bench): Promise<Judged> {
   if ('verdict' in read) return read;
   const { objects, level } = read;
   const names = [...objects].sort((a, b) => a[0] - b[0]).map(([, text]) => text);
-  bench.facts.vendor = names;
+  if (names.length > 0) bench.facts.vendor = names;
   bench.facts.identificationLevel = level;
   const missing = [0, 1, 2].filter((id) => !objects.has(id));
   if (missing.length > 0)
