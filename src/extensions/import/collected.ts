@@ -16,7 +16,7 @@ export interface ImportExtras {
   readonly substitutions?: ReadonlyMap<string, string>;
   /** True when default values of a table are in the unit of the value, and not as it is stored. */
   readonly inUnits?: boolean;
-  /** The headers of columns of a table by what they hold, where the user has said so. */
+  /** What columns of a table hold, by their headers, where the user has said so. */
   readonly columns?: ReadonlyMap<string, string>;
   /** How the addresses of a table count: as on the wire, from 1, or as register numbers such as 40001. */
   readonly base?: 'wire' | '1' | 'entity';
@@ -45,9 +45,31 @@ interface ImportedLine {
   readonly devices: readonly ImportedDevice[];
 }
 
+/** How a column of a table was understood. */
+export interface ColumnReading {
+  readonly header: string;
+  /** What it holds; absent if it is not used. */
+  readonly role?: string;
+  /** What that means here, in words. */
+  readonly meaning?: string;
+  /** The header of a column that came near for the same. */
+  readonly near?: string;
+}
+
+/** A table of a file as it was understood. */
+export interface TableReading {
+  /** The line of its header; 0 if it has none. */
+  readonly line: number;
+  readonly columns: readonly ColumnReading[];
+  /** The cells of its first rows. */
+  readonly rows: readonly (readonly string[])[];
+}
+
 export interface Imported {
   /** The kind of file, in words. */
   readonly what: string;
+  /** The tables of a file that consists of tables. */
+  readonly tables?: readonly TableReading[];
   /** How the file was understood, a line of text each. */
   readonly preview: readonly string[];
   readonly lines: readonly ImportedLine[];

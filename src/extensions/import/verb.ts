@@ -5,11 +5,9 @@ import { failure } from '../../common/result.js';
 import { counted } from '../../common/words.js';
 import { readBytes } from '../../document/text/read-file.js';
 import type { ImportCommand } from './command.js';
-import { decodedText, importText } from './import.js';
+import { decodedText, importText, LARGEST_BYTES } from './import.js';
 import { noteText, placeProblem, writeNative } from './write.js';
 
-/** Largest file, in bytes. A file of 10,000 registers has about 1 MB. */
-const LARGEST_BYTES = 4 * 1024 * 1024;
 const MOST_PRINTED = 50;
 
 /**

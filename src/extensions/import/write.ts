@@ -185,6 +185,7 @@ function oneLine(text: string): string {
 interface WrittenFile {
   readonly text: string;
   readonly notes: readonly Note[];
+  readonly devices: readonly { readonly name: string; readonly unit: number; readonly entry: object }[];
   /** The content of each device, a line of text each. */
   readonly summary: readonly string[];
   readonly values: number;
@@ -231,6 +232,10 @@ export function writeNative(imported: Imported, source: string, place: Place = {
     })),
   }));
   const all = lines.flatMap(({ devices }) => devices);
+  const made = all.map(({ name, device: { unit, whole }, entries: { tables } }) => ({
+    ...{ name, unit },
+    entry: whole?.entry ?? { registers: registersOf((table) => tables.get(table)) },
+  }));
   const notes = [...imported.notes, ...all.flatMap(({ entries }) => entries.notes)];
   const text = nativeText({
     remarks: [
@@ -239,10 +244,7 @@ export function writeNative(imported: Imported, source: string, place: Place = {
       ...lines.flatMap(({ name, original }) => (original ? [`Line ${name} stands for ${original}.`] : [])),
       ...(notes.length > 0 ? ['', 'Not understood, or not kept:', ...notes.map(noteText)] : []),
     ],
-    devices: all.map(({ name, device: { whole }, entries: { tables } }) => [
-      name,
-      whole?.entry ?? { registers: registersOf((table) => tables.get(table)) },
-    ]),
+    devices: made.map(({ name, entry }) => [name, entry]),
     lines: lines.map(({ name, devices }) => ({
       name: place.serial === undefined ? name : 'bus',
       ...(place.serial === undefined ? { kind: 'tcp' } : { kind: 'rtu', path: place.serial }),
@@ -251,8 +253,7 @@ export function writeNative(imported: Imported, source: string, place: Place = {
     ...(place.port !== undefined && { firstPort: place.port }),
   });
   return {
-    text,
-    notes,
+    ...{ text, notes, devices: made },
     summary: all.map(summaryOf),
     values: all.reduce(
       (sum, { device, entries }) =>

@@ -233,9 +233,9 @@ describe('a word of the user', () => {
 
   it('decides what a column holds, how addresses count and the table, and stands in the file', () => {
     const columns = new Map([
-      ['address', 'Kennung'],
-      ['name', 'Was'],
-      ['type', 'Form'],
+      ['Kennung', 'address'],
+      ['Was', 'name'],
+      ['Form', 'type'],
     ]);
     const result = read({ columns, base: '1', table: 'input' });
     if (!result.ok) throw new Error(result.error);
@@ -257,8 +257,8 @@ describe('a word of the user', () => {
   });
 
   it.each([
-    [new Map([['adress', 'Kennung']]), 'unknown column "adress", did you mean "address"?'],
-    [new Map([['address', 'Kenung']]), '--column address: unknown column "Kenung", did you mean "Kennung"?'],
+    [new Map([['Kennung', 'adress']]), 'unknown column "adress", did you mean "address"?'],
+    [new Map([['Kenung', 'address']]), '--column address: unknown column "Kenung", did you mean "Kennung"?'],
   ])('that fits nothing is refused: %#', (columns, error) => {
     expect(read({ columns })).toMatchObject({ ok: false, error: expect.stringContaining(error) });
   });
@@ -369,8 +369,8 @@ describe('a table of a public file', () => {
     expect(hexadecimal.registers.holding?.map(({ address }) => address)).toEqual([0, 2, 10]);
     const said = importText('a;7;x\nb;9;y\n', 'x.csv', undefined, {
       columns: new Map([
-        ['address', '2'],
-        ['name', '1'],
+        ['2', 'address'],
+        ['1', 'name'],
       ]),
     });
     if (!said.ok) throw new Error(said.error);

@@ -49,7 +49,9 @@ const HEADERS = {
 
 /** What a column can hold. */
 export type ColumnRole = keyof typeof HEADERS;
-export const COLUMN_ROLES = Object.keys(HEADERS) as ColumnRole[];
+const COLUMN_ROLES = Object.keys(HEADERS) as ColumnRole[];
+/** What a user may say of a column: `none` is one that is not used. */
+export const SAID_ROLES = [...COLUMN_ROLES, 'none'] as const;
 
 const WORDS = COLUMN_ROLES.map((role) => {
   const [exact = '', among = ''] = HEADERS[role].split('|');
@@ -64,8 +66,8 @@ export interface Columns {
   readonly near: ReadonlyMap<ColumnRole, number>;
 }
 
-/** What a user has said of columns: their headers by what they hold. */
-export type SaidColumns = ReadonlyMap<ColumnRole, string>;
+/** What a user has said of columns, by their headers, or by their numbers from 1. */
+export type SaidColumns = ReadonlyMap<string, (typeof SAID_ROLES)[number]>;
 
 /** The most columns that are looked at: each is weighed for each role, in each row that may be the header. */
 export const MOST_COLUMNS = 500;
@@ -74,6 +76,8 @@ const SAMPLE = 300;
 /** The score of a header that is exactly one of the words, and of one that has such a word among others. */
 const EXACT = 10;
 const AMONG = 5;
+/** The score of what a user has said. */
+const SAID = 100;
 /** The least score with which a column is used. */
 const LEAST = 4;
 /** Scores that differ by less are near. */
@@ -125,14 +129,15 @@ export function columnsWithout(rows: readonly CsvRow[], said: SaidColumns): Colu
   const width = Math.min(MOST_COLUMNS, Math.max(0, ...sample.map(({ cells }) => cells.length)));
   const header = { line: NO_HEADER, cells: Array.from({ length: width }, (_, i) => String(i + 1)) };
   const of = new Map<ColumnRole, number>();
-  for (const [role, name] of said) if (header.cells.includes(name)) of.set(role, Number(name) - 1);
-  const isFree = (column: number) => ![...of.values()].includes(column);
+  for (const [name, role] of said)
+    if (role !== 'none' && header.cells.includes(name)) of.set(role, Number(name) - 1);
+  const isFree = (column: number) => !said.has(String(column + 1)) && ![...of.values()].includes(column);
   for (const role of SHOWN_BY_CELLS) {
     if (of.has(role)) continue;
     const found = header.cells.findIndex((_, column) => isFree(column) && doesShow(role, column, sample));
     if (found >= 0) of.set(role, found);
   }
-  const isSure = said.has('address') || sample.length > 2;
+  const isSure = [...said.values()].includes('address') || sample.length > 2;
   return of.has('address') && of.size > 1 && isSure ? { header, of, near: new Map() } : undefined;
 }
 
@@ -161,16 +166,17 @@ function rolesOf(
   sample: readonly CsvRow[],
   said: SaidColumns,
 ): { readonly columns: Columns; readonly score: number } {
+  const taken = new Set<string>(said.values());
   const candidates = header.cells.slice(0, MOST_COLUMNS).flatMap((text, column): Candidate[] => {
     const cells = sample.map(({ cells }) => cells[column] ?? '').filter((cell) => cell !== '');
     const forms = formsOf(text);
     // A column that has no header of its own is meant by its number.
-    const isMeant = (name = '') =>
-      header.cells.includes(name) ? name === text : name === String(column + 1);
+    const number = String(column + 1);
+    const meant = said.get(text) ?? (header.cells.includes(number) ? undefined : said.get(number));
+    if (meant !== undefined) return meant === 'none' ? [] : [{ column, role: meant, score: SAID }];
     const isKnown = WORDS.some(({ exact }) => exactRank(forms, exact) !== undefined);
     return WORDS.flatMap(({ role, exact, among }) => {
-      if (said.has(role)) return isMeant(said.get(role)) ? [{ column, role, score: 100 }] : [];
-      if ([...said.values()].some(isMeant)) return [];
+      if (taken.has(role)) return [];
       const ofHeader = headerScore(forms, exact, isKnown ? [] : among);
       const shown = role === 'type' ? cells.map((cell) => typeText(text, cell)) : cells;
       const score = ofHeader === 0 ? 0 : ofHeader + cellScore(role, shown);

@@ -1,8 +1,16 @@
+import { compact } from '../../../common/compact.js';
 import { quote } from '../../../common/schema/problem.js';
 import { CELLS_PER_VALUE } from '../../../device/registers/cell-type.js';
 import { isOfBits, type TableName } from '../../../device/tables.js';
 import { MAX_REGISTERS_READ } from '../../../modbus/protocol/limits.js';
-import { type Collector, type FoundValue, type ImportExtras, middleOf } from '../collected.js';
+import {
+  type Collector,
+  type ColumnReading,
+  type FoundValue,
+  type ImportExtras,
+  middleOf,
+  type TableReading,
+} from '../collected.js';
 import { type DataType, dataTypeOf, orderOf } from '../data-types.js';
 import {
   type AddressStyle,
@@ -13,10 +21,13 @@ import {
   writtenAddress,
 } from './addresses.js';
 import { unitOf } from './numbers.js';
-import type { ColumnRole, Columns } from './roles.js';
+import { type ColumnRole, type Columns, MOST_COLUMNS } from './roles.js';
 import type { CsvRow } from './rows.js';
 import { TableText } from './table-text.js';
 import { accessOf, type TableWord, tableOf, tableOfTitle } from './words.js';
+
+/** The rows of a table that show what its columns hold. */
+const ROWS_SHOWN = 6;
 
 /** A row whose address is understood. */
 interface PlacedRow {
@@ -54,7 +65,7 @@ export class TableReader {
   }
 
   /** Reads all rows. @returns how the columns were understood */
-  read(device: string): string[] {
+  read(device: string): { readonly reading: TableReading; readonly preview: readonly string[] } {
     const isHex = areHex(
       this.#text.headerOf('address') ?? '',
       this.#rows.map((row) => this.#text.of(row, 'address')).filter((cell) => cell !== ''),
@@ -75,7 +86,8 @@ export class TableReader {
     this.#countsBytes = this.#doesCountBytes(placed);
     this.#inUnits ||= this.#hasDefaultsInUnits();
     for (const [i, each] of placed.entries()) this.#take(each, placed[i + 1]?.address.number, style, device);
-    return this.#preview(style);
+    const reading = this.#reading(style);
+    return { reading, preview: this.#preview(reading, style) };
   }
 
   /** How addresses count. Identifiers, as NIBE has them, are no register numbers unless they are too great for the wire. */
@@ -328,7 +340,7 @@ export class TableReader {
     return access === true && table !== 'discrete' && table !== 'input';
   }
 
-  #preview(style: AddressStyle): string[] {
+  #reading(style: AddressStyle): TableReading {
     const meaning: Partial<Record<ColumnRole, string>> = {
       address: this.#addressesIn(style),
       scale: 'value = stored × this',
@@ -344,22 +356,39 @@ export class TableReader {
       unit: 'the unit of the value',
     };
     const { header, of, near } = this.#columns;
-    const titleOf = (column: number) => quote(header.cells[column] ?? '');
-    const inOrder = [...of].sort(([, one], [, other]) => one - other);
-    const used = inOrder.map(([role, column]) => {
-      const said = meaning[role];
+    const roles = new Map([...of].map(([role, column]) => [column, role]));
+    const columns = header.cells.map((cell, column): ColumnReading => {
+      const role = roles.get(column);
+      if (role === undefined) return { header: cell };
       const other = near.get(role);
-      const runnerUp = other === undefined ? '' : ` (or column ${titleOf(other)}: --column ${role}=…)`;
-      return `column ${titleOf(column)}: ${role}${said ? `, ${said}` : ''}${runnerUp}`;
+      return {
+        header: cell,
+        role,
+        ...compact({
+          meaning: meaning[role],
+          near: other === undefined ? undefined : (header.cells[other] ?? ''),
+        }),
+      };
     });
-    const columns = [...of.values()];
-    const unused = header.cells.filter((cell, i) => cell !== '' && !columns.includes(i));
+    const rows = this.#rows.slice(0, ROWS_SHOWN).map(({ cells }) => cells.slice(0, MOST_COLUMNS));
+    return { line: header.line, columns, rows };
+  }
+
+  /** How the columns were understood, a line of text each: first those that are used. */
+  #preview({ columns }: TableReading, style: AddressStyle): string[] {
+    const used = columns.flatMap(({ header, role, meaning, near }) => {
+      if (role === undefined) return [];
+      const runnerUp = near === undefined ? '' : ` (or column ${quote(near)}: --column ${role}=…)`;
+      return `column ${quote(header)}: ${role}${meaning ? `, ${meaning}` : ''}${runnerUp}`;
+    });
+    const unused = columns.filter(({ header, role }) => header !== '' && role === undefined);
+    const { of } = this.#columns;
     const isTold = of.has('table') || style.numbersFrom !== undefined || this.#extras.table || this.#titled();
     const defaults = [
       ...(isTold ? [] : ['no column says the table: holding registers, and coils for bits']),
       ...(of.has('type') ? [] : ['no column says the type: uint16']),
     ];
-    return [...used, ...unused.map((cell) => `column ${quote(cell)}: not used`), ...defaults];
+    return [...used, ...unused.map(({ header }) => `column ${quote(header)}: not used`), ...defaults];
   }
 
   #addressesIn({ numbersFrom: from, others, isHex }: AddressStyle): string {

@@ -277,7 +277,7 @@ export function LinesView() {
   const [device = ''] = [...(known?.values() ?? [])].flatMap(({ units }) => Object.values(units));
   return html`<div class="stack"><div class="flow apart">
       <span>${overview}</span>
-      <span class="flow end"><${ConfigurationButtons} />
+      <span class="flow end"><a href=${hrefOf('import')}>Import a table</a><${ConfigurationButtons} />
         <${Button} kind="main" writes disabled=${!known} onClick=${put(isAdding, true)}>Add a line<//></span>
     </div>
     <${ScoreBar} />
