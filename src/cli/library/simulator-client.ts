@@ -12,7 +12,7 @@ import type {
   PowerRequest,
 } from '../../simulator/commands/schemas/device.js';
 import type { PastRules, RuleView } from '../../simulator/commands/schemas/fault.js';
-import type { importedSchema, importRequest } from '../../simulator/commands/schemas/imported.js';
+import type { ImportedView, ImportRequest } from '../../simulator/commands/schemas/imported.js';
 import type { LineView } from '../../simulator/commands/schemas/line.js';
 import type { ConfigurationChange } from '../../simulator/commands/schemas/program.js';
 import type {
@@ -390,11 +390,7 @@ function pageQuery({ filter, after }: Span, waitMs: number): URLSearchParams {
   });
 }
 
-/** A file of another program, and what is said of it. */
-export type ImportRequest = z.input<typeof importRequest>;
-
-/** How a file was understood, and its devices, as REST shows it. */
-export type ImportedView = z.infer<typeof importedSchema>;
+export type { ImportedView, ImportRequest };
 
 /** The operations that a test has on a simulator, in its own process or elsewhere. */
 export interface SimulatorClient {

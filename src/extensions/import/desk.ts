@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { compact } from '../../common/compact.js';
 import { type Asked, askedHere } from '../../common/work.js';
 import { refuse } from '../../remote/api/answers.js';
@@ -6,9 +5,13 @@ import { Places } from '../../remote/api/connection-limit.js';
 import type { ApiContext } from '../../remote/api/desk.js';
 import type { ExtensionPart } from '../../remote/api/extension.js';
 import { refusal } from '../../simulator/commands/refusal.js';
-import { importedSchema, importRequest } from '../../simulator/commands/schemas/imported.js';
+import {
+  type ImportRequest,
+  importedSchema,
+  importRequest,
+  LARGEST_IMPORT,
+} from '../../simulator/commands/schemas/imported.js';
 import { failures } from '../../simulator/commands/schemas/problem.js';
-import { LARGEST_BYTES } from './import.js';
 import type { FromImporter, ToImporter } from './importing.js';
 
 /** `/api/v1/import`: devices from a file of another program. Nothing of the simulator changes. */
@@ -22,11 +25,13 @@ export function importAtDesk(desk: ApiContext): ExtensionPart {
           description:
             'Reads a table of registers, or the configuration of a client, as `modbus-sim import` does, and shows how it was understood. The devices are not added. See docs/import.md.',
           schema: { body: importRequest },
-          maxBytes: Math.ceil(LARGEST_BYTES / 3) * 4 + 64 * 1024,
+          maxBytes: Math.ceil(LARGEST_IMPORT / 3) * 4 + 64 * 1024,
           handle: (request, reply) => {
-            const { file, content, from, columns, base, table, defaults } = request.body as z.infer<
-              typeof importRequest
-            >;
+            const { file, content, from, columns, base, table, defaults } = request.body as ImportRequest;
+            const bytes = new Uint8Array(Buffer.from(content, 'base64'));
+            const unusable = (message: string) =>
+              refuse(request, reply, refusal('import.unusable', '', `${file} ${message}`));
+            if (bytes.length > LARGEST_IMPORT) return unusable(`has more than ${LARGEST_IMPORT} bytes`);
             let importer: Asked<ToImporter, FromImporter> | undefined;
             const work = async () => {
               importer = desk.beginWork?.('import') ?? (await importingHere());
@@ -35,11 +40,9 @@ export function importAtDesk(desk: ApiContext): ExtensionPart {
                 inUnits: defaults === 'units',
                 columns: new Map(Object.entries(columns ?? {})),
               };
-              const bytes = new Uint8Array(Buffer.from(content, 'base64'));
               const question = { bytes, file, extras, ...compact({ from }) };
               const answer = await answerOf(importer, question, () => reply.raw.destroyed);
-              if (answer.kind === 'unusable')
-                return refuse(request, reply, refusal('import.unusable', '', `${file} ${answer.message}`));
+              if (answer.kind === 'unusable') return unusable(answer.message);
               const { kind: _, ...imported } = answer;
               return reply.send(imported);
             };

@@ -16,9 +16,6 @@ import { importSunspec, isSunspec } from './sunspec/sunspec.js';
 import { importTelegraf } from './telegraf.js';
 import { importWirenBoard } from './wiren-board.js';
 
-/** Largest file, in bytes. A file of 10,000 registers has about 1 MB. */
-export const LARGEST_BYTES = 4 * 1024 * 1024;
-
 /** A kind of file that can be imported, with its name in `--from`. */
 interface FileKind {
   readonly name: string;

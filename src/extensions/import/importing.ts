@@ -1,6 +1,6 @@
 import type { ImportExtras, Imported, Note } from './collected.js';
 import { tableSeen } from './csv/csv.js';
-import { decodedText, importText, LARGEST_BYTES } from './import.js';
+import { decodedText, importText } from './import.js';
 import { writeNative } from './write.js';
 
 /** A question to `importing`: the bytes of a file, its name, and what is said of it. */
@@ -32,8 +32,6 @@ export function* importing(): Generator<FromImporter, FromImporter, ToImporter> 
 }
 
 function importedFile({ bytes, file, from, extras }: ToImporter): FromImporter {
-  if (bytes.length > LARGEST_BYTES)
-    return { kind: 'unusable', message: `has more than ${LARGEST_BYTES} bytes` };
   const decoded = decodedText(bytes);
   const imported = decoded.ok ? importText(decoded.value.text, file, from, extras) : decoded;
   if (!imported.ok) {

@@ -49,9 +49,7 @@ export function importCsv(text: string, device: string, extras: ImportExtras = {
   const headers = tables.map(({ line }) => line);
   if (headers.length === 0) return failure(lacking(blocks, said));
   const decided = decisionsIn(extras);
-  const how = areMarkdown
-    ? 'tables of Markdown'
-    : `CSV, separated by ${SEPARATOR_NAMES[separator ?? ',']}`;
+  const how = areMarkdown ? 'tables of Markdown' : `CSV, separated by ${SEPARATOR_NAMES[separator ?? ',']}`;
   const where =
     headers[0] === NO_HEADER
       ? 'without a header, so its columns have numbers'

@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { section } from '../../../common/schema/parts.js';
 import { TABLE_NAMES } from '../../../device/tables.js';
 
+/** Largest file that is imported, in bytes. A file of 10,000 registers has about 1 MB. */
+export const LARGEST_IMPORT = 4 * 1024 * 1024;
+
 const text = z.string();
 const note = section({
   location: text.describe('Where it is first, such as `line 12`.'),
@@ -30,6 +33,9 @@ export const importRequest = section({
     },
   ],
 });
+
+/** A file of another program, and what is said of it. */
+export type ImportRequest = z.input<typeof importRequest>;
 
 /** What became of an imported file. */
 export const importedSchema = section({
@@ -66,3 +72,6 @@ export const importedSchema = section({
   problem: text.optional().describe('Why nothing came of a table whose columns were not understood.'),
   text: text.describe('The native file.'),
 }).describe('How the file was understood, and its devices.');
+
+/** How a file was understood, and its devices, as REST shows it. */
+export type ImportedView = z.infer<typeof importedSchema>;

@@ -1,11 +1,9 @@
-import type { z } from 'zod';
-import type { importedSchema, importRequest } from '../../../../simulator/commands/schemas/imported.js';
+import type { ImportedView, ImportRequest } from '../../../../simulator/commands/schemas/imported.js';
 
-/** How a file was understood. */
-export type Imported = z.infer<typeof importedSchema>;
+export type Imported = ImportedView;
 
 /** What is said of a file: how its columns, addresses and defaults are meant. */
-export type Said = Pick<z.input<typeof importRequest>, 'columns' | 'base' | 'table' | 'defaults'>;
+export type Said = Pick<ImportRequest, 'columns' | 'base' | 'table' | 'defaults'>;
 
 /** The uses of a column, as they are chosen. */
 export const USES: readonly (readonly [role: string, text: string])[] = [
