@@ -40,7 +40,7 @@ export const comebacks = signal(0);
 export const readUpTo = signal(0);
 
 /**
- * The events of one animation frame, in their order. An event of kind `left out` stands for events that the
+ * The events of a fifth of a second, in their order. An event of kind `left out` stands for events that the
  * simulator has dropped.
  */
 export type Batch = readonly StreamedView[];
@@ -53,7 +53,7 @@ interface TrafficFollower {
   readonly filter: URLSearchParams;
   /** Sequence number after which the traffic begins; without it, it begins with the next event. */
   readonly after?: number;
-  /** Called at most once per animation frame. */
+  /** Called at most every 200 ms. */
   readonly onBatch: (batch: Batch) => void;
   /**
    * Called when the simulator refuses the filter, for example because a line is gone. No more batches follow.
@@ -70,6 +70,8 @@ const RESTARTING = 'rest.restarting';
 const SILENCE_MS = 5000;
 /** Time between two batches of a hidden page, in ms. Hidden pages get no animation frames. */
 const HIDDEN_FRAME_MS = 1000;
+/** The shortest time between two batches, in ms: more often is more work, and no eye reads it. */
+const BATCH_MS = 200;
 
 let follower: TrafficFollower | undefined;
 let after: number | undefined;
@@ -80,6 +82,10 @@ let served: TrafficFollower | undefined;
 /** Aborts the present connection; the next one is then opened at once. */
 let current = new AbortController();
 const pending: StreamedView[] = [];
+/** When the last batch was handed over, by `performance.now()`. */
+let handedOver = Number.NEGATIVE_INFINITY;
+/** True from a message of traffic to the next batch. */
+let isDue = false;
 /**
  * False after a break until the next summary tells whether it is still the same run of the simulator. Events
  * wait until then.
@@ -129,8 +135,8 @@ export async function keepConnected(): Promise<void> {
     else if (served === whoFollows()) {
       const { id, data } = step;
       if (data !== undefined) take(JSON.parse(data) as StreamedView[] | Summary);
-      if (id !== undefined && served === follower) readUpTo.value = after = Number(id);
-      if (pending.length >= MOST_PENDING) await nextFrame();
+      if (id !== undefined && served === follower) after = Number(id);
+      if (pending.length >= MOST_PENDING) await nextFrame(0);
     }
   }
 }
@@ -170,12 +176,19 @@ function take(message: StreamedView[] | Summary): void {
     takeSummary(message);
     return;
   }
-  if (pending.length === 0) void nextFrame().then(handOver);
   for (const event of message) pending.push(event);
+  if (isDue) return;
+  isDue = true;
+  void nextFrame(handedOver + BATCH_MS - performance.now()).then(() => {
+    isDue = false;
+    handedOver = performance.now();
+    handOver();
+  });
 }
 
 function handOver(): void {
   if (!isKnown) return;
+  if (after !== undefined) readUpTo.value = after;
   const batch = pending.splice(0);
   if (batch.length > 0) follower?.onBatch(batch);
 }
@@ -202,9 +215,10 @@ function takeSummary(next: Summary): void {
   } else handOver();
 }
 
-/** Resolves at the next animation frame, or after a second if there is none. */
-function nextFrame(): Promise<void> {
-  return new Promise((resolve) => {
+/** Resolves at the first animation frame after so many ms, or a second later if there is none. */
+async function nextFrame(pause: number): Promise<void> {
+  if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
+  await new Promise<void>((resolve) => {
     const done = () => {
       cancelAnimationFrame(frame);
       clearTimeout(timer);

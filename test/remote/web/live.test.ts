@@ -1,5 +1,12 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { connection, followTraffic, keepConnected, restarts, summary } from '../../../src/remote/web/live.js';
+import {
+  connection,
+  followTraffic,
+  keepConnected,
+  readUpTo,
+  restarts,
+  summary,
+} from '../../../src/remote/web/live.js';
 import type { StreamedView } from '../../../src/simulator/traffic/view-schema.js';
 import { until } from '../../modbus/transport/socket/raw-client.js';
 import { poll, serve } from './browser.js';
@@ -62,6 +69,25 @@ test('another filter takes effect at once, and the old one tells no more', async
   await until(() => replies.length > 20, 'replies come');
   expect(new Set(replies.map(({ kind }) => kind))).toEqual(new Set(['reply']));
   expect(all.length).toBe(before);
+});
+
+test('fast traffic is handed over a few times a second, and the number read with it', async () => {
+  const served = await serve();
+  origin = served.url;
+  const batches: number[] = [];
+  const began = performance.now();
+  release = followTraffic({
+    filter: new URLSearchParams(),
+    onBatch: (batch) => {
+      expect(readUpTo.value).toBeGreaterThanOrEqual(Math.max(...seqs(batch)));
+      batches.push(batch.length);
+    },
+  });
+  await poll(served);
+  await until(() => batches.reduce((sum, many) => sum + many, 0) > 100, 'traffic comes');
+  // At the beginning and with each summary one may come besides.
+  const seconds = (performance.now() - began) / 1000;
+  expect(batches.length).toBeLessThan(3 + 6.1 * seconds);
 });
 
 test('a simulator that was started anew is noticed', async () => {
