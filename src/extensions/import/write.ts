@@ -47,13 +47,15 @@ function withParts(values: readonly ImportedValue[], notes: Note[]): ImportedVal
     for (const address of addressesOf(value)) owners.set(address, value);
     placed.push(value);
   };
-  for (const value of values.filter(({ part }) => part === undefined)) {
+  const whole = values.filter(({ part }) => part === undefined);
+  for (const value of [...whole.filter(({ rest }) => !rest), ...whole.filter(({ rest }) => rest)]) {
     const addresses = addressesOf(value);
     const owner = addresses.map((address) => owners.get(address)).find((each) => each !== undefined);
     if (owner === undefined) {
       place(value);
       continue;
     }
+    if (value.rest) continue;
     if (value.write) written.add(owner);
     const free = addresses.filter((address) => !owners.has(address));
     for (const address of free) place({ ...bare(value), address });

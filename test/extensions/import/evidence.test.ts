@@ -469,3 +469,15 @@ describe('a table of a public file', () => {
     expect(importText(text, 'bms_canbus.csv', undefined, { base: 'wire' }).ok).toBe(true);
   });
 });
+
+it('a register that a row only counts gives way to a value of its own', () => {
+  const { registers, notes } = imported(
+    'address,count,name,type\n10,2,relays,uint16\n11,1,temperature,int16\n20,2,flags,BIT\n',
+  );
+  expect(registers.holding).toMatchObject([
+    { address: 10, name: 'relays' },
+    { address: 11, name: 'temperature', type: 'int16' },
+    { address: 20, name: 'flags', type: 'uint32' },
+  ]);
+  expect(notes).toEqual([]);
+});

@@ -193,7 +193,9 @@ export class TableReader {
       this.#words(row) ??
       this.#until(row, written) ??
       this.#lengthUntil(row, text, written.number, next);
-    const known = text === '' ? untyped(words) : dataTypeOf(text, words);
+    const said = text === '' ? untyped(words) : dataTypeOf(text, words);
+    // A bit of several registers is no coil, but its registers.
+    const known = said?.type === 'bit' && words !== undefined && words > 1 ? untyped(words) : said;
     const filled = this.#filled(known ?? this.#unknown(row, text, words), words);
     const data = text !== '' && known && !known.assumed ? filled : this.#signed(row, filled);
     const bit = written.bit ?? this.#text.whole(row, 'bit') ?? data.bit;
@@ -217,6 +219,7 @@ export class TableReader {
             table,
             address: address + value.cells - 1 + i,
             type: 'uint16',
+            rest: true,
             write,
             location: value.found.location,
           },
