@@ -95,7 +95,7 @@ for (const path of paths) writeFileSync(`${path}.gz`, gzipSync(readFileSync(path
 
 /** @param {string} text */
 const hashOf = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-if (/<!--|<\/(script|style)/i.test(js + css)) throw new Error('the console can not be put into a page');
+if (/<!--|<\/(script|style)/i.test(js + css)) throw new Error("the console can't be put into a page");
 const policy = `default-src 'none'; script-src ${hashOf(js)}; style-src ${hashOf(css)}; base-uri 'none'; form-action 'none'`;
 const report = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8">

@@ -174,7 +174,7 @@ const failures = [
         `${line}: the heaps hold ${(heapRested - heapBefore).toFixed(1)} MB more than before`,
     ),
   ...(last - warm > MEMORY_LIMIT_MB ? [`${(last - warm).toFixed(1)} MB more than after the warm-up`] : []),
-  ...(exitCode === 0 ? [] : [`the program ended with ${exitCode}\n${program.output.stderr}`]),
+  ...(exitCode === 0 ? [] : [`the program exited with ${exitCode}\n${program.output.stderr}`]),
 ];
 const slowest = Math.max(...effects.map((effect) => slower(effect, calm)));
 if (values.json)

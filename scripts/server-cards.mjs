@@ -85,7 +85,7 @@ async function testServerOn(server, kind) {
     child.once('close', (code, signal) => {
       if (isOver) return;
       console.log(
-        `${name}: the server ended with ${code ?? signal}: ${said.trim().split('\n').slice(0, 6).join(' | ')}`,
+        `${name}: the server exited with ${code ?? signal}: ${said.trim().split('\n').slice(0, 6).join(' | ')}`,
       );
       setTimeout(() => isOver || start(), RESTART_MS);
     });

@@ -227,9 +227,9 @@ config 'devices: {meter: {registers: {holding: [{address: 0, value: [1, 2, 3], w
 lines: {lan: {tcp: {port: 5020}, units: {1: meter}}}
 api: {host: 0.0.0.0, port: 8080, maxConnections: 7}'
 check "what needs a restart is a warning" there systemctl reload modbus-sim.service
-check "and the journal says what it is" journal "api: changes at the next restart" -p warning
+check "and the journal says what it is" journal "api: takes effect at the next restart" -p warning
 check "the rest is changed" asks_tcp 5020
-check "root asks by hand" prints "api: changes at the next restart" there modbus-sim reload
+check "root asks by hand" prints "api: takes effect at the next restart" there modbus-sim reload
 check "nobody else may" prints "permission denied" as tester modbus-sim reload
 there sh -c 'head -c 1000000 /dev/zero | timeout 5 node -e "
   const client = require(\"node:net\").connect(\"/run/modbus-sim/reload.sock\");

@@ -11,7 +11,7 @@ import { MADE_AT_BUILD, MADE_DIRECTORY } from './remote/api/made.js';
 
 async function make(): Promise<void> {
   const loaded = loadConfiguration({ kind: 'demo' });
-  if (!loaded.ok) throw new Error('the demo is wrong');
+  if (!loaded.ok) throw new Error('the demo configuration is invalid');
   const log = pino({ level: 'silent' });
   const { app } = newLocalSimulator(loaded.configuration, loaded.configuration.api, log, AT_DESK);
   mkdirSync(MADE_DIRECTORY, { recursive: true });

@@ -71,7 +71,7 @@ export const CLIENTS = [
   {
     name: 'mbpoll',
     timeoutMs: TIMEOUT_MS,
-    prepare: () => (run('mbpoll', ['-V']).ok ? undefined : 'mbpoll is not there (apt install mbpoll)'),
+    prepare: () => (run('mbpoll', ['-V']).ok ? undefined : 'mbpoll is not installed (apt install mbpoll)'),
     version: () => packaged('mbpoll'),
     // It asks one question, and counts registers from 1. Its output is that of a terminal only when lines leave at once.
     command: (kind, { file }) => {
@@ -106,7 +106,7 @@ export const CLIENTS = [
     prepare: () =>
       run('/usr/bin/python3', ['-c', 'import pymodbus, serial, serial_asyncio']).ok
         ? undefined
-        : 'pymodbus is not there (apt install python3-pymodbus python3-serial-asyncio)',
+        : 'pymodbus is not installed (apt install python3-pymodbus python3-serial-asyncio)',
     version: () => packaged('python3-pymodbus'),
     command: (kind, { file }) =>
       `exec /usr/bin/python3 -B ${join(here, 'poll_pymodbus.py')} ${placeOf(kind)} ${TIMEOUT_S} ${file}`,

@@ -87,7 +87,7 @@ export const SERVERS = [
     prepare: () =>
       run('/usr/bin/python3', ['-c', 'import pymodbus, serial, serial_asyncio']).ok
         ? undefined
-        : 'pymodbus is not there (apt install python3-pymodbus python3-serial-asyncio)',
+        : 'pymodbus is not installed (apt install python3-pymodbus python3-serial-asyncio)',
     version: () => packaged('python3-pymodbus'),
     command: (place) => ['/usr/bin/python3', '-B', join(here, 'serve_pymodbus.py'), place, `${BAUD_RATE}`],
   },

@@ -131,7 +131,7 @@ export async function playDocument({ requests, seed, from = 0, seconds = Number.
   const diedEarly = ended;
   const exitCode = diedEarly ? await program.exited : await program.stop();
   rmSync(directory, { recursive: true });
-  if (diedEarly) failures.push(`the program ended with ${exitCode}: ${program.output.stderr.slice(-3000)}`);
+  if (diedEarly) failures.push(`the program exited with ${exitCode}: ${program.output.stderr.slice(-3000)}`);
   return { sent, statuses, failures, slow, worst, ...polls };
 }
 

@@ -91,9 +91,9 @@ const problem = { path: laden('path'), message: laden('message') };
 /** Answers for runs. @type {Answers} */
 const RUNS = [
   ...REFUSALS,
-  [json(null), 'this is no modbus-sim'],
+  [json(null), 'this is not modbus-sim'],
   [json(null, 400), 'HTTP 400'],
-  [endless('application/json'), 'the answer has more than 64 MB'],
+  [endless('application/json'), 'the answer is larger than 64 MB'],
   [json({ problems: [problem] }, 400), '<path>', '<message>'],
   [
     json({ id: 1, state: 'over', checks: [finding], report }),
@@ -119,8 +119,8 @@ const streams = () => [
   ...REFUSALS,
   [stream(JSON.stringify([event])), '<line>', '<text>', '<client>', '<rule>', '<fault>', '<why>', '<bytes>'],
   [stream(JSON.stringify([{ kind: 'left out', text: laden('text') }])), '<text>'],
-  [stream(laden('no JSON')), 'this is no modbus-sim'],
-  [endless('text/event-stream'), 'an event has no end'],
+  [stream(laden('no JSON')), 'this is not modbus-sim'],
+  [endless('text/event-stream'), 'an event is too long'],
 ];
 
 /** @param {string} directory */

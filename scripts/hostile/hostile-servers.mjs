@@ -18,10 +18,10 @@ const answerTo = (asked) => Buffer.from([...asked.subarray(0, 4), 0, 5, asked[6]
  */
 const SERVERS = [
   ['sends without end', (socket) => flood(socket, Buffer.alloc(65_536, 0xff))],
-  ['sends replies without end', (socket) => flood(socket, Buffer.alloc(65_536, answerTo(Buffer.alloc(7))))],
+  ['never stops sending replies', (socket) => flood(socket, Buffer.alloc(65_536, answerTo(Buffer.alloc(7))))],
   ['drips', (socket) => drip(socket)],
   [
-    'answers, and sends without end',
+    'answers, and then never stops sending',
     (socket) => {
       socket.on('data', (asked) => {
         socket.write(answerTo(asked));

@@ -53,7 +53,7 @@ export const TRICKS = [
   { name: 'a stop while 24 clients write over REST, and a restart', play: stopAmidWrites },
   { name: 'a file of entries that take the addresses of each other', play: overlap },
   { name: 'a file of 2.8 MB is read again', play: reloadLarge },
-  { name: 'a broker has small files checked that say much', play: checkByBroker },
+  { name: 'a broker asks to check small files that expand greatly', play: checkByBroker },
   { name: 'devices and lines named "." and ".."', play: nameDots },
   { name: 'lines x/y, x%2Fy, x-y and ../x', play: nameLikePaths },
   { name: 'half a character as a name', play: nameHalves },
@@ -71,7 +71,7 @@ export const TRICKS = [
   { name: 'a broker that releases no message of QoS 2', play: neverRelease },
   { name: '400 pings by MQTT with a MB of correlation in a heap of 256 MB', play: pingAtLength },
   { name: 'a broker on which another client has the same identifier', play: takeTheName },
-  { name: 'a broker that acknowledges nothing while much is to be said', play: holdBack },
+  { name: 'a broker that acknowledges nothing while many messages wait', play: holdBack },
 ];
 
 /** Plays a trick in a new directory: whether the program held, and what was seen. @param {Trick} trick */
@@ -156,7 +156,7 @@ async function stopAmidWrites(directory) {
       0,
       `writes that were answered are lost: ${lost.length} of ${WRITERS} registers`,
     );
-    return `${answered.reduce((sum, value) => sum + value)} writes answered, the last ones kept`;
+    return `${answered.reduce((sum, value) => sum + value)} writes answered, and the last value of each register kept`;
   });
 }
 
@@ -202,7 +202,7 @@ async function keepAll(directory) {
 async function overlap() {
   const holding = [{ address: 26, quantity: 10 }, { address: 27 }, { address: 0, quantity: 100 }];
   const refusal = await refusalOf({ config: { ...CONFIG, devices: { meter: { registers: { holding } } } } });
-  const mistakes = refusal.match(/address \d+ is defined by .* already/g) ?? [];
+  const mistakes = refusal.match(/address \d+ is already defined by .*/g) ?? [];
   assert.equal(mistakes.length, 2, refusal);
   assert.doesNotMatch(refusal, /^ +at /m, 'a stack is shown');
   return mistakes.join('; ');
@@ -258,7 +258,7 @@ async function nameHalves() {
 
 async function stateInProc() {
   const refusal = await refusalOf({ config: CONFIG, args: ['--state', '/proc/modbus-sim'] });
-  assert.match(refusal, /the directory of the state can't be used: ENOENT/);
+  assert.match(refusal, /the state directory can't be used: ENOENT/);
   return refusal;
 }
 

@@ -81,7 +81,7 @@ export async function soakEndurance(minutes, seed, { broker, snapshots, say = ()
   const problems = [...counts.failed, ...driftOf(parts)];
   if (/thread of REST/.test(program.output.stderr)) problems.push(program.output.stderr);
   if (exitCode !== 0 || parts.length < PARTS)
-    problems.push(`the program ended with ${exitCode} in part ${parts.length + 1}\n${program.output.stderr}`);
+    problems.push(`the program exited with ${exitCode} in part ${parts.length + 1}\n${program.output.stderr}`);
   return { parts, problems };
 }
 

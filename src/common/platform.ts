@@ -38,7 +38,7 @@ export function keepYoungGenerations(): void {
 export function whyNotVirtual({ name, isLinux, isWindows }: Platform): string | undefined {
   if (isLinux) return undefined;
   const port = isWindows ? 'path: COM5; com0com makes a pair of ports' : 'modbus-sim ports lists them';
-  return `virtual lines need Linux, and this is ${name}: name a serial port (${port}), or have RTU over TCP with tcp: {port: 5021} and framing: rtu`;
+  return `virtual lines need Linux, and this is ${name}: name a serial port (${port}), or use RTU over TCP with tcp: {port: 5021} and framing: rtu`;
 }
 
 /**
@@ -51,5 +51,5 @@ const WINDOWS_NAMES = /^(COM[1-9]\d{0,2}|CNC[AB]\d{1,4})$/;
 export function whyNoWindowsName(path: string): string | undefined {
   return WINDOWS_NAMES.test(path)
     ? undefined
-    : 'is no name of a serial port, expected one such as COM5; modbus-sim ports lists them';
+    : 'is not the name of a serial port, expected one such as COM5; modbus-sim ports lists them';
 }

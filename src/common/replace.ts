@@ -27,7 +27,7 @@ export function whyNotReplaced(path: string, kind: Replaceable): string | undefi
   if (!stat?.isFile() || stat.size === 0) return undefined;
   return EARLIER[kind].test(headOf(path))
     ? undefined
-    : `${path}: exists and is no earlier ${kind}, so it is left alone; remove it, or name another file`;
+    : `${path}: exists and is not an earlier ${kind}, so it is not replaced; remove it, or name another file`;
 }
 
 function headOf(path: string): string {

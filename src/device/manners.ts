@@ -172,7 +172,9 @@ export class TimedManners {
       if (connectPause.otherwise === 'deaf') this.#deaf.add(connection);
       return `the client connected less than ${connectPause.for} ms before`;
     }
-    return this.#deaf.has(connection) ? 'the device is deaf until the connection is closed' : undefined;
+    return this.#deaf.has(connection)
+      ? 'the device ignores all requests until the connection is closed'
+      : undefined;
   }
 }
 

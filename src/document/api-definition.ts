@@ -73,7 +73,7 @@ function checkToken(token: string, at: At): void {
     at.wrong('expected ASCII characters without spaces: clients send it in an HTTP header');
   } else if (token.length < SHORT_TOKEN) {
     at.warn(
-      `a token of less than ${SHORT_TOKEN} characters can be guessed; openssl rand -hex 16 makes a good one`,
+      `a token of fewer than ${SHORT_TOKEN} characters can be guessed; openssl rand -hex 16 makes a good one`,
     );
   }
 }

@@ -49,8 +49,8 @@ export const catalogueEntrySchema = section(
   {
     title: 'What real devices do.',
     sees: 'What a client sees.',
-    devices: 'Devices that were reported to do it.',
-    sources: 'Who has reported it.',
+    devices: 'Devices that are reported to do it.',
+    sources: 'Who reported it.',
     robust: 'What a robust client does.',
     manners: 'How a device deviates from a good one.',
     line: 'Or settings of a line.',
@@ -111,7 +111,8 @@ function checkRule(at: At): void {
   at.check(ruleSchema);
   for (const key of ['line', 'device']) {
     const target = at.key('when').key(key);
-    if (target.value !== undefined) target.wrong('whoever uses the entry says which');
+    if (target.value !== undefined)
+      target.wrong('not allowed in an entry: it is set where the entry is used');
   }
 }
 

@@ -172,7 +172,7 @@ function reportUnfit(lines: readonly LineDefinition[], at: At, platform: Platfor
     if (line.path === 'virtual') serial.key('path').wrong(whyNotVirtual(platform) ?? '');
     else if (name !== undefined) serial.key('path').wrong(`${name}; got ${line.path}`);
     const reason = `needs Linux, and this is ${platform.name}`;
-    if (line.rs485) serial.key('rs485').wrong(`${reason}; use an adapter that switches by itself`);
+    if (line.rs485) serial.key('rs485').wrong(`${reason}; use an adapter that switches direction on its own`);
     if (line.parityMarks) serial.key('parityMarks').wrong(reason);
   }
 }

@@ -38,7 +38,7 @@ export function withoutOverlaps(entries: readonly PlacedValues[]): PlacedValues[
     const [earlier, later] =
       (rank.get(reach) as number) < (rank.get(entry) as number) ? [reach, entry] : [entry, reach];
     rejected.add(later);
-    later.at.wrong(`address ${entry.first} is defined by ${pathText(earlier.at.path)} already`);
+    later.at.wrong(`address ${entry.first} is already defined by ${pathText(earlier.at.path)}`);
     reach = earlier;
   }
   return entries.filter((entry) => !rejected.has(entry));

@@ -46,7 +46,7 @@ export const BUSY = {
 export const CHANGED = {
   ok: false,
   code: 'device.changed',
-  error: 'a device was added or removed while this was read; try again',
+  error: 'a device was added or removed while the request was read; try again',
 } as const;
 
 /** A change that can't be done. */

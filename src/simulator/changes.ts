@@ -266,7 +266,7 @@ export class Changes {
     const { devices, log } = this.#plant;
     if (this.#isBecoming) return BUSY;
     if (devices.byName.has(name) || this.#coming.has(name))
-      return refused('device.name_taken', `there is a device ${name} already`);
+      return refused('device.name_taken', `a device named ${name} already exists`);
     if (devices.byName.size + this.#coming.size >= MAX_DEVICES)
       return refused('device.too_many', TOO_MANY_DEVICES);
     this.#coming.add(name);
@@ -274,7 +274,8 @@ export class Changes {
     if (this.#isBecoming) return BUSY;
     if (devices.changes !== seen) return CHANGED;
     // A line may have made a copy of this name meanwhile.
-    if (devices.byName.has(name)) return refused('device.name_taken', `there is a device ${name} already`);
+    if (devices.byName.has(name))
+      return refused('device.name_taken', `a device named ${name} already exists`);
     devices.put([built]);
     log.info({ device: name }, 'device added');
     return { ok: true, added: built.device };
@@ -354,7 +355,7 @@ export class Changes {
   #whyNoLine(name: string): ChangeRefusal | undefined {
     const { byName } = this.#plant.lines;
     if (this.#isBecoming) return BUSY;
-    if (byName.has(name)) return refused('line.name_taken', `there is a line ${name} already`);
+    if (byName.has(name)) return refused('line.name_taken', `a line named ${name} already exists`);
     return byName.size >= MAX_LINES ? refused('line.too_many', TOO_MANY_LINES) : undefined;
   }
 
@@ -394,7 +395,7 @@ export class Changes {
     const devices = new DeviceNames([...this.#plant.devices.byName.keys()]);
     const definition = nativeLine(name, at, { devices, directory: this.#plant.directory });
     for (const { values } of devices.valued.values())
-      values.wrong('is for files: set the values of the copy once it is there');
+      values.wrong('is only for files: set the values of the copy once it exists');
     if (definition) {
       const staying = this.#definitions.filter((line) => line.name !== name);
       const coming = Array.from(this.#wanted).filter((line) => line.name !== name);

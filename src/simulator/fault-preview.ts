@@ -15,7 +15,7 @@ import { lineStatus } from './line-status.js';
 import type { Simulator } from './simulator.js';
 import type { FrameEvent, TrafficEvent } from './traffic/event.js';
 
-/** What a rule would make of the reply to a request. */
+/** How a rule would change the reply to a request. */
 export interface FaultPreview extends PlayedRule {
   /** When each step would happen on an idle line, in ms since the end of the request. */
   readonly steps: readonly StepReport[];
@@ -86,9 +86,9 @@ export function likeEvent(simulator: Simulator, seq: number): Result<PreviewRequ
   const adu = requestAdu(event);
   const line = simulator.lines.get(event.line);
   if (!adu) return failure(`event ${seq} is of kind ${event.kind}; expected a request, or the reply to one`);
-  if (!line) return failure(`line ${event.line} is not there any more`);
+  if (!line) return failure(`line ${event.line} no longer exists`);
   const content = adu.framing.decode(adu.bytes);
-  if (!content) return failure(`event ${seq} is no whole request`);
+  if (!content) return failure(`event ${seq} is not a complete request`);
   const asked = complete({ ...content, line, host: adu.host }, keptReply(simulator, event));
   return !asked.ok ? asked : success({ ...asked.value, seq });
 }
@@ -225,7 +225,8 @@ function complete(asked: RequestIdentity, kept?: Uint8Array): Result<PreviewRequ
   if (!device) return failure(`line ${line.name} has no unit ${unitId}`);
   const response = kept === undefined ? predict(device.servedTables, pdu) : undefined;
   const reply = kept ?? (response && framing.encode({ unitId, transactionId, pdu: response }));
-  if (!reply) return failure(`no true reply to function ${pdu[0]} is kept; take a request that was answered`);
+  if (!reply)
+    return failure(`no real reply to function ${pdu[0]} is kept; choose a request that was answered`);
   return success({ ...request, device, reply });
 }
 

@@ -50,7 +50,8 @@ export function whyNeeded(
   for (const line of linesWith(lines, devices)) {
     const { length } = Object.keys(unitsWithout(line, devices));
     if (length === 0) return `line ${line.name} has no other units; remove the line first`;
-    if (!force) return `line ${line.name} has units with the device; remove them first, or with it (force)`;
+    if (!force)
+      return `line ${line.name} has units with the device; remove them first, or together with it (force)`;
   }
   return undefined;
 }

@@ -208,7 +208,7 @@ export class MemoryBudget {
     const { used, limit } = this;
     if (used - freed + bytes <= limit) return undefined;
     const sizes = [limit, used, bytes].map((each) => `${(each / MEBIBYTE).toFixed(1)} MiB`);
-    return `what REST adds may take ${sizes[0]} of memory, it takes ${sizes[1]}, and this would take ${sizes[2]} more; remove devices, signals or fault rules, or put them into the configuration`;
+    return `additions over REST may use ${sizes[0]} of memory; they use ${sizes[1]}, and this would use ${sizes[2]} more; remove devices, signals or fault rules, or put them into the configuration`;
   }
 
   /** The bytes that are counted for the signal that a value of the device was given. */

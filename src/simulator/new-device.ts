@@ -19,7 +19,7 @@ import { checkName } from '../document/native/units.js';
 import type { OpenRecording } from '../document/recording-file.js';
 
 /** A pymodbus file may have 8 MiB, and no line is served while it is read. */
-const NOT_WHILE_SERVING = 'a pymodbus file is read at the start only; expected registers';
+const NOT_WHILE_SERVING = 'a pymodbus file is read only at the start; expected registers';
 
 /**
  * Reads a device that is to be added to the running ones, as work that can pause; undefined after reporting

@@ -272,7 +272,7 @@ function change(lines: Lines, definition: LineDefinition): Step {
     changes: [`line ${name}`],
     async run() {
       const line = lines.byName.get(name);
-      if (!line) return { ok: false, error: `line ${name} was removed meanwhile` };
+      if (!line) return { ok: false, error: `line ${name} has since been removed` };
       const before = line.definition;
       const changed = await line.change(() => ({ definition, served: lines.servedBy(definition) }));
       if (!changed.ok) return { ...changed, of: `line ${name}` };
@@ -286,7 +286,7 @@ function addition(lines: Lines, definition: LineDefinition, isStarted: boolean):
   return {
     changes: [`line ${name}`],
     async run() {
-      if (lines.byName.has(name)) return { ok: false, error: `line ${name} was added meanwhile` };
+      if (lines.byName.has(name)) return { ok: false, error: `line ${name} has since been added` };
       const line = lines.add({ definition, served: lines.servedBy(definition) });
       const remove = async () => {
         lines.drop(name);

@@ -38,7 +38,7 @@ export function undoable<Context extends { readonly simulator: Simulator }, Inpu
   };
 }
 
-const SINCE = 'was changed again since';
+const SINCE = 'has been changed again since';
 
 /**
  * What is to run without a change. What others have changed since stays; the error says what does not fit any

@@ -183,7 +183,7 @@ function* findingClashes(simulator: Simulator, { devices, lines, rules }: Outlin
   yield;
   for (const { name, copyOf, extras, real } of definitions) {
     if (copyOf !== undefined && !devices.has(copyOf))
-      deviceAt(name).wrong(`is a copy of ${copyOf}, which is gone`);
+      deviceAt(name).wrong(`is a copy of ${copyOf}, which no longer exists`);
     const problems = mannersProblems(extras.manners ?? {}, { name, isReal: real !== undefined }, before);
     for (const { path, message } of problems) deviceAt(name).key('manners').below(path).wrong(message);
   }

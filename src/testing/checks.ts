@@ -95,6 +95,6 @@ function refusalOf(name: string, check: Check, line: Line, fitting: readonly Che
   const instead =
     others.length === 0
       ? ''
-      : `; checks of the group ${check.group} that fit this line: ${others.join(', ')}`;
+      : `; checks in group ${check.group} that can run on this line: ${others.join(', ')}`;
   return `check ${name} can't be run on line ${line.name}: ${whyNotOn(line, check)}${instead}`;
 }

@@ -20,7 +20,7 @@ export const SCENARIO_TEXT = `name: ${SCENARIO.name}\nsteps:\n  - wait: 1h\n`;
 const scenarioOrder = z
   .strictObject({ kind: z.literal('scenario'), scenario: z.record(z.string(), z.unknown()) })
   .meta({
-    description: 'A scenario as in a file, without the sections that define a bench of its own.',
+    description: 'A scenario as written in a file, without the sections that define its own bench.',
     examples: [{ kind: 'scenario', scenario: SCENARIO }],
   });
 

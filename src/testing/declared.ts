@@ -71,7 +71,7 @@ export const RUN_COMMANDS = {
     kind: 'query',
     sent: section({ kind: z.enum(CHECKED_KINDS).optional(), line: text('the name of a line').optional() }),
     summary: 'List the checks for clients or for servers',
-    description: 'Each with what it does, why, and when it passes.',
+    description: 'Each check lists what it does, why, and when it passes.',
     member: 'checks',
     schema: { querystring: checksQuery },
     response: { 200: checkList, ...failures(400) },
@@ -81,7 +81,7 @@ export const RUN_COMMANDS = {
     kind: 'query',
     sent: section({ kind: kindOfRun.optional() }),
     summary: 'List the runs',
-    description: 'Running ones, and the newest finished ones of each kind.',
+    description: 'Lists running runs, and the newest finished runs of each kind.',
     member: 'runs',
     schema: {
       querystring: z.strictObject({ kind: kindOfRun.optional().describe('Only runs of this kind.') }),
@@ -97,7 +97,7 @@ export const RUN_COMMANDS = {
     as: 'order',
     summary: 'Start a run',
     description:
-      'A line has one run at a time. `server`: sends every kind of request a client may send, from this machine; writes nothing without `scratch`; one run per server at a time.',
+      'A line has one run at a time, and so does a server. `server` sends every kind of request that a client may send, from this machine; without `scratch` it writes nothing.',
     schema: {
       querystring: z.strictObject({
         kind: z.literal('scenario').optional().describe('The body is the scenario itself, as JSON or YAML.'),

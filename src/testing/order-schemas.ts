@@ -42,16 +42,18 @@ export const clientOrderSchema = section({
   checks: bounded(z.array(text('the name of a check or of a group')), MOST_NAMED)
     .optional()
     .describe(
-      'Checks and groups of checks (default: all that fit the line). `GET /api/v1/checks` lists them. `real-world` plays all entries of `GET /api/v1/catalogue`, `real-world.ID` one of them.',
+      'Checks and groups of checks (default: all that can run on the line). `GET /api/v1/checks` lists them. `real-world` plays all entries of `GET /api/v1/catalogue`, `real-world.ID` one of them.',
     ),
   limit: duration(1, DAY_MS)
     .optional()
-    .describe('Longest duration of the client test (default: 10m). Checks that do not fit are `not run`.'),
+    .describe(
+      'Longest duration of the client test (default: 10m). Checks that do not fit into it are `not run`.',
+    ),
   seed: wholeNumber(0, MAX_SEED, 'a seed')
     .optional()
-    .describe('Seed of the order of the checks and of their random parts (default: random).'),
+    .describe('Seed for the order of the checks and their random parts (default: random).'),
   about: aboutSchema.optional().describe('The tested product, the tester, and a remark, for the reports.'),
-  observer: section({ register: text('a value, as in meter.setpoint') })
+  observer: section({ register: text('a value, such as meter.setpoint') })
     .optional()
     .describe(
       'The register to which the client writes the value that it has read, such as `meter.setpoint` or `meter.holding.100`. It shows which replies the client has accepted.',
@@ -80,18 +82,18 @@ export const serverOrderSchema = section({
     .describe('The unit identifier of the server (default: that of the real device, or 1).'),
   checks: bounded(z.array(text('the name of a check or of a group')), MOST_NAMED_OF_SERVERS)
     .optional()
-    .describe('Checks and groups of checks (default: all that fit the server).'),
+    .describe('Checks and groups of checks (default: all that suit the server).'),
   pause: duration(0, LONGEST_PAUSE_MS).optional().describe('Silence before each request (default: 20ms).'),
   idle: duration(0, LONGEST_PAUSE_MS)
     .optional()
-    .describe('Pause without any request before the next one is sent (default: 3s).'),
+    .describe('Pause for the check of an idle server (default: 3s).'),
   timeout: duration(1, LONGEST_PAUSE_MS)
     .optional()
     .describe('Longest wait for a reply (default: derived from the replies, at most 5s).'),
   limit: duration(1, DAY_MS)
     .optional()
     .describe(
-      'Longest duration of the server test, without `soak` (default: 4m). Checks that do not fit are `not-run`.',
+      'Longest duration of the server test, without `soak` (default: 4m). Checks that do not fit into it are `not-run`.',
     ),
   soak: duration(0, DAY_MS)
     .optional()
@@ -103,7 +105,7 @@ export const serverOrderSchema = section({
     ),
   broadcast: flag
     .optional()
-    .describe('Whether broadcasts may be sent to all servers of the bus (default: false).'),
+    .describe('Whether broadcasts may be sent, which reach all servers on the bus (default: false).'),
   map: text('the name of a device')
     .optional()
     .describe(
@@ -111,10 +113,10 @@ export const serverOrderSchema = section({
     ),
   claims: claimsSchema
     .optional()
-    .describe('Claims of the manufacturer. A claim that does not hold is a violation.'),
+    .describe("The manufacturer's claims. A claim that the server does not meet is a violation."),
   seed: wholeNumber(0, MAX_SEED, 'a seed')
     .optional()
-    .describe('Seed of the order of the checks and of their random parts (default: random).'),
+    .describe('Seed for the order of the checks and their random parts (default: random).'),
 });
 
 const MOST_TRIED = 1_000_000;
@@ -128,14 +130,14 @@ export const fuzzOrderSchema = section({
   limit: limit.describe('Longest duration, including the search for the shortest schedule (default: 30m).'),
   seed: wholeNumber(0, MAX_SEED, 'a seed')
     .optional()
-    .describe('Seed of the moves: the same seed tries the same moves (default: random).'),
+    .describe('Random seed: the same seed gives the same moves (default: random).'),
   moves: wholeNumber(1, MOST_TRIED, 'a number of moves')
     .optional()
     .describe('Maximum number of moves (default: as many as fit into the time).'),
   except: bounded(z.array(text('a kind of move')), MOST_NAMED_OF_FUZZ)
     .optional()
     .describe(
-      'Kinds of moves to leave out, because the client is known to fail at them: kinds of faults, keys of `manners`, `power`, `closed`, `unsolicited`, `catalogue` (default: none).',
+      'Kinds of moves to leave out, because the client is known to fail on them: kinds of faults, keys of `manners`, `power`, `closed`, `unsolicited`, `catalogue` (default: none).',
     ),
   replay: scheduleSchema
     .optional()

@@ -56,7 +56,10 @@ describe('the schema that editors get', () => {
 
   it('agrees with check about every key that is misspelt, and every value of a wrong type', () => {
     const blocks = documented().filter(([name]) => name.startsWith('docs/configuration.md'));
-    const base = blocks[0]?.[2];
+    // Two copies of a device show what a thousand do, and are read in a tenth of the time.
+    const few = JSON.stringify(blocks[0]?.[2]).replace('30-247', '30-31').replace('127.1.3.232', '127.1.0.2');
+    const base: unknown = JSON.parse(few);
+    expect(few).not.toBe(JSON.stringify(blocks[0]?.[2]));
     const whole = { ...(base as object), devices: { ...devicesOf(base), old: { registers: {} } } };
     expect(mutants(whole).length).toBeGreaterThan(200);
     for (const { what, data } of mutants(whole)) {

@@ -160,8 +160,8 @@ describe('whatever is in a file', () => {
     const at = cursor(entries);
     expect(nativeTable('holding', at, recordingsIn('.'))).toBeUndefined();
     expect(mistakesOf(at)).toEqual([
-      '[2]: address 26 is defined by [0] already',
-      '[1]: address 27 is defined by [0] already',
+      '[2]: address 26 is already defined by [0]',
+      '[1]: address 27 is already defined by [0]',
     ]);
   });
 

@@ -31,7 +31,7 @@ it('a virtual line in a file for Windows is an error with its line, which says w
     line: 5,
     path: 'lines.bus.serial.path',
     message:
-      'virtual lines need Linux, and this is Windows: name a serial port (path: COM5; com0com makes a pair of ports), or have RTU over TCP with tcp: {port: 5021} and framing: rtu',
+      'virtual lines need Linux, and this is Windows: name a serial port (path: COM5; com0com makes a pair of ports), or use RTU over TCP with tcp: {port: 5021} and framing: rtu',
   };
   for (const result of [checkFile(file, {}, WINDOWS), loadNativeFile(file, {}, WINDOWS)])
     expect(result).toMatchObject({ ok: false, problems: [problem] });
@@ -43,25 +43,25 @@ it.each<[string, string, number, string]>([
     '{path: com5}',
     'path',
     4,
-    'is no name of a serial port, expected one such as COM5; modbus-sim ports lists them; got com5',
+    'is not the name of a serial port, expected one such as COM5; modbus-sim ports lists them; got com5',
   ],
   [
     '{path: /dev/ttyUSB0}',
     'path',
     4,
-    'is no name of a serial port, expected one such as COM5; modbus-sim ports lists them; got /dev/ttyUSB0',
+    'is not the name of a serial port, expected one such as COM5; modbus-sim ports lists them; got /dev/ttyUSB0',
   ],
   [
     '{path: COM5, rs485: {mode: rts}}',
     'rs485',
     4,
-    'needs Linux, and this is Windows; use an adapter that switches by itself',
+    'needs Linux, and this is Windows; use an adapter that switches direction on its own',
   ],
   [
     '{path: COM5, rs485: {mode: kernel}}',
     'rs485',
     4,
-    'needs Linux, and this is Windows; use an adapter that switches by itself',
+    'needs Linux, and this is Windows; use an adapter that switches direction on its own',
   ],
   ['{path: COM5, parity: even, parityMarks: true}', 'parityMarks', 4, 'needs Linux, and this is Windows'],
 ])(

@@ -55,7 +55,7 @@ describe('words that were given up', () => {
     /^(?:src\/testing\/(?!server\/|survey\/)|docs\/(?:test-client|fuzz|report-cards|scenarios|first-session|ADDING_A_CHECK|error-rates)\.md)/;
   /** The one place where an old word names the new one, what other programs say, and hands. */
   const ALLOWED =
-    /RENAMED|^ *\['|case 'examine'|fleet examine is called|attempts is called retries|attempts to connect|another attempt only|witness-|unsolicited: 'unasked'|observer: 'witness'|(?:mbmd|buildah|podman image) inspect|cmd\/inspect|from 'node:util'|return inspect\(value|shakes? hands/;
+    /RENAMED|^ *\['|case 'examine'|fleet examine is now called|attempts is called retries|attempts to connect|another attempt only|witness-|unsolicited: 'unasked'|observer: 'witness'|(?:mbmd|buildah|podman image) inspect|cmd\/inspect|from 'node:util'|return inspect\(value|shakes? hands/;
   const texts = [
     'README.md',
     'CONTRIBUTING.md',

@@ -232,7 +232,7 @@ it('a broadcast takes the place of a pending reply, and noise does not', async (
   line.hears(encodeRtu(0, Uint8Array.of(6, 0, 10, 0, 9)));
   expect(line.reports).toMatchObject([
     {
-      steps: [{ outcome: 'not achieved', reason: 'the client has asked another unit' }],
+      steps: [{ outcome: 'not achieved', reason: 'the client has sent a request to another unit' }],
       ended: 'superseded',
     },
   ]);

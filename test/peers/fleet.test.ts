@@ -166,7 +166,7 @@ describeWithPeer('a fleet on mosquitto', noMosquitto, () => {
       const html = join(directory, 'all.html');
       writeFileSync(scenario, 'name: quiet\nsteps: [{wait: 100ms}]\n');
       const tested = await fleet(port, 'test', scenario, '--junit', junit, '--html', html);
-      expect(tested).toMatchObject({ code: 1, stdout: expect.stringContaining('2 of 3 have passed') });
+      expect(tested).toMatchObject({ code: 1, stdout: expect.stringContaining('2 of 3 passed') });
       expect(tested.stderr).toContain(
         'modbus-sim/bench-3: quiet: error. The bench: bench.offline: is offline',
       );

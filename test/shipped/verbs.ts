@@ -150,7 +150,7 @@ const TRIALS: readonly Trial[] = [
   {
     verb: 'reload',
     args: ({ runtime }) => ['reload', runtime],
-    says: /nothing is different/,
+    says: /nothing has changed/,
     needs: 'machine',
   },
   {

@@ -151,10 +151,10 @@ describe('a device that does not answer', () => {
   const RESTART = '08 0001 0000';
 
   it.each<[why: string, manners: object, before: (device: Device) => void, requests: string[]]>([
-    ['the device has no power, or boots', {}, (device) => device.interrupt({ bootMs: 0 }), []],
+    ['the device is off or booting', {}, (device) => device.interrupt({ bootMs: 0 }), []],
     ['the device is in listen-only mode', {}, () => {}, [LISTEN_ONLY]],
     ['the device has locked up', { locksUp: { on: ['address'], for: '1h' } }, () => {}, ['03 0009 0001']],
-    ['the device does not answer such a request', { holes: 'silence' }, () => {}, []],
+    ['the device does not answer this kind of request', { holes: 'silence' }, () => {}, []],
   ])('has the reason in its plan: %s', (why, manners, before, requests) => {
     const { request, device } = benchOf({ meter: { ...METER, manners } }, { 1: 'meter' });
     before(device('meter'));

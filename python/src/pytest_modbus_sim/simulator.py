@@ -367,7 +367,7 @@ class Line:
     def path(self) -> str:
         """What the client of a serial line opens, such as `/dev/pts/3`. Raises SimulatorError for a socket."""
         if "address" in self.view:
-            raise SimulatorError(f"line {self.name} is a socket: it has a port, and no path")
+            raise SimulatorError(f"line {self.name} is a socket: it has a port but no path")
         return str(self.view["place"])
 
     def stop(self) -> None:
@@ -385,7 +385,7 @@ class Line:
     def _address(self) -> dict[str, Any]:
         address: dict[str, Any] | None = self.view.get("address")
         if address is None:
-            raise SimulatorError(f"line {self.name} is serial: it has a path, and no port")
+            raise SimulatorError(f"line {self.name} is serial: it has a path but no port")
         return address
 
     def _change(self, method: str, below: str, body: Any = None) -> None:

@@ -31,7 +31,7 @@ export function describedWith(extensions: readonly Extension[]): Described[] {
 
 const USAGE: readonly Row[] = [
   ['modbus-sim', 'run the built-in demo: a virtual serial line, and TCP on 127.0.0.1:5020'],
-  ['modbus-sim --config FILE', 'run what a file (YAML or JSON) describes'],
+  ['modbus-sim --config FILE', 'run the configuration in a file (YAML or JSON)'],
   [
     'modbus-sim help COMMAND',
     'explain one of these commands (or COMMAND --help); --version prints the version',
@@ -39,9 +39,9 @@ const USAGE: readonly Row[] = [
 ];
 
 const ENVIRONMENT: readonly Row[] = [
-  ['MODBUS_SIM_TOKEN', 'the token that clients of REST must send'],
-  ['MODBUS_SIM_HTTP_PORT', 'the port of REST where neither an option nor the file has one'],
-  ['MODBUS_SIM_MQTT_PASSWORD', 'the password at the MQTT broker'],
+  ['MODBUS_SIM_TOKEN', 'the token that REST clients must send'],
+  ['MODBUS_SIM_HTTP_PORT', 'the REST port, unless an option or the file sets one'],
+  ['MODBUS_SIM_MQTT_PASSWORD', 'the password for the MQTT broker'],
 ];
 
 const TEXT_COLUMN = 28;
@@ -64,7 +64,7 @@ function overview(extensions: readonly Extension[], width: number): string {
     ...table('Options without a command', optionRows(SERVE_OPTIONS), width),
     ...table('Environment', ENVIRONMENT, width),
     ...wrapped(
-      'In a clone, type node dist/main.js where it says modbus-sim, or make it a command with npm link.',
+      'In a clone, type node dist/main.js instead of modbus-sim, or run npm link to get the command.',
       width,
     ),
   ].join('\n');
@@ -108,7 +108,7 @@ export function isRenamed(name: string): boolean {
 /** The message for a command that is not there, with the one that is probably meant. */
 export function unknownCommand(name: string, extensions: readonly Extension[]): string {
   const now = RENAMED.get(name);
-  if (now !== undefined) return `${name} is called ${now} now ${seeHelp(now)}`;
+  if (now !== undefined) return `${name} is now called ${now} ${seeHelp(now)}`;
   const names = describedWith(extensions).map((each) => each.name);
   const meant = nearest(name, ['help', ...names]);
   return `unknown command ${quote(name)}${meant === undefined ? '' : `, did you mean ${meant}?`} ${seeHelp()}`;

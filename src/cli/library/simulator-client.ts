@@ -75,14 +75,14 @@ export class LineClient {
   /** The path that a client of a serial line opens, such as `/dev/pts/3`. Throws for a socket. */
   get path(): string {
     const { address, place } = this.#view;
-    if (address) throw new Error(`line ${this.name} is a socket: it has a port, and no path`);
+    if (address) throw new Error(`line ${this.name} is a socket: it has a port but no path`);
     return place;
   }
 
   /** The port that a socket line listens on. Throws for a serial line. */
   get port(): number {
     const { address } = this.#view;
-    if (!address) throw new Error(`line ${this.name} is serial: it has a path, and no port`);
+    if (!address) throw new Error(`line ${this.name} is serial: it has a path but no port`);
     return address.port;
   }
 
@@ -376,7 +376,8 @@ export class TrafficClient {
       const found = items.find(isMeant);
       if (found) return found;
       seen = next;
-      if (!hasMore && leftMs === 0) throw new Error(`no such ${what.slice(0, -1)} within ${timeoutMs} ms`);
+      if (!hasMore && leftMs === 0)
+        throw new Error(`no matching ${what.slice(0, -1)} within ${timeoutMs} ms`);
     }
   }
 }

@@ -27,7 +27,7 @@ export interface ReloadAnswer {
 
 /** The warning about something that changes at the next restart. @param what such as `device meter` */
 export function laterText(what: string): string {
-  return `${what}: changes at the next restart`;
+  return `${what}: takes effect at the next restart`;
 }
 
 /** What is asked: to apply the file as it is now, or to say what that would change. */
@@ -75,7 +75,7 @@ export function answerReloads(
 ): () => void {
   const server = createServer({ allowHalfOpen: true }, (client) => serve(client, answer));
   server.maxConnections = MAX_CLIENTS;
-  server.on('error', (error) => failed(`${path}: can't be asked for a reload: ${error.message}`));
+  server.on('error', (error) => failed(`${path}: can't request a reload: ${error.message}`));
   try {
     makeDirectory(dirname(path), 0o755);
     // A process that was killed has left its socket behind.
@@ -84,7 +84,7 @@ export function answerReloads(
     // What else has this name is somebody's: `listen` refuses it, later.
     if (isSocket(path)) chmodSync(path, 0o600);
   } catch (error) {
-    failed(`${path}: can't be asked for a reload: ${(error as Error).message}`);
+    failed(`${path}: can't request a reload: ${(error as Error).message}`);
   }
   // A client must not keep the program from ending.
   server.unref();
@@ -136,15 +136,13 @@ export function askForReload(path: string, request: ReloadRequest = 'reload'): P
       resolve(result);
     };
     client.setEncoding('utf8');
-    client.setTimeout(ANSWER_LIMIT_MS, () => end(failure(`${path}: the program has not answered in time`)));
+    client.setTimeout(ANSWER_LIMIT_MS, () => end(failure(`${path}: the program did not answer in time`)));
     client.on('connect', () => client.write(`${request}\n`));
     client.on('data', (text) => {
       answer += text;
       if (answer.length > MAX_ANSWER) end(failure(`${path}: the answer is too long`));
     });
-    client.on('end', () =>
-      end(parsed(answer) ?? failure(`${path}: the program has ended without an answer`)),
-    );
+    client.on('end', () => end(parsed(answer) ?? failure(`${path}: the program exited without an answer`)));
     client.on('error', ({ message, ...error }: NodeJS.ErrnoException) =>
       end(failure(`${path}: ${EXPLANATIONS[error.code ?? ''] ?? message}`)),
     );
@@ -152,9 +150,9 @@ export function askForReload(path: string, request: ReloadRequest = 'reload'): P
 }
 
 const EXPLANATIONS: Readonly<Record<string, string>> = {
-  ENOENT: 'no program has this socket; is it running?',
-  ECONNREFUSED: 'the program that had this socket does not run any more',
-  EACCES: 'permission denied: only root and the user of the program may ask for a reload',
+  ENOENT: 'no program listens on this socket; is modbus-sim running?',
+  ECONNREFUSED: 'the program that listened on this socket is no longer running',
+  EACCES: 'permission denied: only root and the user that runs the program can request a reload',
 };
 
 /** Parses an answer; undefined when it is not complete. */

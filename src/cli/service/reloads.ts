@@ -96,7 +96,7 @@ export class Reloads {
       if (!preview) this.#current = configuration;
       return { warnings, ...answer };
     } catch (error) {
-      log.error({ err: error }, 'the configuration could not be read again');
+      log.error({ err: error }, 'the configuration could not be reloaded');
       return { mistakes: [`${file}: ${defectText(error as Error)}`], warnings: [], ...nothing };
     }
   }

@@ -37,7 +37,7 @@ export async function findServiceManager(env: NodeJS.ProcessEnv): Promise<Servic
   const passed = passedDescriptor(env);
   const socket = passed === undefined ? await connectTo(env.NOTIFY_SOCKET) : success(passed);
   if (!socket.ok) {
-    const error = `the service manager can't learn that this program is ready, and may end it: ${socket.error}`;
+    const error = `the service manager can't be notified that this program is ready, and may stop it: ${socket.error}`;
     return failure(error);
   }
   return {
@@ -146,7 +146,7 @@ export function supervise(simulator: Simulator, { manager, log, rest }: Supervis
       fedAt = now;
       manager.notify({ WATCHDOG: 1 });
     } else {
-      log.error({ lines: stuck }, 'a reply does not come to its end; the watchdog is not fed any more');
+      log.error({ lines: stuck }, 'a reply does not finish; the watchdog is no longer fed');
     }
   };
 

@@ -99,7 +99,7 @@ export class DeskSupervisor {
     this.#standIn?.end();
     this.#standIn = undefined;
     const { failure } = thread;
-    if (failure) return { ok: false, error: `the thread of REST has failed: ${failure.message}` };
+    if (failure) return { ok: false, error: `the REST thread failed: ${failure.message}` };
     const { port1, port2 } = new MessageChannel();
     const rpc = new LineEnd(context, port1);
     this.#rpc = rpc;
@@ -136,11 +136,11 @@ export class DeskSupervisor {
         case 'pong':
       }
     });
-    worker.on('error', (error: Error) => log.error(error, 'the thread of REST has failed'));
+    worker.on('error', (error: Error) => log.error(error, 'the REST thread failed'));
     worker.once('exit', (code) => {
       rpc.end();
       port1.close();
-      resolve({ ok: false, error: `the thread of REST has ended with ${code}` });
+      resolve({ ok: false, error: `the REST thread exited with code ${code}` });
     });
     worker.postMessage({ kind: 'begin', order } satisfies ToDesk, [port2]);
     return started;
@@ -154,7 +154,7 @@ export class DeskSupervisor {
     if (!thread) return;
     const silence = this.#silence.look(since, threadTimes(thread.id));
     if (silence.state === 'stuck') {
-      const reason = `the thread of REST is stuck and is replaced: ${silenceText(silence)}`;
+      const reason = `the REST thread is stuck and is being replaced: ${silenceText(silence)}`;
       void this.#settings.then(({ log }) => log.error(reason));
       this.#silence = new DeskSilence();
       void thread.worker.terminate();
@@ -162,7 +162,7 @@ export class DeskSupervisor {
     }
     if (silence.state === 'slow' && !this.#isSlow) {
       this.#isSlow = true;
-      const priority = setNiceness(thread.id) ? 'its priority is raised' : 'its priority can not be raised';
+      const priority = setNiceness(thread.id) ? 'its priority is raised' : "its priority can't be raised";
       const reason = `REST is slow: ${silenceText(silence)}; ${priority}`;
       void this.#settings.then(({ log }) => log.warn(reason));
     }

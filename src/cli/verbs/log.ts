@@ -157,6 +157,6 @@ async function reopen(file: string, descriptor: number): Promise<number | undefi
 
 function reasonOf({ code, message }: NodeJS.ErrnoException): string {
   if (code === 'ENOENT') return 'ENOENT, its directory does not exist';
-  if (code === 'EACCES') return 'may not be written (permission denied)';
+  if (code === 'EACCES') return 'is not writable (permission denied)';
   return `can't be opened: ${message}`;
 }

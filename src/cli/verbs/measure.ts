@@ -18,12 +18,12 @@ export async function measure(command: MeasureCommand): Promise<number> {
   const line = simulator.lines.get(name);
   if (!line) return complain(unknownName('line', name, [...simulator.lines.keys()]), NOT_DONE);
   const stop = stopSignal(STOPPED, { reader: standardOutput() });
-  const waits = waitsForOthers(line.definition) ? '; let your client poll it meanwhile' : '';
+  const waits = waitsForOthers(line.definition) ? '; let your client poll it during this time' : '';
   (asJson ? note : say)(`line ${name}: measuring${waits}`);
   const measured = await Promise.race([measureLine(simulator, line, seconds), stop]);
   if (measured === undefined) {
     await line.stop();
-    return complain(`line ${name}: asked to stop before the end; nothing is judged`, STOPPED);
+    return complain(`line ${name}: stopped before the end; nothing is judged`, STOPPED);
   }
   if (!measured.ok) return complain(`line ${name}: ${measured.error}`, NOT_DONE);
   const { ok, text } = verdict(measured.value);

@@ -49,7 +49,7 @@ export async function monitor(command: MonitorCommand): Promise<number> {
   const print = printer(command, ending.signal);
   const before = command.last === undefined ? undefined : await lastEvents(command, command.last);
   if (before && !EVENTS.safeParse(before.events).success)
-    return complain(`${command.url}: this is no modbus-sim`);
+    return complain(`${command.url}: this is not modbus-sim`);
   if (before) await print(before.events);
   const followed = follow({
     url: filteredUrl('/api/v1/events', command),
@@ -61,7 +61,7 @@ export async function monitor(command: MonitorCommand): Promise<number> {
   for await (const each of followed) {
     switch (each.kind) {
       case 'events':
-        if (!EVENTS.safeParse(each.events).success) return complain(`${command.url}: this is no modbus-sim`);
+        if (!EVENTS.safeParse(each.events).success) return complain(`${command.url}: this is not modbus-sim`);
         await print(each.events as readonly ShownEvent[]);
         break;
       case 'lost':

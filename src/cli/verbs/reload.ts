@@ -15,7 +15,7 @@ import { complain, FAILED, NOT_DONE, note, OK, say } from './say.js';
 export async function reload({ place, preview }: ReloadCommand, { isWindows, name } = HERE): Promise<number> {
   if (isWindows)
     return complain(
-      `a running program can't be asked on ${name}: start it with --watch, and it reads its file again when you save it`,
+      `reload is not available on ${name}: start the program with --watch, and it reloads its file when you save it`,
     );
   const found = statSync(place, { throwIfNoEntry: false });
   if (!found) return complain(`${place}: no such file or directory`, NOT_DONE);
@@ -37,6 +37,6 @@ export function showReload(
   for (const mistake of mistakes) complain(mistake);
   for (const what of done) say(`${preview ? 'would change' : 'changed'}: ${what}`);
   for (const what of refused) note(`not changed: ${what}`);
-  if ([...mistakes, ...done, ...refused, ...later].length === 0) say('nothing is different from before');
+  if ([...mistakes, ...done, ...refused, ...later].length === 0) say('nothing has changed');
   return mistakes.length > 0 ? FAILED : OK;
 }

@@ -80,7 +80,7 @@ export class Remote {
 
   /** The sentence for an answer of another program. */
   get anotherProgram(): string {
-    return `${this.#url}: this is no modbus-sim`;
+    return `${this.#url}: this is not modbus-sim`;
   }
 
   /** The sentence for an answer that did not arrive, or not to its end. */

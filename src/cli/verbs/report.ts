@@ -58,7 +58,7 @@ async function running(remote: Remote, url: string): Promise<void> {
   const events = await remote.ask<{ readonly events: readonly ShownEvent[] }>('GET', path);
   const shown = { hex: true, paint: plain, nameWidth: 0 };
   section(
-    `Its last events, ${EVENTS} at most`,
+    `Its last events (at most ${EVENTS})`,
     events.ok ? events.value.events.map((event) => eventLine(event, shown)).join('\n') : events.error,
   );
 }

@@ -39,7 +39,7 @@ function list(): number {
     const lines = [does, matters, rule, `Lines: ${linesFor(check)}`, `To mend: ${fix}`, `Source: ${source}`];
     say([`${id} (${group}): ${title}`, ...lines].join('\n    '));
   }
-  say(`Only with --checks ${REAL_WORLD}, or with the names of some; modbus-sim catalogue ID explains them:`);
+  say(`Run only with --checks ${REAL_WORLD} or by name; modbus-sim catalogue ID explains each:`);
   for (const { id, group, title } of realWorldChecks()) say(`${id} (${group}): ${title}`);
   return OK;
 }
@@ -65,7 +65,7 @@ function testLine(
 ): Promise<Result<ReportView>> {
   const { line, limitMs, seed } = order;
   const many = counted(runnable(order).length, 'check');
-  say(`line ${line.name}: watching the client, then ${many}, ${durationText(limitMs)} at most, seed ${seed}`);
+  say(`line ${line.name}: watching the client, then ${many}, at most ${durationText(limitMs)}, seed ${seed}`);
   return runOnClient(
     simulator,
     dut,
@@ -82,7 +82,7 @@ function testThere(
   stop: Promise<unknown>,
 ): Promise<Result<ReportView>> {
   const { line, limitMs = DEFAULT_LIMIT_MS } = wanted;
-  say(`line ${line} at ${url}: watching the client, then its checks, ${durationText(limitMs)} at most`);
+  say(`line ${line} at ${url}: watching the client, then its checks, at most ${durationText(limitMs)}`);
   return testClientRemotely({ ...wanted, register }, { url, token }, { onFinding: printFinding, stop });
 }
 

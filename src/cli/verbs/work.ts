@@ -72,7 +72,7 @@ export function startWork<Question, Answer>(
   });
   thread.on('error', fail);
   thread.once('exit', () =>
-    fail(new Error(`the thread for ${'name' in order ? order.name : order.kind} has ended`)),
+    fail(new Error(`the thread for ${'name' in order ? order.name : order.kind} exited`)),
   );
   return {
     ask: (question) =>

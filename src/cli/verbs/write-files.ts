@@ -70,7 +70,7 @@ export function firstProblem(
 /** Why a file can't be written, as far as that is known beforehand. @param over as of `save` */
 export function fileProblem(file: string, over: boolean | Replaceable): string | undefined {
   const directory = dirname(file);
-  if (!existsSync(directory)) return unwritable(file, `there is no directory ${directory}`);
+  if (!existsSync(directory)) return unwritable(file, `directory ${directory} does not exist`);
   const isThere = existsSync(file);
   if (isThere && statSync(file).isDirectory()) return unwritable(file, 'this is a directory');
   if (isThere && !over) return taken(file);

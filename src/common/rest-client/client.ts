@@ -68,7 +68,7 @@ export function unreachableReason({ message, cause }: Error): string {
   if (code === 'ECONNREFUSED') return 'nothing listens there';
   const reason = cause instanceof Error && cause.message !== '' ? cause.message : message;
   if (!UNKNOWN_SIGNERS.has(code)) return reason;
-  return `${reason}; NODE_EXTRA_CA_CERTS=FILE in the environment names a certificate to trust`;
+  return `${reason}; to trust another certificate, set NODE_EXTRA_CA_CERTS=FILE`;
 }
 
 /**
@@ -151,7 +151,7 @@ async function jsonOf(response: Response): Promise<unknown> {
     length += next.value.length;
     if (length > LONGEST_ANSWER) {
       await reader.cancel();
-      throw new Error(`the answer has more than ${LONGEST_ANSWER / 1024 / 1024} MB`);
+      throw new Error(`the answer is larger than ${LONGEST_ANSWER / 1024 / 1024} MB`);
     }
     text += decoder.decode(next.value, { stream: true });
   }

@@ -26,7 +26,7 @@ export class SseParser {
    */
   push(text: string): SseMessage[] {
     this.#length += text.length;
-    if (this.#length > LONGEST_MESSAGE) throw new Error('an event has no end');
+    if (this.#length > LONGEST_MESSAGE) throw new Error('an event is too long');
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop() ?? '';
     return lines.flatMap((line) => this.#line(line) ?? []);
@@ -61,7 +61,7 @@ export type Followed =
   | ({ readonly kind: 'closed' } & Failed);
 
 const EVENT_STREAM = 'text/event-stream';
-const NO_STREAM = { detail: 'this is no modbus-sim: the answer is no stream of events', problems: [] };
+const NO_STREAM = { detail: 'this is not modbus-sim: the answer is not an event stream', problems: [] };
 
 /** The connection to make next. When its signal aborts, the connection after it is made at once. */
 export interface ConnectionWanted {
@@ -124,7 +124,7 @@ async function* messagesOf(
 function inTime<Value>(promise: Promise<Value>, ms: number): Promise<Value> {
   let timer: ReturnType<typeof setTimeout>;
   const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`nothing came for ${ms / 1000} s`)), ms);
+    timer = setTimeout(() => reject(new Error(`nothing was received for ${ms / 1000} s`)), ms);
   });
   return Promise.race([promise, silence]).finally(() => clearTimeout(timer));
 }

@@ -165,7 +165,7 @@ function stepPieces(step: StripStep, { base, which, wire, event }: Around): Omit
     return [{ ...planned, look: 'missing', label: why, words: `${words}, ${why}` }];
   }
   const from = base + achievedUs;
-  const sent = `${which}, ${label}, ${msText(achievedUs)} after the request, ${msText(achievedUs - plannedUs)} after its plan, ${lengthText(taken, wire.characterUs)} long: ${event.text}`;
+  const sent = `${which}, ${label}, ${msText(achievedUs)} after the request, ${msText(achievedUs - plannedUs)} after the planned time, ${lengthText(taken, wire.characterUs)} long: ${event.text}`;
   const look = isBytes ? (isSpoilt(event) ? 'spoilt' : 'reply') : 'break';
   // From the request, which may not be shown, to the first piece. Between pieces nothing is hidden.
   const quietUs = step === event.steps?.[0] ? achievedUs : undefined;

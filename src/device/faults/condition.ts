@@ -25,7 +25,7 @@ const windowShape = {
 
 const windowSchema = section({
   ...windowShape,
-  every: duration(1).describe('Open again at this interval (default: once).').optional(),
+  every: duration(1).describe('Open it again at this interval (default: open once).').optional(),
 }).superRefine((window, context) => {
   const message = whyWrong(window);
   if (message) context.addIssue({ code: 'custom', path: ['every'], message });
@@ -111,7 +111,7 @@ const stateCondition = z.union(
     z.string().regex(/^![\w-]{1,32}$/),
     section({ not: stateName }, { not: 'The device is not in this state.' }),
   ],
-  { error: 'the name of a state, or {not: alive} while the device is not in it' },
+  { error: 'the name of a state, or {not: alive} for any other state' },
 );
 
 /** Tells whether a device is as a condition wants it. @param isIn whether it is in a state */
@@ -127,10 +127,10 @@ const everyCondition = z.union(
     wholeNumber(1, UNLIMITED, 'a number of requests'),
     section(
       { not: wholeNumber(2, UNLIMITED, 'a number of requests') },
-      { not: 'All matches but every n-th.' },
+      { not: 'All matches except every n-th.' },
     ),
   ],
-  { error: 'a number of requests, or {not: 3} for all but every third' },
+  { error: 'a number of requests, or {not: 3} for all except every third' },
 );
 
 /** Tells whether a rule acts on its n-th match. */
@@ -151,7 +151,7 @@ function numbers(min: number, max: number, what: string, such: string) {
 const address = wholeNumber(0, 0xffff, 'an address');
 
 const addressRange = z
-  .tuple([address, address], { error: 'an address, or the first and the last one: [0, 9]' })
+  .tuple([address, address], { error: 'an address, or the first and last address of a range: [0, 9]' })
   .refine(([first, last]) => first <= last, { error: 'expected the first address before the last' });
 
 /** The schema of `when`, which says which requests a rule is for. An empty field matches every request. */
@@ -170,14 +170,16 @@ export const conditionSchema = section({
     .optional(),
   address: bounded(
     z.union([address, addressRange, listOf(addressRange)], {
-      error: 'an address from 0 to 65535, the first and the last one as [0, 9], or a list of such pairs',
+      error: 'an address from 0 to 65535, a range such as [0, 9], or a list of ranges',
     }),
     MAX_LISTED,
   )
-    .describe('Address, a range as [0, 9], or a list of ranges. One of them must be in the request.')
+    .describe(
+      'Address, a range such as [0, 9], or a list of ranges. The request must use at least one of these addresses.',
+    )
     .optional(),
   name: oneOrMore(z.string(), 'the name of a value, such as meter.voltage, or a list of them')
-    .describe('Name of a value such as meter.voltage, or a list. Instead of an address.')
+    .describe('Name of a value such as meter.voltage, or a list of names. Use it instead of an address.')
     .optional(),
   quantity: numbers(0, 0xffff, 'a quantity', '11-125')
     .describe('Quantity of registers or coils, a range such as 11-125, or a list.')
@@ -186,14 +188,18 @@ export const conditionSchema = section({
     .describe('How long the client has been connected: {below: 1s} or {above: 1m}.')
     .optional(),
   nth: wholeNumber(1, UNLIMITED, 'a number of requests')
-    .describe('The n-th request of its connection.')
+    .describe('The n-th request on its connection.')
     .optional(),
   pause: limits.describe('Silence on the line before the request: {below: 50ms} or {above: 30s}.').optional(),
   state: stateCondition
-    .describe('The device is in this state, which another rule has put it in, or not: {not: alive}.')
+    .describe(
+      'The device is in this state, which another rule has set. {not: alive} matches while it is not.',
+    )
     .optional(),
   after: wholeNumber(0, UNLIMITED, 'a number of requests').describe('Skip the first n matches.').optional(),
-  every: everyCondition.describe('Act on every n-th match, or on all but every n-th: {not: 3}.').optional(),
+  every: everyCondition
+    .describe('Act on every n-th match, or on all except every n-th: {not: 3}.')
+    .optional(),
   turns: numbers(1, 99_999, 'the number of a match', '3-7')
     .describe('Act on these matches: a number, a range such as 3-7, or a list.')
     .optional(),
@@ -277,5 +283,5 @@ export function hintAtQuantities(quantity: Condition['quantity'], at: At): void 
   if (!Array.isArray(quantity) || quantity.length !== 2) return;
   const [low = 0, high = 0] = quantity.filter((each) => typeof each === 'number').toSorted((a, b) => a - b);
   if (high - low < 2) return;
-  at.warn(`means ${low} or ${high}, and nothing between them: a range is written "${low}-${high}"`);
+  at.warn(`means ${low} or ${high} and nothing in between; write a range as "${low}-${high}"`);
 }

@@ -76,9 +76,9 @@ export const ruleSection = section({
   enabled: flag.describe('`false` keeps the rule and switches it off (default: true).').optional(),
   when: conditionSchema
     .default({})
-    .describe('Which requests the rule is for. Empty fields match every request.'),
+    .describe('Which requests the rule applies to. A field that is left out matches every request.'),
   schedule: scheduleSchema
-    .describe('Windows of time. The rule acts while one of them is open (default: always).')
+    .describe('Time windows. The rule acts while one of them is open (default: always).')
     .optional(),
   do: doSchema.optional(),
   [THEN]: section(
@@ -90,11 +90,11 @@ export const ruleSection = section({
     {
       state: 'A name of your choice.',
       for: 'How long, in ms.',
-      requests: 'Or for how many requests to the device.',
+      requests: 'For how many requests to the device.',
     },
   )
     .describe(
-      'Puts the device into a state once the rule has acted: `for` a time, and for as many of its `requests` (default: until its power is switched or it is reset).',
+      'Puts the device into a state once the rule has acted: `for` a time, or for a number of `requests` (default: until its power is switched or it is reset).',
     )
     .optional(),
   seed: wholeNumber(0, MAX_SEED, 'a seed')

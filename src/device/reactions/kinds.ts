@@ -17,7 +17,7 @@ import {
 
 import { REFUSALS } from './refusals.js';
 
-const LATCH = 'true, or how often the signal is looked at, as in {every: 1s}';
+const LATCH = 'true, or how often the signal is checked, as in {every: 1s}';
 
 /** How often the signal of a latch is looked at unless the entry says otherwise, in ms. */
 const EVERY = 1000;
@@ -71,7 +71,7 @@ const EFFECTS = {
     },
     whyUnfit: (entry) =>
       unlessCoil(entry) ??
-      (entry.movedBy && `expected no ${entry.movedBy} beside it: a pulse is a coil that is written`),
+      (entry.movedBy && `can't be used with ${entry.movedBy}: a pulse starts with a write`),
     causes: () => 1,
     start: (ms, context) => {
       let callOff: (() => void) | undefined;
@@ -90,7 +90,7 @@ const EFFECTS = {
         z.literal(true, { error: LATCH }).transform(() => ({ every: EVERY })),
         section(
           { every: duration(MIN_PERIOD, MAX_DELAY) },
-          { every: 'How often its signal is looked at, in ms.' },
+          { every: 'How often its signal is checked, in ms.' },
         ),
       ],
       { error: LATCH },
@@ -98,13 +98,13 @@ const EFFECTS = {
     doc: {
       entry: '`latch: true`, `latch: {every: 100ms}`',
       effect:
-        'a coil that its signal or another reaction has set stays set until it is written. The signal is checked once per `every` (default 1s)',
+        'once its signal or another reaction has set the coil, it stays set until it is written. The signal is checked once per `every` (default 1s)',
     },
     whyUnfit: (entry) => {
       if (entry.movedBy === 'follows' || entry.movedBy === 'action') {
-        return `expected no ${entry.movedBy} beside it: a latch has a signal, or is set by onWrite`;
+        return `can't be used with ${entry.movedBy}: a latch needs a signal, or is set by onWrite`;
       }
-      if (entry.reactions.includes('pulse')) return 'expected no pulse beside it: a latch does not fall back';
+      if (entry.reactions.includes('pulse')) return "can't be used with pulse: a latch does not fall back";
       return unlessCoil(entry) ?? unlessWritable(entry);
     },
     start: ({ every }, context) => ({
@@ -123,7 +123,7 @@ const EFFECTS = {
       },
       {
         after: 'How long it holds without a write, in ms.',
-        to: 'The value that it falls back to (default: that of the file).',
+        to: 'The value that it falls back to (default: the value in the file).',
         renewedBy: 'Other values whose writes count as well, such as a heartbeat.',
         enabledBy: 'The value falls back only while this one is not 0.',
       },
@@ -131,12 +131,12 @@ const EFFECTS = {
     doc: {
       entry: '`fallsBack: {after: 60s, to: 6, renewedBy: [heartbeat], enabledBy: watchdog}`',
       effect:
-        'a watchdog: unless it, or one of `renewedBy`, is written again within this time, it becomes `to` (default: the value of the file). While `enabledBy` is 0 it does not; a write to that value starts the time as well. So does a start of the device',
+        'a watchdog: unless this value, or one of `renewedBy`, is written again within this time, it becomes `to` (default: the value in the file). It does not fall back while `enabledBy` is 0. A write to `enabledBy` or a start of the device also restarts the time',
     },
     whyUnfit: (entry) =>
       unlessWritable(entry) ??
       (entry.type === 'string' ? 'expected a number, got text' : undefined) ??
-      (entry.movedBy && `expected no ${entry.movedBy} beside it: a value falls back that is written`),
+      (entry.movedBy && `can't be used with ${entry.movedBy}: only a written value can fall back`),
     uses: ({ renewedBy, enabledBy }) => [
       ...renewedBy.map((target, i): Use => ({ as: 'watched', target, path: ['renewedBy', i] })),
       ...(enabledBy === undefined
@@ -209,7 +209,7 @@ const EFFECTS = {
     doc: {
       entry: '`onWrite: [{set: {ready: 1, level: "setpoint / 2"}, after: 2s}]`',
       effect:
-        'each write sets other values of the device, `after` that time (default 0). An expression is computed when its value is set',
+        'each write sets other values of the device, once the time `after` (default 0) has passed. An expression is computed when its value is set',
     },
     whyUnfit: unlessWritable,
     uses: (steps) =>

@@ -150,7 +150,7 @@ export function unlessWritable({ table, writable }: ReactingEntry): string | und
   if (table !== 'coils' && table !== 'holding') {
     return 'expected a coil or a holding register: clients can’t write to the other tables';
   }
-  return writable ? undefined : 'expected write: true beside it: clients do not write this entry';
+  return writable ? undefined : 'needs write: true in this entry: clients can’t write it otherwise';
 }
 
 /** Returns why a reaction does not fit an entry that is not a coil. */
@@ -160,5 +160,5 @@ export function unlessCoil({ table }: ReactingEntry): string | undefined {
 
 /** Returns why a reaction that compares numbers does not fit an entry. */
 export function unlessNumber({ type }: ReactingEntry): string | undefined {
-  return type === 'string' ? 'expected a number, got an entry of text' : undefined;
+  return type === 'string' ? 'expected a number, got a text entry' : undefined;
 }

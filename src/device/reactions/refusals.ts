@@ -14,7 +14,7 @@ export const REFUSALS = {
   limits: reaction({
     schema: section(
       { min: number.optional(), max: number.optional() },
-      { min: 'The least value that is accepted.', max: 'The greatest.' },
+      { min: 'The smallest value that is accepted.', max: 'The greatest.' },
     )
       .refine(({ min, max }) => min !== undefined || max !== undefined, {
         error: 'expected min, max or both',

@@ -128,7 +128,7 @@ export const ACTIONS = {
     hasBounds: false,
     fields: 1,
     whyUnfit: (type) =>
-      type === 'bit' ? 'uptime counts seconds, which one bit can not hold' : withoutNumber('uptime', type),
+      type === 'bit' ? 'uptime counts seconds, which do not fit into one bit' : withoutNumber('uptime', type),
     run(image, address, _, source) {
       const seconds = Math.floor(source.uptime() / 1000) + 1;
       changeNumber(image, address, (_, type) => nearestValue(type, seconds).value);
@@ -178,7 +178,7 @@ function changeNumber(
 
 /** Returns why a value of this type can't have an action that needs a number; undefined when it can. */
 function withoutNumber(action: string, type: ValueType): string | undefined {
-  return type === 'string' ? `${action} needs a number, a string can only have the action reset` : undefined;
+  return type === 'string' ? `${action} needs a number; the only action for a string is reset` : undefined;
 }
 
 /**

@@ -99,7 +99,7 @@ export function reportSharedNames(points: readonly PointDefinition[], registers:
     if (name === undefined) continue;
     const other = named.get(name);
     if (other) {
-      const message = `${other.table} ${other.address} has the name ${name} already`;
+      const message = `${other.table} ${other.address} already has the name ${name}`;
       entryOf(point)?.key('name').wrong(message);
     }
     named.set(name, point);

@@ -115,7 +115,7 @@ export const fedQueueSchema = section(
   {
     signal: 'What the words are.',
     every: 'How often a word is added, in ms.',
-    seed: 'Of the random values of the signal.',
+    seed: 'Seed for the random values of the signal.',
   },
   { required: ['signal', 'every'] },
 );

@@ -40,7 +40,7 @@ export function readHosts(at: At): Hosts | undefined {
       return at.wrong(`expected at most ${MAX_HOSTS} addresses, got ${hosts.size + count} with ${part}`);
     for (let number = first; number <= last; number++) {
       const host = textOf(number);
-      if (hosts.has(host)) return at.wrong(`${host} is there twice`);
+      if (hosts.has(host)) return at.wrong(`${host} is listed twice`);
       hosts.add(host);
     }
   }
@@ -114,7 +114,7 @@ export function reportSharedEndpoint(
   for (const { key } of portEndpoints('tcp', api, [])) users.set(key, 'REST');
   const endpoint = endpointsOf(line).find(({ key }) => users.has(key));
   if (endpoint)
-    at.below(endpoint.path).wrong(`${endpoint.what} is used by ${users.get(endpoint.key)} already`);
+    at.below(endpoint.path).wrong(`${endpoint.what} is already used by ${users.get(endpoint.key)}`);
 }
 
 /** Reports more addresses than the process may have sockets: each address takes one. */

@@ -98,7 +98,7 @@ const aboutEntry = {
   notAvailable: 'What clients read then. Default: the SunSpec value for the type.',
   stale: 'How long after a start clients still read the previous value, in ms.',
   signal: 'What moves the value (docs/signals.md).',
-  seed: 'Of the random values of the signal.',
+  seed: 'Seed for the random values of the signal.',
 };
 
 const bitForm = z.union([z.literal([0, 1]), z.boolean(), z.string().regex(/^\s*(0x0*)?[01]\s*$/)]);

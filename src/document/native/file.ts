@@ -54,7 +54,7 @@ export function* readingConfiguration(at: At, context: NativeContext): Work<Conf
   const { directory } = context;
   const nothing = { devices: [], lines: [], faults: [], api: DEFAULT_API, directory };
   if (isPymodbus(at)) {
-    at.wrong('this is a file of pymodbus.simulator: use it with --json_file');
+    at.wrong('this is a pymodbus.simulator file: use it with --json_file');
     return nothing;
   }
   if (at.key('steps').value !== undefined) {
@@ -181,7 +181,7 @@ function likeEntry(content: At): At {
   const entry = found?.ok ? found.value : undefined;
   if (!found) at.expected('an entry of the catalogue');
   else if (!found.ok) at.wrong(found.error);
-  else if (!entry?.line) at.wrong(`${like} is about a device: write it as like of the device`);
+  else if (!entry?.line) at.wrong(`${like} is about a device: put like on the device`);
   else if (transportOf(entry.line) !== transportOf(own))
     at.wrong(`${entry.id} is for ${transportOf(entry.line)} lines`);
   else return content.with(mergedSource(entry.line, own));
@@ -297,7 +297,8 @@ function* readFaults(
   for (const entry of [...written, ...rulesOfLikes(likes, written, at)]) {
     yield;
     const checked = entry.check(ruleSchema);
-    if (checked && names.has(checked.name)) entry.key('name').wrong(`a rule ${checked.name} already exists`);
+    if (checked && names.has(checked.name))
+      entry.key('name').wrong(`a rule named ${checked.name} already exists`);
     if (checked) names.add(checked.name);
     const rule = checked ?? namesIn(entry);
     hintAtQuantities(rule.when.quantity, entry.key('when').key('quantity'));
@@ -356,7 +357,7 @@ function reportSharedEndpoints(lines: readonly LineDefinition[], api: ApiDefinit
   const take = (endpoints: readonly Endpoint[], entry: At) => {
     const taken = endpoints.find(({ key }) => users.has(key));
     const user = taken && users.get(taken.key);
-    if (user) entry.below(taken.path).wrong(`${taken.what} is used by ${pathText(user.path)} already`);
+    if (user) entry.below(taken.path).wrong(`${taken.what} is already used by ${pathText(user.path)}`);
     for (const { key, path } of endpoints) if (!users.has(key)) users.set(key, entry.below(path));
   };
   for (const line of lines) take(endpointsOf(line), file.key('lines').key(line.name));

@@ -52,7 +52,7 @@ export const rs485Schema = section(
     rtsOnSend: 'The level of RTS while the line sends.',
     delayBeforeSend: 'Time from switching the driver on to the first byte, in ms.',
     delayAfterSend: 'Time from the last byte to switching the driver off, in ms.',
-    receiveWhileSending: 'Whether the receiver stays on meanwhile.',
+    receiveWhileSending: 'Whether the receiver stays on while the line sends.',
   },
 );
 
@@ -101,7 +101,7 @@ export const ABOUT_PORT = {
   stopBits: 'Stop bits.',
   rs485: 'What switches the driver of an RS-485 adapter.',
   parityMarks: 'Whether the driver marks bytes with a parity error. Default: where it can.',
-  link: 'A virtual line has this stable name.',
+  link: 'The path of a stable link to the port of a virtual line.',
   pacing: 'How bytes arrive at the client of a virtual line.',
 };
 
@@ -153,7 +153,7 @@ export const serialLineSchema = section(
     ...aboutLine,
     mode: '`monitor` only listens, and has no units.',
     timing: 'Silences on the line.',
-    whenBusy: 'What becomes of a request that comes while a reply is pending.',
+    whenBusy: 'What happens to a request that arrives while a reply is pending.',
     echo: 'Whether the adapter receives what it sends; `auto` detects it.',
   },
 );
@@ -175,20 +175,20 @@ const noHosts = z.undefined({ error: TLS_HOSTS }).optional();
 documentAs(noHosts, () => z.never());
 
 const aboutSocket = {
-  host: 'The address to listen at. 0.0.0.0 is every address.',
-  hosts: 'Several addresses, such as 127.1.0.1-127.1.3.232, in place of host.',
+  host: 'The address to listen on. 0.0.0.0 is every address.',
+  hosts: 'Several addresses, such as 127.1.0.1-127.1.3.232, instead of host.',
   port: 'The port; 0 is any free one.',
-  maxClients: 'The most clients at a time. Default: 256, or two for each address.',
-  idleTimeout: 'How long a connection may be without a request, in ms.',
-  whenFull: 'What becomes of a connection beyond maxClients. Default: evict.',
-  pipelining: 'What becomes of a request that comes before the reply to an earlier one. Default: serve.',
+  maxClients: 'The maximum number of clients at a time. Default: 256, or two for each address.',
+  idleTimeout: 'How long a connection may stay without a request, in ms.',
+  whenFull: 'What happens to a connection beyond maxClients. Default: evict.',
+  pipelining: 'What happens to a request that arrives before the reply to an earlier one. Default: serve.',
 };
 
 const aboutSocketLine = {
   ...aboutLine,
   mode: 'A socket always serves.',
   each: 'With `hosts`: the device that each address gets a copy of.',
-  missingUnit: 'What a client gets for a unit that is not there: exception 0B, or nothing.',
+  missingUnit: 'What a client gets for a unit that does not exist: exception 0B, or nothing.',
 };
 
 const UDP_WHEN_FULL = 'evict: UDP has no connections that could be refused or ignored';
@@ -250,7 +250,7 @@ export const tlsLineSchema = section(
         ...aboutSocket,
         cert: 'The path of a certificate (PEM).',
         key: 'The path of its private key (PEM).',
-        ca: 'The path of the certificates that sign those of clients (PEM). Without it, anybody may connect.',
+        ca: 'The path of the CA certificates that client certificates are checked against (PEM). Without it, anyone may connect.',
       },
     ),
     ...socketLine,

@@ -104,7 +104,7 @@ function readOneUnsolicited(at: At): UnsolicitedDefinition[] {
   if ((before === undefined) === (every === undefined)) at.wrong('expected either every or before');
   if (jitter !== undefined && jitter > (every ?? 0)) {
     at.key('jitter').wrong(
-      every === undefined ? 'only what comes every so often has a jitter' : 'expected no more than every',
+      every === undefined ? 'only a repeated message (every) has a jitter' : 'expected no more than every',
     );
   }
   return [compact(parsed)];

@@ -19,9 +19,9 @@ const most = section(
       .default(3),
   },
   {
-    registers: 'The most registers of a request.',
-    bits: 'The most bits of a request.',
-    otherwise: 'What a request for more gets.',
+    registers: 'The maximum number of registers per request.',
+    bits: 'The maximum number of bits per request.',
+    otherwise: 'The answer to a request for more.',
   },
 );
 
@@ -30,12 +30,12 @@ const holes = z.union(
     oneOf(['exception', 'silence', 'shift']),
     section(
       { fill: wholeNumber(0, 0xffff, 'a word') },
-      { fill: 'The word in place of undefined registers.' },
+      { fill: 'The word returned for undefined registers.' },
     ),
     section({ unless: oneOf(['all']) }, { unless: 'Exception 02 only if every address is undefined.' }),
     section(
       { exception: wholeNumber(1, 0xff, 'an exception code') },
-      { exception: 'The exception code in place of 02.' },
+      { exception: 'The exception code instead of 02.' },
     ),
   ],
   { error: 'exception, silence, shift, {fill: 0}, {unless: all} or {exception: 4}' },
@@ -53,7 +53,8 @@ const sharedMemory = bounded(
       .array(oneOf(TABLE_NAMES), { error: 'a list of tables' })
       .max(2, { error: 'two tables' })
       .refine((group) => KINDS.some((kind) => kind.every((table) => (group as string[]).includes(table))), {
-        error: 'expected [holding, input] or [coils, discrete], the one whose registers are used first',
+        error:
+          'expected [holding, input] or [coils, discrete], beginning with the table whose registers are used',
       }),
     { error: 'a list of lists of tables, as in [[holding, input]]' },
   ),
@@ -76,7 +77,7 @@ const connectPause = z
       duration(1),
       section(
         { for: duration(1), otherwise: oneOf(['silence', 'deaf']).default('silence') },
-        { for: 'How long, in ms.', otherwise: 'What a request in that time gets.' },
+        { for: 'How long, in ms.', otherwise: 'The answer to a request in that time.' },
       ),
     ],
     {
@@ -92,7 +93,7 @@ const lock: z.ZodType<Lock, unknown> = z.union(
     oneOf(['function', 'address', 'value']),
     section(
       { reconnect: duration(1) },
-      { reconnect: 'A connection that comes sooner than this after the last one, in ms.' },
+      { reconnect: 'A connection that opens sooner than this after the last one, in ms.' },
     ),
   ],
   { error: 'function, address, value or {reconnect: 1s}' },
@@ -107,7 +108,7 @@ export const mannersSchema = section({
     .optional(),
   holes: holes
     .describe(
-      'What a read gets that touches undefined addresses: exception 02 (default), nothing, the defined registers moved together and padded with zeros, a fill value, another exception, or 02 only if every address is undefined.',
+      'The answer to a read that touches undefined addresses: exception 02 (default), no reply, the defined registers moved together and padded with zeros, a fill value, another exception, or 02 only if every address is undefined.',
     )
     .optional(),
   wholeValues: flag
@@ -119,7 +120,7 @@ export const mannersSchema = section({
     )
     .optional(),
   sharedMemory: sharedMemory
-    .describe('Tables that are the same registers; those of the first one are used.')
+    .describe('Tables that share the same registers: those of the first table in the list.')
     .optional(),
   addresses: section(
     {
@@ -134,7 +135,7 @@ export const mannersSchema = section({
     .optional(),
   connectPause: connectPause
     .describe(
-      'Answers nothing for this time after a client connects. With `otherwise: deaf`, a request in that time makes it deaf until the connection is closed.',
+      'Does not answer for this time after a client connects. With `otherwise: deaf`, a request in that time makes it deaf until the connection is closed.',
     )
     .optional(),
   sleeps: section(
@@ -151,22 +152,22 @@ export const mannersSchema = section({
     { on: 'After which requests.', for: 'How long, in ms, or until its power is switched.' },
   )
     .describe(
-      'Silent for the time `for`, or until its power is switched, after a request that got exception 01, 02 or 03, or after a connection that came too soon after the last one.',
+      'Silent for the time `for`, or until its power is switched, after a request that got exception 01, 02 or 03, or after a connection that was opened too soon after the last one.',
     )
     .optional(),
   answersBroadcasts: oneOf(['own', 'zero'])
     .describe(
-      'Answers requests to unit 0 on serial lines, reads too, with its own unit identifier or with 0. Where several devices of a line do, the first is heard.',
+      'Answers requests to unit 0 on serial lines, including reads, with its own unit identifier or with 0. If several devices on a line do so, the first one is heard.',
     )
     .optional(),
   firstReply: section(
     { slow: duration(1), on: oneOf(['start', 'connect', 'both']).default('both') },
     {
       slow: 'How late, in ms.',
-      on: 'Whether it is the first reply after the start of the device, of a connection, or of either.',
+      on: 'Whether the late reply is the first one after the device starts, after a connection opens, or after either.',
     },
   )
-    .describe('The first reply after the start of the device, or of a connection, is late.')
+    .describe('The first reply after the device starts, or after a connection opens, is late.')
     .optional(),
 }) satisfies z.ZodType<Manners, unknown>;
 
@@ -205,7 +206,7 @@ export function mannersProblems(
   if (ofRegisters.length > 0)
     return ofRegisters.map((key) => ({
       path: [key],
-      message: 'is about the registers of a simulated device, and a real one answers here',
+      message: 'applies to the registers of a simulated device, but a real one answers here',
       code: 'manners.real_device',
     }));
   const needing = needConnections(manners);

@@ -43,7 +43,7 @@ export const mqttSchema = section(
     url,
     username: text('the name of a user').optional(),
     password: secret.optional(),
-    ca: text('the path of certificates of authorities (PEM)').optional(),
+    ca: text('the path of CA certificates (PEM)').optional(),
     cert: text('the path of a certificate (PEM)').optional(),
     key: text('the path of its private key (PEM)').optional(),
     client: text('a client identifier').max(256).optional(),

@@ -58,12 +58,13 @@ export function* pointsOf(
   if (!isMapping(value) || !POINT_KEYS.some((key) => value[key] !== undefined)) return;
   const quantity = (last - first + 1) / cells;
   if (value.name !== undefined && quantity > 1) {
-    at.key('name').wrong(`expected no name for ${quantity} values; one value has a name`);
+    at.key('name').wrong(`expected no name for ${quantity} values: only a single value can have a name`);
   }
   if (type === 'string' && value.scale !== undefined) at.key('scale').wrong('text has no scale');
   const movedBy = MOVERS.filter((key) => value[key] !== undefined);
   const [mover] = movedBy;
-  if (mover && movedBy.length > 1) at.key(mover).wrong('a register has an action or a signal, or it follows');
+  if (mover && movedBy.length > 1)
+    at.key(mover).wrong('a register can have only one of action, signal and follows');
   const signal = readEntrySignal(entry, recordings);
   const labels = value.labels === undefined ? undefined : readLabels(at.key('labels'));
   const bits = value.bits === undefined ? undefined : readBits(at.key('bits'), type);
@@ -97,7 +98,7 @@ function readAvailability({ at, type, cells, written }: PlacedEntry) {
   if (sentinel.value === undefined) {
     if (usualSentinel(type) === undefined) away?.wrong(withoutSentinel(type));
   } else if (!away && at.key('name').value === undefined) {
-    sentinel.warn('has no effect without a name, by which REST knows the value, or unavailable');
+    sentinel.warn('has no effect without a name, which REST needs, or unavailable');
   }
   return {
     ...(!isAtFirst && { available: false, ...(available.value === 'whenWritten' && { appears: true }) }),
@@ -150,7 +151,7 @@ function hintAtLimits({ at, type }: PlacedEntry, scale: number): void {
   for (const key of ['min', 'max'] as const) {
     const limit = at.key('limits').key(key);
     if (typeof limit.value !== 'number' || (limit.value >= least && limit.value <= most)) continue;
-    limit.warn(`${limit.value} is beyond what ${type} holds, which is ${rangeText(least, most)}`);
+    limit.warn(`${limit.value} is outside the range of ${type}, which is ${rangeText(least, most)}`);
   }
 }
 
@@ -198,15 +199,16 @@ export function readSignal(at: At, type: ValueType, recordings: OpenRecording): 
 /** Reads the names of bits. They are for whole numbers, whose bits are the same on the wire. */
 function readBits(at: At, type: ValueType): BitNames | undefined {
   const range = integerRange(type);
-  if (type === 'bit' || !range) return at.wrong(`only whole numbers have names of bits, and not ${type}`);
+  if (type === 'bit' || !range)
+    return at.wrong(`only types of whole numbers can have bit names, not ${type}`);
   const most = 16 * CELLS_PER_VALUE[type as Exclude<ValueType, 'string'>] - 1;
   const names = new Map<string, number>();
-  for (const [key, content] of at.entries('names by the numbers of bits, such as {0: running}') ?? []) {
+  for (const [key, content] of at.entries('names by bit number, such as {0: running}') ?? []) {
     const { value: name } = content;
     if (!/^\d{1,2}$/.test(key) || Number(key) > most)
       content.wrong(expectedMessage(`a bit from 0 to ${most}`, key));
     else if (typeof name !== 'string' || !NAME.test(name)) content.expected(NAME_TEXT);
-    else if (names.has(name)) content.wrong(`bit ${names.get(name)} has the name ${name} already`);
+    else if (names.has(name)) content.wrong(`bit ${names.get(name)} already has the name ${name}`);
     else names.set(name, Number(key));
   }
   return Array.from(names, ([name, bit]) => [bit, name] as const);

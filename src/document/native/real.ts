@@ -127,14 +127,14 @@ export function realProblems(
     const wrong = (path: string[], message: string) => issues.push({ path, message });
     const other = fallback === undefined ? undefined : byName.get(fallback);
     if (fallback !== undefined && !other) wrong(['fallback'], `unknown device ${quote(fallback)}`);
-    if (other?.real) wrong(['fallback'], `expected a simulated device, and ${fallback} is a real one`);
+    if (other?.real) wrong(['fallback'], `expected a simulated device, but ${fallback} is a real one`);
     const before = targets.get(keyOf(target)) ?? target;
     targets.set(keyOf(target), before);
     if (!isDeepStrictEqual(before, target))
       wrong(['real', target.kind], 'another device has different settings for this port');
     const used =
       target.kind === 'serial' && lines.find((line) => line.kind === 'serial' && isAt(line, target.path));
-    if (used) wrong(['real', 'serial', 'path'], `${target.path} is used by line ${used.name} already`);
+    if (used) wrong(['real', 'serial', 'path'], `${target.path} is already used by line ${used.name}`);
     if (leadsBackTo(name, target, byName, lines))
       wrong(['real', target.kind], 'leads back to this device: a request would circulate forever');
     return issues.map((issue) => ({ device: name, issue }));

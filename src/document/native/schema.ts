@@ -59,7 +59,7 @@ const apiSchema = section(
   {
     host: 'The address to listen on. Default: 127.0.0.1.',
     port: 'The TCP port; 0 is any free one. Default: 8080.',
-    token: 'Whoever sends it may do everything. Required when other machines can connect.',
+    token: 'Clients that send it may do everything. Required when other machines can connect.',
     readTokens: 'Tokens that only allow reading.',
     origins: 'Web sites whose pages may use the interface.',
     insecure: '`true` allows other machines without a token.',

@@ -26,17 +26,17 @@ const MOST_MODELS = 64;
 const modelSchema = section(
   {
     model: wholeNumber(1, 65_534, 'the number of a model'),
-    values: z.record(z.string(), z.unknown(), { error: 'values by the names of points' }).default({}),
+    values: z.record(z.string(), z.unknown(), { error: 'values by point name' }).default({}),
     repeat: z
       .record(z.string(), wholeNumber(0, MOST_REPEATS), {
-        error: 'how often each group is there, by its name',
+        error: 'the number of repetitions of each group, by name',
       })
       .default({}),
   },
   {
     model: 'The model number.',
     values: 'Values by point name.',
-    repeat: 'How often each repeating group is there.',
+    repeat: 'The number of repetitions of each repeating group.',
   },
 );
 

@@ -78,7 +78,7 @@ export const copySchema = section(
   { copyOf: 'The device that each of these units gets a copy of.' },
 );
 
-const valuesSchema = z.record(z.string(), z.unknown(), { error: 'values by their names' });
+const valuesSchema = z.record(z.string(), z.unknown(), { error: 'values by name' });
 documentAs(valuesSchema, () => z.record(z.string(), valueForm));
 
 /** The same for units, whose copies may have values of their own. */
@@ -125,14 +125,14 @@ export function readUnits(at: At, isSocket: boolean, devices: DeviceNames): Unit
       const expected = `a unit identifier from ${isSocket ? '0 to 255' : '1 to 247'}, a range or *`;
       const isBroadcast = !isSocket && /^0(?:-|$)/.test(key);
       content.wrong(
-        `${isBroadcast ? '0 is the broadcast address: every device takes it and none answers: ' : ''}${expectedMessage(expected, key)}`,
+        `${isBroadcast ? '0 is the broadcast address: every device accepts it and none answers: ' : ''}${expectedMessage(expected, key)}`,
       );
     }
     const device = readDevice(content, devices);
     if (!device) continue;
     const known = units.length > 1 ? ranged : single;
     const twice = units.find((unit) => known.has(unit));
-    if (twice !== undefined) content.wrong(`unit identifier ${twice} is in another entry already`);
+    if (twice !== undefined) content.wrong(`unit identifier ${twice} is already in another entry`);
     for (const unit of units) {
       if (unit !== '*')
         known.set(unit, device.values ? devices.copy(device.name, unit, device.values) : device.name);

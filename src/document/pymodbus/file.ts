@@ -80,7 +80,8 @@ function tlsServer(name: string, device: string, at: At): PymodbusServer | undef
   const { certfile, keyfile, password } = server ?? {};
   if (server && !certfile) at.key('certfile').expected('the path of a PEM file');
   if (server && !keyfile) at.key('keyfile').expected('the path of a PEM file');
-  if (password) at.key('password').wrong('keys with a password are not read, expected a key without');
+  if (password)
+    at.key('password').wrong('keys with a password are not supported, expected a key without one');
   const files = { cert: resolve(certfile ?? ''), key: resolve(keyfile ?? '') };
   return socketServer(name, server, device, at, files);
 }
@@ -208,7 +209,7 @@ type Entries = [name: string, content: At][] | undefined;
 function readSections(at: At): { servers: Entries; devices: Entries } | undefined {
   if (!at.entries('a mapping with server_list and device_list')) return undefined;
   if (!isPymodbus(at) && at.key('devices').value !== undefined) {
-    return at.wrong('this is no file of pymodbus.simulator: use it with --config');
+    return at.wrong('this is not a pymodbus.simulator file: use it with --config');
   }
   at.check(pymodbusFileSections);
   return {

@@ -64,7 +64,7 @@ const SAID: Readonly<Record<string, string>> = {
 
 /** The messages of the library that have one code with others. */
 const SAID_OF: readonly (readonly [message: RegExp, text: string])[] = [
-  [/^Missing closing .quote/, 'a text before this has an opening quote and no closing one'],
+  [/^Missing closing .quote/, 'text before this has an opening quote but no closing quote'],
   [/^Implicit map keys need to be followed/, NO_COLON],
 ];
 

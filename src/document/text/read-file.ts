@@ -85,7 +85,7 @@ function readAtMost(file: number, most: number): Buffer {
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file',
   ENOTDIR: 'no such file',
-  EACCES: 'may not be read (permission denied)',
+  EACCES: "can't be read (permission denied)",
   ELOOP: 'is a symbolic link to itself',
   ENAMETOOLONG: 'its name is too long',
 };

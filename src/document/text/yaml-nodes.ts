@@ -58,12 +58,12 @@ export class NodeReader {
     if (depth > DEEPEST)
       this.tooMuch = `nested more than ${DEEPEST} levels deep, or an alias that contains itself`;
     if (++this.#values > this.#mostValues)
-      this.tooMuch = `more than ${this.#mostValues} values with its aliases followed`;
+      this.tooMuch = `more than ${this.#mostValues} values with aliases expanded`;
     if (this.tooMuch || node === null) return null;
     if (isAlias(node)) return this.#follow(node, path, depth);
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
     if (this.#foreignTags && node.tag?.startsWith('!')) {
-      this.tags.push({ path, message: `${quote(node.tag)} is not followed` });
+      this.tags.push({ path, message: `the tag ${quote(node.tag)} is not supported` });
       return null;
     }
     if (isMap(node)) return this.#readMap(node, path, depth);
@@ -77,8 +77,7 @@ export class NodeReader {
   #count({ length }: string): void {
     const most = this.#mostValues * CHARACTERS_OF_A_VALUE;
     this.#characters += length;
-    if (this.#characters > most)
-      this.tooMuch = `texts of more than ${most} characters with its aliases followed`;
+    if (this.#characters > most) this.tooMuch = `texts of more than ${most} characters with aliases expanded`;
   }
 
   #follow(alias: Alias, path: Path, depth: number): unknown {

@@ -93,7 +93,7 @@ export async function cloneDevices(
     });
   }
   const texts = ranges.map(([first, last]) => (first === last ? String(first) : `${first}-${last}`));
-  const notRead = `Addresses ${texts.join(', ')} of each table were searched, the others were not.`;
+  const notRead = `Only addresses ${texts.join(', ')} of each table were searched.`;
   return { clone: { from: keyOf(order.target), notRead, devices }, absent };
 }
 

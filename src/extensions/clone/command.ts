@@ -21,11 +21,11 @@ const OPTIONS = {
   ...TARGET_OPTIONS,
   units: rangesTo(255, 'unit identifiers such as 1-10,20 (default 1)'),
   ranges: rangesTo(0xffff, 'addresses of each table (default 0-9999,40000-40999)'),
-  thorough: flag('ask for every address, also of tables that are silent'),
+  thorough: flag('read every address, even in tables that do not answer'),
   pause: time('the pause before each request (default 10ms)'),
   timeout: time('how long to wait for each reply (default 1s)'),
   watch: time('read again after this time; values that rose become counters'),
-  'probe-functions': rangesTo(127, 'function codes that are sent too, without data'),
+  'probe-functions': rangesTo(127, 'function codes to send as well, without data'),
   map: text('FILE', 'names and types from a file that import understands'),
   ...OUTPUT_OPTIONS,
 };
@@ -36,7 +36,7 @@ export interface CloneCommand extends CloneOrder, Pick<Values<typeof OPTIONS>, '
 export const CLONE = command({
   name: 'clone',
   words: '',
-  summary: 'read a real device, and write a file that answers as it does',
+  summary: 'read a real device, and write a file that answers like it',
   details:
     'Reads from --serial PATH or --tcp HOST:PORT, and never writes to the device. Exit 1 if no device was found.',
   examples: ['clone --tcp 192.168.1.20:502 --units 1-5 -o meter.yaml'],

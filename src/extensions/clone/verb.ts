@@ -38,7 +38,7 @@ export async function clone(command: CloneCommand): Promise<number> {
   progress.clear();
   await client.close();
   for (const line of absent) note(line);
-  const stopped = `${keyOf(target)}: stopped before its end`;
+  const stopped = `${keyOf(target)}: stopped before the end`;
   if (clone.devices.length === 0)
     return isStopped
       ? complain(`${stopped}; nothing was written`, STOPPED)
@@ -46,7 +46,7 @@ export async function clone(command: CloneCommand): Promise<number> {
   for (const { unit, survey, unfinished } of clone.devices) {
     const found = survey.tables.filter(({ values }) => values.size > 0);
     const tables = found.map(({ table, values }) => `${values.size} ${table}`).join(', ') || 'no registers';
-    note(`unit ${unit}: ${tables}${unfinished === undefined ? '' : `; not read to its end: ${unfinished}`}`);
+    note(`unit ${unit}: ${tables}${unfinished === undefined ? '' : `; not read completely: ${unfinished}`}`);
   }
   const code = writeNativeFile(writeClone(clone), command);
   return isStopped && code === OK
@@ -62,5 +62,5 @@ function readMap(file: string): Result<Imported> {
   const isByAddress = imported.value.lines.some(({ devices }) =>
     devices.some(({ values }) => values.length > 0),
   );
-  return isByAddress ? imported : failure(`${file}: ${imported.value.what} has no values by their addresses`);
+  return isByAddress ? imported : failure(`${file}: ${imported.value.what} does not list values by address`);
 }

@@ -44,7 +44,7 @@ const OF_WIRESHARK = {
 } as const;
 
 const OWN = {
-  install: flag('make the interfaces known to Wireshark, in DIR or in its own directory'),
+  install: flag("install the interfaces for Wireshark, in DIR or in Wireshark's own directory"),
   ...REMOTE_OPTIONS,
 };
 
@@ -52,7 +52,7 @@ const OWN = {
 export const EXTCAP: Described = {
   name: 'extcap',
   words: '--install [DIR]',
-  summary: 'make the lines of a running simulator interfaces of Wireshark',
+  summary: 'show the lines of a running simulator as interfaces in Wireshark',
   details: `MODBUS_SIM_URL in the environment says where the simulator is (default ${DEFAULT_URL}).`,
   examples: ['extcap --install'],
   options: OWN,
@@ -80,7 +80,7 @@ export function parseExtcap(args: readonly string[], env: NodeJS.ProcessEnv): Re
   if (values['extcap-config']) return success({ what: 'options', url });
   const { fifo, form = 'decoded', 'extcap-interface': name } = values;
   if (!values.capture)
-    return failure('extcap is for Wireshark; modbus-sim extcap --install makes it known there');
+    return failure('extcap is run by Wireshark; modbus-sim extcap --install installs it there');
   if (fifo === undefined || name === undefined)
     return failure('--capture needs --fifo and --extcap-interface');
   return success({ what: 'capture', at, form, interface: name, fifo });

@@ -49,7 +49,7 @@ async function capture({
   fifo,
 }: Extract<ExtcapRequest, { what: 'capture' }>): Promise<number> {
   const line = lineOfInterface(name);
-  if (line === undefined) return complain(`${name}: no interface of modbus-sim`);
+  if (line === undefined) return complain(`${name}: not an interface of modbus-sim`);
   const kept = whyNotReplaced(fifo, 'capture');
   if (kept !== undefined) return complain(kept);
   const remote = new Remote(url, token);
@@ -175,7 +175,7 @@ function configText(url: string): string {
     'arg {number=1}{call=--token}{display=Token}{tooltip=Of its REST interface, if that has one}{type=password}',
     'arg {number=2}{call=--form}{display=Frames}{type=selector}',
     'value {arg=2}{value=decoded}{display=Each as Modbus RTU in UDP, port 5020}{default=true}',
-    'value {arg=2}{value=wire}{display=As they are on the wire}{default=false}',
+    'value {arg=2}{value=wire}{display=As on the wire}{default=false}',
   ].join('\n');
 }
 

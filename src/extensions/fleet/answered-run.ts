@@ -48,6 +48,6 @@ const runSchema = z.object({
 export function runIn(answer: FleetAnswer): Result<BenchRun> {
   if (!answer.ok) return failure(`${answer.code}: ${answer.detail}`);
   const run = runSchema.safeParse(answer.value);
-  if (!run.success) return failure('the bench has answered something else than a run');
+  if (!run.success) return failure("the bench's answer is not a run");
   return success({ ...(run.data as Run), findings: run.data.report.findings });
 }

@@ -65,17 +65,17 @@ const OPTIONS = {
   ),
   username: text('NAME', 'the user at the broker'),
   ca: text('FILE', 'certificates of authorities (PEM), for mqtts:'),
-  topic: text('TOPIC', 'where benches say that they are there (default modbus-sim/+/state)'),
-  on: text('GLOB', 'only benches with such a name'),
+  topic: text('TOPIC', 'the topic on which benches announce themselves (default modbus-sim/+/state)'),
+  on: text('GLOB', 'only benches whose name matches'),
   label: option('NAME=VALUE', 'only benches with this label', 'NAME=VALUE', (label) =>
     /^[^=]+=/.test(label) ? label : undefined,
   ),
-  timeout: timeFrom('how long a bench may take for an answer (default 5s)', 'a time such as 5s or 1m', [
+  timeout: timeFrom("how long to wait for a bench's answer (default 5s)", 'a time such as 5s or 1m', [
     0,
     LONGEST_WAIT_MS,
   ]),
   file: text('FILE', 'with targets: the file for Prometheus'),
-  all: flag('with fault clear: also remove the rules that others have added'),
+  all: flag('with fault clear: also remove rules that others added'),
   watch: flag('with list: list again after each change'),
   ...REPORT_OPTIONS,
   set: text('NAME=VALUE', 'with test: a parameter of the scenarios'),
@@ -90,7 +90,7 @@ const USAGE =
 export const FLEET = command({
   name: 'fleet',
   words: 'VERB',
-  summary: 'ask or command all benches on an MQTT broker',
+  summary: 'query or control all benches on an MQTT broker',
   details:
     'VERB is one of: list; run COMMAND [JSON]; fault apply FILE; fault clear [--all]; push FILE, a configuration on all benches or none; test FILE... and test-client LINE on all at once, with their options; targets --file FILE for Prometheus. Exit 1 if a bench refused or is gone.',
   examples: [
@@ -140,7 +140,7 @@ function actionOf({ words, values, options }: Fleet): Result<FleetAction> {
   }
   const reports = reportsOf(values);
   if (verb === 'test') {
-    if (first === undefined) return failure('fleet test takes the files of scenarios');
+    if (first === undefined) return failure('fleet test needs one or more scenario files');
     return success({ do: 'test', files: words.slice(1), settings: allOf(options, 'set'), reports });
   }
   if (more.length > 0) return failure(USAGE);
@@ -157,7 +157,7 @@ function actionOf({ words, values, options }: Fleet): Result<FleetAction> {
         ? success({ do: 'test-client', order: { line: first, ...clientTestOrder(values) }, reports })
         : failure(USAGE);
     case 'examine':
-      return failure('fleet examine is called fleet test-client now');
+      return failure('fleet examine is now called fleet test-client');
     case 'run':
       return first === undefined ? failure(USAGE) : runOf(first, second);
     case 'targets':
@@ -176,6 +176,6 @@ function runOf(command: string, text = '{}'): Result<FleetAction> {
   try {
     return success({ do: 'run', command, input: JSON.parse(text) as unknown });
   } catch (error) {
-    return failure(`fleet run: ${quote(text)} is no JSON: ${(error as Error).message}`);
+    return failure(`fleet run: ${quote(text)} is not JSON: ${(error as Error).message}`);
   }
 }

@@ -51,7 +51,7 @@ export function readScenarios(files: readonly string[], settings: readonly strin
   const withProgram = scenarios.find(({ value }) => (value as { readonly dut?: unknown }).dut !== undefined);
   if (withProgram)
     return failure(
-      `${withProgram.file}: dut: fleet starts no programs: the clients of the benches are tested`,
+      `${withProgram.file}: dut: fleet does not start programs: it tests the clients that the benches have`,
     );
   return success(
     scenarios.map((scenario) => {
@@ -90,7 +90,7 @@ export async function runOnAll(
   const reports: BenchReport[] = [];
   const progress = setInterval(() => {
     const done = Array.from(steps.values()).reduce((sum, each) => sum + each, 0);
-    say(`${reports.length} of ${total} are over, ${done} steps are done`);
+    say(`${reports.length} of ${total} finished, ${done} steps done`);
   }, SAY_EVERY_MS);
   const runs = benches.map(async (bench) => {
     for (const work of works) {
@@ -123,7 +123,7 @@ export async function runOnAll(
   });
   if (problem !== undefined) return complain(problem, WRONG_USAGE);
   const passed = views.filter(({ verdict }) => verdict === 'pass').length;
-  say(`${passed} of ${total} have passed`);
+  say(`${passed} of ${total} passed`);
   const isFailure = ['fail', 'error', ...(wanted.inconclusive === 'failure' ? ['inconclusive'] : [])];
   const overall = overallVerdict(views.map(({ verdict }) => verdict));
   const isGood = works[0]?.kind === 'scenario' ? overall === 'pass' : !isFailure.includes(overall);

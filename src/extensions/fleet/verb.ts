@@ -185,7 +185,7 @@ async function push(
     fleet.ask(bench, command, { configuration }, timeout);
   const checked = await onAll(benches, send('configuration.check'), () => {});
   if (checked.some(({ answer }) => !answer.ok)) {
-    complain('no bench was changed: each of them has to take the configuration');
+    complain('no bench was changed: all of them must accept the configuration');
     const answers = checked.map(({ bench, answer }) => ({ bench: bench.topic, ...answer }));
     return writeJson(json, answers, FAILED);
   }
@@ -230,7 +230,7 @@ async function applyRules(
   process.off('SIGINT', interrupt);
   if (!isInterrupted) return code;
   await Promise.all([...inForce].map(([bench, armed]) => takeBack(bench, armed)));
-  return complain('interrupted: the rules were taken back');
+  return complain('interrupted: the rules were removed again');
 }
 
 /** Removes the rules that `fleet fault apply` has put in force, or all rules. */
@@ -257,7 +257,7 @@ async function clearRules(
  */
 function readRules(file: string): Result<Rule[]> {
   const read = readConfigFile(file);
-  if (!read.ok) return failure(`${file}: ${read.problems[0]?.message ?? 'can not be read'}`);
+  if (!read.ok) return failure(`${file}: ${read.problems[0]?.message ?? "can't be read"}`);
   const { value } = read.source;
   const written = isMapping(value) && value.faults !== undefined ? value.faults : value;
   const rules: readonly unknown[] = Array.isArray(written) ? written : [written];
@@ -297,7 +297,7 @@ function onAll(
  */
 function conclude(outcomes: readonly BenchOutcome[], json: string | undefined): number {
   const done = outcomes.filter(({ answer }) => answer.ok).length;
-  say(`${done} of ${counted(outcomes.length, 'bench has', 'benches have')} done it`);
+  say(`${done} of ${counted(outcomes.length, 'bench', 'benches')} succeeded`);
   const answers = outcomes.map(({ bench, answer }) => ({ bench: bench.topic, ...answer }));
   return writeJson(json, answers, done === outcomes.length ? OK : FAILED);
 }

@@ -140,11 +140,14 @@ export class Collector {
     } else if (cells > MAX_REGISTERS_READ) {
       this.note(
         location,
-        `${cells} registers: expected at most ${MAX_REGISTERS_READ}, as many as one request reads`,
+        `${cells} registers: expected at most ${MAX_REGISTERS_READ}, the maximum for one request`,
       );
     } else if (this.isFull) {
       if (!this.#hasRefused)
-        this.note(location, `this value and the rest are left out: more than ${MOST_VALUES}`);
+        this.note(
+          location,
+          `this value and those after it are left out: the file has more than ${MOST_VALUES}`,
+        );
       this.#hasRefused = true;
     } else {
       this.#values += 1;
@@ -184,7 +187,7 @@ export class Collector {
   /** Ends the collection. @returns everything that was collected: an import that went well */
   end(what: string, preview: readonly string[] = []): { readonly ok: true; readonly value: Imported } {
     const rest = this.#unlisted;
-    const last = rest > 0 ? [{ location: 'and', message: `${rest} more that are not listed` }] : [];
+    const last = rest > 0 ? [{ location: 'and', message: `${rest} more, not listed` }] : [];
     return success({
       what,
       preview,

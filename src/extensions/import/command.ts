@@ -8,20 +8,21 @@ const OPTIONS = {
     'KIND',
     'csv, telegraf, home-assistant, esphome, evcc, wiren-board, node-red, openhab, modbus-exporter, solarman, modbuspal or sunspec, if the content does not show it',
   ),
-  set: text('NAME=VALUE', 'a substitution of ESPHome; may be given again and again'),
+  set: text('NAME=VALUE', 'an ESPHome substitution; can be repeated'),
   defaults: wordOf('whether default values of a table are as stored (default) or in the unit of the value', [
     'stored',
     'units',
   ]),
   column: text(
     'WHAT=HEADER',
-    'what a column of a table holds, such as type=Datenformat, or none=Note for one that is not used; may be given again and again',
+    'what a column of a table holds, such as type=Datenformat, or none=Note for one that is not used; can be repeated',
   ),
-  base: wordOf(
-    'how addresses of a table count: as on the wire, from 1, or as register numbers such as 40001',
-    ['wire', '1', 'entity'],
-  ),
-  table: wordOf('the table of rows that name none', ['coils', 'discrete', 'input', 'holding']),
+  base: wordOf('how a table counts addresses: as on the wire, from 1, or as register numbers such as 40001', [
+    'wire',
+    '1',
+    'entity',
+  ]),
+  table: wordOf('the table for rows that name none', ['coils', 'discrete', 'input', 'holding']),
   serial: text('PATH', 'the serial port of the written line (default: TCP)'),
   port: numberFrom(
     'N',
@@ -48,11 +49,11 @@ export const IMPORT = command({
   words: 'FILE [PACKAGE...]',
   summary: 'write a file from a CSV table, Telegraf, Home Assistant, ESPHome, evcc, Node-RED …',
   details:
-    'Reads a table of registers (CSV), or the configuration of a client: Telegraf, Home Assistant, ESPHome (with its packages), evcc, Wiren Board, Node-RED, modbus_exporter, Solarman, ModbusPal; or models of SunSpec, or a dump of them. Prints what it did not understand. Exit 1 if it understood nothing.',
+    'Reads a table of registers (CSV), or the configuration of a client: Telegraf, Home Assistant, ESPHome (with its packages), evcc, Wiren Board, Node-RED, modbus_exporter, Solarman, ModbusPal; SunSpec models, or a dump of them. Prints what it did not understand. Exit 1 if it understood nothing.',
   examples: ['import registers.csv -o meter.yaml', 'import telegraf.conf --serial /dev/ttyUSB0'],
   options: OPTIONS,
   parse({ words: [file, ...packages], options, values }): Result<ImportCommand> {
-    if (file === undefined) return failure('import takes one file, and packages of ESPHome behind it');
+    if (file === undefined) return failure('import takes one file, followed by any ESPHome packages');
     if (values.serial !== undefined && values.port !== undefined)
       return failure('--port is for a line of TCP, not for --serial');
     for (const [option, form] of [

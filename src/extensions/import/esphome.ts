@@ -109,7 +109,7 @@ export function importEsphome(
     collector.note('substitutions', `${quote(name)} has no value; give one with --set ${name}=VALUE`);
   return collector.end(
     'ESPHome modbus_controller',
-    [...assumed].map((id) => `no file has the controller ${quote(id)}: unit 1`),
+    [...assumed].map((id) => `no file has the controller ${quote(id)}, so the unit is 1`),
   );
 }
 
@@ -172,7 +172,7 @@ function addEntity(
   if (!isBit && offset % 2 !== 0) return `offset ${offset} begins inside a register`;
   const what = isBit ? success({ type: 'bit' as const }) : registersOf(entity, platform);
   if (!what.ok) return what.error;
-  if (entity.lambda !== undefined) collector.note(location, `${quote(name)}: its lambda is not followed`);
+  if (entity.lambda !== undefined) collector.note(location, `${quote(name)}: its lambda is not evaluated`);
   collector.add('', unit, id, {
     table,
     // The offset counts the bytes of registers, and coils one by one.

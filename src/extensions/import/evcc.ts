@@ -52,7 +52,7 @@ export function importEvcc(text: string, device: string): Result<Imported> {
   for (const [i, line] of lines.entries()) {
     const location = `line ${line.number}`;
     if (line.key === 'source' && line.value === 'sunspec') {
-      collector.note(location, 'source: sunspec is not read; sunspec of a device serves models');
+      collector.note(location, 'source: sunspec is not read; use `sunspec` in a device to serve models');
       continue;
     }
     if (line.key !== 'source' || line.value !== 'modbus') continue;
@@ -63,7 +63,7 @@ export function importEvcc(text: string, device: string): Result<Imported> {
   if (found === 0) return failure('an evcc template without source: modbus has no registers');
   return collector.end('a template of evcc', [
     'all branches of its conditions are read',
-    ...(unit === 1 ? ['it says no unit identifier: 1'] : []),
+    ...(unit === 1 ? ['it gives no unit identifier, so the unit is 1'] : []),
   ]);
 }
 

@@ -69,7 +69,7 @@ class HubReader {
     }
     if (this.#withoutUnit !== undefined) {
       const message =
-        'no slave: Home Assistant asks unit 0 or unit 1 then, by its version; unit 1 here, and TCP answers unit 0 too where one device is';
+        'no slave: Home Assistant then uses unit 0 or 1, depending on its version. Here it is unit 1; on TCP, a single device also answers unit 0';
       this.#note(this.#withoutUnit, message);
     }
   }
@@ -144,7 +144,10 @@ class HubReader {
     if (text === 'string') return [{ type: 'string', length: Math.max(1, count ?? 1), order: swap }];
     if (text === 'custom') return this.#custom(entity, path, count ?? 1);
     if (text === 'float16') {
-      this.#note([...path, 'data_type'], 'float16 is no type here: its register is served, without a number');
+      this.#note(
+        [...path, 'data_type'],
+        'float16 is not supported: its register is served, but not as that number',
+      );
       return [{ type: 'uint16', order: swap }];
     }
     const type = NUMBER_TYPES.get(text) ?? OLD_TYPES[text]?.[count ?? (text === 'float' ? 2 : 1)];
@@ -159,7 +162,7 @@ class HubReader {
     if (fields && words === count) return fields;
     this.#note(
       [...path, 'structure'],
-      `structure ${quote(structure)} of ${count} registers is not understood: uint16 each`,
+      `structure ${quote(structure)} of ${count} registers is not understood, so each is served as uint16`,
     );
     return Array.from({ length: Math.min(Math.max(count, 1), 1000) }, () => ({ type: 'uint16', order: {} }));
   }

@@ -46,7 +46,7 @@ export function importModbusExporter(text: string): Result<Imported> {
     }
   }
   const preview = [
-    'Prometheus names the unit identifier when it asks, so each module is unit 1 of its own line.',
+    'Prometheus sends the unit identifier with each scrape, so each module is unit 1 on a line of its own.',
   ];
   return collector.end('modbus_exporter', preview);
 }

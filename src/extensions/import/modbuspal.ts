@@ -27,9 +27,9 @@ export function importModbuspal(text: string): Result<Imported> {
         const unit = Number(SLAVE_ID.exec(attributes.get('id') ?? '')?.[1] ?? Number.NaN);
         slave = { unit, name: attributes.get('name') ?? '' };
         if (attributes.get('enabled') === 'false')
-          note(`slave ${unit} is switched off there; here it is served`);
+          note(`slave ${unit} is disabled in ModbusPal, but served here`);
         if (attributes.get('implementation') === 'j-bus')
-          note(`slave ${unit} shows addresses from 0 on there, which are the same on the wire`);
+          note(`slave ${unit} shows addresses from 0 in ModbusPal; they are the same on the wire`);
         break;
       }
       case 'register':
@@ -53,17 +53,17 @@ export function importModbuspal(text: string): Result<Imported> {
       }
       case 'binding':
         note(
-          `the automation ${attributes.get('automation') ?? ''} is not followed, a signal can do that: see docs/signals.md`,
+          `the automation ${attributes.get('automation') ?? ''} is not imported; a signal can do the same: see docs/signals.md`,
         );
         break;
       case 'function':
       case 'script':
-        note(`${tag} is not followed`);
+        note(`${tag} is not imported`);
         break;
       case 'reply_delay':
       case 'error_rates':
         if ([...attributes.values()].some((each) => Number(each) > 0))
-          note(`${tag} is not kept, a fault rule can do that: see docs/faults.md`);
+          note(`${tag} is not imported; a fault rule can do the same: see docs/faults.md`);
     }
   }
   return collector.end('a ModbusPal project');

@@ -170,7 +170,7 @@ function addData(
   if (transform !== undefined && transform !== 'default')
     collector.note(
       location,
-      `${quote(name)}: ${quote(transform.slice(0, 60))} is not followed: the value is as stored`,
+      `${quote(name)}: ${quote(transform.slice(0, 60))} is not applied: the value is served as stored`,
     );
 }
 

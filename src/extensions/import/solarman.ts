@@ -98,7 +98,7 @@ function addValue(
   const [first] = registers;
   const rule = numberOf(item.rule) ?? 1;
   if (first === undefined || registers.some((each) => each === undefined || !Number.isInteger(each)))
-    return 'its registers are no list of numbers';
+    return 'its registers are not a list of numbers';
   const addresses = registers as number[];
   const code = readingCode(item.code) ?? codeOf(first);
   const table = tableReadBy(code);
@@ -141,15 +141,15 @@ type Registers = Pick<ImportedValue, 'type' | 'length' | 'wordOrder'>;
 /** The type of registers by the number of a rule. @returns why that is not known */
 function registersOf(rule: number, addresses: readonly number[]): Result<Registers> {
   const kind = RULES.get(rule);
-  if (kind === undefined) return failure(`rule ${rule} has no type here`);
+  if (kind === undefined) return failure(`rule ${rule} is not supported`);
   const { length } = addresses;
   const rises = addresses.every((each, i) => i === 0 || each === (addresses[i - 1] as number) + 1);
   const falls = addresses.every((each, i) => i === 0 || each === (addresses[i - 1] as number) - 1);
   if (!rises && !falls) return failure('its registers are not side by side');
   if (kind === 'string')
-    return rises ? success({ type: 'string', length }) : failure('its text runs backwards');
+    return rises ? success({ type: 'string', length }) : failure('its text is stored backwards');
   if (length !== 1 && length !== 2 && length !== 4)
-    return failure(`a number of ${length} registers has no type here`);
+    return failure(`a number in ${length} registers is not supported`);
   const type = `${kind}${16 * length}` as ValueType;
   return success({ type, ...(rises && length > 1 && { wordOrder: 'little' as const }) });
 }

@@ -24,7 +24,7 @@ export function importTelegraf(text: string): Result<Imported> {
   try {
     root = parse(text, { maxDepth: DEEPEST, integersAsBigInt: 'asNeeded' });
   } catch (error) {
-    return failure(`is no TOML: ${(error instanceof Error ? error.message : String(error)).split('\n')[0]}`);
+    return failure(`is not TOML: ${(error instanceof Error ? error.message : String(error)).split('\n')[0]}`);
   }
   const plugins = sectionsOf(sectionOf(root.inputs)?.modbus);
   if (plugins.length === 0) return failure('expected [[inputs.modbus]] of Telegraf');

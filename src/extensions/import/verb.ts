@@ -41,7 +41,7 @@ export function importFile(command: ImportCommand): number {
   note([`${file}: ${imported.what}`, ...imported.preview.map((line) => `  ${line}`), ...summary].join('\n'));
   for (const each of notes.slice(0, MOST_PRINTED)) note(`${file}: ${noteText(each)}`);
   if (notes.length > MOST_PRINTED)
-    note(`${file}: and ${notes.length - MOST_PRINTED} more, which are comments in the written file`);
+    note(`${file}: and ${notes.length - MOST_PRINTED} more, listed as comments in the written file`);
   return writeNativeFile(
     text,
     command,

@@ -41,12 +41,12 @@ const FORMATS = byWord<ValueType>({
 
 /** Reads a template of wb-mqtt-serial. */
 export function importWirenBoard(text: string, name: string): Result<Imported> {
-  if (/\{%|\{\{/.test(text)) return failure('is a Jinja template; import the JSON that is made of it');
+  if (/\{%|\{\{/.test(text)) return failure('is a Jinja template; import the JSON that is made from it');
   const read = readYaml(withoutComments(text));
   if (!read.ok) return read;
   const file = read.value;
   const device = sectionOf(sectionOf(file.value)?.device);
-  if (device === undefined) return failure('expected device: of a template of Wiren Board');
+  if (device === undefined) return failure('expected device: of a Wiren Board template');
   const protocol = wordOf(device.protocol) ?? 'modbus';
   if (!/^modbus/.test(protocol)) return failure(`its protocol is ${quote(protocol)}, not Modbus`);
   const collector = new Collector();
@@ -68,7 +68,7 @@ export function importWirenBoard(text: string, name: string): Result<Imported> {
     collector.note(location, 'a subdevice: its addresses are read as they are, without shift and stride');
     add(sectionOf(part.device) ?? {}, ['device', 'subdevices', i, 'device']);
   }
-  return collector.end('a template of Wiren Board', ['it says no unit identifier: 1']);
+  return collector.end('a template of Wiren Board', ['it gives no unit identifier, so the unit is 1']);
 }
 
 /** The text with spaces in the place of comments, so that lines and columns stay. */

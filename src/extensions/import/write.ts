@@ -99,7 +99,7 @@ function overlapMessage(value: ImportedValue, owner: ImportedValue, free: readon
   const isSame = value.address === owner.address && cellsOf(value) === cellsOf(owner);
   const where = isSame ? 'reads the same registers as' : 'overlaps';
   const rest = free.length > 0 ? `; its registers ${free.join(', ')} are served without a name` : '';
-  return `${calledOf(value)} ${where} ${calledOf(owner)}, which stays${rest}`;
+  return `${calledOf(value)} ${where} ${calledOf(owner)}, which is kept${rest}`;
 }
 
 function entryOf(value: ImportedValue, names: Map<string, number>, notes: Note[]): NativeEntry {
@@ -243,7 +243,9 @@ export function writeNative(imported: Imported, source: string, place: Place = {
     remarks: [
       `Written by modbus-sim import from ${source}: ${imported.what}.`,
       ...imported.preview,
-      ...lines.flatMap(({ name, original }) => (original ? [`Line ${name} stands for ${original}.`] : [])),
+      ...lines.flatMap(({ name, original }) =>
+        original ? [`Line ${name} takes the place of ${original}.`] : [],
+      ),
       ...(notes.length > 0 ? ['', 'Not understood, or not kept:', ...notes.map(noteText)] : []),
     ],
     devices: made.map(({ name, entry }) => [name, entry]),

@@ -245,12 +245,12 @@ export function readCapture(file: Uint8Array): Result<LogLines> {
       ),
       ...(others.length > 0
         ? [
-            `${counted(others.length, 'connection has', 'connections have')} no frame of Modbus, so left out: ${portsOf(others.map(({ connection }) => connection))}, the first from packet ${others[0]?.connection.first.number} on`,
+            `${counted(others.length, 'connection has', 'connections have')} no Modbus frame and are left out: ${portsOf(others.map(({ connection }) => connection))}, the first from packet ${others[0]?.connection.first.number} on`,
           ]
         : []),
       ...(unread.length > 0
         ? [
-            `${unread.length} packets have link type ${unread[0]?.link}, which is not read: packet ${unread[0]?.number}`,
+            `${unread.length} packets have link type ${unread[0]?.link}, which is not supported: packet ${unread[0]?.number}`,
           ]
         : []),
       ...(packets.length === MOST_PACKETS ? [`only the first ${MOST_PACKETS} packets were read`] : []),

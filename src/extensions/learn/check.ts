@@ -47,8 +47,8 @@ export function compared({ conversation, isCapture }: Learned, { requests, repli
   const all = [...exchanges, ...unlearned].sort((a, b) => a.file - b.file || a.line - b.line);
   const learned = isCapture ? readsOf(all, conversation.framing) : distinct(all);
   const what = isCapture
-    ? `by its headers, the capture has ${counted(requests, 'different read')} and ${counted(replies, 'different reply', 'different replies')} to them`
-    : `by its words, the log has ${counted(requests, 'request')} and ${counted(replies, 'reply', 'replies')}`;
+    ? `according to its headers, the capture has ${counted(requests, 'different read')} and ${counted(replies, 'different reply', 'different replies')} to them`
+    : `according to its text, the log has ${counted(requests, 'request')} and ${counted(replies, 'reply', 'replies')}`;
   // What is in no exchange, such as a reply without its request, is in the log nevertheless.
   const isSame =
     Math.abs(learned.requests - requests) <= strays && Math.abs(learned.replies - replies) <= strays;

@@ -12,10 +12,10 @@ import { failure, type Result, success } from '../../common/result.js';
 const OPTIONS = {
   ...OUTPUT_OPTIONS,
   scenario: text('FILE', 'also write a test that expects the same requests of a client'),
-  'as-recorded': flag('values move, and replies take as long, as they did there'),
-  loop: flag('with --as-recorded: begin again at the end'),
+  'as-recorded': flag('reproduce when values changed and how long replies took'),
+  loop: flag('with --as-recorded: start again at the end'),
   verify: flag('send the same requests to the learned devices, even if there are 20,000 or more'),
-  'no-verify': flag('do not ask them again'),
+  'no-verify': flag('do not send the requests again'),
   line: text('NAME', 'the line of the running simulator'),
   ...REMOTE_OPTIONS,
 };

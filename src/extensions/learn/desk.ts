@@ -32,9 +32,9 @@ export function learnAtDesk(desk: ApiContext): ExtensionPart {
     routes: {
       traffic: {
         'GET /learned.yaml': {
-          summary: 'Make devices from the traffic',
+          summary: 'Learn devices from the traffic',
           description:
-            'A native file with devices that answer as those in the traffic did: on a line in monitor mode, the real ones. See docs/learn.md.',
+            'A native file with devices that answer like those in the traffic. On a line in monitor mode, these are the real devices. See docs/learn.md.',
           exposeHeadRoute: false,
           schema: {
             querystring: section({
@@ -43,7 +43,7 @@ export function learnAtDesk(desk: ApiContext): ExtensionPart {
               recorded: z
                 .enum(['once', 'loop'], { error: 'once or loop' })
                 .describe(
-                  'Values move, and replies take as long, as they did; `loop` begins again at the end.',
+                  'Reproduces when values changed and how long replies took; `loop` starts again at the end.',
                 )
                 .optional(),
             }),
@@ -94,9 +94,11 @@ async function learnedOf(
     return first.kind === 'unusable' ? failure(first.message) : success(textFrom(first, learner));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY')
-      return failure('there is more traffic than there is memory for: ask for one line, or since when');
+      return failure(
+        'there is not enough memory for so much traffic: ask for one line, or for less time with since',
+      );
     // The work ends with the client that asked for it.
-    if (isGone()) return failure('the client has left');
+    if (isGone()) return failure('the client has disconnected');
     throw error;
   }
 }

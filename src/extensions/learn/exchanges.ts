@@ -217,11 +217,11 @@ function notesOn(all: readonly JudgedExchange[], strays: readonly Stray[]): stri
   const framesOf = (some: readonly Stray[]) => some.map(({ frame }) => frame);
   return [
     ...noteOf(
-      'are no request and answer none, so they were left out',
+      'are neither a request nor a reply to one, so they were left out',
       framesOf(unexplained.filter(({ lacksDirection }) => !lacksDirection)),
     ),
     ...noteOf(
-      'say no direction, so they were left out',
+      'give no direction, so they were left out',
       framesOf(unexplained.filter(({ lacksDirection }) => lacksDirection)),
     ),
     ...noteOf(
@@ -229,7 +229,7 @@ function notesOn(all: readonly JudgedExchange[], strays: readonly Stray[]): stri
       askedIn(all.filter(({ isAtEnd }) => isAtEnd)),
     ),
     ...noteOf(
-      'were cut off by who wrote them, so their requests were left out',
+      'were cut short when they were logged, so their requests were left out',
       all.flatMap(({ reply }) => reply.filter(({ isCut }) => isCut)),
     ),
     ...noteOf(
@@ -237,7 +237,7 @@ function notesOn(all: readonly JudgedExchange[], strays: readonly Stray[]): stri
       askedIn(all.filter(({ open }) => open.pieces > MOST_PIECES)),
     ),
     ...noteOf(
-      'ask unit 0 or one above 247, where no device is on a serial line',
+      'are for unit 0 or a unit above 247, which no device on a serial line can have',
       askedIn(all.filter(({ isLost, isServed }) => !isLost && !isServed)),
     ),
   ];

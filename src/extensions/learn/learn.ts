@@ -53,7 +53,7 @@ export function learnFiles(
     return failure([...notes, nothing].join('\n'));
   }
   if (recorded && exchanges.every(({ at }) => at === undefined))
-    return failure([...notes, 'there are no times, so nothing can be played as recorded'].join('\n'));
+    return failure([...notes, 'the input has no times, so nothing can be played as recorded'].join('\n'));
   const lines = learn(conversation);
   const silent = exchanges.filter(({ reply }) => reply.length === 0).length;
   const units = [...new Set(lines.flatMap(({ devices }) => devices.map(({ unit }) => unit)))].join(', ');
@@ -130,7 +130,7 @@ export function* learning(): Generator<LearnedPiece, LearnedPiece, ToLearner> {
     }
     size += asked.piece.length;
     if (size > MOST_LEARNED) {
-      const message = `there are more than ${MOST_LEARNED} bytes of traffic: ask for one line, or since when`;
+      const message = `there are more than ${MOST_LEARNED} bytes of traffic: ask for one line, or for less time with since`;
       return { kind: 'unusable', message };
     }
     pieces.push(asked.piece);

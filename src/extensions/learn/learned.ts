@@ -219,7 +219,7 @@ function learnedDevice({ unit, exchanges }: Unit, framing: Framing, most: number
   for (const [what, how] of instead) if (how !== undefined) remark(how, what);
   const conditions = apart(Array.from(turns.values(), ({ when }) => when));
   const odd = oddReplies([...turns.values()], conditions, most, (what) =>
-    remark('replies changed too often for the rules, and the last one counts', what),
+    remark('replies changed too often for the rules, so the last one is used', what),
   );
   return {
     ...{ unit, tables: model.tables, odd, requests: turns.size, remarks },

@@ -78,10 +78,12 @@ export class Recording {
     }
     const room = Math.floor(Math.min(MOST_OF_SIGNAL, this.#left) / MOVE) - 1;
     if (room < 1)
-      return this.#cut('Values moved too often for a file, so some are played by reads, not by time');
+      return this.#cut(
+        'Values changed too often for a file, so some follow the number of reads instead of the time',
+      );
     if (moves.length > room) {
       moves.length = room;
-      this.#cut('Values moved too often for a file, so some stand still before the end');
+      this.#cut('Values changed too often for a file, so some stop changing before the end');
     }
     const end = Math.max(this.#length, (moves.at(-1) as [number, number])[0] + 0.1);
     const written = moves.map(([ms, value]) => `${Number((ms / 1000).toFixed(4))} ${value}`);
@@ -94,13 +96,15 @@ export class Recording {
   delaysOf(device: LearnedDevice, name: string): object[] | undefined {
     const slow = device.timed.filter(({ ms }) => ms.some((each) => each >= SHORTEST_DELAY));
     if (slow.length > this.#rules) {
-      return this.#cut(`${name}: too many kinds of requests for a rule each, so replies have the usual time`);
+      return this.#cut(
+        `${name}: too many kinds of requests for one rule each, so replies take the usual time`,
+      );
     }
     const most = Math.min(MOST_IN_RULE, Math.floor(this.#timesLeft / Math.max(1, slow.length)));
     return slow.map(({ when, ms }, i) => {
       const delay = ms.slice(0, most).map((each) => Math.min(LONGEST, Math.round(each)));
       if (ms.length > most)
-        this.#cut('There are more reply times than a file may have, so the first ones come again');
+        this.#cut('There are more reply times than a file may have, so they repeat from the first');
       this.#timesLeft -= delay.length;
       return {
         name: `${name}-time-${i + 1}`,

@@ -114,7 +114,7 @@ function secondReading({ learned }: LearnedFile, contents: readonly Uint8Array[]
 function checkText({ asked, same, others }: Check): string[] {
   const more = others.length - MOST_PRINTED;
   return [
-    `asked again: ${same} of ${asked} requests get the same reply, byte for byte`,
+    `sent again: ${same} of ${asked} requests get the same reply, byte for byte`,
     ...others.slice(0, MOST_PRINTED),
     ...(more > 0 ? [`and ${more} more`] : []),
   ];

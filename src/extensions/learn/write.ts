@@ -233,7 +233,7 @@ export function writeScenario({ source, conversation, lines }: Learned, configur
     framing.name === 'socket' ? `{lines.${first}.host} {lines.${first}.port}` : `{lines.${first}.path}`;
   const left = exchanges.length - MOST_LEARNT_STEPS;
   const remarks = [
-    `Have the client started: dut: {command: "my-client ${place}"}`,
+    `To start the client: dut: {command: "my-client ${place}"}`,
     ...(left > 0 ? [`The last ${left} of ${exchanges.length} requests were left out.`] : []),
   ];
   const name = `the requests of ${printableLine(source)}`;

@@ -42,7 +42,7 @@ export const logAnswerSchema = z
     footer: z.string(),
     log_rows: z.array(logRowSchema),
   })
-  .meta({ id: 'Log', description: 'Events of the traffic, one row for each.' });
+  .meta({ id: 'Log', description: 'Traffic events, one per row.' });
 
 /** The fields that select rows. */
 const logRequest = z
@@ -90,10 +90,7 @@ export class LogEndpoint {
           return failure(`line: ${unknownName('line', fields.line, [...map.names()])}`);
         const filter = logFilter(fields);
         if (request.submit === 'Download')
-          return this.#answer(
-            'Everything that is kept, the oldest first',
-            wantedOldestFirst(traffic, filter),
-          );
+          return this.#answer('All events that are kept, oldest first', wantedOldestFirst(traffic, filter));
         this.#watch.begin(filter);
         return this.#answer('Monitoring active', this.#watched());
       }

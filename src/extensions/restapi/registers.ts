@@ -191,7 +191,7 @@ export const registersAnswerSchema = z
     register_actions: z.record(z.string(), z.number()),
     register_rows: z.array(registerRowSchema),
   })
-  .meta({ id: 'Registers', description: 'Registers, one row for each.' });
+  .meta({ id: 'Registers', description: 'Registers, one per row.' });
 
 /** The beginning of an answer, up to its rows, which are JSON already. */
 const HEAD = JSON.stringify({
@@ -262,7 +262,7 @@ function rangeOf(
 ): Pick<CellRange, 'from' | 'to'> | Failure {
   if (range_end != null && range_stop != null && range_end !== range_stop) {
     return failure(
-      `range_end ${range_end} and range_stop ${range_stop} differ: expected one of them, or both alike`,
+      `range_end ${range_end} and range_stop ${range_stop} differ: expected only one of them, or the same value in both`,
     );
   }
   const last = range_end ?? range_stop ?? undefined;

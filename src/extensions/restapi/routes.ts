@@ -34,21 +34,21 @@ export function restapiRoutes(desk: ApiContext): FastifyPluginCallback {
     registers: {
       summary: 'Read registers, or set one',
       description:
-        'Reading runs no action and counts nothing. Setting does not ask whether clients may write.',
+        'Reading runs no actions and changes no counters. Setting works even where clients may not write.',
       describedBody: REGISTERS_REQUESTS.described,
       answer: registersAnswerSchema,
       handle: (body) => handleRegisters(desk.rpc, body),
     },
     calls: {
       summary: 'Simulate responses, or list calls',
-      description: 'Every answer is the whole state. The simulation acts on all lines.',
+      description: 'Every answer has the whole state. The simulation acts on all lines.',
       describedBody: CALLS_REQUESTS.described,
       answer: callsAnswerSchema,
       handle: (body) => calls.handle(body),
     },
     server: {
       summary: 'Show, start, stop or change lines',
-      description: '`Set` takes settings by the names that pymodbus has for them.',
+      description: '`Set` takes settings by their pymodbus names.',
       describedBody: SERVER_REQUESTS.described,
       answer: serverAnswerSchema,
       handle: (body) => handleServer(desk.rpc, body),
@@ -56,7 +56,7 @@ export function restapiRoutes(desk: ApiContext): FastifyPluginCallback {
     log: {
       summary: 'List the traffic',
       description:
-        '`Download` lists everything that is kept, `Monitor` what passes from now on. `Clear` forgets all traffic.',
+        '`Download` lists all traffic that is kept, `Monitor` only new traffic. `Clear` deletes all traffic.',
       describedBody: LOG_REQUESTS.described,
       answer: logAnswerSchema,
       handle: (body) => log.handle(body),
@@ -77,8 +77,8 @@ export function restapiRoutes(desk: ApiContext): FastifyPluginCallback {
       });
     }
     const unknown = {
-      summary: 'Learn which endpoints there are',
-      description: 'What is answered to every other name.',
+      summary: 'List the endpoints',
+      description: 'The answer to any other endpoint name.',
       tags: TAGS,
       params: z.object({
         endpoint: z.string().meta({ description: 'Any other name.', examples: ['devices'] }),

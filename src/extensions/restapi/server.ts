@@ -121,7 +121,7 @@ function nativeChange(line: LineView, settings: ServerSettings, request: At): Li
     const native = nativeValue(kind, request.key(field), value);
     if (section === undefined) {
       const other = kind === 'serial' ? 'with a socket' : 'on a serial port';
-      request.key(field).wrong(`only a line ${other} has this`);
+      request.key(field).wrong(`only a line ${other} has this setting`);
     } else if (key === undefined) change[section] = native;
     else change[section] = { ...(change[section] as object | undefined), [key]: native };
   }
@@ -189,7 +189,7 @@ const serverRowSchema = z.object({
   turnaround: z
     .union([z.string(), z.number()])
     .nullable()
-    .describe('`t3.5`, `eager`, or a number of ms more than t3.5.'),
+    .describe('`t3.5`, `eager`, or a number of ms to add to t3.5.'),
   t1_5: z.number().nullable(),
   t3_5: z.number().nullable(),
   gap: z.number().nullable(),

@@ -17,16 +17,16 @@ const viewSchema = z
       .string()
       .nullable()
       .optional()
-      .describe('Path of the file that is written at the moment; null while there is none.'),
+      .describe('Path of the file that is being written; null while there is none.'),
     problem: z
       .string()
       .nullable()
       .optional()
-      .describe('Why nothing is written at the moment; null while it is.'),
+      .describe('Why nothing is being written; null while traffic is being written.'),
     missed: z
       .number()
       .optional()
-      .describe('Events that were not written, because they came faster than the disk took them.'),
+      .describe('Events that were not written, because they arrived faster than the disk could store them.'),
   })
   .meta({ id: 'TrafficFile', description: 'Whether traffic is written to disk.' });
 
@@ -44,7 +44,7 @@ export function trafficFileRoutes(files: TrafficFiles, writesIn: string): Routes
     'PUT /traffic/file': {
       summary: 'Write traffic to disk',
       description:
-        'Events from now on are written to files in a directory, the oldest of which are removed. It is in the directory where REST may write.',
+        'Events from now on are written to files in a directory, which is inside the one that REST may write to. The oldest files are removed.',
       schema: { body: fileBody },
       handle: async (request, reply) => {
         const body = request.body as z.infer<typeof fileBody>;
@@ -59,7 +59,7 @@ export function trafficFileRoutes(files: TrafficFiles, writesIn: string): Routes
     },
     'DELETE /traffic/file': {
       summary: 'Stop writing traffic to disk',
-      description: 'Traffic that is not written yet is written before the answer comes. Files stay.',
+      description: 'Pending traffic is written before the answer is sent. The files are kept.',
       handle: async () => {
         await files.stop();
         return view(files);

@@ -54,8 +54,8 @@ export function capturedTraffic(file: Uint8Array): Result<ShownTraffic> {
   }
   const frames = [...channels.values()].flatMap(framedChannel);
   const undated = frames.find(({ at = Number.NaN }) => !(at >= 0 && at <= LAST_MOMENT));
-  if (undated) return failure(`packet ${undated.line}: its time is in no calendar`);
-  if (frames.length === 0) return failure(['has no frames of Modbus', ...read.value.notes].join('; '));
+  if (undated) return failure(`packet ${undated.line}: its time is not a valid date`);
+  if (frames.length === 0) return failure(['has no Modbus frames', ...read.value.notes].join('; '));
   frames.sort((a, b) => (a.at ?? 0) - (b.at ?? 0) || a.line - b.line);
   const { list, notes } = lastOf(frames, 'frames');
   return success({ events: viewsOf(list), notes: [...read.value.notes, ...notes] });

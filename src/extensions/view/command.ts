@@ -20,7 +20,7 @@ export const VIEW = command({
   words: 'FILE',
   summary: 'write a page that shows a capture or recorded traffic in a browser',
   details:
-    'Reads a capture (pcapng, pcap) or traffic as NDJSON (traffic.file, GET /api/v1/traffic?format=ndjson), up to 16 MiB, and writes the Traffic view of the console with its last 50,000 frames or events: one HTML file, which needs no simulator and no network. Prints where it is.',
+    'Reads a capture (pcapng, pcap) or traffic as NDJSON (traffic.file, GET /api/v1/traffic?format=ndjson), up to 16 MiB, and writes the Traffic view of the console with its last 50,000 frames or events: one HTML file, which needs no simulator and no network. Prints the path of the page.',
   examples: ['view bus.pcapng', 'view traffic-000001.ndjson -o incident.html'],
   options: OPTIONS,
   parse({ words: [file, ...more], values }): Result<ViewCommand> {

@@ -15,8 +15,7 @@ export function shownTraffic(file: Uint8Array): Result<ShownTraffic> {
   } catch {
     return failure('expected a capture (pcapng, pcap) or traffic as NDJSON, got neither');
   }
-  if (/^\s*<(!doctype|html)/i.test(text))
-    return failure('is a page of HTML: a report in HTML opens in a browser by itself');
+  if (/^\s*<(!doctype|html)/i.test(text)) return failure('is an HTML page; open it in a browser');
   return recordedTraffic(text);
 }
 
@@ -27,7 +26,7 @@ const event = trafficViewSchema.extend({
   seq: z.int().min(1),
   monotonicUs: finite,
   startedUs: finite.optional(),
-  time: z.string().refine((text) => !Number.isNaN(Date.parse(text)), 'expected a time in ISO 8601'),
+  time: z.string().refine((text) => !Number.isNaN(Date.parse(text)), 'expected an ISO 8601 time'),
   bytes: z
     .string()
     .regex(/^([0-9a-f]{2}( |$))*$/, 'expected bytes in hexadecimal')
@@ -45,7 +44,7 @@ function recordedTraffic(text: string): Result<ShownTraffic> {
     const value = parsed(line);
     // A program that was killed leaves half a line behind.
     if (value === undefined && i === lines.length - 1 && events.length > 0) break;
-    if (value === undefined) return failure(`line ${i + 1}: expected an event as JSON, one in each line`);
+    if (value === undefined) return failure(`line ${i + 1}: expected one JSON event per line`);
     const left = gap.safeParse(value);
     if (left.success) missing += left.data.count;
     if (left.success) continue;
@@ -65,7 +64,7 @@ function recordedTraffic(text: string): Result<ShownTraffic> {
     notes: [
       ...shown.notes,
       ...(earlier > 0 ? [`${counted(earlier, 'event')} of an earlier run are left out`] : []),
-      ...(missing > 0 ? [`${counted(missing, 'event')} are missing in the file`] : []),
+      ...(missing > 0 ? [`${counted(missing, 'event')} are missing from the file`] : []),
     ],
   });
 }

@@ -40,7 +40,7 @@ function healthRoutes({ rpc }: Pick<ApiContext, 'rpc'>): FastifyPluginCallback {
       '/healthz',
       {
         schema: {
-          summary: 'Ask whether the program serves',
+          summary: 'Check that the program is serving',
           description: 'Needs no token.',
           tags: ['program'],
           response: { 200: health },
@@ -271,5 +271,5 @@ const UNREADABLE: ReadonlyMap<string, readonly [status: string, text: string]> =
     'ERR_HTTP_REQUEST_TIMEOUT',
     ['408 Request Timeout', `expected the whole request within ${REQUEST_TIMEOUT_MS / 1000} s`],
   ],
-  ['HPE_HEADER_OVERFLOW', ['431 Request Header Fields Too Large', 'the header of the request is too long']],
+  ['HPE_HEADER_OVERFLOW', ['431 Request Header Fields Too Large', 'the request header is too long']],
 ]);

@@ -138,7 +138,7 @@ export class Broker {
   publish(message: Publication): void {
     const hasLostState = this.#outbox.add(message);
     // After a new connection, everything is reported again.
-    if (hasLostState && this.#status.connected) this.#cut('too much waits for it');
+    if (hasLostState && this.#status.connected) this.#cut('too many bytes are waiting for it');
     this.#send();
   }
 
@@ -252,7 +252,7 @@ export class Broker {
   }
 
   get #takenOver(): string {
-    return `another client has the client identifier ${this.#client.options.clientId}: each needs one of its own`;
+    return `another client has the client identifier ${this.#client.options.clientId}: each client needs its own`;
   }
 
   #connected(): void {
@@ -276,7 +276,7 @@ export class Broker {
     if (this.#isTold) return;
     this.#isTold = true;
     const version = this.#version === 5 ? '5' : '3.1.1';
-    this.#events.log('connected', `on the broker ${this.#url.host} by MQTT ${version}`);
+    this.#events.log('connected', `connected to the broker ${this.#url.host} (MQTT ${version})`);
   }
 
   #closed(): void {
@@ -295,7 +295,7 @@ export class Broker {
       const isGuess = isShort && code === undefined && this.#version === 4 && this.#settings.client;
       const guess = isGuess ? `; perhaps ${this.#takenOver}` : '';
       const more = this.#unsteady === MOST_TOLD ? `; ${COMES_AND_GOES}` : '';
-      this.#events.log('lost', `without the broker ${this.#url.host}: ${reason}${guess}${more}`);
+      this.#events.log('lost', `no connection to the broker ${this.#url.host}: ${reason}${guess}${more}`);
     }
     this.#isTold = false;
     this.#status = { connected: false, reason, since: connected ? new Date().toISOString() : since };

@@ -18,7 +18,7 @@ const LONGEST = 2 ** 20;
 const TOO_LONG = refusal(
   'answer.too_long',
   '',
-  `the answer has more than ${LONGEST} bytes: REST has it in parts`,
+  `the answer is longer than ${LONGEST} bytes: request it in parts over REST`,
 );
 /** Most requests that are carried out at a time; more are refused. */
 const MOST_UNDER_WAY = 64;

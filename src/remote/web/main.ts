@@ -73,8 +73,8 @@ function LoadedView() {
   if (View === undefined) return html`<${Empty} title=${title}>Loading.<//>`;
   if (connection.value.state !== 'open')
     return html`<${Empty} title=${title}>The simulator could not be reached.<//>`;
-  return html`<${Empty} title=${title}>This view could not be loaded: the simulator may have another version now.
-    <${Button} onClick=${() => location.reload()}>Load the page again<//><//>`;
+  return html`<${Empty} title=${title}>This view could not be loaded: the simulator may have been updated.
+    <${Button} onClick=${() => location.reload()}>Reload the page<//><//>`;
 }
 
 /** The whole page: header, view, messages, and the log-in in front of everything. */

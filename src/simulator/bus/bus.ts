@@ -108,7 +108,7 @@ export class Bus {
     if (request.unitId === BROADCAST && framing.broadcasts) return this.#broadcast(request, moment);
     const station = this.#stations.at(request.host).of(request.unitId);
     if (!station) return framing.broadcasts ? undefined : this.#answerOf(this.#missingUnit(request));
-    if (!station.hasPower) return this.#answerOf(silence('the device has no power, or boots'));
+    if (!station.hasPower) return this.#answerOf(silence('the device is off or booting'));
     const unheard = moment && station.device.timedManners?.whyUnheard(moment);
     if (unheard !== undefined) return this.#answerOf(silence(unheard));
     const { real } = station.device;

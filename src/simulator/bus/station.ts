@@ -43,7 +43,7 @@ export class Station {
   get whySilent(): string {
     return this.#diagnostics.listenOnly
       ? 'the device is in listen-only mode'
-      : 'the device does not answer such a request';
+      : 'the device does not answer this kind of request';
   }
 
   /** Processes a request that came in this framing. @returns the response PDU; undefined for no reply. */

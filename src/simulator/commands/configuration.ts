@@ -79,7 +79,8 @@ async function alone<Value>(
   { simulator }: CommandContext,
   work: () => Promise<Outcome<Value>>,
 ): Promise<Outcome<Value>> {
-  if (applying.has(simulator)) return refusal('configuration.busy', '', 'another one is being applied');
+  if (applying.has(simulator))
+    return refusal('configuration.busy', '', 'another configuration is being applied');
   applying.add(simulator);
   return work().finally(() => applying.delete(simulator));
 }
@@ -113,7 +114,7 @@ async function readConfiguration(
     return refusal(
       'configuration.invalid',
       other,
-      `expected ${SECTIONS.join(', ')} only, or what it is already, got ${quote(other)}`,
+      `expected ${SECTIONS.join(', ')} only, or an unchanged section, got ${quote(other)}`,
     );
   const written = Object.fromEntries(Object.entries(sent).filter(([key]) => SECTIONS.includes(key)));
   const tooLarge = whyTooLarge(written);

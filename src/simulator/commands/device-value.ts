@@ -160,14 +160,14 @@ export function readValue(target: DeviceValue, raw: boolean, at: At): { readonly
 }
 
 /** Why a device accepts no more writes for now. */
-export const TOO_MUCH_TO_COME = 'has to wait: too many changes are pending in this device';
+export const TOO_MUCH_TO_COME = 'too many changes are pending in this device; try again';
 
 /** Why a value can't be changed: its signal computes it. Undefined when the value can be changed. */
 export function whyUnchangeable({ image, location, point }: DeviceValue): string | undefined {
   if (point && image.live?.isFull(location.address)) return TOO_MUCH_TO_COME;
   const signal = point?.signal;
   if (!signal || signal.accumulator) return undefined;
-  return 'is moved by its signal; DELETE of the signal makes it stay';
+  return 'is moved by its signal; DELETE the signal to hold the value';
 }
 
 /** Writes a value that `parseChange` accepted, for REST. The value reacts. */
@@ -191,7 +191,7 @@ export function parseChange(
   const set = bits && typeof input === 'string' ? withBits(bits, input, image.valueAt(location)) : undefined;
   if (set !== undefined) return success(ofBits(type, set, cells));
   const label = Array.from(labels ?? []).find(([, text]) => text === input);
-  const orLabel = `${labels ? orOneOf([...labels.values()]) : ''}${bits ? `, or names of bits: ${namesOf(bits)}` : ''}`;
+  const orLabel = `${labels ? orOneOf([...labels.values()]) : ''}${bits ? `, or bit names: ${namesOf(bits)}` : ''}`;
   const parsed = parseValue(type, label ? label[0] : input, cells);
   if (raw || label || scale === 1 || type === 'string') {
     return parsed.ok ? parsed : failure(`${parsed.error}${orLabel}`);

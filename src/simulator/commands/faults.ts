@@ -38,7 +38,7 @@ export function unservedDevices({ when }: FaultRule, lines: Iterable<Line>): str
   const unserved = [when.device ?? []].flat().filter((name) => !names.has(name));
   return unserved.length === 0
     ? []
-    : [`when.device: no line of the rule serves ${unserved.join(', ')} at present`];
+    : [`when.device: no line of the rule currently serves ${unserved.join(', ')}`];
 }
 
 /**
@@ -57,7 +57,7 @@ export function unservedUnits({ when }: FaultRule, lines: Iterable<Line>): strin
     );
   if (unserved.length === 0) return [];
   const which = when.line === undefined ? 'no line' : 'no line of the rule';
-  return [`when.unit: ${which} serves ${plural(unserved.length, 'unit')} ${unserved.join(', ')} at present`];
+  return [`when.unit: ${which} currently serves ${plural(unserved.length, 'unit')} ${unserved.join(', ')}`];
 }
 
 type OfRule = DeclaredInput<(typeof RULE_COMMANDS)['rule.get']>;
@@ -79,7 +79,7 @@ function pastRules(
   const { real, shown, time } = momentIn(simulator, at);
   const since = time(rules.pastFrom);
   if (real < rules.pastFrom)
-    return refusal('history.not_kept', 'at', `the fault rules are known from ${since} on`);
+    return refusal('history.not_kept', 'at', `the fault rules are known only from ${since} on`);
   return done({
     at: shown,
     since,
@@ -98,7 +98,7 @@ function addRule(context: CommandContext, { rule: written }: OfWrittenRule): Out
   if (!checked.ok) return checked;
   const { name } = checked.value;
   if (!context.simulator.faults.rules.has(name)) return accept(context, checked.value, written);
-  return refusal('rule.name_taken', 'name', `a rule ${name} already exists; PUT replaces it`);
+  return refusal('rule.name_taken', 'name', `a rule named ${name} already exists; PUT replaces it`);
 }
 
 /** Adds a rule, or replaces the one with its name, whose counts start again at zero. */

@@ -43,7 +43,7 @@ export function momentOf(simulator: Simulator, device: Device, wall: number): Ou
   const { real, shown, time } = momentIn(simulator, wall);
   const { at, why } = history.since(points);
   if (real < at) {
-    const message = `the registers of ${device.name} are known from ${time(at)} on: ${WHY[why]}`;
+    const message = `the registers of ${device.name} are known only from ${time(at)} on: ${WHY[why]}`;
     return refusal('history.not_kept', 'at', message);
   }
   // A restart has undone what was written before it.

@@ -42,7 +42,7 @@ export async function wrongFiles(
   for (const key of TLS_FILES) {
     const path = sectionOf(settings.tls, key);
     if (typeof path !== 'string' || resolve(directory, path) === files?.[key]) continue;
-    const message = await whyNotIn(directory, path, 'where certificates are that REST may name');
+    const message = await whyNotIn(directory, path, 'the directory of the certificates that REST may name');
     if (message !== undefined) return refusal('file.outside', `tls.${key}`, message);
   }
   return (

@@ -196,7 +196,7 @@ export function defineRegisters(
     );
   const ranges = undefinedRanges(device, table, address, end);
   if (ranges.length === 0)
-    return refusal('register.defined', 'address', `${table} ${address} to ${end - 1} are defined already`);
+    return refusal('register.defined', 'address', `${table} ${address} to ${end - 1} are already defined`);
   const spent = simulator.changes.defineRegisters(device, table, ranges, write);
   if (spent !== undefined) return refusal('memory.spent', '', spent);
   const defined = ranges.flatMap(({ address: from, quantity }) => [

@@ -37,8 +37,8 @@ function fieldOffers(text: string): readonly (readonly [string, string])[] {
     if (alone) return [name, about] as const;
     return [takes === 'duration' ? `${name}>` : takes === 'value' ? `${name} ` : `${name}=`, about] as const;
   });
-  const words = text.trim() === '' ? [] : ([['or', 'the one side, or the other']] as const);
-  return [...fields, ['not', 'whatever does not meet what follows'], ...words];
+  const words = text.trim() === '' ? [] : ([['or', 'either side']] as const);
+  return [...fields, ['not', 'everything that does not match what follows'], ...words];
 }
 
 function valueOffers(field: FieldName, seen: SeenValues): readonly (readonly [string, string])[] {

@@ -60,7 +60,7 @@ export const FIELDS: Readonly<Record<FieldName, Field>> = {
   name: { takes: 'texts', about: 'a value by its name', expected: 'the name of a value' },
   value: {
     takes: 'value',
-    about: 'the value of a name',
+    about: 'a named value',
     expected: 'a name, a comparison and a number, such as voltage>240',
   },
   kind: {
@@ -109,13 +109,18 @@ export const FIELDS: Readonly<Record<FieldName, Field>> = {
     expected: 'an address',
     alone: true,
   },
-  host: { takes: 'texts', about: 'our address that the client came to', expected: 'an address', alone: true },
+  host: {
+    takes: 'texts',
+    about: 'the local address that the client connected to',
+    expected: 'an address',
+    alone: true,
+  },
   bytes: {
     takes: 'bytes',
-    about: 'bytes that are in the frame',
+    about: 'bytes in the frame',
     expected: 'hexadecimal bytes, such as 0103',
   },
-  text: { takes: 'texts', about: 'words of what is shown', expected: 'a text' },
+  text: { takes: 'texts', about: 'words in the text shown', expected: 'a text' },
   since: {
     takes: 'moment',
     about: 'not before this time',

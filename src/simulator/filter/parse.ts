@@ -215,7 +215,7 @@ class FilterReader {
   }
 
   #deeper<Value>(read: () => Value): Value {
-    if (++this.#depth > MOST_DEPTH) this.#wrong(`at most ${MOST_DEPTH} parentheses and "not" in each other`);
+    if (++this.#depth > MOST_DEPTH) this.#wrong(`at most ${MOST_DEPTH} levels of parentheses and "not"`);
     const value = read();
     this.#depth--;
     return value;

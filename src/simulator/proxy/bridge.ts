@@ -164,7 +164,7 @@ export class Bridge implements RealDevice {
     const isRead = reads(pdu);
     if (!isRead && !writes) {
       // A broadcast gets no answer, so it is not reported that the device does not take it.
-      if (unitId !== BROADCAST) this.#report(`function ${pdu[0]} was not passed on: that needs writes: true`);
+      if (unitId !== BROADCAST) this.#report(`function ${pdu[0]} was not forwarded: that needs writes: true`);
       done(exception(pdu, ExceptionCode.illegalFunction));
       return () => {};
     }
@@ -228,7 +228,7 @@ export class Bridge implements RealDevice {
    */
   #goAway(why: string, standIn: Device): void {
     this.#isAway = true;
-    this.#report(`${why}; ${standIn.name} answers in its place`);
+    this.#report(`${why}; ${standIn.name} answers instead`);
     for (const waiting of this.#waiting) {
       waiting.callOff();
       waiting.done({ kind: 'fallback', device: standIn });
@@ -268,7 +268,7 @@ function exception(pdu: Uint8Array, code: ExceptionCode): RealOutcome {
 
 /**
  * Keeps what a real device has read or written in the registers that are defined for it, so that people see
- * its values by their names. Registers that are not defined are left out.
+ * its values by name. Registers that are not defined are left out.
  * @param tables the tables as clients see them
  */
 function keepReply(tables: Tables, requestPdu: Uint8Array, responsePdu: Uint8Array): void {

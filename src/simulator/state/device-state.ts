@@ -104,8 +104,7 @@ export function restoreDevice(
     // A signal of the file that was taken away has left a value of this moment.
     image.reset();
     const wrong = state.images[i]?.filter((page) => !restorePage(image, page)) ?? [];
-    if (wrong.length > 0)
-      problems.push(`${wrong.length} pages of registers are not as long as they should be`);
+    if (wrong.length > 0) problems.push(`${wrong.length} pages of registers have the wrong length`);
   }
   const sums = new Map(state.counters.map((each) => [cellOf(each), each]));
   for (const point of points.all) {

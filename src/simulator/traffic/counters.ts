@@ -8,7 +8,7 @@ import type { EventKind, NewEvent } from './event.js';
 export const COUNTERS = {
   requests: 'Requests to our units, including broadcasts.',
   broadcasts: 'Requests to every unit of the line (unit identifier 0).',
-  dropped: 'Requests that were not executed, because they came while replies were pending.',
+  dropped: 'Requests that were not executed, because they arrived while replies were pending.',
   replies: 'Replies that were sent, at least in part.',
   unsolicited: 'Bytes and frames that the line sent without a request (`unsolicited` of the line).',
   duplicates: 'Responses of another device that uses one of our unit identifiers.',

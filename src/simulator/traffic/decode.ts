@@ -316,9 +316,9 @@ function noticeText({ kind, count }: NoticeEvent): string {
     case 'loop':
       return 'loop: the same replies came back again and again, so the next ones are not executed';
     case 'collision':
-      return 'collision: another sender spoke while a reply was on the wire';
+      return 'collision: another device sent while a reply was on the wire';
     case 'overrun':
-      return `overrun: the UART has lost ${characters}`;
+      return `overrun: the UART lost ${characters}`;
     case 'damaged characters':
       return `${characters} damaged on the wire (parity or framing error)`;
   }
@@ -334,7 +334,7 @@ const ASCII_END = 2;
  */
 export function damageText(bytes: Uint8Array, framing: Framing): string {
   const content = bytes.length <= framing.maxLength ? framing.fields(bytes) : undefined;
-  const none = `${bytes.length} bytes that are no valid frame`;
+  const none = `${bytes.length} bytes that are not a valid frame`;
   if (content === undefined) return none;
   const right = framing.encode(content);
   switch (framing.name) {
@@ -342,7 +342,7 @@ export function damageText(bytes: Uint8Array, framing: Framing): string {
       const [found, expected] = [crcOf(bytes), crcOf(right)];
       if (found !== expected) return `CRC error: ${found}, expected ${expected}`;
       // Its CRC is right, so it is no message for another reason.
-      return `${bytes.length} bytes with a right CRC that are no message of their own: other bytes came before them without a silence, or no message has this length`;
+      return `${bytes.length} bytes with a correct CRC that are not a separate message: other bytes preceded them without a silence, or no message has this length`;
     }
     case 'ascii': {
       const [found, expected] = [lrcOf(bytes), lrcOf(right)];

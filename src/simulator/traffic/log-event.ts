@@ -110,9 +110,9 @@ function warningOf(event: NewEvent): (() => string) | undefined {
       return () =>
         'our own replies came back repeatedly, so further ones are ignored; set "echo: yes" if this adapter receives what it sends, "echo: no" if a client really repeats its writes this fast';
     case 'collision':
-      return () => 'collision: another sender spoke while a reply was on the wire';
+      return () => 'collision: another device sent while a reply was on the wire';
     case 'overrun':
-      return () => 'the UART has lost characters';
+      return () => 'the UART lost characters';
     default:
       return undefined;
   }

@@ -12,7 +12,7 @@ export const SUMS = {
   damaged: 'Damaged messages and collisions. Their unit is not known.',
   bytesIn: 'Bytes that came in.',
   bytesOut: 'Bytes that were sent.',
-  speakingMs: 'How long these bytes were on the wire, in ms; 0 where characters take no time.',
+  speakingMs: 'How long these bytes were on the wire, in ms; 0 on lines without character times.',
   slowestMs: 'The longest time from a request to its reply, in ms; 0 without a reply.',
 } as const;
 

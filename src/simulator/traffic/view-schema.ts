@@ -18,7 +18,7 @@ export const trafficViewSchema = z
     time: z
       .string()
       .describe(
-        'ISO 8601 with µs. Of received bytes, the moment of the last one; of a reply, that of its first.',
+        'ISO 8601 with µs. For received bytes, the time of the last byte; for a reply, of the first.',
       ),
     monotonicUs: z
       .number()
@@ -26,13 +26,13 @@ export const trafficViewSchema = z
     startedUs: z
       .number()
       .optional()
-      .describe('Of received bytes: when the first of them came, by the clock of `monotonicUs`.'),
+      .describe('For received bytes: when the first one arrived, by the clock of `monotonicUs`.'),
     pauseUs: z.number().nullable().optional().describe('Silence on the line before the first byte.'),
     pauseCharacters: z
       .number()
       .nullable()
       .optional()
-      .describe('The same in characters of the line; absent where characters take no time.'),
+      .describe('The same in characters of the line; absent on lines without character times.'),
     bytes: z.string().optional().describe('Hexadecimal: the bytes received, or the bytes actually sent.'),
     omittedBytes: omittedBytes.optional(),
     unit: z.number().optional(),
@@ -57,12 +57,15 @@ export const trafficViewSchema = z
       .string()
       .optional()
       .describe('The local address that the client connected to, on a line with several.'),
-    test: z.number().optional().describe('Of a test on the line: its number.'),
-    request: z.number().optional().describe('Of a response: sequence number of the request that it answers.'),
+    test: z.number().optional().describe('For a test on the line: its number.'),
+    request: z
+      .number()
+      .optional()
+      .describe('For a response: sequence number of the request that it answers.'),
     requestedUs: z
       .number()
       .optional()
-      .describe('Of a reply: when the last byte of the request was read, by the clock of `monotonicUs`.'),
+      .describe('For a reply: when the last byte of the request was read, by the clock of `monotonicUs`.'),
     responseTimeUs: z
       .number()
       .nullable()
@@ -72,7 +75,7 @@ export const trafficViewSchema = z
   })
   .meta({
     id: 'Event',
-    description: 'An event of the traffic. Keys that an event of its kind does not have are absent.',
+    description: 'A traffic event. Keys that this kind of event does not have are absent.',
   });
 
 export type TrafficView = Readonly<z.infer<typeof trafficViewSchema>>;
@@ -80,7 +83,7 @@ export type TrafficView = Readonly<z.infer<typeof trafficViewSchema>>;
 /** Stands for events that were gone before they could be sent. */
 const leftOutSchema = z.object({ kind: z.literal('left out'), count: z.number(), text: z.string() }).meta({
   id: 'LeftOut',
-  description: 'Replaces events that were gone before they could be sent.',
+  description: 'Replaces events that were dropped before they could be sent.',
   examples: [{ kind: 'left out', count: 1240, text: '1,240 left out' }],
 });
 

@@ -66,10 +66,10 @@ export function clientTestReport(
       ...new Set(conclusions),
       leftOpen < LEAK
         ? ''
-        : `leaves its connection open when it opens another where no reply comes: ${leftOpen} of them are open`,
+        : `opens another connection when no reply comes and leaves the old one open: ${leftOpen} such connections are open`,
       found.shownForNothing === undefined
         ? ''
-        : `shows ${JSON.stringify(found.shownForNothing)} when no reply comes, like a value`,
+        : `shows ${JSON.stringify(found.shownForNothing)} when no reply comes, as if it were a value`,
       ...(refusal === undefined ? [foundText(found) || (isOver ? 'No time was measured' : '')] : []),
       suspended,
     ].flatMap((text) => (text === '' ? [] : sentence(text))),

@@ -140,7 +140,7 @@ export class ClientTest {
         continue;
       const spoilt = log.spoilt.find(({ seq }) => seq >= (last?.seq ?? 0)) ?? log.spoilt.at(-1);
       const met = this.order.checks.find(({ id }) => spoilt?.rule?.name.startsWith(`test-${id}-`));
-      this.#fates.push(`the client no longer polls ${text}${met ? ` since ${met.what}` : ''}`);
+      this.#fates.push(`the client no longer polls ${text}${met ? ` after ${met.what}` : ''}`);
       this.#isGone = true;
     }
   }
@@ -329,7 +329,9 @@ export class ClientTest {
     const [now, before] = [nowMs, periodMs].map((ms) => durationText(Math.round(ms)));
     const since = this.#newest.map(({ what }) => what).join(' and ');
     if (since !== '' && Math.abs(nowMs - periodMs) > OTHER_RHYTHM * periodMs)
-      this.#fates.push(`since ${since} the client polls ${text} every ${now} instead of every ${before}`);
+      this.#fates.push(
+        `since ${since}, the client has polled ${text} every ${now} instead of every ${before}`,
+      );
   }
 
   /**

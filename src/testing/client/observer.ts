@@ -178,7 +178,7 @@ function outputOf(command: string): Promise<ObserverText> {
       resolve(shown);
     };
     const late = setTimeout(
-      () => end({ ok: false, error: `did not end within ${READ_LIMIT_MS} ms` }),
+      () => end({ ok: false, error: `did not finish within ${READ_LIMIT_MS} ms` }),
       READ_LIMIT_MS,
     );
     child.stdout.setEncoding('utf8');

@@ -105,7 +105,7 @@ function scenarioText(schedule: Schedule, { kind, text }: ClientFailure, shown: 
       expect: { ...askedFor(each), response: 'ok', times: { min: 3 } },
       within,
     })),
-    ...(isEndless ? [{ name: 'it does not poll without end', ...calm, within: watched }] : []),
+    ...(isEndless ? [{ name: 'it does not poll endlessly', ...calm, within: watched }] : []),
     ...(kind === 'astray' ? rhythm(target, watched, within) : []),
   ];
   const unseen = "A scenario can't detect this. fuzz --replay plays the same moves and checks for it.";
@@ -180,7 +180,7 @@ export interface KnownByNow {
 /** Fewer moves than these have shown nothing. */
 const FEWEST_MOVES = 10;
 
-const RULE = `Fails when the client ends, stops polling, polls without end, sends bytes that are not a request, shows a value that \
+const RULE = `Fails when the client exits, stops polling, polls endlessly, sends bytes that are not a request, shows a value that \
 no reply carried, or does not return to its usual polls, in ${NEEDED} of 3 plays of the same moves, or without any moves; inconclusive when this was seen once and could not be reproduced.`;
 
 /** Makes the report on what is known by now. */
@@ -228,7 +228,7 @@ export function fuzzReport(
       { name: 'plays', value: String(plays) },
       ...(best ? [{ name: 'shortest schedule', value: movesOf(best.schedule) }] : []),
       ...(leftOut.length > 0 ? [{ name: 'left out later', value: leftOut.join(', ') }] : []),
-      ...(entry ? [{ name: 'nearest entry of the catalogue', value: `${entry.id}: ${entry.title}` }] : []),
+      ...(entry ? [{ name: 'nearest catalogue entry', value: `${entry.id}: ${entry.title}` }] : []),
     ],
     findings,
     tried: { moves, plays },
@@ -272,12 +272,12 @@ export function findingOf(fuzzed: SeenFailure, number: number): Finding {
     durationMs: Math.max(0, (frames.at(-1)?.at ?? 0) - (frames[0]?.at ?? 0)),
     about: {
       group: 'fuzz',
-      does: 'Disturbs the client with random moves, one after the other, until it fails, then looks for the fewest and simplest moves that reproduce the failure.',
-      matters: 'Devices, adapters and networks cause such disturbances one after the other.',
+      does: 'Disturbs the client with random moves, one after another, until it fails, then looks for the fewest and simplest moves that reproduce the failure.',
+      matters: 'Devices, adapters and networks cause such disturbances one after another.',
       rule: RULE,
       fix: 'Play the moves again with --replay, or run the scenario, until the client returns to its usual polls.',
       source:
-        'No specification allows a client to end, to fall silent or to poll without end because of bytes it received.',
+        'No specification allows a client to exit, fall silent or poll endlessly because of bytes it received.',
     },
   };
 }

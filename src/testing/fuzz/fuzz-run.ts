@@ -48,7 +48,7 @@ const TOO_MANY_SEEN: End = {
   by: 'client',
   text: `the client failed ${MOST_SEEN} times, so no more moves were tried`,
 };
-const NOTHING_LEFT: End = { by: 'client', text: 'the client fails at every kind of move' };
+const NOTHING_LEFT: End = { by: 'client', text: 'the client fails on every kind of move' };
 /** What a client does beside asking. */
 const DEEDS: readonly TrafficEvent['kind'][] = [
   'client',
@@ -133,7 +133,7 @@ export class FuzzRun {
     const asked = log.newest().at(-1)?.request;
     const did = log.othersAfter(asked?.seq ?? 0).findLast(({ kind }) => DEEDS.includes(kind));
     const last = did ?? asked;
-    const waits = `${target ? 'waiting for the usual round of' : 'watching'} the client`;
+    const waits = `${target ? 'waiting for the usual polls of' : 'watching'} the client`;
     return compact({
       what: isOn ? `${this.#isProving ? 'again ' : ''}${moveText({ ...move, after: 0 })}` : waits,
       number: begun.length > 0 && !this.#isProving ? this.#known.moves + begun.length : undefined,
@@ -148,7 +148,7 @@ export class FuzzRun {
   async #runAll(): Promise<End | undefined> {
     const client = this.#client;
     const watched = await watchClient(client);
-    if ('crash' in watched) client.refuse(`the client ended before the first move: ${watched.crash}`);
+    if ('crash' in watched) client.refuse(`the client exited before the first move: ${watched.crash}`);
     if (!('target' in watched)) return undefined;
     this.#pace = RequestPace.of(client, watched.target, (text) => this.#onEndless({ kind: 'endless', text }));
     this.#player = new Player(this.#bench, client, this.#pace);

@@ -66,9 +66,7 @@ export class RequestPace {
     this.#streak.count++;
     const ms = at - this.#streak.since;
     if (ms >= this.endlessMs && this.#isOften(ms))
-      this.#onEndless(
-        `polled without end: ${this.#streak.count} requests in ${durationText(Math.round(ms))}`,
-      );
+      this.#onEndless(`polled endlessly: ${this.#streak.count} requests in ${durationText(Math.round(ms))}`);
   }
 
   /** Forgets what came before, as when the client was started again. */

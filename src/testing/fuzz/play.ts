@@ -207,8 +207,7 @@ function astrayText({ log, client, target }: Exam, since: number): string {
   const missing = client.polls.filter(
     (each) => each.asked.length * 2 >= target.asked.length && !asked.some(({ poll }) => poll === each.key),
   );
-  if (missing.length > 0)
-    return `text).join(', ')} again => never sent ${missing.map(({ text }) => text).join(', ')} again => text).join(', ')} again`;
+  if (missing.length > 0) return `never sent ${missing.map(({ text }) => text).join(', ')} again`;
   const times = asked.filter(({ poll }) => poll === target.key).map(({ at }) => at);
   const interval = Math.round(median(times.slice(1).map((at, i) => at - (times[i] ?? at))));
   const before = Math.round(target.periodMs ?? 0);

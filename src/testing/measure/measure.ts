@@ -187,7 +187,7 @@ export async function measureLine(
   seconds: number,
 ): Promise<Result<Measurements>> {
   if (line.definition.kind === 'serial' && line.definition.mode === 'monitor') {
-    return failure('only listens (mode: monitor), so there are no replies to measure');
+    return failure('only listens (mode: monitor), so it has no replies to measure');
   }
   // `serve` shortens the time slice as well, so the measurement shows how the line will behave there.
   const slice = await shortenTimeSlice();
@@ -294,7 +294,7 @@ function whyClosed({ definition, counters }: Line, lastRequestAt: number): strin
   if (definition.kind === 'serial' || counters.rejected === 0) return undefined;
   const { idleTimeout = Number.POSITIVE_INFINITY, maxClients } = definition;
   return performance.now() - lastRequestAt >= idleTimeout
-    ? `no request came for ${idleTimeout} ms, its idleTimeout; increase it`
+    ? `no request arrived within its idleTimeout, ${idleTimeout} ms; increase it`
     : `another client took its place, because maxClients is ${maxClients}`;
 }
 

@@ -42,7 +42,7 @@ function portRows({ port }: Measurements): string[] {
   const latency = {
     true: 'on, verified',
     false: 'the driver has no such setting',
-    undefined: "can't be asked",
+    undefined: "the driver can't be asked",
   };
   return [
     name,
@@ -115,9 +115,9 @@ function trouble({ counters, overruns }: Measurements): string[] {
       'bytes that belong to no valid frame: check baud rate, parity, wiring and termination',
     ],
     [counters.damagedCharacters, 'characters arrived damaged: check parity and baud rate'],
-    [overruns, 'characters were lost in the UART or because they were read too late'],
+    [overruns, 'characters were lost, in the UART or because they were read too late'],
     [counters.collisions, 'collisions: another device sent at the same time'],
-    [counters.duplicates, 'replies of another device with one of our unit identifiers'],
+    [counters.duplicates, 'replies from another device that has one of our unit identifiers'],
   ];
   return found.filter(([count]) => count > 0).map(([count, text]) => `${count} ${text}`);
 }
@@ -204,7 +204,7 @@ function praise({ own, turnaround, counters }: Measurements): string {
 
 function restsOn({ count }: Percentiles): string {
   if (count >= ENOUGH) return '';
-  return count === 1 ? ', but based on one reply' : `, but based on ${count} replies`;
+  return count === 1 ? ', but this is based on one reply' : `, but this is based on ${count} replies`;
 }
 
 function summary({ count, median, p99, max }: Percentiles): string {

@@ -11,7 +11,7 @@ const said = (what: string) =>
 export const aboutSchema = section({
   client: said('the name and version of the client').describe('Name and version of the client.').optional(),
   tester: said('a name').describe('Who tests.').optional(),
-  remark: said('a remark').describe('Anything else that belongs on the report.').optional(),
+  remark: said('a remark').describe('Anything else that belongs in the report.').optional(),
 });
 
 const ms = z.number();
@@ -23,9 +23,9 @@ const frame = {
   name: z.string(),
   seed: z.number().describe('The seed of all random choices.'),
   verdict: verdict.describe('The findings so far.'),
-  stopped: z.boolean().describe('True if it was stopped before its end; there is no verdict then.'),
+  stopped: z.boolean().describe('True if the run was stopped before the end. It then has no verdict.'),
   conclusions: z.array(z.string()).describe('Plain sentences for the first page.'),
-  about: aboutSchema.optional().describe('A remark of the tester.'),
+  about: aboutSchema.optional().describe("The tester's remark."),
   startedAt: z.iso.datetime(),
   durationMs: ms,
   versions: z
@@ -36,11 +36,11 @@ const frame = {
 /** What a run does now, beside its report: it is never kept. */
 export const doingSchema = z
   .object({
-    what: z.string().describe('What is on: a check, a step or a move.'),
-    number: z.number().optional().describe('Which one that is, counted from 1.'),
+    what: z.string().describe('What is running: a check, a step or a move.'),
+    number: z.number().optional().describe('Its number, counted from 1.'),
     of: z.number().optional().describe('How many there are; absent if that is not known.'),
-    leftMs: ms.optional().describe('How long it lasts yet, where it lasts a given time.'),
-    moreMs: ms.optional().describe('About how long the rest of the run takes, as far as it is known.'),
+    leftMs: ms.optional().describe('Time left, if it has a fixed duration.'),
+    moreMs: ms.optional().describe('Estimated time left for the run, as far as it is known.'),
     last: z
       .object({ text: z.string(), agoMs: ms })
       .optional()
@@ -48,7 +48,7 @@ export const doingSchema = z
   })
   .meta({
     id: 'Doing',
-    description: 'What a run does now; absent when it is over.',
+    description: 'What the run is doing; absent when it is over.',
   }) satisfies z.ZodType<Doing>;
 
 /** The frames that are the evidence of a finding. */
@@ -68,7 +68,7 @@ const framesShape = z
 const stepShape = {
   name: z.string(),
   verdict,
-  message: z.string().describe('What was found; where `missed` is there, the same laid out on lines.'),
+  message: z.string().describe('What was found; if `missed` is present, the same, laid out in lines.'),
   missed: z
     .object({
       expected: z.string(),
@@ -76,10 +76,10 @@ const stepShape = {
       frame: z
         .number()
         .optional()
-        .describe('Sequence number of the frame that decides; absent if none came.'),
+        .describe('Sequence number of the deciding frame; absent if there was none.'),
     })
     .optional()
-    .describe('What the step expected in vain, and what came instead.'),
+    .describe('What the step expected, and what was received instead.'),
   durationMs: ms,
 };
 
@@ -130,7 +130,7 @@ const checkShape = {
   confidence: z
     .object({ agreeing: z.number(), trials: z.number() })
     .optional()
-    .describe('The number of trials that show it, and of all trials.'),
+    .describe('The number of trials that show it, and the number of all trials.'),
   durationMs: ms,
 };
 
@@ -179,7 +179,7 @@ export const fuzzRun = {
   ...frame,
   kind: z.literal('fuzz'),
   line: z.string(),
-  seed: z.number().describe('The same seed tries the same moves.'),
+  seed: z.number().describe('The same seed gives the same moves.'),
   verdict: checkShape.verdict.describe(
     '`fail`: the client failed in two of three plays of the same moves. `inconclusive`: it failed once, or too few moves were tried. `error`: the run could not begin.',
   ),
@@ -187,13 +187,11 @@ export const fuzzRun = {
   plays: z.number().describe('Number of schedules played, including those for shrinking.'),
   schedule: scheduleSchema
     .optional()
-    .describe(
-      'The shortest schedule at which the client fails, in the form that `replay` of an order accepts.',
-    ),
+    .describe('The shortest schedule that makes the client fail, in the form that `replay` accepts.'),
   first: z.number().optional().describe('Sequence number of the first event of the play that shows it.'),
   last: z.number().optional().describe('Sequence number of its last event.'),
-  nearest: z.string().optional().describe('The entry of the catalogue that is closest to the schedule.'),
-  findings: z.array(z.object(checkShape)).describe('The failures of the client, in order.'),
+  nearest: z.string().optional().describe('The catalogue entry closest to the schedule.'),
+  findings: z.array(z.object(checkShape)).describe("The client's failures, in order."),
 };
 
 export const fuzzReportSchema = z.object({
@@ -225,11 +223,11 @@ const serverCheckShape = {
     .looseObject({})
     .optional()
     .describe('The facts that belong to the code. Names of times end with their unit: `pauseMs`.'),
-  text: z.string().describe('The same in words.'),
+  text: z.string().describe('The finding in words.'),
   seen: z
     .object({ times: z.number(), of: z.number() })
     .optional()
-    .describe('How often it was seen, and in how many cases it could have been.'),
+    .describe('In how many cases it was seen, and in how many it could have been.'),
   clause: z.string().describe('The clause of the specification.'),
 };
 
@@ -243,7 +241,7 @@ export const serverRun = {
     identification: z.array(z.string()).optional().describe('The texts of function 43/14.'),
   }),
   verdict: serverVerdict.describe(
-    '`violates` if a check found a violation or a value was lost; `not-run` if there was no reply at all; `inconclusive` if it was stopped before a violation was seen.',
+    '`violates` if a check found a violation or a value was lost; `not-run` if there was no reply at all; `inconclusive` if the run was stopped before a violation was seen.',
   ),
   fates: z.array(z.string()).describe('When the server fell silent, and whether it came back.'),
   lost: z
@@ -274,11 +272,11 @@ export const serverRun = {
         .optional()
         .describe('Number of connections served at the same time, and the fate of the next one.'),
     })
-    .describe('The properties found of the server.'),
+    .describe('The properties of the server that were found.'),
   counts: z.record(z.string(), z.number()).describe('Number of checks per verdict, as on the card.'),
   behavesAs: z
     .array(z.object({ id: z.string(), title: z.string(), sources: z.array(z.string()) }))
-    .describe('The entries of the catalogue that fit, with the links to their sources.'),
+    .describe('The catalogue entries that match, with links to their sources.'),
   checks: z.array(z.object(serverCheckShape)),
 };
 
@@ -289,7 +287,7 @@ export const serverReportSchema = z.object({
       ...serverCheckShape,
       exchanges: z
         .array(z.looseObject({ number: z.number() }))
-        .describe('What shows it: bytes out, bytes in, and their times.'),
+        .describe('The exchange that shows it: bytes out, bytes in, and their times.'),
     }),
   ),
 });

@@ -100,7 +100,7 @@ export class Dut {
       // may keep that open.
       process.once('exit', (code, signal) =>
         setImmediate(() =>
-          resolve(signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`),
+          resolve(signal === null ? `ended with exit code ${code}` : `was killed by ${signal}`),
         ),
       );
     });
@@ -131,7 +131,7 @@ export class Dut {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<string>((resolve) => {
       timer = setTimeout(
-        () => resolve(`did not say ${JSON.stringify(ready)} within ${durationText(readyWithin)}`),
+        () => resolve(`did not print ${JSON.stringify(ready)} within ${durationText(readyWithin)}`),
         readyWithin,
       );
     });

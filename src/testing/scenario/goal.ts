@@ -60,11 +60,11 @@ export class Waiting implements GoalWatch {
   timeUp(): GoalEnd {
     const { ms, hasNever, requests = 0 } = this.#waits;
     if (hasNever && this.#requests === 0) {
-      const text = `no request at all came within ${durationText(ms)}, so this shows nothing`;
+      const text = `no request arrived within ${durationText(ms)}, so this shows nothing`;
       return { verdict: 'inconclusive', text };
     }
     if (this.#requests < requests) {
-      const text = `only ${this.#requests} of ${requests} requests came within ${durationText(ms)}`;
+      const text = `only ${this.#requests} of ${requests} requests arrived within ${durationText(ms)}`;
       return { verdict: 'pass', text };
     }
     return { verdict: 'pass', text: hasNever ? `none of ${this.#requests} requests` : '' };

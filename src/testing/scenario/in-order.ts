@@ -196,7 +196,7 @@ export class InOrder implements GoalWatch {
     return {
       verdict: 'pass',
       text: isRetry
-        ? `${text}; judged by the bound alone, because the poll period of the client is not known`
+        ? `${text}; judged only by the bound, because the client's poll period is not known`
         : text,
     };
   }

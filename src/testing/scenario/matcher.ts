@@ -91,7 +91,7 @@ function readName(name: string, at: At, simulator: Simulator) {
   if (!found.ok) return at.wrong(found.error);
   const { device, table, address, quantity, bit } = found.value;
   if (table !== 'coils' && table !== 'holding') {
-    return at.wrong(`${name} is in the table ${table}, which no client can write`);
+    return at.wrong(`${name} is in the table ${table}, which clients can't write`);
   }
   const owner = simulator.devices.get(device);
   const value = owner && valueNamed(owner, bit?.of ?? name.slice(device.length + 1));
@@ -301,7 +301,7 @@ function readFilter(at: At, text: string, simulator: Simulator) {
   );
   const places = new Map(names.map((name) => [name, placesNamed(simulator.devices, name)]));
   for (const [name, found] of places)
-    if (found.length === 0) at.wrong(`no device has a value of the name ${quote(name)}`);
+    if (found.length === 0) at.wrong(`no device has a value named ${quote(name)}`);
   const isOfReplies = tests.some(
     (test) => OF_REPLIES.has(test.field) || ('texts' in test && ['reply', 'out'].includes(test.texts.join())),
   );

@@ -65,7 +65,7 @@ function readFault(at: At, simulator: Simulator, numbers: FaultNumbers): FaultRu
     for (const { path, message } of usable.error) at.below(path).wrong(message);
     return undefined;
   }
-  if (simulator.faults.rules.has(rule.name)) at.key('name').wrong(`a rule ${rule.name} already exists`);
+  if (simulator.faults.rules.has(rule.name)) at.key('name').wrong(`a rule named ${rule.name} already exists`);
   return written && { seed: (numbers.seed + number) % (MAX_SEED + 1), ...usable.value };
 }
 
@@ -138,18 +138,16 @@ export function readClocks(at: At, simulator: Simulator): ScenarioStep['clocks']
 
 /** Reads `unsolicited`: bytes as hexadecimal text, by the names of the lines that send them. */
 export function readUnsolicited(at: At, { lines }: Simulator): UnsolicitedBytes[] {
-  return (namedEntries(at, 'bytes by the names of lines, as in {bus: "00 ff"}') ?? []).flatMap(
-    ([name, content]) => {
-      const line = lines.get(name);
-      if (!line) return content.wrong(unknownName('line', name, [...lines.keys()])) ?? [];
-      const { definition } = line;
-      const isMonitor = definition.kind === 'serial' && definition.mode === 'monitor';
-      const why = whyNothingUnsolicited(definition.kind, isMonitor);
-      if (why !== undefined) return content.wrong(why) ?? [];
-      const bytes = content.check(unsolicitedBytesSchema);
-      return bytes === undefined ? [] : [{ line, bytes }];
-    },
-  );
+  return (namedEntries(at, 'bytes by line name, as in {bus: "00 ff"}') ?? []).flatMap(([name, content]) => {
+    const line = lines.get(name);
+    if (!line) return content.wrong(unknownName('line', name, [...lines.keys()])) ?? [];
+    const { definition } = line;
+    const isMonitor = definition.kind === 'serial' && definition.mode === 'monitor';
+    const why = whyNothingUnsolicited(definition.kind, isMonitor);
+    if (why !== undefined) return content.wrong(why) ?? [];
+    const bytes = content.check(unsolicitedBytesSchema);
+    return bytes === undefined ? [] : [{ line, bytes }];
+  });
 }
 
 /** Reads a mapping by the names of devices. Reports each name that no device has. */

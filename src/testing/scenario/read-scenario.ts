@@ -84,7 +84,7 @@ function readAlways(at: At, simulator: Simulator): Forbidden[] {
     if (!item.check(alwaysSchema)) return [];
     const never = item.key('never');
     return never.value === undefined
-      ? (never.expected('requests that must not come') ?? [])
+      ? (never.expected('requests that must not arrive') ?? [])
       : readForbidden(never, simulator);
   });
 }
@@ -141,11 +141,12 @@ function readExpected(
   for (const key of ['every', 'tolerance', 'for'] as const) {
     if (source[key] !== undefined) at.key(key).wrong('belongs to a single expectation with `every`');
   }
-  if (retry && !hasFault) at.key('retry').wrong('expected a fault in this step, whose request is retried');
+  if (retry && !hasFault)
+    at.key('retry').wrong('expected a fault in this step: its request is the one retried');
   else if (same && index === 0 && !hasFault) {
-    at.key('same').wrong('expected a fault in this step, or another expectation before this one');
+    at.key('same').wrong('expected a fault in this step, or an earlier expectation');
   }
-  if (retry && source.after !== undefined) at.key('after').wrong('belongs into `retry` here');
+  if (retry && source.after !== undefined) at.key('after').wrong('belongs in `retry` here');
   const { after: soonest = 0, within = Number.POSITIVE_INFINITY } = retry ?? {};
   if (within <= soonest) at.key('retry').wrong('expected `within` to be more than `after`');
   const { min = 1, max = Number.POSITIVE_INFINITY } =
@@ -238,7 +239,7 @@ function readStep(
     const clocks = has('clock') ? readClocks(at.key('clock'), simulator) : [];
     const unsolicited = has('unsolicited') ? readUnsolicited(at.key('unsolicited'), simulator) : [];
     if (has('dut') && !numbers.hasDut) {
-      at.key('dut').wrong('expected `dut` of the scenario, with the command of the program under test');
+      at.key('dut').wrong('expected `dut` in the scenario, with the command of the program under test');
     }
     const never = has('never') ? readForbidden(at.key('never'), simulator) : [];
     // A step with mistakes may lack a goal because of them, so nothing is reported about that.

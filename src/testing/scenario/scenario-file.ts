@@ -23,8 +23,7 @@ const WHOLE_REFERENCE = /^\$([A-Za-z_]\w*)$/;
  */
 function readParameters(at: At, settings: readonly string[]): { values: Parameters; wrong: string[] } {
   const values = new Map<string, string | number | boolean>();
-  const declared =
-    at.value === undefined ? [] : (at.entries('initial values by the names of parameters') ?? []);
+  const declared = at.value === undefined ? [] : (at.entries('initial values by parameter name') ?? []);
   for (const [name, { value }] of declared) {
     if (!NAME.test(name)) at.key(name).wrong('expected a name of letters, digits and underscores');
     else if (isScalar(value)) values.set(name, value);
@@ -202,8 +201,7 @@ function usedSteps(step: Readonly<Record<string, unknown>>, path: Path, inlining
   };
   if (typeof use !== 'string') return refuse('expected the path of a file with a list of steps');
   if ('steps' in step) return refuse("can't be combined with `steps`");
-  if (inlining.depth >= DEEPEST_USE)
-    return refuse(`files use each other more than ${DEEPEST_USE} levels deep`);
+  if (inlining.depth >= DEEPEST_USE) return refuse(`use is nested more than ${DEEPEST_USE} levels deep`);
   const file = resolve(inlining.directory, use);
   const parsed = readConfigFile(file);
   if (!parsed.ok) return refuse(formatProblems(use, parsed.problems));

@@ -103,7 +103,7 @@ const matcherShape = {
 const count = wholeNumber(1, MOST_TIMES, 'how often');
 
 const ABOUT_REQUEST = {
-  filter: 'A filter that it has to pass, as in "unit=1 fc=3 addr=0-9".',
+  filter: 'A filter that it must pass, as in "unit=1 fc=3 addr=0-9".',
   write: 'The values it writes: a name, or values by name.',
   response: 'The expected reply: ok, or {exception: 2}.',
 };
@@ -119,7 +119,7 @@ export const expectedSchema = section(
     same: z.literal(true, { error: 'true' }).optional(),
     retry: section(
       { within: someTime.optional(), after: time.optional() },
-      { within: 'At most this long after the fault, in ms.', after: 'At least this long, in ms.' },
+      { within: 'Latest time after the fault, in ms.', after: 'Earliest time after the fault, in ms.' },
     ).optional(),
     times: z
       .union(
@@ -139,11 +139,11 @@ export const expectedSchema = section(
   },
   {
     ...ABOUT_REQUEST,
-    same: 'The request that met the fault, again.',
-    retry: 'The request that met the fault comes again, within this time.',
-    times: 'How often it comes in succession. Default: once or more.',
-    after: 'Least time after the previous one, in ms.',
-    every: 'It comes repeatedly, at this interval, in ms.',
+    same: 'The retry of the request that the fault acted on.',
+    retry: 'The request that the fault acted on arrives again within this time.',
+    times: 'How many times in a row it arrives. Default: once or more.',
+    after: 'Minimum time after the previous one, in ms.',
+    every: 'It arrives repeatedly, at this interval, in ms.',
     tolerance: 'How much the interval may vary, in ms.',
     for: 'How long the interval is checked, in ms.',
   },
@@ -184,7 +184,7 @@ export const stepSchema = section(
           someTime,
           section(
             { requests: wholeNumber(1, MOST_TIMES, 'a number of requests') },
-            { requests: 'Waits for this number of requests, to any unit, for at most `within`.' },
+            { requests: 'Waits for this number of requests to any unit, for at most `within`.' },
           ),
         ],
         {
@@ -201,7 +201,7 @@ export const stepSchema = section(
   },
   {
     name: 'The name of the step.',
-    repeat: 'How often the step runs.',
+    repeat: 'How many times the step runs.',
     fault: 'Fault rules for as long as the step lasts.',
     set: 'Values by name, as in {meter.voltage: 260}.',
     manners: 'Manners of devices for as long as the step lasts, as in {meter: {holes: silence}}.',
@@ -211,11 +211,11 @@ export const stepSchema = section(
     unsolicited: 'Bytes that lines send once without a request, as in {bus: "00 ff"}.',
     dut: 'Stops or starts the program under test.',
     wait: 'Waits, in ms, or for {requests: 3}.',
-    expect: 'Expected requests: one, or a list in order, each as a mapping or as the text of a filter.',
-    never: 'Requests that must not come in this step.',
+    expect: 'Expected requests: one, or a list in order, each as a mapping or as filter text.',
+    never: 'Requests that must not arrive in this step.',
     within: 'How long the step waits, in ms. Default: 10 s.',
-    after: 'The expected request must not come sooner, in ms.',
-    capture: 'Where the traffic of the step is written to (pcapng).',
+    after: 'The expected request must not arrive sooner, in ms.',
+    capture: "File to write the step's traffic to (pcapng).",
   },
 );
 
@@ -224,13 +224,13 @@ export const groupSchema = section(
   { name: name.optional(), repeat, steps: readApart(() => stepsForm) },
   {
     name: 'The name of the group.',
-    repeat: 'How often the steps run.',
+    repeat: 'How many times the steps run.',
     steps: 'Steps that belong together.',
   },
   oneOfKeys('steps', 'use'),
 );
 
-const use = z.string().describe('A file with a list of steps that take the place of this one.').optional();
+const use = z.string().describe('A file with a list of steps that replace this one.').optional();
 
 const stepsForm: z.ZodType = z
   .lazy(() =>
@@ -264,15 +264,15 @@ export const scenarioSchema = section(
   },
   {
     name: 'The name of the scenario.',
-    lines: 'Lines of its own, as in a configuration.',
-    line: 'The lines that it watches and to which its faults apply. Default: all.',
-    seed: 'The same seed makes the same faults. Default: random.',
+    lines: 'The lines it defines itself, as in a configuration.',
+    line: 'The lines that it watches, and that its faults apply to. Default: all.',
+    seed: 'The same seed gives the same faults. Default: random.',
     configuration: 'The path of the configuration that it runs on.',
-    devices: 'Devices of its own, as in a configuration.',
+    devices: 'The devices it defines itself, as in a configuration.',
     parameters: 'Initial values of parameters: `$name` inserts one, `--set name=value` changes it.',
     dut: 'The program under test.',
-    always: 'Requests that must not come while the scenario runs.',
-    capture: 'Where the traffic is written to (pcapng).',
+    always: 'Requests that must not arrive while the scenario runs.',
+    capture: 'File to write the traffic to (pcapng).',
     steps: 'The steps: what each does, and the requests it expects.',
   },
   { required: ['name', 'steps'] },

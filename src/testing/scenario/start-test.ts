@@ -24,7 +24,9 @@ export function* startingTest(runs: Runs, source: unknown): Generator<void, Outc
   const { deviceChanges } = simulator;
   const scenario = findings.count === 0 ? yield* readingScenario(at, simulator) : undefined;
   if (scenario && [scenario, ...scenario.steps].some(({ capture }) => capture !== undefined)) {
-    at.key('capture').wrong('over REST no file is written; GET /api/v1/capture.pcapng returns the traffic');
+    at.key('capture').wrong(
+      "a REST request can't write files; GET /api/v1/capture.pcapng returns the traffic",
+    );
   }
   if (!scenario || findings.count > 0) return refusalOf(findings, 'run.invalid');
   if (simulator.deviceChanges !== deviceChanges) return refusal('device.changed', '', DEVICES_CHANGED);

@@ -68,12 +68,12 @@ class ArmedFaults {
   get whyNot(): string | undefined {
     if (this.#rules.length === 0 || this.#achieved) return undefined;
     if (this.undecided !== undefined)
-      return 'the effect of the fault is not known: the reply of the real device did not come in time';
+      return 'the effect of the fault is not known: the real device did not reply in time';
     if (this.#notAchieved !== undefined) return `the fault could not act: ${this.#notAchieved}`;
     if (this.#isAimed) return undefined;
     const nearest = this.#nearest.text(`met its conditions, ${this.#limits}`);
     return nearest === undefined
-      ? 'no request came after the fault took effect'
+      ? 'no request arrived after the fault took effect'
       : `the fault never acted; ${nearest}`;
   }
 
@@ -145,7 +145,7 @@ export async function runStep(
     if (!late || !ended.missed) return stepEnd(ended, faults, evidence);
     evidence.count({ event: late });
     const by = durationText(Math.max(0, late.at - goal.deadline));
-    const received = `${ended.missed.received}; it came ${by} too late (frame ${late.seq})`;
+    const received = `${ended.missed.received}; it arrived ${by} too late (frame ${late.seq})`;
     return stepEnd({ ...ended, missed: { ...ended.missed, received, frame: late.seq } }, faults, evidence);
   };
   timer.arm();

@@ -93,7 +93,7 @@ export function writeTested(serverTest: ServerTest): string | undefined {
         : { framing: target.framing };
   const clone: Clone = {
     from: keyOf(target),
-    notRead: `Addresses ${texts} of each table were searched, the others were not.`,
+    notRead: `Only addresses ${texts} of each table were searched.`,
     devices: [{ ...device, tested }],
     line: {
       kind: target.kind === 'serial' ? (target.framing === 'ascii' ? 'ascii' : 'rtu') : 'tcp',
@@ -121,7 +121,7 @@ function waysOf(serverTest: ServerTest): TestedWays & { readonly line: LineSourc
   const remarks =
     untried.length === 0
       ? []
-      : [`functions that were not tried, as they write and need --scratch: ${untried.join(', ')}`];
+      : [`functions that were not tried, because they write and need --scratch: ${untried.join(', ')}`];
   for (const { id, manners, faults, line } of behavesAs(serverTest)) {
     const { shows, too = [] } = LIKENESSES[id] ?? { shows: {} };
     const shown = Object.keys(shows).filter((check) => open.has(check));

@@ -242,7 +242,7 @@ export function cardText(serverTest: ServerTest): string {
   if (likes.length > 0)
     lines.push(
       '',
-      'BEHAVES LIKE (entries of the catalogue)',
+      'BEHAVES LIKE (catalogue entries)',
       ...likes.flatMap(({ id, title, sources }) => [
         `  ${id}: ${title}`,
         ...sources.map(({ url }) => `     ${url}`),

@@ -27,7 +27,7 @@ export const GROUPS = {
   connections: 'TCP connections',
   writes: 'writes',
   endurance: 'endurance',
-  claims: 'claims of its maker',
+  claims: "the manufacturer's claims",
 } as const;
 
 export type ServerCheckGroup = keyof typeof GROUPS;
@@ -52,7 +52,7 @@ export interface Judged {
   readonly but?: Found;
   /** The exchanges that show it. */
   readonly shown?: readonly Exchange[];
-  /** How often it was seen, and in how many cases it could have been. */
+  /** In how many cases it was seen, and in how many it could have been. */
   readonly seen?: { readonly times: number; readonly of: number };
   /** True when the replies are odd in a way for which frames are blamed: trying again shows the same. */
   readonly isOdd?: boolean;
@@ -171,7 +171,7 @@ export function textOf({ said, at, isOnce, otherwise, but }: Judged): string {
   const text = `${at ? `${placeText(at)}: ` : ''}${foundText(said)}`;
   if (isOnce) return `once, ${text}; ${foundText({ code: 'longer-run-decides' })}`;
   if (otherwise !== undefined)
-    return `once, ${text}; ${CUT.includes(otherwise.code) ? 'then' : 'the other times,'} ${foundText(otherwise)}: a second run decides`;
+    return `once, ${text}; ${CUT.includes(otherwise.code) ? 'then' : 'the other times,'} ${foundText(otherwise)}: a second run can decide`;
   return but === undefined ? text : `${text}; ${foundText(but)}`;
 }
 

@@ -49,13 +49,13 @@ export function claimsTemplate(serverTest: ServerTest): string {
     replyTime: replyTime && `${Math.min(LONGEST_MS, replyTime)}ms`,
   });
   return fileText(claims, [
-    'Results of modbus-sim test-server, as a draft of the claims of the maker.',
-    'Remove the lines that are not promised: only the lines that remain are judged.',
+    "Results of modbus-sim test-server, as a draft of the manufacturer's claims.",
+    'Remove the lines that you do not promise: only the remaining lines are judged.',
     ...(untried.length > 0
       ? [`Functions that were not tried: ${untried.join(', ')}. Those that write need --scratch.`]
       : []),
     ...(wrong.length > 0 ? [`Exceptions that violate a clause, left out here: ${wrong.join(', ')}.`] : []),
-    ...(times ? [`99 of 100 replies began within ${timeText(times.p99)}; replyTime has a margin.`] : []),
+    ...(times ? [`99 of 100 replies began within ${timeText(times.p99)}; replyTime includes a margin.`] : []),
   ]);
 }
 

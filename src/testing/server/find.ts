@@ -56,14 +56,14 @@ export async function findServer(
           if ((answer.kind === 'data' || answer.kind === 'exception') && !isFromGateway)
             return success({ target, unitId: unit });
           if (answer.kind === 'garbled')
-            progress(`bytes that are not a reply came from unit ${unit} at ${settingText(target)}`);
+            progress(`bytes that are not a reply were received from unit ${unit} at ${settingText(target)}`);
         }
       } finally {
         await asker.disconnect();
       }
     }
   }
-  return failure('no answer at any speed, parity and unit');
+  return failure('no answer with any combination of speed, parity and unit');
 }
 
 /** The settings to try, those that were given first. */

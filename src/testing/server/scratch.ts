@@ -251,7 +251,7 @@ export class Scratch {
   async #findOthers(): Promise<readonly number[]> {
     if (this.#others) return this.#others;
     const { asker, goodRead } = this.#bench;
-    this.#bench.progress('looking for other units on the bus, which a broadcast would also write');
+    this.#bench.progress('looking for other units on the bus, to which a broadcast would also write');
     // By the time of this read at first: blocks take the server longer, and 246 units are asked.
     const { ms = 0 } = await asker.once(goodRead);
     const wait = Math.max(LEAST_SILENCE, SLOWER * ms);

@@ -50,7 +50,7 @@ export async function surveyServer(bench: Bench, care: SurveyCare): Promise<Clon
     !care.isAfraid && bench.blocked === undefined && (await bench.isAlive().catch(orWhenEnded(false)));
   const device = { unit: unitId, map: undefined };
   if (!isAsked) {
-    const why = care.isAfraid ? 'an unknown address silences it' : 'it no longer answers';
+    const why = care.isAfraid ? 'an unknown address silences the server' : 'the server no longer answers';
     const unfinished = bench.blocked
       ? foundText(bench.blocked)
       : `${why}, so the file has only the values that the checks read`;

@@ -12,7 +12,7 @@ export function codeText(code: number): string {
 export function answerText(answer: ServerAnswer | Did): string {
   switch (answer.kind) {
     case 'data':
-      return `gave an answer of function ${'pdu' in answer ? answer.pdu[0] : answer.function}`;
+      return `answered with a function ${'pdu' in answer ? answer.pdu[0] : answer.function} reply`;
     case 'exception':
       return `answered with exception ${codeText('code' in answer ? answer.code : answer.exception)}`;
     case 'garbled':

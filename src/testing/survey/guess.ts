@@ -100,5 +100,5 @@ function counterAt(values: Values, moved: Values, address: number, end: number):
   const after = at(moved.get(address) ?? high, low);
   const rose = after - before;
   if (rose <= 0 || rose > 0xffff || high > 0xff) return undefined;
-  return { address, type: 'uint32', value: before, why: `rose by ${rose} while it was observed` };
+  return { address, type: 'uint32', value: before, why: `rose by ${rose} while observed` };
 }

@@ -13,7 +13,7 @@ export function remarksOf({ survey, unfinished, replyTime, tested }: ClonedDevic
     ...(replyTime ? [`median reply time ${replyTime.median} ms, excluding the time on the wire`] : []),
     ...tables.flatMap(tableRemarks),
     ...(exceptionStatus
-      ? [`function 7 returned ${exceptionStatus}; exceptionStatus can name the coils behind it`]
+      ? [`function 7 returned ${exceptionStatus}; exceptionStatus can name the coils that it reports`]
       : []),
     ...[...probed].map(([code, taken]) => `function ${code}, sent without data: ${takenText(taken)}`),
     ...[...moved].flatMap(([{ table }, values]) =>
@@ -44,7 +44,7 @@ function tableRemarks(survey: TableSurvey): string[] {
     ...[...survey.wrongQuantities.keys()].flatMap((range) => {
       const [first, last] = range.split('-').map(Number);
       return first !== undefined && last === 0xffff
-        ? [`${table}: quantities above ${first} were not tried, and are refused like ${first}`]
+        ? [`${table}: quantities above ${first} were not tried, and are refused here like ${first}`]
         : [];
     }),
     ...survey.sloppyQuantities.map(
@@ -71,7 +71,7 @@ function doubtText(survey: TableSurvey): string[] {
   const what = isBits ? 'a lone bit' : 'a lone register';
   const share = asked === 0 ? 'none' : `1 in ${Math.round(size / asked)}`;
   return [
-    `range))} ${share} was asked: ${what} there may be missed, ${widest} side by side are not => ${table}: of the addresses ${rangesText(doubts.map(({ range }) => range))}, ${share} was tried: ${what} there may be missed, but not ${widest} in a row => range))} ${share} was asked: ${what} there may be missed, ${widest} side by side are not`,
+    `${table}: ${share} of the addresses ${rangesText(doubts.map(({ range }) => range))} ${asked === 0 ? 'were' : 'was'} tried: ${what} there may be missed, but not ${widest} in a row`,
   ];
 }
 

@@ -259,7 +259,10 @@ describe('the command line', () => {
       'fleet push a b --broker mqtt://b',
       'fleet needs list, run COMMAND [JSON], fault apply FILE, fault clear, push FILE, test FILE..., test-client LINE or targets --file FILE (see modbus-sim help fleet)',
     ],
-    ['fleet test --broker mqtt://b', 'fleet test takes the files of scenarios (see modbus-sim help fleet)'],
+    [
+      'fleet test --broker mqtt://b',
+      'fleet test needs one or more scenario files (see modbus-sim help fleet)',
+    ],
     [
       'fleet test-client --broker mqtt://b',
       'fleet needs list, run COMMAND [JSON], fault apply FILE, fault clear, push FILE, test FILE..., test-client LINE or targets --file FILE (see modbus-sim help fleet)',
@@ -283,17 +286,17 @@ describe('the command line', () => {
       'learn a.log --scenario b.yaml',
       '--scenario needs -o, the bench that it is for (see modbus-sim help learn)',
     ],
-    ['examine bus --checks time-out', 'examine is called test-client now (see modbus-sim help test-client)'],
-    ['inspect --tcp a:502', 'inspect is called test-server now (see modbus-sim help test-server)'],
-    ['--limit 1m shake bus', 'shake is called fuzz now (see modbus-sim help fuzz)'],
-    ['selftest bus', 'selftest is called measure now (see modbus-sim help measure)'],
+    ['examine bus --checks time-out', 'examine is now called test-client (see modbus-sim help test-client)'],
+    ['inspect --tcp a:502', 'inspect is now called test-server (see modbus-sim help test-server)'],
+    ['--limit 1m shake bus', 'shake is now called fuzz (see modbus-sim help fuzz)'],
+    ['selftest bus', 'selftest is now called measure (see modbus-sim help measure)'],
     [
       'test-client bus --witness-url http://a',
-      '--witness-url is called --observer-url now (see modbus-sim help test-client)',
+      '--witness-url is now called --observer-url (see modbus-sim help test-client)',
     ],
     [
       'fleet examine lan --broker mqtt://b',
-      'fleet examine is called fleet test-client now (see modbus-sim help fleet)',
+      'fleet examine is now called fleet test-client (see modbus-sim help fleet)',
     ],
     ['measure', 'measure takes the name of one line (see modbus-sim help measure)'],
     [
@@ -301,7 +304,7 @@ describe('the command line', () => {
       '--seconds: expected a number from 1 to 3600, got "0" (see modbus-sim help measure)',
     ],
     ['measure bus --log info', 'measure takes no option --log (see modbus-sim help measure)'],
-    ['test', 'test takes the files of scenarios (see modbus-sim help test)'],
+    ['test', 'test needs one or more scenario files (see modbus-sim help test)'],
     ...['monitor', 'test a.yaml', 'test-client bus'].map((command): [string, string] => [
       `${command} --url ftp://a`,
       `--url: expected the address of REST, such as http://127.0.0.1:8080, got "ftp://a" (see modbus-sim help ${command.split(' ')[0]})`,
@@ -320,8 +323,8 @@ describe('the command line', () => {
     ['check', 'check takes one file (see modbus-sim help check)'],
     ['check a b', 'check takes one file (see modbus-sim help check)'],
     ['check a --log info', 'check takes no option --log (see modbus-sim help check)'],
-    ['ports a', 'ports takes no words (see modbus-sim help ports)'],
-    ['--config a --json_file b', '--config and --json_file are two ways to configure, use one of them'],
+    ['ports a', 'ports takes no arguments (see modbus-sim help ports)'],
+    ['--config a --json_file b', "--config and --json_file can't be used together"],
     ['--modbus_server a', '--modbus_server chooses from a pymodbus file, which --json_file names'],
     ['--config a --modbus_device b', '--modbus_device chooses from a pymodbus file, which --json_file names'],
     [

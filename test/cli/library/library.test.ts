@@ -67,8 +67,8 @@ describe.each([
 
   it('tells at once what is no line, no port and no path', () => {
     expect(() => simulator.line('lam')).toThrow('lan');
-    expect(() => simulator.line('bus').port).toThrow('line bus is serial: it has a path, and no port');
-    expect(() => simulator.line('lan').path).toThrow('line lan is a socket: it has a port, and no path');
+    expect(() => simulator.line('bus').port).toThrow('line bus is serial: it has a path but no port');
+    expect(() => simulator.line('lan').path).toThrow('line lan is a socket: it has a port but no path');
   });
 
   it('has values by name, and registers', async () => {
@@ -136,10 +136,10 @@ describe.each([
   it('tells when the awaited does not come', async () => {
     const { traffic } = simulator;
     await expect(traffic.waitFor(() => false, { timeoutMs: 30 })).rejects.toThrow(
-      'no such exchange within 30 ms',
+      'no matching exchange within 30 ms',
     );
     await expect(traffic.waitForEvent(() => false, { timeoutMs: 30 })).rejects.toThrow(
-      'no such event within 30 ms',
+      'no matching event within 30 ms',
     );
   });
 

@@ -54,9 +54,7 @@ it('a file in place of the socket is left alone, and named', async () => {
     (problem) => void problems.push(problem),
   );
   onTestFinished(end);
-  await expect
-    .poll(() => problems)
-    .toEqual([expect.stringContaining(`${path}: can't be asked for a reload`)]);
+  await expect.poll(() => problems).toEqual([expect.stringContaining(`${path}: can't request a reload`)]);
   expect(readFileSync(path, 'utf8')).toBe('mine');
   expect(statSync(path).mode).toBe(mode);
 });
@@ -122,6 +120,6 @@ describe('the socket of a service', () => {
     );
     await expect
       .poll(() => problems)
-      .toContainEqual(expect.stringMatching(/^\/dev\/null\/reload\.sock: can't be asked for a reload: /));
+      .toContainEqual(expect.stringMatching(/^\/dev\/null\/reload\.sock: can't request a reload: /));
   });
 });

@@ -139,7 +139,7 @@ api: {${api}}
 
   it('that are short get a warning, from check and at the start', async () => {
     const warning =
-      'a token of less than 16 characters can be guessed; openssl rand -hex 16 makes a good one';
+      'a token of fewer than 16 characters can be guessed; openssl rand -hex 16 makes a good one';
     const file = newFile(setup({ token: 'short' }));
     const checked = await run(['check', file], newDirectory());
     expect(checked).toMatchObject({

@@ -27,7 +27,7 @@ const FOUND = [
   ':5:24: devices.meter.registers.holding[0].type: expected bits, uint16, ',
   ':6:25: devices.meter.registers.holding[1].value: expected a whole number from 0 to 65535 (uint16), got 70000',
   ':7:11: devices.meter.registers.holding[2].address: missing, expected a whole number from 0 to 65535',
-  ':9:11: devices.meter.registers.holding[4]: address 21 is defined by devices.meter.registers.holding[3] already',
+  ':9:11: devices.meter.registers.holding[4]: address 21 is already defined by devices.meter.registers.holding[3]',
   ':11:35: lines.bench.serial.parity: expected none, even or odd, got "non"',
   ':11:57: lines.bench.units.1: unknown device "metre"',
   ':12:15: lines.lan.tcp.port: expected a whole number from 0 to 65535, got -1',

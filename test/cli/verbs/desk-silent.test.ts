@@ -6,7 +6,7 @@ import type { RunningProgram } from '../../support/program.mjs';
 import { compute, expectReplaced, isServed, RestClients, startWithMortalDesk } from './mortal-desk.js';
 
 it('a desk that uses the processor and does not answer is replaced, and the lines go on', async () => {
-  await expectReplaced('SIGWINCH', 'the thread of REST is stuck and is replaced');
+  await expectReplaced('SIGWINCH', 'the REST thread is stuck and is being replaced');
 });
 
 /** How many threads of a program have stepped back behind other programs. */
@@ -74,7 +74,7 @@ it('a desk that computes without end is replaced while requests come in, and the
   await clients.ask();
   await until(() => /served again|FATAL/.test(program.output.stderr), 'REST is served again');
   clients.end();
-  expect(program.output.stderr).toContain('the thread of REST is stuck and is replaced');
+  expect(program.output.stderr).toContain('the REST thread is stuck and is being replaced');
   expect(program.output.stderr).not.toContain('FATAL ERROR');
   expect(await isServed(program)).toBe(true);
   expect(await program.stop()).toBe(0);

@@ -55,5 +55,5 @@ it('REST does not start with a thread that has ended while it loaded', async () 
   const thread = startDeskThread(new URL('data:text/javascript,process.exit(3)'));
   await once(thread.worker, 'exit');
   const started = await new DeskSupervisor(thread).start({ context: {} } as never);
-  expect(started).toEqual({ ok: false, error: 'the thread of REST has failed: ended with 3' });
+  expect(started).toEqual({ ok: false, error: 'the REST thread failed: ended with 3' });
 });

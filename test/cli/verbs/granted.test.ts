@@ -55,11 +55,11 @@ describe.concurrent('what the system does not grant is one sentence and exit cod
       process.getuid?.() === 0 ? 'setpriv --bounding-set=-dac_override,-dac_read_search' : 'exec';
     expect(await runUnder(limited, ['--config', file])).toEqual({
       code: 2,
-      stderr: `${file}: may not be read (permission denied)\n`,
+      stderr: `${file}: can't be read (permission denied)\n`,
     });
     expect(await runUnder(limited, ['--log_file', file])).toEqual({
       code: 1,
-      stderr: `--log_file ${file}: may not be written (permission denied)\n`,
+      stderr: `--log_file ${file}: is not writable (permission denied)\n`,
     });
   });
 });

@@ -49,7 +49,9 @@ describe('in the journal of systemd', () => {
     const wrong = await entriesOf(['--config', newFile('lines: 7')]);
     expect(wrong.map((entry) => entry.slice(0, 3))).toEqual(['<3>', '<3>']);
     const [warning] = await entriesOf(['check', config({ api: { port: 0, token: 'short' } })]);
-    expect(warning).toMatch(/^<4>.*: warning: api\.token: a token of less than 16 characters can be guessed/);
+    expect(warning).toMatch(
+      /^<4>.*: warning: api\.token: a token of fewer than 16 characters can be guessed/,
+    );
   });
 
   it('what is given can not choose the priority of an entry', async () => {

@@ -73,7 +73,7 @@ describe.concurrent('modbus-sim measure', () => {
   it('names a port that can not be opened', async () => {
     expect(await measure('gone')).toMatchObject({
       code: 2,
-      stdout: 'line gone: measuring; let your client poll it meanwhile\n',
+      stdout: 'line gone: measuring; let your client poll it during this time\n',
       stderr: 'line gone: /dev/not-there: does not exist; modbus-sim ports lists the serial ports\n',
     });
   });
@@ -113,7 +113,7 @@ describe.concurrent.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s during a 
     await expect.poll(() => existsSync(link)).toBe(true);
     child.kill(signal);
     expect(await exited).toBe(2);
-    expect(stderr).toBe('line virtual: asked to stop before the end; nothing is judged\n');
+    expect(stderr).toBe('line virtual: stopped before the end; nothing is judged\n');
     expect(existsSync(link)).toBe(false);
   });
 });

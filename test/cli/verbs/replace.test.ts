@@ -40,7 +40,7 @@ it.each<[Replaceable, string | Uint8Array]>([
     '\n\r\r\nby Wireshark',
   ]) {
     const path = fileWith(mine);
-    const problem = `${path}: exists and is no earlier ${kind}, so it is left alone; remove it, or name another file`;
+    const problem = `${path}: exists and is not an earlier ${kind}, so it is not replaced; remove it, or name another file`;
     expect([fileProblem(path, kind), save(path, 'new', kind)]).toEqual([problem, problem]);
     expect(readFileSync(path, 'utf8')).toBe(mine);
   }

@@ -80,7 +80,7 @@ describe('a service manager', () => {
     const program = await startProgram({ config, env: { NOTIFY_SOCKET: '/nowhere/notify' } });
     expect(await program.stop()).toBe(0);
     expect(program.output.stderr).toContain(
-      "the service manager can't learn that this program is ready, and may end it: /nowhere/notify: ENOENT",
+      "the service manager can't be notified that this program is ready, and may stop it: /nowhere/notify: ENOENT",
     );
   });
 
@@ -170,7 +170,7 @@ describe('modbus-sim reload', () => {
     const { program, socket, remote, reload } = await startRemote();
     expect(await reload(remote)).toEqual({
       code: 0,
-      stdout: 'nothing is different from before\n',
+      stdout: 'nothing has changed\n',
       stderr: '',
     });
     const bench = { ...VIRTUAL_LINE, units: { 1: 'meter', 2: 'meter' } };
@@ -180,7 +180,7 @@ describe('modbus-sim reload', () => {
     expect(await reload(both)).toEqual({
       code: 0,
       stdout: 'changed: line bench\n',
-      stderr: 'api: changes at the next restart\n',
+      stderr: 'api: takes effect at the next restart\n',
     });
     expect(await reload({ lines: 7 })).toMatchObject({
       code: 1,
@@ -202,7 +202,7 @@ describe('modbus-sim reload', () => {
     expect(await reload(remote)).toEqual({
       code: 2,
       stdout: '',
-      stderr: `${directory}/reload.sock: no program has this socket; is it running?\n`,
+      stderr: `${directory}/reload.sock: no program listens on this socket; is modbus-sim running?\n`,
     });
   });
 });

@@ -65,7 +65,7 @@ describe('a virtual line with a link of its own', () => {
     const { code, stderr } = await runHere(['--log', 'error', '--config', newFile(linkedTo(link))]);
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /^line bench: \S+\/new\/port: the link to the virtual line can't be made: ENOENT.*\n$/,
+      /^line bench: \S+\/new\/port: the link to the virtual line can't be created: ENOENT.*\n$/,
     );
     expect(existsSync(join(directory, 'new'))).toBe(false);
   });

@@ -49,7 +49,7 @@ it('of one program is not used by a second one meanwhile, and is by the next', a
   const config = { devices: METER, lines: { lan: TCP_LINE } };
   const first = await startProgram({ config, args: ['--state', directory] });
   await expect(startProgram({ config, args: ['--state', directory] })).rejects.toThrow(
-    new RegExp(`process ${first.pid} keeps its state there; end it, or name another directory`),
+    new RegExp(`process ${first.pid} keeps its state there; stop it, or name another directory`),
   );
   process.kill(first.pid, 'SIGKILL');
   await first.exited;
@@ -67,7 +67,7 @@ describe('state: keep', () => {
     expect(ended).toEqual({
       code: 1,
       stdout: '',
-      stderr: `${file}: state: keep needs a directory: start with --state DIR, or as a service with StateDirectory=\n`,
+      stderr: `${file}: state: keep needs a directory; start with --state DIR, or as a service with StateDirectory=\n`,
     });
     expect((await run(['check', file], newDirectory())).code).toBe(0);
   });
@@ -79,7 +79,7 @@ describe('state: keep', () => {
     );
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: expect.stringMatching(/^the directory of the state can't be used: ENOTDIR/),
+      stderr: expect.stringMatching(/^the state directory can't be used: ENOTDIR/),
     });
   });
 
@@ -94,9 +94,7 @@ describe('state: keep', () => {
     expect(await value(after)).toBe(77);
     expect(await rest(after, 'faults')).toMatchObject({ faults: [{ name: 'slow' }] });
     expect(await rest(after, 'lines/lan')).toMatchObject({ settings: { missingUnit: 'silence' } });
-    expect(after.output.stdout).toContain(
-      `state in ${env.STATE_DIRECTORY}: 1 device and 1 line as they were before`,
-    );
+    expect(after.output.stdout).toContain(`state in ${env.STATE_DIRECTORY}: 1 device and 1 line restored`);
   });
 
   it('with --state keeps it whatever the file says; without either nothing is kept', async () => {
@@ -298,7 +296,9 @@ describe('a program with a heap of 256 MB', () => {
     for (let i = 0; i < 3; i++) expect((await startOnce(args, kill)).code).not.toBe(0);
     const without = await startProgram({ config: CONFIG, args });
     expect(await value(without)).not.toBe(4711);
-    await expect.poll(() => without.output.stderr).toContain('the last 3 starts with it were ended');
+    await expect
+      .poll(() => without.output.stderr)
+      .toContain('the program was killed at its last 3 starts with this state');
     const [folder = ''] = readdirSync(directory).filter((name) => /^ended-\d{8}T\d{9}Z$/.test(name));
     const offer = `${join(directory, folder)} has a state that was set aside; to use it again, stop the program and move its files to ${directory}`;
     await expect.poll(() => without.output.stderr).toContain(offer);
@@ -319,7 +319,9 @@ describe('a program with a heap of 256 MB', () => {
     expect((await startOnce(args, doing(what))).code).not.toBe(0);
     const next = await startProgram({ config: CONFIG, args });
     expect(await value(next)).not.toBe(4711);
-    await expect.poll(() => next.output.stderr).toContain(`has ended the program: `);
+    await expect
+      .poll(() => next.output.stderr)
+      .toContain(`the program crashed when it last started with this state: `);
     expect(next.output.stderr).toContain(reason);
     expect(readdirSync(directory)).toContainEqual(expect.stringMatching(/^ended-\d{8}T\d{9}Z$/));
     expect(await next.stop()).toBe(0);

@@ -128,7 +128,7 @@ describe('a second program with a line of the same name', () => {
     });
     expect(second.serialPath('bench')).not.toBe(first);
     expect(await second.stop()).toBe(0);
-    expect(second.output.stderr).toContain(`${link}: leads to a line that process ${program.pid} serves`);
+    expect(second.output.stderr).toContain(`${link}: points to a line that process ${program.pid} serves`);
     expect(realpathSync(link)).toBe(first);
     expect(await program.stop()).toBe(0);
   });

@@ -65,7 +65,7 @@ describe('a client test on a simulator that runs already', () => {
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       const audience = { onFinding: () => {}, stop: NEVER };
       const came = await testClientRemotely(WANTED, { url, token: undefined }, audience);
-      expect(came).toEqual({ ok: false, error: `${url}: this is no modbus-sim` });
+      expect(came).toEqual({ ok: false, error: `${url}: this is not modbus-sim` });
       server.close();
     },
   );

@@ -54,7 +54,7 @@ describe.concurrent('modbus-sim test-client', () => {
       stderr: '',
     });
     // The time-out is what these checks need; a busy machine may leave it inconclusive.
-    expect(stdout).toContain('3 checks, 10 min at most, seed 7');
+    expect(stdout).toContain('3 checks, at most 10 min, seed 7');
     expect(stdout).toMatch(
       /^pass +\d Retries when no reply comes \(sent the request 3 times \(\d of \d trials\)\)$/m,
     );
@@ -182,7 +182,7 @@ describe.concurrent('modbus-sim test-client', () => {
     [['bus', '--checks', 'wrong-crx'], '--checks: unknown check "wrong-crx", did you mean "wrong-crc"?'],
     [
       ['bus', '--checks', 'wrong-crc'],
-      "--checks: check wrong-crc can't be run on line bus: line bus has no CRC; checks of the group damaged that fit this line: truncated-reply, ",
+      "--checks: check wrong-crc can't be run on line bus: line bus has no CRC; checks in group damaged that can run on this line: truncated-reply, ",
     ],
     [
       ['bus', '--checks', 'one-at-a-time'],

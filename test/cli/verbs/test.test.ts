@@ -36,9 +36,9 @@ describe('modbus-sim test', () => {
     const { stderr } = await test(file);
     expect(stderr.split('\n').filter((line) => line.includes('quantity'))).toEqual([
       expect.stringMatching(
-        /: warning: steps\[0\]\.fault\.when\.quantity: means 11 or 125, and nothing between them: a range is written "11-125"$/,
+        /: warning: steps\[0\]\.fault\.when\.quantity: means 11 or 125 and nothing in between; write a range as "11-125"$/,
       ),
-      expect.stringMatching(/: warning: steps\[1\]\.never\.quantity: means 2 or 8, .* "2-8"$/),
+      expect.stringMatching(/: warning: steps\[1\]\.never\.quantity: means 2 or 8 .* "2-8"$/),
     ]);
   });
 
@@ -133,7 +133,7 @@ describe('modbus-sim test', () => {
     const { code, stdout } = await test(file);
     expect(code).toBe(2);
     expect(stdout).toMatch(
-      /^error +1 .*\n +the device under test did not say "polling" within 300 ms; its last output:\n +starting/m,
+      /^error +1 .*\n +the device under test did not print "polling" within 300 ms; its last output:\n +starting/m,
     );
     expect(stdout).toMatch(/^not run +2/m);
   });
@@ -229,7 +229,7 @@ describe('modbus-sim test, before anything runs', () => {
     ]);
     expect(code).toBe(2);
     expect(stdout).toBe('');
-    expect(stderr).toBe(`${html}: can't be written: there is no directory ${dirname(html)}\n`);
+    expect(stderr).toBe(`${html}: can't be written: directory ${dirname(html)} does not exist\n`);
   });
 });
 

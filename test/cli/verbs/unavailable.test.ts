@@ -52,7 +52,7 @@ describe.concurrent('a serial port that can not be opened is an error that names
   it.each([
     ['does not exist', '/dev/ttyNowhere', 'does not exist; modbus-sim ports lists the serial ports'],
     ['is a directory', '/dev', 'is a directory, not a serial port'],
-    ['is a regular file', import.meta.filename, 'is not a character device, so it is no serial port'],
+    ['is a regular file', import.meta.filename, 'is not a character device, so it is not a serial port'],
     ['is /dev/null', '/dev/null', "is a device of the kind 'mem', not a serial port"],
   ])('because it %s', async (_, path, message) => {
     const { code, stdout, stderr, goodLineIsLeft } = await startWith({ lines: { bad: lineOn(path) } });
@@ -81,7 +81,7 @@ describe.concurrent('a serial port that can not do what is asked for', () => {
     const program = await startProgram({ config: { devices: METER, lines: { good: TCP_LINE, bench } } });
     const url = `${program.restUrl()}/api/v1/lines`;
     const line = async (name: string) => (await fetch(`${url}/${name}`)).json();
-    const reason = `${path}: this driver has no RS-485 mode; use an adapter that switches by itself (rs485: {mode: auto}), or rs485: {mode: rts}`;
+    const reason = `${path}: this driver has no RS-485 mode; use an adapter that switches direction on its own (rs485: {mode: auto}), or rs485: {mode: rts}`;
     expect(await line('bench')).toMatchObject({ state: 'failed', reason });
     expect(await line('good')).toMatchObject({ state: 'open' });
     expect(program.output.stdout).toContain(`; failed: ${reason}\n`);
@@ -142,7 +142,7 @@ describe.concurrent('a serial port that another modbus-sim has', () => {
     const { first, second, path } = await startBoth();
     const { code, stderr } = await startWith({ lines: { bad: lineOn(path) } });
     expect(code).toBe(1);
-    expect(stderr).toContain(`line bad: ${path}: is in use by node (process ${second.pid}); end it first`);
+    expect(stderr).toContain(`line bad: ${path}: is in use by node (process ${second.pid}); stop it first`);
     expect(await second.stop()).toBe(0);
     expect(second.output.stderr).not.toContain('line lost');
     expect(await first.stop()).toBe(0);

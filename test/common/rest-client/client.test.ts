@@ -26,7 +26,7 @@ it.each([200, 400])('of an answer with status %d and without an end, 64 MB are r
 
 it('says why an answer without an end was given up', async () => {
   const answer = await ask(foreign(endless().body, 200), 'GET', '/');
-  expect(answer).toMatchObject({ cause: { message: 'the answer has more than 64 MB' } });
+  expect(answer).toMatchObject({ cause: { message: 'the answer is larger than 64 MB' } });
 });
 
 it.each(['null', '[]', '"no"', '{"detail": 7, "problems": "no"}', '{"problems": [null, {"path": 1}]}'])(

@@ -26,14 +26,14 @@ describe('server-sent events', () => {
       const pushAll = () => {
         for (let i = 0; i < 4; i++) parser.push(piece);
       };
-      expect(pushAll).toThrow('an event has no end');
+      expect(pushAll).toThrow('an event is too long');
     },
   );
 
   it('may be as many as they want', () => {
     const parser = new SseParser();
-    const piece = 'data: x\n\n'.repeat(1000);
-    for (let i = 0; i < 3000; i++) expect(parser.push(piece)).toHaveLength(1000);
+    const piece = `data: ${'x'.repeat(10_000)}\n\n`.repeat(100);
+    for (let i = 0; i < 30; i++) expect(parser.push(piece)).toHaveLength(100);
   });
 });
 
@@ -107,7 +107,10 @@ describe('following events', () => {
     expect((await steps.next()).value).toEqual({ kind: 'open' });
     const end = steps.next();
     await vi.advanceTimersByTimeAsync(5000);
-    expect((await end).value).toEqual({ kind: 'closed', ...unreached(new Error('nothing came for 5 s')) });
+    expect((await end).value).toEqual({
+      kind: 'closed',
+      ...unreached(new Error('nothing was received for 5 s')),
+    });
   });
 
   it('takes no other page for events', async () => {
@@ -116,7 +119,7 @@ describe('following events', () => {
     expect(value).toMatchObject({
       kind: 'closed',
       status: 200,
-      problem: { detail: expect.stringContaining('no stream') },
+      problem: { detail: expect.stringContaining('not an event stream') },
     });
   });
 

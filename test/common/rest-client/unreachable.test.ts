@@ -15,7 +15,7 @@ describe('Why nobody answered', () => {
   it('names the way to trust a certificate of one’s own', () => {
     const selfSigned = failure('DEPTH_ZERO_SELF_SIGNED_CERT', 'self-signed certificate');
     expect(unreachableReason(selfSigned)).toBe(
-      'self-signed certificate; NODE_EXTRA_CA_CERTS=FILE in the environment names a certificate to trust',
+      'self-signed certificate; to trust another certificate, set NODE_EXTRA_CA_CERTS=FILE',
     );
   });
 

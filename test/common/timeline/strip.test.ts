@@ -123,7 +123,7 @@ describe('the pieces of an event', () => {
       ['notes', 'fault', 10_000, 21_000],
     ]);
     expect(pieces[2]?.words).toBe(
-      'piece 1 of 2 of reply 7, 2 bytes, 5.100 ms after the request, 0.100 ms after its plan, 2.000 ms · 2.0 ch long: words',
+      'piece 1 of 2 of reply 7, 2 bytes, 5.100 ms after the request, 0.100 ms after the planned time, 2.000 ms · 2.0 ch long: words',
     );
     expect(pieces[3]?.label).toBe('not sent: gone');
     expect(pieces[4]?.label).toBe('slow: delay');

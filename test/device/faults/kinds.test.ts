@@ -45,7 +45,7 @@ const ROWS: Record<string, Row[]> = {
     [[{ delay: { ms: 100, jitter: 50 } }], { seed: 2 }, [`112.72772967349738 ${REPLY}`]],
     // Never into the past, whatever the jitter.
     [[{ delay: { ms: 1, jitter: 500 } }], {}, [`0 ${REPLY}`]],
-    [[{ delay: 5 }], silent, ['silence'], 'nothing is sent that could be late'],
+    [[{ delay: 5 }], silent, ['silence'], 'no reply to delay'],
   ],
   exception: [
     [[{ exception: 2 }], {}, [`0 ${rtu('01 83 02')}`]],
@@ -81,12 +81,7 @@ const ROWS: Record<string, Row[]> = {
       ['coalesce', `0 ${TCP_REPLY.slice(0, 14)}`, `5 ~${TCP_REPLY.slice(14)}`],
     ],
     [[{ coalesce: true }, { silence: true }, { noise: '00' }], tcp, ['0 00']],
-    [
-      [{ coalesce: true }],
-      { ...tcp, ...silent },
-      ['silence'],
-      'nothing is sent that could wait for the next reply',
-    ],
+    [[{ coalesce: true }], { ...tcp, ...silent }, ['silence'], 'no reply to hold back'],
     [
       [{ coalesce: true }],
       {},
@@ -129,7 +124,7 @@ const ROWS: Record<string, Row[]> = {
       [{ change: { percent: 100, probability: 0 } }],
       {},
       [`0 ${REPLY}`],
-      'spared this time, by its probability',
+      'left unaltered this time, because of its probability',
     ],
     [[{ change: 0 }], {}, [`0 ${REPLY}`], 'no data to change'],
     [[{ change: 100 }], refused, [`0 ${EXCEPTION}`], 'no data to change'],
@@ -149,9 +144,9 @@ const ROWS: Record<string, Row[]> = {
     [[{ crc: 'zero' }], {}, [`0 ${BODY}0000`]],
     [[{ crc: 'swap' }], {}, [`0 ${BODY}3c5b`]],
     [[{ crc: 0x1234 }], {}, [`0 ${BODY}3412`]],
-    [[{ crc: 0x3c5b }], {}, [`0 ${REPLY}`], 'no frame with another CRC'],
-    [[{ truncate: 1 }, { crc: 'zero' }], {}, ['0 01'], 'no frame with another CRC'],
-    [[{ crc: 'zero' }], silent, ['silence'], 'no frame with another CRC'],
+    [[{ crc: 0x3c5b }], {}, [`0 ${REPLY}`], 'no frame whose CRC could be changed'],
+    [[{ truncate: 1 }, { crc: 'zero' }], {}, ['0 01'], 'no frame whose CRC could be changed'],
+    [[{ crc: 'zero' }], silent, ['silence'], 'no frame whose CRC could be changed'],
     [[{ crc: 'zero' }], tcp, [`0 ${TCP_REPLY}`], 'line bench has no CRC'],
   ],
   truncate: [
@@ -161,8 +156,8 @@ const ROWS: Record<string, Row[]> = {
     [[{ truncate: 0 }], {}, []],
     [[{ truncate: -9 }], {}, []],
     [[{ truncate: -100 }], {}, []],
-    [[{ truncate: 9 }], {}, [`0 ${REPLY}`], 'no frame that is longer'],
-    [[{ truncate: 0 }], silent, ['silence'], 'no frame that is longer'],
+    [[{ truncate: 9 }], {}, [`0 ${REPLY}`], 'no frame of this length'],
+    [[{ truncate: 0 }], silent, ['silence'], 'no frame of this length'],
     [[{ truncate: 0 }, { corrupt: 1 }], {}, [], 'no frame to corrupt'],
   ],
   drop: [
@@ -176,16 +171,16 @@ const ROWS: Record<string, Row[]> = {
       {},
       [`0 ${REPLY.slice(0, 2)}${REPLY.slice(4, 8)}`, `5 ~${REPLY.slice(8)}`],
     ],
-    [[{ drop: { at: 9 } }], {}, [`0 ${REPLY}`], 'no frame that is longer'],
-    [[{ drop: 1 }], silent, ['silence'], 'no frame that is longer'],
+    [[{ drop: { at: 9 } }], {}, [`0 ${REPLY}`], 'no frame of this length'],
+    [[{ drop: 1 }], silent, ['silence'], 'no frame of this length'],
   ],
   insert: [
     [[{ insert: { at: 5, bytes: '00' } }], {}, [`0 ${REPLY.slice(0, 10)}00${REPLY.slice(10)}`]],
     [[{ insert: { at: 0, bytes: 2 } }], {}, [`0 28eb${REPLY}`]],
     [[{ insert: '00' }], {}, ['0 01030004010203045b3c']],
     [[{ insert: 2 }], tcp, ['0 1228eb340000000701030401020304']],
-    [[{ insert: { at: 9, bytes: '00' } }], {}, [`0 ${REPLY}`], 'no frame that is longer'],
-    [[{ insert: '00' }], silent, ['silence'], 'no frame that is longer'],
+    [[{ insert: { at: 9, bytes: '00' } }], {}, [`0 ${REPLY}`], 'no frame of this length'],
+    [[{ insert: '00' }], silent, ['silence'], 'no frame of this length'],
   ],
   extend: [
     [[{ extend: 3 }], {}, [`0 ${REPLY}28eb09`]],
@@ -242,12 +237,17 @@ const ROWS: Record<string, Row[]> = {
       [`0 ${TCP_REPLY}`],
       'no earlier reply to this client',
     ],
-    [[{ transaction: 0x1234 }], tcp, [`0 ${TCP_REPLY}`], 'no frame with another transaction identifier'],
+    [
+      [{ transaction: 0x1234 }],
+      tcp,
+      [`0 ${TCP_REPLY}`],
+      'no frame whose transaction identifier would change',
+    ],
     [
       [{ transaction: 1 }],
       { ...tcp, ...silent },
       ['silence'],
-      'no frame with another transaction identifier',
+      'no frame whose transaction identifier would change',
     ],
     [[{ transaction: 1 }], {}, [`0 ${REPLY}`], 'line bench has no transaction identifiers'],
   ],
@@ -258,9 +258,19 @@ const ROWS: Record<string, Row[]> = {
     [[{ extend: '00' }, { mbap: { length: '+1' } }], tcp, ['0 123400000008' + '0103040102030400']],
     // A field that is changed later makes the header anew.
     [[{ mbap: { length: '+1' } }, { unit: 2 }], tcp, ['0 123400000007' + '02030401020304']],
-    [[{ mbap: { length: 7 } }], tcp, [`0 ${TCP_REPLY}`], 'no frame with another MBAP header'],
-    [[{ truncate: 5 }, { mbap: { length: 1 } }], tcp, ['0 1234000000'], 'no frame with another MBAP header'],
-    [[{ mbap: { length: 1 } }], { ...tcp, ...silent }, ['silence'], 'no frame with another MBAP header'],
+    [[{ mbap: { length: 7 } }], tcp, [`0 ${TCP_REPLY}`], 'no frame whose MBAP header would change'],
+    [
+      [{ truncate: 5 }, { mbap: { length: 1 } }],
+      tcp,
+      ['0 1234000000'],
+      'no frame whose MBAP header would change',
+    ],
+    [
+      [{ mbap: { length: 1 } }],
+      { ...tcp, ...silent },
+      ['silence'],
+      'no frame whose MBAP header would change',
+    ],
     [[{ mbap: { length: 1 } }], {}, [`0 ${REPLY}`], 'line bench has no MBAP header'],
   ],
   values: [
@@ -287,7 +297,7 @@ const ROWS: Record<string, Row[]> = {
   ],
   early: [
     [[{ early: true }], {}, ['early', `0 ${REPLY}`]],
-    [[{ early: true }], silent, ['silence'], 'nothing is sent that could be early'],
+    [[{ early: true }], silent, ['silence'], 'no reply to send early'],
     [[{ early: true }], tcp, [`0 ${TCP_REPLY}`], 'line bench has no turnaround to cut short'],
   ],
   echo: [
@@ -306,7 +316,7 @@ const ROWS: Record<string, Row[]> = {
     [[{ echo: { corrupt: 1 } }], {}, ['0 010700000002c40b', `0 ${REPLY}`]],
     [[{ echo: { truncate: 5 } }], silent, [`0 ${REQUEST.slice(0, 10)}`]],
     [[{ echo: { truncate: 0 } }], {}, [`0 ${REPLY}`], 'nothing of the echo is left'],
-    [[{ echo: { truncate: 99 } }], {}, [`0 ${REPLY}`], 'no frame that is longer'],
+    [[{ echo: { truncate: 99 } }], {}, [`0 ${REPLY}`], 'no frame of this length'],
     [
       [{ close: { how: 'end', after: 0 } }, { echo: true }],
       tcp,
@@ -414,7 +424,7 @@ describe('faults of one rule act in their order', () => {
     [[{ junk: 2 }, { close: 'end' }], tcp, ['0 28eb', '0 close end']],
     [[{ silence: true }, { exception: 2 }], {}, [`0 ${EXCEPTION}`]],
     [[{ exception: 2 }, { silence: true }], {}, ['silence']],
-    [[{ silence: true }, { delay: 5 }], {}, ['silence'], 'nothing is sent that could be late'],
+    [[{ silence: true }, { delay: 5 }], {}, ['silence'], 'no reply to delay'],
     [[{ silence: true }, { break: 20 }], {}, ['0 break 20']],
     // The request is heard when the reply would begin, once, and it is a frame as others.
     [[{ delay: 100 }, { echo: true }], {}, [`100 ${REQUEST}`, `0 ${REPLY}`]],
@@ -451,9 +461,14 @@ describe('faults of one rule act in their order', () => {
       [`0 ${REPLY.slice(0, 4)}`, `5 ~${REPLY.slice(4, 8)}`, `7 ~${REPLY.slice(8)}`],
     ],
     // What is left of a frame may be too short for a header, or nothing.
-    [[{ truncate: 5 }, { mbap: { length: 1 } }], tcp, ['0 1234000000'], 'no frame with another MBAP header'],
+    [
+      [{ truncate: 5 }, { mbap: { length: 1 } }],
+      tcp,
+      ['0 1234000000'],
+      'no frame whose MBAP header would change',
+    ],
     [[{ truncate: 6 }, { mbap: { length: 1 } }], tcp, ['0 123400000001']],
-    [[{ truncate: 0 }, { coalesce: true }], tcp, [], 'nothing is sent that could wait for the next reply'],
+    [[{ truncate: 0 }, { coalesce: true }], tcp, [], 'no reply to hold back'],
     // Random bytes follow one another from the numbers of the one rule.
     [[{ junk: 5 }, { noise: 2 }], {}, ['0 7d6d28eb093235']],
     [[{ noise: 2 }, { junk: 5 }], {}, ['0 0932357d6d']],

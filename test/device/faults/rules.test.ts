@@ -382,7 +382,7 @@ describe('on a bus', () => {
     expect(shown(plan)).toEqual(['0 09030401020304' + '0000']);
     expect(acted).toEqual([
       { rule: 'first', kind: 'unit' },
-      { rule: 'first', kind: 'truncate', notAchieved: 'no frame that is longer' },
+      { rule: 'first', kind: 'truncate', notAchieved: 'no frame of this length' },
       { rule: 'second', kind: 'crc' },
       { rule: 'second', kind: 'transaction', notAchieved: 'line bench has no transaction identifiers' },
     ]);
@@ -640,13 +640,13 @@ describe('a rule that is not right', () => {
     [{ address: [9, 0] }, 'when.address: expected the first address before the last'],
     [
       { address: [1, 2, 3] },
-      'when.address: expected an address from 0 to 65535, the first and the last one as [0, 9], or a list of such pairs, got a list',
+      'when.address: expected an address from 0 to 65535, a range such as [0, 9], or a list of ranges, got a list',
     ],
     [{ address: [] }, 'when.address: expected at least one, got an empty list'],
     [{ address: 1, name: 'meter.voltage' }, 'when: expected either address or name'],
     [
       { address: 'all' },
-      'when.address: expected an address from 0 to 65535, the first and the last one as [0, 9], or a list of such pairs, got "all"',
+      'when.address: expected an address from 0 to 65535, a range such as [0, 9], or a list of ranges, got "all"',
     ],
     [{ unit: 256 }, 'when.unit: expected a unit identifier from 0 to 255, got 256'],
     [{ unit: [1, 256] }, /^when\.unit(\[1\])?: expected a unit identifier from 0 to 255/],

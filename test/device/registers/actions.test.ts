@@ -357,7 +357,7 @@ describe('a type that an action can not have', () => {
 
   it.each(['increment', 'random'] as const)('%s: text alone', (action) => {
     expect(types.filter((type) => unfit(action, type) !== undefined)).toEqual(['string']);
-    expect(unfit(action, 'string')).toBe(`${action} needs a number, a string can only have the action reset`);
+    expect(unfit(action, 'string')).toBe(`${action} needs a number; the only action for a string is reset`);
   });
 
   it('reset: none', () => {
@@ -377,7 +377,7 @@ describe('a type that an action can not have', () => {
 
   it('uptime: a bit, and text', () => {
     expect(types.filter((type) => unfit('uptime', type) !== undefined).toSorted()).toEqual(['bit', 'string']);
-    expect(unfit('uptime', 'bit')).toBe('uptime counts seconds, which one bit can not hold');
-    expect(unfit('uptime', 'string')).toBe('uptime needs a number, a string can only have the action reset');
+    expect(unfit('uptime', 'bit')).toBe('uptime counts seconds, which do not fit into one bit');
+    expect(unfit('uptime', 'string')).toBe('uptime needs a number; the only action for a string is reset');
   });
 });

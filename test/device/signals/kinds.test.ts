@@ -277,13 +277,13 @@ describe('recorded', () => {
   });
 
   it.each([
-    ['', '"" is no time with a value'],
+    ['', '"" is not a time with a value'],
     ['1 5', '"1 5" is not a value from 0 on'],
     ['0', '"0" is not a value from 0 on'],
     ['0 5, 0 6', '"0 6" is not after the time before it'],
-    ['0 5, 3, 4 6', '"4 6" is no time with a value'],
-    ['0 5, 1 x', '"1 x" is no time with a value'],
-    ['0 5, 1 1e999', '"1 1e999" is no time with a value'],
+    ['0 5, 3, 4 6', '"4 6" is not a time with a value'],
+    ['0 5, 1 x', '"1 x" is not a time with a value'],
+    ['0 5, 1 1e999', '"1 1e999" is not a time with a value'],
     [`0 5, ${'9'.repeat(400)} 6`, '"9'],
   ])('%j is refused, with the place', (values, message) => {
     expect(mistakesOf({ recorded: { values } })).toEqual([
@@ -347,7 +347,9 @@ describe('a list of steps', () => {
     const steps = (count: number) => mistakesOf({ steps: Array(count).fill({ value: 1, for: 1 }) });
     expect(steps(10_000)).toEqual([]);
     expect(steps(10_001)).toEqual([
-      expect.stringMatching(/^steps: expected at most 10000 steps; a longer list is a file for playback/),
+      expect.stringMatching(
+        /^steps: expected at most 10000 steps; put a longer list into a file, for playback/,
+      ),
     ]);
   });
 

@@ -78,7 +78,7 @@ describe('a recording', () => {
     ['time,v\n', 1, 'expected rows of data after the line with the names'],
     ['', 0, 'expected rows of data after the line with the names'],
     ['time,w\n0,1\n', 1, 'unknown column "v"'],
-    ['time,v\nnoon,1\n', 2, 'expected a time in seconds or as in 2024-12-31T23:59:59Z, got "noon"'],
+    ['time,v\nnoon,1\n', 2, 'expected a time in seconds or such as 2024-12-31T23:59:59Z, got "noon"'],
   ])('%j is refused at line %d', (wrong, line, message) => {
     for (const size of [1, 1000]) {
       expect(scanned(wrong, size)).toMatchObject({

@@ -96,7 +96,7 @@ describe('the section api', () => {
 
   it('has a warning for each token of less than 16 characters', () => {
     const warning =
-      'a token of less than 16 characters can be guessed; openssl rand -hex 16 makes a good one';
+      'a token of fewer than 16 characters can be guessed; openssl rand -hex 16 makes a good one';
     expect(warnings({ token: LONG, readTokens: ['0123456789abcdef'] })).toEqual([]);
     expect(warnings({ token: '0123456789abcde', readTokens: ['short'] })).toEqual([
       `api.token: ${warning}`,

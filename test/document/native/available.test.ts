@@ -78,7 +78,7 @@ describe('values that are not available in a native file', () => {
     expect(warnings).toMatchObject([
       {
         path: `${AT}.notAvailable`,
-        message: 'has no effect without a name, by which REST knows the value, or unavailable',
+        message: 'has no effect without a name, which REST needs, or unavailable',
       },
     ]);
   });

@@ -28,7 +28,7 @@ describe('a hint', () => {
       [rule('a', { quantity: [11, 125] }), rule('b', { quantity: [1, 2] })],
     );
     expect(hints).toEqual([
-      'faults[0].when.quantity: means 11 or 125, and nothing between them: a range is written "11-125"',
+      'faults[0].when.quantity: means 11 or 125 and nothing in between; write a range as "11-125"',
     ]);
   });
 
@@ -77,8 +77,8 @@ describe('a hint', () => {
       { address: 2, type: 'float32', write: true, limits: { max: 1e30 } },
     ]);
     expect(hints).toEqual([
-      'holding[0].limits.min: -1 is beyond what uint16 holds, which is 0 to 65535',
-      'holding[1].limits.max: 4000 is beyond what int16 holds, which is -3276.8 to 3276.7',
+      'holding[0].limits.min: -1 is outside the range of uint16, which is 0 to 65535',
+      'holding[1].limits.max: 4000 is outside the range of int16, which is -3276.8 to 3276.7',
     ]);
   });
 

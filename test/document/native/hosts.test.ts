@@ -50,7 +50,7 @@ describe('the addresses of a line', () => {
       '127.1.0.1-127.1.15.255,127.2.0.1, 127.2.0.2',
       'expected at most 4096 addresses, got 4097 with 127.2.0.2',
     ],
-    ['127.1.0.1-127.1.0.9,127.1.0.9', '127.1.0.9 is there twice'],
+    ['127.1.0.1-127.1.0.9,127.1.0.9', '127.1.0.9 is listed twice'],
   ])('are not %j', (hosts, message) => {
     expect(read(hosts)).toEqual({ read: undefined, mistakes: [`hosts: ${message}`] });
   });

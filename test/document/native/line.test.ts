@@ -32,7 +32,7 @@ const REFUSED_UNSOLICITED: readonly [object, string][] = [
   [{ ...VIRTUAL, unsolicited: { bytes: '00' } }, 'unsolicited: expected either every or before'],
   [
     { ...VIRTUAL, unsolicited: [{ bytes: '00', before: 'reply', jitter: 5 }] },
-    'unsolicited[0].jitter: only what comes every so often has a jitter',
+    'unsolicited[0].jitter: only a repeated message (every) has a jitter',
   ],
   [
     { ...VIRTUAL, unsolicited: { bytes: '00', every: '1s', jitter: '2s' } },
@@ -143,7 +143,7 @@ describe('a line in the native file', () => {
     ...REFUSED_UNSOLICITED,
     [
       { tcp: {}, framing: 'rtu', units: { 0: 'meter' } },
-      'units.0: 0 is the broadcast address: every device takes it and none answers: expected a unit identifier from 1 to 247, a range or *, got "0"',
+      'units.0: 0 is the broadcast address: every device accepts it and none answers: expected a unit identifier from 1 to 247, a range or *, got "0"',
     ],
   ])('tells what is wrong with %j', (value, message) => {
     expect(lineOf(value).mistakes).toContain(message);

@@ -60,7 +60,7 @@ describe('reactions in a native file', () => {
       `${COIL}.pulse: expected a number of milliseconds from 1 to 86400000, or a time such`,
     ],
     [{ coil: 'pulse: .nan' }, `${COIL}.pulse: expected a number of milliseconds`],
-    [{ coil: 'pulse: 1s, latch: true' }, `${COIL}.latch: expected no pulse beside it`],
+    [{ coil: 'pulse: 1s, latch: true' }, `${COIL}.latch: can't be used with pulse`],
     [{ holding: 'fallsBack: {to: 6}' }, `${HOLDING}.fallsBack.after: missing`],
     [
       { holding: 'fallsBack: {after: 1s, renewedBy: [nobody]}' },
@@ -73,11 +73,11 @@ describe('reactions in a native file', () => {
     [{ holding: 'pulse: 1s' }, `${HOLDING}.pulse: expected a coil, got an entry of holding`],
     [
       { coil: 'pulse: 1s, signal: {expression: t > 1}' },
-      `${COIL}.pulse: expected no signal beside it: a pulse is a coil that is written`,
+      `${COIL}.pulse: can't be used with signal: a pulse starts with a write`,
     ],
-    [{ coil: 'latch: false' }, `${COIL}.latch: expected true, or how often the signal is looked at`],
+    [{ coil: 'latch: false' }, `${COIL}.latch: expected true, or how often the signal is checked`],
     [{ holding: 'latch: true' }, `${HOLDING}.latch: expected a coil, got an entry of holding`],
-    [{ coil: 'latch: true, follows: {name: done}' }, `${COIL}.latch: expected no follows beside it`],
+    [{ coil: 'latch: true, follows: {name: done}' }, `${COIL}.latch: can't be used with follows`],
     [{ holding: 'busyFor: soon' }, `${HOLDING}.busyFor: expected a number of milliseconds from 1`],
     [{ holding: 'password: {register: b}' }, `${HOLDING}.password.value: missing, expected a whole number`],
     [{ holding: 'password: {register: c, value: 1}' }, `${HOLDING}.password.register: unknown name "c"`],
@@ -157,7 +157,7 @@ describe('reactions in a native file', () => {
     ],
     [
       { holding: 'follows: {name: b}, signal: {expression: b}' },
-      `${HOLDING}.signal: a register has an action or a signal`,
+      `${HOLDING}.signal: a register can have only one of action, signal and follows`,
     ],
   ])('%o are told their mistake', (entries, message) => {
     const found = mistakes(entries);
@@ -175,7 +175,7 @@ describe('reactions in a native file', () => {
     const more = `        - {address: 20, ${reaction}}`;
     const key = reaction.slice(0, reaction.indexOf(':'));
     expect(mistakes({ more })).toEqual([
-      `devices.meter.registers.holding[5].${key}: expected write: true beside it: clients do not write this entry`,
+      `devices.meter.registers.holding[5].${key}: needs write: true in this entry: clients can’t write it otherwise`,
     ]);
     const input = `devices: {m: {registers: {input: [{address: 0, ${reaction}}], holding: [{address: 0, name: b}]}}}`;
     expect(nativeMistakes(`${input}\nlines: {lan: {tcp: {port: 0}, units: {1: m}}}\n`)).toEqual([

@@ -78,7 +78,7 @@ describe('a mistake', () => {
     [
       'manners about registers',
       [
-        'devices.meter.manners.holes: is about the registers of a simulated device, and a real one answers here',
+        'devices.meter.manners.holes: applies to the registers of a simulated device, but a real one answers here',
       ],
       { real: TCP, manners: { holes: 'silence' } },
     ],
@@ -89,7 +89,7 @@ describe('a mistake', () => {
     ],
     [
       'a fallback that is real',
-      ['devices.meter.fallback: expected a simulated device, and spare is a real one'],
+      ['devices.meter.fallback: expected a simulated device, but spare is a real one'],
       { real: TCP, fallback: 'spare' },
       { spare: { real: TCP } },
     ],
@@ -107,7 +107,7 @@ describe('a mistake', () => {
     ],
     [
       'the port of its own line',
-      ['devices.meter.real.serial.path: /dev/ttyUSB0 is used by line bus already'],
+      ['devices.meter.real.serial.path: /dev/ttyUSB0 is already used by line bus'],
       { real: port },
       {},
       { bus: { serial: { path: '/dev/ttyUSB0' }, units: { 1: 'meter' } } },

@@ -262,7 +262,7 @@ describe('a mistake in a line', () => {
     ],
     [
       units('serial: {path: virtual}', '{0: m}'),
-      'lines.b.units.0: 0 is the broadcast address: every device takes it and none answers: expected a unit identifier from 1 to 247, a range or *, got "0"',
+      'lines.b.units.0: 0 is the broadcast address: every device accepts it and none answers: expected a unit identifier from 1 to 247, a range or *, got "0"',
     ],
     [
       units('serial: {path: virtual}', '{248: m}'),
@@ -297,16 +297,16 @@ describe('what two would open at once', () => {
   it.each([
     [
       both('serial: {path: /dev/x}', 'serial: {path: /dev/x}'),
-      ['lines.b.serial.path: /dev/x is used by lines.a.serial.path already'],
+      ['lines.b.serial.path: /dev/x is already used by lines.a.serial.path'],
     ],
-    [both('tcp: {}', 'tcp: {}'), ['lines.b.tcp.port: 127.0.0.1:5020 is used by lines.a.tcp.port already']],
+    [both('tcp: {}', 'tcp: {}'), ['lines.b.tcp.port: 127.0.0.1:5020 is already used by lines.a.tcp.port']],
     [
       both('tcp: {}', 'tcp: {port: 0}', '\napi: {port: 5020}'),
-      ['api.port: 127.0.0.1:5020 is used by lines.a.tcp.port already'],
+      ['api.port: 127.0.0.1:5020 is already used by lines.a.tcp.port'],
     ],
     [
       both('serial: {path: virtual, link: /tmp/l}', 'serial: {path: virtual, link: /tmp/l}'),
-      ['lines.b.serial.link: /tmp/l is used by lines.a.serial.link already'],
+      ['lines.b.serial.link: /tmp/l is already used by lines.a.serial.link'],
     ],
     [both('tcp: {port: 0}', 'tcp: {port: 0}'), []],
     [both('serial: {path: virtual}', 'serial: {path: virtual}'), []],
@@ -397,7 +397,7 @@ describe('a mistake in registers', () => {
     ],
     [
       entry('holding', '{address: 0, type: string, value: a, action: increment}'),
-      `${ENTRY}.action: increment needs a number, a string can only have the action reset`,
+      `${ENTRY}.action: increment needs a number; the only action for a string is reset`,
     ],
     [
       entry('holding', '{address: 0, type: float32, action: timestamp}'),
@@ -421,7 +421,7 @@ describe('a mistake in registers', () => {
     ],
     [
       entry('coils', '{address: 0, action: uptime}'),
-      'devices.m.registers.coils[0].action: uptime counts seconds, which one bit can not hold',
+      'devices.m.registers.coils[0].action: uptime counts seconds, which do not fit into one bit',
     ],
     [entry('holding', '7'), `${ENTRY}: expected a mapping, got 7`],
     [
@@ -443,7 +443,7 @@ describe('a mistake in registers', () => {
     ],
     [
       device('{registers: {holding: [{address: 0, action: timestamp}, {address: 6}]}}'),
-      'devices.m.registers.holding[1]: address 6 is defined by devices.m.registers.holding[0] already',
+      'devices.m.registers.holding[1]: address 6 is already defined by devices.m.registers.holding[0]',
     ],
     [
       device('{pymodbus: a.json, device: 3}'),
@@ -456,7 +456,7 @@ describe('a mistake in registers', () => {
 
   it('names both entries that define an address', () => {
     expect(entry('holding', '{address: 4, type: uint32}, {address: 0, quantity: 6}, {address: 6}')).toEqual([
-      'devices.m.registers.holding[1]: address 4 is defined by devices.m.registers.holding[0] already',
+      'devices.m.registers.holding[1]: address 4 is already defined by devices.m.registers.holding[0]',
     ]);
   });
 
@@ -540,7 +540,7 @@ describe('a mistake in the rest of the file', () => {
         'line: unknown key "line", did you mean "lines"? (known: devices, lines, faults, api, mqtt, traffic, start, state)',
       ],
     ],
-    [nativeMistakes('server_list: {}'), [': this is a file of pymodbus.simulator: use it with --json_file']],
+    [nativeMistakes('server_list: {}'), [': this is a pymodbus.simulator file: use it with --json_file']],
     [
       api('{host: 0.0.0.0}'),
       [

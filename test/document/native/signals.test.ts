@@ -54,11 +54,11 @@ describe('signals in a native file', () => {
     [[a('{playback: {file: none.csv, column: v}}')], `${AT}.signal.playback: /etc/none.csv: ENOENT`],
     [
       ['{address: 0, name: a}', '{address: 1, name: a}'],
-      'devices.meter.registers.holding[1].name: holding 0 has the name a already',
+      'devices.meter.registers.holding[1].name: holding 0 already has the name a',
     ],
     [
       ['{address: 0, name: a}', '{address: 1, name: relay}'],
-      'devices.meter.registers.holding[1].name: coils 0 has the name relay already',
+      'devices.meter.registers.holding[1].name: coils 0 already has the name relay',
     ],
     [['{address: 0, name: a.b}'], `${AT}.name: expected a name of letters`],
     [['{address: 0, name: t}', '{address: 1, name: a}'], `${AT}.name: expected another name: t is the time`],
@@ -73,15 +73,15 @@ describe('signals in a native file', () => {
     [['{address: 0, name: a, labels: {0: 1}}'], `${AT}.labels.0: expected text, got 1`],
     [['{address: 0, name: a, bits: {16: off}}'], `${AT}.bits.16: expected a bit from 0 to 15, got "16"`],
     [['{address: 0, name: a, bits: {0: on off}}'], `${AT}.bits.0: expected a name of letters`],
-    [['{address: 0, name: a, bits: {0: x, 3: x}}'], `${AT}.bits.3: bit 0 has the name x already`],
+    [['{address: 0, name: a, bits: {0: x, 3: x}}'], `${AT}.bits.3: bit 0 already has the name x`],
     [
       ['{address: 0, name: a, type: float32, bits: {0: x}}'],
-      `${AT}.bits: only whole numbers have names of bits, and not float32`,
+      `${AT}.bits: only types of whole numbers can have bit names, not float32`,
     ],
     [['{address: 0, name: a, seed: -1}'], `${AT}.seed: expected a seed from 0 to 4294967295, got -1`],
     [
       ['{address: 0, name: a, action: random, signal: {steps: [{value: 1}]}}'],
-      `${AT}.signal: a register has an action or a signal`,
+      `${AT}.signal: a register can have only one of action, signal and follows`,
     ],
     [
       ['{address: 0, name: a, type: string, length: 2, signal: {steps: [{value: 1}]}}'],

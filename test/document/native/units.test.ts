@@ -39,7 +39,7 @@ describe('units of a line', () => {
   it.each([
     [
       { '0-3': 'meter' },
-      'units.0-3: 0 is the broadcast address: every device takes it and none answers: expected a unit identifier from 1 to 247, a range or *, got "0-3"',
+      'units.0-3: 0 is the broadcast address: every device accepts it and none answers: expected a unit identifier from 1 to 247, a range or *, got "0-3"',
     ],
     [{ '5-2': 'meter' }, 'units.5-2: expected a unit identifier from 1 to 247, a range or *, got "5-2"'],
     [
@@ -51,8 +51,8 @@ describe('units of a line', () => {
       'units.1.copyOf: unknown device "metre", did you mean "meter"? (known: meter, other)',
     ],
     [{ 1: { copy: 'meter' } }, 'units.1.copyOf: missing, expected the name of a device'],
-    [{ '1-5': 'meter', '3-7': 'other' }, 'units.3-7: unit identifier 3 is in another entry already'],
-    [{ 3: 'meter', '3-3': 'other' }, 'units.3-3: unit identifier 3 is in another entry already'],
+    [{ '1-5': 'meter', '3-7': 'other' }, 'units.3-7: unit identifier 3 is already in another entry'],
+    [{ 3: 'meter', '3-3': 'other' }, 'units.3-3: unit identifier 3 is already in another entry'],
     [
       { '*': { copyOf: 'meter' } },
       'units.*: expected the name of a device; copies are for units that are listed, such as 1-247: {copyOf: meter}',
@@ -108,7 +108,7 @@ lines: {bus: {serial: {path: virtual}, units: ${unit}}}`;
       return messages.map(({ path, message }) => `${path}: ${message}`);
     };
     const below =
-      'devices.em30.registers.holding[0].limits.min: -1 is beyond what uint16 holds, which is 0 to 65535';
+      'devices.em30.registers.holding[0].limits.min: -1 is outside the range of uint16, which is 0 to 65535';
     for (const units of ['{1-9: em30}', '{1-9: {copyOf: em30}}', '{1: {copyOf: em30, values: {node: 5}}}'])
       expect(said(units)).toEqual([below]);
     const outside = 'lines.bus.units.1-9.values.node: 500 is outside its limits, which are -1 to 100';

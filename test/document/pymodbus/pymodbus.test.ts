@@ -308,7 +308,7 @@ describe('a device of a pymodbus file', () => {
     const first = data.device_list.tank.uint16.length;
     data.device_list.tank.uint16.push(1, 1);
     expect(pymodbusMistakes(data, { server: 'bus', device: 'tank' })).toEqual([
-      `device_list.tank.uint16[${first + 1}]: address 1 is defined by device_list.tank.uint16[${first}] already`,
+      `device_list.tank.uint16[${first + 1}]: address 1 is already defined by device_list.tank.uint16[${first}]`,
       'device_list: to start without device tank, choose another one with --modbus_device: pump',
     ]);
     expect(pymodbusMistakes(data, { server: 'bus', device: 'pump' })).toEqual([]);
@@ -420,7 +420,7 @@ describe('a mistake in a device of a pymodbus file', () => {
     ],
     [
       small({ uint32: [5], uint16: [6] }),
-      ['uint32[0]: address 6 is defined by device_list.d.uint16[0] already'],
+      ['uint32[0]: address 6 is already defined by device_list.d.uint16[0]'],
     ],
     [
       small({ string: [{ addr: [0, 1], value: 'abcdé' }] }),
@@ -428,7 +428,7 @@ describe('a mistake in a device of a pymodbus file', () => {
     ],
     [
       small({ bits: [5], uint16: [{ addr: [3, 6] }] }),
-      ['uint16[0]: address 5 is defined by device_list.d.bits[0] already'],
+      ['uint16[0]: address 5 is already defined by device_list.d.bits[0]'],
     ],
     [
       small({ uint16: [3], write: [[3, 4]] }),
@@ -536,7 +536,7 @@ describe('a mistake in a server of a pymodbus file', () => {
     ],
     [
       server({ ...tcp, comm: 'tls', certfile: 'a', keyfile: 'b', password: 'secret' }),
-      ['server_list.s.password: keys with a password are not read, expected a key without'],
+      ['server_list.s.password: keys with a password are not supported, expected a key without one'],
     ],
     [
       server({ ...tcp, framer: 'tls' }),
@@ -599,7 +599,7 @@ describe('a mistake in a server of a pymodbus file', () => {
 describe('a pymodbus file as a whole', () => {
   it.each([
     [null, [': expected a mapping with server_list and device_list, got nothing']],
-    [{ devices: {} }, [': this is no file of pymodbus.simulator: use it with --config']],
+    [{ devices: {} }, [': this is not a pymodbus.simulator file: use it with --config']],
     [
       { server_list: {} },
       [

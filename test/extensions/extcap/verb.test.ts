@@ -66,7 +66,7 @@ it('captures into a pipe, and does not write over a file', async () => {
   const capture = ['--capture', '--extcap-interface', 'modbus-sim-lan', '--fifo', file];
   expect(await run(['extcap', ...capture], '.')).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining(`${file}: exists and is no earlier capture`),
+    stderr: expect.stringContaining(`${file}: exists and is not an earlier capture`),
   });
   expect(readFileSync(file, 'utf8')).toBe('mine');
 });

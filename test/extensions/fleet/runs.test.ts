@@ -41,6 +41,6 @@ it('writes the reports on all benches, whatever one of them answers as its run',
     ['late', 'error'],
     ['hostile', 'error'],
   ]);
-  expect(readFileSync(junit ?? '', 'utf8').match(/something else than a run/g)?.length).toBeGreaterThan(2);
+  expect(readFileSync(junit ?? '', 'utf8').match(/answer is not a run/g)?.length).toBeGreaterThan(2);
   expect(readFileSync(html ?? '', 'utf8')).toContain('good: steps');
 });

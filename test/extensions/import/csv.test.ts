@@ -145,7 +145,7 @@ describe('a CSV file', () => {
     ]);
     expect(notes).toEqual([
       'line 4: type "int" has no size, taken as int16',
-      'line 5: type "float": not known, so plain registers are served',
+      'line 5: type "float" is not known, so plain registers are served',
     ]);
   });
 
@@ -154,7 +154,7 @@ describe('a CSV file', () => {
       'address;name;type;bytes\n0;a;string;10\n5;b;ascii(7);\n9;c;text;\n',
     );
     expect(registers.holding).toMatchObject([{ length: 5 }, { length: 4 }, { length: 1 }]);
-    expect(notes).toEqual(['line 4: a string without a length: 1 register']);
+    expect(notes).toEqual(['line 4: a string without a length is served as 1 register']);
   });
 
   it.each([
@@ -198,8 +198,8 @@ describe('a CSV file', () => {
       { address: 2, type: 'uint16' },
     ]);
     expect(notes).toEqual([
-      'line 3: b overlaps a, which stays; its registers 2 are served without a name',
-      'line 4: c overlaps a, which stays',
+      'line 3: b overlaps a, which is kept; its registers 2 are served without a name',
+      'line 4: c overlaps a, which is kept',
     ]);
   });
 
@@ -221,8 +221,8 @@ describe('a CSV file', () => {
     );
     expect(notes).toEqual([
       'line 2: not a register: "General"',
-      'line 3: type "BCD": not known, so a plain register is served',
-      'line 4: access "often": not known, so clients may only read it',
+      'line 3: type "BCD" is not known, so a plain register is served',
+      'line 4: access "often" is not known, so clients can only read it',
       'line 5: addresses 70000 to 70000: expected 0 to 65535',
     ]);
     for (const note of notes) expect(text).toContain(`# ${note}`);
@@ -233,7 +233,7 @@ describe('a CSV file', () => {
       'address,name,type,length\n0,a,BCD,1e99\n5,b,BCD,126\n9,c,BCD,-1\n',
     );
     expect(registers.holding?.map(({ address }) => address)).toEqual([0, 5, 9]);
-    expect(notes[0]).toBe('line 2 and 2 more: type "BCD": not known, so a plain register is served');
+    expect(notes[0]).toBe('line 2 and 2 more: type "BCD" is not known, so a plain register is served');
   });
 
   it('says what columns it looks for when it finds none', () => {
@@ -318,6 +318,6 @@ describe('numbers and limits of a table', () => {
       [810, 3],
       [813, undefined],
     ]);
-    expect(notes).toEqual(['line 2: type "string[6]": 6 registers, because the next address is 6 further']);
+    expect(notes).toEqual(['line 2: type "string[6]": 6 registers, because the next address is 6 higher']);
   });
 });

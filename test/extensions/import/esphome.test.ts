@@ -64,7 +64,7 @@ describe('modbus_controller: of ESPHome', () => {
       { address: 10, name: 'power', type: 'float32' },
     ]);
     expect(notes).toEqual([
-      'line 11: "power": its lambda is not followed',
+      'line 11: "power": its lambda is not evaluated',
       'line 12: "Odd": value_type "RAW" is not known',
     ]);
   });
@@ -145,6 +145,6 @@ it('a package without its controller is unit 1, which the file says', () => {
     'sensor: [{platform: modbus_controller, modbus_controller_id: fan, name: P, register_type: read, address: 4023}]\n',
     'pack.yaml',
   );
-  expect(preview).toEqual(['no file has the controller "fan": unit 1']);
+  expect(preview).toEqual(['no file has the controller "fan", so the unit is 1']);
   expect(data.lines.lan?.units).toEqual({ 1: 'fan' });
 });

@@ -241,7 +241,7 @@ describe('a word of the user', () => {
     if (!result.ok) throw new Error(result.error);
     const { text: written } = writeNative(result.value, 'x.csv');
     expect(written).toContain(
-      '# decided by who imported it: --column "address=Kennung" --column "name=Was" --column "type=Form" --base 1 --table input\n',
+      '# options of the import: --column "address=Kennung" --column "name=Was" --column "type=Form" --base 1 --table input\n',
     );
     const values = result.value.lines[0]?.devices[0]?.values;
     expect(values?.map((each) => [each.table, each.address, each.type])).toEqual([
@@ -325,7 +325,7 @@ describe('addresses of six digits', () => {
   it('are register numbers also where one of the file is not, which is then taken as on the wire and listed', () => {
     const { at, notes } = read(403020, 403000, 14320, 300007);
     expect(at).toEqual(['input 6', 'holding 2999', 'holding 3019', 'holding 14320']);
-    expect(notes).toEqual([expect.stringContaining('14320 is no register number')]);
+    expect(notes).toEqual([expect.stringContaining('14320 is not a register number')]);
   });
 
   it('count from 0 where 400000 is one of them', () => {
@@ -341,7 +341,7 @@ describe('addresses of six digits', () => {
     });
   });
 
-  it('of five digits are on the wire when one is no register number, and the other reading is named when it is near', () => {
+  it('of five digits are on the wire when one is not a register number, and the other reading is named when it is near', () => {
     const { at, preview } = read(40001, 40003, 40005, 40007, 12);
     expect(at[0]).toBe('holding 12');
     expect(preview.join()).toContain('(but 4 could be register numbers: --base entity)');
@@ -457,7 +457,7 @@ describe('a table of a public file', () => {
       'address;name;data type;min\n501;a;2;-40\n502;b;2;0\n503;c;Analog;\n',
     );
     expect(registers.holding?.map(({ type }) => type)).toEqual(['int16', 'uint16', 'uint16']);
-    expect(notes).toEqual(['line 2 and 1 more: type "2": not known, so a plain register is served']);
+    expect(notes).toEqual(['line 2 and 1 more: type "2" is not known, so a plain register is served']);
   });
 
   it('of CAN messages is refused by its name', () => {

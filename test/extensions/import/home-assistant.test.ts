@@ -39,7 +39,7 @@ describe('modbus: of Home Assistant', () => {
       ],
     });
     expect(data.lines.lan?.units).toEqual({ 3: 'hub' });
-    expect(text).toContain('# Line lan stands for tcp://10.0.0.7:502.');
+    expect(text).toContain('# Line lan takes the place of tcp://10.0.0.7:502.');
     expect(notes).toEqual([]);
   });
 
@@ -131,11 +131,13 @@ modbus:
 `);
     expect(registers.holding).toMatchObject([{ address: 1, name: 'b' }]);
     expect(notes).toEqual([
-      'line 6 and 1 more: "!secret" is not followed',
-      'line 14: "!include" is not followed',
+      'line 6 and 1 more: the tag "!secret" is not supported',
+      'line 14: the tag "!include" is not supported',
       'line 9: slave nothing: expected a number, so this entity is left out',
     ]);
-    expect(refusedImport('modbus: !include modbus.yaml\n', 'c.yaml')).toContain('"!include" is not followed');
+    expect(refusedImport('modbus: !include modbus.yaml\n', 'c.yaml')).toContain(
+      '"!include" is not supported',
+    );
   });
 
   it('says what it does not keep or understand', () => {
@@ -153,13 +155,13 @@ modbus:
     expect(registers.holding?.map(({ address }) => address)).toEqual([0, 1, 3, 4]);
     expect(notes).toEqual([
       'line 7: offset 5 is not kept: the value is stored × scale here',
-      'line 8: float16 is no type here: its register is served, without a number',
+      'line 8: float16 is not supported: its register is served, but not as that number',
       'line 9: data_type "bcd" is not known',
-      'line 10: structure ">xyz" of 2 registers is not understood: uint16 each',
+      'line 10: structure ">xyz" of 2 registers is not understood, so each is served as uint16',
       'line 11: address nothing: expected a number, so this entity is left out',
       'line 12: "coils_": expected holding, input, coil or discrete_input',
       'line 13: "seven": expected an entity',
-      'line 7: no slave: Home Assistant asks unit 0 or unit 1 then, by its version; unit 1 here, and TCP answers unit 0 too where one device is',
+      'line 7: no slave: Home Assistant then uses unit 0 or 1, depending on its version. Here it is unit 1; on TCP, a single device also answers unit 0',
     ]);
   });
 

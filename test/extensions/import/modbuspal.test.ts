@@ -56,10 +56,10 @@ describe('a project of ModbusPal', () => {
 
   it('has what is not kept listed, with its lines', () => {
     expect(notes).toEqual([
-      'line 11: the automation up is not followed, a signal can do that: see docs/signals.md',
-      'line 18: reply_delay is not kept, a fault rule can do that: see docs/faults.md',
-      'line 22: slave 2 is switched off there; here it is served',
-      'line 22: slave 2 shows addresses from 0 on there, which are the same on the wire',
+      'line 11: the automation up is not imported; a signal can do the same: see docs/signals.md',
+      'line 18: reply_delay is not imported; a fault rule can do the same: see docs/faults.md',
+      'line 22: slave 2 is disabled in ModbusPal, but served here',
+      'line 22: slave 2 shows addresses from 0 in ModbusPal; they are the same on the wire',
       'line 24: value 70000 is not kept: expected a whole number from 0 to 65535 (uint16)',
     ]);
   });

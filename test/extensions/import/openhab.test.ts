@@ -41,7 +41,7 @@ it('things of openHAB become the devices that their pollers read', () => {
     { address: 100, write: true },
   ]);
   expect(Object.values(data.lines).map(({ units }) => Object.keys(units))).toEqual([['3'], ['7']]);
-  expect(notes.join()).toContain('"JS:divide1000.js" is not followed');
+  expect(notes.join()).toContain('"JS:divide1000.js" is not applied');
 });
 
 it.each([

@@ -172,7 +172,7 @@ describe('a dump of SunSpec models', () => {
     expect(notes).toEqual([
       'line 25: Nonsense: model 103 has no such point',
       expect.stringContaining('line 38: unknown model of SunSpec "64999"'),
-      'line 10: VA_SF: not available there; here it is 0',
+      'line 10: VA_SF: not available in the dump; here it is 0',
     ]);
   });
 
@@ -190,8 +190,8 @@ describe('a dump of SunSpec models', () => {
     ]);
     expect(notes).toEqual([
       'models[1]: Extra: model 129 has no such point',
-      'models[0]: model 1 is 65 registers long there, 66 here',
-      expect.stringContaining('models[1]: model 129 is 210 registers long there, '),
+      'models[0]: model 1 is 65 registers long in the dump, but 66 here',
+      expect.stringContaining('models[1]: model 129 is 210 registers long in the dump, but '),
     ]);
   });
 
@@ -232,7 +232,7 @@ describe('a dump of SunSpec models', () => {
       'no registers found; read as a dump of pysunspec2; models[0]: expected a model',
     ],
     ['{"models": 5, "ID": 1}', 'expected a model with its group, or a device with its models'],
-    ['nothing', 'expected a model of SunSpec, or a dump of models'],
+    ['nothing', 'expected a SunSpec model, or a dump of models'],
     ['{"models": [', 'this [ is not closed'],
   ])('that is none is refused: %s', (text, message) => {
     expect(refusedImport(text, 'x.json', 'sunspec')).toContain(message);

@@ -32,7 +32,7 @@ describe('inputs.modbus of Telegraf', () => {
       ],
     });
     expect(data.lines.lan?.units).toEqual({ 7: 'Meter' });
-    expect(text).toContain('# Line lan stands for tcp://10.0.0.7:502.');
+    expect(text).toContain('# Line lan takes the place of tcp://10.0.0.7:502.');
   });
 
   it('in the style "request" has a unit and a byte order for each request', () => {
@@ -134,11 +134,11 @@ describe('inputs.modbus of Telegraf', () => {
   });
 
   it.each([
-    ['[[inputs.modbus]]\nname = ', 'is no TOML: '],
-    [`[[inputs.modbus]]\na = ${'['.repeat(10_000)}`, 'is no TOML: '],
+    ['[[inputs.modbus]]\nname = ', 'is not TOML: '],
+    [`[[inputs.modbus]]\na = ${'['.repeat(10_000)}`, 'is not TOML: '],
     ['[[inputs.modbus]]\nname = "empty"', 'no registers found'],
     ['[[inputs.modbus.request]]\nslave_id = "x"\n', 'no registers found'],
-    ['[inputs]\nmodbus = 1\n[[inputs.modbus]]', 'is no TOML'],
+    ['[inputs]\nmodbus = 1\n[[inputs.modbus]]', 'is not TOML'],
   ])('refuses %j in a sentence', (text, sentence) => {
     expect(refusedImport(text, 'telegraf.conf')).toContain(sentence);
   });

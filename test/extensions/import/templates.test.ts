@@ -57,7 +57,7 @@ it('a template of evcc becomes the registers of all its branches', () => {
     ],
   });
   expect(notes).toEqual([
-    'line 34: source: sunspec is not read; sunspec of a device serves models',
+    'line 34: source: sunspec is not read; use `sunspec` in a device to serve models',
     'line 37: address "{{ .where }}" is a parameter',
   ]);
 });
@@ -150,7 +150,7 @@ const FLOW = JSON.stringify(
 
 it('a flow of Node-RED becomes a device for each unit of a connection', () => {
   const { data, notes, text } = imported(FLOW, 'flow.json');
-  expect(text).toContain('# Line lan stands for tcp://10.0.0.7:502.');
+  expect(text).toContain('# Line lan takes the place of tcp://10.0.0.7:502.');
   expect(Object.values(data.devices).map(({ registers }) => registers)).toEqual([
     {
       coils: [{ address: 4, name: 'relay', value: 0, write: true }],

@@ -76,7 +76,7 @@ it('has times, or nothing is played', () => {
   const log = LOG.replaceAll(/12:00:\S+ /g, '');
   expect(learnFiles([Buffer.from(log)], 'log', { loop: false })).toMatchObject({
     ok: false,
-    error: 'there are no times, so nothing can be played as recorded',
+    error: 'the input has no times, so nothing can be played as recorded',
   });
 });
 
@@ -93,9 +93,9 @@ it('is bounded: a register that moves more often than a file has room for stands
   });
   const text = made(lines.join('\n'));
   expect(text.length).toBeLessThan(1_000_000);
-  expect(text).toContain('# Values moved too often for a file, so some stand still before the end.\n');
+  expect(text).toContain('# Values changed too often for a file, so some stop changing before the end.\n');
   expect(text).toContain(
-    '# There are more reply times than a file may have, so the first ones come again.\n',
+    '# There are more reply times than a file may have, so they repeat from the first.\n',
   );
   expect(loadNative(text, '.').ok).toBe(true);
 });
@@ -132,5 +132,5 @@ it.each([
   const without = second.slice(second.indexOf('\n') + 1);
   const text = made(put(first, without));
   expect(text).toContain('delay: [5, 5]}');
-  expect(text).toContain('are no request and answer none');
+  expect(text).toContain('are neither a request nor a reply to one');
 });

@@ -170,7 +170,7 @@ describe('a log', () => {
       `send <Buffer ${hex(REQUEST)}>\nreceived <Buffer ${hex(REPLY)}>\nsend <Buffer ${hex(rtu('03 0009 0028'))}>\nreceived <Buffer 01 03 50 00 ... 35 more bytes>\n`,
     );
     expect(notes).toEqual([
-      '1 line with bytes were cut off by who wrote them, so their requests were left out: line 4 (received <Buffer 01 03 50 00 ... 35 more bytes>)',
+      '1 line with bytes were cut short when they were logged, so their requests were left out: line 4 (received <Buffer 01 03 50 00 ... 35 more bytes>)',
     ]);
     expect(text).not.toContain('faults');
   });
@@ -209,7 +209,7 @@ describe('a log', () => {
     const { names, notes } = learned(`send ${hex(broadcast)}\nsend ${hex(REQUEST)}\nrecv ${hex(REPLY)}\n`);
     expect(names).toEqual(['bus']);
     expect(notes).toEqual([
-      `1 line with bytes ask unit 0 or one above 247, where no device is on a serial line: line 1 (send ${hex(broadcast)})`,
+      `1 line with bytes are for unit 0 or a unit above 247, which no device on a serial line can have: line 1 (send ${hex(broadcast)})`,
     ]);
   });
 
@@ -240,7 +240,7 @@ describe('a log', () => {
     );
     expect(ask(hexOf(REQUEST))).toBe(hexOf(REPLY));
     expect(text).toContain(
-      '# unit-1: replies changed too often for the rules, and the last one counts: holding 0-1\n',
+      '# unit-1: replies changed too often for the rules, so the last one is used: holding 0-1\n',
     );
   });
 
@@ -279,7 +279,7 @@ describe('a log', () => {
   it('in which pieces belong to no reply tells of them, however short they are', () => {
     const { notes } = learned(`recv: 0x98 0x1\nsend ${hex(REQUEST)}\nrecv ${hex(REPLY)}\n`);
     expect(notes).toEqual([
-      '1 line with bytes are no request and answer none, so they were left out: line 1 (recv: 0x98 0x1)',
+      '1 line with bytes are neither a request nor a reply to one, so they were left out: line 1 (recv: 0x98 0x1)',
     ]);
   });
 
@@ -446,7 +446,7 @@ ${hex(rtu('03 02 0922'))}
     ['hello\nworld', 'no line has the bytes of a frame'],
     [
       'RX 01 83 02 c0 f1',
-      '1 line with bytes are no request and answer none, so they were left out: line 1 (RX 01 83 02 c0 f1)\nnothing was learned from 1 frames, the first of them in line 1',
+      '1 line with bytes are neither a request nor a reply to one, so they were left out: line 1 (RX 01 83 02 c0 f1)\nnothing was learned from 1 frames, the first of them in line 1',
     ],
   ])('without a request is refused: %j', (text, problem) => {
     expect(learnFiles([Buffer.from(text)], 'log')).toEqual({ ok: false, error: problem });
@@ -597,7 +597,7 @@ describe('a capture', () => {
     // A reply whose request is missing is left out as well.
     const answers = learned(pcap(1, ...[request(0), reply(0), reply(1), request(2), reply(2)].map(packet)));
     expect(answers.notes[1]).toBe(
-      '1 packet with bytes are no request and answer none, so they were left out: packet 3',
+      '1 packet with bytes are neither a request nor a reply to one, so they were left out: packet 3',
     );
   });
 
@@ -643,7 +643,7 @@ describe('a capture', () => {
     const { summary, notes } = learned(pcap(1, ...packets.map(packet)));
     expect(summary).toBe('log: 1 requests to unit 1, 0 without an answer');
     expect(notes).toEqual([
-      '3 connections have no frame of Modbus, so left out: ports 80, 102, 5026, the first from packet 3 on',
+      '3 connections have no Modbus frame and are left out: ports 80, 102, 5026, the first from packet 3 on',
     ]);
   });
 
@@ -651,7 +651,7 @@ describe('a capture', () => {
     const packets = [ask(0, 0), answer(0, 1, 0), ask(1, 1), { ...answer(3, 7, 99) }];
     const { summary, notes } = learned(pcap(1, ...packets.map(packet)));
     expect(summary).toBe('log: 1 requests to unit 1, 0 without an answer');
-    expect(notes.join('\n')).toContain('are no request and answer none');
+    expect(notes.join('\n')).toContain('are neither a request nor a reply to one');
   });
 
   it('as pcap of Ethernet, with a segment that was sent twice, is read', () => {

@@ -267,7 +267,7 @@ describe('a second reading of the log', () => {
     const counts = countsOfLog(openhab);
     expect(counts).toEqual({ requests: 1, replies: 1 });
     expect(compared(learned(openhab).learned, { requests: 1, replies: 1 })).toBe(
-      'by its words, the log has 1 request and 1 reply, as many as were learned',
+      'according to its text, the log has 1 request and 1 reply, as many as were learned',
     );
   });
 
@@ -279,7 +279,7 @@ describe('a second reading of the log', () => {
     const invented = { ...exchange, request: { ...exchange.request, transactionId: 9 } };
     const conversation = { ...made.conversation, strays: 0, exchanges: [exchange, invented] };
     expect(compared({ ...made, conversation }, counts)).toBe(
-      'by its words, the log has 1 request and 1 reply, but 2 and 2 were learned: look at the file before you trust it',
+      'according to its text, the log has 1 request and 1 reply, but 2 and 2 were learned: look at the file before you trust it',
     );
   });
 
@@ -292,7 +292,7 @@ describe('a second reading of the log', () => {
     );
     expect(countsOfCapture(file)).toEqual({ requests: 2, replies: 1 });
     expect(compared(learned(file).learned, { requests: 2, replies: 1 })).toBe(
-      'by its headers, the capture has 2 different reads and 1 different reply to them, as many as were learned',
+      'according to its headers, the capture has 2 different reads and 1 different reply to them, as many as were learned',
     );
   });
 });

@@ -95,7 +95,7 @@ describe('which registers a request reads', () => {
   test.each([
     [
       { range_end: 2, range_stop: 3 },
-      'range_end 2 and range_stop 3 differ: expected one of them, or both alike',
+      'range_end 2 and range_stop 3 differ: expected only one of them, or the same value in both',
     ],
     [{ range_end: 8192 }, 'range_end: expected at most 8192 registers in one request, got 8193'],
     [{ range_stop: 65535 }, 'range_stop: expected at most 8192 registers in one request, got 65536'],

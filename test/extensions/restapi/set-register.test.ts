@@ -236,7 +236,7 @@ describe('a Set that can not be done says why and changes nothing', () => {
     ],
     [
       { register: 0, value: 2, writeable: true, range_end: 1, range_stop: 2 },
-      'range_end 1 and range_stop 2 differ: expected one of them, or both alike',
+      'range_end 1 and range_stop 2 differ: expected only one of them, or the same value in both',
     ],
     [{ register: 0, value: 70000, writeable: true }, `value: expected ${RANGE}, got 70000`],
   ] as const;

@@ -69,7 +69,7 @@ it('modbus-sim view writes a page of a capture, and overwrites nothing without -
   expect(again.stderr).toContain('--force overwrites it');
   const report = await runHere(['view', output]);
   expect(report).toMatchObject({ code: 2, stdout: '' });
-  expect(report.stderr).toContain('a report in HTML opens in a browser by itself');
+  expect(report.stderr).toContain('is an HTML page; open it in a browser');
 });
 
 describe('the traffic of a capture', () => {
@@ -123,7 +123,7 @@ describe('the traffic of a capture', () => {
     expect(notes).toEqual(['only the last 50000 of 50003 frames are shown']);
   });
 
-  it('is refused with its packet if its time is in no calendar', () => {
+  it('is refused with its packet if its time is not a valid date', () => {
     const block = Buffer.alloc(20 + 12 + 12);
     block.writeUInt32LE(1, 0);
     block.writeUInt32LE(44, 4);
@@ -142,14 +142,14 @@ describe('the traffic of a capture', () => {
     packetBlock.writeUInt32LE(packetBlock.length, packetBlock.length - 4);
     const section = Buffer.from('0a0d0d0a1c0000004d3c2b1a01000000ffffffffffffffff1c000000', 'hex');
     expect(refused(Buffer.concat([section, block, packetBlock]))).toBe(
-      'packet 1: its time is in no calendar',
+      'packet 1: its time is not a valid date',
     );
   });
 
   it('is refused if there is none', () => {
     expect(refused(pcap(101))).toBe('the capture has no packets, or ends within the first one');
     expect(refused(pcap(147, Buffer.from('aa')))).toContain(
-      'has no frames of Modbus; 1 packets have link type 147',
+      'has no Modbus frames; 1 packets have link type 147',
     );
   });
 });
@@ -162,7 +162,7 @@ describe('the traffic of NDJSON', () => {
       { seq: 1, text: 'echo' },
       { seq: 9, unit: 4 },
     ]);
-    expect(notes).toEqual(['3 events are missing in the file']);
+    expect(notes).toEqual(['3 events are missing from the file']);
   });
 
   it('is that of the last run of the simulator', () => {
@@ -174,14 +174,14 @@ describe('the traffic of NDJSON', () => {
   it.each([
     ['', 'has no events'],
     ['{"verdict": "pass"}', 'line 1: seq: expected'],
-    [`${event({})}hello\n`, 'line 2: expected an event as JSON'],
+    [`${event({})}hello\n`, 'line 2: expected one JSON event'],
     [event({ kind: 'party' }), 'line 1: kind: '],
-    [event({ time: 'yesterday' }), 'line 1: time: expected a time in ISO 8601'],
+    [event({ time: 'yesterday' }), 'line 1: time: expected an ISO 8601 time'],
     [event({ seq: 1e300 }), 'line 1: seq: '],
     [event({ monotonicUs: 1e300 }), 'line 1: monotonicUs: '],
     [event({ bytes: '<b>' }), 'line 1: bytes: expected bytes in hexadecimal'],
     [`${'['.repeat(100_000)}\n`, 'line 1: '],
-    ['\u0000\u0001', 'line 1: expected an event as JSON'],
+    ['\u0000\u0001', 'line 1: expected one JSON event'],
     [Buffer.from('ff00ff00', 'hex'), 'expected a capture (pcapng, pcap) or traffic as NDJSON'],
   ])('%# is refused with its place', (file, message) => {
     expect(refused(file)).toContain(message);

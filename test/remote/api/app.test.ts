@@ -319,7 +319,7 @@ describe('on a real socket', () => {
       'too long a header',
       `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
       431,
-      'the header of the request is too long',
+      'the request header is too long',
     ],
   ])('%s is refused in words', async (_, request, status, error) => {
     const answer = await answerTo(request);

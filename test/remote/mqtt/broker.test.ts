@@ -78,7 +78,7 @@ describe('the connection to a broker', () => {
     const { broker, lines } = brokerAt(url);
     await expect.poll(() => broker.status.connected).toBe(true);
     expect([...new Set(levels)]).toEqual([5, 4]);
-    expect(lines.at(-1)).toBe('connected: on the broker 127.0.0.1:PORT by MQTT 3.1.1');
+    expect(lines.at(-1)).toBe('connected: connected to the broker 127.0.0.1:PORT (MQTT 3.1.1)');
   });
 
   it('says by MQTT 5 how long a packet may be, and how many messages may wait for their acknowledgement', async () => {
@@ -106,8 +106,8 @@ describe('the connection to a broker', () => {
     for (const socket of sockets) socket.destroy();
     await expect.poll(() => lines.length).toBe(2);
     expect(lines).toEqual([
-      'lost: without the broker 127.0.0.1:PORT: the connection was closed',
-      'connected: on the broker 127.0.0.1:PORT by MQTT 3.1.1',
+      'lost: no connection to the broker 127.0.0.1:PORT: the connection was closed',
+      'connected: connected to the broker 127.0.0.1:PORT (MQTT 3.1.1)',
     ]);
   });
 
@@ -144,7 +144,7 @@ describe('the connection to a broker', () => {
       await expect
         .poll(() => lines.find((line) => line.includes('packet')), { timeout: 20_000 })
         .toBe(
-          'lost: without the broker 127.0.0.1:PORT: it has sent a packet of 104857600 bytes, expected at most 2097152',
+          'lost: no connection to the broker 127.0.0.1:PORT: it has sent a packet of 104857600 bytes, expected at most 2097152',
         );
       // What is in the buffers of the system is sent, too.
       expect(await sent[0]).toBeLessThan(20 * 2 ** 20);
@@ -184,8 +184,8 @@ describe('the connection to a broker', () => {
     await expect.poll(() => levels.length, { timeout: 15_000 }).toBe(5);
     await expect.poll(() => broker.status.connected).toBe(false);
     const lost =
-      'lost: without the broker 127.0.0.1:PORT: another client has the client identifier bench: each needs one of its own';
-    const connected = 'connected: on the broker 127.0.0.1:PORT by MQTT 5';
+      'lost: no connection to the broker 127.0.0.1:PORT: another client has the client identifier bench: each client needs its own';
+    const connected = 'connected: connected to the broker 127.0.0.1:PORT (MQTT 5)';
     expect(lines).toEqual([
       ...[connected, lost, connected, lost, connected],
       `${lost}; it connects and disconnects repeatedly; this is reported again when a connection has lasted 60 s`,

@@ -35,7 +35,7 @@ describeInBrowser('the connection of the console', () => {
     await page.getByRole('link', { name: 'Faults' }).click();
     await page.getByText('This view could not be loaded').waitFor();
     await page.unroute('**/assets/faults-*');
-    await page.getByRole('button', { name: 'Load the page again' }).click();
+    await page.getByRole('button', { name: 'Reload the page' }).click();
     await page.getByRole('button', { name: 'New rule' }).waitFor();
   });
 

@@ -51,11 +51,11 @@ describeInBrowser('the view of the lines', () => {
     served.client('yard').send(Buffer.from('070300000002ffff', 'hex'));
     const page = await openPage(served, '/');
     for (const [line, wrong] of [
-      ['boilers', /^unit 1 boiler is asked \d+\/s, the others at most \d+\/(s|min)$/],
-      ['hall', /^Nobody asks unit 5 valve$/],
+      ['boilers', /^unit 1 boiler is polled \d+\/s, the others at most \d+\/(s|min)$/],
+      ['hall', /^No client polls unit 5 valve$/],
       ['yard', /^Damage: \d+ messages?, /],
       ['yard', /^unit 7 sensor takes up to \d{3,} ms$/],
-      ['lan', /^unit 1 meter refuses \d+ % with an exception$/],
+      ['lan', /^unit 1 meter refuses \d+ % of its requests with an exception$/],
     ] as const) {
       const found = page.getByRole('list', { name: `What is wrong on line ${line}` });
       await found.getByRole('listitem').filter({ hasText: wrong }).waitFor();
@@ -95,7 +95,7 @@ describeInBrowser('the view of the lines', () => {
     await lane.getByText(/^\d+\/\w+, exceptions 14 %, changed by a rule 29 %/).waitFor();
     await lane.getByText(/% on the wire, .*% t3.5, \d+ % quiet$/).waitFor();
     const bus = page.getByRole('article', { name: 'Line bus' });
-    await bus.getByText('unit 1 meter refuses 14 % with an exception').waitFor();
+    await bus.getByText('unit 1 meter refuses 14 % of its requests with an exception').waitFor();
     for (const outcome of ['good', 'exceptions', 'ordered', 'speaking'])
       expect(await lane.locator(`path.${outcome}`).count()).toBe(1);
     expect(await accessibilityFaults(page)).toEqual([]);

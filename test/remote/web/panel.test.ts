@@ -41,7 +41,7 @@ describeInBrowser('the panel', () => {
     }
     // What is not there says so, and takes nothing else with it.
     await page.getByRole('region', { name: 'pump.nothing' }).getByRole('alert').waitFor();
-    await page.getByRole('button', { name: 'Take pump.nothing off the panel' }).click();
+    await page.getByRole('button', { name: 'Remove pump.nothing from the panel' }).click();
     expect(new URL(page.url()).searchParams.get('watch')).toBe(
       'meter.voltage,pump.run,pump.status,pump/coils/1-3',
     );

@@ -112,8 +112,8 @@ describe('a mistake names its place and what was expected', () => {
     ['since=1x', /^expected a time such as/],
     ['line<3', 'expected = after line, got < (at character 6 of the filter)'],
     ['bytes=123', 'expected hexadecimal bytes, such as 0103, got "123" (at character 7 of the filter)'],
-    ['not '.repeat(17), /at most 16 parentheses and "not" in each other/],
-    ['('.repeat(999), /at most 16 parentheses/],
+    ['not '.repeat(17), /at most 16 levels of parentheses and "not"/],
+    ['('.repeat(999), /at most 16 levels of parentheses/],
     ['x'.repeat(1001), /at most 1000 characters/],
   ])('%s', (text, message) => {
     expect(mistakeIn(text)).toMatch(message);

@@ -81,7 +81,7 @@ describe('a real device behind a simulated one', () => {
     expect(holding(plant, 'meter', 0, 1)).toEqual([7]);
     expect(plant.simulator.lines.get('plant')?.counters.requests).toBe(0);
     expect(await texts()).toEqual([
-      'real device meter: function 6 was not passed on: that needs writes: true',
+      'real device meter: function 6 was not forwarded: that needs writes: true',
     ]);
     const open = await stand({ device: { writes: true } });
     expect(await open.ask('06 0000 0001')).toBe('0600000001');
@@ -159,7 +159,7 @@ describe('a real device behind a simulated one', () => {
     const again = await startPlant(port);
     await expect.poll(texts, { timeout: LIMIT_MS }).toHaveLength(2);
     const [away, back] = await texts();
-    expect(away).toMatch(/^real device meter: .*; spare answers in its place$/);
+    expect(away).toMatch(/^real device meter: .*; spare answers instead$/);
     expect(back).toBe('real device meter: answers again');
     expect(await ask(READ)).toBe(VALUES);
     expect(holding(again, 'meter', 0, 1)).toEqual([7]);

@@ -108,7 +108,7 @@ describe.concurrent('a line whose port goes away', () => {
     const next = await plugIn(link);
     context.onTestFinished(next.hangUp);
     await logged(running, LOST, 1);
-    expect(entries(running, LOST)[0]?.reason).toBe(`${link}: is another device now`);
+    expect(entries(running, LOST)[0]?.reason).toBe(`${link}: is now a different device`);
     expect(await next.ask(read, REPLY_LENGTH, SERVED_MS)).toEqual(readReply(1, 3));
     expect(wire.isOpened()).toBe(false);
   });
@@ -118,7 +118,7 @@ describe.concurrent('a line whose port goes away', () => {
     await unplug(link, wire);
     // Something else takes the name for a while.
     writeFileSync(link, '');
-    const reason = `${link}: is not a character device, so it is no serial port`;
+    const reason = `${link}: is not a character device, so it is not a serial port`;
     await vi.waitFor(() => expect(entries(running, NOT_YET).at(-1)).toMatchObject({ reason }), {
       timeout: NOTICED_MS,
     });

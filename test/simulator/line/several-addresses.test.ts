@@ -282,6 +282,6 @@ describe('an address that a line can not have', () => {
         plant: plant({ tcp }),
         lan: { tcp: { host: '127.1.0.3', port: 1502 }, units: { 1: 'meter' } },
       }),
-    ).toEqual(['lines.lan.tcp.port: 127.1.0.3:1502 is used by lines.plant.tcp.port already']);
+    ).toEqual(['lines.lan.tcp.port: 127.1.0.3:1502 is already used by lines.plant.tcp.port']);
   });
 });

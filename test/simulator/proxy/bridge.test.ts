@@ -123,7 +123,7 @@ it('after one time-out the fallback answers what waits, and the last read is tri
   expect(sent).toEqual(['1 0300000001', '1 0400000001', '1 0400000001']);
   await end('04 02 0005');
   expect(told).toEqual([
-    expect.stringMatching(/: did not answer within 100 ms; .* answers in its place$/),
+    expect.stringMatching(/: did not answer within 100 ms; .* answers instead$/),
     expect.stringMatching(/: answers again$/),
   ]);
   ask('fourth', READ);

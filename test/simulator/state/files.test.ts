@@ -17,7 +17,7 @@ it('one program at a time has a directory, and one in the same process counts', 
   const first = new StateFiles(directory);
   expect(await first.open()).toEqual({ names: [], note: undefined, ended: undefined, setAside: [] });
   await expect(new StateFiles(directory).open()).rejects.toThrow(
-    /^(another program|process \d+) keeps its state there; end it, or name another directory$/,
+    /^(another program|process \d+) keeps its state there; stop it, or name another directory$/,
   );
   await first.close();
   const next = new StateFiles(directory);
@@ -76,9 +76,9 @@ describe('the directory of a state', () => {
     [
       'of a bench',
       { 'bench.json': '{"devices":{}}', 'thesis.tmp': 'years' },
-      /bench\.json is not a file of a state/,
+      /bench\.json is not a state file/,
     ],
-    ['of a thesis', { 'thesis.tmp': 'years' }, /has files of others \(thesis\.tmp\)/],
+    ['of a thesis', { 'thesis.tmp': 'years' }, /has other files in it \(thesis\.tmp\)/],
     ['of many things', { a: '', b: '', c: '', d: '' }, /\(a, b, c, …\)/],
     [
       'with a foreign file among its own',
@@ -90,7 +90,7 @@ describe('the directory of a state', () => {
       { 'clock.json': KEPT, 'bench.json.tmp': '{"mine":1}' },
       /bench\.json\.tmp is/,
     ],
-    ['with an empty file alone', { 'bench.json': '' }, /bench\.json is not a file of a state/],
+    ['with an empty file alone', { 'bench.json': '' }, /bench\.json is not a state file/],
   ])('%s is refused, and nothing in it is touched', async (_, files, reason) => {
     const directory = directoryWith(files);
     const before = contents(directory);
@@ -147,7 +147,7 @@ describe('the directory of a state', () => {
     await files.open();
     const path = join(directory, 'bench.json');
     writeFileSync(path, '{"devices":{}}');
-    await expect(files.write('bench.json', ['{"a":1}'])).rejects.toThrow(`${path} is not a file of a state`);
+    await expect(files.write('bench.json', ['{"a":1}'])).rejects.toThrow(`${path} is not a state file`);
     await expect(files.remove('bench.json')).rejects.toThrow(path);
     symlinkSync(path, join(directory, 'clock.json.tmp'));
     await expect(files.write('clock.json', ['{"a":1}'])).rejects.toThrow('clock.json.tmp is not');
@@ -173,7 +173,12 @@ describe('starts that end', () => {
     await good.close();
     const ends = [];
     for (let i = 0; i < 4; i++) ends.push(await killed(directory));
-    expect(ends).toEqual([undefined, undefined, undefined, 'the last 3 starts with it were ended']);
+    expect(ends).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      'the program was killed at its last 3 starts with this state',
+    ]);
   });
 
   it('do not count when they succeed on a disk that has become full meanwhile', async () => {

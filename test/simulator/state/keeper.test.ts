@@ -109,7 +109,7 @@ describe('the keeper of the state', () => {
     isFull = true;
     imageOf(kept).setWord(0, 2);
     for (let i = 0; i < 3; i++) await kept.keeper.end();
-    expect(kept.warnings).toEqual(['the state is not written; what changes now is lost at a restart']);
+    expect(kept.warnings).toEqual(["the state can't be written; changes made now are lost at a restart"]);
     expect(filesIn(directory)).toEqual([name]);
     expect(readFileSync(join(directory, name ?? ''), 'utf8')).toBe(good);
     isFull = false;

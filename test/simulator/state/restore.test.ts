@@ -418,7 +418,7 @@ describe('a file of the state that is', () => {
     writeFileSync(path, changed);
     const after = await keep(CONTENT, directory);
     expect(words(after.simulator, 0)).toEqual([1]);
-    expect(after.warnings).toEqual([expect.stringMatching(/was changed since it was written.*kept as/)]);
+    expect(after.warnings).toEqual([expect.stringMatching(/was changed after it was written.*kept as/)]);
   });
 
   it('for another list of registers restores the pages that fit, and tells of the others', async () => {
@@ -429,7 +429,7 @@ describe('a file of the state that is', () => {
     edit(directory, /^device-meter/, (text) => text.replace('[0,"', '[9999,"'));
     const after = await keep(CONTENT, directory);
     expect(words(after.simulator, 0)).toEqual([1]);
-    expect(after.warnings[0]).toContain('pages of registers are not as long as they should be');
+    expect(after.warnings[0]).toContain('pages of registers have the wrong length');
   });
 
   it('far ahead of its counters does not have them added up for hours', async () => {

@@ -49,7 +49,7 @@ describe('a client that takes no reply any more', () => {
       checks: ['noise-before', 'late-reply'],
     });
     expect(tested.failed).toContain('noise-before');
-    expect(said(tested)).toContain('Takes no good reply any more after noise before a reply');
+    expect(said(tested)).toContain('No longer accepts good replies after noise before a reply');
     expect(tested.untrue).toEqual([]);
   });
 
@@ -70,7 +70,7 @@ it('a page that shows 0 when no reply comes is not blamed on spoilt replies', as
   });
   const tested = await testStranger(shows, 'tcp', { checks: ['junk', 'exception-2', 'wrong-unit'] }, true);
   expect(tested.failed).toEqual([]);
-  expect(said(tested)).toContain('Shows "0" when no reply comes, like a value.');
+  expect(said(tested)).toContain('Shows "0" when no reply comes, as if it were a value.');
 });
 
 it('a client that gives up its request at a wrong transaction is not said to take a late reply', async () => {
@@ -87,7 +87,9 @@ it('a client that leaves its connection open when it opens another is known by t
     checks: ['time-out', 'junk'],
   });
   expect(tested.report.findings.map(({ verdict }) => verdict)).toEqual(['pass', 'pass']);
-  expect(said(tested)).toMatch(/Leaves its connection open when it opens another where no reply comes: \d+/);
+  expect(said(tested)).toMatch(
+    /Opens another connection when no reply comes and leaves the old one open: \d+/,
+  );
 });
 
 it('a question that the client drops while another one is tested is named', async () => {
@@ -107,7 +109,7 @@ it('a question that the client drops while another one is tested is named', asyn
   });
   expect(report.verdict).toBe('fail');
   expect(report.conclusions.join(' ')).toMatch(
-    /The client no longer polls unit 1 write single register 5: 1 since /,
+    /The client no longer polls unit 1 write single register 5: 1 after /,
   );
 });
 
@@ -124,7 +126,7 @@ it('a client that asks one question alone after a reconnection is not said to ta
     checks: ['reset-in-reply', 'closed-after-reply', 'junk'],
   });
   expect(tested.failed).not.toEqual([]);
-  expect(said(tested)).not.toContain('good reply any more');
+  expect(said(tested)).not.toContain('longer accepts good replies');
 });
 
 it('a client whose pauses double is not said to stop', async () => {
@@ -146,6 +148,6 @@ it('a client of eight coils is not said to ask for one value', async () => {
     checks: ['fewer-registers'],
   });
   expect(tested.report.findings[0]?.summary).toBe(
-    "the client requests eight bits at most, and a reply can't have fewer data bytes",
+    'the client requests at most eight bits, so no reply can have fewer data bytes',
   );
 });

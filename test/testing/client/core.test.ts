@@ -82,7 +82,7 @@ describe('a client test', () => {
   it('looks for a rhythm the more seldom the longer there is none', async () => {
     const looks = vi.spyOn(ExchangeLog.prototype, 'newest');
     const questions = [{ unitId: 1, pdu: Uint8Array.of(3, 0x20, 0, 0, 1) }];
-    const { clientTest } = await testModelClient({ habits: { questions, periodMs: 20 }, limitMs: 600_000 });
+    const { clientTest } = await testModelClient({ habits: { questions, periodMs: 50 }, limitMs: 600_000 });
     expect(clientTest.report.conclusions[0]).toMatch(
       /^The client sent \d{4} requests in 150 s, but no poll came 3 times with a reply; /,
     );

@@ -190,7 +190,7 @@ describe('a command as an observer', () => {
 
   it('is ended when it takes too long, with what it has started', async () => {
     const shown = await commandObserver('sleep 600 & sleep 600').read();
-    expect(shown).toEqual({ ok: false, error: 'did not end within 2000 ms' });
+    expect(shown).toEqual({ ok: false, error: 'did not finish within 2000 ms' });
   });
 });
 

@@ -21,10 +21,10 @@ describe.each(['serial', 'tcp'] as const)('the real world on %s', (on) => {
       /^retried after \d of \d requests \(\d with exception 6, \d without a reply\), and polled as before/,
     );
     const open = {
-      'few-registers': /^it never acted on the \d+ requests of/,
+      'few-registers': /^it never acted on any of the \d+ requests in/,
       'map-off-by-one': /valid, but with values of other registers, which no client can detect/,
-      'only-function-6': /^does not fit: it affects writing, and the client only reads$/,
-      sleeps: /^does not fit: it needs 30 s without a request, and the client was silent for at most \d+ ms$/,
+      'only-function-6': /^does not fit: it affects writes, but the client only reads$/,
+      sleeps: /^does not fit: it needs 30 s without a request, but the client was silent for at most \d+ ms$/,
     };
     for (const [id, summary] of Object.entries(open)) {
       expect(finding(`real-world.${id}`)).toMatchObject({ verdict: 'inconclusive' });
@@ -183,7 +183,7 @@ describe('the real world', () => {
       return chosen.ok ? undefined : chosen.error;
     };
     expect(whyNot('wrong-crc')).toMatch(
-      /^check wrong-crc can't be run on line bus: line bus has no CRC; checks of the group damaged that fit this line: truncated-reply, .*wrong-transaction/,
+      /^check wrong-crc can't be run on line bus: line bus has no CRC; checks in group damaged that can run on this line: truncated-reply, .*wrong-transaction/,
     );
     expect(whyNot('attempts')).toBe('check attempts is called retries');
     expect(whyNot('trickle-slow')).toMatch(/: it is for serial lines, but line bus is tcp; /);

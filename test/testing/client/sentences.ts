@@ -240,9 +240,9 @@ const CLAIMS: readonly Claim[] = [
     /it continued at once after a reply after [\d.]+ ms \((\d+) % of the time-out\)/,
     (_, part = 0) => part === 90 || part === 110,
   ],
-  [/, and (\d+) times the next time/, (_, times = 0) => times > 0],
+  [/ at first and (\d+) times later/, (_, times = 0) => times > 0],
   [/the time-out is between ([\d.]+) and ([\d.]+) ms/, (_, low = 0, high = 0) => low < high],
-  [/times of this client vary by up to ([\d.]+) ms/, () => true],
+  [/this client.s timing varies by up to ([\d.]+) ms/, () => true],
   [
     /accepted (\d+) of (\d+) replies at (\d+) %, gave up on (\d+) of (\d+) replies at (\d+) % of the time-out/,
     ({ finding: { confidence } }, a = 0, b = 0, _, c = 0, d = 0) =>
@@ -333,7 +333,7 @@ const CLAIMS: readonly Claim[] = [
     ({ own }, times = 0) => times >= 1.2 && own.some((each) => !isSilent(each)),
   ],
   [
-    /the observer shows "[^"]*"(?: for [-\d.e+]+ of \w+ \d+: |, as \w+ \d+ is meant|, which matches no value)/,
+    /the observer shows "[^"]*"(?: for [-\d.e+]+ of \w+ \d+: |, which is right for \w+ \d+|, which matches no value)/,
     ({ own }) => own.length > 0,
   ],
   [/the observer then showed "[^"]*"/, ({ own }) => own.length > 0],
@@ -341,7 +341,7 @@ const CLAIMS: readonly Claim[] = [
 
 /** Numbers that name something, and the exceptions of the titles. */
 const NAMES =
-  /unit \d+|read holding registers \d+–\d+|write single register \d+: \d+|function \d+|t3\.5|its requests came [\d., ]+ ms apart|growing pauses of [\d., ]+ ms|within \d+ s/g;
+  /unit \d+|read holding registers \d+–\d+|write single register \d+: \d+|function \d+|t3\.5|its requests arrived [\d., ]+ ms apart|growing pauses of [\d., ]+ ms|within \d+ s/g;
 
 /** Says which parts of the sentence of a finding are not so, and which numbers nobody has compared. */
 export function untrueIn(finding: Finding, heard: Heard): string[] {

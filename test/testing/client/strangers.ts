@@ -242,7 +242,7 @@ function shows(...bytes: number[]): Stranger {
 
 /** Clients that show a float32, by what a test says of them. */
 export const SHOWING = {
-  '^the observer shows "23\\d\\.\\d+", as holding 30 is meant$': shows(0, 1, 2, 3),
+  '^the observer shows "23\\d\\.\\d+", which is right for holding 30$': shows(0, 1, 2, 3),
   'for 23\\d\\.\\d+ of holding 30: its words are swapped$': shows(2, 3, 0, 1),
   'for 23\\d\\.\\d+ of holding 30: the bytes of its words are swapped$': shows(1, 0, 3, 2),
   'for 23\\d\\.\\d+ of holding 30: its words and their bytes are swapped$': shows(3, 2, 1, 0),

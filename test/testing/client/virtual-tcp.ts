@@ -213,7 +213,7 @@ class Connection {
       playing.since = now;
       reports.push({ plannedAt, achievedAt: now, endedAt: now, uncertainty: undefined, outcome: 'achieved' });
       if (step.kind === 'close') {
-        this.end('closed as the reply plan said');
+        this.end('closed by the reply plan');
         return;
       }
       if (step.kind !== 'bytes') continue;

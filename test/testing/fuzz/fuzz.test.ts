@@ -6,7 +6,7 @@ import { type Move, type Schedule, stepOf } from '../../../src/testing/fuzz/move
 import { shrunk } from '../../../src/testing/fuzz/shrink.js';
 import { readScenario } from '../../../src/testing/scenario/read-scenario.js';
 import { TestRun } from '../../../src/testing/scenario/test-run.js';
-import type { Habits } from '../client/habits.js';
+import type { Habits, Mistake } from '../client/habits.js';
 import { WRITES_BACK } from '../client/observers.js';
 import { inVirtualTime, untilOver, virtualBench } from '../client/virtual-bench.js';
 import { fuzzModel } from './fuzz-bench.js';
@@ -26,6 +26,16 @@ function planted(name: string) {
   return found;
 }
 
+const found = new Map<string, ReturnType<typeof fuzzModel>>();
+
+/** What eight moves find of a client with a mistake; each is fuzzed once. */
+function foundOf(on: 'serial' | 'tcp', mistake: Mistake) {
+  const key = `${mistake} on ${on}`;
+  const report = found.get(key) ?? fuzzModel({ on, habits: { mistakes: [mistake] } }, { mostMoves: 8 });
+  found.set(key, report);
+  return report;
+}
+
 it.each([
   ['serial', 'crashes at a bad reply'],
   ['tcp', 'crashes at a bad reply'],
@@ -33,7 +43,7 @@ it.each([
   ['serial', 'repeats after exceptions without end'],
   ['tcp', 'never reconnects'],
 ] as const)('on %s finds a client that %s, and one move that shows it', async (on, mistake) => {
-  const report = await fuzzModel({ on, habits: { mistakes: [mistake] } }, { mostMoves: 8 });
+  const report = await foundOf(on, mistake);
   expect(report.verdict, report.conclusions.join(' ')).toBe('fail');
   expect(report.fuzzed?.schedule, report.conclusions.join(' ')).toHaveLength(1);
 });
@@ -48,7 +58,7 @@ it.each(['serial', 'tcp'] as const)(
 
 it('plays the same moves again, and says the same', async () => {
   const client = { on: 'serial', habits: { mistakes: ['crashes at a bad reply'] } } as const;
-  const { fuzzed } = await fuzzModel(client, { mostMoves: 8 });
+  const { fuzzed } = await foundOf('serial', 'crashes at a bad reply');
   const replay = (fuzzed?.schedule ?? []) as Schedule;
   expect((await fuzzModel(client, { replay })).verdict).toBe('fail');
   expect((await fuzzModel({ on: 'serial', habits: {} }, { replay })).verdict).not.toBe('fail');
@@ -115,7 +125,7 @@ describe('the scenario that comes out', () => {
     'stops after an exception',
     'repeats after exceptions without end',
   ] as const)('fails on a client that %s, and passes on one that does not', async (mistake) => {
-    const { fuzzed } = await fuzzModel({ on: 'serial', habits: { mistakes: [mistake] } }, { mostMoves: 8 });
+    const { fuzzed } = await foundOf('serial', mistake);
     const text = fuzzed?.scenario ?? '';
     expect(await play(text, { mistakes: [mistake] }), text).toContain('fail');
     expect(new Set(await play(text, {})), text).toEqual(new Set(['pass']));

@@ -91,7 +91,7 @@ describe('a measurement of a line that closes idle connections', () => {
     const found = await measured(lineOf({ tcp: { port: 0, idleTimeout: 10 } }));
     expect(found.own?.answered).toBe(found.own?.asked);
     expect(verdict(found).text).toMatch(
-      /after (one request|\d+ requests): no request came for 10 ms, its idleTimeout; increase it/,
+      /after (one request|\d+ requests): no request arrived within its idleTimeout, 10 ms; increase it/,
     );
   });
 });

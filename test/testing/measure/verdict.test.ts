@@ -67,7 +67,7 @@ describe('the verdict of a measurement', () => {
     [
       'the time slices of the kernel',
       { slice: { kind: 'usual', reason } },
-      `normal class, time slices of the kernel: ${reason}${advice}`,
+      `normal class, default time slices of the kernel: ${reason}${advice}`,
     ],
     ['a real-time class', { slice: { kind: 'realtime' }, cores: 1 }, 'real-time class'],
   ])('tells of %s, and advises a real-time class where it helps', (_, found, said) => {
@@ -155,7 +155,7 @@ describe('the verdict of a measurement', () => {
   it('says on how few replies it rests, and is not bad for one that was late', () => {
     const { ok, text } = verdict({ ...GOOD, turnaround: percentiles([2.1, 9, 9]) });
     expect(ok).toBe(true);
-    expect(text).toContain('verdict     as configured, but based on 3 replies');
+    expect(text).toContain('verdict     as configured, but this is based on 3 replies');
   });
 
   it('does not call frames cut that were all answered: a busy machine makes pauses, too', () => {
@@ -189,7 +189,7 @@ describe('the verdict of a measurement', () => {
     const { ok, text } = verdict({ ...GOOD, overruns: 2, counters: { ...COUNTERS, noiseBytes: 7 } });
     expect(ok).toBe(true);
     expect(text).toContain('7 bytes that belong to no valid frame: check baud rate, parity, wiring');
-    expect(text).toContain('2 characters were lost in the UART or because');
+    expect(text).toContain('2 characters were lost, in the UART or because');
   });
 
   it.each([

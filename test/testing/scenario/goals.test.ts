@@ -42,7 +42,17 @@ function request(
   return seenOf(event, (line, unit) => bench.lines.get(line)?.bus.deviceAt(unit)) as Seen;
 }
 
+/** A scenario is read once, however often its goal is watched. */
+const goals = new Map<string, Goal>();
+
 function goalOf(expected: unknown, others: object = {}): Goal {
+  const key = JSON.stringify([expected, others]);
+  const goal = goals.get(key) ?? readGoal(expected, others);
+  goals.set(key, goal);
+  return goal;
+}
+
+function readGoal(expected: unknown, others: object): Goal {
   const scenario = read({ steps: [{ expect: expected, ...others }] });
   if (Array.isArray(scenario)) throw new Error(scenario.join('\n'));
   return (scenario as Scenario).steps[0]?.goal as Goal;

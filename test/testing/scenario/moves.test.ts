@@ -85,8 +85,8 @@ describe('a step that waits for requests', () => {
     const few = { wait: { requests: 9 }, within: '1s' };
     const { steps } = await play([few, { ...few, never: { function: 5 } }], bench);
     expect(steps).toEqual([
-      'pass: only 5 of 9 requests came within 1 s',
-      'pass: only 5 of 9 requests came within 1 s',
+      'pass: only 5 of 9 requests arrived within 1 s',
+      'pass: only 5 of 9 requests arrived within 1 s',
     ]);
   });
 
@@ -99,7 +99,7 @@ describe('a step that waits for requests', () => {
       ['pass', 10_000],
       ['inconclusive', 10_000],
     ]);
-    expect(findings[0]?.summary).toBe('only 0 of 1 requests came within 10 s');
+    expect(findings[0]?.summary).toBe('only 0 of 1 requests arrived within 10 s');
   });
 
   it('is read as such', () => {
@@ -220,7 +220,7 @@ describe('a step with a closed line', () => {
   it('has it open again when a step after it is judged by what came too late', async () => {
     const bench = await virtualBench('tcp');
     const { steps } = await play([{ closed: ['bus'], expect: { unit: 1 }, within: '1s' }], bench);
-    expect(steps).toEqual([expect.stringMatching(/^fail: .*; it came .* too late/s)]);
+    expect(steps).toEqual([expect.stringMatching(/^fail: .*; it arrived .* too late/s)]);
     expect(lineEvents(bench)).toEqual(['open', 'stopped', 'open']);
   });
 
@@ -303,7 +303,7 @@ describe('bytes that a step sends unsolicited', () => {
       'steps[0].unsolicited.bus: expected bytes as 1 to 512 bytes of hexadecimal text',
     ],
     ['too many', { bus: '00'.repeat(513) }, 'steps[0].unsolicited.bus: expected bytes as 1 to 512 bytes'],
-    ['no mapping', '00', 'steps[0].unsolicited: expected bytes by the names of lines'],
+    ['no mapping', '00', 'steps[0].unsolicited: expected bytes by line name'],
     ['UDP', { lan: '00' }, 'steps[0].unsolicited.lan: a line on UDP answers datagrams one by one'],
     ['a monitor', { tap: '00' }, 'steps[0].unsolicited.tap: a line with mode monitor never sends a byte'],
   ])('are refused for %s', (_, unsolicited, message) => {

@@ -111,11 +111,7 @@ describe('a mistake in a scenario', () => {
       'steps[0].expect.unti: unknown key "unti", did you mean "unit"?',
     ],
     ['a filter that is none', { expect: 'unt=1' }, 'got "unt=1" (at character 1 of the filter)'],
-    [
-      'a filter of a name that is nowhere',
-      { never: 'value volts>1' },
-      'no device has a value of the name "volts"',
-    ],
+    ['a filter of a name that is nowhere', { never: 'value volts>1' }, 'no device has a value named "volts"'],
     ['a filter of a time', { expect: 'since=5m' }, 'expected another field: a scenario has no since'],
     ['an unknown line in a filter', { expect: 'line=bsu' }, 'unknown line "bsu", did you mean "bus"?'],
     [
@@ -133,7 +129,7 @@ describe('a mistake in a scenario', () => {
     [
       'a write of what no client can write',
       { expect: { write: { 'meter.current': 1 } } },
-      'which no client can write',
+      "which clients can't write",
     ],
     [
       'same without a fault',
@@ -149,7 +145,7 @@ describe('a mistake in a scenario', () => {
       "steps[0].wait: can't be combined with `expect`",
     ],
     ['a wrong duration', { wait: '5 sec' }, 'or a time such as 250ms'],
-    ['a program that is not named', { dut: 'stop' }, 'dut: expected `dut` of the scenario'],
+    ['a program that is not named', { dut: 'stop' }, 'dut: expected `dut` in the scenario'],
     [
       'an unknown device',
       { clock: { mter: '1h' } },

@@ -54,7 +54,7 @@ describe('a retry', () => {
     expect(text).toMatch(/^received +frame \d+, 1 s after the spoilt request .* may be the next poll/m);
   });
 
-  it.each(['Asks again after silence', 'Survives a wrong CRC'])(
+  it.each(['Retries after silence', 'Survives a wrong CRC'])(
     'is what a careful client sends, in "%s" of the console',
     async (title) => {
       expect((await run(ready(title), CAREFUL)).all).not.toContain('inconclusive');
@@ -208,7 +208,7 @@ describe('a fault that did not act', () => {
   it('says that no request came after it was armed', async () => {
     const steps = [{ expect: {} }, { fault: DAMAGED, wait: '2s' }];
     const { text } = await run({ steps }, { periodMs: 60_000 });
-    expect(text).toContain('no request came after the fault took effect');
+    expect(text).toContain('no request arrived after the fault took effect');
   });
 });
 

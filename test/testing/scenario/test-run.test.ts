@@ -200,7 +200,7 @@ describe('a test', () => {
     expect(findings[1]?.summary).toMatch(
       /^expected +a request with unit 1, answered well\nreceived +.* answered with exception 4, not with a good reply/,
     );
-    expect(findings[1]?.summary).toMatch(/it came .* too late \(frame \d+\)/);
+    expect(findings[1]?.summary).toMatch(/it arrived .* too late \(frame \d+\)/);
     // The frame that decides came after the step; it is in the evidence all the same.
     const { frame } = findings[1]?.missed ?? {};
     expect(findings[1]?.frames.map(({ seq }) => seq)).toContain(frame);

@@ -96,7 +96,7 @@ describe('a mistake that was missed is found', () => {
           })(),
         ),
       ),
-      /from 116 with function 16/,
+      /to 116 with function 16/,
     ],
     [
       'function 16 does not look at a byte count that is too small',
@@ -327,7 +327,7 @@ describe('no sentence is false', () => {
   it('a port with flow control loses bytes, and not functions', async () => {
     const serverTest = await testPlanted('rtu', withFlowControl, { scratch: SCRATCH });
     expect(violated(serverTest)).toEqual([
-      'rtu-flow-control: reads of 9, 15, 17 and 19 registers are not answered, and reads of 18 and 20 are; their frames differ in the bytes 11 and 13',
+      'rtu-flow-control: reads of 9, 15, 17 and 19 registers are not answered, while reads of 18 and 20 are; their frames differ in the bytes 11 and 13',
     ]);
     expect(cardText(serverTest)).not.toContain('silent:');
   });
@@ -408,7 +408,7 @@ describe('no sentence is false', () => {
     );
     const serverTest = await asked(server, []);
     expect(conclusionOf(serverTest)).not.toContain('did not answer');
-    expect(findingOf(serverTest, 'answers').text).toContain('two registers from 100 are answered');
+    expect(findingOf(serverTest, 'answers').text).toContain('answers a read of two registers from 100');
   });
 
   it('registers that take 0 to 1000 alone are written within that', async () => {

@@ -3,6 +3,7 @@ import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { findMisbehaviour } from '../../../src/document/catalogue.js';
 import { catalogueIds } from '../../../src/document/catalogue-files.js';
 import { mannersSchema } from '../../../src/document/native/manners-schema.js';
+import { behavesAs, LIKENESSES } from '../../../src/testing/server/behaves-as.js';
 import { rows } from '../../support/tries.js';
 import { ELSEWHERE, linesOf, MUTANTS, testMutant } from './every-mutant.js';
 import { testModelServer } from './virtual-server.js';
@@ -38,7 +39,9 @@ afterAll(() => {
 describe('a server that is wrong in a known way ends in the one to three findings that name it', () => {
   const cases = Object.entries(rows(MUTANTS, QUICK)).flatMap(([name, mutant]) => {
     const lines = (['serial', 'tcp'] as const).filter((on) => mutant[on] !== undefined);
-    return (file ? lines : lines.slice(0, 1)).map((on) => [name, on, mutant] as const);
+    const [first] = lines;
+    const one = LIKENESSES[name]?.on ?? first;
+    return lines.filter((on) => file || on === one).map((on) => [name, on, mutant] as const);
   });
 
   it.each(cases)('%s on %s', async (name, on, mutant) => {
@@ -58,6 +61,12 @@ describe('a server that is wrong in a known way ends in the one to three finding
     expect(wanted.length).toBeLessThanOrEqual(3);
     const told = lines.find((text) => mutant.told?.test(text));
     if (wanted.length === 0) expect(told, lines.join('\n')).toBeDefined();
+    const likeness = LIKENESSES[name];
+    if (likeness && (likeness.on ?? on) === on)
+      expect(
+        behavesAs(serverTest).map(({ id }) => id),
+        lines.join('\n'),
+      ).toContain(name);
     found.set(`${name} ${on}`, wanted.map((id) => `\`${id}\``).join(', ') || `fact: ${told}`);
   });
 
@@ -79,8 +88,12 @@ it('an exception now and then is noticed by a soak of two minutes', async () => 
 
 it('only one of the functions 6 and 16 is no violation', async () => {
   for (const name of ['writes: single', 'writes: multiple']) {
-    const { verdict } = await testMutant(name, MUTANTS[name] ?? {}, 'serial');
-    expect(verdict(name === 'writes: single' ? 'fc16-echo' : 'fc06-echo')).toBe('unsupported');
+    const { verdict, serverTest } = await testMutant(name, MUTANTS[name] ?? {}, 'serial');
+    const isSingle = name === 'writes: single';
+    expect(verdict(isSingle ? 'fc16-echo' : 'fc06-echo')).toBe('unsupported');
+    expect(behavesAs(serverTest).map(({ id }) => id)).toEqual([
+      isSingle ? 'only-function-6' : 'only-function-16',
+    ]);
   }
 });
 

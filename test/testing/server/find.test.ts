@@ -50,5 +50,5 @@ it('a search that finds nothing says so', async () => {
     clock,
     findServer(carrier, 1, seededRandom(1, 0), () => {}, new AbortController().signal),
   );
-  expect(found).toEqual({ ok: false, error: 'no answer at any speed, parity and unit' });
+  expect(found).toEqual({ ok: false, error: 'no answer with any combination of speed, parity and unit' });
 });

@@ -70,15 +70,15 @@ describe('the order of quantity and address', () => {
   });
 
   it('is told by the code of a wrong quantity at a wrong address', async () => {
-    expect(await asked()).toBe('fact: exception 03: it checks the quantity first, as in figure 13');
+    expect(await asked()).toBe('fact: exception 03: the server checks the quantity first, as in figure 13');
     // The second question of quantity 0 is the one at the wrong address.
     expect(await asked(codeOf(0, 2, 2))).toBe(
-      'fact: exception 02: it checks the address first, as in figure 9 for all functions; figure 13 checks the quantity first',
+      'fact: exception 02: the server checks the address first, as in figure 9 for all functions; figure 13 checks the quantity first',
     );
   });
 
   it('is asked with another quantity where quantity 0 has the code of an address everywhere', async () => {
-    expect(await asked(codeOf(0, 2))).toContain('fact: exception 03: it checks the quantity first');
+    expect(await asked(codeOf(0, 2))).toContain('fact: exception 03: the server checks the quantity first');
     expect(await asked(codeOf(0, 2), codeOf(126, 2))).toBe(
       'inconclusive: the server answered with exception 02 to a wrong quantity at a valid address, and with exception 02 to a wrong address: only two different codes show the order',
     );
@@ -160,7 +160,7 @@ describe('writes', () => {
           },
         ],
       }),
-    ).toContain('violates: the server gave an answer of function 16 instead of exception 02');
+    ).toContain('violates: the server answered with a function 16 reply instead of exception 02');
   });
 
   it('beyond the end are not made where the scratch range ends with the last register, or before', async () => {
@@ -187,11 +187,11 @@ describe('writes', () => {
 describe('a serial line', () => {
   it('has no other master', async () => {
     expect(await verdictOf('rtu-collision', { on: 'serial' })).toContain(
-      'conforms: no request of another master in 10 s',
+      'conforms: no request from another master in 10 s',
     );
     const line = { serial: {}, unsolicited: { frame: { unit: 77, pdu: '03 00 00 00 14' }, every: '1s' } };
     expect(await verdictOf('rtu-collision', { on: 'serial', line })).toContain(
-      'violates: 10 requests of another master came, to unit 77',
+      'violates: 10 requests from another master arrived, to unit 77',
     );
   });
 

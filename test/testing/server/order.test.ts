@@ -53,7 +53,7 @@ it('a machine that was late in all trials but one is the reason, and not that th
 it('the verdicts are the same in whatever order the checks ran', async () => {
   const first = await verdictsOf(1);
   expect([...first.values()].filter((verdict) => verdict === 'violates').length).toBeGreaterThan(4);
-  for (const seed of [2, 3, 4]) expect(await verdictsOf(seed)).toEqual(first);
+  for (const seed of some([2, 3, 4], 3)) expect(await verdictsOf(seed)).toEqual(first);
 });
 
 it('a check that runs alone has the verdict that it has among all others', async () => {

@@ -75,7 +75,7 @@ describe('values that were written', () => {
     const written = serverTest.log.filter(({ pdu }) => [6, 16, 22, 23].includes(pdu?.[0] ?? 0));
     expect(written).toEqual([]);
     const finding = serverTest.findings.find(({ check }) => check.id === 'fc06-echo');
-    expect(finding && textOf(finding)).toBe('holding 0 is not read, and so can not be put back');
+    expect(finding && textOf(finding)).toBe("holding 0 can't be read, and so can't be restored");
   });
 });
 

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { textOf } from '../../../src/testing/server/check.js';
+import { tries } from '../../support/tries.js';
 import { testModelServer } from './virtual-server.js';
 
 afterEach(() => {
@@ -8,7 +9,7 @@ afterEach(() => {
 });
 
 /** `MODBUS_SIM_SERVER_TESTS=200` tests as often as docs/error-rates.md says; the file gets what was counted. */
-const { MODBUS_SIM_SERVER_TESTS: many = '3', MODBUS_SIM_SERVER_TESTS_FILE: file } = process.env;
+const { MODBUS_SIM_SERVER_TESTS: many = tries(3), MODBUS_SIM_SERVER_TESTS_FILE: file } = process.env;
 const SEEDS = Array.from({ length: Number(many) }, (_, i) => i + 1);
 const SCRATCH = { holding: { first: 0, last: 129 }, coils: { first: 0, last: 1999 } };
 

@@ -37,13 +37,15 @@ it('two ways to refuse bits beyond 2000 are parted where the server parts them',
 
 it('quantities that nobody asked for are named', async () => {
   const text = await written({ faults: [refuses(1, '2041-65535', 2)] });
-  expect(text).toContain('coils: quantities above 2041 were not tried, and are refused like 2041');
+  expect(text).toContain('coils: quantities above 2041 were not tried, and are refused here like 2041');
   expect(text).not.toContain('quantity: 2001');
 });
 
 it('functions that write are named where they were not tried, and addresses that nobody wrote to', async () => {
   const text = await written({});
-  expect(text).toContain('functions that were not tried, as they write and need --scratch: 5, 6, 15, 16');
+  expect(text).toContain(
+    'functions that were not tried, because they write and need --scratch: 5, 6, 15, 16',
+  );
   expect(text).toContain(
     'Addresses outside --scratch are marked read-only because writing them was not tried',
   );

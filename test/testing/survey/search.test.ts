@@ -189,7 +189,7 @@ it('what may be missed is told in numbers, and --thorough finds it', async () =>
   const usual = await clone(map, {}, { ranges });
   expect(usual.missed).toEqual(['holding 1777']);
   const [, share, widest] =
-    /holding: of the addresses 129-\d+, 1 in (\d+) was tried: a lone register there may be missed, but not (\d+) in a row/.exec(
+    /holding: 1 in (\d+) of the addresses 129-\d+ was tried: a lone register there may be missed, but not (\d+) in a row/.exec(
       usual.text,
     ) ?? [];
   expect(Number(share)).toBeGreaterThan(2);

@@ -32,29 +32,22 @@ export const FUZZ = command({
   words: 'LINE',
   summary: 'disturb a client at random, and find the shortest schedule that makes it fail',
   details:
-    'LINE is a line of the demo, of --config FILE, or of a running simulator (--url). With --dut the client is restarted after each failure; finding a shorter schedule needs that. Exit 1 if two of three plays show the failure, 2 if no client polls.',
+    'LINE is a line of the demo, of --config FILE, or of a running simulator (--url). With --dut the client is restarted after each failure; finding a shorter schedule needs that. Exit 1 if the failure occurs in two of three plays, 2 if no client polls.',
   examples: ['fuzz bench --config bench.yaml --limit 10m --scenario found.yaml'],
   options: {
     ...CLIENT_OPTIONS,
     unit: ORDER_OPTIONS.unit,
-    limit: timeFrom(
-      'take no longer than this (default 30m)',
-      'a time from 1s to 24h, such as 30m',
-      LIMITS_MS,
-    ),
-    moves: numberFrom('N', 'try no more moves than this', 'a whole number', [1, MOST_MOVES]),
-    seed: numberFrom('N', 'seed of the moves; the same seed tries the same moves', 'a whole number', [
-      0,
-      MAX_SEED,
-    ]),
+    limit: timeFrom('stop after this time (default 30m)', 'a time from 1s to 24h, such as 30m', LIMITS_MS),
+    moves: numberFrom('N', 'try at most this many moves', 'a whole number', [1, MOST_MOVES]),
+    seed: numberFrom('N', 'random seed; the same seed gives the same moves', 'a whole number', [0, MAX_SEED]),
     except: names(
       'KIND,...',
-      'leave out what the client is known not to bear: kinds of faults, keys of manners, power, closed, unsolicited, catalogue',
+      'leave out what the client is known not to tolerate: kinds of faults, keys of manners, power, closed, unsolicited, catalogue',
       'kinds of moves',
     ),
-    replay: text('FILE', 'play the schedule of this report (--json) instead'),
+    replay: text('FILE', 'replay the schedule in this report (--json) instead'),
     scenario: text('FILE', 'write the shortest schedule as a scenario for the command test'),
-    capture: text('FILE', 'write the traffic of the failure (pcapng)'),
+    capture: text('FILE', 'write the traffic recorded during the failure (pcapng)'),
     ...REPORT_OPTIONS,
     ...REMOTE_OPTIONS,
     ...OBSERVER_OPTIONS,
@@ -64,7 +57,7 @@ export const FUZZ = command({
     if (!client.ok) return client;
     const { url, moves: mostMoves, except, replay, scenario, capture } = given.values;
     if (url !== undefined && capture !== undefined)
-      return failure("--capture can't be used with --url; the simulator there has its traffic");
+      return failure("--capture can't be used with --url: the traffic is in that simulator");
     const fuzz: FuzzCommand = {
       kind: 'fuzz',
       ...client.value,

@@ -27,18 +27,20 @@ const MOST_LAST = 100_000;
 export const MONITOR = command({
   name: 'monitor',
   words: '[FILTER]',
-  summary: 'print what passes the lines of a running simulator, a line for each frame',
-  details: `The simulator is at ${DEFAULT_URL} unless --url says otherwise. FILTER says which frames, as in unit=1,5-9 fc=3 addr=0-9 not rule:slow 'late>50ms': docs/filter.md has all fields. The options ask for one thing each; several names and numbers are written with commas, and numbers as ranges such as 1-9.`,
+  summary: 'print the traffic of a running simulator, one line per frame',
+  details: `The simulator is at ${DEFAULT_URL} unless --url says otherwise. FILTER selects frames, such as unit=1,5-9 fc=3 addr=0-9 not rule:slow 'late>50ms': docs/filter.md lists all fields. Each option tests one field: separate several names or numbers with commas, and write ranges of numbers as 1-9.`,
   examples: ["monitor unit=1 exception or 'late>50ms'", 'monitor --line bench --problems --hex'],
   options: {
     line: text('NAME', 'only frames of this line'),
     unit: text('N', 'only frames to or from this unit'),
     function: text('N', 'only frames with this function code'),
     rule: text('NAME', 'only frames on which this fault rule acted'),
-    problems: flag('only trouble: damage, exceptions, replies missing or changed by a fault'),
-    last: numberFrom('N', 'begin with the last N frames that are kept', 'a number', [1, MOST_LAST]),
-    hex: flag('print the bytes, too'),
-    json: { ...JSON_OPTION.json, help: 'print each event as a line of JSON, for programs' },
+    problems: flag(
+      'only problems: damaged frames, exceptions, replies that are missing or changed by a fault',
+    ),
+    last: numberFrom('N', 'begin with the last N recorded frames', 'a number', [1, MOST_LAST]),
+    hex: flag('also print the bytes'),
+    json: { ...JSON_OPTION.json, help: 'print each event as one line of JSON, for programs' },
     ...REMOTE_OPTIONS,
   },
   parse({ words, values, token: tokenInEnvironment }): Result<MonitorCommand> {

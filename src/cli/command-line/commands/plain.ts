@@ -17,7 +17,7 @@ export const CATALOGUE = command({
   name: 'catalogue',
   words: '[ID]',
   summary: 'list what real devices do wrong, or explain one entry with its sources',
-  details: '--misbehave ID and `like: ID` in a file play an entry.',
+  details: 'To simulate an entry, use --misbehave ID, or `like: ID` in a file.',
   examples: ['catalogue', 'catalogue sleeps'],
   options: JSON_OPTION,
   parse({ words: [id, ...more], values }): Result<CatalogueCommand> {
@@ -63,7 +63,7 @@ export const SCHEMA = command({
   choices: FILE_KINDS,
   summary: 'print the JSON Schema of a file, for editors',
   details:
-    'KIND is configuration (default), scenario or catalogue. Draft 07; schema/configuration.json and so on in the package are the same.',
+    'KIND is configuration (default), scenario or catalogue. The schemas are draft 07. The package also has them as files, such as schema/configuration.json.',
   examples: ['schema scenario > scenario.json'],
   options: {},
   parse({ words: [of = 'configuration', ...more] }): Result<SchemaCommand> {
@@ -88,7 +88,7 @@ export const COMPLETION = command({
   choices: SHELLS,
   summary: 'print the completion script for a shell',
   details:
-    'SHELL is bash, zsh or fish. For this session: source <(modbus-sim completion bash), the same with zsh, or modbus-sim completion fish | source. The Debian package has installed them.',
+    'SHELL is bash, zsh or fish. For this session: source <(modbus-sim completion bash), the same for zsh, or modbus-sim completion fish | source. The Debian package installs the scripts.',
   examples: ['completion fish'],
   options: {},
   parse({ words: [of, ...more] }): Result<CompletionCommand> {
@@ -115,7 +115,7 @@ export const PORTS = command({
   parse({ words, values }): Result<PortsCommand> {
     return words.length === 0
       ? success({ kind: 'ports', ...compact({ asJson: values.json }) })
-      : failure('ports takes no words');
+      : failure('ports takes no arguments');
   },
 });
 
@@ -133,7 +133,7 @@ export const REPORT = command({
   name: 'report',
   words: '[FILE]',
   summary: 'print what to attach when you report a problem',
-  details: `Markdown: version, system, serial ports, and lines, configuration and last events of the simulator at ${DEFAULT_URL} (or --url). FILE is a configuration to add. Tokens and passwords are left out. Read it before you publish it: modbus-sim report > report.md`,
+  details: `The report is Markdown: version, system, serial ports, and the lines, configuration and last events of the simulator at ${DEFAULT_URL} (or --url). FILE is a configuration to include. Tokens and passwords are left out. Read it before you publish it: modbus-sim report > report.md`,
   examples: ['report bench.yaml > report.md'],
   options: REMOTE_OPTIONS,
   parse({ words: [file, ...more], values, token: tokenInEnvironment }): Result<ReportCommand> {
@@ -161,9 +161,9 @@ export const RELOAD = command({
   words: '[FILE|DIR]',
   summary: 'make a running program reload its configuration',
   details:
-    'Prints what changed and what did not. If the file has mistakes, nothing changes and the exit code is 1. FILE is the configuration that the program was started with; DIR is the runtime directory of a service: default RUNTIME_DIRECTORY, then /run/modbus-sim.',
+    'Prints what changed and what did not. If the file has mistakes, nothing changes and the exit code is 1. FILE is the configuration that the program was started with; DIR is the runtime directory of a service (default: RUNTIME_DIRECTORY if it is set, otherwise /run/modbus-sim).',
   examples: ['reload --preview bench.yaml', 'reload'],
-  options: { preview: flag('only say what would change') },
+  options: { preview: flag('only print what would change') },
   parse({ words, values, runtimeDirectory }): Result<ReloadCommand> {
     const [place = runtimeDirectory ?? USUAL_DIRECTORY, ...more] = words;
     const { preview = false } = values;

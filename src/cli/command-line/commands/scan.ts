@@ -151,7 +151,7 @@ export function pairsOf(written: WrittenOptions, name: string): ReadonlyMap<stri
 function unknownOption(rawName: string, known: readonly string[]): string {
   const name = rawName.replace(/^-+/, '');
   const renamed = name.replace(/^witness-/, 'observer-');
-  if (renamed !== name && known.includes(renamed)) return `${rawName} is called --${renamed} now`;
+  if (renamed !== name && known.includes(renamed)) return `${rawName} is now called --${renamed}`;
   const meant = nearest(name, known);
   const hint = meant === undefined ? '' : `, did you mean --${meant}?`;
   return `unknown option ${quote(rawName)}${hint}`;

@@ -43,7 +43,7 @@ export interface ServeCommand {
 
 const PORT = numberFrom(
   'PORT',
-  'its port (default 8080, with --json_file 8081); 0 is any free port',
+  'its port (default 8080, with --json_file 8081); 0 picks a free port',
   'a port',
   [0, 65535],
 );
@@ -51,16 +51,16 @@ const PORT = numberFrom(
 export const SERVE_OPTIONS = {
   ...SOURCE_OPTIONS,
   ...FREE_PORTS_OPTION,
-  http_host: text('HOST', 'where REST listens (default 127.0.0.1); beyond loopback a token is needed'),
+  http_host: text('HOST', 'the address of REST (default 127.0.0.1); other than loopback it needs a token'),
   http_port: PORT,
-  misbehave: text('ID', 'all devices misbehave as this entry of the catalogue describes'),
+  misbehave: text('ID', 'make all devices misbehave as this catalogue entry describes'),
   state: text('DIR', 'keep run-time changes in DIR and restore them after a restart'),
-  watch: flag('apply changes of the configuration whenever it is saved'),
+  watch: flag('apply changes to the configuration whenever it is saved'),
   log: {
-    ...wordOf('critical, error, warning, info or debug (default info, on a terminal warning)', LOG_LEVELS),
+    ...wordOf('critical, error, warning, info or debug (default info; on a terminal, warning)', LOG_LEVELS),
     value: 'LEVEL',
   },
-  log_file: text('FILE', 'log into a file instead of standard error'),
+  log_file: text('FILE', 'log to a file instead of standard error'),
   custom_actions_module: text('MODULE'),
 };
 

@@ -67,13 +67,13 @@ export const LIMITS_MS = [1000, 86_400_000] as const;
 
 export const ORDER_OPTIONS = {
   unit: numberFrom('N', 'disturb only requests to this unit', 'a unit identifier', [0, 255]),
-  checks: names('NAME,...', 'only these checks or groups, and the checks that they need', 'names of checks'),
+  checks: names('NAME,...', 'only these checks or groups, and the checks they depend on', 'names of checks'),
   limit: timeFrom(
-    'take no longer than this (default 10m); the other checks are not run',
+    'stop after this time (default 10m); the remaining checks are not run',
     'a time from 1s to 24h, such as 10m',
     LIMITS_MS,
   ),
-  seed: numberFrom('N', 'seed of the order of checks and of their random parts', 'a whole number', [
+  seed: numberFrom('N', 'seed for the order of the checks and their random parts', 'a whole number', [
     0,
     MAX_SEED,
   ]),
@@ -81,11 +81,11 @@ export const ORDER_OPTIONS = {
 
 /** The options that name the bench: its configuration, and the client. */
 export const CLIENT_OPTIONS = {
-  config: text('FILE', 'the configuration that the line is in (default: the demo)'),
+  config: text('FILE', 'the configuration that defines the line (default: the demo)'),
   ...FREE_PORTS_OPTION,
   dut: text(
     'COMMAND',
-    'start the client with this command, and stop it in the end; it may have {lines.NAME.path}, {lines.NAME.host} and {lines.NAME.port} in it',
+    'start the client with this command, and stop it at the end; the command may contain {lines.NAME.path}, {lines.NAME.host} and {lines.NAME.port}',
   ),
 };
 
@@ -93,15 +93,15 @@ export const CLIENT_OPTIONS = {
 export const OBSERVER_OPTIONS = {
   'observer-register': text('DEVICE.NAME', 'register to which the client copies what it read'),
   'observer-url': text('URL', 'web page on which the client shows what it read'),
-  'observer-path': text('PATH', 'the place of the value in the JSON of that page, such as values[0].voltage'),
-  'observer-command': text('COMMAND', 'this command prints what the client has read'),
+  'observer-path': text('PATH', 'the path of the value in the JSON of that page, such as values[0].voltage'),
+  'observer-command': text('COMMAND', 'command that prints what the client has read'),
 };
 
 const OPTIONS = {
   list: flag('print all checks, with their rules and sources'),
   ...CLIENT_OPTIONS,
   ...ORDER_OPTIONS,
-  restart: flag('start the client again when it ends, and run the checks that are left'),
+  restart: flag('restart the client when it exits, and run the remaining checks'),
   ...REPORT_OPTIONS,
   ...REMOTE_OPTIONS,
   ...OBSERVER_OPTIONS,
@@ -117,7 +117,7 @@ type ClientOptions = typeof CLIENT_OPTIONS &
 export const TEST_CLIENT = command({
   name: 'test-client',
   words: 'LINE',
-  summary: 'watch the client that polls a line, disturb it, and say how it behaves',
+  summary: 'watch the client that polls a line, disturb it, and report how it behaves',
   details:
     'LINE is a line of the demo, of --config FILE, or of a running simulator (--url). Exit 1 if a check failed, 2 if no client polls.',
   examples: [
@@ -187,7 +187,7 @@ function observerOf(values: Values<typeof OBSERVER_OPTIONS>): WrittenObserver {
 function remoteProblem(values: Values<ClientOptions>): string | undefined {
   const { url, token, config } = values;
   if (url === undefined) return token === undefined ? undefined : '--token needs --url';
-  if (config !== undefined) return '--config has no effect with --url: the simulator there has its own';
+  if (config !== undefined) return '--config has no effect with --url: that simulator has its own';
   if (values['free-ports']) return FREE_PORTS_REMOTE;
   const foreign = (['observer-url', 'observer-command'] as const).find((name) => values[name] !== undefined);
   return foreign && `--${foreign} can't be used with --url; use --observer-register`;

@@ -85,25 +85,25 @@ const scratch = option(
 const OPTIONS = {
   list: flag('print all checks, with their rules and clauses'),
   ...TARGET_OPTIONS,
-  device: text('NAME', 'or a device with `real` of the configuration'),
-  config: text('FILE', 'the configuration that the device is in'),
-  map: text('FILE', 'a native file that says what the server has, such as `import` and `clone` write'),
-  find: flag('look for speed, parity and unit first'),
+  device: text('NAME', 'or a device of --config that has `real`'),
+  config: text('FILE', 'the configuration that defines the device'),
+  map: text('FILE', 'a native file that describes the server, such as `import` and `clone` write'),
+  find: flag('find the speed, parity and unit first'),
   unit: numberFrom('N', 'the unit identifier of the server (default 1)', 'a unit identifier', [0, 255]),
   checks: names('NAME,...', 'only these checks or groups', 'names of checks'),
   scratch,
-  broadcast: flag('also send broadcasts, which go to all servers of the bus'),
-  soak: time('read for this long at the end, such as 10m'),
-  idle: time('how long the server is left alone before it is asked again (default 3s)'),
+  broadcast: flag('also send broadcasts, which reach every server on the bus'),
+  soak: time('keep reading for this long at the end, such as 10m'),
+  idle: time('how long to pause before the check of an idle server (default 3s)'),
   pause: time('the pause before each request (default 20ms)'),
   timeout: time('how long a reply may take (default: found from the replies, up to 5s)'),
   limit: time('how long the test may last, without --soak and --write (default 4m)'),
-  claims: text('FILE', 'what the maker of the server claims; a claim that does not hold is a violation'),
-  'claims-template': text('FILE', 'write the findings as a draft of claims; - is standard output'),
-  write: text('FILE', 'write a native file that behaves as the server does'),
+  claims: text('FILE', 'what the manufacturer claims; a claim that the server does not meet is a violation'),
+  'claims-template': text('FILE', 'write the findings as a draft claims file; - is standard output'),
+  write: text('FILE', 'write a native file that behaves like the server'),
   force: flag('--write and --claims-template may overwrite a file'),
   'power-cycle': text('COMMAND', 'run this to restart the server when it no longer answers'),
-  seed: numberFrom('N', 'seed of the order of checks and of their random parts', 'a whole number', [
+  seed: numberFrom('N', 'seed for the order of the checks and their random parts', 'a whole number', [
     0,
     MAX_SEED,
   ]),
@@ -115,7 +115,7 @@ export const TEST_SERVER = command({
   words: '',
   summary: 'send a server every kind of request, and judge its replies',
   details:
-    'The server is at --serial PATH or --tcp HOST:PORT, or is the real device --device NAME of --config FILE. Nothing is written without --scratch. Exit 1 if a check is violated or a value could not be put back, 2 if nothing answers or it was stopped.',
+    'Name the server with --serial PATH or --tcp HOST:PORT, or with --device NAME if it is the real device of --config FILE. Nothing is written without --scratch. Exit 1 if a check is violated or a value could not be put back, 2 if nothing answers or the run is stopped.',
   examples: [
     'test-server --tcp 192.168.1.20:502 --unit 1 --html report.html',
     'test-server --serial /dev/ttyUSB0 --baud 9600 --parity none',
@@ -132,7 +132,7 @@ function serverOf(values: Values<typeof OPTIONS>): Result<TestServerWanted['serv
   if ((device === undefined) !== (config === undefined)) return failure('--device and --config go together');
   if (device === undefined || config === undefined) return targetOf(values, 'test-server');
   if (values.serial !== undefined || values.tcp !== undefined)
-    return failure('--device says where the server is');
+    return failure("--device can't be used with --serial or --tcp");
   return success({ kind: 'device', name: device, source: { kind: 'native', file: config } });
 }
 

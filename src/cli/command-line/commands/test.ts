@@ -28,18 +28,18 @@ export interface TestCommand extends Reports {
 export const TEST = command({
   name: 'test',
   words: 'FILE...',
-  summary: 'run scenarios against a client and say how it behaved',
+  summary: 'run scenarios against a client and report how it behaved',
   details: 'Exit 1 if a step did not pass, 2 if a file or the bench is wrong.',
   examples: ['test scenario.yaml --junit report.xml'],
   options: {
-    set: text('NAME=VALUE', 'a parameter of the scenarios; may be given again and again'),
+    set: text('NAME=VALUE', 'a parameter of the scenarios; can be repeated'),
     dut: text('COMMAND', 'the program under test, instead of the command that a scenario names'),
     ...FREE_PORTS_OPTION,
     ...REPORT_OPTIONS,
     ...REMOTE_OPTIONS,
   },
   parse({ words, values, options, token: tokenInEnvironment }): Result<TestCommand> {
-    if (words.length === 0) return failure('test takes the files of scenarios');
+    if (words.length === 0) return failure('test needs one or more scenario files');
     const { url, token = tokenInEnvironment, 'free-ports': freePorts, dut } = values;
     if (freePorts && url !== undefined) return failure(FREE_PORTS_REMOTE);
     return success({

@@ -89,7 +89,8 @@ export function wholeNumber(written: string): number {
 export const DEFAULT_URL = 'http://127.0.0.1:8080';
 
 /** The message for `--free-ports` together with `--url`. */
-export const FREE_PORTS_REMOTE = '--free-ports has no effect with --url: the simulator there has its ports';
+export const FREE_PORTS_REMOTE =
+  '--free-ports has no effect with --url: that simulator already has its ports';
 
 /** The options that name a running simulator. */
 export const REMOTE_OPTIONS = {
@@ -113,11 +114,11 @@ export type Output = Values<typeof OUTPUT_OPTIONS>;
 
 /** The options with the paths of reports, and what an inconclusive step or check counts as in JUnit. */
 export const REPORT_OPTIONS = {
-  junit: text('FILE', 'write a report for a CI'),
+  junit: text('FILE', 'write a report for CI systems'),
   html: text('FILE', 'write a report for people'),
   json: text('FILE', 'write a report for programs'),
   about: text('TEXT', 'name and version of what is tested, for the reports'),
-  tester: text('NAME', 'who tests, for the reports'),
+  tester: text('NAME', 'name of the tester, for the reports'),
   remark: text('TEXT', 'a remark for the reports'),
   inconclusive: wordOf('what JUnit counts an inconclusive step or check as (default: skipped)', [
     'skipped',
@@ -154,13 +155,13 @@ export function reportsOf({
 
 export const SOURCE_OPTIONS = {
   config: text('FILE', 'the configuration, YAML or JSON (default: the demo)'),
-  json_file: text('FILE', 'a file of pymodbus.simulator instead'),
+  json_file: text('FILE', 'a pymodbus.simulator file instead'),
   modbus_server: text('NAME', 'which of its server_list (default: server, or the only one)'),
   modbus_device: text('NAME', 'which of its device_list (default: device, or the only one)'),
 };
 
 export const FREE_PORTS_OPTION = {
-  'free-ports': flag('use and print free ports and virtual serial lines in place of those in the file'),
+  'free-ports': flag('use free ports and virtual serial lines instead of those in the file'),
 };
 
 /**
@@ -184,8 +185,7 @@ function namedBy(values: Values<typeof SOURCE_OPTIONS>): Result<ConfigurationSou
       ? success({ kind: 'demo' })
       : success({ kind: 'native', file: values.config });
   }
-  if (values.config !== undefined)
-    return failure('--config and --json_file are two ways to configure, use one of them');
+  if (values.config !== undefined) return failure("--config and --json_file can't be used together");
   return success(
     compact({
       kind: 'pymodbus' as const,
@@ -202,11 +202,7 @@ const SERIAL_ONLY = ['baud', 'parity', 'stop-bits'] as const;
 export const TARGET_OPTIONS = {
   serial: text('PATH', 'the serial port that the device is on'),
   tcp: option('HOST:PORT', 'or the address of the device', 'HOST:PORT', hostPort),
-  framing: wordOf('the kind of frames (default: socket on TCP, rtu on a serial port)', [
-    'socket',
-    'rtu',
-    'ascii',
-  ]),
+  framing: wordOf('the framing (default: socket on TCP, rtu on a serial port)', ['socket', 'rtu', 'ascii']),
   baud: numberFrom('N', 'baud rate of the port (default 19200)', 'a number', [50, 4_000_000]),
   parity: wordOf('parity of the port (default even)', ['none', 'even', 'odd']),
   'stop-bits': wordOf('stop bits of the port (default 1)', ['1', '2']),

@@ -164,8 +164,8 @@ function parse<Output>(
     const result = schema.safeParse(JSON.parse(text));
     if (result.success) return { state: result.data };
     const [issue] = result.error.issues;
-    return { problem: `not as this version writes it, at ${pathText(issue?.path.map(String) ?? [])}` };
+    return { problem: `not in the format of this version, at ${pathText(issue?.path.map(String) ?? [])}` };
   } catch (error) {
-    return { problem: `is no JSON: ${(error as Error).message.slice(0, 100)}` };
+    return { problem: `is not JSON: ${(error as Error).message.slice(0, 100)}` };
   }
 }

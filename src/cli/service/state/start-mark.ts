@@ -18,8 +18,10 @@ export interface EarlierStarts {
  * its state: the machine is short of memory, or a user is impatient. Three kills in a row are unlikely to be chance.
  */
 export function whySetAside({ ended, reason }: EarlierStarts): string | undefined {
-  if (reason !== undefined) return `the last start with it has ended the program: ${reason}`;
-  return ended >= MOST_ENDED ? `the last ${ended} starts with it were ended` : undefined;
+  if (reason !== undefined) return `the program crashed when it last started with this state: ${reason}`;
+  return ended >= MOST_ENDED
+    ? `the program was killed at its last ${ended} starts with this state`
+    : undefined;
 }
 
 /** The text of the mark. @param ended number of starts in a row that count as ended, if this one ends now */

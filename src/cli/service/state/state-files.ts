@@ -191,13 +191,13 @@ export class StateFiles {
   /** Locks the directory. The kernel releases the lock when the process ends, however it ends. */
   async #lock(): Promise<string | undefined> {
     const loaded = await loadLibc();
-    if (!loaded.ok) return `nothing keeps another program out of ${this.directory}: ${loaded.error}`;
+    if (!loaded.ok) return `can't keep other programs out of ${this.directory}: ${loaded.error}`;
     const file = await this.#fs.open(this.directory, 'r');
     if (loaded.libc.lockNow(file.fd) < 0) {
       await file.close();
       const { pid } = lockHolder(this.directory) ?? {};
       const holder = pid === undefined ? 'another program' : `process ${pid}`;
-      throw new Error(`${holder} keeps its state there; end it, or name another directory`);
+      throw new Error(`${holder} keeps its state there; stop it, or name another directory`);
     }
     this.#locked = file;
     return undefined;
@@ -266,7 +266,7 @@ function checked(text: string): { readonly text: string } | { readonly problem: 
   const sum = createHash('sha256').update(SUM_HEAD).update(NO_SUM).update(rest).digest('hex');
   return text.slice(SUM_HEAD.length, end) === sum && rest.startsWith(SUM_END)
     ? { text: `{${rest.slice(SUM_END.length)}` }
-    : { problem: 'was changed since it was written: its checksum is another one' };
+    : { problem: 'was changed after it was written: its checksum does not match' };
 }
 
 function* chunksOf(pieces: Iterable<string>): Generator<string> {

@@ -91,7 +91,7 @@ export class StateKeeper {
     await files.started().catch((error: Error) => this.#failed(error));
     for (const folder of this.#ended)
       log.warn(
-        `${join(files.directory, folder)} has a state that was set aside; to use it again, stop the program and move its files to ${files.directory}, otherwise remove it`,
+        `${join(files.directory, folder)} has a state that was set aside. To use it again, stop the program and move its files to ${files.directory}; otherwise remove it`,
       );
     this.#timer = setInterval(() => this.#look(), LOOK_MS);
   }
@@ -213,7 +213,7 @@ export class StateKeeper {
     if (this.#trouble !== message) {
       this.#kept.log.error(
         { reason: message },
-        'the state is not written; what changes now is lost at a restart',
+        "the state can't be written; changes made now are lost at a restart",
       );
     }
     this.#trouble = message;
@@ -275,7 +275,7 @@ export async function openState({
     if (!configuration.keepsState) return undefined;
     return {
       ok: false,
-      error: `${file}: state: keep needs a directory: start with --state DIR, or as a service with StateDirectory=`,
+      error: `${file}: state: keep needs a directory; start with --state DIR, or as a service with StateDirectory=`,
     };
   }
   const files = new StateFiles(resolve(directory));
@@ -289,7 +289,7 @@ export async function openState({
     const keeper = new StateKeeper(kept, configuration, restored);
     return { ok: true, keeper, lines: restored.lines, description: describe(files.directory, restored) };
   } catch (error) {
-    return { ok: false, error: `the directory of the state can't be used: ${(error as Error).message}` };
+    return { ok: false, error: `the state directory can't be used: ${(error as Error).message}` };
   }
 }
 
@@ -298,7 +298,7 @@ function describe(
   { devices, lines, setAside }: Awaited<ReturnType<typeof restoreState>>,
 ): string {
   const counts = [
-    `${counted(devices.size, 'device')} and ${counted(lines.size, 'line')} as they were before`,
+    `${counted(devices.size, 'device')} and ${counted(lines.size, 'line')} restored`,
     ...(setAside > 0 ? [`${counted(setAside, 'file')} set aside (see the log)`] : []),
   ];
   return `state in ${directory}: ${counts.join(', ')}`;

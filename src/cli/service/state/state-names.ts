@@ -75,7 +75,7 @@ export async function foreignFiles(
   }
   if (others.length === 0) return undefined;
   const named = others.slice(0, MOST_NAMED).join(', ') + (others.length > MOST_NAMED ? ', …' : '');
-  return `${directory} has files of others (${named}), so it is left alone; name a new or an empty directory`;
+  return `${directory} has other files in it (${named}), so it is not used; name a new or empty directory`;
 }
 
 /** Throws when there is a file of this name that this program did not write. */
@@ -84,7 +84,7 @@ export async function claim(path: string): Promise<void> {
 }
 
 function leftAlone(path: string): string {
-  return `${path} is not a file of a state, so it is left alone; move it, or name another directory`;
+  return `${path} is not a state file, so it is not replaced; move it, or name another directory`;
 }
 
 type Origin = 'own' | 'blank' | 'foreign' | 'missing';

@@ -48,7 +48,7 @@ export const DAMAGE = {
     schema: wrongCrc,
     needs: 'crc',
     apply: (plan, wrong, context) =>
-      mapFrames(plan, context, 'no frame with another CRC', (frame) => {
+      mapFrames(plan, context, 'no frame whose CRC could be changed', (frame) => {
         const changed = context.framing.recheck?.(frame, (check) => wrongCheck(wrong, check, context));
         return changed?.some((byte, i) => byte !== frame[i]) ? changed : undefined;
       }),
@@ -58,13 +58,13 @@ export const DAMAGE = {
     does: 'Sends only the first n bytes of the frame. A negative number cuts n bytes off the end; 0 sends nothing.',
     schema: z.int({ error: 'a number of bytes to keep, or a negative number to cut' }),
     apply: (plan, length, context) =>
-      mapFrames(plan, context, 'no frame that is longer', (frame) =>
+      mapFrames(plan, context, 'no frame of this length', (frame) =>
         length < frame.length ? frame.slice(0, length) : undefined,
       ),
   }),
 
   extend: fault({
-    does: 'Sends n random bytes after the frame, or those of a hexadecimal text.',
+    does: 'Sends n random bytes, or the bytes given as hexadecimal text, after the frame.',
     schema: someBytes,
     apply(plan, what, context) {
       const added = bytesFor(countFrames(plan), context, what);
@@ -74,7 +74,7 @@ export const DAMAGE = {
   }),
 
   noise: fault({
-    does: 'Sends n random bytes, or those of a hexadecimal text, before the frame, or alone when there is no frame.',
+    does: 'Sends n random bytes, or the bytes given as hexadecimal text, before the frame, or alone when there is no frame.',
     schema: someBytes,
     apply(plan, what, context) {
       const frames = countFrames(plan);
@@ -89,18 +89,18 @@ export const DAMAGE = {
   }),
 
   drop: fault({
-    does: 'Loses n bytes at random, or the byte after the first `at` ones, as a UART does that is read too late.',
+    does: 'Drops n random bytes, or the byte after the first `at` bytes, like a UART that is read too late.',
     schema: z.union(
       [
         wholeNumber(1, MAX_EXACT, 'a number of bytes'),
-        section({ at: offset }, { at: 'How many bytes come before it.' }),
+        section({ at: offset }, { at: 'Number of bytes before it.' }),
       ],
       {
         error: 'a number of bytes, or {at: 5} for the one after the first five',
       },
     ),
     apply: (plan, lost, context) =>
-      mapFrames(plan, context, 'no frame that is longer', (frame) => {
+      mapFrames(plan, context, 'no frame of this length', (frame) => {
         if (typeof lost !== 'number' && lost.at >= frame.length) return undefined;
         const gone = new Set(typeof lost === 'number' ? pick(context, lost, frame.length) : [lost.at]);
         return frame.filter((_, i) => !gone.has(i));
@@ -108,13 +108,13 @@ export const DAMAGE = {
   }),
 
   insert: fault({
-    does: 'Puts n random bytes, or those of a hexadecimal text, inside the frame: at random, or after its first `at` bytes.',
+    does: 'Inserts n random bytes, or the bytes given as hexadecimal text, into the frame: at a random place, or after its first `at` bytes.',
     schema: z.union(
       [
         someBytes,
         section(
           { at: offset, bytes: someBytes },
-          { at: 'How many bytes come before them.', bytes: 'How many, or which.' },
+          { at: 'Number of bytes before them.', bytes: 'How many bytes, or the bytes themselves.' },
         ),
       ],
       {
@@ -126,7 +126,7 @@ export const DAMAGE = {
         typeof what === 'object' && 'bytes' in what ? what : { at: undefined, bytes: what };
       const added = bytesFor(countFrames(plan), context, bytes);
       if (!added) return NOT_CARRIED;
-      return mapFrames(plan, context, 'no frame that is longer', (frame) => {
+      return mapFrames(plan, context, 'no frame of this length', (frame) => {
         if (frame.length < 2 || (at ?? 0) >= frame.length) return undefined;
         const place = at ?? 1 + context.random.below(frame.length - 1);
         return concatBytes(frame.subarray(0, place), added(), frame.subarray(place));
@@ -135,7 +135,7 @@ export const DAMAGE = {
   }),
 
   junk: fault({
-    does: 'Sends n random bytes, or those of a hexadecimal text, in place of the frame. The device executes the request.',
+    does: 'Sends n random bytes, or the bytes given as hexadecimal text, in place of the frame. The device executes the request.',
     schema: someBytes,
     apply(plan, what, context) {
       const bytes = bytesFor(1, context, what);

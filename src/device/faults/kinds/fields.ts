@@ -18,20 +18,20 @@ const percent = numberFrom(0, 100, 'percent');
  */
 export const FIELDS = {
   unit: fault({
-    does: 'Sends another unit identifier. The CRC fits the frame that is sent.',
+    does: 'Sends a different unit identifier. The CRC is valid for the frame that is sent.',
     schema: wholeNumber(0, 255, 'a unit identifier'),
     apply: (plan, unitId, context) => changeFields(plan, context, 'no frame to change', () => ({ unitId })),
   }),
 
   function: fault({
-    does: 'Sends another function code. The CRC fits the frame that is sent.',
+    does: 'Sends a different function code. The CRC is valid for the frame that is sent.',
     schema: wholeNumber(0, 255, 'a function code'),
     apply: (plan, code, context) =>
       changePdu(plan, context, 'no frame to change', (pdu) => withByte(pdu, 0, code)),
   }),
 
   byteCount: fault({
-    does: 'Sends a wrong byte count. The data stay as they are, and the CRC fits the frame that is sent.',
+    does: 'Sends a wrong byte count. The data are unchanged, and the CRC is valid for the frame that is sent.',
     schema: wholeNumber(0, 255, 'a byte count'),
     apply: (plan, count, context) =>
       changePdu(plan, context, 'a response without a byte count', (pdu) =>
@@ -40,7 +40,7 @@ export const FIELDS = {
   }),
 
   values: fault({
-    does: 'Sends these words in place of the true ones, or each two of the true ones swapped ("swapped"). The frame is valid.',
+    does: 'Sends these words instead of the true ones, or swaps the true words in pairs ("swapped"). The frame is valid.',
     schema: z.union(
       [
         z.literal('swapped'),
@@ -62,7 +62,7 @@ export const FIELDS = {
   }),
 
   change: fault({
-    does: 'Alters this share of the data bytes, at least one. The frame is valid: only a client that checks values notices.',
+    does: 'Alters this share of the data bytes, at least one byte. The frame is valid, so only a client that checks values notices.',
     schema: z.union(
       [
         percent.transform((percent) => ({ percent, probability: 1 })),
@@ -75,7 +75,7 @@ export const FIELDS = {
     ),
     apply(plan, { percent, probability }, context) {
       const { random } = context;
-      if (random.next() >= probability) return 'spared this time, by its probability';
+      if (random.next() >= probability) return 'left unaltered this time, because of its probability';
       return changePdu(plan, context, 'no data to change', (pdu) => {
         const first = dataOffset(pdu);
         const length = pdu.length - first;
@@ -162,7 +162,7 @@ function otherWord(word: number, change: AnotherWord): number {
 /** Faults in the MBAP header of Modbus TCP (Messaging on TCP/IP V1.0b, 3.1.3). */
 export const HEADER = {
   transaction: fault({
-    does: 'Sends another transaction identifier (Modbus TCP): a number, that of this client’s previous reply, its own with the two bytes swapped, or one so much more or less ("+1").',
+    does: 'Sends a different transaction identifier (Modbus TCP): a number, the one of this client’s previous reply, the right one with its two bytes swapped, or the right one plus or minus a number ("+1").',
     schema: z.union(
       [
         z.enum(['previous', 'swapped'], { error: '"previous" or "swapped"' }),
@@ -177,7 +177,7 @@ export const HEADER = {
     apply(plan, change, context) {
       const wanted = change === 'previous' ? previousTransaction(context) : change;
       if (wanted === undefined) return 'no earlier reply to this client';
-      return changeFields(plan, context, 'no frame with another transaction identifier', (fields) => {
+      return changeFields(plan, context, 'no frame whose transaction identifier would change', (fields) => {
         const { transactionId: own } = fields;
         const transactionId = wanted === 'swapped' ? swapped(own) : otherWord(own, wanted);
         return transactionId === own ? undefined : { transactionId };
@@ -187,18 +187,18 @@ export const HEADER = {
 
   /** The faults that change a field make the header anew, so this fault comes after them. */
   mbap: fault({
-    does: 'Sends another protocol identifier or length in the MBAP header (Modbus TCP). Text with a sign ("+2") is added to the true value.',
+    does: 'Sends a different protocol identifier or length in the MBAP header (Modbus TCP). A number with a sign, as text ("+2"), is added to the true value.',
     schema: section({
       protocol: anotherWord('a protocol identifier').describe('Protocol identifier.').optional(),
       length: anotherWord('a length')
-        .describe('Number of bytes that are said to follow the length.')
+        .describe('Value of the length field: the number of bytes that should follow it.')
         .optional(),
     }).refine(({ protocol, length }) => protocol !== undefined || length !== undefined, {
       error: 'expected {protocol, length}, or one of them',
     }),
     needs: 'mbap',
     apply: (plan, { protocol = SAME, length = SAME }, context) =>
-      mapFrames(plan, context, 'no frame with another MBAP header', (frame) => {
+      mapFrames(plan, context, 'no frame whose MBAP header would change', (frame) => {
         if (frame.length < LENGTH_AT + 2) return undefined;
         const changed = frame.slice();
         setWord(changed, PROTOCOL_AT, otherWord(wordAt(frame, PROTOCOL_AT), protocol));

@@ -77,7 +77,7 @@ export const REPLIES = {
   }),
 
   stale: fault({
-    does: 'Sends the reply to this client’s previous request once more, byte for byte.',
+    does: 'Sends the reply to this client’s previous request again, byte for byte.',
     schema: z.literal(true, { error: 'true' }),
     apply: (plan, _, { previousReply }) =>
       previousReply ? withOneFrame(plan, previousReply) : 'no earlier reply to this client',
@@ -88,7 +88,7 @@ export const REPLIES = {
    * client wrote.
    */
   echo: fault({
-    does: 'Sends the bytes of the request right before the reply, like a two-wire adapter that receives what it sends; `{corrupt: 3}`, `{truncate: 5}` and the like spoil them before.',
+    does: 'Sends the bytes of the request right before the reply, like a two-wire adapter that receives what it sends. `{corrupt: 3}`, `{truncate: 5}` and similar faults damage this echo.',
     schema: echoSchema,
     apply(plan, spoilt, context) {
       const { framing, unitId, transactionId, requestPdu } = context;

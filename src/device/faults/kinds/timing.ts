@@ -17,19 +17,19 @@ export const TIMING = {
         duration().transform((ms) => ({ ms: [ms], jitter: 0 })),
         bounded(z.array(duration()).min(1), MAX_DELAYS, 'delays')
           .transform((ms) => ({ ms, jitter: 0 }))
-          .describe('The delays of one reply after the other, again and again.'),
+          .describe('The delays of successive replies. The list repeats.'),
         section({
           ms: duration().describe('How long to delay the reply.'),
           jitter: duration()
             .default(0)
-            .describe('Varies the delay at random, by up to this much in both directions.'),
+            .describe('Varies the delay at random, by up to this much in either direction.'),
         }).transform(({ ms, jitter }) => ({ ms: [ms], jitter })),
       ],
       { error: 'a number of milliseconds, 0 or more, a list of them, or {ms, jitter}' },
     ),
     apply(plan, { ms, jitter }, { random, turn }) {
       const [first, ...rest] = stepsOf(plan);
-      if (!first) return 'nothing is sent that could be late';
+      if (!first) return 'no reply to delay';
       // Before a rule is in force, its longest delay is tried.
       const planned = turn === 0 ? longest(ms) : (ms[(turn - 1) % ms.length] as number);
       const late = Math.max(0, planned + jitter * (2 * random.next() - 1));
@@ -38,23 +38,21 @@ export const TIMING = {
   }),
 
   early: fault({
-    does: 'Sends the reply at once, before t3.5 is over.',
+    does: 'Sends the reply at once, before t3.5 has passed.',
     schema: z.literal(true, { error: 'true' }),
     needs: 'turnaround',
     apply(plan) {
       const steps = stepsOf(plan);
-      return steps.length > 0 ? { kind: 'send', early: true, steps } : 'nothing is sent that could be early';
+      return steps.length > 0 ? { kind: 'send', early: true, steps } : 'no reply to send early';
     },
   }),
 
   coalesce: fault({
-    does: 'Holds the reply back until the next reply on its connection, and sends both in one segment (TCP). It is lost when the connection ends before that.',
+    does: 'Holds the reply back until the next reply on its connection, and sends both in one segment (TCP). The held reply is lost if the connection ends first.',
     schema: z.literal(true, { error: 'true' }),
     needs: 'stream',
     apply: (plan) =>
-      plan.kind === 'send' && countFrames(plan) > 0
-        ? { ...plan, coalesce: true }
-        : 'nothing is sent that could wait for the next reply',
+      plan.kind === 'send' && countFrames(plan) > 0 ? { ...plan, coalesce: true } : 'no reply to hold back',
   }),
 
   split: fault({

@@ -102,7 +102,7 @@ class Compiler {
   /** Compiles `other.voltage`, which is a name of two parts, not a property of an object. */
   #member({ computed, optional, object, property }: jsep.MemberExpression): Bind {
     if (computed || optional || object.type !== 'Identifier' || property.type !== 'Identifier') {
-      return this.#refuse('expected other.name, of another device, where a name has a dot or brackets');
+      return this.#refuse('a name with a dot or brackets must be other.name, a value of another device');
     }
     return this.#name(`${(object as jsep.Identifier).name}.${(property as jsep.Identifier).name}`);
   }

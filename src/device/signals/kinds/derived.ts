@@ -137,15 +137,19 @@ export const DERIVED = {
         integral: text('the name of the value to add up').optional(),
         per: duration(MIN_PERIOD).default(1000),
         every: duration(MIN_PERIOD).default(1000),
-        rollover: numberFrom(Number.MIN_VALUE, UNLIMITED, 'the value that is 0 again').optional(),
+        rollover: numberFrom(
+          Number.MIN_VALUE,
+          UNLIMITED,
+          'the value at which it starts again from 0',
+        ).optional(),
       },
       {
         from: 'The first value.',
-        perSecond: 'How much it counts in a second.',
+        perSecond: 'How much it counts per second.',
         integral: 'Or the name of a value to add up.',
-        per: 'The time in which the named value counts once, in ms: 1h makes kWh of kW.',
-        every: 'In which steps it is added up where its exact integral is not known, in ms.',
-        rollover: 'At this value it is 0 again.',
+        per: 'The unit of time of the integral, in ms: 1h turns kW into kWh.',
+        every: 'The size of a step where the exact integral is not known, in ms.',
+        rollover: 'At this value it starts again from 0.',
       },
     ).refine(({ perSecond, integral }) => (perSecond === undefined) !== (integral === undefined), {
       error: 'expected either perSecond or integral',
@@ -154,7 +158,7 @@ export const DERIVED = {
     doc: {
       entry: '`counter: {perSecond, from, rollover}`, `counter: {integral, per, every, from, rollover}`',
       value:
-        'counts up from `from` (default 0) by `perSecond`, or by the value named `integral` in each `per` (default 1s; with 1h kW become kWh); from `rollover` on it is 0 again. Where the named value has no exact integral, it is added up in steps of `every` (default 1s)',
+        'counts up from `from` (default 0): by `perSecond`, or by the value named `integral` in each `per` (default 1s; 1h turns kW into kWh). At `rollover` it starts again from 0. A named value without an exact integral is added up in steps of `every` (default 1s)',
     },
     needs: ({ integral }) => (integral === undefined ? [] : [integral]),
     start: ({ from, perSecond = 0, integral, per, every, rollover }, { named, pace }) => {
@@ -200,14 +204,14 @@ export const DERIVED = {
       {
         name: 'The value of the same device that is followed.',
         after: 'How much later, in ms.',
-        slew: 'How much it changes in a second at most.',
+        slew: 'The largest change per second.',
       },
     ),
     fits: 'numbers and bits',
     doc: {
       entry: '`follows: {name, after, slew}`',
       value:
-        'follows the value `name` of the same device, delayed by `after` (default 0), and by at most `slew` per second. Clients write the value `name`, or it follows another value itself',
+        'follows the value `name` of the same device, delayed by `after` (default 0) and changing by at most `slew` per second. Clients write the value `name`, or it follows another value itself',
     },
     needs: ({ name }) => [name],
     start: ({ name, after, slew }) => {

@@ -38,15 +38,15 @@ export const OUTSIDE = {
         topic: 'The topic of the broker.',
         json: 'The path to the number in a payload that is JSON.',
         scale: 'The value is the number times this.',
-        start: 'The value until the first number came.',
-        stale: 'Not available when nothing came for this time, in ms.',
+        start: 'The value until the first number arrives.',
+        stale: 'Not available when nothing has arrived for this time, in ms.',
       },
     ),
     fits: 'numbers and bits',
     doc: {
       entry: '`mqtt: {topic, json, scale, start, stale}`',
       value:
-        'the newest number that came on a topic of the [MQTT broker](mqtt.md), times `scale`; `json` is the path to it in a payload that is JSON; `start` (default 0) until the first one came. With `stale`, the value is not available when nothing came for that time',
+        'the newest number on a topic of the [MQTT broker](mqtt.md), times `scale`. `json` is the path to it in a payload that is JSON. The value is `start` (default 0) until the first number arrives. With `stale`, it is not available when nothing has arrived for that time',
     },
     goesStale: ({ stale }) => stale !== undefined,
     start({ topic, json = [], scale, start, stale }) {

@@ -26,19 +26,19 @@ const playing = {
   speed: numberFrom(0, 1_000_000, 'a speed').default(1),
 };
 const playingNotes = {
-  loop: 'Whether it begins again at the end.',
-  speed: 'How many times as fast it is played.',
+  loop: 'Whether it starts again at the end.',
+  speed: 'How many times as fast to play it.',
 };
 
 /** The most characters of a recording that stands in the file. */
 const MAX_RECORDED = 512 * 1024;
 
-const RECORDED = 'times in seconds with the values from then on, as in "0 230, 1.5 231, 60"';
+const RECORDED = 'times in seconds, each with the value from then on, as in "0 230, 1.5 231, 60"';
 
 const recordedValues = z
   .string({ error: RECORDED })
   .max(MAX_RECORDED, {
-    error: `at most ${MAX_RECORDED} characters; a longer recording is a file for playback`,
+    error: `at most ${MAX_RECORDED} characters; put a longer recording into a file, for playback`,
   })
   .transform((text, context) => {
     const read = readValues(text);
@@ -61,7 +61,7 @@ export const PLANNED = {
       {
         from: 'The first value.',
         to: 'The last value.',
-        over: 'The time from one to the other, in ms.',
+        over: 'The time from `from` to `to`, in ms.',
         then: 'What comes then.',
       },
     ),
@@ -69,7 +69,7 @@ export const PLANNED = {
     doc: {
       entry: '`ramp: {from, to, over, then}`',
       value:
-        'a straight line; `then: hold` (the default) stays at the end, `repeat` begins again, `bounce` goes back the same way',
+        'a straight line; `then: hold` (the default) stays at the end, `repeat` starts again, `bounce` goes back the same way',
     },
     start: ({ from, to, over, then }) => ({
       valueAt: (time) => from + (to - from) * positionAt(time / over, then),
@@ -85,14 +85,14 @@ export const PLANNED = {
       .array(
         section(
           { value: number, for: duration(MIN_PERIOD).optional() },
-          { value: 'The value of the step.', for: 'How long it lasts, in ms. Without it, for ever.' },
+          { value: 'The value of the step.', for: 'How long it lasts, in ms (default: forever).' },
         ),
         {
           error: 'a list of steps, as in [{value: 1, for: 20s}, {value: 0, for: 1m}]',
         },
       )
       .min(1, { error: 'at least one step' })
-      .max(MAX_STEPS, { error: `at most ${MAX_STEPS} steps; a longer list is a file for playback` })
+      .max(MAX_STEPS, { error: `at most ${MAX_STEPS} steps; put a longer list into a file, for playback` })
       .superRefine((list, context) => {
         list.slice(0, -1).forEach((step, i) => {
           if (step.for !== undefined) return;
@@ -103,7 +103,7 @@ export const PLANNED = {
     fits: 'numbers and bits',
     doc: {
       entry: '`steps: [{value, for}, …]`',
-      value: 'one value after the other, again and again; a last step without `for` lasts forever',
+      value: 'one value after another, repeated; a last step without `for` lasts forever',
     },
     start: staircase,
   }),
@@ -127,7 +127,7 @@ export const PLANNED = {
     doc: {
       entry: '`playback: {file, column, time, loop, speed}`',
       value:
-        'the values of a column of a CSV file, each from the time (seconds, or ISO 8601) in its column `time` on; holds the last one, or begins again with `loop: true`; `speed: 10` plays ten times as fast',
+        'the values in a column of a CSV file, each from the time in the column `time` on (seconds, or ISO 8601). At the end it holds the last value, or starts again with `loop: true`. `speed: 10` plays ten times as fast',
     },
     plays: ({ file, time, column }) => ({ file, time, column }),
     start: (parameters, context) => player(parameters, context.trackOf(parameters)),
@@ -137,7 +137,7 @@ export const PLANNED = {
     schema: section(
       { values: recordedValues, ...playing },
       {
-        values: 'Each time in seconds and the value from then on, as in 0 230, 1.5 231, 60.',
+        values: 'Times in seconds, each with the value from then on, as in 0 230, 1.5 231, 60.',
         ...playingNotes,
       },
     ),
@@ -145,7 +145,7 @@ export const PLANNED = {
     doc: {
       entry: '`recorded: {values: "0 230, 1.5 231, 60", loop, speed}`',
       value:
-        'the same with the recording in the file itself: each time in seconds and the value from then on; a last time without a value is the end. [learn](learn.md#as-recorded) writes it',
+        'the same, with the recording in this file: times in seconds, each with the value from then on. A last time without a value is the end. [learn](learn.md#as-recorded) writes such recordings',
     },
     start: ({ values, ...how }) => player(how, values),
   }),

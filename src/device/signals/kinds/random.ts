@@ -10,7 +10,7 @@ export const RANDOM = {
       { around: number, amplitude: number, every: duration(MIN_PERIOD).default(100) },
       {
         around: 'The middle.',
-        amplitude: 'The most that a value is away from it.',
+        amplitude: 'The largest distance from `around`.',
         every: 'How often there is a new value, in ms.',
       },
     ),
@@ -37,7 +37,7 @@ export const RANDOM = {
         step: 'The largest step.',
         min: 'The lower end.',
         max: 'The upper end.',
-        every: 'The time of a step, in ms.',
+        every: 'The time between steps, in ms.',
       },
     ).refine(({ min, max }) => min <= max, { path: ['max'], error: 'expected max to be at least min' }),
     fits: 'numbers',

@@ -39,7 +39,7 @@ const waveShape = {
 };
 
 const ABOUT_WAVE = {
-  period: 'The time of a cycle, in ms.',
+  period: 'The length of a cycle, in ms.',
   amplitude: 'From the middle to a peak.',
   offset: 'The middle.',
   phase: 'Where the first cycle begins, in degrees.',

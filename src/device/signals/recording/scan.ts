@@ -190,7 +190,7 @@ function readRow(line: string, { separator, time, value }: Columns): Result<Reco
   const valueCell = cells[value] ?? '';
   const ms = readTime(timeCell);
   if (ms === undefined)
-    return failure(`expected a time in seconds or as in 2024-12-31T23:59:59Z, got ${quote(timeCell)}`);
+    return failure(`expected a time in seconds or such as 2024-12-31T23:59:59Z, got ${quote(timeCell)}`);
   const number = readNumber(valueCell);
   return number === undefined
     ? failure(`expected a number, got ${quote(valueCell)}`)

@@ -20,7 +20,7 @@ export function readValues(text: string): Result<Track> {
     const time = Math.round(Number(seconds) * 1e6) / 1000;
     const before = times.at(-1);
     const isRead = Number.isFinite(time) && Number.isFinite(Number(value ?? 0));
-    if (!isRead || end !== undefined) return failure(`${quote(piece.trim())} is no time with a value`);
+    if (!isRead || end !== undefined) return failure(`${quote(piece.trim())} is not a time with a value`);
     if (before === undefined ? time !== 0 || value === undefined : time <= before)
       return failure(
         `${quote(piece.trim())} is not ${before === undefined ? 'a value from 0 on' : 'after the time before it'}`,

@@ -113,5 +113,5 @@ function decisionsIn({ columns, base, table }: ImportExtras): string[] {
     ...(base === undefined ? [] : [`--base ${base}`]),
     ...(table === undefined ? [] : [`--table ${table}`]),
   ];
-  return options.length === 0 ? [] : [`decided by who imported it: ${options.join(' ')}`];
+  return options.length === 0 ? [] : [`options of the import: ${options.join(' ')}`];
 }

@@ -185,7 +185,10 @@ export class TableReader {
     const number =
       style.numbersFrom === undefined ? undefined : numbered(written, style.numbersFrom, style.haveSix);
     if (style.numbersFrom !== undefined && !number)
-      this.#note(row, `${written.number} is no register number, so it is taken as on the wire`);
+      this.#note(
+        row,
+        `${written.number} is not a register number, so it is taken as the address on the wire`,
+      );
     const address = number?.address ?? written.number - (this.#extras.base === '1' ? 1 : 0);
     const text = written.isString ? 'string' : this.#text.of(row, 'type');
     const words =
@@ -210,7 +213,10 @@ export class TableReader {
     // For a bit of a register, the address is that of the register.
     const part = isInBits || (bit === undefined && data.type !== 'bit') ? undefined : `bit ${bit ?? 0}`;
     if (part !== undefined && bit === undefined) {
-      this.#note(row, `${this.#called(row)} is a bit of a register, and no column says which: bit 0`);
+      this.#note(
+        row,
+        `${this.#called(row)} is a bit of a register, and no column says which, so it is bit 0`,
+      );
     }
     if (data.rest !== undefined && !isInBits)
       for (let i = 1; i <= data.rest; i++)
@@ -254,7 +260,7 @@ export class TableReader {
   #unknown(row: CsvRow, text: string, length = 1): DataType {
     // A length that no read can have is none: a table with 1e9 there must not be served register by register.
     const words = Number.isInteger(length) && length >= 1 && length <= MAX_REGISTERS_READ ? length : 1;
-    const what = text === '' ? `no type for ${words} registers` : `type ${quote(text)}: not known`;
+    const what = text === '' ? `no type for ${words} registers` : `type ${quote(text)} is not known`;
     this.#note(row, `${what}, so ${words === 1 ? 'a plain register is' : 'plain registers are'} served`);
     return { type: 'uint16', rest: words - 1 };
   }
@@ -270,7 +276,7 @@ export class TableReader {
     const count = Number(/^\D*[[(](\d{1,3})[\])]$/.exec(type)?.[1]);
     if (next === undefined || next - address !== count || count < 2) return undefined;
     if (dataTypeOf(type, undefined)?.type !== 'string') return undefined;
-    this.#note(row, `type ${quote(type)}: ${count} registers, because the next address is ${count} further`);
+    this.#note(row, `type ${quote(type)}: ${count} registers, because the next address is ${count} higher`);
     return count;
   }
 
@@ -318,7 +324,7 @@ export class TableReader {
   }
 
   #stringLength(row: CsvRow, length: number | undefined): number {
-    if (length === undefined) this.#note(row, 'a string without a length: 1 register');
+    if (length === undefined) this.#note(row, 'a string without a length is served as 1 register');
     return Math.max(1, length ?? 1);
   }
 
@@ -338,7 +344,7 @@ export class TableReader {
     const text = this.#text.of(row, 'access');
     const access = text === '' ? byFunction : accessOf(text);
     if (access === undefined)
-      this.#note(row, `access ${quote(text)}: not known, so clients may only read it`);
+      this.#note(row, `access ${quote(text)} is not known, so clients can only read it`);
     // Clients have no function that writes these two tables.
     return access === true && table !== 'discrete' && table !== 'input';
   }
@@ -352,8 +358,8 @@ export class TableReader {
       value: this.#inUnits
         ? 'in the unit of the value'
         : 'as stored, before the scale; --defaults units reads it in the unit',
-      min: 'a limit of what clients may write, and the value is in the middle',
-      max: 'a limit of what clients may write, and the value is in the middle',
+      min: 'a limit for what clients may write; the initial value is halfway between the limits',
+      max: 'a limit for what clients may write; the initial value is halfway between the limits',
       words: this.#countsBytes ? 'bytes' : 'registers',
       slave: 'the unit identifier',
       unit: 'the unit of the value',
@@ -388,8 +394,8 @@ export class TableReader {
     const { of } = this.#columns;
     const isTold = of.has('table') || style.numbersFrom !== undefined || this.#extras.table || this.#titled();
     const defaults = [
-      ...(isTold ? [] : ['no column says the table: holding registers, and coils for bits']),
-      ...(of.has('type') ? [] : ['no column says the type: uint16']),
+      ...(isTold ? [] : ['no column says which table: holding registers, and coils for bits']),
+      ...(of.has('type') ? [] : ['no column says which type: uint16']),
     ];
     return [...used, ...unused.map(({ header }) => `column ${quote(header)}: not used`), ...defaults];
   }

@@ -84,7 +84,10 @@ export function modelEntry(
     return undefined;
   }
   if (length !== undefined && end - 2 !== length)
-    collector.note(location, `model ${model.id} is ${length} registers long there, ${end - 2} here`);
+    collector.note(
+      location,
+      `model ${model.id} is ${length} registers long in the dump, but ${end - 2} here`,
+    );
   const kept: Record<string, unknown> = {};
   for (const { point, name, paths } of pointsOf(model, repeat)) {
     const value = values.get(name);
@@ -93,7 +96,7 @@ export function modelEntry(
     if (value === null) {
       // A point without a value is not available, but these two kinds would get a default value.
       if (point.type === 'sunssf' && isScaleFactor(model, point.name)) {
-        note('not available there; here it is 0');
+        note('not available in the dump; here it is 0');
         kept[name] = 0;
       }
       if (model.id === COMMON_MODEL && COMMON_TEXTS.includes(name)) kept[name] = '';
@@ -357,7 +360,7 @@ export function readJsonDump(models: readonly unknown[], collector: Collector): 
           if (before !== parts.length)
             collector.note(
               place,
-              `${inner.name} is there ${parts.length} times; here ${before} times, as before`,
+              `${inner.name} occurs ${parts.length} times; here ${before} times, as in the model before`,
             );
         }
         parts.forEach((part, n) => {

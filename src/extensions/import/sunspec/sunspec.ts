@@ -80,7 +80,7 @@ function readDefinition(
   const checked = at.check(definition) as SunspecModel | undefined;
   if (!checked) {
     const [first] = at.findings.listed.map(({ path, message }) => ({ path: pathText(path), message }));
-    return failure(first ? formatProblems('the model', [first]) : 'expected a model of SunSpec');
+    return failure(first ? formatProblems('the model', [first]) : 'expected a SunSpec model');
   }
   const common = findSunspecModel(COMMON_MODEL);
   const models = checked.id === COMMON_MODEL || !common.ok ? [checked] : [common.value, checked];
@@ -112,7 +112,7 @@ export function isSunspec(text: string): boolean {
 export function importSunspec(text: string, device: string): Result<Imported> {
   const collector = new Collector();
   if (!/^\s*\{/.test(text)) {
-    if (!isTextDump(text)) return failure('expected a model of SunSpec, or a dump of models');
+    if (!isTextDump(text)) return failure('expected a SunSpec model, or a dump of models');
     const { models, areRaw } = readTextDump(text, collector);
     return imported('a dump of SunSpec models', models, areRaw, device, collector);
   }
@@ -140,7 +140,7 @@ function importDefinition(data: unknown, device: string): Result<Imported> {
   return success({
     what: `SunSpec model ${id}, ${name}`,
     preview: [
-      'no point has a value: set those that a client needs, or write sunspec: [1, …] for models that are published',
+      'no point has a value: set those that a client needs, or write sunspec: [1, …] for published models',
     ],
     lines: [{ original: '', devices: [{ unit: 1, name: device, values: [], whole }] }],
     notes: [],

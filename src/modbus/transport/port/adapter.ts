@@ -132,7 +132,7 @@ function usbAdapter(driver: string | undefined, entry: string): Adapter {
     fifoCharacters: SHORT_FIFO,
     latencyMs,
     ...(latencyMs > 1 && {
-      hint: `its latency timer is ${latencyMs} ms; a udev rule with ATTR{latency_timer}="1" makes it quicker`,
+      hint: `its latency timer is ${latencyMs} ms; a udev rule with ATTR{latency_timer}="1" reduces it`,
     }),
   };
 }

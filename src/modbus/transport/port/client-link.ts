@@ -36,7 +36,7 @@ export function createClientLink(link: string, target: string): string | undefin
     else return refusal(link, present) ?? replace(link, target);
     return undefined;
   } catch (error) {
-    return `${link}: the link to the virtual line can't be made: ${(error as Error).message}`;
+    return `${link}: the link to the virtual line can't be created: ${(error as Error).message}`;
   }
 }
 
@@ -103,12 +103,12 @@ function targetOf(link: string): string | undefined {
 function refusal(link: string, present: Stats): string | undefined {
   if (targetOf(link) === undefined) {
     const kind = present.isSymbolicLink() ? 'a link that this program did not make' : 'not a symbolic link';
-    return `${link}: exists and is ${kind}, so it is not replaced by the virtual line's; choose another name or remove it`;
+    return `${link}: exists and is ${kind}, so the virtual line does not replace it; choose another name or remove it`;
   }
   if (!isServed(link, present)) return undefined;
   const pid = servingProcess(link);
   const server = pid === undefined ? 'another process serves' : `process ${pid} serves`;
-  return `${link}: leads to a line that ${server}, so it is left alone; end that process first or choose another name`;
+  return `${link}: points to a line that ${server}, so it is not replaced; stop that process first or choose another name`;
 }
 
 /**

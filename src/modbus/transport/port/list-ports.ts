@@ -173,7 +173,7 @@ export function consoleHint(path: string, root = '/', { isLinux } = HERE): strin
   const configured = consolesOf(smallText(join(root, 'proc/cmdline')) ?? '');
   const parameter = configured.find((device) => device === name || basename(alias(device, root)) === name);
   if (!active.includes(name) && parameter === undefined) return undefined;
-  return `the kernel console is on this port; take console=${parameter ?? name} off the kernel command line, and see that no login waits there`;
+  return `the kernel console is on this port; remove console=${parameter ?? name} from the kernel command line, and make sure that no login prompt runs there`;
 }
 
 /**

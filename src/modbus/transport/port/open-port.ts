@@ -55,7 +55,7 @@ function makeDefaultDirectory(): string | undefined {
       ? undefined
       : `${path}: belongs to another user (${owner}), so virtual lines have no links there`;
   } catch (error) {
-    return `${path}: can't be made: ${(error as Error).message}`;
+    return `${path}: can't be created: ${(error as Error).message}`;
   }
 }
 
@@ -84,7 +84,7 @@ export function linkOf({ link, name }: SerialSettings): string {
 async function openReal(settings: SerialSettings, listener: PortListener): Promise<OpenResult> {
   const { path } = settings;
   return isClientSide(portBehind(path) ?? path)
-    ? { ok: false, error: `${path}: is where clients open a virtual line of this program` }
+    ? { ok: false, error: `${path}: is the client end of one of this program's virtual lines` }
     : openRealPort(settings, listener);
 }
 

@@ -166,7 +166,7 @@ const WRITE_QUEUE_LIMIT = 65_536;
 
 /** Says why a port is given up when too many bytes wait for it; undefined while more may wait. */
 function overfull(waiting: number): string | undefined {
-  return waiting > WRITE_QUEUE_LIMIT ? `takes no more bytes, ${waiting} are waiting` : undefined;
+  return waiting > WRITE_QUEUE_LIMIT ? `accepts no more bytes; ${waiting} are waiting` : undefined;
 }
 
 /**

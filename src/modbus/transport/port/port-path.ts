@@ -35,7 +35,7 @@ export function deviceBehind(path: string, { rdev, ino }: Stats): PortDevice {
     whyGone() {
       const now = statOf(path);
       if (!now.ok) return 'vanished';
-      return now.value.rdev === rdev && now.value.ino === ino ? undefined : 'is another device now';
+      return now.value.rdev === rdev && now.value.ino === ino ? undefined : 'is now a different device';
     },
   };
 }
@@ -54,7 +54,8 @@ function checkFile(path: string): Result<Stats> {
   const stats = statOf(path);
   if (!stats.ok) return stats;
   if (stats.value.isDirectory()) return failure('is a directory, not a serial port');
-  if (!stats.value.isCharacterDevice()) return failure('is not a character device, so it is no serial port');
+  if (!stats.value.isCharacterDevice())
+    return failure('is not a character device, so it is not a serial port');
   const { major, minor } = deviceNumber(stats.value.rdev);
   const subsystem = realPathOf(`/sys/dev/char/${major}:${minor}/subsystem`);
   if (subsystem !== undefined && basename(subsystem) !== 'tty') {
@@ -68,7 +69,7 @@ function statOf(path: string): Result<Stats> {
     const stats = statSync(path, { throwIfNoEntry: false });
     return stats ? success(stats) : failure('does not exist; modbus-sim ports lists the serial ports');
   } catch (error) {
-    return failure(`can't be looked at: ${(error as Error).message}`);
+    return failure(`can't be accessed: ${(error as Error).message}`);
   }
 }
 

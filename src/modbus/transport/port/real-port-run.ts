@@ -105,7 +105,7 @@ export async function openExclusively(
   const { path, baudRate, dataBits, parity, stopBits } = settings;
   const holder = lockHolder(path);
   if (holder?.pid === process.pid) return failure('is in use by another line of this program');
-  if (holder) return failure(`is in use by ${holder.name} (process ${holder.pid}); end it first`);
+  if (holder) return failure(`is in use by ${holder.name} (process ${holder.pid}); stop it first`);
   let module: { SerialPort: typeof SerialPort };
   try {
     ({ default: module } = await import('serialport'));
@@ -140,15 +140,18 @@ export function explainOpenError(text: string): string {
     [/permission denied/i, 'permission denied; add the user to the group dialout and log in again'],
     [
       /operation not permitted/i,
-      "forbidden by the service's device policy, whatever the port's mode. systemd allows only devices named by DeviceAllow= whose driver was loaded when the service started: restart the service after the first plug",
+      "forbidden by the service's device policy, whatever the port's mode. systemd allows only devices named by DeviceAllow= whose driver was loaded when the service started: restart the service after plugging the adapter in for the first time",
     ],
     // The texts of serialport for Windows.
-    [/access denied/i, 'is in use by another program; end it first'],
+    [/access denied/i, 'is in use by another program; stop it first'],
     [/file not found/i, 'does not exist; modbus-sim ports lists the serial ports'],
-    [/parameter is incorrect|error code 87$/i, 'has a driver that does not take these settings'],
-    [/error code (31|121|433|1167)$/i, 'has an adapter that does not answer; plug it in again'],
-    [/cannot lock|resource busy|temporarily unavailable/i, 'is in use by another program; end it first'],
-    [/inappropriate ioctl/i, 'is not a terminal device, so it is no serial port'],
+    [/parameter is incorrect|error code 87$/i, 'has a driver that does not accept these settings'],
+    [
+      /error code (31|121|433|1167)$/i,
+      'has an adapter that does not respond; unplug it and plug it in again',
+    ],
+    [/cannot lock|resource busy|temporarily unavailable/i, 'is in use by another program; stop it first'],
+    [/inappropriate ioctl/i, 'is not a terminal device, so it is not a serial port'],
     [/input\/output error|no such device/i, 'has no UART or adapter behind it'],
   ];
   const known = explanations.find(([pattern]) => pattern.test(message));

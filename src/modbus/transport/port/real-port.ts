@@ -86,7 +86,7 @@ function letGoOfBus(
   const fd = port.port?.fd ?? -1;
   setRts(libc, fd, listening);
   const unkept = listening === 'high' ? keepLinesOnClose(libc, fd) : undefined;
-  return unkept && `RTS goes to its level for sending when the port is closed (${unkept})`;
+  return unkept && `RTS switches to its sending level when the port is closed (${unkept})`;
 }
 
 interface Prepared {
@@ -194,7 +194,7 @@ function applySettings(
   const found = parseTermios2(bytes);
   const difference = settingsDifference(wanted, found);
   if (difference !== undefined) {
-    const error = `the driver did not take the settings: wanted ${difference.wanted}, found ${difference.found}`;
+    const error = `the driver did not accept the settings: wanted ${difference.wanted}, found ${difference.found}`;
     return { ok: false, error };
   }
   return { ok: true, settings: describeSettings(found), parityMarks, notes };
@@ -221,5 +221,5 @@ function whyUnmarked(loaded: LibcResult, fd: number): string | undefined {
   // Half of this setting would be worse than nothing: bytes would be taken for marks, or marks for bytes.
   if (typeof after !== 'number' && hasParityMarks(after)) return undefined;
   changeTermios2(libc, fd, () => before);
-  return 'the driver did not take PARMRK and INPCK';
+  return 'the driver did not accept PARMRK and INPCK';
 }

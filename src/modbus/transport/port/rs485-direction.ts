@@ -252,10 +252,10 @@ function enableKernelMode(
   const difference = mode && rs485Difference(wanted, mode);
   if (mode !== undefined && difference === undefined) return { ok: true, mode, restore };
   restore();
-  const { wanted: asked, found } = difference ?? { wanted: 'it', found: 'nothing, it can not be read back' };
+  const { wanted: asked, found } = difference ?? { wanted: 'it', found: "nothing (it can't be read back)" };
   return {
     ok: false,
-    error: `the driver did not take the RS-485 mode: wanted ${asked}, found ${found}; ask for what it has, or for rs485: {mode: rts}`,
+    error: `the driver did not accept the RS-485 mode: wanted ${asked}, found ${found}; configure what it supports, or rs485: {mode: rts}`,
   };
 }
 
@@ -272,7 +272,7 @@ function explain(negativeErrno: number): string {
     name === 'ENOTTY'
       ? 'this driver has no RS-485 mode'
       : `this driver refuses the RS-485 mode that was asked for (${name})`;
-  return `${why}; use an adapter that switches by itself (rs485: {mode: auto}), or rs485: {mode: rts}`;
+  return `${why}; use an adapter that switches direction on its own (rs485: {mode: auto}), or rs485: {mode: rts}`;
 }
 
 /** Returns the fact about a port on which the kernel switches. */
@@ -313,7 +313,7 @@ export function openDirection(
       return { ok: true, direction: byItself('not known whether the kernel switches') };
     return {
       ok: false,
-      error: `rs485: {mode: ${settings.mode}} is not possible: ${loaded.error}; use an adapter that switches by itself (rs485: {mode: auto})`,
+      error: `rs485: {mode: ${settings.mode}} is not possible: ${loaded.error}; use an adapter that switches direction on its own (rs485: {mode: auto})`,
     };
   }
   const { libc } = loaded;
@@ -329,7 +329,7 @@ export function openDirection(
     return {
       ok: true,
       direction: found?.enabled
-        ? byKernel(`${describeKernelSwitching(found)}, as it was set before this program came`)
+        ? byKernel(`${describeKernelSwitching(found)}, as it was set before this program started`)
         : byItself('the RS-485 mode of the kernel is off'),
     };
   }
@@ -339,7 +339,7 @@ export function openDirection(
   }
   const lines = libc.ioctl(fd, TIOCMGET, new Uint8Array(4));
   if (lines < 0) {
-    const error = `rs485: {mode: rts} is not possible, this port has no modem lines (TIOCMGET: ${getSystemErrorName(lines)}); use an adapter that switches by itself (rs485: {mode: auto})`;
+    const error = `rs485: {mode: rts} is not possible, this port has no modem lines (TIOCMGET: ${getSystemErrorName(lines)}); use an adapter that switches direction on its own (rs485: {mode: auto})`;
     return { ok: false, error };
   }
   return { ok: true, direction: byRts(settings) };
@@ -367,7 +367,7 @@ export function rtsWhileListening(
 
 function byItself(known: string): Rs485Direction {
   return {
-    text: `the adapter by itself, if there is something to switch (${known})`,
+    text: `the adapter itself, if the bus needs switching (${known})`,
     noBreak: undefined,
     mustDrain: false,
   };
@@ -384,7 +384,7 @@ function byKernel(text: string): Rs485Direction {
 
 function byRts(settings: RtsSwitching): Rs485Direction {
   return {
-    text: `this program switches: ${describeSwitching(settings)}; it lets go of the bus late, by milliseconds when the machine is busy, so it is the last resort`,
+    text: `this program switches: ${describeSwitching(settings)}. It releases the bus late, by milliseconds when the machine is busy, so use it only as a last resort`,
     rts: settings,
     noBreak: undefined,
     mustDrain: true,

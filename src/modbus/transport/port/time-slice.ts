@@ -74,6 +74,6 @@ export function timeSliceText(slice: TimeSlice): string {
     case 'short':
       return `normal class, time slices of ${Number(SLICE_NS) / 1e6} ms`;
     case 'usual':
-      return `normal class, time slices of the kernel: ${slice.reason}`;
+      return `normal class, default time slices of the kernel: ${slice.reason}`;
   }
 }

@@ -37,7 +37,7 @@ const LEFTOVER_CHECK = 100;
 /** The clients' sides of the virtual lines that are open. */
 const clientSides = new Set<string>();
 
-/** Tells whether this path, without links, is where clients open a virtual line of this program. */
+/** Tells whether this path, without links, is the client end of one of this program's virtual lines. */
 export function isClientSide(path: string): boolean {
   return clientSides.has(path);
 }
@@ -158,7 +158,7 @@ const virtualFacts: PortFacts = {
   settings: undefined,
   lowLatency: undefined,
   parityMarks: false,
-  direction: 'nothing to switch, a virtual line has no driver',
+  direction: 'nothing to switch: a virtual line has no driver',
 };
 
 /** Writes to the client, with the rule for bytes that nobody reads (see `openVirtualPort`). */

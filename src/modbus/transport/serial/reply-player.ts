@@ -106,7 +106,7 @@ export class ReplyPlayer {
    * replies.
    */
   turnedAway(): void {
-    this.#replace('the client has asked another unit');
+    this.#replace('the client has sent a request to another unit');
   }
 
   #replace(reason: string): void {

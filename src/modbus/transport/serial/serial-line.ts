@@ -79,7 +79,7 @@ export class SerialLine implements Transport, SerialSide, PortListener {
   }
 
   async start({ waits = false } = {}): Promise<TransportStart> {
-    if (this.#state.kind !== 'stopped') return { ok: false, error: 'this line is started already' };
+    if (this.#state.kind !== 'stopped') return { ok: false, error: 'this line has already been started' };
     const opened = await this.#open(this.#settings, this);
     if (!opened.ok) {
       if (waits) {

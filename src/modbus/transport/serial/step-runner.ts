@@ -180,7 +180,7 @@ export class StepRunner {
     const { port, timing } = this.#options;
     const achievedAt = this.#clock.now();
     this.#wireFreeAt = achievedAt + ms;
-    const reason = port.sendBreak ? await port.sendBreak(ms) : 'this port has no break';
+    const reason = port.sendBreak ? await port.sendBreak(ms) : "this port can't send a break";
     const endedAt = this.#clock.now();
     this.#wireFreeAt = endedAt;
     if (reason !== undefined) {

@@ -42,7 +42,7 @@ const MAX_WAITING = 64;
 
 /** Why a connection is not served though the line has room. */
 export const NO_DESCRIPTORS =
-  'nearly as many files and sockets are open as this process may have (ulimit -n)';
+  'this process has almost reached its limit of open files and sockets (ulimit -n)';
 
 /** How events and requests name a client. */
 export interface ClientIdentity {
@@ -142,17 +142,21 @@ export class ClientList {
     const { size } = this.#clients;
     const isFull = size >= maxClients;
     if (!isFull && (descriptors === 'free' || (descriptors === 'scarce' && size === 0))) return true;
-    const mayWait = this.mayWait(descriptors) ? ': not answered until one ends' : '';
+    const mayWait = this.mayWait(descriptors) ? '; it is not answered until one ends' : '';
     const why = isFull ? '' : `; ${NO_DESCRIPTORS}`;
     const refuse = (text: string) => {
       this.turnAway(newcomer, 'limit', text + why);
       return false;
     };
     if (size === 0) return refuse(`no room for a client${mayWait}`);
-    if (whenFull !== 'evict') return refuse(`all ${size} ${this.#noun} are taken${mayWait}`);
+    if (whenFull !== 'evict') return refuse(`all ${size} ${this.#noun} are in use${mayWait}`);
     const idle = leastUseful(this.#clients);
     if (idle === undefined) return refuse(`all ${size} ${this.#noun} have replies pending`);
-    this.reject(idle, 'limit', `the oldest idle of ${size} ${this.#noun} made room for a new one${why}`);
+    this.reject(
+      idle,
+      'limit',
+      `the longest-idle of ${size} ${this.#noun} was closed to make room for a new one${why}`,
+    );
     return true;
   }
 

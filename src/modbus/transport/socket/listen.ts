@@ -38,7 +38,7 @@ export function boundedLookup(find: LookupFunction, limitMs = LOOK_UP_MS): Looku
     const key = [host, options.family, options.hints, options.all].join(' ');
     const shared = underWay.get(key);
     if (!shared && underWay.size >= MOST_NAMES) {
-      const text = `${MOST_NAMES} names are being looked up already`;
+      const text = `${MOST_NAMES} host names are already being looked up`;
       process.nextTick(() => found(Object.assign(new Error(text), { code: 'EAI_AGAIN' }), ''));
       return;
     }
@@ -126,7 +126,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Reasons to pass to `cannotListen`. */
 export const STOPPED = 'stopped while opening';
-export const ALREADY_OPEN = 'this line already does';
+export const ALREADY_OPEN = 'this line already listens there';
 export const NO_PORT = 'expected a port from 0 to 65535';
 
 export function isPort(port: number): boolean {

@@ -106,7 +106,9 @@ export class TcpBinding implements Binding {
       return;
     }
     if (isSpent || handshakes.count >= settings.maxClients) {
-      handshakes.abortOldest(`the oldest of ${handshakes.count} handshakes made room for a new one`);
+      handshakes.abortOldest(
+        `the oldest of ${handshakes.count} TLS handshakes was ended to make room for a new one`,
+      );
     }
     handshakes.begin(accepted.raw, (handshake) => {
       // Only now may the connection take the place of another: anybody can begin a handshake.

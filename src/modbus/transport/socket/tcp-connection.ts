@@ -20,7 +20,7 @@ const MAX_UNSENT_BYTES = 64 * 1024;
  */
 const MAX_PER_TURN = 16;
 
-const CLOSED_BY_PLAN = 'closed as the reply plan said';
+const CLOSED_BY_PLAN = 'closed by the reply plan';
 
 interface TcpConnectionOptions {
   readonly identity: ClientIdentity;

@@ -22,7 +22,7 @@ const ENCRYPTED = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED
 
 const READ_ERRORS: Readonly<Record<string, string>> = {
   ENOENT: 'does not exist',
-  EACCES: 'may not be read by this user',
+  EACCES: "can't be read by this user",
   EISDIR: 'is a directory',
 };
 
@@ -180,7 +180,7 @@ const TOO_OLD = 'the client speaks only versions of TLS before 1.2';
 const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: "the client's certificate has expired",
   CERT_NOT_YET_VALID: "the client's certificate is not valid yet",
-  INVALID_PURPOSE: "the client's certificate is not made for TLS clients (extended key usage)",
+  INVALID_PURPOSE: "the client's certificate is not meant for TLS clients (extended key usage)",
   DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_CA,
   SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_CA,
   UNABLE_TO_GET_ISSUER_CERT: UNKNOWN_CA,
@@ -190,7 +190,7 @@ const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
 };
 
 const HANDSHAKE_FAULTS: Readonly<Record<string, string>> = {
-  ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE: 'the client sent no certificate, this line demands one',
+  ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE: 'the client sent no certificate; this line requires one',
   ERR_SSL_UNSUPPORTED_PROTOCOL: TOO_OLD,
   ERR_SSL_VERSION_TOO_LOW: TOO_OLD,
   ERR_SSL_WRONG_VERSION_NUMBER: NOT_TLS,
@@ -203,7 +203,7 @@ const HANDSHAKE_FAULTS: Readonly<Record<string, string>> = {
   ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: OWN_REFUSED,
   ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: OWN_REFUSED,
   ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN: OWN_REFUSED,
-  ERR_TLS_HANDSHAKE_TIMEOUT: 'the client did not end its TLS handshake in time',
+  ERR_TLS_HANDSHAKE_TIMEOUT: 'the client did not complete its TLS handshake in time',
   ECONNRESET: 'the client closed the connection during the TLS handshake',
 };
 

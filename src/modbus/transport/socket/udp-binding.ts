@@ -77,7 +77,7 @@ export class UdpWriter implements ReplyWriter {
     switch (step.kind) {
       case 'bytes':
         // Port 0 is allowed as the source of a datagram (RFC 768), but not as a destination.
-        if (this.#port === 0) return 'the client has port 0, and nothing can be sent there';
+        if (this.#port === 0) return "the client's port is 0, so nothing can be sent to it";
         if (step.bytes.length > 0) this.#send(step.bytes, index);
         return undefined;
       case 'close':

@@ -177,7 +177,7 @@ export class Access {
     return {
       code: 'access.read_only',
       path: 'method',
-      message: 'a read-only token is for GET and HEAD alone',
+      message: 'a read-only token allows only GET and HEAD',
     };
   }
 

@@ -7,7 +7,7 @@ import { type MediaType, media, type Response, type ResponseReference, Responses
 /** The tags of operations, in the order of the document. A new tag of a route needs a line here. */
 export const TAGS = [
   { name: 'lines', description: 'Serial ports and sockets: their state and their settings.' },
-  { name: 'devices', description: 'Simulated devices: their values, signals, supplies and clocks.' },
+  { name: 'devices', description: 'Simulated devices: their values, signals, power and clocks.' },
   { name: 'faults', description: 'Fault rules, which spoil replies on purpose.' },
   { name: 'catalogue', description: 'Known misbehaviour of real devices, to switch on and off.' },
   { name: 'traffic', description: 'Traffic on the lines.' },
@@ -67,7 +67,7 @@ const DESCRIPTION = `
 Control of modbus-sim, a Modbus server simulator. \`/api/v1\` is its own interface. \`/restapi\` is the interface of
 pymodbus.simulator, which answers mistakes with status 200 and \`"result": "error"\`.
 
-Bodies are JSON. Every path that has GET has HEAD, too. Tokens are needed only where the configuration has some.
+Bodies are JSON. Every path that has GET also has HEAD. Tokens are needed only if the configuration defines some.
 `.trim();
 
 const SECURITY_SCHEMES = {

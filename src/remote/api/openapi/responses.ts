@@ -32,9 +32,9 @@ const OF_EVERY_REQUEST: readonly CommonError[] = [
   },
   {
     code: 'access.read_only',
-    description: 'A page of another site sent the request, or a read-only token tried to change something.',
+    description: 'A page from another site sent the request, or a read-only token tried to change something.',
     path: 'method',
-    message: 'a read-only token is for GET and HEAD alone',
+    message: 'a read-only token allows only GET and HEAD',
   },
   {
     code: 'request.timeout',
@@ -53,7 +53,7 @@ const OF_EVERY_REQUEST: readonly CommonError[] = [
     code: 'request.header_too_long',
     description: 'The request header is too long.',
     path: '',
-    message: 'the header of the request is too long',
+    message: 'the request header is too long',
     isBeforeRouting: true,
   },
   {
@@ -84,7 +84,7 @@ const WITHOUT_TOKEN: readonly CommonError[] = [
 const READING: readonly CommonError[] = [
   {
     code: 'readers.too_many',
-    description: 'The maximum number of readers is connected, or of long lists being read.',
+    description: 'The maximum number of readers, or of long lists being read, is reached.',
     path: '',
     message: 'expected at most 128 long lists at a time, and that many are being read',
   },

@@ -13,7 +13,7 @@ const LENGTHS = { '1s': 1, '10s': 10, '1m': 60 } as const;
 
 const sumSchema = z
   .object({
-    time: z.string().describe('When the time begins, ISO 8601.'),
+    time: z.string().describe('The start of the span, ISO 8601.'),
     monotonicUs: z.number().describe('The same moment in µs since the program started.'),
     seconds: z.number().describe('Its length: 1, 10 or 60.'),
     line: z.string(),
@@ -21,7 +21,7 @@ const sumSchema = z
       .number()
       .nullable()
       .describe(
-        'Null for what has no unit, such as damage, and for units beyond 250 of a line and second, or 20,000 of a time.',
+        'Null for events without a unit, such as damage, and for units beyond 250 per line and second, or 20,000 per span.',
       ),
     function: z.number().nullable().describe('Without the exception flag; null as for `unit`.'),
     ...Object.fromEntries(SUM_NAMES.map((name) => [name, z.number().describe(SUMS[name])])),
@@ -118,7 +118,7 @@ export function sumsRoutes(desk: ApiContext): Routes {
     'GET /sums': {
       summary: 'Read the sums of the traffic',
       description:
-        'By time, line, unit and function, oldest first; nothing that did not occur has a row. Sums begin when REST begins to listen.',
+        'One row for each span, line, unit and function that occurred, oldest first. Sums start when REST starts to listen.',
       schema: { querystring: sumsQuery },
       handle: async (request, reply) => {
         const { every, since, line } = request.query as z.infer<typeof sumsQuery>;

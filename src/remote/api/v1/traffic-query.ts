@@ -72,7 +72,7 @@ function pageShape(maxLimit: number, what: string) {
     wait: inQuery(duration(0, LONGEST_WAIT_MS))
       .default(0)
       .describe(
-        'How long to wait for the first one: `5s`, at most 20 s. The answer comes as soon as there is one, and is empty if none comes.',
+        'How long to wait for the first one: `5s`, at most 20 s. The answer is sent as soon as there is one, or empty when the time is over.',
       ),
   };
 }
@@ -134,7 +134,7 @@ export function eventsQuery(lines: readonly string[]) {
       })
       .optional()
       .describe(
-        'Which messages come: `traffic` (the only one when absent); `summary`, how everything is, once a second; and `sums`, what passed in each second. ' +
+        'Which messages to send: `traffic` (default); `summary`, the state of everything, once a second; and `sums`, the traffic of each second. ' +
           SEVERAL,
       ),
   });

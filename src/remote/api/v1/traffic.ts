@@ -46,7 +46,8 @@ const pageFields = {
   first: z.number().meta({ description: 'Sequence number of the oldest event kept.', examples: [1] }),
   last: z.number().meta({ description: 'Sequence number of the newest event.', examples: [12] }),
   missed: z.number().meta({
-    description: 'Events after `after` that were dropped before they could be read, wanted or not.',
+    description:
+      'Events after `after` that were dropped before they could be read, whether or not they match the filter.',
     examples: [0],
   }),
 };
@@ -60,7 +61,7 @@ const trafficAnswer = {
   description: 'A page of events.',
   content: {
     'application/json': { schema: trafficPage },
-    'application/x-ndjson': { schema: streamedViewSchema.describe('One in each line.') },
+    'application/x-ndjson': { schema: streamedViewSchema.describe('One per line.') },
     'text/csv': { schema: z.string().describe('A header and one row for each event.') },
   },
 };

@@ -16,7 +16,7 @@ export const catalogueSchema = z
           title: z.string(),
           sees: z.string().describe('What a client sees.'),
           devices: z.array(z.string()).describe('Devices that behave like this, as the reports name them.'),
-          sources: z.array(z.object({ url: z.string(), fact: z.string() })).describe('Who has reported it.'),
+          sources: z.array(z.object({ url: z.string(), fact: z.string() })).describe('Who reported it.'),
           robust: z.string().describe('What a robust client does.'),
           manners: anything.optional(),
           line: anything.optional().describe('Settings of a line.'),
@@ -55,7 +55,7 @@ const params = z.object({
   id: z.string().meta({ description: 'Identifier of an entry.', examples: ['first-request-lost'] }),
 });
 
-const ofEntry = { of: { id: text('the identifier of an entry of the catalogue') }, params };
+const ofEntry = { of: { id: text('the identifier of a catalogue entry') }, params };
 
 /**
  * The commands on what real devices do wrong, to be switched on and off. `../catalogue.ts` carries them out.
@@ -69,7 +69,7 @@ export const CATALOGUE_COMMANDS = {
     means: arming,
     summary: 'Let devices misbehave',
     description:
-      'Puts the manners and fault rules of an entry in force, for a device or for all devices of a line, and its settings of a line: all of it, or nothing.',
+      'Applies the manners and fault rules of an entry to a device or to all devices of a line, and its line settings to the line: all of them or none.',
     response: { 201: armedSchema, ...failures(400, 404, 409) },
   },
   'misbehaviour.disarm': {

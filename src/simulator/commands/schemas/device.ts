@@ -20,7 +20,9 @@ import { failures, GONE } from './problem.js';
 export const deviceViewSchema = z
   .object({
     name: z.string(),
-    power: z.enum(['on', 'off', 'booting']).describe('`booting` answers nothing, like `off`.'),
+    power: z
+      .enum(['on', 'off', 'booting'])
+      .describe('A device that is `booting` does not answer, as if it were `off`.'),
     clock: z.object({
       time: z.number().describe('Seconds of the device’s clock since it began.'),
       speed: z.number(),
@@ -83,7 +85,7 @@ export type ClockRequest = z.input<typeof clockRequest>;
 export type ClockChange = z.output<typeof clockRequest>;
 
 const mannersRequest = mannersSchema.meta({
-  description: 'All manners that the device then has; `{}` for none.',
+  description: 'The complete manners of the device; `{}` for none.',
   examples: [{ most: { registers: 40 }, connectPause: '1s' }],
 });
 
@@ -155,7 +157,7 @@ export const DEVICE_COMMANDS = {
     ...changed,
     sent: powerRequest,
     summary: 'Switch the power of a device',
-    description: '`cycle` switches it off and on again. A device without power answers nothing.',
+    description: '`cycle` switches it off and on again. A device without power does not answer.',
   },
   'device.clock': {
     rest: 'POST /devices/:name/clock',
@@ -177,7 +179,7 @@ export const DEVICE_COMMANDS = {
     ...changed,
     summary: 'Restart a device',
     description:
-      'Registers and signals are as configured, except retained values. Its clock begins again at 0.',
+      'Registers and signals are as configured, except retained values. Its clock starts again at 0.',
   },
 } as const satisfies DeclaredCommands;
 
@@ -217,7 +219,7 @@ const range = {
 
 /** The commands on registers side by side, for `/restapi`. `../cells.ts` carries them out. */
 export const CELL_COMMANDS = {
-  'cells.read': { kind: 'query', sent: section(range), summary: 'Read registers side by side' },
+  'cells.read': { kind: 'query', sent: section(range), summary: 'Read consecutive registers' },
   'cells.set': {
     summary: 'Set a register, or make it writable, or both',
     sent: section({

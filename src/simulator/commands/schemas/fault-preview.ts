@@ -25,7 +25,7 @@ export const previewBody = section({
     })
     .optional()
     .describe(
-      'The sequence number of a request in the traffic or of its reply, or a made-up request. Without it, the newest request that the rule is for, among the newest 256 events; if there is none, one that its conditions name.',
+      'The sequence number of a request in the traffic or of its reply, or a made-up request. Without it, the newest request that matches the rule, among the newest 256 events; if there is none, a request made from its conditions.',
     ),
 }).meta({ examples: [{ rule: RULE, like: { function: 3, address: 0, quantity: 2 } }] });
 
@@ -47,7 +47,10 @@ export const previewSchema = z
         .nullable()
         .describe('The sequence number of the request in the traffic; null when it is made up.'),
     }),
-    characterUs: z.number().nullable().describe('Time of a character; null where characters take no time.'),
+    characterUs: z
+      .number()
+      .nullable()
+      .describe('Time of a character; null on lines without character times.'),
     t35Us: z.number().nullable(),
     silence,
     faults,
@@ -67,7 +70,7 @@ export const previewSchema = z
   })
   .meta({
     id: 'FaultPreview',
-    description: 'What a rule would make of the reply to a request.',
+    description: 'How a rule would change the reply to a request.',
   });
 
 export type FaultPreviewView = z.infer<typeof previewSchema>;

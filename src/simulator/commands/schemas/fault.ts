@@ -31,7 +31,7 @@ const ruleViewSchema = z
     remaining: z
       .number()
       .nullable()
-      .describe('How often the rule will still act; null when there is no limit.'),
+      .describe('How many more times the rule can act; null when there is no limit.'),
     warnings: z
       .array(z.string())
       .optional()
@@ -102,7 +102,7 @@ export const RULE_COMMANDS = {
     sent: z.object({ at: pastMoment }),
     summary: 'List the fault rules of a past moment',
     description:
-      'Those that were in force then, or switched off. The last 1,000 changes of rules are kept, up to 1 MB.',
+      'The rules that were in force or switched off at that moment. The last 1,000 changes of rules are kept, up to 1 MB.',
     response: { 200: pastRulesSchema, ...failures(400, 409) },
   },
   'rule.add': {
@@ -136,7 +136,7 @@ export const RULE_COMMANDS = {
     kind: 'query',
     ...ofRule,
     summary: 'Get a fault rule',
-    description: 'The rule as written, and how often it has acted.',
+    description: 'The rule as written, and how many times it has acted.',
     response: { 200: ruleViewSchema, ...failures(404) },
   },
   'rule.replace': {
@@ -144,7 +144,7 @@ export const RULE_COMMANDS = {
     ...newRule,
     summary: 'Set a fault rule',
     description:
-      'Adds the rule, or replaces the one with this name; its count starts from zero. The name may be given in the path alone.',
+      'Adds the rule, or replaces the one with this name; its count starts from zero. The name may be given only in the path.',
     params,
     schema: replacedRule,
     response: { 200: ruleViewSchema, ...failures(400, 409) },

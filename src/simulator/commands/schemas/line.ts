@@ -85,7 +85,7 @@ export const lineViewSchema = z
     link: z.string().nullable().describe('The stable name of a virtual line.'),
     settings: z
       .record(z.string(), z.unknown())
-      .describe('The complete line as in a native file, as PUT takes it.'),
+      .describe('The complete line as in a native file, as PUT accepts it.'),
     units: z.record(z.string(), z.string()).describe('Unit identifiers with the names of their devices.'),
     manners: z
       .record(z.string(), z.record(z.string(), z.unknown()))
@@ -119,9 +119,7 @@ const newLine = z
 
 const writtenUnits = z
   .record(z.string(), z.union([z.string(), z.looseObject({ copyOf: z.string() })]))
-  .describe(
-    'Devices by unit identifier, range of them or `*`: `{"1": "meter", "2-9": {"copyOf": "meter"}}`.',
-  );
+  .describe('Devices by unit identifier, range or `*`: `{"1": "meter", "2-9": {"copyOf": "meter"}}`.');
 
 const writtenAs = (kind: keyof typeof LINE_SCHEMAS, description: string) => {
   // A line that only listens, which only a serial one does, needs none.
@@ -147,7 +145,7 @@ const lineSettings = z
   )
   .meta({
     description:
-      'Settings of the line as in the configuration. Those that are left out stay; null restores a default.',
+      'Settings of the line as in the configuration. Settings that are left out do not change; null restores a default.',
     examples: [{ units: { 1: 'meter', 2: 'meter' } }],
   });
 

@@ -63,7 +63,7 @@ export const seenSchema = z
     lines: z.number(),
     openLines: z.number(),
     rules: z.array(z.string()).describe('The names of its fault rules, at most 50.'),
-    running: z.array(z.string()).describe('The names of its runs that are not over.'),
+    running: z.array(z.string()).describe('The names of its unfinished runs.'),
     rates: z
       .object({ requests: z.number(), faults: z.number() })
       .nullable()
@@ -72,7 +72,7 @@ export const seenSchema = z
   })
   .meta({
     id: 'SeenBench',
-    description: 'A bench on the same broker, as it has published its state.',
+    description: 'A bench on the same broker, with the state that it published.',
     examples: [
       {
         topic: 'modbus-sim/bench-8',

@@ -6,7 +6,7 @@ const problemSchema = z.object({
   path: z.string(),
   message: z.string(),
   code: z.string().optional().describe('The reason, for programs: docs/errors.md lists all of them.'),
-  line: z.number().optional().describe('Of a body of text: the line of the mistake, from 1.'),
+  line: z.number().optional().describe('In a text body: the line of the mistake, from 1.'),
   column: z.number().optional(),
 });
 
@@ -25,7 +25,7 @@ export const errorSchema = z
     error: z.string().describe('The same as `detail`, under the name used in /restapi.'),
     code: z
       .enum(Object.keys(CODES) as [Code, ...Code[]])
-      .describe('The reason of the first problem. It never changes: for programs.'),
+      .describe('The reason for the first problem. It never changes, so programs can rely on it.'),
     problems: z.array(problemSchema),
     omittedProblems: z.number().optional().describe('The number of further problems, which are not listed.'),
   })

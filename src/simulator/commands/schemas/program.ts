@@ -33,8 +33,8 @@ const summarySchema = z.object({
     signals: z.number().describe('Changes when a signal is set or restarted.'),
   }),
   faults: z.object({
-    changes: z.number().describe('How often a rule was put in force, switched or removed.'),
-    hits: z.number().describe('How often any rule has acted.'),
+    changes: z.number().describe('How many times a rule was put in force, switched or removed.'),
+    hits: z.number().describe('How many times any rule has acted.'),
   }),
 });
 
@@ -150,11 +150,11 @@ const EXAMPLE = {
 
 const stepView = z
   .object({
-    change: z.enum(['added', 'changed', 'removed']).describe('What becomes of it.'),
+    change: z.enum(['added', 'changed', 'removed']).describe('What happens to it.'),
     of: z.enum(['line', 'device', 'rule']).describe('What it is.'),
     name: z.string().meta({ examples: ['meter'] }),
   })
-  .meta({ id: 'ConfigurationStep', description: 'A step of a change of the configuration.' });
+  .meta({ id: 'ConfigurationStep', description: 'One step of a configuration change.' });
 
 const changeView = z
   .object({
@@ -167,7 +167,7 @@ const changeView = z
 export type ConfigurationChange = z.output<typeof changeView>;
 
 const PREVIEW = z.strictObject({
-  preview: z.enum(['true', 'false']).optional().describe('`true` only says what would be changed.'),
+  preview: z.enum(['true', 'false']).optional().describe('`true` only reports what would change.'),
 });
 
 /** The commands that compare a configuration with what runs. `../configuration.ts` carries them out. */
@@ -175,14 +175,14 @@ export const CONFIGURATION_COMMANDS = {
   'configuration.check': {
     kind: 'query',
     ...sent,
-    summary: 'Tell what a configuration would change',
+    summary: 'Preview what a configuration would change',
   },
   'configuration.apply': {
     rest: 'PUT /configuration',
     ...sent,
     summary: 'Apply a configuration, all of it or nothing',
     description:
-      'A native file in YAML or JSON, such as `GET` answers with: its devices, lines and fault rules become those that run. What is equal keeps running; a device that changes keeps each value that starts the same in both definitions. If a line can’t be opened, nothing changes. `api`, `mqtt`, `traffic` and `state` may be there if they are as they are.',
+      'A native file in YAML or JSON, as returned by `GET`: its devices, lines and fault rules replace the running ones. What is unchanged keeps running; a device that changes keeps each value whose initial value is the same in both definitions. If a line can’t be opened, nothing changes. `api`, `mqtt`, `traffic` and `state` may be included if they are unchanged.',
     schema: {
       querystring: PREVIEW,
       describedBody: content.meta({ examples: [EXAMPLE] }),
@@ -197,9 +197,9 @@ export const CONFIGURATION_COMMANDS = {
   },
   'configuration.undo': {
     rest: 'POST /configuration/undo',
-    summary: 'Take the last change back',
+    summary: 'Undo the last change',
     description:
-      'Gives devices, lines and fault rules the definitions that they had before the last command changed any of them. What was changed by others since stays. The second time, it takes that back. A device that comes back has the values of its definition.',
+      'Restores the definitions that devices, lines and fault rules had before the last command that changed any of them. Later changes by others stay. A second undo reverses the first. A device that is restored has the values of its definition.',
     response: { 200: changeView, ...failures(409) },
   },
 } as const satisfies DeclaredCommands;

@@ -24,7 +24,7 @@ const valueViewSchema = z
   .object({
     name: z.string().nullable(),
     value: number.nullable().describe('In its unit; null while it is not available.'),
-    raw: number.describe('As it is stored, also while clients read that it is not available.'),
+    raw: number.describe('As it is stored, even while clients read that it is not available.'),
     unit: z.string().nullable(),
     type: z.string(),
     available: z.boolean().describe('False: clients read the "not available" value instead of this one.'),
@@ -47,7 +47,7 @@ const registerViewSchema = valueViewSchema
     bits: z
       .record(z.string(), z.string())
       .nullable()
-      .describe('The names of its bits by their numbers, 0 for the lowest: a change may name those to set.'),
+      .describe('The names of its bits by number, 0 for the lowest. A change may name the bits to set.'),
     violates: z
       .string()
       .nullable()
@@ -58,7 +58,7 @@ const registerViewSchema = valueViewSchema
     trouble: z.string().nullable().describe('Why the signal deviates from its definition.'),
     saturated: z.number().describe('Reads at which the value of the signal did not fit the type.'),
     action: z.string().nullable(),
-    reads: z.number().describe('How often clients have read and written its first register.'),
+    reads: z.number().describe('How many times clients have read and written its first register.'),
     writes: z.number(),
     lastWriter: z
       .object({
@@ -72,7 +72,7 @@ const registerViewSchema = valueViewSchema
         'Who wrote it last, and when; null if it was never written. A signal writes whenever the value is read.',
       ),
   })
-  .meta({ id: 'Register', description: 'A value with all that is known of it.' });
+  .meta({ id: 'Register', description: 'A value with all its details.' });
 
 export type ValueView = z.infer<typeof valueViewSchema>;
 
@@ -104,7 +104,7 @@ const changeList = section({
           .min(1, { error: 'at least one register' })
           .max(MAX_WRITTEN, { error: `at most ${MAX_WRITTEN} registers` })
           .optional()
-          .describe('In place of a value: the registers from the address on, as clients see them.'),
+          .describe('Instead of a value: the registers from the address on, as clients see them.'),
         expected: z.unknown().optional().describe(EXPECTED),
       }),
       { error: 'a list of changes, as in [{"name": "voltage", "value": 231.5}]' },
@@ -154,7 +154,7 @@ const newValue = section({
   available: flag
     .optional()
     .describe(
-      'False: clients read the "not available" value from now on. True takes that back. A value may be set beside it.',
+      'False: clients read the "not available" value from now on. True undoes that. A value may be set in the same change.',
     ),
 }).meta({
   examples: [{ value: 231.5 }, { available: false }],
@@ -164,26 +164,26 @@ const newValue = section({
 export const pastMoment = moment
   .optional()
   .describe(
-    'The past: as it was at this time in ISO 8601, or this long ago (`30s`). Now when absent, or when it is still to come.',
+    'A moment in the past: an ISO 8601 time, or how long ago (`30s`). The present when absent or in the future.',
   );
 
-const time = z.string().nullable().describe('Null if there is none, as far as is kept.');
+const time = z.string().nullable().describe('Null if none is recorded.');
 
 const pastSchema = z
   .object({
     at: z.string().describe('The moment that is shown.'),
-    since: z.string().describe('From when on anything is known of this device.'),
+    since: z.string().describe('The time from which this device is recorded.'),
     why: z
       .enum(['made', 'restarted', 'clock', 'defined', 'full'])
       .describe(
-        'Why not earlier: the device was made, was restarted, its clock was set, registers were defined, or earlier changes are no longer kept.',
+        'Why not earlier: the device was added, was restarted, its clock was set, registers were defined, or earlier changes are no longer kept.',
       ),
     changed: time.describe(
-      'When registers of the device were last written up to then; null if they were not, as far as is kept.',
+      'When registers of the device were last written up to that moment; null if no write is recorded.',
     ),
     before: z
       .array(z.tuple([z.number(), z.number()]))
-      .describe('Addresses in the range that this write has changed, with the word before it.'),
+      .describe('Addresses in the range that this write changed, with their previous words.'),
     previous: time.describe('When registers were written before the moment.'),
     next: time.describe('When they were written after it.'),
   })
@@ -216,7 +216,7 @@ const wordsSchema = deviceViewSchema
     access: z
       .string()
       .describe(
-        'A letter for each word: `w` where clients may write, `r` where not, `-` where nothing is, `?` where nobody knows what it held (`at`).',
+        'A letter for each word: `w` if clients may write it, `r` if not, `-` if it is undefined, `?` if its content is not known (`at`).',
       ),
     values: z
       .array(registerViewSchema)
@@ -225,7 +225,7 @@ const wordsSchema = deviceViewSchema
   })
   .meta({
     id: 'Words',
-    description: 'Registers side by side, as clients see them.',
+    description: 'Consecutive registers, as clients see them.',
   });
 
 export type Words = z.infer<typeof wordsSchema>;
@@ -294,7 +294,7 @@ export const VALUE_COMMANDS = {
   'value.places': {
     kind: 'list',
     sent: section({ name: z.string() }),
-    summary: 'Find the values of a name, with its device or without, for filters of the traffic',
+    summary: 'Find values by name, with or without the device, for traffic filters',
   },
   'value.change': {
     rest: 'PATCH /devices/:name/registers',
@@ -303,7 +303,7 @@ export const VALUE_COMMANDS = {
     maxParts: MAX_CHANGES * PARTS_OF_CHANGE,
     summary: 'Set values of a device',
     description:
-      'Each change has a name, or a table and an address, and a value or words. All changes are made, or none when one has a mistake or finds something else than it expects.',
+      'Each change has a name, or a table and an address, and a value or words. Either all changes are made, or none, if one has a mistake or does not find the content that it expects.',
     member: 'registers',
     response: { 200: registerList, ...failures(400, 404), 409: otherSchema },
   },
@@ -313,7 +313,7 @@ export const VALUE_COMMANDS = {
     sent: newRegisters,
     summary: 'Define registers of a device',
     description:
-      'Those of the range that are not defined become registers of 16 bits, or coils, that hold 0. They are there until the program ends; `GET /api/v1/configuration` has them.',
+      'Undefined addresses in the range become 16-bit registers or coils that hold 0. They exist until the program ends; `GET /api/v1/configuration` includes them.',
     member: 'registers',
     response: { 201: registerList, ...failures(400, 404, 409) },
   },
@@ -331,7 +331,7 @@ export const VALUE_COMMANDS = {
     params: valueParams,
     sent: newValue,
     summary: 'Set a value by its name',
-    description: 'Whether clients may write it does not matter. A value that a signal moves can not be set.',
+    description: 'This works even if clients may not write it. A value that a signal moves can’t be set.',
     response: { 200: valueViewSchema, ...failures(400, 404), 409: otherSchema },
   },
   'value.words': {
@@ -341,7 +341,7 @@ export const VALUE_COMMANDS = {
     sent: wordQuery,
     summary: 'Read registers of a device as words',
     description:
-      'A range of at most 512 addresses as clients see it, now or at a moment of the past. Reading runs no action and counts no read.',
+      'A range of at most 512 addresses as clients see it, now or at a moment of the past. Reading runs no actions and changes no counters.',
     response: { 200: wordsSchema, ...failures(400, 404, 409) },
   },
 } as const satisfies DeclaredCommands;
@@ -362,6 +362,6 @@ export const SIGNAL_COMMANDS = {
     rest: 'DELETE /devices/:name/signals/:value',
     ...ofSignal,
     summary: 'Hold a value',
-    description: 'Removes the signal of the value, which keeps its present value.',
+    description: 'Removes the signal. The value then stays as it is.',
   },
 } as const satisfies DeclaredCommands;

@@ -64,7 +64,7 @@ const KIND_COMMENTS: Readonly<Record<FrameEvent['kind'], string | undefined>> = 
   broadcast: 'broadcast: no reply',
   'foreign request': 'foreign: a request for a device that is not ours',
   'foreign response': 'foreign: the response of a device that is not ours',
-  duplicate: 'duplicate: another device has responded for a unit of ours',
+  duplicate: 'duplicate: another device responded for one of our units',
   dropped: 'dropped: not executed, because replies were pending',
 };
 
@@ -113,9 +113,7 @@ export function silenceComments(event: ReplyEvent): string[] {
 
 function ruleComments({ acted, omittedFaults }: ReplyEvent): string[] {
   const comments = acted.map(({ rule, kind, notAchieved }) =>
-    notAchieved === undefined
-      ? `rule ${rule}: ${kind}`
-      : `rule ${rule}: ${kind} has not acted: ${notAchieved}`,
+    notAchieved === undefined ? `rule ${rule}: ${kind}` : `rule ${rule}: ${kind} did not act: ${notAchieved}`,
   );
   return omittedFaults === 0 ? comments : [...comments, `and ${omittedFaults} more faults`];
 }
@@ -137,7 +135,7 @@ function notDone({ report }: ReplyEvent): string[] {
   }
   return Array.from(
     counts,
-    ([reason, count]) => `${counted(count, 'step was', 'steps were')} not done: ${reason}`,
+    ([reason, count]) => `${counted(count, 'step was', 'steps were')} not carried out: ${reason}`,
   );
 }
 

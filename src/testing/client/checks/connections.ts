@@ -69,7 +69,7 @@ function lossCheck({ faults, since, blame, ...described }: LossRow): Check {
         ({ spoilt: [first] }) => (first?.reply ? first : undefined),
         limit,
       );
-      if (!first) return sure('unclear', 'no request came that the check could disturb');
+      if (!first) return sure('unclear', 'no request arrived for the check to disturb');
       const why = whyNotActed(first);
       if (why !== undefined) return sure('unclear', `the fault could not act: ${why}`);
       const next = await exam.until(() => elsewhere(exam, first), limit);
@@ -144,7 +144,7 @@ const halfOpen: Check = {
   what: 'a dead connection',
   does: 'Stops answering on the open connections, and answers again once the client has opened a new one. A new connection during `outage-5s` shows the same.',
   matters:
-    'A firewall that drops a connection and a device that loses power send no FIN. TCP itself notices after many minutes, and a client that does not reconnect gets no values until then.',
+    'A firewall that drops a connection and a device that loses power send no FIN. TCP itself notices only after many minutes, and a client that does not reconnect gets no values until then.',
   fix: 'Close the connection after a few requests without a reply, and connect again.',
   rule: 'Passes when the client opens a new connection and then polls as before; fails when it does not within a minute, or half a minute, three poll periods and three time-outs if that is longer.',
   source: 'RFC 9293, 3.5.1: half-open connections; Messaging on TCP/IP Implementation Guide V1.0b, 4.2.2',
@@ -163,7 +163,7 @@ const halfOpen: Check = {
           ({ since }) => exam.log.clientEvent(since, 'client'),
           Math.max(DEAD_MS, patienceOf(exam)),
         );
-    if (spoilt.length === 0) return sure('unclear', 'no request came that the check could disturb');
+    if (spoilt.length === 0) return sure('unclear', 'no request arrived for the check to disturb');
     const blame = 'holds on to a dead connection';
     if (!result) {
       // The checks with outages use this silence, so that nobody waits for another long one.

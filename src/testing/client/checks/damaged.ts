@@ -57,7 +57,8 @@ const DAMAGE: readonly Damage[] = [
     title: 'Discards a reply with a wrong CRC',
     what: 'a reply with a wrong CRC',
     does: 'Inverts the first or the second byte of the CRC of replies (the LRC on an ASCII line).',
-    matters: 'A client that does not check the CRC, or checks only one byte of it, takes noise for values.',
+    matters:
+      'A client that does not check the CRC, or checks only one byte of it, mistakes noise for values.',
     fix: 'Check the CRC of every reply, and treat a reply with a wrong CRC as no reply.',
     source: 'Modbus over Serial Line V1.02, 2.5.1.2',
     abilities: ['crc'],
@@ -79,7 +80,7 @@ const DAMAGE: readonly Damage[] = [
     what: 'bytes after a reply',
     does: 'Sends 3 random bytes right after replies.',
     matters:
-      'Bytes left in a buffer are taken for the start of the next reply, and every later reply is wrong.',
+      'Bytes left in a buffer are mistaken for the start of the next reply, and every later reply is wrong.',
     fix: 'Empty the receive buffer before each request.',
     source:
       'Modbus over Serial Line V1.02, 2.5.1.1: the frame ends with the silence; common with adapters that switch late',
@@ -103,7 +104,7 @@ const DAMAGE: readonly Damage[] = [
     title: 'Discards junk sent instead of a reply',
     what: 'junk',
     does: 'Replaces replies with random bytes of the same length.',
-    matters: 'Another baud rate or another protocol on the same line looks like this.',
+    matters: 'A different baud rate or protocol on the same line looks like this.',
     fix: 'Check unit, function, length and CRC of every reply, and empty the buffer before the next request.',
     source: 'Modbus over Serial Line V1.02, 2.5.1.2; Modbus Messaging on TCP/IP V1.0b, 4.4.1.3',
     faults: (exam) => [{ junk: replyLength(exam) }],
@@ -163,7 +164,7 @@ const DAMAGE: readonly Damage[] = [
       if (!reading) return READS_NOTHING;
       const less = reading.isBits ? 1 : 2;
       if (reading.bytes <= less)
-        return `the client requests ${reading.isBits ? 'eight bits at most' : 'one register'}, and a reply can't have fewer data bytes`;
+        return `the client requests ${reading.isBits ? 'at most eight bits' : 'one register'}, so no reply can have fewer data bytes`;
       const characters = client.line.framing === 'ascii' ? 2 : 1;
       // Setting a field last makes the CRC or the length fit again.
       return [{ truncate: -less * characters }, { byteCount: reading.bytes - less }];
@@ -171,8 +172,8 @@ const DAMAGE: readonly Damage[] = [
   },
   {
     id: 'wrong-transaction',
-    title: 'Discards a reply with another transaction identifier',
-    what: 'a reply with another transaction identifier',
+    title: 'Discards a reply with a wrong transaction identifier',
+    what: 'a reply with a wrong transaction identifier',
     does: 'Sends replies with a transaction identifier that the client has not used recently.',
     matters: 'Only the identifier distinguishes a late reply from the expected one.',
     fix: 'Give each request its own identifier, and discard replies that carry another one.',

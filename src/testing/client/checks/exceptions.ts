@@ -39,25 +39,25 @@ const EXCEPTIONS: readonly ExceptionRow[] = [
     code: 1,
     name: 'illegal function',
     matters:
-      'Retries do not make the device support the function, and endless retries keep the line from all other clients.',
+      'Retries do not make the device support the function, and endless retries block the line for all other clients.',
   },
   {
     code: 2,
     name: 'illegal data address',
     matters:
-      'Retries do not make the address valid, and endless retries keep the line from all other clients.',
+      'Retries do not make the address valid, and endless retries block the line for all other clients.',
   },
   {
     code: 3,
     name: 'illegal data value',
     matters:
-      'Retries do not make the request valid, and endless retries keep the line from all other clients.',
+      'Retries do not make the request valid, and endless retries block the line for all other clients.',
   },
   {
     code: 4,
     name: 'server device failure',
     matters:
-      'A failed device may recover, but not within milliseconds; a client that gives it up forever has to be restarted by hand.',
+      'A failed device may recover, but not within milliseconds; a client that gives up on it for good has to be restarted by hand.',
   },
   {
     code: 5,
@@ -121,7 +121,7 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
   const last = spoilt.at(-1) as Exchange;
   const next = await exam.until(() => continuationOf(exam, last), patienceOf(exam));
   const usual = Math.max(1, ms / mean(exam.target.intervals));
-  const asked = `sent the request ${timesText(spoilt.length)} in ${durationText(ms)}, usually ${timesText(Math.round(usual))}`;
+  const asked = `sent the request ${timesText(spoilt.length)} in ${durationText(ms)}; usually ${timesText(Math.round(usual))}`;
   const usually = behaviourAfter(exam, ['good']);
   const late = exam.client.lateness.between(spoilt[0]?.at ?? 0);
   const longest = Math.max(exam.periodMs, usually.longest, exam.client.facts.waitMs ?? 0) + late;

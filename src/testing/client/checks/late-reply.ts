@@ -45,7 +45,7 @@ export const lateReply: Check = {
         'sends nothing for half a minute or longer after a request without a reply',
       );
     const [sample] = missing.samples;
-    if (!sample) return sure('unclear', 'no request came that the check could disturb');
+    if (!sample) return sure('unclear', 'no request arrived for the check to disturb');
     if (missing.samples.every(({ isAnew }) => isAnew)) {
       return sure('right', 'reconnects after a time-out, so no late reply reaches it', [
         sample.of,
@@ -86,7 +86,9 @@ async function taken(exam: Exam): Promise<Judged> {
     ifTaken: [LOST, 'good'],
     ifLeft: [LOST, LOST],
     isVoid: ([, second]) =>
-      second && fits(exam, second) ? 'the next request was the same, so the late reply fits it' : undefined,
+      second && fits(exam, second)
+        ? 'the next request was the same, so the late reply matches it'
+        : undefined,
   };
   const onLine = await decide(exam, BLAME, () => lineTrial(exam, contrast, TAKES_NONE, BLAME));
   const { values } = exam.client;

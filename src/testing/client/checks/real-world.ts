@@ -58,7 +58,7 @@ export function realWorldChecks(): readonly Check[] {
     group: REAL_WORLD,
     title: entry.title,
     what: `the misbehaviour ${entry.id}`,
-    does: `Makes the devices misbehave as reported of ${entry.devices.join('; ') || 'others'}.`,
+    does: `Makes the devices misbehave as reported for ${entry.devices.join('; ') || 'others'}.`,
     matters: `Clients saw: ${entry.sees}`,
     fix: `A robust client: ${entry.robust}`,
     rule: RULE,
@@ -97,12 +97,12 @@ function whyNever(
   const isMet = rules.some(({ when }) => functions.some((code) => includesNumber(when.function, code)));
   if (rules.length > 0 && !isMet)
     return `it does not affect function ${functions.join(', ')}, which the client uses`;
-  if (writes !== undefined && polls.every(isReading)) return 'it affects writing, and the client only reads';
+  if (writes !== undefined && polls.every(isReading)) return 'it affects writes, but the client only reads';
   const times = log.newest().map(({ at }) => at);
   const longest = Math.max(0, ...times.slice(1).map((at, i) => at - (times[i] as number)));
   if (sleeps && longest < sleeps.after) {
     const most = durationText(Math.round(longest));
-    return `it needs ${durationText(sleeps.after)} without a request, and the client was silent for at most ${most}`;
+    return `it needs ${durationText(sleeps.after)} without a request, but the client was silent for at most ${most}`;
   }
   return undefined;
 }
@@ -214,7 +214,7 @@ function whyNotMet({ log }: Exam, asked: readonly Exchange[], { player, since, m
     return ': the client did not connect again after its connection was closed';
   if (asked.some(isDropped))
     return ': the client sent its next request before the late replies were due, so none was sent';
-  return ` on the ${asked.length} requests of ${durationText(ms)}`;
+  return ` on any of the ${asked.length} requests in ${durationText(ms)}`;
 }
 
 /**
@@ -290,7 +290,7 @@ async function openPoll(
   const isThrownAway = ({ kind }: Reaction) => kind === 'again' || kind === 'missing';
   if (reactions.length >= DECIDES && reactions.every(isThrownAway)) return undefined;
   const { text = 'it kept polling' } = reactions.find((each) => !isThrownAway(each)) ?? {};
-  return `${text}, so the line does not show whether it accepted them${isWatched ? '' : ', and no observer did'}`;
+  return `${text}, so the line does not show whether it accepted them${isWatched ? '' : ', and there is no observer to show it'}`;
 }
 
 /** True when the client repeated the request, or came back over another connection. */

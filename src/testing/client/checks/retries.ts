@@ -211,12 +211,12 @@ const retries: Check = {
     let first: number | undefined;
     for (;;) {
       const run = await silentRun(exam);
-      if (run.asked.length === 0) return sure('unclear', 'no request came that the check could disturb');
+      if (run.asked.length === 0) return sure('unclear', 'no request arrived for the check to disturb');
       const trial = retriesTrial(exam, run);
       const { tries: count } = run;
       first ??= count;
       if (count !== undefined && count !== first) {
-        const text = `sent the request ${timesText(first ?? 0)}, and ${timesText(count)} the next time: ${LOOK_ALIKE}`;
+        const text = `sent the request ${timesText(first ?? 0)} at first and ${timesText(count)} later: ${LOOK_ALIKE}`;
         return sure('unclear', text, trial.evidence);
       }
       trials.push(trial);
@@ -276,7 +276,7 @@ const pauses: Check = {
     const evidence = after ? [...asked, after] : asked;
     if (count === 0) return sure('unclear', 'the client does not retry', evidence);
     const between = intervals.slice(0, count);
-    const times = `its requests came ${between.map(numberText).join(', ')} ms apart`;
+    const times = `its requests arrived ${between.map(numberText).join(', ')} ms apart`;
     if (!timeoutMs)
       return sure('unclear', `${times}; the pauses are not known without the time-out`, evidence);
     // A retry comes no sooner than the time-out after the request before, so the error of the time-out is in

@@ -122,7 +122,7 @@ export const shownValue: Check = {
   needsObserver: true,
   async run(exam) {
     const { values } = exam.client;
-    if (!values) return sure('unclear', 'there is no observer of its values');
+    if (!values) return sure('unclear', 'no observer shows its values');
     const unusable = await values.ready(exam);
     return unusable === undefined ? judged(exam, values.learnt) : sure('unclear', unusable);
   },
@@ -136,7 +136,7 @@ function judged(exam: Exam, learnt: readonly LearntText[]): Judged {
     return sure('unclear', 'the registers that the client reads have no type in the configuration', evidence);
   const quoted = JSON.stringify(first.shown);
   const right = meant.find((each) => isShown(learnt, each));
-  if (right) return sure('right', `the observer shows ${quoted}, as ${right.text} is meant`, evidence);
+  if (right) return sure('right', `the observer shows ${quoted}, which is right for ${right.text}`, evidence);
   for (const { says, as } of MISREADINGS) {
     const wrong = meant.find((each) => isShown(learnt, as(each)));
     if (!wrong) continue;

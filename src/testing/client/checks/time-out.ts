@@ -41,7 +41,7 @@ async function paceOf(exam: Exam): Promise<Result<Pace>> {
     const usual = behaviourAfter(exam, ['good']);
     const [next, silent] = [usual.frequent, missing.frequent];
     if (!silent || missing.samples.length < times)
-      return failure('no request came that the check could disturb');
+      return failure('no request arrived for the check to disturb');
     const closings = missing.samples.flatMap(({ closedAfterMs }) => closedAfterMs ?? []);
     const closes = closings.length === missing.samples.length && usual.closing === undefined;
     const spread = spanOf(usualTimes(closes ? closings : silent.times));
@@ -267,7 +267,7 @@ function whyNotBetter({ tolerance, spread }: Pace): string {
   const most = Math.max(tolerance / 2, spread);
   return most <= STEADY_MS.jitter
     ? 'the rhythm of this client does not show it more precisely'
-    : `the times of this client vary by up to ${numberText(most)} ms, by themselves or because this machine is busy`;
+    : `this client's timing varies by up to ${numberText(most)} ms, either by itself or because this machine is busy`;
 }
 
 /**
@@ -289,7 +289,7 @@ const timeOutMargins: Check = {
   group: 'time',
   title: 'Keeps to its time-out',
   what: 'a reply close to its time-out',
-  does: 'Delays replies to 90 % and 110 % of the measured time-out (or by twice its error, if that is more), three times each. If the client goes on before a reply at 110 % would come, that reply is left out.',
+  does: 'Delays replies to 90 % and 110 % of the measured time-out (or by twice its error, if that is more), three times each. If the client continues before a reply at 110 % would be due, that reply is left out.',
   matters: 'A time-out that varies at random causes errors that are hard to reproduce.',
   fix: 'Measure the time-out from the end of the request, with a timer that no other work delays.',
   rule: 'Passes when the client accepts replies at 90 % and none at 110 %, in three trials of each that agree; fails when three show otherwise; inconclusive if the time-out is not known or the requests do not show it.',

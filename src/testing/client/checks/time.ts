@@ -140,7 +140,7 @@ const deadUnit: Check = {
       },
       longest,
     );
-    if (spoilt.length === 0) return sure('unclear', 'no request came that the check could disturb');
+    if (spoilt.length === 0) return sure('unclear', 'no request arrived for the check to disturb');
     const { unitId } = exam.target;
     const meanwhile = exam.log.after(since);
     const evidence = meanwhile.slice(0, 24);
@@ -184,15 +184,15 @@ const EITHER: ReactionMeaning = { usual: 'right', missing: 'right', again: 'righ
 const TRICKLES: readonly ContrastRow[] = [
   {
     id: 'trickle-slow',
-    title: 'Accepts a reply whose bytes come slowly',
-    what: 'a reply whose bytes come slowly',
+    title: 'Accepts a reply whose bytes arrive slowly',
+    what: 'a reply whose bytes arrive slowly',
     does: 'Sends replies byte by byte with pauses of 80 % of t1.5.',
     matters: 'Small devices and radio links send this way, and the specification allows it.',
     fix: 'Treat bytes with pauses up to t1.5 as one frame, and stop the time-out at the first byte.',
     rule: 'Passes when the client continues as after a good reply, in three trials that agree; fails when it retries, continues as without a reply, or stops; inconclusive when the trials do not agree or show neither.',
     source: 'Modbus over Serial Line V1.02, 2.5.1.1: pauses up to 1.5 characters inside a frame',
     transports: ['serial'],
-    blame: 'does not accept replies whose bytes come slowly',
+    blame: 'does not accept replies whose bytes arrive slowly',
     meaning: TAKES_IT,
     contrast: ({ client: { line } }) => ({
       ...spoilt([{ split: { at: 'each', gap: WITHIN_T15 * line.t15 } }]),

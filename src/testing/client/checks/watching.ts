@@ -118,7 +118,7 @@ const WATCHED: readonly WatchRow[] = [
     what: 'no disturbance',
     does: 'Measures the time from each broadcast to the next request.',
     matters:
-      'Broadcasts have no reply, so a client that continues immediately meets devices that are still busy.',
+      'Broadcasts have no reply, so a client that continues immediately reaches devices that are still busy.',
     fix: 'Wait for at least 100 ms after a broadcast.',
     rule: 'Passes when at least 100 ms pass after each broadcast; fails when less than 20 ms pass after at least three of them and a quarter of all; inconclusive in between, and with fewer than three broadcasts.',
     source: 'Modbus over Serial Line V1.02, 2.4.1: turnaround delay, typically 100 ms to 200 ms at 9600 baud',
@@ -267,7 +267,7 @@ function legality({ log }: Exam): Judged {
   const damaged = log.othersAfter(0).filter(({ kind }) => kind === 'damaged');
   if (damaged.length > 0) {
     const times = damaged.length === 1 ? 'one frame' : `${damaged.length} frames`;
-    const text = `${times} came with a wrong check value; the line does not show where they were damaged`;
+    const text = `${times} arrived with a wrong check value; the line does not show where they were damaged`;
     return sure('unclear', text, damaged.slice(0, MOST_SHOWN));
   }
   const count = first.size === 1 ? 'its one poll is' : `its ${first.size} polls are`;

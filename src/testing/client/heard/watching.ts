@@ -95,7 +95,9 @@ async function rhythmOf(client: WatchedClient): Promise<Result<Watched>> {
   await client.until(isKnown(POLLS + 1), Math.min(longest, ENOUGH_MS));
   if (timesAsked() < FEWEST_POLLS && longest > ENOUGH_MS) {
     const wanted = `a poll${to} that comes ${FEWEST_POLLS} times and is answered`;
-    client.note(`waiting for ${wanted}, ${durationText(ENOUGH_MS)} so far; the last were ${asked()}`);
+    client.note(
+      `waiting for ${wanted}, ${durationText(ENOUGH_MS)} so far; the last requests were ${asked()}`,
+    );
     await client.until(isKnown(FEWEST_POLLS), longest - ENOUGH_MS);
   }
   const polls = pollsIn(log.newest());

@@ -92,7 +92,7 @@ export function notAsBefore(exam: Asking): { readonly text: string; readonly bla
   const inVain = askedInVain(exam, asked);
   if (inVain.length > 0) {
     const text = `sent ${exam.target.text} again although it was answered, ${timesText(inVain.length)}`;
-    return { text, blame: 'takes no good reply any more' };
+    return { text, blame: 'no longer accepts good replies' };
   }
   return { text: `polled ${exam.target.text}, but not as before`, blame: 'does not poll as before' };
 }

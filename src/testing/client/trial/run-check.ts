@@ -21,7 +21,7 @@ export async function runCheck(check: Check, exam: Exam): Promise<EndedCheck> {
   try {
     return await check.run(exam);
   } catch (error) {
-    return { verdict: 'error', summary: `the check itself has failed: ${(error as Error).message}` };
+    return { verdict: 'error', summary: `the check itself failed: ${(error as Error).message}` };
   }
 }
 
@@ -56,7 +56,8 @@ async function pollsAsUsual(exam: Exam): Promise<boolean> {
   for (const each of exam.log.after(exam.log.usualUntil)) each.isStuck = true;
   const { target, periodMs } = exam;
   const since = exam.askedAfter(exam.since);
-  const arrivals = since.length === 0 ? 'it did not come' : `it came ${since.length} times`;
+  const arrivals =
+    since.length === 0 ? 'no such poll' : since.length === 1 ? '1 such poll' : `${since.length} such polls`;
   const every = `${target.text} every ${durationText(Math.round(periodMs))}`;
   const came = isLost ? '' : `; ${arrivals} in ${waited(exam)}`;
   client.note(`waiting for the client to poll as before, ${every}${came}`);

@@ -388,9 +388,7 @@ export function contrastCheck(group: Check['group'], row: ContrastRow): Check {
           : lineTrial(exam, contrast, meaning, row),
       );
       const isUnseen = judged.verdict === 'inconclusive' && values && !exam.client.values;
-      return isUnseen
-        ? { ...judged, summary: `${judged.summary}; there is no observer of its values` }
-        : judged;
+      return isUnseen ? { ...judged, summary: `${judged.summary}; no observer shows its values` } : judged;
     },
   };
 }

@@ -410,7 +410,7 @@ export const BUS = checksOf(
     {
       ...{ id: 'rtu-broadcast-write', turn: 'last', needs: ['broadcast', 'holding'], run: broadcastWrite },
       title: 'Executes a broadcast write',
-      does: 'Writes the scratch register through unit 0 and reads it. The other units on the bus are found first and get their values back.',
+      does: 'Writes the scratch register through unit 0 and reads it. The other units on the bus are found first, and their values are restored afterwards.',
       rule: 'Conforms when no reply comes and the value is written.',
       clause: `${SERIAL}, 2.1 and 2.2`,
       matters:
@@ -419,12 +419,12 @@ export const BUS = checksOf(
     },
     {
       ...{ id: 'rtu-flow-control', isSeveral: true, run: flowControl },
-      title: 'Takes the bytes of flow control for what they are',
-      does: 'Reads 1 to 20 values: those whose frames have a byte 11 or 13, and others.',
+      title: 'Treats flow control bytes as data',
+      does: 'Reads 1 to 20 values: some reads have a byte 11 or 13 in their frames, and others do not.',
       rule: answered,
       clause: `${SERIAL}, 2.5.1`,
-      matters: 'Some polls never come through.',
-      mend: 'Switch the software flow control of the port off.',
+      matters: 'Some polls never get through.',
+      mend: 'Switch off the software flow control of the port.',
     },
     {
       ...{ id: 'rtu-half-frame' },

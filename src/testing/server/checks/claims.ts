@@ -88,7 +88,7 @@ function claim<Key extends keyof Claims>(
       title,
       rule,
     },
-    does: `Compares \`${key}\` of --claims with what all checks have found.`,
+    does: `Compares \`${key}\` of --claims with the findings of all checks.`,
     clause: 'the claims (--claims)',
     matters: 'Anyone who trusted the data sheet finds out on site.',
     mend: 'Correct the server or its documents.',

@@ -361,7 +361,7 @@ export const CONNECTIONS = checksOf({ group: 'connections', grade: 'met', on: 't
     ...{ id: 'connections', run: connections },
     title: 'Number of connections',
     does: 'Opens up to 6 connections and reads on each, then reads on all again.',
-    rule: 'Reported. Violates when a connection is accepted and never answered.',
+    rule: 'Reported only, but a connection that is accepted and never answered is a violation.',
     clause: `${TCP}, 4.2.1.2`,
     matters: 'A second client waits forever: brainelectronics/micropython-modbus#11, NModbus4/NModbus4#152.',
     mend: 'Refuse connections that are not served, or close the oldest.',
@@ -398,7 +398,7 @@ export const CONNECTIONS = checksOf({ group: 'connections', grade: 'met', on: 't
   {
     ...{ id: 'half-frame-and-gone', run: halfFrameAndGone },
     title: 'Forgets half a request',
-    does: 'Sends 9 bytes, closes the connection, connects again and reads; then does so with a whole request, before its reply comes.',
+    does: 'Sends 9 bytes, closes the connection, connects again and reads; then does the same with a whole request, before its reply arrives.',
     rule: 'Conforms when the reads are answered, each with its own reply.',
     clause: ROBUSTNESS,
     matters: 'A crashed client breaks the next one: stephane/libmodbus#415.',
@@ -410,7 +410,7 @@ export const CONNECTIONS = checksOf({ group: 'connections', grade: 'met', on: 't
     does: 'Sends a read, resets the connection, connects again and reads, 16 times.',
     rule: 'Conforms when the reads after the resets are answered.',
     clause: ROBUSTNESS,
-    matters: 'The signal ends the process: NModbus4/NModbus4#7.',
+    matters: 'The write error ends the server: NModbus4/NModbus4#7.',
     mend: 'Handle errors when writing to a connection.',
   },
 ]);

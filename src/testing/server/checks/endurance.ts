@@ -83,7 +83,7 @@ export const ENDURANCE = checksOf({ group: 'endurance' }, [
     ...{ id: 'soak', grade: 'met', turn: 'late', needs: ['soak'], isSeveral: true, run: soak },
     title: 'Keeps answering',
     does: 'Reads for as long as --soak says, at the pace of --pause.',
-    rule: 'Conforms when all reads are answered, at the end as fast as at the beginning.',
+    rule: 'Conforms when all reads are answered, and as fast at the end as at the beginning.',
     clause: 'robustness (no clause)',
     matters: 'alejoseb/Modbus-STM32-HAL-FreeRTOS#125, pymodbus-dev/pymodbus#274',
     mend: 'Look for a resource that grows with each request.',

@@ -185,13 +185,13 @@ export const FRAMES = checksOf({ group: 'frames', isSeveral: true }, [
     clause: `Application Protocol V1.1b3, 6; ${TCP}, 3.1.3; ${SERIAL}, 2.5.1`,
     matters:
       'Clients discard such a reply and wait for their time-out: esphome/issues#7034, Apollo3zehn/FluentModbus#84, BiancoRoyal/node-red-contrib-modbus#146.',
-    mend: 'Build each reply from its own request and with its own length; reuse no old bytes.',
+    mend: 'Build each reply from its own request and with its own length; do not reuse old bytes.',
   },
   {
     ...{ id: 'stray-bytes', grade: 'met', turn: 'end', run: strayBytes },
     title: 'Sends nothing unsolicited',
     does: 'Listens before each request and after each reply.',
-    rule: 'Conforms when no bytes come. Noise on the wire looks the same.',
+    rule: 'Conforms when no bytes arrive. Noise on the wire looks the same.',
     clause: `${SERIAL}, 2.1`,
     matters:
       'Clients take the bytes for the start of the next reply: pyhys/minimalmodbus#61, jmccrohan/pysolarmanv5#62.',

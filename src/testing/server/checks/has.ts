@@ -284,7 +284,7 @@ export const HAS = checksOf({ group: 'has' }, [
       ...{ id: `fc0${code}-quantity-125`, grade: 'met', run: (bench: Bench) => most(bench, code, 125) },
       title: `Function ${code} answers a read of 125 registers`,
       does: `Reads 125 registers with function ${code}; halves the quantity until it is answered.`,
-      rule: 'Conforms with 250 bytes. Inconclusive if the map is smaller; reports the largest read that worked.',
+      rule: 'Conforms when the reply has 250 data bytes. Inconclusive if the map is smaller; reports the largest read that worked.',
       clause: `${A}, 6.${code}`,
       matters:
         'Clients that read registers in blocks fail: influxdata/telegraf#18871, alejoseb/Modbus-STM32-HAL-FreeRTOS#116.',
@@ -296,9 +296,9 @@ export const HAS = checksOf({ group: 'has' }, [
       ...{ id: `fc0${code}-quantity-2000`, grade: 'seldom', run: (bench: Bench) => most(bench, code, 2000) },
       title: `Function ${code} answers a read of 2000 bits`,
       does: `Reads 2000 bits with function ${code}; halves the quantity until it is answered.`,
-      rule: 'Conforms with 250 bytes. Inconclusive if the map has fewer bits.',
+      rule: 'Conforms when the reply has 250 data bytes. Inconclusive if the map has fewer bits.',
       clause: `${A}, 6.${code}`,
-      matters: 'As for registers: coassoftwaresystems/delphi-modbus#18.',
+      matters: 'The same as for registers: coassoftwaresystems/delphi-modbus#18.',
       mend: 'Give the transmit buffer 256 bytes.',
     }),
   ),
@@ -391,11 +391,11 @@ function wrongLength(id: number, length: number): { readonly right?: number } | 
 export const SUNSPEC = checksOf({ group: 'has' }, [
   {
     ...{ id: 'sunspec-map', grade: 'met', provokes: ['address'], run: chain },
-    title: 'Its SunSpec models are a chain',
+    title: 'Its SunSpec models form a chain',
     does: 'Looks for the marker SunS at 40000, 0 and 50000 and follows the models to the end.',
     rule: 'Conforms when model 1 comes first, each model has the right length, its last register exists, and FFFF 0000 ends the chain. Not supported without a marker.',
     clause: 'SunSpec Device Information Model Specification V1.2, 6; conformance DEV-1, DEV-2, MOD-1, MOD-2',
     matters: 'Clients find no model, or read the wrong one: hoylabs/OpenDTU-OnBattery#2635.',
-    mend: 'Let each length count the registers after it, and end the list with FFFF 0000.',
+    mend: 'Make each length count the registers after it, and end the list with FFFF 0000.',
   },
 ]);

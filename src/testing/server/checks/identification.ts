@@ -150,7 +150,7 @@ function shape(
     ...{ id, group: 'identification', grade: 'met', provokes: ['function'], ...texts },
     clause: `${A}, ${texts.clause}`,
     does: `Sends function ${code}${pdu.length > 1 ? ` (${pdu.map(codeText).join(' ')})` : ''}.`,
-    rule: `Conforms with ${right}. Exception 01: not supported. Silence costs each client a time-out.`,
+    rule: `Conforms when the reply is ${right}. Exception 01: not supported. Silence costs each client a time-out.`,
     mend: 'Answer unsupported functions with exception 01.',
     run: async (bench) => {
       const exchange = await bench.ask(Uint8Array.from(pdu));
@@ -243,8 +243,8 @@ const OF_43 = checksOf(
     {
       ...{ id: 'fc43-basic', grade: 'met', run: basic },
       title: 'Identifies itself',
-      does: 'Reads the basic objects with function 43/14 to their end.',
-      rule: 'Conforms with objects 0, 1 and 2, and 00 as the next object at the end. Exception 01: not supported.',
+      does: 'Reads the basic objects with function 43/14 to the end.',
+      rule: 'Conforms when objects 0, 1 and 2 are returned, and the next object at the end is 00. Exception 01: not supported.',
     },
     {
       ...{ id: 'fc43-extended', run: with43(extended) },
@@ -256,7 +256,7 @@ const OF_43 = checksOf(
       ...{ id: 'fc43-code-illegal', provokes: ['value'] },
       title: 'Refuses an unknown read code',
       does: 'Sends 2B 0E 05 00.',
-      rule: 'Conforms with exception 03. Exception 02 is inconclusive.',
+      rule: 'Conforms when the reply is exception 03. Exception 02 is inconclusive.',
       run: with43((bench) =>
         refused(bench, identify(5, 0), { right: [3], open: { 2: 'refused-otherwise' } }),
       ),
@@ -265,7 +265,7 @@ const OF_43 = checksOf(
       ...{ id: 'fc43-object-unknown', provokes: ['address'] },
       title: 'Refuses an object that it does not have',
       does: 'Requests object 7F alone.',
-      rule: 'Conforms with exception 02. Not supported without individual access.',
+      rule: 'Conforms when the reply is exception 02. Not supported without individual access.',
       run: with43(async (bench) =>
         individually(bench)
           ? refused(bench, identify(4, 0x7f), { right: [2] })
@@ -282,7 +282,7 @@ const OF_43 = checksOf(
       ...{ id: 'fc43-mei-unknown', provokes: ['function'], clause: `${A}, 6.19 and figure 30` },
       title: 'Refuses another MEI type',
       does: 'Sends 2B 0F 01 00.',
-      rule: 'Conforms with exception 01. 02 and 03 are inconclusive.',
+      rule: 'Conforms when the reply is exception 01. Exceptions 02 and 03 are inconclusive.',
       run: with43((bench) =>
         refused(bench, Uint8Array.of(0x2b, 0x0f, 1, 0), {
           right: [1],
@@ -371,7 +371,7 @@ export const IDENTIFICATION: readonly ServerCheck[] = [
       matters:
         'Clients cannot parse the reply without a byte count (cwalter-at/freemodbus#17); silence costs a time-out.',
     },
-    counting('byte count, identifier and run indicator'),
+    counting('a byte count, an identifier and a run indicator'),
   ),
   shape(
     'fc12-answered',

@@ -206,7 +206,7 @@ async function fc15TooMany(bench: Bench): Promise<Judged> {
 export const MALFORMED_WRITES = checksOf(
   {
     ...{ group: 'writes', grade: 'seldom', turn: 'late', needs: ['holding'], provokes: ['value'] },
-    rule: 'Conforms with exception 03 and nothing written. Silence is inconclusive if the server keeps working.',
+    rule: 'Conforms when the reply is exception 03 and nothing is written. Silence is inconclusive if the server keeps working.',
     matters:
       'A damaged or wrong request becomes a command: cwalter-at/freemodbus#66, cwalter-at/freemodbus#72.',
     mend: 'Compare quantity, byte count and length of the PDU before writing anything.',
@@ -221,7 +221,7 @@ export const MALFORMED_WRITES = checksOf(
     {
       ...{ id: 'fc16-byte-count-short' },
       title: 'Refuses a byte count that is too small',
-      does: 'Function 16: one register, byte count 1, one byte, and with two bytes.',
+      does: 'Function 16: one register, byte count 1, once with one byte and once with two.',
       clause: `${A}, figure 22`,
       run: onRegister((a) => [
         [16, ...bytesOf(a), 0, 1, 1, 0x77],
@@ -231,7 +231,7 @@ export const MALFORMED_WRITES = checksOf(
     {
       ...{ id: 'fc16-byte-count-long', room: 2 },
       title: 'Refuses a byte count that is too large',
-      does: 'Function 16: one register, byte count 4, four bytes, and with two bytes.',
+      does: 'Function 16: one register, byte count 4, once with four bytes and once with two.',
       clause: `${A}, figure 22`,
       run: onRegister(
         (a) => [
@@ -258,7 +258,7 @@ export const MALFORMED_WRITES = checksOf(
       ...{ id: 'write-at-the-end', room: 2, provokes: ['address'], run: atTheEnd },
       title: 'Writes all registers or none',
       does: 'Writes the last holding register and the next address with function 16, if --scratch has both.',
-      rule: 'Conforms with exception 02 and nothing written.',
+      rule: 'Conforms when the reply is exception 02 and nothing is written.',
       clause: `${A}, figure 22`,
       matters: 'A setpoint is only half written.',
       mend: 'Check address plus quantity before writing anything.',
@@ -274,7 +274,7 @@ export const MALFORMED_WRITES = checksOf(
       ...{ id: 'fc23-all-or-nothing', provokes: ['address'], run: with23(fc23AllOrNothing) },
       title: 'Writes nothing where the read is refused',
       does: 'Function 23 reads an address that does not exist, and writes.',
-      rule: 'Conforms with exception 02 and nothing written.',
+      rule: 'Conforms when the reply is exception 02 and nothing is written.',
       clause: `${A}, figure 27`,
     },
     {

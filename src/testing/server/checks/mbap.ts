@@ -92,7 +92,7 @@ async function unitOther(bench: Bench): Promise<Judged> {
 }
 
 const gateway =
-  'Conforms when it is answered with the same identifier. Silence, 0A and 0B are inconclusive: they are right for a gateway.';
+  'Conforms when it is answered with the same identifier. Silence and exceptions 0A and 0B are inconclusive: they are right for a gateway.';
 export const MBAP = checksOf({ group: 'connections', grade: 'met', on: 'tcp' }, [
   {
     ...{ id: 'mbap-protocol', grade: 'seldom', run: wrongProtocol },
@@ -138,7 +138,7 @@ export const MBAP = checksOf({ group: 'connections', grade: 'met', on: 'tcp' }, 
     does: 'Reads with unit identifier 0.',
     rule: gateway,
     clause: `${TCP}, 4.4.1.2`,
-    matters: 'As with unit 255: stephane/libmodbus#376.',
+    matters: 'The same as with unit 255: stephane/libmodbus#376.',
     mend: 'Copy the unit identifier of the request.',
   },
   {

@@ -173,8 +173,8 @@ export const PACE = checksOf({ group: 'frames', isSeveral: true }, [
   },
   {
     ...{ id: 'pause-needed', grade: 'met' },
-    title: 'Pause it needs between requests',
-    does: 'Only after back-to-back failed: pauses from 20 ms to 1.5 s between a reply and the next request.',
+    title: 'Pause needed between requests',
+    does: 'Only if back-to-back failed: tries pauses from 20 ms to 1.5 s between a reply and the next request.',
     rule: 'Reports the shortest pause with which 6 consecutive reads are answered.',
     clause: ROBUSTNESS,
     matters:

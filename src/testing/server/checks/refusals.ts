@@ -143,7 +143,7 @@ function quantity(
     group: 'refusals',
     title: text.title ?? `Function ${code} refuses ${many} ${what}`,
     does: `Reads ${many} ${what} with function ${code}.`,
-    rule: `Conforms with exception 03.${isOver ? ` ${MAY_BE_ADDRESS}` : ''}`,
+    rule: `Conforms when the reply is exception 03.${isOver ? ` ${MAY_BE_ADDRESS}` : ''}`,
     clause: `${A}, figure ${figure}`,
     matters: text.matters,
     mend: `Refuse quantities other than 1 to ${limit} with exception 03 before any other check.`,
@@ -168,7 +168,7 @@ function tooMany(exchange: Exchange, many: number, what: string): Judged {
   return violates({ code: 'wrong-quantity-answered', quantity: many, what, bytes }, exchange);
 }
 
-const asFunction3 = 'As with function 3: xiegeo/modbusone#16.';
+const asFunction3 = 'The same as with function 3: xiegeo/modbusone#16.';
 const AS_READ = 'A client does not notice that its quantity is wrong: ';
 
 function badFunction(pdu: Uint8Array, silence: 'conforms' | 'inconclusive' | 'violates', right = [1]) {
@@ -200,8 +200,8 @@ export const REFUSALS = checksOf({ group: 'refusals' }, [
   {
     ...{ id: 'address-unknown', grade: 'met', provokes: ['address'], run: addressUnknown },
     title: 'Refuses an address that it does not have',
-    does: 'Reads one value at FFFF or at another refused address of each table, and registers 256, 512 and 1024 behind known ones.',
-    rule: 'Conforms with exception 02. Not supported if every address exists.',
+    does: 'Reads one value at FFFF or at another refused address of each table, and registers 256, 512 and 1024 addresses above known ones.',
+    rule: 'Conforms when the reply is exception 02. Not supported if every address exists.',
     clause: `${A}, 7, code 02, and figure 13`,
     matters:
       'Clients wait for the time-out or lose the connection: emelianov/modbus-esp8266#255, NModbus4/NModbus4#5, yaacov/node-modbus-serial#505.',
@@ -211,7 +211,7 @@ export const REFUSALS = checksOf({ group: 'refusals' }, [
     ...{ id: 'address-wraps', grade: 'met', provokes: ['address'] },
     title: 'Refuses a block beyond address FFFF',
     does: 'Reads two registers from FFFF.',
-    rule: 'Conforms with exception 02 or 03.',
+    rule: 'Conforms when the reply is exception 02 or 03.',
     clause: `${A}, 7, code 02`,
     matters:
       'A value from outside the map is taken for a measurement: wlcrs/tmodbus#116, CONTROLLINO-PLC/CONTROLLINO_Library#58.',
@@ -238,7 +238,7 @@ export const REFUSALS = checksOf({ group: 'refusals' }, [
     ...{ id: 'function-unknown', grade: 'met', provokes: ['function'] },
     title: 'Refuses a function that it does not have',
     does: 'Sends function 99 (63) with four bytes.',
-    rule: 'Conforms with exception 01 and function E3.',
+    rule: 'Conforms when the reply is function E3 with exception 01.',
     clause: `${A}, 7, code 01; Messaging on TCP/IP V1.0b, 4.4.2.2`,
     matters:
       'Each request costs a time-out or the connection: stephane/libmodbus#142, stephane/libmodbus#314, mesta1/nmodbus#74.',
@@ -256,7 +256,7 @@ export const REFUSALS = checksOf({ group: 'refusals' }, [
     ...{ run: badFunction(Uint8Array.of(0, 0, 0, 0, 1), 'conforms') },
     title: 'Survives function 0',
     does: 'Sends function 0.',
-    rule: 'Conforms with exception 01, or with silence if the server keeps working.',
+    rule: 'Conforms when the reply is exception 01, or when there is no reply and the server keeps working.',
     clause: `${A}, 4.1`,
     matters: 'A parser that does not expect function code 0 may hang.',
     mend: 'Treat 0 as an unknown function.',
@@ -302,7 +302,7 @@ export const REFUSALS = checksOf({ group: 'refusals' }, [
     ...{ id: 'request-too-short', grade: 'seldom', turn: 'late', provokes: ['value'], run: tooShort },
     title: 'Refuses a request that is too short',
     does: 'Sends the function code alone and with one byte, in frames of the right length. An earlier read fills the buffer.',
-    rule: 'Conforms with exception 03. A closed connection or silence is inconclusive if the server keeps working.',
+    rule: 'Conforms when the reply is exception 03. A closed connection or silence is inconclusive if the server keeps working.',
     clause: `${A}, 7, code 03`,
     matters:
       'Servers hang or use bytes of the previous request: emelianov/modbus-esp8266#387, pymodbus-dev/pymodbus#2698, mushorg/conpot#511.',
@@ -312,7 +312,7 @@ export const REFUSALS = checksOf({ group: 'refusals' }, [
     ...{ id: 'request-too-long', grade: 'seldom', turn: 'late', provokes: ['value'], run: tooLong },
     title: 'Refuses a request that is too long',
     does: 'Sends a valid read with two extra bytes, in a frame of the right length.',
-    rule: 'Conforms with exception 03, or when it is ignored and the next request is answered.',
+    rule: 'Conforms when the reply is exception 03, or when the request is ignored and the next one is answered.',
     clause: `${A}, 7, code 03`,
     matters: 'stephane/libmodbus#867',
     mend: 'Compare the length of the PDU with the length that its function requires.',

@@ -145,8 +145,8 @@ export const REPEATS = checksOf({ group: 'frames', isSeveral: true }, [
   {
     ...{ id: 'repeat-pair', grade: 'met', turn: 'late', run: (bench) => repeats(bench, MORE_READS, 2) },
     title: 'Two registers read 60 times',
-    does: 'Reads two registers 60 times; no client writes them meanwhile.',
-    rule: 'Conforms with 60 equal replies. Registers that change by themselves are inconclusive.',
+    does: 'Reads two registers 60 times; no client writes them during this time.',
+    rule: 'Conforms when all 60 replies are equal. Registers that change by themselves are inconclusive.',
     clause: ROBUSTNESS,
     matters: 'Halves of two values are combined (catalogue: last-byte-lost, zero-for-a-poll, torn-value).',
     mend: 'Copy values into the reply in one step, from one place.',
@@ -155,7 +155,7 @@ export const REPEATS = checksOf({ group: 'frames', isSeveral: true }, [
     ...{ id: 'repeat-block', grade: 'met', turn: 'late', run: repeatBlock },
     title: 'A block read 60 times',
     does: 'Reads 20 registers (or all, if there are fewer) 60 times, with function 3 and with function 4.',
-    rule: 'Conforms with 60 replies.',
+    rule: 'Conforms when all 60 reads are answered.',
     clause: ROBUSTNESS,
     matters:
       'A server that restarts when it is polled looks like a bad line (catalogue: reboots-when-polled).',

@@ -13,7 +13,7 @@ export const CONFORMING = {
   exception: 'exception {exception:hex}',
   answered: 'the server {answer:did}',
   'ignored-lives-on':
-    'the server {answer:did} and keeps working: allowed in place of exception {right:hexOr}',
+    'the server {answer:did} and keeps working, which is allowed instead of exception {right:hexOr}',
   'address-answers': 'function {function:n} answers at address {address:n}[, {pauseMs?:ms} after connecting]',
 
   'reads-answered': '{of:n} reads in a row, sent as early as allowed, were answered',
@@ -26,7 +26,7 @@ export const CONFORMING = {
   'nothing-unsolicited': 'no unsolicited bytes in {of:n} exchanges',
   'transactions-copied':
     '{of:n} replies, exceptions included, have the transaction identifier of their request',
-  'one-piece': '{of:n} replies each came in one piece',
+  'one-piece': 'all {of:n} replies came in one piece',
   't35-kept':
     'no reply was seen before t3.5 ({t35Ms:ms}); the earliest came after {soonestMs:ms}. An adapter can hide early replies, up to its latency',
   'no-gap': 'no gap over t1.5 ({t15Ms:ms}) in replies of {registers:n} registers',
@@ -44,7 +44,7 @@ export const CONFORMING = {
 
   identified: '{names:texts}; level {level:hex}',
   objects: '{objects:n} objects; level {level:hex}',
-  'begins-again': 'it restarts at object 00',
+  'begins-again': 'the list restarts at object 00',
   counted: 'one bad frame and one exception are counted',
 
   'no-reply': 'no reply came',
@@ -52,13 +52,13 @@ export const CONFORMING = {
     `a read ${timeText(ms)} after ${beforeText(before)} is answered`,
   'other-unit-ignored': 'a read of unit {unit:n} is not answered; the next read of its own unit is',
   'noise-borne': 'reads after 1, 2, 20 and 300 bytes of noise are answered',
-  'flow-bytes-answered': 'a read with a byte 11 or 13 is answered',
+  'flow-bytes-answered': 'a read with a byte 11 or 13 in its frame is answered',
   'disturbed-answered': 'the read after a disturbed one is answered',
   'pause-parts': '4 bytes, a pause of 250 ms and 4 more bytes are not treated as one request',
   'inner-frame-ignored': 'a write inside the reply of another unit is neither answered nor executed',
   'broadcasts-ignored': 'refused broadcasts are not answered',
   'broadcast-executed': 'a broadcast write is executed and not answered',
-  'no-other-master': 'no request of another master in {listenedMs:ms} of listening and {of:n} exchanges',
+  'no-other-master': 'no request from another master in {listenedMs:ms} of listening and {of:n} exchanges',
   'wrong-parity-ignored': 'a read with {parity:s} parity is not answered',
   'speeds-borne': 'reads 2 % too fast and 2 % too slow are answered',
 
@@ -74,11 +74,11 @@ export const CONFORMING = {
 
   repeated: 'the reply repeats the request',
   'read-at-once': 'the new value can be read immediately',
-  'writes-before-it-reads': 'it writes before it reads',
+  'writes-before-it-reads': 'the server writes before it reads',
   'not-torn': '{of:n} reads during writes: both registers always belonged to the same value',
 
   soaked: soakText,
   'functions-there': '{functions:functions} supported',
-  'no-other-exceptions': 'no other exceptions came',
+  'no-other-exceptions': 'no other exceptions were received',
   'as-fast': '99 of 100 replies begin within {p99Ms:ms}',
 } as const;

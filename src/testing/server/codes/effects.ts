@@ -48,7 +48,7 @@ export const EFFECTS: { readonly [code in Code]?: Effect } = {
   'stopped-answering': {
     grade: 'dangerous',
     matters: 'No client is served until it recovers.',
-    mend: 'Find out why the request stops the server. No request may.',
+    mend: 'Find out why the request stops the server. No request may stop it.',
   },
   'repeated-reads-lost': LOST_READS,
   'deaf-after-other-unit': {
@@ -58,44 +58,45 @@ export const EFFECTS: { readonly [code in Code]?: Effect } = {
   },
   'inner-frame-answered': {
     grade: 'met',
-    matters: 'Its reply collides with that of another unit.',
+    matters: 'Its reply collides with the reply of another unit.',
     mend: 'Look for the start of a frame only after a silence.',
   },
   'spoilt-write-answered': {
     grade: 'met',
-    matters: 'Its reply collides with that of the server that was asked.',
+    matters: 'Its reply collides with the reply of the addressed server.',
     mend: 'Check the CRC before anything else, and stay silent if it is wrong.',
   },
   'reply-of-other-client': {
-    matters: 'A client takes the value that another one asked for: 0xAHA/Growatt_ModbusTCP#317.',
+    matters: 'A client receives the value that another client requested: 0xAHA/Growatt_ModbusTCP#317.',
     mend: 'Discard a reply whose connection is gone.',
   },
   'together-mixed': {
-    matters: 'A client takes the value of another request for its own.',
+    matters: 'A client mistakes the value of another request for its own.',
     mend: 'Keep each request, with its transaction identifier, until its reply is sent.',
   },
   'address-cut': {
     matters:
       'A client reads and writes registers that it did not ask for: smarmengol/Modbus-Master-Slave-for-Arduino#71.',
-    mend: 'Use all 16 bits of the address, and refuse what is not there with exception 02.',
+    mend: 'Use all 16 bits of the address, and refuse addresses that do not exist with exception 02.',
   },
   'events-miscounted': {
-    matters: 'A client that compares the count before and after a command believes that it was executed.',
-    mend: 'Count what was completed without an exception, but for function 11.',
+    matters:
+      'A client that compares the count before and after a command wrongly believes that the command was executed.',
+    mend: 'Count every request that was completed without an exception, except function 11.',
   },
   'bytes-lost': {
-    matters: 'Some polls and writes never come through, by their address, their value or their CRC.',
-    mend: 'Switch the software flow control of the port off (IXON, XON/XOFF): Modbus uses all byte values.',
+    matters: 'Some polls and writes never get through, depending on their address, value or CRC.',
+    mend: 'Switch off the software flow control of the port (IXON, XON/XOFF): Modbus uses all byte values.',
   },
   'exception-not-ignored': {
     grade: 'met',
-    matters: 'Its exception collides with the reply of the server that was asked.',
-    mend: 'Stay silent on a serial line to whatever is spoilt, or for another unit, or for all.',
+    matters: 'Its exception collides with the reply of the addressed server.',
+    mend: 'On a serial line, do not answer damaged requests, requests to other units, or broadcasts.',
   },
   'next-eaten': {
     grade: 'met',
     matters: 'The good request after a bad one is lost: stephane/libmodbus#848, cwalter-at/freemodbus#72.',
-    mend: 'End a frame where the length in its header says so, and refuse what is too short.',
+    mend: 'End a frame where the length in its header says, and refuse requests that are too short.',
   },
   'never-stored': WRONG_WRITE,
   'stored-otherwise': WRONG_WRITE,

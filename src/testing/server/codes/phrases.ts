@@ -64,7 +64,7 @@ export function stoppedText({ only, silentMs, isBack }: Stopped, check = 'it'): 
   const what =
     only === undefined ? 'stopped answering' : `only ${answerText({ kind: 'exception', exception: only })}`;
   const fate = isBack
-    ? `for ${timeText(silentMs)} at most`
+    ? `for at most ${timeText(silentMs)}`
     : `and did not recover within ${timeText(silentMs)}`;
   return `${what} after ${check}, ${fate}`;
 }

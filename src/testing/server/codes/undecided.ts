@@ -25,13 +25,14 @@ export const UNDECIDED = {
   'not-claimed': 'not claimed',
   'not-allowed': 'needs {option:s}[ with {addresses?:n} addresses]',
   'gone-since': 'the server has not answered since {check:s}',
-  'may-silence': 'it may silence the server: see {check:s}',
+  'may-silence': 'this check may silence the server: see {check:s}',
   'replies-behind': 'each reply belongs to the previous request: see back-to-back',
   'serial-only': 'only on a serial port',
   'pseudo-terminal': 'a pseudo-terminal has neither speed nor parity',
   'not-read': ({ unit, table, first, last }: NotRead) =>
-    `${unit === undefined ? '' : `of unit ${unit}, `}${table} ${first}${last > first ? ` to ${last} are` : ' is'} not read, and so can not be put back`,
-  'outside-scratch': 'it would write {table:s} {first:n} to {last:n}, which is not in the scratch range',
+    `${unit === undefined ? '' : `of unit ${unit}, `}${table} ${first}${last > first ? ` to ${last}` : ''} can't be read, and so can't be restored`,
+  'outside-scratch':
+    'this check would write {table:s} {first:n} to {last:n}, which is outside the scratch range',
   'needs-scratch-beyond-end':
     'needs --scratch holding:… that ends one address after the last holding register',
 
@@ -42,16 +43,16 @@ export const UNDECIDED = {
   'others-send': 'another device sends on the bus: see stray-bytes and rtu-collision',
   'machine-late': 'this machine was {ms:ms} late',
   'adapter-in-the-way': 'the adapter may be the cause: set its latency timer to 1 ms',
-  'not-seen': 'it was not seen',
+  'not-seen': 'not observed',
 
   // The answer of another one, or of none
   unreachable: '{reason:s}',
   'no-answer': ({ isSerial, isGarbled }: { readonly isSerial: boolean; readonly isGarbled: boolean }) =>
     `${isGarbled ? 'the only bytes received are not a reply' : 'nothing answers'}; ${isSerial ? SERIAL_HINT : TCP_HINT}`,
   'no-address-known':
-    'it refuses every address that was tried (exception {exception:hex}); name a valid one with --scratch or --map',
+    'the server refuses every address that was tried (exception {exception:hex}); name a valid one with --scratch or --map',
   'pairs-alone':
-    'two registers from {address:n} are answered by function {function:n}, and one alone is refused; a server test needs an address that is read alone: name one with --scratch or --map',
+    'function {function:n} answers a read of two registers from {address:n} and refuses a read of one; a server test needs a register that can be read on its own: name one with --scratch or --map',
   'no-address-found': 'no address that function {function:n} reads was found; name one with --map',
   'function-absent': 'function {function:n}[/{mei?:n}] is not supported',
   'function-mute':
@@ -59,7 +60,7 @@ export const UNDECIDED = {
   'function-unclear': 'to function {function:n}, the server {answer:did}',
   'refused-asks-for-patience':
     'exception {exception:hex} (acknowledge) only says that the request takes longer',
-  'refused-as-busy': 'exception {exception:hex} (busy) does not judge the request',
+  'refused-as-busy': 'exception {exception:hex} (busy) says nothing about the request',
   'refused-by-gateway': 'exception {exception:hex} comes from a gateway',
   'refused-otherwise': 'exception {exception:hex}: refused, but with another code',
   'refused-as-quantity': 'exception {exception:hex}: refused, but with the code for a wrong quantity',
@@ -72,9 +73,9 @@ export const UNDECIDED = {
   // Frames and timing
   'busy-now-and-then': 'the server is sometimes busy (exception 06): see back-to-back',
   'replies-lost': 'replies get lost at random: see back-to-back',
-  'pause-in-the-way': 'it needs a pause between requests: see back-to-back',
+  'pause-in-the-way': 'the server needs a pause between requests: see back-to-back',
   'one-read-lost': '1 of {of:n} reads was not answered; a longer run can decide (--soak)',
-  'reads-spoilt': 'of reads in a row the server {answers:often}: see frames',
+  'reads-spoilt': 'on consecutive reads, the server {answers:often}: see frames',
   'other-values-once': '1 of {of:n} reads returned different values; a longer run can decide (--soak)',
   'odd-once': 'once, {oddity:oddity}; a longer run can decide (--soak)',
   'stray-once': 'unsolicited bytes came once; a longer run can decide (--soak)',
@@ -92,12 +93,13 @@ export const UNDECIDED = {
   'bits-not-read': '1, 3 and 9 bits could not be read',
   'bits-all-zero': 'unused bits are 0, but so are the adjacent coils; set one of them to decide',
   'block-differed-once': 'a block had wrong values once, and the right ones on the next read',
-  'block-of-other-size': 'a block has another number of values: see frames',
-  'reply-of-other-size': 'the reply to {quantity:n} {what:s} has another number of them: see frames',
+  'block-of-other-size': 'a block does not have the requested number of values: see frames',
+  'reply-of-other-size':
+    'the reply to a read of {quantity:n} {what:s} does not have that number of them: see frames',
   'map-too-small':
-    'the map ends at {last:n}, so {most:n} {what:s} are the most that can be read from {address:n} on; name more in a row with --map',
+    'the map ends at {last:n}, so at most {most:n} {what:s} can be read from {address:n} on; name more consecutive addresses with --map',
   'map-too-small-refused':
-    'the map ends at {last:n}, so {most:n} {what:s} are the most that can be read from {address:n} on (refused with exception {exception:hex})',
+    'the map ends at {last:n}, so at most {most:n} {what:s} can be read from {address:n} on (refused with exception {exception:hex})',
   'few-as-claimed': 'at most {most:n} {what:s} in one read; {claimed:n} are claimed',
   'no-sunspec': 'there is no SunSpec marker at 40000, 0 or 50000',
   'no-wide-value': 'no value of the map has several registers',
@@ -117,23 +119,23 @@ export const UNDECIDED = {
   'identification-deaf': 'function 43 is not answered: see fc43-basic',
   'no-counters': 'the counters 8/12 and 8/13 are not supported',
   'no-exception-counted': 'no exception was available to count',
-  'objects-not-single': 'objects are not read one by one',
+  'objects-not-single': 'the server does not offer single objects',
 
   // Bus and connections
   'flow-bytes-unseen':
-    'no two reads were found that differ in the bytes 11 and 13 alone; name more addresses in a row with --scratch',
+    'no two reads were found that differ only in the bytes 11 and 13; name more consecutive addresses with --scratch',
   'no-free-unit': 'no unused unit was found: see rtu-other-unit',
   'alike-unit-answered':
-    'unit {unit:n}, one bit away from its own, is answered by this server or another one; --scratch holding:… can decide',
+    'a request to unit {unit:n}, which differs from its own in one bit, is answered by this server or another one; --scratch holding:… can decide',
   'no-parity': 'the line has no parity',
   'speed-not-borne':
-    'at {baudRate:n} baud, the server {answer:did}: it or this adapter does not tolerate 2 %; another adapter can decide',
+    'at {baudRate:n} baud, the server {answer:did}: the server or this adapter does not tolerate 2 %; another adapter can decide',
   'closes-each': 'each reply ends its connection: see keeps-connection',
   'closes-and-serves-next': 'the server closes the connection and serves the next',
   'transactions-not-copied':
-    'transaction identifiers are not copied, so replies can not be matched to requests: see mbap-echo',
+    "transaction identifiers are not copied, so replies can't be matched to requests: see mbap-echo",
   'one-reconnect-lost': 'one read after reconnecting was not answered; a second run can decide',
-  'one-connection': 'it serves one connection only',
+  'one-connection': 'the server serves only one connection',
   'second-connection-deaf': 'a second connection is not answered: see connections',
   'second-connection-refuses': 'function 16 on a second connection: the server {answer:did}',
 
@@ -141,11 +143,12 @@ export const UNDECIDED = {
   'holding-not-read': 'holding registers cannot be read',
   'scratch-not-read': 'the scratch addresses cannot be read',
   'units-not-told-apart':
-    'bytes came that no request explains, so the other units on the bus, which a broadcast would also write, could not be found',
+    'bytes arrived that no request explains, so the other units on the bus, to which a broadcast would also write, could not be found',
   'coils-contradict':
-    'reads of coils from {first:n} and from the address behind it contradict each other, so nobody could read what was written',
+    'reads of coils from {first:n} and from the next address contradict each other, so a write could not be verified',
   'scratch-moves': '{table:s} of the scratch range change by themselves; name stable ones with --scratch',
-  'stored-late-always': 'it returns the old value, as for a while after any write: see write-read-back',
+  'stored-late-always':
+    'the server returns the old value, as it does for a while after any write: see write-read-back',
   'scratch-resets': 'a written value is gone on the next connection: see write-read-back',
   'scratch-takes-no-write': 'the scratch register is not writable; name a writable one with --scratch',
   'scratch-refuses':

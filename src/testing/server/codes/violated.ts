@@ -58,20 +58,20 @@ export const VIOLATED = {
   'address-wraps':
     'Answers a read beyond the last address: two registers from FFFF are answered ({values:words}), although FFFF is the last address',
   'address-cut':
-    'Looks at eight bits of an address: addresses {addresses:list} have the values of {address:n}, although {absent:n} is refused',
+    'Uses only eight bits of an address: addresses {addresses:list} have the values of {address:n}, although {absent:n} is refused',
   'flag-ignored':
-    'Takes the reply of another server for a request: function code 83, which no request has, is answered like function 3',
+    'Mistakes the reply of another server for a request: function code 83, which no request has, is answered like function 3',
   'refusal-looks-like-data':
     'Refuses with a reply that looks like data: the refusal has function code 03, so a client takes it for data',
   'quantity-first':
-    'Checks the quantity first: exception {exception:hex}: it checks the quantity first, as in figure {figure:n}',
+    'Checks the quantity first: exception {exception:hex}: the server checks the quantity first, as in figure {figure:n}',
   'address-first':
-    'Checks the address first: exception {exception:hex}: it checks the address first, as in figure 9 for all functions; figure {figure:n} checks the quantity first',
-  'other-answer': 'Answers in another way: the server {answer:did}',
+    'Checks the address first: exception {exception:hex}: the server checks the address first, as in figure 9 for all functions; figure {figure:n} checks the quantity first',
+  'other-answer': 'Answers in a different way: the server {answer:did}',
 
   // What it has
   'few-in-one-read':
-    'Reads fewer at once than the specification allows: at most {most:n} {what:s} in one read, where the specification allows {limit:n}; beyond that, the server {answer:did}',
+    'Reads fewer at once than the specification allows: at most {most:n} {what:s} in one read, although the specification allows {limit:n}; beyond that, the server {answer:did}',
   'few-as-others':
     'Reads as few at once as another function: at most {most:n} {what:s} in one read, as with function {function:n}',
   'end-in-block':
@@ -85,7 +85,7 @@ export const VIOLATED = {
   'block-differs':
     'Returns different values in a block: function {function:n}, values from {address:n}: {alone:s} in single reads, {block:s} in a block of {quantity:n}',
   'sunspec-end': [
-    'Ends its SunSpec models without the length 0',
+    'Ends its SunSpec models without a length of 0',
     (facts: { readonly address: number; readonly length?: number }) =>
       `the end of the chain at ${facts.address} has ${facts.length === undefined ? 'no length' : `the length ${facts.length}, not 0`}`,
   ],
@@ -95,9 +95,9 @@ export const VIOLATED = {
   'sunspec-length':
     'Gives a SunSpec model a wrong length: model {model:n} at {address:n} has the length {length:n}[, and the model {right?:n}]',
   'sunspec-short':
-    'Has fewer registers of a SunSpec model than its length: model {model:n} at {address:n} has the length {length:n}; for the last register, the server {answer:did}',
+    'Has fewer registers of a SunSpec model than its length says: model {model:n} at {address:n} has the length {length:n}; for the last register, the server {answer:did}',
   'sunspec-endless':
-    'Has a chain of SunSpec models without an end: the chain does not end within {models:n} models',
+    'Never ends its chain of SunSpec models: the chain does not end within {models:n} models',
 
   // Its map
   'values-missing':
@@ -107,7 +107,7 @@ export const VIOLATED = {
   'part-against-map': [
     'Treats parts of a value differently from its map',
     (f: { readonly register: number; readonly value: string; readonly wholeValues: boolean }) =>
-      `register ${f.register} of ${f.value} alone is ${f.wholeValues ? 'answered' : 'refused'}, and the map says wholeValues: ${f.wholeValues}`,
+      `register ${f.register} of ${f.value} alone is ${f.wholeValues ? 'answered' : 'refused'}, but the map says wholeValues: ${f.wholeValues}`,
   ],
   'read-only-taken':
     'Accepts a write to a read-only value of its map: a write to {value:s} is accepted, but the map says read-only',
@@ -119,14 +119,14 @@ export const VIOLATED = {
   // Frames and timing
   'one-behind': 'Answers each request with the previous reply: each reply belongs to the previous request',
   'reads-lost':
-    'Loses consecutive reads: of reads in a row the server {answers:often}, and no pause up to {longestPauseMs:ms} helps',
+    'Loses consecutive reads: on consecutive reads, the server {answers:often}, and no pause up to {longestPauseMs:ms} helps',
   'busy-in-a-row':
-    'Reports that it is busy: of reads in a row the server {answers:often}[; not with a pause of {pauseMs?:ms}]',
+    'Reports that it is busy: on consecutive reads, the server {answers:often}[; not with a pause of {pauseMs?:ms}]',
   'needs-pause':
-    'Needs a pause before a request: of reads in a row the server {answers:often}; with a pause of {pauseMs:ms} between a reply and the next request, all are answered',
+    'Needs a pause before a request: on consecutive reads, the server {answers:often}; with a pause of {pauseMs:ms} between a reply and the next request, all are answered',
   pause: 'Needs a pause before a request: needs {pauseMs:ms} between a reply and the next request',
   'repeated-reads-lost':
-    'Loses reads of the same registers: of reads of {registers:n} registers the server {answers:dids}',
+    'Loses reads of the same registers: on reads of {registers:n} registers, the server {answers:dids}',
   'block-reads-lost':
     'Loses reads of a block: function {function:n}, {registers:n} registers: {times:n} of {of:n} reads {answers:dids}',
   'other-values':
@@ -137,7 +137,7 @@ export const VIOLATED = {
   'unsolicited-bytes':
     'Sends unsolicited bytes: unsolicited bytes ({bytes:s}): {times:n} of {of:n} exchanges',
   'transactions-behind':
-    'Replies with the transaction identifier of an earlier request: replies have the transaction identifier of an earlier request: the server is behind',
+    'Replies with the transaction identifier of an earlier request: replies have the transaction identifier of an earlier request: the server lags behind',
   'transactions-fixed': `Always replies with the same transaction identifier: ${OTHER_TRANSACTION} (always {transaction:hex})`,
   'transactions-of-connection': `Replies with the transaction identifier of the first request: ${OTHER_TRANSACTION} (always that of the first request of the connection)`,
   'transactions-one-more': `Replies with the next transaction identifier: ${OTHER_TRANSACTION} (always one more)`,
@@ -151,7 +151,7 @@ export const VIOLATED = {
   'deaf-after-connecting':
     'Does not answer right after connecting: a request right after connecting gets no answer; {pauseMs:ms} later it does',
   'closed-when-idle':
-    'Closes an idle connection: after {idleMs:ms} without a request, the server has closed the connection: allowed',
+    'Closes an idle connection: after {idleMs:ms} without a request, the server closed the connection, which is allowed',
   'deaf-after-idle': [
     'Loses the first requests after an idle time',
     ({ idleMs, lost }: { readonly idleMs: number; readonly lost: number }) =>
@@ -164,30 +164,30 @@ export const VIOLATED = {
   'no-identification': 'Sends a reply that is not an identification: the reply is not an identification',
   'level-unknown': 'Reports an undefined conformity level: level {level:hex}',
   'queue-too-long':
-    'Returns more values of a queue than the specification allows: {values:n} values; 31 are allowed',
+    'Returns more values from a queue than the specification allows: {values:n} values; 31 are allowed',
   'reference-type':
     'Replies with a wrong reference type of a file record: the reference type is {type:n}, not 6',
-  'objects-cut': 'Truncates its list of objects: the list ends before its {objects:n} objects',
+  'objects-cut': 'Truncates its list of objects: the list ends before it has all of its {objects:n} objects',
   'bytes-after-objects': 'Sends bytes after its list of objects: {bytes:n} bytes follow the last object',
   'object-never-follows':
     'Names a next object where none follows: the next object is given as {object:hex}, but none follows',
   'more-follows':
     'Misreports how its list of objects continues: "more follows" is {more:hex}, and the next object {object:hex}',
-  'objects-endless': 'Has a list of objects without an end: the list has no end',
+  'objects-endless': 'Never ends its list of objects: each reply announces more objects',
   'objects-missing': 'Lacks mandatory objects: the mandatory objects {objects:hexes} are missing',
   'level-refused':
     'Refuses a request for a higher level: exception 03 instead of the objects of its own level',
   'no-restart':
     'Does not restart the list at an unknown object: the server {answer:did}; the list should restart at object 00',
   'echo-differs': 'Echoes different data: the echo differs from the request',
-  'reply-length': 'Sends a reply of a wrong length: {bytes:n} bytes instead of {right:n}',
+  'reply-length': 'Sends a reply of the wrong length: {bytes:n} bytes instead of {right:n}',
   'status-wrong': 'Sends an undefined status: the status is neither 0000 nor FFFF',
   'byte-count-wrong':
     'Sends a reply with a wrong byte count: the byte count is {byteCount:n}, and {bytes:n} bytes follow',
   'function-misanswered':
     'Neither answers nor refuses a function: the server {answer:did}; an answer or exception 01 is expected',
   'events-miscounted':
-    'Counts what is no event: function 11 itself was counted as {own:n} and one exception as {exceptions:n}, where neither counts',
+    'Counts events that must not be counted: function 11 itself was counted as {own:n} and one exception as {exceptions:n}; both must count as 0',
   miscounted:
     'Counts errors or exceptions wrongly: one bad frame was counted as {errors:n}, one exception as {exceptions:n}',
 
@@ -206,11 +206,11 @@ export const VIOLATED = {
   'deaf-after-other-unit':
     'Loses its own request after one to another unit: after a request to unit {unit:n}, a request to its own unit is not answered',
   'lost-after-disturbed':
-    'Loses the request after a disturbed one: to the request after a disturbed one, the server {answer:did}',
+    'Loses the request after a disturbed one: the request after a disturbed one: the server {answer:did}',
   'joins-over-pause':
     'Joins bytes across a pause: the server treats 4 bytes, a pause of 250 ms and 4 more bytes as one request',
   'bytes-lost':
-    'Loses requests that have a certain byte: reads of {lost:list} {what:s} are not answered, and reads of {answered:list} are; their frames differ in the bytes {bytes:hexes}',
+    'Loses requests that contain a certain byte: reads of {lost:list} {what:s} are not answered, while reads of {answered:list} are; their frames differ in the bytes {bytes:hexes}',
   'short-pause': [
     'Behaviour at a short pause',
     ({ isAnswered }: { readonly isAnswered: boolean }) =>
@@ -218,7 +218,7 @@ export const VIOLATED = {
   ],
   'spoilt-write-executed': 'Executes a write with a wrong CRC: a write with a wrong CRC is executed',
   'spoilt-write-answered':
-    'Answers a write with a wrong CRC: a write with a wrong CRC is answered, and not executed',
+    'Answers a write with a wrong CRC: a write with a wrong CRC is answered but not executed',
   'inner-frame-executed':
     'Executes a write inside the reply of another unit: a write inside the reply of another unit is executed',
   'inner-frame-answered':
@@ -227,7 +227,7 @@ export const VIOLATED = {
   'other-master': [
     'Another master is on the bus',
     ({ units }: { readonly units: readonly number[] }) =>
-      `${units.length === 1 ? 'a request' : `${units.length} requests`} of another master came, to unit ${listText([...new Set(units)].map(String))}`,
+      `${units.length === 1 ? 'a request' : `${units.length} requests`} from another master arrived, to unit ${listText([...new Set(units)].map(String))}`,
   ],
   'wrong-parity-answered':
     'Answers a frame with a wrong parity: the server answers a read with {parity:s} parity',
@@ -238,24 +238,25 @@ export const VIOLATED = {
     ({ after, answer }: { readonly after: BeforeConnection; readonly answer: Did }) =>
       `${connectionBeforeText(after)}, a read: the server ${answerText(answer)}`,
   ],
-  'other-protocol-answered': 'Answers another protocol: protocol identifier 1: the server {answer:did}',
+  'other-protocol-answered':
+    'Answers a request of another protocol: protocol identifier 1: the server {answer:did}',
   'deaf-after-other-protocol':
     'Loses the request after one of another protocol: the frame is discarded, and so is the next one on this connection: the server {answer:did}',
   'wrong-length-answered': 'Answers a request with a wrong length: length {length:n}: the read is answered',
   'inner-write-executed':
     'Executes a write inside the frame of a read: a write inside the frame of a read is executed',
-  'gateway-exception': 'Answers as a gateway: exception 0A or 0B: right for a gateway',
+  'gateway-exception': 'Answers like a gateway: exception 0A or 0B, which is right for a gateway',
   'unit-not-answered':
-    'Does not answer another unit: unit {unit:n}: the server {answer:did}: right for a gateway',
+    'Does not answer another unit: unit {unit:n}: the server {answer:did}, which is right for a gateway',
   'unit-replaced':
     'Answers with another unit identifier: unit {unit:n} is answered with another unit identifier',
   'unit-answered': 'Answers another unit: unit {unit:n} is answered',
   'pieces-lost':
-    'Loses a request that comes in pieces: a request in {pieces:n} pieces: the server {answer:did}',
-  'together-lost': ['Loses requests that come together', togetherText],
-  'together-mixed': ['Mixes up requests that come together', mixedText],
+    'Loses a request that arrives in pieces: a request in {pieces:n} pieces: the server {answer:did}',
+  'together-lost': ['Loses requests that arrive together', togetherText],
+  'together-mixed': ['Mixes up requests that arrive together', mixedText],
   'reply-of-other-client':
-    'Sends the reply of a client that left to the next one: the reply to a request whose connection was closed comes on the next connection',
+    'Sends the reply for a disconnected client to the next one: the reply to a request whose connection was closed arrives on the next connection',
   'accepted-not-answered': [
     'Accepts a connection and does not answer on it',
     ({ connection }: { readonly connection: number }) =>
@@ -269,7 +270,7 @@ export const VIOLATED = {
   'lost-after-reconnect':
     'Does not answer after reconnecting: reads after reconnecting: the server {answer:did}',
   'connections-not-freed':
-    'Does not free connections that were closed: {served:n} connections were served, each closed before the next; to the one after, and to others within 20 s, the server {answer:did}',
+    'Does not free connections that were closed: {served:n} connections were served, each closed before the next was opened; on the one after them, and on others within 20 s, the server {answer:did}',
   'closes-after-exception':
     'Closes the connection after an exception: after an exception, the connection is closed',
   'mute-after-exception':
@@ -285,21 +286,21 @@ export const VIOLATED = {
   'write-misanswered': 'Answers a write in an unexpected way: the server {answer:did}',
   'not-repeated': 'Confirms a write with a wrong reply: the reply does not repeat the request',
   'never-stored':
-    'Confirms a write and stores nothing: {wrote:words} was written from {address:n} with function {function:n} and confirmed, but {reads:words} is read back',
+    'Confirms a write but stores nothing: {wrote:words} was written to {address:n} with function {function:n} and confirmed, but {reads:words} is read back',
   'stored-otherwise':
-    'Confirms a write and stores other values: {wrote:words} was written from {address:n} with function {function:n} and confirmed, but {reads:words} is read back{how:how}',
+    'Confirms a write but stores other values: {wrote:words} was written to {address:n} with function {function:n} and confirmed, but {reads:words} is read back{how:how}',
   'stored-for-connection':
     'Keeps a value for the connection that wrote it: {wrote:words} was written to {address:n} and reads back, but the next connection reads {reads:words}',
   'neighbour-written':
-    'Changes an address outside the write: {wrote:words} was written from {address:n} with function {function:n}, and {table:s} {beside:n} changed from {before:n} to {now:n}',
+    'Changes an address outside the write: {wrote:words} was written to {address:n} with function {function:n}, and {table:s} {beside:n} changed from {before:n} to {now:n}',
   'next-eaten':
-    'Takes the next request for missing data: a write that lacks a byte is not answered, and the next request on the same connection gets no reply of its own',
+    'Treats the next request as missing data: a write that lacks a byte is not answered, and the next request on the same connection gets no reply of its own',
   'stored-late':
     'Returns the old value after a write was confirmed: the old value is read immediately, the new one {ms:ms} later',
   'malformed-executed':
-    'Executes a malformed write: [register {register?:n} read {before?:n}, now {now?:n}: ]the malformed request is executed',
-  'reads-before-it-writes': 'Reads before it writes: it reads first and writes afterwards',
-  'reads-something-else': 'Reads another value than it has just written: it reads {value:words}',
+    'Executes a malformed write: [register {register?:n} was {before?:n} and is now {now?:n}: ]the malformed request is executed',
+  'reads-before-it-writes': 'Reads before it writes: the server reads first and writes afterwards',
+  'reads-something-else': 'Reads a different value than it has just written: the value read is {value:words}',
   'written-by-half':
     'Writes part of a block that it cannot write in full: register {register:n} is written, but register {beyond:n} does not exist',
   torn: 'Returns a mix of two values: reads during a write return one register of the old value and one of the new',
@@ -315,20 +316,20 @@ export const VIOLATED = {
   'soak-slower': [
     'Becomes slower over time',
     (facts: Soaked & { readonly firstMs: number; readonly lastMs: number }) =>
-      `${soakText(facts)}; the times grew from ${timeText(facts.firstMs)} to ${timeText(facts.lastMs)}`,
+      `${soakText(facts)}; the reply times grew from ${timeText(facts.firstMs)} to ${timeText(facts.lastMs)}`,
   ],
   'stopped-answering': ['Stops answering', (facts: Stopped) => `the server ${stoppedText(facts)}`],
 
   // Claims
   'functions-missing': 'Lacks functions that are claimed: {functions:functions} not supported',
   'exceptions-not-claimed':
-    'Answers with exceptions that are not claimed: exception {exceptions:hexes} came but is not claimed',
-  'fewer-than-claimed': 'Reads fewer at once than is claimed: {most:n} in one read; {claimed:n} are claimed',
+    'Answers with exceptions that are not claimed: exception {exceptions:hexes} was received but is not claimed',
+  'fewer-than-claimed': 'Reads fewer at once than claimed: {most:n} in one read; {claimed:n} are claimed',
   'fewer-connections': [
-    'Serves fewer connections than are claimed',
+    'Serves fewer connections than claimed',
     ({ claimed, ...found }: ConnectionsFound & { readonly claimed: number }) =>
       `${connectionsText(found)}; ${claimed} are claimed`,
   ],
   'slower-than-claimed':
-    'Answers later than is claimed: 99 of 100 replies begin within {p99Ms:ms}; {claimedMs:ms} is claimed',
+    'Answers later than claimed: 99 of 100 replies begin within {p99Ms:ms}; {claimedMs:ms} is claimed',
 } as const;

@@ -84,7 +84,7 @@ describe('the link to a virtual line', () => {
     const [served, other] = [await newPty(), await newPty()];
     expect(createClientLink(link, served.path)).toBeUndefined();
     expect(createClientLink(link, other.path)).toBe(
-      `${link}: leads to a line that process ${process.pid} serves, so it is left alone; end that process first or choose another name`,
+      `${link}: points to a line that process ${process.pid} serves, so it is not replaced; stop that process first or choose another name`,
     );
     expect(realpathSync(link)).toBe(served.path);
     expect(servingProcess(link)).toBe(process.pid);
@@ -98,7 +98,7 @@ describe('the link to a virtual line', () => {
 
   it('needs its directory', () => {
     const inside = join(directory, 'new', 'line');
-    expect(createClientLink(inside, NOBODY)).toMatch(/the link to the virtual line can't be made: ENOENT/);
+    expect(createClientLink(inside, NOBODY)).toMatch(/the link to the virtual line can't be created: ENOENT/);
     expect(existsSync(join(directory, 'new'))).toBe(false);
   });
 });
@@ -123,7 +123,7 @@ describe('what somebody else has under the name of the link stays as it is', () 
     make();
     const before = kept();
     expect(createClientLink(link, NOBODY)).toMatch(
-      /\/line: exists and is (not a symbolic link|a link that this program did not make), so it is not replaced/,
+      /\/line: exists and is (not a symbolic link|a link that this program did not make), so the virtual line does not replace it/,
     );
     removeClientLink(link, NOBODY);
     expect(kept()).toEqual(before);

@@ -10,7 +10,7 @@ describe('a kernel console on a serial port', () => {
     file('dev/ttyAMA0', '');
     file('proc/cmdline', 'root=/dev/sda1 console=tty1 console=ttyAMA0,115200n8 quiet\n');
     expect(consoleHint('/dev/ttyAMA0', root())).toBe(
-      'the kernel console is on this port; take console=ttyAMA0 off the kernel command line, and see that no login waits there',
+      'the kernel console is on this port; remove console=ttyAMA0 from the kernel command line, and make sure that no login prompt runs there',
     );
   });
 
@@ -18,14 +18,14 @@ describe('a kernel console on a serial port', () => {
     file('dev/ttyS0', '');
     link('dev/serial0', 'dev/ttyS0');
     file('proc/cmdline', 'console=serial0,115200 console=tty1\n');
-    expect(consoleHint('/dev/ttyS0', root())).toContain('take console=serial0 off');
-    expect(consoleHint('/dev/serial0', root())).toContain('take console=serial0 off');
+    expect(consoleHint('/dev/ttyS0', root())).toContain('remove console=serial0 from');
+    expect(consoleHint('/dev/serial0', root())).toContain('remove console=serial0 from');
   });
 
   it('is found when the firmware chose it', () => {
     file('dev/ttyS0', '');
     file('sys/class/tty/console/active', 'tty0 ttyS0\n');
-    expect(consoleHint('/dev/ttyS0', root())).toContain('take console=ttyS0 off');
+    expect(consoleHint('/dev/ttyS0', root())).toContain('remove console=ttyS0 from');
   });
 
   it('is not seen where there is none', () => {

@@ -48,7 +48,7 @@ describe('the list of serial ports', () => {
     const [info] = await listPorts(root());
     expect(info?.hints).toEqual([
       expect.stringContaining('it has no parity'),
-      expect.stringContaining('take console=serial0 off the kernel command line'),
+      expect.stringContaining('remove console=serial0 from the kernel command line'),
     ]);
   });
 

@@ -143,7 +143,7 @@ describe('an open port', () => {
     const { result, closings } = await open(settingsOf(wire.path));
     wire.pauseReading();
     for (let count = 0; count < 500; count += 1) portOf(result).write(new Uint8Array(256));
-    await expect.poll(() => closings).toEqual([expect.stringContaining('takes no more bytes')]);
+    await expect.poll(() => closings).toEqual([expect.stringContaining('accepts no more bytes')]);
   });
 
   it('does not deliver bytes that arrived before it was opened', async () => {
@@ -170,7 +170,7 @@ describe('an open port', () => {
       settings: undefined,
       lowLatency: undefined,
       parityMarks: true,
-      direction: expect.stringMatching(/^the adapter by itself/),
+      direction: expect.stringMatching(/^the adapter itself/),
     });
   });
 
@@ -261,7 +261,7 @@ describe('RS-485 direction that a port can not switch is refused', () => {
     const { result } = await open({ ...settingsOf(wire.path), rs485: rs485('kernel') });
     expect(result).toEqual({
       ok: false,
-      error: `${wire.path}: this driver has no RS-485 mode; use an adapter that switches by itself (rs485: {mode: auto}), or rs485: {mode: rts}`,
+      error: `${wire.path}: this driver has no RS-485 mode; use an adapter that switches direction on its own (rs485: {mode: auto}), or rs485: {mode: rts}`,
       unfit: true,
     });
     expect((await open(settingsOf(wire.path))).result.ok, 'the port was let go').toBe(true);
@@ -362,7 +362,7 @@ describe('a path that is no free serial port is refused', () => {
 
   it('when a part of it is a file', async () => {
     expect(await errorOf('/etc/passwd/tty')).toMatch(
-      /^\/etc\/passwd\/tty: (can't be looked at|does not exist)/,
+      /^\/etc\/passwd\/tty: (can't be accessed|does not exist)/,
     );
   });
 
@@ -373,7 +373,7 @@ describe('a path that is no free serial port is refused', () => {
   it('when it is a regular file', async () => {
     const path = join(newDirectory(), 'file');
     writeFileSync(path, '');
-    expect(await errorOf(path)).toBe(`${path}: is not a character device, so it is no serial port`);
+    expect(await errorOf(path)).toBe(`${path}: is not a character device, so it is not a serial port`);
   });
 
   it('when it is another kind of device, which is not even opened', async () => {
@@ -399,7 +399,7 @@ describe('a path that is no free serial port is refused', () => {
     ends.push(() => holder.kill());
     await new Promise((resolve) => holder.stdout.once('data', resolve));
     expect(await errorOf(wire.path)).toMatch(
-      new RegExp(`^${wire.path}: is in use by \\S+ \\(process ${holder.pid}\\); end it first$`),
+      new RegExp(`^${wire.path}: is in use by \\S+ \\(process ${holder.pid}\\); stop it first$`),
     );
   });
 
@@ -410,7 +410,7 @@ describe('a path that is no free serial port is refused', () => {
     // flock(1) ends and the lock stays with the descriptor: the process that /proc/locks names is gone.
     expect(spawnSync('flock', ['-n', '3'], { stdio: ['ignore', 'ignore', 'inherit', fd] }).status).toBe(0);
     const before = await termiosOf(wire.masterFd);
-    expect(await errorOf(wire.path)).toMatch(/: is in use by another program; end it first/);
+    expect(await errorOf(wire.path)).toMatch(/: is in use by another program; stop it first/);
     expect(await termiosOf(wire.masterFd)).toEqual(before);
   });
 
@@ -456,7 +456,7 @@ describe('a port that goes away', () => {
     expect(result.ok).toBe(true);
     unlinkSync(link);
     symlinkSync(after.path, link);
-    await expect.poll(() => closings).toEqual([`${link}: is another device now`]);
+    await expect.poll(() => closings).toEqual([`${link}: is now a different device`]);
   });
 
   it('is reported when its name vanishes, and can be opened again when it is back', async () => {

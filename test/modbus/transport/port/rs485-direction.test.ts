@@ -86,7 +86,7 @@ describe('RS-485 direction by the kernel', () => {
 
   it('is refused where the driver has no such mode', () => {
     expect(newDriver({ has: false }).errorOf(rs485('kernel'))).toBe(
-      'this driver has no RS-485 mode; use an adapter that switches by itself (rs485: {mode: auto}), or rs485: {mode: rts}',
+      'this driver has no RS-485 mode; use an adapter that switches direction on its own (rs485: {mode: auto}), or rs485: {mode: rts}',
     );
   });
 
@@ -108,7 +108,7 @@ describe('RS-485 direction by the kernel', () => {
       },
     });
     expect(driver.errorOf(rs485('kernel', { delayBeforeSend: 5 }))).toMatch(
-      /did not take the RS-485 mode: wanted RTS high while sending, 5 ms before .* found RTS high while sending, 0 ms before/,
+      /did not accept the RS-485 mode: wanted RTS high while sending, 5 ms before .* found RTS high while sending, 0 ms before/,
     );
     expect(driver.flags()).toBe(0);
   });
@@ -161,7 +161,7 @@ describe('RS-485 direction by the adapter', () => {
     const driver = newDriver();
     const direction = driver.directionOf();
     expect(direction).toMatchObject({ mustDrain: false, noBreak: undefined });
-    expect(direction.text).toMatch(/^the adapter by itself/);
+    expect(direction.text).toMatch(/^the adapter itself/);
     direction.restore?.();
     expect(driver.flags()).toBe(0);
   });
@@ -170,7 +170,7 @@ describe('RS-485 direction by the adapter', () => {
     const driver = newDriver({ flags: 0b11 });
     const direction = driver.directionOf(undefined);
     expect(direction.text).toMatch(
-      /^the kernel switches: RTS high while sending.* before this program came$/,
+      /^the kernel switches: RTS high while sending.* before this program started$/,
     );
     direction.restore?.();
     expect(driver.flags()).toBe(0b11);
@@ -183,7 +183,7 @@ describe('without koffi', () => {
   it.each(['kernel', 'rts'] as const)('direction by %s is refused with that reason', (mode) => {
     expect(openDirection(3, rs485(mode), loaded)).toEqual({
       ok: false,
-      error: `rs485: {mode: ${mode}} is not possible: koffi did not load (no binary); use an adapter that switches by itself (rs485: {mode: auto})`,
+      error: `rs485: {mode: ${mode}} is not possible: koffi did not load (no binary); use an adapter that switches direction on its own (rs485: {mode: auto})`,
     });
   });
 

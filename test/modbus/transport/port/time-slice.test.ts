@@ -76,21 +76,21 @@ describe('the time slice of the thread of the lines', () => {
 
   it('is told to be that of the kernel where an older one ignores it', async () => {
     expect(timeSliceText(await shortenTimeSlice(kernel({}).load))).toBe(
-      'normal class, time slices of the kernel: this kernel ignores it (Linux 6.12 and later honour it)',
+      'normal class, default time slices of the kernel: this kernel ignores it (Linux 6.12 and later honour it)',
     );
   });
 
   it('is told to be that of the kernel where a filter of system calls refuses it', async () => {
     const { load } = kernel({ takes: () => -constants.errno.EPERM });
     expect(timeSliceText(await shortenTimeSlice(load))).toBe(
-      'normal class, time slices of the kernel: sched_setattr failed: EPERM',
+      'normal class, default time slices of the kernel: sched_setattr failed: EPERM',
     );
   });
 
   it('is told to be that of the kernel where koffi can not be had', async () => {
     const load = async () => ({ ok: false, error: 'koffi did not load (no binary)' }) as const;
     expect(timeSliceText(await shortenTimeSlice(load))).toBe(
-      'normal class, time slices of the kernel: koffi did not load (no binary)',
+      'normal class, default time slices of the kernel: koffi did not load (no binary)',
     );
   });
 

@@ -154,7 +154,7 @@ describe('a port without a poller', () => {
     const stuck = opened();
     stuck.run.write(new Uint8Array(1));
     stuck.run.write(new Uint8Array(70_000));
-    expect(stuck.closings).toEqual(['COM5: takes no more bytes, 70001 are waiting']);
+    expect(stuck.closings).toEqual(['COM5: accepts no more bytes; 70001 are waiting']);
   });
 
   it('is gone when the driver does not answer, although the read goes on for ever', async () => {
@@ -249,7 +249,7 @@ it('the ports of Windows are listed by their numbers, with manufacturer and seri
 it.each([
   ['Opening COM5: Access denied', 'is in use by another program'],
   ['Opening COM5: File not found', 'does not exist'],
-  ['Open (SetCommState): Unknown error code 87', 'does not take these settings'],
+  ['Open (SetCommState): Unknown error code 87', 'does not accept these settings'],
   ['Opening COM5: Unknown error code 121', 'plug it in again'],
   ['Opening COM5: Unknown error code 1210', "can't be opened"],
 ])('%s means: it %s', (text, meaning) => {

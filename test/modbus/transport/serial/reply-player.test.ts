@@ -306,7 +306,7 @@ describe('when a reply leaves', () => {
     line.clock.advance(27);
     line.player.turnedAway();
     const outcomes = line.reports.map(({ steps }) => steps.map(({ outcome, reason }) => reason ?? outcome));
-    const reason = 'the client has asked another unit';
+    const reason = 'the client has sent a request to another unit';
     expect(outcomes).toEqual([['achieved', reason], [reason]]);
   });
 

@@ -184,7 +184,7 @@ test('clients leave file descriptors for REST and files: the oldest idle one mak
   expect(line.line.clients).toBeLessThan(15);
   expect(rejections().length).toBeGreaterThan(25);
   expect(rejections()[0]).toMatch(
-    /^the oldest idle of \d+ connections made room for a new one; nearly as many files and sockets are open/,
+    /^the longest-idle of \d+ connections was closed to make room for a new one; this process has almost reached its limit of open files and sockets/,
   );
   expect(lowestFreeDescriptor()).toBeLessThan(kept + 10);
 });
@@ -193,7 +193,9 @@ test('with whenFull: refuse, a client that would take one of those descriptors i
   const { rejections } = await lineWithDescriptors(6, { whenFull: 'refuse' });
   const clients = Array.from({ length: 12 }, () => line.client());
   await until(() => rejections().length > 0, 'one is refused');
-  expect(rejections()[0]).toMatch(/^all \d connections are taken; nearly as many files/);
+  expect(rejections()[0]).toMatch(
+    /^all \d connections are in use; this process has almost reached its limit/,
+  );
   await until(() => clients.some(({ closed }) => closed), 'it is closed');
 });
 
@@ -224,5 +226,7 @@ test('where even that would leave REST too few, nobody is served', async () => {
   const { rejections } = await lineWithDescriptors(-30);
   const client = line.client();
   await until(() => client.closed, 'it is closed');
-  expect(rejections()).toEqual([expect.stringMatching(/^no room for a client; nearly as many files/)]);
+  expect(rejections()).toEqual([
+    expect.stringMatching(/^no room for a client; this process has almost reached its limit/),
+  ]);
 });

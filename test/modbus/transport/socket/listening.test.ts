@@ -70,7 +70,7 @@ describe.each(LINES)('a line on %s', (_, newLine) => {
     expect(await line.start()).toEqual({ ok: true, endpoint: `127.0.0.1:${other.port}`, port: other.port });
     expect(await line.start()).toEqual({
       ok: false,
-      error: `Cannot listen on 127.0.0.1:${other.port}: this line already does.`,
+      error: `Cannot listen on 127.0.0.1:${other.port}: this line already listens there.`,
     });
     expect(line.state.kind).toBe('open');
   });

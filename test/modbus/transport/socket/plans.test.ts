@@ -213,7 +213,7 @@ test.each(['end', 'reset'] as const)(
     });
     expect(line.device.events.at(-1)).toMatchObject({
       kind: 'client-gone',
-      text: 'closed as the reply plan said',
+      text: 'closed by the reply plan',
     });
   },
 );

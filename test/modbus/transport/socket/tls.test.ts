@@ -150,7 +150,7 @@ test.each(['TLSv1.2', 'TLSv1.3'] as const)(
     expect(client.error).toMatch(
       /^ERR_SSL_(TLSV13_ALERT_CERTIFICATE_REQUIRED|(SSLV3|SSL\/TLS)_ALERT_HANDSHAKE_FAILURE)$/,
     );
-    await expectRejected('tls: the client sent no certificate, this line demands one');
+    await expectRejected('tls: the client sent no certificate; this line requires one');
   },
 );
 
@@ -217,7 +217,7 @@ test('a client that leaves in the middle of the handshake, and one that is silen
   await until(() => rejections().length === 2, 'rejected');
   expect(rejections()).toEqual([
     'tls: the client closed the connection during the TLS handshake',
-    'tls: the client did not end its TLS handshake in time',
+    'tls: the client did not complete its TLS handshake in time',
   ]);
 });
 
@@ -259,8 +259,8 @@ test('on a full line a connection takes the place of another only after its hand
   expect(await second.responsesOf(1)).toHaveLength(1);
   await until(() => first.closed, 'the idle one is closed');
   expect(ofKind('rejected')).toMatchObject([
-    { text: 'the oldest of 1 handshakes made room for a new one' },
-    { text: 'the oldest idle of 1 connections made room for a new one' },
+    { text: 'the oldest of 1 TLS handshakes was ended to make room for a new one' },
+    { text: 'the longest-idle of 1 connections was closed to make room for a new one' },
   ]);
 });
 
@@ -280,7 +280,7 @@ test.each(['TLSv1.2', 'TLSv1.3'] as const)(
       steps: [{ outcome: 'achieved' }],
       ended: 'complete',
     });
-    expect(ofKind('client-gone')).toMatchObject([{ text: 'closed as the reply plan said' }]);
+    expect(ofKind('client-gone')).toMatchObject([{ text: 'closed by the reply plan' }]);
   },
 );
 
@@ -390,7 +390,7 @@ test('with whenFull: ignore, a second client shakes hands and is answered when t
   const second = connect(operator);
   second.send(readRequest(2, 0));
   await until(() => rejections().length === 1, 'the second is without room');
-  expect(rejections()).toEqual(['limit: all 1 connections are taken: not answered until one ends']);
+  expect(rejections()).toEqual(['limit: all 1 connections are in use; it is not answered until one ends']);
   expect(second.responses).toEqual([]);
   first.socket.destroy();
   expect(await second.responsesOf(1)).toHaveLength(1);

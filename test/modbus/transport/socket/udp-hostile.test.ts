@@ -87,7 +87,7 @@ test('the client that has been idle longest makes room for a new one', async () 
   await three.receivedOf(1);
   expect(line.line.clients).toBe(2);
   const client = `127.0.0.1:${two.socket.address().port}`;
-  const text = 'the oldest idle of 2 clients made room for a new one';
+  const text = 'the longest-idle of 2 clients was closed to make room for a new one';
   expect(line.device.events.slice(-3)).toEqual([
     { kind: 'rejected', client, clientId: 2, reason: 'limit', text },
     { kind: 'client-gone', client, clientId: 2, text },

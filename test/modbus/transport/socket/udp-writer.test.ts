@@ -47,7 +47,7 @@ test('a plan is reported once every datagram of it has left or failed, and each 
 test('a request from port 0 can not be answered', () => {
   const { socket, sending } = fullSocket();
   const writer = new UdpWriter(socket, '192.0.2.1', 0);
-  expect(writer.play(step)).toBe('the client has port 0, and nothing can be sent there');
+  expect(writer.play(step)).toBe("the client's port is 0, so nothing can be sent to it");
   expect(sending).toEqual([]);
 });
 

@@ -34,7 +34,7 @@ describe.each(READERS)('%s', (token) => {
   ] as const)('may not %s %s', async (method, url, body) => {
     expect(await rest.send(method, url, body, as(token))).toMatchObject({
       status: 403,
-      body: { status: 403, detail: 'method: a read-only token is for GET and HEAD alone' },
+      body: { status: 403, detail: 'method: a read-only token allows only GET and HEAD' },
     });
   });
 
@@ -42,7 +42,7 @@ describe.each(READERS)('%s', (token) => {
     for (const endpoint of ['registers', 'calls', 'server', 'log']) {
       expect(await rest.send('POST', `/restapi/${endpoint}`, { submit: 'Registers' }, as(token))).toEqual({
         status: 403,
-        body: { result: 'error', error: 'method: a read-only token is for GET and HEAD alone' },
+        body: { result: 'error', error: 'method: a read-only token allows only GET and HEAD' },
       });
     }
   });

@@ -82,10 +82,10 @@ describe('a device that is added over REST', () => {
         },
       },
       400,
-      /^registers\.holding\[2\]: address 26 is defined by registers\.holding\[0\] already/,
+      /^registers\.holding\[2\]: address 26 is already defined by registers\.holding\[0\]/,
     ],
-    [{ name: 'a', pymodbus: '/etc/passwd' }, 400, /^pymodbus: a pymodbus file is read at the start only/],
-    [{ name: 'meter', registers: {} }, 409, 'there is a device meter already'],
+    [{ name: 'a', pymodbus: '/etc/passwd' }, 400, /^pymodbus: a pymodbus file is read only at the start/],
+    [{ name: 'meter', registers: {} }, 409, 'a device named meter already exists'],
   ])('is refused, and nothing is added: %j', async (body, status, message) => {
     const running = await start();
     const answer = await send(running, 'POST', '/devices', body);
@@ -112,7 +112,7 @@ describe('a device that is removed over REST', () => {
     await send(running, 'PUT', '/lines/lan', { units: { 1: 'meter', 2: 'plain', 3: { copyOf: 'plain' } } });
     expect(await send(running, 'DELETE', '/devices/plain')).toMatchObject({
       status: 409,
-      error: 'line lan has units with the device; remove them first, or with it (force)',
+      error: 'line lan has units with the device; remove them first, or together with it (force)',
     });
     expect(await send(running, 'DELETE', '/devices/plain?force=perhaps')).toMatchObject({ status: 400 });
     expect(await send(running, 'DELETE', '/devices/plain?force')).toMatchObject({ status: 204 });
@@ -150,7 +150,7 @@ describe('a line that is added over REST', () => {
     [{ name: 'a', units: { 1: 'meter' } }, 400, 'expected one of serial, tcp, udp, tls, got none of them'],
     [{ name: 'a', tcp: { port: 0 } }, 400, /^units: missing, expected unit identifiers/],
     [{ name: 'a', tcp: { port: 0 }, units: { 1: 'metre' } }, 400, /^units\.1: unknown device "metre"/],
-    [{ name: 'lan', tcp: { port: 0 }, units: { 1: 'meter' } }, 409, 'there is a line lan already'],
+    [{ name: 'lan', tcp: { port: 0 }, units: { 1: 'meter' } }, 409, 'a line named lan already exists'],
     [
       { name: 'a', serial: { path: '/dev/ttyNowhere' }, units: { 1: { copyOf: 'meter' } } },
       409,
@@ -177,7 +177,7 @@ describe('a line that is added over REST', () => {
     );
     expect(await send(running, 'POST', '/lines', line('one'))).toMatchObject({ status: 201 });
     expect((await send(running, 'POST', '/lines', line('two'))).error).toMatch(
-      /^serial\.link: .* is used by line one already$/,
+      /^serial\.link: .* is already used by line one$/,
     );
   });
 
@@ -191,7 +191,7 @@ describe('a line that is added over REST', () => {
     const answer = await send(running, method, url, { ...more, tcp: { port }, start: 'waiting' });
     expect(answer).toMatchObject({
       status: 400,
-      error: `tcp.port: 127.0.0.1:${port} is used by REST already`,
+      error: `tcp.port: 127.0.0.1:${port} is already used by REST`,
     });
   });
 
@@ -225,7 +225,7 @@ describe('a line that is removed over REST', () => {
     const running = await start();
     expect(await send(running, 'DELETE', '/lines/lan')).toMatchObject({
       status: 409,
-      error: 'the last line stays, because a configuration needs one',
+      error: 'the last line can’t be removed: a configuration needs one',
     });
     await send(running, 'POST', '/lines', { name: 'more', tcp: { port: 0 }, units: { 1: 'meter' } });
     await send(running, 'POST', '/faults', { name: 'r', when: { line: ['lan'] }, do: { delay: 1 } });

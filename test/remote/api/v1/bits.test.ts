@@ -46,7 +46,7 @@ test('sets the bits that a text names, as they are shown, and leaves those witho
   const refused = await set('status', 'alarm, runing');
   expect([refused.status, refused.body.error]).toEqual([
     400,
-    expect.stringContaining('or names of bits: running, alarm'),
+    expect.stringContaining('or bit names: running, alarm'),
   ]);
 });
 

@@ -107,7 +107,7 @@ it('a host name that takes long to look up holds up no other line, and takes no 
 
 it('values of a copy are for files, and a device with the name of a copy takes its place', async () => {
   const refused = await put('lan', { units: { 5: { copyOf: 'meter', values: { level: 1 } } } });
-  expect(refused).toMatchObject({ status: 400, body: { error: expect.stringContaining('is for files') } });
+  expect(refused).toMatchObject({ status: 400, body: { error: expect.stringContaining('is only for files') } });
   expect(await units('lan', { 200: { copyOf: 'meter' } })).toBe(200);
   expect(devices()).toEqual(['meter', 'meter-200']);
 });

@@ -88,7 +88,7 @@ describe('fault rules over REST', () => {
             lastHit: null,
             open: true,
             remaining: null,
-            warnings: ['when.unit: no line serves unit 9 at present'],
+            warnings: ['when.unit: no line currently serves unit 9'],
           },
         ],
       },
@@ -135,9 +135,9 @@ describe('fault rules over REST', () => {
   });
 
   test.each([
-    [{ unit: 77 }, 'when.unit: no line serves unit 77 at present'],
-    [{ unit: [1, 77, 78] }, 'when.unit: no line serves units 77, 78 at present'],
-    [{ unit: 9, line: 'lan' }, 'when.unit: no line of the rule serves unit 9 at present'],
+    [{ unit: 77 }, 'when.unit: no line currently serves unit 77'],
+    [{ unit: [1, 77, 78] }, 'when.unit: no line currently serves units 77, 78'],
+    [{ unit: 9, line: 'lan' }, 'when.unit: no line of the rule currently serves unit 9'],
   ])('a rule for %j is taken with a warning', async (when, warning) => {
     const made = await rest.send('POST', '/api/v1/faults', { name: 'odd', when, do: [{ delay: 1 }] });
     expect(made).toMatchObject({ status: 201, body: { warnings: [warning] } });
@@ -260,7 +260,7 @@ describe('a rule that is not right gets status 400 with every place and reason, 
       'do[0].transaction',
       /line bench has no transaction/,
     ],
-    [{ name: 'slow', do: [{ delay: 1 }] }, 'name', /a rule slow already exists; PUT replaces it/],
+    [{ name: 'slow', do: [{ delay: 1 }] }, 'name', /a rule named slow already exists; PUT replaces it/],
   ];
 
   test.each(WRONG.map((row) => [JSON.stringify(row[0]).slice(0, 100), ...row] as const))(

@@ -21,7 +21,7 @@ const REFUSED = {
   body: {
     code: 'memory.spent',
     detail: expect.stringMatching(
-      /^what REST adds may take [\d.]+ MiB of memory, it takes [\d.]+ MiB, and this would take [\d.]+ MiB more; remove/,
+      /^additions over REST may use [\d.]+ MiB of memory; they use [\d.]+ MiB, and this would use [\d.]+ MiB more; remove/,
     ),
   },
 };

@@ -82,7 +82,7 @@ test('a pipe that nobody writes to is refused at once', async () => {
 });
 
 test('the recordings of one request may have 16 MiB together', async () => {
-  writeFileSync(join(inside, 'long.csv'), `time,v\n${'0,1\n'.repeat(4_400_000)}`);
+  writeFileSync(join(inside, 'long.csv'), `time,v\n${`0,1.${'0'.repeat(60)}\n`.repeat(280_000)}`);
   const { status, body } = await play('long.csv');
   expect(status).toBe(400);
   expect(body.error).toContain('expected at most 16777216 bytes of recordings in one request');

@@ -166,12 +166,12 @@ describe('/api/v1/runs of the kind scenario', () => {
     expect((await send('')).statusCode).toBe(400);
     const aliases = `a: &a [${'1, '.repeat(100)}]\nb: [${'*a, '.repeat(100)}]`;
     expect((await send(aliases)).json()).toMatchObject({
-      problems: [{ message: 'more than 4096 values with its aliases followed' }],
+      problems: [{ message: 'more than 4096 values with aliases expanded' }],
     });
     const long = (what: string) => `a: &a ${what}\nb: [${'*a, '.repeat(2000)}]`;
     for (const text of [long('x'.repeat(8000)), long(`{${'x'.repeat(8000)}: 1}`)])
       expect((await send(text)).json()).toMatchObject({
-        problems: [{ message: 'texts of more than 262144 characters with its aliases followed' }],
+        problems: [{ message: 'texts of more than 262144 characters with aliases expanded' }],
       });
     expect((await send('a: 1\n'.repeat(31))).json()).toMatchObject({
       problems: { length: 20 },

@@ -62,7 +62,7 @@ describe('a serial line in the wire form', () => {
     expect(packet?.[2]).toBe(
       'rule late: delay\n' +
         'step 1 of 2: planned 4000 µs after the request, achieved 4000 µs, at most 0 µs later\n' +
-        '1 step was not done: no breaks here',
+        '1 step was not carried out: no breaks here',
     );
   });
 
@@ -76,7 +76,7 @@ describe('a serial line in the wire form', () => {
 
   it.each([
     ['damaged characters', 8, '2 characters damaged on the wire (parity or framing error)'],
-    ['overrun', 10, 'overrun: the UART has lost 2 characters'],
+    ['overrun', 10, 'overrun: the UART lost 2 characters'],
     ['echo', 0, 'echo: our own reply came back and was taken out'],
   ] as const)('has %s as an event of its own', (kind, code, comment) => {
     expect(onWire(notice(kind, 2))).toEqual([[code, '', comment, expect.any(Number)]]);

@@ -110,7 +110,7 @@ export function ConversationsView() {
       all.length === 0 && noises.size === 0
         ? html`<${Empty} title="Conversations">${isRead.value ? 'No client sends a request that passes the filter.' : 'Reading the traffic.'}<//>`
         : html`<div class="talks panel">
-            <div class="head small dim" aria-hidden="true"><span>question</span><span>how often</span><span>newest</span><span>what you ordered</span><span>what went wrong by itself</span></div>
+            <div class="head small dim" aria-hidden="true"><span>question</span><span>how often</span><span>newest</span><span>caused by rules</span><span>other problems</span></div>
             ${all.map((of) => html`<${TalkRow} key=${[of.line, of.unit, of.code, of.address, of.quantity, of.what].join()} of=${of} nowUs=${nowUs} version=${version.value} />`)}
             ${[...noises.values()].map(
               ({

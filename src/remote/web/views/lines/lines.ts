@@ -375,7 +375,7 @@ function SettingsForm({ title, action, first, isNew = false, onClose, ...props }
       html`<${SchemaPart} shape=${shape} draft=${draft.value ?? begun} path="" label=""
       refusal=${refusal.value} onChange=${into(draft)} />`
     }
-    <${Field} label="units, one per line, as 1: meter" mono rows=${4} value=${units.value}
+    <${Field} label="units, one per line, such as 1: meter" mono rows=${4} value=${units.value}
       problem=${problemAt(refusal.value, 'units', true)} onInput=${into(units)} />
     <p class="dim">An empty field restores the default.</p>
   <//>`;

@@ -296,20 +296,23 @@ export function troublesOf(
     return { unit, total, perSecond, missing, exceptions, slowestMs };
   });
   for (const { unit, missing, total } of all)
-    if (missing > 0) found.push(`${nameOf(unit)} does not answer ${shareText(missing / total)}`);
+    if (missing > 0)
+      found.push(`${nameOf(unit)} leaves ${shareText(missing / total)} of its requests unanswered`);
   for (const { unit, slowestMs } of all)
     if (slowestMs >= LATE_MS) found.push(`${nameOf(unit)} takes up to ${Math.round(slowestMs)} ms`);
   for (const { unit, exceptions, total } of all)
     if (exceptions > 0)
-      found.push(`${nameOf(unit)} refuses ${shareText(exceptions / total)} with an exception`);
+      found.push(
+        `${nameOf(unit)} refuses ${shareText(exceptions / total)} of its requests with an exception`,
+      );
   const byRate = all.filter(({ total }) => total > 0).sort((a, b) => b.perSecond - a.perSecond);
   const [most, next] = byRate;
   if (most && next && most.perSecond >= OFTEN && most.perSecond > MUCH_MORE * next.perSecond)
     found.push(
-      `${nameOf(most.unit)} is asked ${rateText(most.perSecond)}, the others at most ${rateText(next.perSecond)}`,
+      `${nameOf(most.unit)} is polled ${rateText(most.perSecond)}, the others at most ${rateText(next.perSecond)}`,
     );
   if (load && load.speaking + load.pauses >= FULL)
-    found.push(`The wire is ${shareText(load.speaking + load.pauses)} full`);
-  if (idle.length > 0) found.push(`Nobody asks ${idle.join(', ')}`);
+    found.push(`The wire is ${shareText(load.speaking + load.pauses)} busy`);
+  if (idle.length > 0) found.push(`No client polls ${idle.join(', ')}`);
   return found;
 }

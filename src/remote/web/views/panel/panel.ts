@@ -139,7 +139,7 @@ function Adding({ keys }: { readonly keys: readonly string[] }) {
     const wanted = text.value.trim();
     if (!watchedOf(wanted))
       return say(`Expected a value or a table, such as meter.voltage or meter/holding/0-9.`, 'refused');
-    if (keys.length >= MOST_CARDS) return say(`A panel has ${MOST_CARDS} cards at most.`, 'refused');
+    if (keys.length >= MOST_CARDS) return say(`A panel has at most ${MOST_CARDS} cards.`, 'refused');
     watch([...keys.filter((key) => key !== wanted), wanted]);
     text.value = '';
   };
@@ -165,7 +165,7 @@ function Card({ card, onUnpin }: CardProps) {
   return html`<section class="card panel stack" aria-label=${key}>
     <div class="flow apart">
       <h2 class="cut">${first ? html`<a href=${hrefOf('registers', [device, first.table], { from: String(first.address) })}>${key}</a>` : key}</h2>
-      <${Button} label=${`Take ${key} off the panel`} onClick=${onUnpin}>×<//>
+      <${Button} label=${`Remove ${key} from the panel`} onClick=${onUnpin}>×<//>
     </div>
     ${typeof values === 'string' ? html`<p class="refused long" role="alert">${values}</p>` : null}
     ${typeof values === 'object' && !first ? html`<p class="dim">Nothing is defined there.</p>` : null}
@@ -211,7 +211,7 @@ function Value({
       bits || type === 'string' || !course
         ? null
         : html`<${Plot} label=${`The last minutes of ${label}`} unit=${unit ?? ''} course=${course} longestS=${LONGEST_S}>
-            ${`Since it is on the panel, up to ${LONGEST_S / 60} min`}<//>`
+            ${`Since it was added to the panel, up to ${LONGEST_S / 60} min`}<//>`
     }`;
 }
 

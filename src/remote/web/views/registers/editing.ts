@@ -98,7 +98,7 @@ async function repeat(
   const { device, table, address } = last;
   const other = isSure ? undefined : await overwritten(last);
   if (other) {
-    const text = `${device}, ${table} ${address}, has since been written by ${writerText(other)}. It is ${valueText(other)} now.`;
+    const text = `${device}, ${table} ${address}, has since been written by ${writerText(other)}. It is now ${valueText(other)}.`;
     clash.value = { text, goOn: () => void repeat(from, to, requestOf, what, true) };
     return;
   }
@@ -158,7 +158,7 @@ async function overwritten({ device, table, address, count }: Done): Promise<Reg
 
 /** The last writer of a value in words: who, where and when. */
 export function writerText({ lastWriter }: RegisterView): string {
-  if (!lastWriter) return 'nobody since the reset';
+  if (!lastWriter) return 'no one since the reset';
   const { by, line, client, time } = lastWriter;
   const who = by === 'line' ? `line ${line}${client === null ? '' : `, ${client}`}` : by;
   return time === null ? who : `${who}, ${timeOfDay(Date.parse(time))}`;

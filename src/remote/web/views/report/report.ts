@@ -160,7 +160,7 @@ function Benches({ rows }: { readonly rows: readonly RowOfBench[] }) {
   const passed = rows.filter(({ report }) => report.verdict === 'pass').length;
   return html`<article class="report panel">
     <h2>${recorded?.title}</h2>
-    <p class="dim">${passed} of ${rows.length} have passed.</p>
+    <p class="dim">${passed} of ${rows.length} passed.</p>
     <table class="summary"><thead><tr><th>Bench</th><th>Verdict</th><th>Passed</th><th>Took</th></tr></thead>
     <tbody>${rows.map(({ bench, report, url }) => {
       const { name, verdict, durationMs, findings, conclusions } = report;

@@ -16,7 +16,7 @@ function ready(title: string, name: string, steps: (line: string) => string): Re
  * Steps that first learn the client's polls, so that a retry differs from the next poll, and then give one
  * reply a fault.
  */
-const spoilt = (name: string, line: string, fault: string) => `  - name: it polls the same again and again
+const spoilt = (name: string, line: string, fault: string) => `  - name: it polls regularly
     expect: [{}, {same: true, times: {min: 5}}]
     within: 60s
   - name: ${name}
@@ -38,9 +38,9 @@ export const READY_SCENARIOS: readonly ReadyScenario[] = [
 `,
   ),
   ready(
-    'Asks again after silence',
-    'the client asks again',
-    (line) => `${spoilt('one reply is missing', line, '{silence: true}')}  - name: it goes on
+    'Retries after silence',
+    'the client retries',
+    (line) => `${spoilt('one reply is missing', line, '{silence: true}')}  - name: it continues
     expect: {times: {min: 3}}
     within: 20s
 `,
@@ -51,10 +51,10 @@ export const READY_SCENARIOS: readonly ReadyScenario[] = [
   ready(
     'Survives a dead device',
     'the client survives a dead device',
-    (line) => `  - name: nobody answers for 5 s
+    (line) => `  - name: no device answers for 5 s
     fault: {when: {line: ${line}}, do: [{silence: true}]}
     wait: 5s
-  - name: it comes back
+  - name: it recovers
     expect: {times: {min: 3}}
     within: 30s
 `,

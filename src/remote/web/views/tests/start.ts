@@ -133,7 +133,7 @@ const checks = resource(
 export const ClientForm = formOf({
   kind: 'client',
   label: 'Test a client',
-  text: 'Disturbs the client of a line, one check after the other, and reports how it copes. The client must be polling.',
+  text: 'Disturbs the client of a line, one check after another, and reports how it copes. The client must be polling.',
   button: 'Test the client',
   draft: () => ({ line: firstLine() }),
   offers: () => ({
