@@ -107,7 +107,7 @@ export function dataTypeOf(text: string, words: number | undefined): DataType | 
 const KINDS: readonly (readonly [RegExp, 'uint' | 'int' | 'float' | 'bits'])[] = [
   [/^(?:f|float|real|single|double|ieee|ieee754|fp|floatingpoint|gleitkomma)$/, 'float'],
   [/^(?:u|uint|unsigned|ushort|uword|udword|udint|ulong|vorzeichenlos)$/, 'uint'],
-  [/^(?:s|i|int|signed|sint|short|sword|sdword|integer|dint|vorzeichen)$/, 'int'],
+  [/^(?:s|i|int|signed|sint|short|sword|sdword|integer|dint|long|vorzeichen)$/, 'int'],
   [/^(?:flags|bitfield|bitmap|bitmask|enum|word|dword|byte)$/, 'bits'],
 ];
 /** The sizes in bits that words without a number have. */
@@ -124,6 +124,8 @@ const SIZES: Readonly<Record<string, number>> = {
   sdword: 32,
   dint: 32,
   udint: 32,
+  long: 32,
+  ulong: 32,
 };
 const LOOSE_WORDS =
   /^(?:bit|bits|byte|bytes|be|le|type|value|integer|number|point|register|registers|reg|scaled|fixed|words|x|bcd|precision|endian|big|little)$/;

@@ -481,3 +481,26 @@ it('a register that a row only counts gives way to a value of its own', () => {
   ]);
   expect(notes).toEqual([]);
 });
+
+it('a table in German, as one types it from a manual, has its tables, scales, types and access', () => {
+  const { registers, notes } = imported(
+    table(
+      'Modbus-Adresse;Bezeichnung;Funktion;Auflösung;Einheit;Datentyp;Lesen/Schreiben;Werkseinstellung',
+      '0;Vorlauftemperatur;Input Register;0,1;°C;int16;L;',
+      '10;Betriebsstunden;Input Register;1;h;unsigned long;L;',
+      '100;Sollwert Warmwasser;Holding Register;0,1;°C;int16;L/S;48,5',
+      '200;Verdichter ein;Discrete Input;;;bit;L;',
+      '300;Sperre EVU;Coil;;;bit;L/S;0',
+    ),
+  );
+  expect(registers).toMatchObject({
+    input: [
+      { address: 0, type: 'int16', scale: 0.1, unit: '°C' },
+      { address: 10, type: 'uint32' },
+    ],
+    holding: [{ address: 100, value: 485, write: true }],
+    discrete: [{ address: 200 }],
+    coils: [{ address: 300, write: true }],
+  });
+  expect(notes).toEqual([]);
+});

@@ -20,14 +20,14 @@ const HEADERS = {
   name: 'name registername parametername parameter tag tagname variable symbol signal signalname point pointname label field quantityname bezeichnung title metric documentedname item | name title bezeichnung parameter',
   type: 'type datatype format dataformat dtype typ datentyp datenformat valuetype encoding sizeofvariable size modbusregister | type format datatype datentyp datenformat variable',
   table:
-    'table registertype regtype function functioncode fc modbusfunction functioncodes objecttype memory area space inputtype block registerart registertyp type | table registertype function registerart registertyp',
+    'table registertype regtype function functioncode fc modbusfunction functioncodes objecttype memory area space inputtype block registerart registertyp funktion funktionscode type | table registertype function registerart registertyp',
   scale:
-    'scale factor scalefactor scalingfactor multiplier scaling resolution faktor skalierung lsb transform | scale factor multiplier resolution faktor skalierung',
+    'scale factor scalefactor scalingfactor multiplier scaling resolution faktor skalierung auflösung lsb transform | scale factor multiplier resolution faktor skalierung',
   divisor: 'gain divisor divider div divisionfactor teiler | divisor division divider gain teiler',
   decimals: 'decimals decimalplaces precision |',
   unit: 'unit units unitofmeasurement engineeringunit engunits uom einheit | unit units einheit',
   access:
-    'access rw readwrite permission permissions mode accesstype attribute rwaccess zugriff writable clientaccess type | access rw readwrite write writable zugriff permission',
+    'access rw readwrite permission permissions mode accesstype attribute rwaccess zugriff writable clientaccess lesenschreiben type | access rw readwrite write writable zugriff permission',
   words:
     'words registers count quantity numberofregisters noofregisters regcount length size len numregs wordcount wordspan anzahl anzahlregister länge | length size registers count words anzahl länge',
   bytes: 'bytes bytecount lengthbytes sizebytes | bytes',
