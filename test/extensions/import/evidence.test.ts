@@ -472,11 +472,13 @@ describe('a table of a public file', () => {
 
 it('a register that a row only counts gives way to a value of its own', () => {
   const { registers, notes } = imported(
-    'address,count,name,type\n10,2,relays,uint16\n11,1,temperature,int16\n20,2,flags,BIT\n',
+    'address,count,name,type\n10,2,relays,uint16\n11,1,temperature,int16\n12,1,b,int16\n13,1,c,int16\n20,2,flags,BIT\n',
   );
   expect(registers.holding).toMatchObject([
     { address: 10, name: 'relays' },
     { address: 11, name: 'temperature', type: 'int16' },
+    {},
+    {},
     { address: 20, name: 'flags', type: 'uint32' },
   ]);
   expect(notes).toEqual([]);

@@ -71,7 +71,27 @@ export const importedSchema = section({
     .describe('The devices; they are not added to the simulator.'),
   problem: text.optional().describe('Why nothing came of a table whose columns were not understood.'),
   text: text.describe('The native file.'),
-}).describe('How the file was understood, and its devices.');
+}).meta({
+  description: 'How the file was understood, and its devices.',
+  examples: [
+    {
+      what: 'CSV, separated by semicolons, header in line 1',
+      preview: ['column "Address": address, 0-based, as on the wire'],
+      notes: [
+        { location: 'line 3', message: 'type "BCD" is not known, so a plain register is served', more: 1 },
+      ],
+      summary: ['device meter, unit 1: 1 holding (from 0 to 0)'],
+      devices: [
+        {
+          name: 'meter',
+          unit: 1,
+          entry: { registers: { holding: [{ address: 0, name: 'Voltage', value: 0 }] } },
+        },
+      ],
+      text: 'devices: {}',
+    },
+  ],
+});
 
 /** How a file was understood, and its devices, as REST shows it. */
 export type ImportedView = z.infer<typeof importedSchema>;

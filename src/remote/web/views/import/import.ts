@@ -7,11 +7,11 @@ import { ask } from '../../api.js';
 import { go, hrefOf } from '../../route.js';
 import { Button, Field, Refused, Select, useRequest } from '../../ui/controls.js';
 import { say } from '../../ui/toast.js';
-import { type Imported, linesFor, registersOf, type Said, saidOf, USES } from './model.js';
+import { type ImportChoices, type Imported, linesFor, registersOf, saidOf, USES } from './model.js';
 
 /** What is imported, and how it was understood. It is kept while other views are shown. */
 const file = signal<{ readonly name: string; readonly content: string } | undefined>(undefined);
-const said = signal<Said>({});
+const said = signal<ImportChoices>({});
 const imported = signal<Imported | undefined>(undefined);
 const line = signal({ name: 'imported', port: '0' });
 
@@ -23,7 +23,7 @@ const MOST_TABLES = 10;
 /** The view `/import`: a table or another file becomes devices, after one has seen and changed how it was understood. */
 export function ImportView() {
   const { isBusy, refusal, send } = useRequest();
-  const read = async (next: Said) => {
+  const read = async (next: ImportChoices) => {
     said.value = next;
     if (!file.value) return;
     const { name, content } = file.value;
@@ -88,7 +88,7 @@ function base64Of(given: File): Promise<string> {
 
 interface TablesProps {
   readonly tables: NonNullable<Imported['tables']>;
-  readonly read: (next: Said) => Promise<void>;
+  readonly read: (next: ImportChoices) => Promise<void>;
 }
 
 /** The tables of the file, with what each column holds above it. */

@@ -3,7 +3,7 @@ import type { ImportedView, ImportRequest } from '../../../../simulator/commands
 export type Imported = ImportedView;
 
 /** What is said of a file: how its columns, addresses and defaults are meant. */
-export type Said = Pick<ImportRequest, 'columns' | 'base' | 'table' | 'defaults'>;
+export type ImportChoices = Pick<ImportRequest, 'columns' | 'base' | 'table' | 'defaults'>;
 
 /** The uses of a column, as they are chosen. */
 export const USES: readonly (readonly [role: string, text: string])[] = [
@@ -34,7 +34,7 @@ export const USES: readonly (readonly [role: string, text: string])[] = [
 ];
 
 /** Adds to what is said; an empty text takes it back. */
-export function saidOf(before: Said, change: Readonly<Record<string, unknown>>): Said {
+export function saidOf(before: ImportChoices, change: Readonly<Record<string, unknown>>): ImportChoices {
   const all = Object.entries<unknown>({ ...before, ...change });
   return Object.fromEntries(all.filter(([, value]) => value !== ''));
 }
