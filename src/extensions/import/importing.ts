@@ -12,7 +12,7 @@ export interface ToImporter {
 }
 
 /** What becomes of a file: how it was understood, and the native file. */
-export interface ImportedFile extends Pick<Imported, 'what' | 'preview' | 'tables'> {
+interface ImportedFile extends Pick<Imported, 'what' | 'preview' | 'tables'> {
   readonly kind: 'imported';
   readonly notes: readonly Note[];
   readonly summary: readonly string[];
