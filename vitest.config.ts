@@ -33,7 +33,7 @@ const FULL_ALONE = [
 
 const FULL = [
   // The console in Chromium. What it computes is tested without a browser in the other files of test/remote/web.
-  'test/remote/web/{breaks,catalogue,connection,conversations,faults,fleet,lines,many,panel,past,registers,report,shell,tests}.test.ts',
+  'test/remote/web/{breaks,catalogue,connection,conversations,faults,fleet,import,lines,many,panel,past,registers,report,shell,tests}.test.ts',
   'test/remote/web/traffic/traffic.test.ts',
   'test/site/page.test.ts',
   // Waits for a report, which comes every five seconds.

@@ -19,6 +19,8 @@ export type {
   ExchangeView,
   FaultRequest,
   FaultsClient,
+  ImportedView,
+  ImportRequest,
   LineClient,
   LineView,
   Refusal,

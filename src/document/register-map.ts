@@ -13,6 +13,8 @@ export interface ImportedValue {
    * The part of the register that the value is, such as `bit 3` or `low byte`; absent for whole registers.
    */
   readonly part?: string;
+  /** True for a register that a row only counts: others may be there. */
+  readonly rest?: true;
   readonly name?: string;
   readonly description?: string;
   readonly unit?: string;

@@ -8,7 +8,10 @@ import { VIEW } from './view/command.js';
 
 /** The extensions on the command line, in the order in which lists have them. */
 export const EXTENSIONS: readonly Extension[] = [
-  extension('describe', IMPORT, async (order) => (await import('./import/verb.js')).importFile(order)),
+  {
+    ...extension('describe', IMPORT, async (order) => (await import('./import/verb.js')).importFile(order)),
+    work: async () => (await import('./import/importing.js')).importing(),
+  },
   extension('describe', CLONE, async (order) => (await import('./clone/verb.js')).clone(order)),
   {
     ...extension('describe', LEARN, async (order) => (await import('./learn/verb.js')).learn(order)),

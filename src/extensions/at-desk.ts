@@ -1,5 +1,6 @@
 import type { AtDesk } from '../remote/api/extension.js';
 import { fleetAtDesk } from './fleet/desk.js';
+import { importAtDesk } from './import/desk.js';
 import { learnAtDesk } from './learn/desk.js';
 import { restapiAtDesk } from './restapi/desk.js';
 import { sparkplugAtDesk } from './sparkplug/desk.js';
@@ -8,5 +9,5 @@ import { viewAtDesk } from './view/desk.js';
 
 /** What the extensions do at the desk, in the order of the document of REST. */
 export const AT_DESK: readonly AtDesk[] = [
-  ...[learnAtDesk, viewAtDesk, fleetAtDesk, trafficFilesAtDesk, restapiAtDesk, sparkplugAtDesk],
+  ...[importAtDesk, learnAtDesk, viewAtDesk, fleetAtDesk, trafficFilesAtDesk, restapiAtDesk, sparkplugAtDesk],
 ];

@@ -12,6 +12,7 @@ import type {
   PowerRequest,
 } from '../../simulator/commands/schemas/device.js';
 import type { PastRules, RuleView } from '../../simulator/commands/schemas/fault.js';
+import type { ImportedView, ImportRequest } from '../../simulator/commands/schemas/imported.js';
 import type { LineView } from '../../simulator/commands/schemas/line.js';
 import type { ConfigurationChange } from '../../simulator/commands/schemas/program.js';
 import type {
@@ -390,6 +391,8 @@ function pageQuery({ filter, after }: Span, waitMs: number): URLSearchParams {
   });
 }
 
+export type { ImportedView, ImportRequest };
+
 /** The operations that a test has on a simulator, in its own process or elsewhere. */
 export interface SimulatorClient {
   readonly lines: readonly LineClient[];
@@ -412,6 +415,11 @@ export interface SimulatorClient {
    * @returns what was changed, in this order
    */
   apply(configuration: object, how?: { readonly preview?: boolean }): Promise<ConfigurationChange['steps']>;
+  /**
+   * Makes devices from a file of another program, as `modbus-sim import` does. They are not added.
+   * @param request the name of the file, its bytes in base64, and what is said of it
+   */
+  import(request: ImportRequest): Promise<ImportedView>;
   /** Takes back what the last command has changed of devices, lines and rules. */
   undo(): Promise<ConfigurationChange['steps']>;
 }
@@ -431,6 +439,7 @@ export async function simulatorClient(call: Call): Promise<SimulatorClient> {
       const path = `/configuration${preview ? '?preview=true' : ''}`;
       return ((await call('PUT', path, configuration)) as ConfigurationChange).steps;
     },
+    import: (request) => call('POST', '/import', request) as Promise<ImportedView>,
     undo: async () => ((await call('POST', '/configuration/undo')) as ConfigurationChange).steps,
     line(name) {
       const found = lines.get(name);

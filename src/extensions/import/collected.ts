@@ -16,7 +16,7 @@ export interface ImportExtras {
   readonly substitutions?: ReadonlyMap<string, string>;
   /** True when default values of a table are in the unit of the value, and not as it is stored. */
   readonly inUnits?: boolean;
-  /** The headers of columns of a table by what they hold, where the user has said so. */
+  /** What columns of a table hold, by their headers, where the user has said so. */
   readonly columns?: ReadonlyMap<string, string>;
   /** How the addresses of a table count: as on the wire, from 1, or as register numbers such as 40001. */
   readonly base?: 'wire' | '1' | 'entity';
@@ -31,8 +31,11 @@ export type FoundValue = Pick<ImportedValue, 'table' | 'address' | 'type' | 'loc
 
 /** Something in a file that was not understood, or that is kept in another form. */
 export interface Note {
+  /** Where it is first. */
   readonly location: string;
   readonly message: string;
+  /** The number of further places. */
+  readonly more?: number;
 }
 
 /** One connection of the client that the file is about: its devices are on one line. */
@@ -42,9 +45,31 @@ interface ImportedLine {
   readonly devices: readonly ImportedDevice[];
 }
 
+/** How a column of a table was understood. */
+export interface ColumnReading {
+  readonly header: string;
+  /** What it holds; absent if it is not used. */
+  readonly role?: string;
+  /** What that means here, in words. */
+  readonly meaning?: string;
+  /** The header of a column that came near for the same. */
+  readonly near?: string;
+}
+
+/** A table of a file as it was understood. */
+export interface TableReading {
+  /** The line of its header; 0 if it has none. */
+  readonly line: number;
+  readonly columns: readonly ColumnReading[];
+  /** The cells of its first rows. */
+  readonly rows: readonly (readonly string[])[];
+}
+
 export interface Imported {
   /** The kind of file, in words. */
   readonly what: string;
+  /** The tables of a file that consists of tables. */
+  readonly tables?: readonly TableReading[];
   /** How the file was understood, a line of text each. */
   readonly preview: readonly string[];
   readonly lines: readonly ImportedLine[];
@@ -65,7 +90,8 @@ interface OpenDevice extends ImportedDevice {
 
 /** Collects what a reader understands of a file, and notes what it does not. */
 export class Collector {
-  readonly notes: Note[] = [];
+  /** The places of each message. */
+  readonly #notes = new Map<string, { readonly location: string; more: number }>();
   #unlisted = 0;
   #values = 0;
   #hasRefused = false;
@@ -80,7 +106,9 @@ export class Collector {
 
   /** Notes what was not understood, or what is kept in another form than in the file. */
   note(location: string, message: string): void {
-    if (this.notes.length < MOST_NOTES) this.notes.push({ location, message });
+    const known = this.#notes.get(message);
+    if (known) known.more += 1;
+    else if (this.#notes.size < MOST_NOTES) this.#notes.set(message, { location, more: 0 });
     else this.#unlisted += 1;
   }
 
@@ -164,7 +192,7 @@ export class Collector {
       what,
       preview,
       lines: [...this.#lines].map(([original, devices]) => ({ original, devices: [...devices.values()] })),
-      notes: [...this.notes, ...last],
+      notes: [...[...this.#notes].map(([message, each]) => ({ message, ...each })), ...last],
     });
   }
 

@@ -13,7 +13,10 @@ const OPTIONS = {
     'stored',
     'units',
   ]),
-  column: text('WHAT=HEADER', 'what a column of a table holds, such as type=Datenformat; can be repeated'),
+  column: text(
+    'WHAT=HEADER',
+    'what a column of a table holds, such as type=Datenformat, or none=Note for one that is not used; can be repeated',
+  ),
   base: wordOf('how a table counts addresses: as on the wire, from 1, or as register numbers such as 40001', [
     'wire',
     '1',
@@ -37,7 +40,7 @@ export interface ImportCommand extends Values<typeof OPTIONS> {
   readonly packages: readonly string[];
   /** Substitutions of ESPHome, by name. */
   readonly substitutions: ReadonlyMap<string, string>;
-  /** The headers of columns of a table, by what they hold. */
+  /** What columns of a table hold, by their headers. */
   readonly columns: ReadonlyMap<string, string>;
 }
 
@@ -60,7 +63,10 @@ export const IMPORT = command({
       const wrong = allOf(options, option).find((each) => !/^\w+=/.test(each));
       if (wrong !== undefined) return failure(`--${option}: expected ${form}, got "${wrong}"`);
     }
-    const [substitutions, columns] = [pairsOf(options, 'set'), pairsOf(options, 'column')];
+    const substitutions = pairsOf(options, 'set');
+    const columns = new Map(
+      allOf(options, 'column').map((text) => [text.replace(/^\w+=/, ''), /^\w+/.exec(text)?.[0] ?? '']),
+    );
     return success({ ...values, file, packages, substitutions, columns });
   },
 });

@@ -11,6 +11,8 @@ export function byWord<Value extends string>(
 /** The meaning of a data type that is given in words. */
 export interface DataType {
   readonly type: ValueType;
+  /** The bit of its register, as in `bool (bit 4)`. */
+  readonly bit?: number;
   /** The number of registers of a string whose type includes it, as in `string(16)`. */
   readonly length?: number;
   readonly wordOrder?: Order;
@@ -36,7 +38,8 @@ type Words = keyof typeof SIZED;
  * hyphens.
  */
 const EXACT = byWord<ValueType>({
-  uint16: 'uint16 u16 ushort word uword unsigned16 unsignedshort unsignedint16 uint16t enum16 acc16 count',
+  uint16:
+    'uint16 u16 ushort word uword unsigned16 unsignedshort unsignedint16 uint16t enum16 acc16 count analog analogue',
   int16: 'int16 i16 s16 short sword signed16 signedshort signedint16 int16t sunssf pad',
   uint32: 'uint32 u32 udint dword udword unsigned32 unsignedint32 uint32t enum32 bitfield32 acc32',
   int32: 'int32 i32 s32 dint sdword signed32 signedint32 int32t',
@@ -89,6 +92,8 @@ export function dataTypeOf(text: string, words: number | undefined): DataType | 
   const word = plain(text);
   const whole = typeOf(word, words);
   if (whole) return whole;
+  const bit = /^(?:bool|boolean|bit|flag)bit(\d{1,2})$/.exec(word.replace(/[()]/g, ''))?.[1];
+  if (bit !== undefined) return { type: 'bit', bit: Number(bit) };
   // A format of Python's struct, such as `>f`.
   const [field, ...more] = /^[<>!]/.test(text) ? (fieldsOf(text) ?? []) : [];
   if (field && more.length === 0) return { type: field.type, ...field.order };
@@ -102,7 +107,7 @@ export function dataTypeOf(text: string, words: number | undefined): DataType | 
 const KINDS: readonly (readonly [RegExp, 'uint' | 'int' | 'float' | 'bits'])[] = [
   [/^(?:f|float|real|single|double|ieee|ieee754|fp|floatingpoint|gleitkomma)$/, 'float'],
   [/^(?:u|uint|unsigned|ushort|uword|udword|udint|ulong|vorzeichenlos)$/, 'uint'],
-  [/^(?:s|i|int|signed|sint|short|sword|sdword|integer|dint|vorzeichen)$/, 'int'],
+  [/^(?:s|i|int|signed|sint|short|sword|sdword|integer|dint|long|vorzeichen)$/, 'int'],
   [/^(?:flags|bitfield|bitmap|bitmask|enum|word|dword|byte)$/, 'bits'],
 ];
 /** The sizes in bits that words without a number have. */
@@ -119,6 +124,8 @@ const SIZES: Readonly<Record<string, number>> = {
   sdword: 32,
   dint: 32,
   udint: 32,
+  long: 32,
+  ulong: 32,
 };
 const LOOSE_WORDS =
   /^(?:bit|bits|byte|bytes|be|le|type|value|integer|number|point|register|registers|reg|scaled|fixed|words|x|bcd|precision|endian|big|little)$/;
@@ -187,6 +194,11 @@ const NIBE_SIZES: Readonly<Record<string, string>> = {
 /** The type that a cell below a header names. */
 export function typeText(header: string, cell: string): string {
   return /^size of variable$/i.test(header) ? (NIBE_SIZES[cell] ?? cell) : cell;
+}
+
+/** The order that a cell below a header names: `Mixed Endian` of VOLTTRON has the low word first. */
+export function orderText(header: string, cell: string): string {
+  return /^mixed.?endian$/i.test(header) ? (/^(?:true|yes|1)$/i.test(cell) ? 'cdab' : 'abcd') : cell;
 }
 
 function sizeIn(digits: string): number | undefined {

@@ -2,7 +2,7 @@ import { failure, type Result, success } from '../../common/result.js';
 import { unknownName } from '../../common/schema/nearest.js';
 import { type ImportExtras, type Imported, readYaml, sectionOf, sectionsOf } from './collected.js';
 import { importCsv } from './csv/csv.js';
-import { COLUMN_ROLES } from './csv/roles.js';
+import { SAID_ROLES } from './csv/roles.js';
 import { isMarkdown } from './csv/rows.js';
 import { importEsphome } from './esphome.js';
 import { importEvcc } from './evcc.js';
@@ -179,10 +179,10 @@ export function importText(
     (extras.columns?.size ?? 0) > 0 || extras.base !== undefined || extras.table !== undefined;
   if (isOfTables && kind.name !== 'csv')
     return failure(`is read as ${kind.name}; --column, --base and --table are for tables`);
-  const unknown = [...(extras.columns?.keys() ?? [])].find(
-    (role) => !COLUMN_ROLES.some((each) => each === role),
+  const unknown = [...(extras.columns?.values() ?? [])].find(
+    (role) => !SAID_ROLES.some((each) => each === role),
   );
-  if (unknown !== undefined) return failure(unknownName('column', unknown, COLUMN_ROLES));
+  if (unknown !== undefined) return failure(unknownName('column', unknown, SAID_ROLES));
   const imported = kind.read(text, name, extras);
   if (!imported.ok || imported.value.lines.length > 0) return imported;
   return failure(`no registers found; ${noteList(imported.value)}`);

@@ -4,12 +4,11 @@ import { compact } from '../../common/compact.js';
 import { failure } from '../../common/result.js';
 import { counted } from '../../common/words.js';
 import { readBytes } from '../../document/text/read-file.js';
+import { LARGEST_IMPORT } from '../../simulator/commands/schemas/imported.js';
 import type { ImportCommand } from './command.js';
 import { decodedText, importText } from './import.js';
 import { noteText, placeProblem, writeNative } from './write.js';
 
-/** Largest file, in bytes. A file of 10,000 registers has about 1 MB. */
-const LARGEST_BYTES = 4 * 1024 * 1024;
 const MOST_PRINTED = 50;
 
 /**
@@ -52,7 +51,7 @@ export function importFile(command: ImportCommand): number {
 
 /** Reads the text of a file of another program. A message begins with the name of the file. */
 export function readDecoded(file: string): ReturnType<typeof decodedText> {
-  const read = readBytes(file, LARGEST_BYTES);
+  const read = readBytes(file, LARGEST_IMPORT);
   if (!read.ok) return failure(`${file}: ${read.error}`);
   const decoded = decodedText(read.value);
   return decoded.ok ? decoded : failure(`${file}: ${decoded.error}`);

@@ -47,13 +47,15 @@ function withParts(values: readonly ImportedValue[], notes: Note[]): ImportedVal
     for (const address of addressesOf(value)) owners.set(address, value);
     placed.push(value);
   };
-  for (const value of values.filter(({ part }) => part === undefined)) {
+  const whole = values.filter(({ part }) => part === undefined);
+  for (const value of [...whole.filter(({ rest }) => !rest), ...whole.filter(({ rest }) => rest)]) {
     const addresses = addressesOf(value);
     const owner = addresses.map((address) => owners.get(address)).find((each) => each !== undefined);
     if (owner === undefined) {
       place(value);
       continue;
     }
+    if (value.rest) continue;
     if (value.write) written.add(owner);
     const free = addresses.filter((address) => !owners.has(address));
     for (const address of free) place({ ...bare(value), address });
@@ -185,6 +187,7 @@ function oneLine(text: string): string {
 interface WrittenFile {
   readonly text: string;
   readonly notes: readonly Note[];
+  readonly devices: readonly { readonly name: string; readonly unit: number; readonly entry: object }[];
   /** The content of each device, a line of text each. */
   readonly summary: readonly string[];
   readonly values: number;
@@ -231,6 +234,10 @@ export function writeNative(imported: Imported, source: string, place: Place = {
     })),
   }));
   const all = lines.flatMap(({ devices }) => devices);
+  const made = all.map(({ name, device: { unit, whole }, entries: { tables } }) => ({
+    ...{ name, unit },
+    entry: whole?.entry ?? { registers: registersOf((table) => tables.get(table)) },
+  }));
   const notes = [...imported.notes, ...all.flatMap(({ entries }) => entries.notes)];
   const text = nativeText({
     remarks: [
@@ -241,10 +248,7 @@ export function writeNative(imported: Imported, source: string, place: Place = {
       ),
       ...(notes.length > 0 ? ['', 'Not understood, or not kept:', ...notes.map(noteText)] : []),
     ],
-    devices: all.map(({ name, device: { whole }, entries: { tables } }) => [
-      name,
-      whole?.entry ?? { registers: registersOf((table) => tables.get(table)) },
-    ]),
+    devices: made.map(({ name, entry }) => [name, entry]),
     lines: lines.map(({ name, devices }) => ({
       name: place.serial === undefined ? name : 'bus',
       ...(place.serial === undefined ? { kind: 'tcp' } : { kind: 'rtu', path: place.serial }),
@@ -253,8 +257,7 @@ export function writeNative(imported: Imported, source: string, place: Place = {
     ...(place.port !== undefined && { firstPort: place.port }),
   });
   return {
-    text,
-    notes,
+    ...{ text, notes, devices: made },
     summary: all.map(summaryOf),
     values: all.reduce(
       (sum, { device, entries }) =>
@@ -265,8 +268,8 @@ export function writeNative(imported: Imported, source: string, place: Place = {
 }
 
 /** A note as a line of text. */
-export function noteText({ location, message }: Note): string {
-  return `${location}: ${message}`;
+export function noteText({ location, message, more }: Note): string {
+  return `${location}${more ? ` and ${more} more` : ''}: ${message}`;
 }
 
 /** A name for REST and logs, unique among all devices. */

@@ -12,7 +12,7 @@ export interface StartKeys {
 /** What an extension does at the desk. It does nothing before it is asked or started. */
 export interface ExtensionPart {
   /** Routes of `/api/v1`, by their tags in the document. */
-  readonly routes?: Readonly<Partial<Record<'program' | 'traffic', Routes>>>;
+  readonly routes?: Readonly<Partial<Record<'devices' | 'program' | 'traffic', Routes>>>;
   /** Routes of its own, by the path that all of them begin with. */
   readonly plugins?: Readonly<Record<`/${string}`, FastifyPluginCallback>>;
   /** Joins the link to the broker; undefined if it has nothing to do there. */

@@ -58,6 +58,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Most names and values in a body of this route; `MAX_PARTS` if it says nothing. */
     readonly maxParts?: number;
+    /** Most bytes in a body of this route; `MAX_BYTES` if it says nothing. */
+    readonly maxBytes?: number;
   }
 }
 
@@ -255,8 +257,9 @@ export function takeRequests(
   app.addContentTypeParser(
     'application/json',
     async ({ headers, routeOptions }: FastifyRequest, payload: IncomingMessage) => {
-      const body = await readText(payload, Number(headers['content-length'] ?? 0));
-      const parsed = body.ok ? parseJson(body.text, routeOptions.config.maxParts) : body;
+      const { maxBytes, maxParts } = routeOptions.config;
+      const body = await readText(payload, Number(headers['content-length'] ?? 0), maxBytes);
+      const parsed = body.ok ? parseJson(body.text, maxParts) : body;
       if (parsed.ok) return parsed.value;
       throw asError(parsed);
     },

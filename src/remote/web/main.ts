@@ -46,6 +46,7 @@ const VIEWS: Readonly<Record<ViewName, LoadedLate>> = {
     load: async () => (await import('./views/catalogue/catalogue.js')).CatalogueView,
   },
   tests: { title: 'Tests', load: async () => (await import('./views/tests/tests.js')).TestsView },
+  import: { title: 'Import', load: async () => (await import('./views/import/import.js')).ImportView },
   fleet: { title: 'Fleet', load: async () => (await import('./views/fleet/fleet.js')).FleetView },
   report: { title: 'Report', load: async () => (await import('./views/report/report.js')).ReportView },
 };
@@ -101,8 +102,10 @@ function Header() {
   const { program } = summary.value ?? {};
   const { view } = route.value;
   useEffect(recorded ? () => {} : broker.follow, []);
-  // Without a broker there is no fleet to show.
-  const shown = SHOWN_VIEWS.filter((name) => name !== 'fleet' || broker.current.value);
+  // Without a broker there is no fleet to show, and an import is begun on Lines.
+  const shown = SHOWN_VIEWS.filter(
+    (name) => (name !== 'fleet' || broker.current.value) && (name !== 'import' || name === view),
+  );
   const links = shown.map(
     (name) => html`<li><a class="tab" href=${hrefOf(name)} aria-current=${name === view ? 'page' : undefined}>
       ${VIEWS[name].title}</a></li>`,

@@ -98,6 +98,7 @@ export const CODES = {
   'rule.too_many': { status: 400, means: 'The maximum number of fault rules is reached.' },
   'signal.invalid': { status: 400, means: 'The signal is wrong.' },
   'event.unusable': { status: 400, means: 'The event is not kept, or is not a request to one of our units.' },
+  'import.unusable': { status: 400, means: 'No device can be made from this file.' },
   'traffic.unusable': { status: 409, means: 'No device can be made from this traffic.' },
   'memory.spent': { status: 409, means: 'Additions over REST have used up their memory.' },
   'configuration.invalid': {

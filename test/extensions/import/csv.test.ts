@@ -145,7 +145,7 @@ describe('a CSV file', () => {
     ]);
     expect(notes).toEqual([
       'line 4: type "int" has no size, taken as int16',
-      'line 5: type "float" is not known, so "d" is served as 3 registers',
+      'line 5: type "float" is not known, so plain registers are served',
     ]);
   });
 
@@ -221,7 +221,7 @@ describe('a CSV file', () => {
     );
     expect(notes).toEqual([
       'line 2: not a register: "General"',
-      'line 3: type "BCD" is not known, so "a" is served as a register',
+      'line 3: type "BCD" is not known, so a plain register is served',
       'line 4: access "often" is not known, so clients can only read it',
       'line 5: addresses 70000 to 70000: expected 0 to 65535',
     ]);
@@ -233,7 +233,7 @@ describe('a CSV file', () => {
       'address,name,type,length\n0,a,BCD,1e99\n5,b,BCD,126\n9,c,BCD,-1\n',
     );
     expect(registers.holding?.map(({ address }) => address)).toEqual([0, 5, 9]);
-    expect(notes[0]).toBe('line 2: type "BCD" is not known, so "a" is served as a register');
+    expect(notes[0]).toBe('line 2 and 2 more: type "BCD" is not known, so a plain register is served');
   });
 
   it('says what columns it looks for when it finds none', () => {

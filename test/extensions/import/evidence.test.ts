@@ -233,9 +233,9 @@ describe('a word of the user', () => {
 
   it('decides what a column holds, how addresses count and the table, and stands in the file', () => {
     const columns = new Map([
-      ['address', 'Kennung'],
-      ['name', 'Was'],
-      ['type', 'Form'],
+      ['Kennung', 'address'],
+      ['Was', 'name'],
+      ['Form', 'type'],
     ]);
     const result = read({ columns, base: '1', table: 'input' });
     if (!result.ok) throw new Error(result.error);
@@ -257,8 +257,8 @@ describe('a word of the user', () => {
   });
 
   it.each([
-    [new Map([['adress', 'Kennung']]), 'unknown column "adress", did you mean "address"?'],
-    [new Map([['address', 'Kenung']]), '--column address: unknown column "Kenung", did you mean "Kennung"?'],
+    [new Map([['Kennung', 'adress']]), 'unknown column "adress", did you mean "address"?'],
+    [new Map([['Kenung', 'address']]), '--column address: unknown column "Kenung", did you mean "Kennung"?'],
   ])('that fits nothing is refused: %#', (columns, error) => {
     expect(read({ columns })).toMatchObject({ ok: false, error: expect.stringContaining(error) });
   });
@@ -346,4 +346,163 @@ describe('addresses of six digits', () => {
     expect(at[0]).toBe('holding 12');
     expect(preview.join()).toContain('(but 4 could be register numbers: --base entity)');
   });
+});
+
+describe('a table of a public file', () => {
+  it('without a header has columns with numbers, which the cells explain', () => {
+    const { registers, preview, notes } = imported(
+      '0;Reserved;\n1;T_OP1;int16\n2;T_OP2;int16\n3;FAN;uint16\n',
+    );
+    expect(registers.holding).toMatchObject([
+      { address: 0, type: 'uint16' },
+      { address: 1, name: 'T_OP1', type: 'int16' },
+      { address: 2, type: 'int16' },
+      { address: 3, type: 'uint16' },
+    ]);
+    expect(preview.slice(0, 3)).toEqual([
+      'column "1": address, 0-based, as on the wire',
+      'column "2": name',
+      'column "3": type',
+    ]);
+    expect(notes).toEqual([]);
+    const hexadecimal = imported('0x0000;v1\n0x0002;v2\n0x000A;a3\n');
+    expect(hexadecimal.registers.holding?.map(({ address }) => address)).toEqual([0, 2, 10]);
+    const said = importText('a;7;x\nb;9;y\n', 'x.csv', undefined, {
+      columns: new Map([
+        ['2', 'address'],
+        ['1', 'name'],
+      ]),
+    });
+    if (!said.ok) throw new Error(said.error);
+    expect(said.value.lines[0]?.devices[0]?.values.map(({ address, name }) => [address, name])).toEqual([
+      [7, 'a'],
+      [9, 'b'],
+    ]);
+    expect(importText('name;value\nx;1\ny;2\nz;3\n', 'x.csv', undefined).ok).toBe(false);
+  });
+
+  it('of Markdown may lack the bars at the ends of its rows, and its ruler below a heading', () => {
+    const open = imported('# x\n\nRegister | Name\n---|---\n1 | a\n2 | b\n\nNothing | else\n', 'x.md');
+    expect(open.registers.holding?.map(({ name }) => name)).toEqual(['a', 'b']);
+    const half = imported(
+      '## Input registers\n| Register | Name |\n|---|---|\n| 1 | [a](#a) |\n| 2 | b\n',
+      'x.md',
+    );
+    expect(half.registers.input?.map(({ address }) => address)).toEqual([1, 2]);
+    const bare = imported(
+      '# Input registers\n| Register | Type | Scale |\n| 8 | uint32 | -3 |\n| 10 | uint32 | 0 |\n',
+      'x.md',
+    );
+    expect(bare.registers.input).toMatchObject([{ address: 8, scale: 0.001 }, { address: 10 }]);
+    expect(bare.registers.input?.[1]).not.toHaveProperty('scale');
+  });
+
+  it.each([
+    ['Coil', 'coils'],
+    ['Discrete Input', 'discrete'],
+    ['Input Register', 'input'],
+    ['Holding Register', 'holding'],
+  ])('whose addresses are below "%s" has the table %s', (header, name) => {
+    const { registers } = imported(`| ${header} | Name |\n|---|---|\n| 3 | a |\n`, 'x.md');
+    expect(registers[name]).toMatchObject([{ address: 3, name: 'a' }]);
+  });
+
+  it('has access in a column "type", and addresses in a column "Registers"', () => {
+    const access = imported('address,description,type\n1000,Run,R/W\n1001,Mode,R\n');
+    expect(access.registers.holding?.map(({ write }) => write)).toEqual([true, undefined]);
+    const addresses = imported(
+      'Name,Registers,Data Type\nModel,33000,Uint16\nSerial,33004 - 33019,String\nx,33022,S16\n',
+    );
+    expect(addresses.registers.holding).toMatchObject([
+      { address: 33_000 },
+      { address: 33_004, type: 'string', length: 16 },
+      { address: 33_022, type: 'int16' },
+    ]);
+    expect(addresses.preview.join()).toContain('(but 3 could be register numbers: --base entity)');
+  });
+
+  it('with identifiers as NIBE exports them has them as on the wire', () => {
+    const text =
+      'ModbusManager 1.0.9;;;;;;;;;\nTitle;Info;ID;Unit;Size;Factor;Min;Max;Default;Mode\nOutdoor;BT1;40004;C;s16;10;0;0;0;R\nDegree minutes;;43005;DM;s16;10;-3000;3000;0;R/W\n';
+    const { registers, preview } = imported(text);
+    expect(registers.holding?.map(({ address, write }) => [address, write])).toEqual([
+      [40_004, undefined],
+      [43_005, true],
+    ]);
+    expect(preview.join()).toContain('could be register numbers: --base entity');
+  });
+
+  it('has pairs of hexadecimal addresses, bits in its types and mixed order in a column', () => {
+    const pairs = imported(
+      'Modbus address,name,type\n"07,08",Current,S_WORD\n"0F,10",Power,S_WORD\n100A,x,U_WORD\n',
+    );
+    expect(pairs.registers.holding?.map(({ address }) => address)).toEqual([7, 8, 15, 16, 0x100a]);
+    const bits = imported('register,name,datatype\n275,cooling,bool (bit 4)\n275,zones,bool (bit 0)\n');
+    expect(bits.registers.holding).toMatchObject([
+      { address: 275, description: 'bit 4: cooling; bit 0: zones' },
+    ]);
+    const mixed = imported('Register Name,Address,Type,Mixed Endian\na,0,uint32,TRUE\nb,2,uint32,FALSE\n');
+    expect(mixed.registers.holding?.map(({ wordOrder }) => wordOrder)).toEqual(['little', undefined]);
+    const struct = imported(
+      'Point Name,Modbus Register,Writable,Point Address\na,>f,FALSE,1001\nb,>H,TRUE,1011\n',
+    );
+    expect(struct.registers.holding).toMatchObject([
+      { address: 1001, type: 'float32' },
+      { address: 1011, type: 'uint16', write: true },
+    ]);
+  });
+
+  it('with types that nothing explains says so once, and takes a negative limit for a sign', () => {
+    const { registers, notes } = imported(
+      'address;name;data type;min\n501;a;2;-40\n502;b;2;0\n503;c;Analog;\n',
+    );
+    expect(registers.holding?.map(({ type }) => type)).toEqual(['int16', 'uint16', 'uint16']);
+    expect(notes).toEqual(['line 2 and 1 more: type "2" is not known, so a plain register is served']);
+  });
+
+  it('of CAN messages is refused by its name', () => {
+    const text = 'register,name\nx311,a\nx312,b\n';
+    expect(importText(text, 'bms_canbus.csv', undefined)).toEqual({
+      ok: false,
+      error: 'is a map of CAN messages by its name; --base wire reads it as one of registers',
+    });
+    expect(importText(text, 'bms_canbus.csv', undefined, { base: 'wire' }).ok).toBe(true);
+  });
+});
+
+it('a register that a row only counts gives way to a value of its own', () => {
+  const { registers, notes } = imported(
+    'address,count,name,type\n10,2,relays,uint16\n11,1,temperature,int16\n12,1,b,int16\n13,1,c,int16\n20,2,flags,BIT\n',
+  );
+  expect(registers.holding).toMatchObject([
+    { address: 10, name: 'relays' },
+    { address: 11, name: 'temperature', type: 'int16' },
+    {},
+    {},
+    { address: 20, name: 'flags', type: 'uint32' },
+  ]);
+  expect(notes).toEqual([]);
+});
+
+it('a table in German, as one types it from a manual, has its tables, scales, types and access', () => {
+  const { registers, notes } = imported(
+    table(
+      'Modbus-Adresse;Bezeichnung;Funktion;Auflösung;Einheit;Datentyp;Lesen/Schreiben;Werkseinstellung',
+      '0;Vorlauftemperatur;Input Register;0,1;°C;int16;L;',
+      '10;Betriebsstunden;Input Register;1;h;unsigned long;L;',
+      '100;Sollwert Warmwasser;Holding Register;0,1;°C;int16;L/S;48,5',
+      '200;Verdichter ein;Discrete Input;;;bit;L;',
+      '300;Sperre EVU;Coil;;;bit;L/S;0',
+    ),
+  );
+  expect(registers).toMatchObject({
+    input: [
+      { address: 0, type: 'int16', scale: 0.1, unit: '°C' },
+      { address: 10, type: 'uint32' },
+    ],
+    holding: [{ address: 100, value: 485, write: true }],
+    discrete: [{ address: 200 }],
+    coils: [{ address: 300, write: true }],
+  });
+  expect(notes).toEqual([]);
 });

@@ -131,8 +131,7 @@ modbus:
 `);
     expect(registers.holding).toMatchObject([{ address: 1, name: 'b' }]);
     expect(notes).toEqual([
-      'line 6: the tag "!secret" is not supported',
-      'line 9: the tag "!secret" is not supported',
+      'line 6 and 1 more: the tag "!secret" is not supported',
       'line 14: the tag "!include" is not supported',
       'line 9: slave nothing: expected a number, so this entity is left out',
     ]);

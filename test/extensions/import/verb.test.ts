@@ -16,7 +16,7 @@ describe('modbus-sim import', () => {
     expect(stdout).toBe(
       `wrote ${target}: 2 values of 1 device; serve it with modbus-sim --config ${target}\n`,
     );
-    expect(stderr).toContain(`${source}: line 3: type "BCD" is not known, so "b" is served as a register`);
+    expect(stderr).toContain(`${source}: line 3: type "BCD" is not known, so a plain register is served`);
     expect(await runHere(['check', target])).toMatchObject({ code: 0 });
   });
 

@@ -270,7 +270,9 @@ describe('every operation, as the document has it', () => {
     '%s refuses a body that is no JSON, that is too long, or of another type',
     async (_, operation) => {
       expect((await drive(open, operation, { payload: '{' })).statusCode).toBe(400);
-      expect((await drive(open, operation, { payload: `"${'x'.repeat(300_000)}"` })).statusCode).toBe(413);
+      // A file that is imported may be longer than other bodies.
+      const most = operation.path === '/api/v1/import' ? 6_000_000 : 300_000;
+      expect((await drive(open, operation, { payload: `"${'x'.repeat(most)}"` })).statusCode).toBe(413);
       const other = { 'content-type': 'text/plain' };
       expect((await drive(open, operation, { headers: other })).statusCode).toBe(415);
     },

@@ -53,8 +53,8 @@ export function areHex(header: string, cells: readonly string[]): boolean {
   if (/hex/i.test(header)) return true;
   const bare = cells.filter((cell) => !/^0x|h$/i.test(cell));
   return (
-    bare.some((cell) => /^\d*[a-f][0-9a-f]*$/i.test(cell)) &&
-    bare.every((cell) => /^[0-9a-f]{1,5}$/i.test(cell))
+    bare.some((cell) => /^\d*[a-f][0-9a-f]*\b/i.test(cell)) &&
+    bare.every((cell) => /^[0-9a-f]{1,5}(?:\s*[-–~,/]\s*[0-9a-f]{1,5})?$/i.test(cell))
   );
 }
 
@@ -120,7 +120,7 @@ const MOST = 0.8;
 /**
  * Decides whether the addresses of a file are register numbers: all must be, and each of the table that its
  * row names, if any, and none a coil whose type has 16 bits. A single address that is no register number, such as 40000 or 12, decides against it,
- * unless others are too great for an address on the wire, whatever a title says. Then 400000 shows that the numbers count from 0.
+ * unless others are too great for an address on the wire, whatever a title says. So does a lowest one such as 33000. Then 400000 shows that the numbers count from 0.
  */
 export function numbersFrom(
   all: readonly { address: WrittenAddress; table: TableName | undefined; isWord?: boolean }[],
@@ -139,7 +139,13 @@ export function numbersFrom(
   // If all of them were numbers of coils, they could as well be addresses with leading zeros.
   const hasTables = numbers.some((digit) => digit !== 0);
   const areAll = numbers.length === all.length;
-  if (hasTables && (areAll || isBeyond)) return { numbersFrom: from, haveSix: isBeyond };
+  // Numbers of a manual begin with 33001, addresses on the wire with 33000.
+  const lowest = all.reduce(
+    (least, { address }) => Math.min(least, address.number),
+    Number.POSITIVE_INFINITY,
+  );
+  if (hasTables && (isBeyond || (areAll && lowest % 1000 !== 0)))
+    return { numbersFrom: from, haveSix: isBeyond };
   const isNear = hasTables && numbers.length >= MOST * all.length;
   return { numbersFrom: undefined, ...(isNear && { others: numbers.length }) };
 }

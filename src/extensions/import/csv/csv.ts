@@ -1,9 +1,17 @@
-import { failure, type Result } from '../../../common/result.js';
+import { failure, type Result, success } from '../../../common/result.js';
 import { unknownName } from '../../../common/schema/nearest.js';
 import { quote } from '../../../common/schema/problem.js';
-import { Collector, type ImportExtras, type Imported } from '../collected.js';
-import { findColumns, MOST_COLUMNS, type SaidColumns } from './roles.js';
-import { type Block, isMarkdown, markdownBlocks, rowsOf, type Separator, separatorOf } from './rows.js';
+import { Collector, type ImportExtras, type Imported, type TableReading } from '../collected.js';
+import { columnsWithout, findColumns, MOST_COLUMNS, NO_HEADER, type SaidColumns } from './roles.js';
+import {
+  type Block,
+  type CsvRow,
+  isMarkdown,
+  markdownBlocks,
+  rowsOf,
+  type Separator,
+  separatorOf,
+} from './rows.js';
 import { TableReader } from './table-reader.js';
 
 const SEPARATOR_NAMES: Readonly<Record<Separator, string>> = {
@@ -18,45 +26,80 @@ const SEPARATOR_NAMES: Readonly<Record<Separator, string>> = {
  * @returns what the file lacks, as a sentence
  */
 export function importCsv(text: string, device: string, extras: ImportExtras = {}): Result<Imported> {
+  if (/can ?bus/i.test(device) && extras.base === undefined)
+    return failure('is a map of CAN messages by its name; --base wire reads it as one of registers');
   const separator = separatorOf(text);
-  const blocks: readonly Block[] = isMarkdown(text)
+  const areMarkdown = isMarkdown(text);
+  const blocks: readonly Block[] = areMarkdown
     ? markdownBlocks(text)
     : [{ title: device, rows: separator === undefined ? [] : rowsOf(text, separator) }];
   const said = (extras.columns ?? new Map()) as SaidColumns;
   const collector = new Collector();
   const lines = new Set<string>();
-  const headers: number[] = [];
+  const tables: TableReading[] = [];
   for (const { title, rows } of blocks) {
-    const columns = findColumns(rows, said);
+    const columns = findColumns(rows, said) ?? (areMarkdown ? undefined : columnsWithout(rows, said));
     if (!columns) continue;
     const { header } = columns;
     const reader = new TableReader(collector, columns, rows.slice(rows.indexOf(header) + 1), title, extras);
-    for (const line of reader.read(device)) lines.add(line);
-    headers.push(header.line);
+    const { reading, preview } = reader.read(device);
+    for (const line of preview) lines.add(line);
+    tables.push(reading);
   }
+  const headers = tables.map(({ line }) => line);
   if (headers.length === 0) return failure(lacking(blocks, said));
   const decided = decisionsIn(extras);
-  const how = isMarkdown(text)
-    ? 'tables of Markdown'
-    : `CSV, separated by ${SEPARATOR_NAMES[separator ?? ',']}`;
+  const how = areMarkdown ? 'tables of Markdown' : `CSV, separated by ${SEPARATOR_NAMES[separator ?? ',']}`;
   const where =
-    headers.length === 1 ? `header in line ${headers[0]}` : `headers in lines ${headers.join(', ')}`;
-  return collector.end(`${how}, ${where}`, [...decided, ...lines]);
+    headers[0] === NO_HEADER
+      ? 'without a header, so its columns have numbers'
+      : headers.length === 1
+        ? `header in line ${headers[0]}`
+        : `headers in lines ${headers.join(', ')}`;
+  const { value } = collector.end(`${how}, ${where}`, [...decided, ...lines]);
+  return success({ ...value, tables });
+}
+
+/** The table of a file of which no column was understood: its first full row, and some of those below. */
+export function tableSeen(text: string): TableReading | undefined {
+  const separator = separatorOf(text);
+  const blocks = isMarkdown(text) ? markdownBlocks(text) : [];
+  const rows = blocks[0]?.rows ?? (separator === undefined ? [] : rowsOf(text.slice(0, SEEN), separator));
+  const first = firstFullRow(rows.slice(0, 20));
+  if (!first) return undefined;
+  const at = rows.indexOf(first) + 1;
+  return {
+    line: first.line,
+    columns: first.cells.slice(0, MOST_COLUMNS).map((header) => ({ header })),
+    rows: rows.slice(at, at + 6).map(({ cells }) => cells.slice(0, MOST_COLUMNS)),
+  };
+}
+
+/** The characters of a file that are looked at for this. */
+const SEEN = 100_000;
+
+/** The first row with as many cells as any has. */
+function firstFullRow(rows: readonly CsvRow[]): CsvRow | undefined {
+  const widest = rows.reduce((most, { cells }) => Math.max(most, cells.length), 0);
+  return rows.find(({ cells }) => cells.length === widest && widest > 1);
 }
 
 /** What is missing in tables of which no column was understood, and what headers they have. */
 function lacking(blocks: readonly Block[], said: SaidColumns): string {
   const rows = blocks.flatMap((block) => block.rows.slice(0, 20));
-  const widest = rows.reduce((most, { cells }) => Math.max(most, cells.length), 0);
-  const first = rows.find(({ cells }) => cells.length === widest && widest > 1);
+  const first = firstFullRow(rows);
+  const widest = first?.cells.length ?? 0;
   const cells = (first?.cells ?? []).filter((cell) => cell !== '');
   const seen =
     cells.length === 0
       ? ''
       : `; the first full row, line ${first?.line}, has ${cells.slice(0, 20).map(quote).join(', ')}`;
   const unread = widest > MOST_COLUMNS ? `; only the first ${MOST_COLUMNS} columns were looked at` : '';
-  const wrong = [...said].find(([, header]) => !rows.some((row) => row.cells.includes(header)));
-  const missing = wrong && `--column ${wrong[0]}: ${unknownName('column', wrong[1], cells)}`;
+  const isColumn = (header: string) => Number(header) >= 1 && Number(header) <= widest;
+  const wrong = [...said].find(
+    ([header]) => !isColumn(header) && !rows.some((row) => row.cells.includes(header)),
+  );
+  const missing = wrong && `--column ${wrong[1]}: ${unknownName('column', wrong[0], cells)}`;
   return (
     missing ??
     `expected a CSV file whose header has a column "address" and one more, such as "name" or "type"${seen}${unread}: say which with --column address=HEADER`
@@ -66,7 +109,7 @@ function lacking(blocks: readonly Block[], said: SaidColumns): string {
 /** What the user has decided, so that the import can be repeated. */
 function decisionsIn({ columns, base, table }: ImportExtras): string[] {
   const options = [
-    ...[...(columns ?? [])].map(([role, header]) => `--column ${quote(`${role}=${header}`)}`),
+    ...[...(columns ?? [])].map(([header, role]) => `--column ${quote(`${role}=${header}`)}`),
     ...(base === undefined ? [] : [`--base ${base}`]),
     ...(table === undefined ? [] : [`--table ${table}`]),
   ];

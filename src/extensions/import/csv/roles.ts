@@ -15,23 +15,23 @@ import { accessOf, tableOf } from './words.js';
  */
 const HEADERS = {
   address:
-    'address addr modbusaddress registeraddress startaddress startingaddress startregister register reg registernumber registernr regno registerno addressdec addresshex registeraddresshex registeraddressdec hexaddress dataaddress offset modbusregister adresse registeradresse pointaddress id | addr address adresse register',
+    'address addr modbusaddress registeraddress startaddress startingaddress startregister register reg registernumber registernr regno registerno addressdec addresshex registeraddresshex registeraddressdec hexaddress dataaddress offset protocoloffset modbusregister adresse registeradresse pointaddress coil discreteinput inputregister holdingregister registers id | addr address adress adresse register',
   last: 'addrend endaddress lastaddress endregister |',
   name: 'name registername parametername parameter tag tagname variable symbol signal signalname point pointname label field quantityname bezeichnung title metric documentedname item | name title bezeichnung parameter',
-  type: 'type datatype format dataformat dtype typ datentyp datenformat valuetype encoding sizeofvariable size | type format datatype datentyp datenformat variable',
+  type: 'type datatype format dataformat dtype typ datentyp datenformat valuetype encoding sizeofvariable size modbusregister | type format datatype datentyp datenformat variable',
   table:
-    'table registertype regtype function functioncode fc modbusfunction functioncodes objecttype memory area space inputtype block registerart registertyp type | table registertype function registerart registertyp',
+    'table registertype regtype function functioncode fc modbusfunction functioncodes objecttype memory area space inputtype block registerart registertyp funktion funktionscode type | table registertype function registerart registertyp',
   scale:
-    'scale factor scalefactor scalingfactor multiplier scaling resolution faktor skalierung lsb transform | scale factor multiplier resolution faktor skalierung',
+    'scale factor scalefactor scalingfactor multiplier scaling resolution faktor skalierung auflösung lsb transform | scale factor multiplier resolution faktor skalierung',
   divisor: 'gain divisor divider div divisionfactor teiler | divisor division divider gain teiler',
   decimals: 'decimals decimalplaces precision |',
   unit: 'unit units unitofmeasurement engineeringunit engunits uom einheit | unit units einheit',
   access:
-    'access rw readwrite permission permissions mode accesstype attribute rwaccess zugriff writable clientaccess | access rw readwrite write writable zugriff permission',
+    'access rw readwrite permission permissions mode accesstype attribute rwaccess zugriff writable clientaccess lesenschreiben type | access rw readwrite write writable zugriff permission',
   words:
-    'words registers count quantity numberofregisters noofregisters regcount length size len numregs wordcount anzahl anzahlregister länge | length size registers count words anzahl länge',
+    'words registers count quantity numberofregisters noofregisters regcount length size len numregs wordcount wordspan anzahl anzahlregister länge | length size registers count words anzahl länge',
   bytes: 'bytes bytecount lengthbytes sizebytes | bytes',
-  order: 'byteorder wordorder order endian endianness endianess swap |',
+  order: 'byteorder wordorder order endian endianness endianess swap mixedendian |',
   value:
     'value default defaultvalue initial initialvalue example wert standardwert standard vorgabe vorgabewert defaultwert werkseinstellung werkseinstellungen werkswert factorydefault factorysetting initialwert startwert | default standardwert werkseinstellung',
   min: 'min minimum lower minvalue lowerlimit minwert minimalwert mindestwert untergrenze | min minimum',
@@ -49,7 +49,9 @@ const HEADERS = {
 
 /** What a column can hold. */
 export type ColumnRole = keyof typeof HEADERS;
-export const COLUMN_ROLES = Object.keys(HEADERS) as ColumnRole[];
+const COLUMN_ROLES = Object.keys(HEADERS) as ColumnRole[];
+/** What a user may say of a column: `none` is one that is not used. */
+export const SAID_ROLES = [...COLUMN_ROLES, 'none'] as const;
 
 const WORDS = COLUMN_ROLES.map((role) => {
   const [exact = '', among = ''] = HEADERS[role].split('|');
@@ -64,8 +66,8 @@ export interface Columns {
   readonly near: ReadonlyMap<ColumnRole, number>;
 }
 
-/** What a user has said of columns: their headers by what they hold. */
-export type SaidColumns = ReadonlyMap<ColumnRole, string>;
+/** What a user has said of columns, by their headers, or by their numbers from 1. */
+export type SaidColumns = ReadonlyMap<string, (typeof SAID_ROLES)[number]>;
 
 /** The most columns that are looked at: each is weighed for each role, in each row that may be the header. */
 export const MOST_COLUMNS = 500;
@@ -74,6 +76,8 @@ const SAMPLE = 300;
 /** The score of a header that is exactly one of the words, and of one that has such a word among others. */
 const EXACT = 10;
 const AMONG = 5;
+/** The score of what a user has said. */
+const SAID = 100;
 /** The least score with which a column is used. */
 const LEAST = 4;
 /** Scores that differ by less are near. */
@@ -101,10 +105,54 @@ export function findColumns(rows: readonly CsvRow[], said: SaidColumns = new Map
   let best: { readonly columns: Columns; readonly score: number } | undefined;
   for (const [i, header] of rows.slice(0, HEADER_ROWS).entries()) {
     const found = rolesOf(header, rows.slice(i + 1, i + 1 + SAMPLE), said);
-    const isUsable = found.columns.of.has('address') && found.columns.of.size > 1;
+    const address = found.columns.of.get('address');
+    // A header of an address is none: its columns were said by their numbers.
+    const isHeader = address !== undefined && !/^\d/.test(header.cells[address] ?? '');
+    const isUsable = isHeader && found.columns.of.size > 1;
     if (isUsable && (!best || found.score > best.score)) best = found;
   }
   return best?.columns;
+}
+
+/** The line of the header of a table that has none. */
+export const NO_HEADER = 0;
+/** The roles that cells alone can show, in the order in which they choose a column. */
+const SHOWN_BY_CELLS = ['address', 'access', 'table', 'type', 'name', 'description'] as const;
+const MOST = 0.9;
+
+/**
+ * The columns of a table without a header, by their numbers from 1: the cells alone say what they hold.
+ * @returns undefined if nothing but the user could say where the addresses are
+ */
+export function columnsWithout(rows: readonly CsvRow[], said: SaidColumns): Columns | undefined {
+  const sample = rows.slice(0, SAMPLE);
+  const width = Math.min(MOST_COLUMNS, Math.max(0, ...sample.map(({ cells }) => cells.length)));
+  const header = { line: NO_HEADER, cells: Array.from({ length: width }, (_, i) => String(i + 1)) };
+  const of = new Map<ColumnRole, number>();
+  for (const [name, role] of said)
+    if (role !== 'none' && header.cells.includes(name)) of.set(role, Number(name) - 1);
+  const isFree = (column: number) => !said.has(String(column + 1)) && ![...of.values()].includes(column);
+  for (const role of SHOWN_BY_CELLS) {
+    if (of.has(role)) continue;
+    const found = header.cells.findIndex((_, column) => isFree(column) && doesShow(role, column, sample));
+    if (found >= 0) of.set(role, found);
+  }
+  const isSure = [...said.values()].includes('address') || sample.length > 2;
+  return of.has('address') && of.size > 1 && isSure ? { header, of, near: new Map() } : undefined;
+}
+
+function doesShow(role: (typeof SHOWN_BY_CELLS)[number], column: number, sample: readonly CsvRow[]): boolean {
+  const cells = sample.map(({ cells }) => cells[column] ?? '').filter((cell) => cell !== '');
+  const share = (fits: number) => fits >= MOST * cells.length;
+  const isOneEach = role === 'address' || role === 'name';
+  return (
+    cells.length >= (isOneEach ? MOST : 0.5) * sample.length &&
+    (!isOneEach || share(new Set(cells).size)) &&
+    share(
+      cells.filter((cell) => FITS[role](cell) && (role === 'address' ? /^\d/.test(cell) : isText(cell)))
+        .length,
+    )
+  );
 }
 
 interface Candidate {
@@ -118,13 +166,17 @@ function rolesOf(
   sample: readonly CsvRow[],
   said: SaidColumns,
 ): { readonly columns: Columns; readonly score: number } {
+  const taken = new Set<string>(said.values());
   const candidates = header.cells.slice(0, MOST_COLUMNS).flatMap((text, column): Candidate[] => {
     const cells = sample.map(({ cells }) => cells[column] ?? '').filter((cell) => cell !== '');
     const forms = formsOf(text);
+    // A column that has no header of its own is meant by its number.
+    const number = String(column + 1);
+    const meant = said.get(text) ?? (header.cells.includes(number) ? undefined : said.get(number));
+    if (meant !== undefined) return meant === 'none' ? [] : [{ column, role: meant, score: SAID }];
     const isKnown = WORDS.some(({ exact }) => exactRank(forms, exact) !== undefined);
     return WORDS.flatMap(({ role, exact, among }) => {
-      if (said.has(role)) return said.get(role) === text ? [{ column, role, score: 100 }] : [];
-      if ([...said.values()].includes(text)) return [];
+      if (taken.has(role)) return [];
       const ofHeader = headerScore(forms, exact, isKnown ? [] : among);
       const shown = role === 'type' ? cells.map((cell) => typeText(text, cell)) : cells;
       const score = ofHeader === 0 ? 0 : ofHeader + cellScore(role, shown);
@@ -202,7 +254,10 @@ function cellScore(role: ColumnRole, cells: readonly string[]): number {
 }
 
 const isNumber = (cell: string) => decimalOf(cell) !== undefined;
-const isCount = (cell: string) => /^\d{1,4}(?:\s*(?:bytes?|words?|registers?))?$/i.test(cell);
+/** The most bytes, or registers, of a value. Greater numbers are addresses. */
+const MOST_COUNTED = 250;
+const isCount = (cell: string) =>
+  /^\d{1,4}(?:\s*(?:bytes?|words?|registers?))?$/i.test(cell) && Number.parseInt(cell, 10) <= MOST_COUNTED;
 const isText = (cell: string) => /\p{L}/u.test(cell);
 
 const FITS: Readonly<Record<ColumnRole, (cell: string) => boolean>> = {
@@ -215,7 +270,7 @@ const FITS: Readonly<Record<ColumnRole, (cell: string) => boolean>> = {
   divisor: (cell) => scaleOf(cell) !== undefined || /^[-–]+$/.test(cell),
   decimals: isNumber,
   unit: (cell) => cell.length < 20 && !/^\d+$/.test(cell),
-  access: (cell) => accessOf(cell) !== undefined,
+  access: (cell) => isText(cell) && accessOf(cell) !== undefined,
   words: isCount,
   bytes: isCount,
   order: isText,

@@ -98,18 +98,27 @@ export interface Block {
   readonly rows: readonly CsvRow[];
 }
 
-/** A row of a table of Markdown, and the line between its header and its rows. */
-const MARKDOWN_ROW = /^\s*\|.*\|\s*$/;
-const MARKDOWN_RULER = /^\s*\|(?:\s*:?-+:?\s*\|)+\s*$/;
+/** A row of a table of Markdown, and a heading. Below a ruler, the bars at both ends of a row may be missing. */
+const MARKDOWN_ROW = /^\s*\|[^|]*\|/;
+const HEADING = /^#{1,6} \S/;
 /** The marks before and behind the words of a title. A search for the latter begins once in each run of them. */
 const MARKS_BEFORE = /^[\s#>*-]+/;
 const MARKS_BEHIND = /(?<![*:])[*:]+\s*$/;
 /** A comment. It ends before the next one begins: a line of beginnings is read once, not once for each. */
 const COMMENT = /<!--(?:(?!<!--).)*?-->/g;
 
-/** True when a line is the ruler of a table: each alone, because blanks before one must not reach over lines. */
+/** True for the line between the header and the rows of a table of Markdown. */
+function isRuler(line = ''): boolean {
+  return /^[|:\s-]+$/.test(line) && line.includes('|') && line.includes('-');
+}
+
+/** True when a line is the ruler of a table. Tables below a heading may lack it. */
 export function isMarkdown(text: string): boolean {
-  return linesOf(text).some((line) => MARKDOWN_RULER.test(line));
+  const lines = linesOf(text);
+  return (
+    lines.some(isRuler) ||
+    (lines.some((line) => HEADING.test(line)) && lines.some((line) => MARKDOWN_ROW.test(line)))
+  );
 }
 
 function linesOf(text: string): string[] {
@@ -121,13 +130,15 @@ export function markdownBlocks(text: string): Block[] {
   const blocks: { title: string; rows: CsvRow[] }[] = [];
   let open: { title: string; rows: CsvRow[] } | undefined;
   let title = '';
-  for (const [i, line] of linesOf(text).entries()) {
-    if (MARKDOWN_ROW.test(line)) {
+  const lines = linesOf(text);
+  for (const [i, line] of lines.entries()) {
+    const isBelow = open !== undefined || isRuler(lines[i + 1]);
+    if (MARKDOWN_ROW.test(line) || (isBelow && line.includes('|'))) {
       if (!open) {
         open = { title, rows: [] };
         blocks.push(open);
       }
-      if (!MARKDOWN_RULER.test(line)) open.rows.push({ line: i + 1, cells: markdownCells(line) });
+      if (!isRuler(line)) open.rows.push({ line: i + 1, cells: markdownCells(line) });
       continue;
     }
     open = undefined;
@@ -139,9 +150,9 @@ export function markdownBlocks(text: string): Block[] {
 /** The cells of a row, without marks of emphasis and comments. A bar behind a backslash is a part of its cell. */
 function markdownCells(line: string): string[] {
   const cells = line
-    .trim()
     .replace(COMMENT, '')
-    .slice(1, -1)
+    .trim()
+    .replace(/^\||(?<!\\)\|$/g, '')
     .split(/(?<!\\)\|/);
   return cells.map((cell) => cell.replaceAll('\\|', '|').replace(/[`*]+/g, '').trim());
 }

@@ -1,8 +1,16 @@
+import { compact } from '../../../common/compact.js';
 import { quote } from '../../../common/schema/problem.js';
 import { CELLS_PER_VALUE } from '../../../device/registers/cell-type.js';
 import { isOfBits, type TableName } from '../../../device/tables.js';
 import { MAX_REGISTERS_READ } from '../../../modbus/protocol/limits.js';
-import { type Collector, type FoundValue, type ImportExtras, middleOf } from '../collected.js';
+import {
+  type Collector,
+  type ColumnReading,
+  type FoundValue,
+  type ImportExtras,
+  middleOf,
+  type TableReading,
+} from '../collected.js';
 import { type DataType, dataTypeOf, orderOf } from '../data-types.js';
 import {
   type AddressStyle,
@@ -13,10 +21,13 @@ import {
   writtenAddress,
 } from './addresses.js';
 import { unitOf } from './numbers.js';
-import type { ColumnRole, Columns } from './roles.js';
+import { type ColumnRole, type Columns, MOST_COLUMNS } from './roles.js';
 import type { CsvRow } from './rows.js';
 import { TableText } from './table-text.js';
 import { accessOf, type TableWord, tableOf, tableOfTitle } from './words.js';
+
+/** The rows of a table that show what its columns hold. */
+const ROWS_SHOWN = 6;
 
 /** A row whose address is understood. */
 interface PlacedRow {
@@ -54,7 +65,7 @@ export class TableReader {
   }
 
   /** Reads all rows. @returns how the columns were understood */
-  read(device: string): string[] {
+  read(device: string): { readonly reading: TableReading; readonly preview: readonly string[] } {
     const isHex = areHex(
       this.#text.headerOf('address') ?? '',
       this.#rows.map((row) => this.#text.of(row, 'address')).filter((cell) => cell !== ''),
@@ -65,7 +76,7 @@ export class TableReader {
       ...{ address, table: word?.table },
       isWord: (dataTypeOf(this.#text.of(row, 'type'), 1)?.type ?? 'bit') !== 'bit',
     }));
-    const found = numbersFrom(all);
+    const found = this.#numbersIn(all);
     const style = {
       isHex,
       ...(base === undefined
@@ -75,16 +86,32 @@ export class TableReader {
     this.#countsBytes = this.#doesCountBytes(placed);
     this.#inUnits ||= this.#hasDefaultsInUnits();
     for (const [i, each] of placed.entries()) this.#take(each, placed[i + 1]?.address.number, style, device);
-    return this.#preview(style);
+    const reading = this.#reading(style);
+    return { reading, preview: this.#preview(reading, style) };
+  }
+
+  /** How addresses count. Identifiers, as NIBE has them, are no register numbers unless they are too great for the wire. */
+  #numbersIn(all: Parameters<typeof numbersFrom>[0]): ReturnType<typeof numbersFrom> {
+    const found = numbersFrom(all);
+    const areIds = /^id$/i.test(this.#text.headerOf('address') ?? '');
+    return areIds && found.numbersFrom !== undefined && !found.haveSix
+      ? { numbersFrom: undefined, others: all.length }
+      : found;
   }
 
   #note(row: CsvRow, message: string): void {
     this.#collector.note(`line ${row.line}`, message);
   }
 
+  /** The table that the header of the addresses names, as "Coil" or "Input Register", or the title of the table. */
+  #titled(): TableName | undefined {
+    const header = this.#text.headerOf('address') ?? '';
+    return (/\p{L}/u.test(header) ? tableOf(header)?.table : undefined) ?? tableOfTitle(this.#title);
+  }
+
   /** The rows with addresses. A title between them may name the table of those that follow. */
   #placedRows(isHex: boolean): PlacedRow[] {
-    let titled = tableOfTitle(this.#title);
+    let titled = this.#titled();
     return this.#rows.flatMap((row) => {
       const text = this.#text.of(row, 'address');
       const address = writtenAddress(text, isHex);
@@ -163,15 +190,18 @@ export class TableReader {
         `${written.number} is not a register number, so it is taken as the address on the wire`,
       );
     const address = number?.address ?? written.number - (this.#extras.base === '1' ? 1 : 0);
-    const bit = written.bit ?? this.#text.whole(row, 'bit');
     const text = written.isString ? 'string' : this.#text.of(row, 'type');
     const words =
       written.words ??
       this.#words(row) ??
       this.#until(row, written) ??
       this.#lengthUntil(row, text, written.number, next);
-    const found = (text === '' ? untyped(words) : dataTypeOf(text, words)) ?? this.#unknown(row, text, words);
-    const data = this.#signed(row, text, this.#filled(found, words));
+    const said = text === '' ? untyped(words) : dataTypeOf(text, words);
+    // A bit of several registers is no coil, but its registers.
+    const known = said?.type === 'bit' && words !== undefined && words > 1 ? untyped(words) : said;
+    const filled = this.#filled(known ?? this.#unknown(row, text, words), words);
+    const data = text !== '' && known && !known.assumed ? filled : this.#signed(row, filled);
+    const bit = written.bit ?? this.#text.whole(row, 'bit') ?? data.bit;
     const isFarEnough = next !== undefined && next - written.number >= 2 && data.type === 'float32';
     if (data.assumed && !isFarEnough) this.#note(row, `type ${quote(text)} ${data.assumed}`);
     const isBit = data.type === 'bit' && bit === undefined;
@@ -195,6 +225,7 @@ export class TableReader {
             table,
             address: address + value.cells - 1 + i,
             type: 'uint16',
+            rest: true,
             write,
             location: value.found.location,
           },
@@ -216,13 +247,12 @@ export class TableReader {
   }
 
   /** A whole number is signed if its limits or its default are negative, and its type does not say. */
-  #signed(row: CsvRow, text: string, data: DataType): DataType {
-    const says = text !== '' && !data.assumed;
+  #signed(row: CsvRow, data: DataType): DataType {
     const isNegative = [this.#text.decimal(row, 'min', false), this.#text.decimal(row, 'value', false)].some(
       (each) => each !== undefined && each < 0,
     );
     const { type } = data;
-    if (says || !isNegative || (type !== 'uint16' && type !== 'uint32' && type !== 'uint64')) return data;
+    if (!isNegative || (type !== 'uint16' && type !== 'uint32' && type !== 'uint64')) return data;
     return { ...data, type: SIGNED[type] };
   }
 
@@ -230,8 +260,8 @@ export class TableReader {
   #unknown(row: CsvRow, text: string, length = 1): DataType {
     // A length that no read can have is none: a table with 1e9 there must not be served register by register.
     const words = Number.isInteger(length) && length >= 1 && length <= MAX_REGISTERS_READ ? length : 1;
-    const registers = words === 1 ? 'a register' : `${words} registers`;
-    this.#note(row, `type ${quote(text)} is not known, so ${this.#called(row)} is served as ${registers}`);
+    const what = text === '' ? `no type for ${words} registers` : `type ${quote(text)} is not known`;
+    this.#note(row, `${what}, so ${words === 1 ? 'a plain register is' : 'plain registers are'} served`);
     return { type: 'uint16', rest: words - 1 };
   }
 
@@ -319,7 +349,7 @@ export class TableReader {
     return access === true && table !== 'discrete' && table !== 'input';
   }
 
-  #preview(style: AddressStyle): string[] {
+  #reading(style: AddressStyle): TableReading {
     const meaning: Partial<Record<ColumnRole, string>> = {
       address: this.#addressesIn(style),
       scale: 'value = stored × this',
@@ -335,23 +365,39 @@ export class TableReader {
       unit: 'the unit of the value',
     };
     const { header, of, near } = this.#columns;
-    const titleOf = (column: number) => quote(header.cells[column] ?? '');
-    const inOrder = [...of].sort(([, one], [, other]) => one - other);
-    const used = inOrder.map(([role, column]) => {
-      const said = meaning[role];
+    const roles = new Map([...of].map(([role, column]) => [column, role]));
+    const columns = header.cells.map((cell, column): ColumnReading => {
+      const role = roles.get(column);
+      if (role === undefined) return { header: cell };
       const other = near.get(role);
-      const runnerUp = other === undefined ? '' : ` (or column ${titleOf(other)}: --column ${role}=…)`;
-      return `column ${titleOf(column)}: ${role}${said ? `, ${said}` : ''}${runnerUp}`;
+      return {
+        header: cell,
+        role,
+        ...compact({
+          meaning: meaning[role],
+          near: other === undefined ? undefined : (header.cells[other] ?? ''),
+        }),
+      };
     });
-    const columns = [...of.values()];
-    const unused = header.cells.filter((cell, i) => cell !== '' && !columns.includes(i));
-    const isTold =
-      of.has('table') || style.numbersFrom !== undefined || this.#extras.table || tableOfTitle(this.#title);
+    const rows = this.#rows.slice(0, ROWS_SHOWN).map(({ cells }) => cells.slice(0, MOST_COLUMNS));
+    return { line: header.line, columns, rows };
+  }
+
+  /** How the columns were understood, a line of text each: first those that are used. */
+  #preview({ columns }: TableReading, style: AddressStyle): string[] {
+    const used = columns.flatMap(({ header, role, meaning, near }) => {
+      if (role === undefined) return [];
+      const runnerUp = near === undefined ? '' : ` (or column ${quote(near)}: --column ${role}=…)`;
+      return `column ${quote(header)}: ${role}${meaning ? `, ${meaning}` : ''}${runnerUp}`;
+    });
+    const unused = columns.filter(({ header, role }) => header !== '' && role === undefined);
+    const { of } = this.#columns;
+    const isTold = of.has('table') || style.numbersFrom !== undefined || this.#extras.table || this.#titled();
     const defaults = [
       ...(isTold ? [] : ['no column says which table: holding registers, and coils for bits']),
       ...(of.has('type') ? [] : ['no column says which type: uint16']),
     ];
-    return [...used, ...unused.map((cell) => `column ${quote(cell)}: not used`), ...defaults];
+    return [...used, ...unused.map(({ header }) => `column ${quote(header)}: not used`), ...defaults];
   }
 
   #addressesIn({ numbersFrom: from, others, isHex }: AddressStyle): string {

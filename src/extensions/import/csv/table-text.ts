@@ -1,5 +1,5 @@
 import { quote } from '../../../common/schema/problem.js';
-import { typeText } from '../data-types.js';
+import { orderText, typeText } from '../data-types.js';
 import { type DecimalSign, decimalOf, decimalSignOf, isGrouped, scaleOf, unitOf } from './numbers.js';
 import type { ColumnRole, Columns } from './roles.js';
 import type { CsvRow } from './rows.js';
@@ -12,11 +12,16 @@ export class TableText {
   readonly #columns: Columns;
   readonly #note: (row: CsvRow, message: string) => void;
   readonly #sign: DecimalSign | undefined;
+  /** Whether scales are powers of ten: all are small whole numbers, and one is negative. */
+  readonly #areExponents: boolean;
 
   constructor(columns: Columns, rows: readonly CsvRow[], note: (row: CsvRow, message: string) => void) {
     this.#columns = columns;
     this.#note = note;
     this.#sign = decimalSignOf(NUMBERS.flatMap((role) => rows.map((row) => this.of(row, role))));
+    const scales = rows.map((row) => this.of(row, 'scale')).filter((text) => /\d/.test(text));
+    this.#areExponents =
+      scales.some((text) => text.startsWith('-')) && scales.every((text) => /^-?\d$/.test(text));
   }
 
   headerOf(role: ColumnRole): string | undefined {
@@ -28,7 +33,8 @@ export class TableText {
   of(row: CsvRow, role: ColumnRole): string {
     const column = this.#columns.of.get(role);
     const text = column === undefined ? '' : (row.cells[column] ?? '');
-    return role === 'type' ? typeText(this.headerOf(role) ?? '', text) : text;
+    if (text === '' || (role !== 'type' && role !== 'order')) return text;
+    return (role === 'type' ? typeText : orderText)(this.headerOf(role) ?? '', text);
   }
 
   /** A whole number from 0 on, perhaps with the word for what it counts behind it. */
@@ -70,7 +76,7 @@ export class TableText {
     const isFloat = /float|real|double|single/i.test(this.of(row, 'type'));
     const parsed =
       text !== ''
-        ? scaleOf(text)
+        ? scaleOf(this.#areExponents && /\d/.test(text) ? `10^${text}` : text)
         : divisor !== ''
           ? inverse(scaleOf(divisor))
           : (this.#linear(row, isNoted) ??

@@ -61,7 +61,7 @@ function wordsOf(text: string): string[] {
 const READ_ONLY =
   /^(?:r|ro|rd|l|read|readonly|readable|no|false|0|n|nein|input|lesen|nurlesen|lesend|lesbar|schreibgeschützt)$/;
 const WRITABLE =
-  /^(?:w|wo|rw|wr|s|ls|l\/s|write|writeonly|readwrite|writeable|writable|yes|true|1|y|ja|setting|schreiben|lesenschreiben|lesenundschreiben|readandwrite|schreibbar|rwd)$/;
+  /^(?:w|wo|rw|wr|s|ls|l\/s|write|writeonly|readwrite|writeable|writable|yes|true|1|y|ja|setting|schreiben|lesenschreiben|lesenundschreiben|readandwrite|schreibbar|rwd|rrw)$/;
 
 /** Decides whether clients may write a value; undefined when the text does not say. */
 export function accessOf(text: string): boolean | undefined {
@@ -69,5 +69,5 @@ export function accessOf(text: string): boolean | undefined {
     .slice(0, 40)
     .toLowerCase()
     .replace(/[^a-zäöüß0-9]+/g, '');
-  return READ_ONLY.test(word) ? false : WRITABLE.test(word) ? true : undefined;
+  return READ_ONLY.test(word) || /^[-–—]+$/.test(text) ? false : WRITABLE.test(word) ? true : undefined;
 }

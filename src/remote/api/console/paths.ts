@@ -12,6 +12,7 @@ export const VIEW_NAMES = [
   'catalogue',
   'tests',
   'fleet',
+  'import',
 ] as const;
 
 export type ViewName = (typeof VIEW_NAMES)[number];

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, RouteOptions } from 'fastify';
 import { z } from 'zod';
+import { compact } from '../../../common/compact.js';
 import {
   type Answers,
   type Declared,
@@ -24,6 +25,8 @@ export interface Route {
   readonly schema?: FastifySchema;
   readonly params?: z.ZodType;
   readonly maxParts?: number;
+  /** Most bytes of a body, if it may be longer than others. */
+  readonly maxBytes?: number;
   readonly handle: Handler;
   readonly preValidation?: (request: FastifyRequest) => Promise<void>;
   /** False if the answer to HEAD would have to be made as a whole and thrown away. */
@@ -66,13 +69,23 @@ export function routesOf<Commands extends DeclaredCommands>(
 
 function routeOptions(tag: string, path: string, route: Route): RouteOptions {
   const [method = '', url = ''] = path.split(' ');
-  const { summary, description, response, params, schema, maxParts, preValidation, exposeHeadRoute, handle } =
-    route;
+  const {
+    summary,
+    description,
+    response,
+    params,
+    schema,
+    maxParts,
+    maxBytes,
+    preValidation,
+    exposeHeadRoute,
+    handle,
+  } = route;
   return {
     method,
     url,
     schema: { tags: [tag], summary, description, ...(params && { params }), ...schema, response },
-    ...(maxParts && { config: { maxParts } }),
+    ...((maxParts ?? maxBytes) && { config: compact({ maxParts, maxBytes }) }),
     ...(preValidation && { preValidation }),
     ...(exposeHeadRoute === false && { exposeHeadRoute }),
     handler: handle,

@@ -37,13 +37,14 @@ export function v1Routes(
 ): FastifyPluginCallback {
   const reports = reportPlaces();
   return (app, _, done) => {
-    const addedTo = (tag: 'program' | 'traffic'): Routes =>
+    const addedTo = (tag: 'devices' | 'program' | 'traffic'): Routes =>
       Object.assign({}, ...extensions.map(({ routes }) => routes?.[tag]));
     addRoutes(app, 'devices', {
       ...routesOf(desk, DEVICE_COMMANDS),
       ...routesOf(desk, VALUE_COMMANDS),
       ...SIGNAL_KIND_ROUTES,
       ...routesOf(desk, SIGNAL_COMMANDS),
+      ...addedTo('devices'),
     });
     addRoutes(app, 'lines', routesOf(desk, LINE_COMMANDS));
     addRoutes(app, 'faults', routesOf(desk, RULE_COMMANDS, { 'rule.replace': REPLACED_RULE }));

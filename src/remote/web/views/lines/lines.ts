@@ -301,7 +301,7 @@ export function LinesView() {
         recorded
           ? html`<${OfFile} />`
           : html`<span>${overview}</span>
-      <span class="flow end"><${OpenFile} /><${ConfigurationButtons} />
+      <span class="flow end"><${OpenFile} /><a href=${hrefOf('import')}>Import a table</a><${ConfigurationButtons} />
         <${Button} kind="main" writes disabled=${!known} onClick=${put(isAdding, true)}>Add a line<//></span>`
       }
     </div>

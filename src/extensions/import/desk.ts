@@ -1,0 +1,77 @@
+import { compact } from '../../common/compact.js';
+import { type Asked, askedHere } from '../../common/work.js';
+import { refuse } from '../../remote/api/answers.js';
+import { Places } from '../../remote/api/connection-limit.js';
+import type { ApiContext } from '../../remote/api/desk.js';
+import type { ExtensionPart } from '../../remote/api/extension.js';
+import { refusal } from '../../simulator/commands/refusal.js';
+import {
+  type ImportRequest,
+  importedSchema,
+  importRequest,
+  LARGEST_IMPORT,
+} from '../../simulator/commands/schemas/imported.js';
+import { failures } from '../../simulator/commands/schemas/problem.js';
+import type { FromImporter, ToImporter } from './importing.js';
+
+/** `/api/v1/import`: devices from a file of another program. Nothing of the simulator changes. */
+export function importAtDesk(desk: ApiContext): ExtensionPart {
+  const places = new Places('imports', '', 1);
+  return {
+    routes: {
+      devices: {
+        'POST /import': {
+          summary: 'Make devices from a file',
+          description:
+            'Reads a table of registers, or the configuration of a client, as `modbus-sim import` does, and shows how it was understood. The devices are not added. See docs/import.md.',
+          schema: { body: importRequest },
+          maxBytes: Math.ceil(LARGEST_IMPORT / 3) * 4 + 64 * 1024,
+          handle: (request, reply) => {
+            const { file, content, from, columns, base, table, defaults } = request.body as ImportRequest;
+            const bytes = new Uint8Array(Buffer.from(content, 'base64'));
+            const unusable = (message: string) =>
+              refuse(request, reply, refusal('import.unusable', '', `${file} ${message}`));
+            if (bytes.length > LARGEST_IMPORT) return unusable(`has more than ${LARGEST_IMPORT} bytes`);
+            let importer: Asked<ToImporter, FromImporter> | undefined;
+            const work = async () => {
+              importer = desk.beginWork?.('import') ?? (await importingHere());
+              const extras = {
+                ...compact({ base, table }),
+                inUnits: defaults === 'units',
+                columns: new Map(Object.entries(columns ?? {})),
+              };
+              const question = { bytes, file, extras, ...compact({ from }) };
+              const answer = await answerOf(importer, question, () => reply.raw.destroyed);
+              if (answer.kind === 'unusable') return unusable(answer.message);
+              const { kind: _, ...imported } = answer;
+              return reply.send(imported);
+            };
+            return places.answer(request, reply, work, () => importer?.end());
+          },
+          response: { 200: importedSchema, ...failures(400, 409) },
+        },
+      },
+    },
+  };
+}
+
+async function answerOf(
+  importer: Asked<ToImporter, FromImporter>,
+  question: ToImporter,
+  isGone: () => boolean,
+): Promise<FromImporter> {
+  try {
+    await importer.ask(question);
+    return await importer.ask(question);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY')
+      return { kind: 'unusable', message: 'needs more memory than there is for it' };
+    if (isGone()) return { kind: 'unusable', message: 'is no longer wanted: the client has left' };
+    throw error;
+  }
+}
+
+async function importingHere(): Promise<Asked<ToImporter, FromImporter>> {
+  const { importing } = await import('./importing.js');
+  return askedHere(importing());
+}
