@@ -42,7 +42,7 @@ const { values } = parseArgs({
 const seconds = Number(values.seconds);
 const rest = Number(values.rest);
 if (!(seconds > 0 && rest >= 0)) {
-  console.error('--seconds and --rest are numbers of seconds');
+  console.error('--seconds must be above 0 and --rest must not be negative (both in seconds)');
   process.exit(2);
 }
 

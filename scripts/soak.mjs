@@ -39,7 +39,7 @@ if (!(Number.isInteger(quantity) && quantity > 0 && Number.isInteger(seed))) {
 if (values.mutated !== undefined) {
   const frames = Number(values.mutated);
   if (!(Number.isInteger(frames) && frames > 0)) {
-    console.error('--mutated is a whole number, and at least one frame is damaged');
+    console.error('--mutated must be a whole number of frames, at least 1');
     process.exit(2);
   }
   const began = performance.now();

@@ -75,7 +75,7 @@ const bodies = (filled) => [
     rule(`${FAULT},"when":{"address":[${filled(() => '[9,-1]')}]}`),
   ],
   ['bad units', 'POST', '/api/v1/faults', rule(`${FAULT},"when":{"unit":[${filled(() => '-1')}]}`)],
-  ['faults of no kind', 'POST', '/api/v1/faults', rule(`"do":[${filled(() => '{"dely":1}')}]`)],
+  ['faults of an unknown kind', 'POST', '/api/v1/faults', rule(`"do":[${filled(() => '{"dely":1}')}]`)],
   ['one fault of many kinds', 'POST', '/api/v1/faults', rule(`"do":[{${filled((i) => `"k${i}":1`)}}]`)],
   ['parameters of a fault', 'POST', '/api/v1/faults', rule(`"do":[{"gap":{${filled((i) => `"k${i}":1`)}}}]`)],
   ['units of a line', 'PUT', '/api/v1/lines/tcp', `{"units":{${filled((i) => `"${i}":"x"`)}}}`],
@@ -183,7 +183,7 @@ const MANY_AT_ONCE = [
     ['DELETE', '/api/v1/devices/sun'],
   ],
   [
-    'reset of a device of 900 values',
+    'reset of a device with 900 values',
     [
       'POST',
       '/api/v1/devices',

@@ -181,7 +181,7 @@ export class Points implements GraphDevice, LocalPoints {
   }
 
   haveRoom(points: readonly Point[]): boolean {
-    // Tens of thousands may follow one value of a file: it may be written while nothing is to come.
+    // One write to a value of a file may schedule tens of thousands of changes. It is allowed while none is scheduled.
     const isFirst = this.schedule.isIdle && new Set(points).size === points.length;
     return (
       isFirst || this.schedule.hasRoomFor(points.reduce((sum, each) => sum + this.#causedByOne(each), 0))

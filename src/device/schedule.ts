@@ -44,7 +44,7 @@ export class Schedule {
     return this.#moment ?? this.clock.time;
   }
 
-  /** True while no change is to come. */
+  /** True if no change is scheduled. */
   get isIdle(): boolean {
     return this.#changes === 0;
   }

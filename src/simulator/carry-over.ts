@@ -127,8 +127,7 @@ function* carryingPoints(before: Device, { points, clock, tables }: Device): Wor
 }
 
 /**
- * Keeps signals that were set at run time. Call this when the new device has taken the place of the old one: signals need
- * values of others.
+ * Keeps signals that were set at run time. Call this once the new devices are in place, because a signal may need values of other devices.
  */
 export function carrySignals({ device: before }: DeviceApart, { device }: DeviceApart): void {
   for (const old of before.points.all) {
@@ -142,7 +141,7 @@ export function carrySignals({ device: before }: DeviceApart, { device }: Device
   }
 }
 
-/** The value of a device at the place of another one, with the same type and the same signal in its definition. */
+/** The value at the same address with the same type, if its definition has the same signal. */
 function sameAs(old: Point, device: Pick<Device, 'points' | 'tables'>): Point | undefined {
   const point = samePlace(old, device);
   return point && isSameSignal(point.definition.signal, old.definition.signal) ? point : undefined;

@@ -424,7 +424,7 @@ export interface SimulatorClient {
   undo(): Promise<ConfigurationChange['steps']>;
 }
 
-/** Makes a client of a simulator that is asked by `call`. */
+/** Creates a client for a simulator; `call` sends its requests. */
 export async function simulatorClient(call: Call): Promise<SimulatorClient> {
   const views = ((await call('GET', '/lines')) as { lines: LineView[] }).lines;
   const lines = new Map(views.map((view) => [view.name, new LineClient(call, view)]));

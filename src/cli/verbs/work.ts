@@ -8,7 +8,7 @@ import type { Asked } from '../../common/work.js';
 export interface ParseOrder {
   readonly kind: 'parse';
   readonly file: string;
-  /** The largest size of the file, in bytes. */
+  /** Maximum size of the file, in bytes. */
   readonly most: number;
   /** The digest of the text that is already known. */
   readonly digest: string | undefined;

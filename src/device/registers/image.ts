@@ -19,7 +19,7 @@ export interface LiveValues {
   refresh(address: number, count: number): void;
   /**
    * Call this before a client, a person or an action changes the cell at `address`.
-   * @returns true where a signal computes the cell, so that nobody needs to know what was written there
+   * @returns true if a signal computes the cell, so that the written value does not matter
    */
   changing(address: number): boolean;
   /** Call this after `count` cells from `address` were changed. */

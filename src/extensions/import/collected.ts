@@ -104,7 +104,7 @@ export class Collector {
     return this.#values === MOST_VALUES;
   }
 
-  /** Notes what was not understood, or what is kept in another form than in the file. */
+  /** Records what was not understood, or was converted to a different form. */
   note(location: string, message: string): void {
     const known = this.#notes.get(message);
     if (known) known.more += 1;

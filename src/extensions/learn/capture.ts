@@ -69,7 +69,7 @@ function segmentOf({ number, at, link, bytes }: Packet): Segment | undefined {
   if ((protocol !== tcp && protocol !== udp) || ip.length < header + (protocol === tcp ? 20 : 8))
     return undefined;
   const view = viewOf(ip);
-  // A frame of Ethernet may be longer than its packet.
+  // An Ethernet frame may be padded, so it can be longer than the IP packet in it.
   const length = version === 4 ? view.getUint16(2) : 40 + view.getUint16(4);
   const hosts = version === 4 ? ip.subarray(12, 20) : ip.subarray(8, 40);
   const half = hosts.length / 2;

@@ -40,7 +40,7 @@ export function checkLearned(
 }
 
 /**
- * Compares what was learned with a second reading of the log. @returns a sentence, also when both agree
+ * Compares what was learned with a second reading of the log. @returns a sentence, even if they agree
  */
 export function compared({ conversation, isCapture }: Learned, { requests, replies }: Counts): string {
   const { exchanges, unlearned, strays } = conversation;

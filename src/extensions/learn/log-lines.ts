@@ -97,7 +97,7 @@ function fromLine(plain: string, place: Pick<RawFrame, 'line' | 'text' | 'at'>):
       (i === 0 || directionIn(each.before ?? '', WORDS)) &&
       (each.direction || each.bytes.length >= MIN_RTU_LENGTH),
   );
-  // Where a line has several frames, the words between them belong to the frame before.
+  // If a line has several frames, the words between two of them belong to the first.
   return said.length < 2 ? said : said.map((each) => ({ ...each, before: fromWord(each.before ?? '') }));
 }
 

@@ -71,7 +71,7 @@ export class Recording {
     const moves: [ms: number, value: number][] = [[0, first]];
     for (const [, value, at] of replayed) {
       const last = moves.at(-1) as [number, number];
-      // A tenth of a millisecond: clients are less exact, and the value is there when the request comes.
+      // Rounded down to 0.1 ms, so that the value is set before the request arrives. Clients are less exact than that.
       const ms = Math.floor(10 * ((at ?? this.#start) - this.#start)) / 10;
       if (ms > last[0]) moves.push([ms, value]);
       else last[1] = value;

@@ -25,7 +25,7 @@ interface RestapiRoute {
 /**
  * Serves the REST interface of pymodbus' simulator. Its clients expect a mistake in a body to be answered
  * with status 200 and `result: "error"`. HTTP's own errors keep their status, with the same kind of body.
- * That is why the endpoints check bodies, and not the schemas of the routes.
+ * That is why the endpoints, and not the schemas of the routes, validate bodies.
  */
 export function restapiRoutes(desk: ApiContext): FastifyPluginCallback {
   const calls = new CallsEndpoint(desk);

@@ -16,7 +16,7 @@ export interface Payload {
   /** The time in ms since 1970, also of each metric. */
   readonly timestamp: number;
   readonly metrics: readonly Metric[];
-  /** Sequence number; absent in the death of a node. */
+  /** Sequence number; absent in the death message of a node (NDEATH). */
   readonly seq?: number;
 }
 

@@ -357,7 +357,7 @@ export class Broker {
       client.publish(topic, body, { qos, retain, ...(properties && { properties }) }, (error) => {
         if (client !== this.#client) return;
         if (error && !isRefusal(error)) {
-          // The connection ends, and the next one gets the messages that are under way.
+          // Drops the connection; messages in flight are sent again on the next one.
           client.stream.destroy();
           return;
         }

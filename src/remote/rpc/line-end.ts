@@ -38,7 +38,7 @@ export type LineMessage =
   | { readonly kind: 'traffic'; readonly change: StreamChange };
 
 /**
- * What carries out every command and every query of a running simulator; nothing else changes one. Each is a
+ * Carries out all commands and queries of a running simulator. Nothing else may change it. Each is a
  * function of a context and plain data. It checks its input against the running simulator, does all or
  * nothing, and returns plain data or a refusal with a stable code. Other threads call it by an `Rpc`.
  */

@@ -103,7 +103,7 @@ export function viewRegister(value: DeviceValue): RegisterView {
   };
 }
 
-/** The reaction that would refuse this value to a client. A password judges the writer, not the value. */
+/** The reaction that would refuse this value if a client wrote it. A password judges the writer, not the value. */
 function violated({ image, location, point }: DeviceValue): string | undefined {
   const { reactions = [], scale } = point?.definition ?? {};
   const value = () => Number(image.valueAt(location)) * (scale ?? 1);

@@ -44,7 +44,7 @@ export const CODES = {
     means: 'The maximum number of readers, or of long lists being read, is reached.',
   },
   'rest.restarting': { status: 503, means: 'REST is restarting. The lines continue to run.' },
-  'bench.offline': { status: 503, means: 'The bench is not on the broker (modbus-sim fleet).' },
+  'bench.offline': { status: 503, means: 'The bench is not connected to the broker (modbus-sim fleet).' },
   'bench.silent': { status: 503, means: 'The bench did not answer in time (modbus-sim fleet).' },
   'bench.interrupted': {
     status: 503,

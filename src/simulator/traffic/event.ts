@@ -115,8 +115,7 @@ export interface LineStateEvent extends Common {
 /** Something that was noticed on the line. */
 export interface NoticeEvent extends Common {
   /**
-   * `echo`: a reply came back and was removed. `loop`: copies of replies came one after another, and the next
-   * ones are not executed. `collision`: another device spoke while a reply was on the wire. `overrun`: the
+   * `echo`: a reply came back and was removed. `loop`: the simulator's own replies kept coming back; further copies are not executed as requests. `collision`: another device spoke while a reply was on the wire. `overrun`: the
    * UART has lost characters. `damaged characters`: the port has marked characters as damaged.
    */
   readonly kind: 'echo' | 'loop' | 'collision' | 'overrun' | 'damaged characters';

@@ -80,7 +80,7 @@ export const trafficViewSchema = z
 
 export type TrafficView = Readonly<z.infer<typeof trafficViewSchema>>;
 
-/** Stands for events that were gone before they could be sent. */
+/** Stands for events that were dropped before they could be sent. */
 const leftOutSchema = z.object({ kind: z.literal('left out'), count: z.number(), text: z.string() }).meta({
   id: 'LeftOut',
   description: 'Replaces events that were dropped before they could be sent.',

@@ -100,7 +100,7 @@ export function readJsonPath(text: string): JsonPath | undefined {
 }
 
 /**
- * Makes an observer of a page that shows what the client has read.
+ * Creates an observer that reads a web page showing what the client has read.
  * @param path where the value is in the JSON of the page; the whole text is the value when undefined
  */
 export function urlObserver(url: string, path: JsonPath | undefined): Observer {

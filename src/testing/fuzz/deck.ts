@@ -85,7 +85,7 @@ const LONGEST_PAUSE = 12;
 /** How often a kind is drawn to see whether this line can do it. */
 const TRIES = 12;
 
-/** Moves that follow each other at once, and those for one request, are drawn most: few clients fail at others. */
+/** Draws mostly moves that follow each other without a pause, and moves of one request: few clients fail only on others. */
 const AFTER = weighted([
   [4, oneOf([0])],
   [3, wholeFrom(0, USUAL_PAUSE)],
@@ -171,7 +171,7 @@ function* groupsFor(played: Played): Work<Weighted[]> {
   return groups.flatMap(([weight, able]) => (able.length > 0 ? [[weight, either(...able)] as const] : []));
 }
 
-/** The draw without what this simulator can't do, or what is left out; none when that is everything. */
+/** Removes the actions that this simulator can't do or that were excluded. Empty if none are left. */
 function usable(actions: Draw<WrittenActions>, played: Played): Draw<WrittenActions>[] {
   const fits = (does: WrittenActions) =>
     isAllowed(does, played) && stepOf({ after: 0, requests: 1, does }, played.simulator) !== undefined;

@@ -64,7 +64,7 @@ function* readingStep(at: At, simulator: Simulator): Work<ScenarioStep | undefin
   return step;
 }
 
-/** The name of all entries of the catalogue together, where kinds of moves are named. */
+/** Stands for all entries of the catalogue in a list of kinds of moves. */
 export const ENTRIES = 'catalogue';
 /** What is done to a client beside faults and manners. */
 export const OTHER_KINDS: readonly string[] = ['power', 'closed', 'unsolicited', ENTRIES];

@@ -166,7 +166,7 @@ export class Evidence {
   }
 
   /**
-   * The frames in their order.
+   * The frames in order.
    * @param all adds the newest frames that do not count, for a step that has not passed
    */
   frames(all: boolean): TrafficEvent[] {

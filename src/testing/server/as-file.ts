@@ -75,7 +75,7 @@ const SAYINGS: Readonly<Record<string, Saying>> = {
 const ANSWERED_QUANTITY = /^fc0\d-quantity-/;
 
 /**
- * Writes an tested server as a native file: what `clone` writes, with manners, rules and settings of the
+ * Writes a tested server as a native file: what `clone` writes, with manners, rules and settings of the
  * line for each deviation. Undefined when the server was not read.
  */
 export function writeTested(serverTest: ServerTest): string | undefined {

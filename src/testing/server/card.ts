@@ -6,7 +6,7 @@ import { type Grade, type ServerCheck, type ServerVerdict, textOf } from './chec
 import { EFFECTS } from './codes/effects.js';
 import { stoppedText } from './codes/phrases.js';
 import { type Code, seenTitle } from './found.js';
-import { lostTexts } from './scratch.js';
+import { lostTexts } from './lost.js';
 import type { ServerFinding, ServerTest } from './server-test.js';
 import { codeText, connectionsText, exchangeText, silenceText, timeText } from './words.js';
 

@@ -4,7 +4,7 @@ import { type Code, type Found, foundText } from './found.js';
 import { didOf } from './reading.js';
 
 /**
- * The verdict of a check on a server. `unsupported`: the server has not what is asked for, and the
+ * The verdict of a check on a server. `unsupported`: the server lacks what the check needs, and the
  * specification allows that. `fact`: reported, not judged. `inconclusive`: the text says what would decide it.
  */
 export type ServerVerdict = 'conforms' | 'violates' | 'unsupported' | 'fact' | 'inconclusive' | 'not-run';

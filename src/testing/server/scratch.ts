@@ -1,31 +1,13 @@
-import { listText } from '../../common/words.js';
 import { bitsAt } from '../../modbus/protocol/bytes.js';
-import { FunctionCode } from '../../modbus/protocol/function-code.js';
-import { HIGHEST_UNIT, MAX_BITS_READ, MAX_REGISTERS_READ } from '../../modbus/protocol/limits.js';
+import { MAX_BITS_READ, MAX_REGISTERS_READ } from '../../modbus/protocol/limits.js';
 import { BROADCAST } from '../../modbus/protocol/rtu.js';
 import { type Asker, Ended, orWhenEnded } from './asker.js';
 import type { AskOptions, Exchange } from './exchange.js';
+import { type LostValue, runsOf } from './lost.js';
+import { otherUnits } from './other-units.js';
+import { WAYS } from './put-back.js';
 import { hasOtherQuantity } from './reading.js';
-import {
-  type AddressSpan,
-  readPdu,
-  readWrite,
-  type ScratchTable,
-  valuesOf,
-  write15,
-  write16,
-  writtenBy,
-} from './requests.js';
-
-/** A value that a check has changed and that was not put back. `had` is undefined if it was never read. */
-export interface LostValue {
-  readonly unitId: number;
-  readonly table: ScratchTable;
-  readonly address: number;
-  readonly had: number | undefined;
-  /** What the server has now; undefined if that is not read. */
-  readonly has: number | undefined;
-}
+import { type AddressSpan, readPdu, type ScratchTable, valuesOf, writtenBy } from './requests.js';
 
 /** What is needed of the server on the bench. */
 interface ScratchBench {
@@ -65,13 +47,6 @@ const MOST_WATCHED = 6;
 const WATCH_MS = 300;
 /** What can't be read in blocks of this many is not watched. */
 const FEWEST_WATCHED = 8;
-/** How long another unit is waited for: so many ms at least, and so many times as long as the own one takes. */
-const LEAST_SILENCE = 250;
-const SLOWER = 4;
-/** How often all of them are asked, each time with more time. */
-const SEARCHES = 3;
-/** How long after the last of them was asked a late reply may come, in ms. */
-const LATEST_MS = 5000;
 /** How long a server that does not answer is waited for before values are lost, in ms. */
 const RETURN_MS = 10_000;
 
@@ -244,40 +219,8 @@ export class Scratch {
    * let it be read ends the check.
    */
   async keepOfOthers(table: ScratchTable, address: number): Promise<void> {
-    for (const unitId of await this.#findOthers()) await this.keep(table, address, 1, unitId);
-  }
-
-  /** The other units that answer, which are looked for once. Ends the check where that can't be said. */
-  async #findOthers(): Promise<readonly number[]> {
-    if (this.#others) return this.#others;
-    const { asker, goodRead } = this.#bench;
-    this.#bench.progress('looking for other units on the bus, to which a broadcast would also write');
-    // By the time of this read at first: blocks take the server longer, and 246 units are asked.
-    const { ms = 0 } = await asker.once(goodRead);
-    const wait = Math.max(LEAST_SILENCE, SLOWER * ms);
-    for (let i = 0; i < SEARCHES && !this.#others; i++)
-      this.#others = await this.#answering(wait * SLOWER ** i);
-    if (!this.#others) throw new Ended({ code: 'units-not-told-apart' });
-    return this.#others;
-  }
-
-  /**
-   * The other units that answer within `timeout` ms. Undefined where a reply came later: who misses one writes it,
-   * and nobody puts that back.
-   */
-  async #answering(timeout: number): Promise<readonly number[] | undefined> {
-    const { asker, goodRead, facts } = this.#bench;
-    const others: number[] = [];
-    for (let unitId = 1; unitId <= HIGHEST_UNIT; unitId++) {
-      if (unitId === asker.unitId) continue;
-      const { chunks, unsolicited } = await asker.once(goodRead, { unitId, timeout });
-      const [first] = chunks;
-      if (unsolicited.length > 0 || (first && first.bytes[0] !== unitId)) return undefined;
-      if (first) others.push(unitId);
-      else facts.absentUnit ??= unitId;
-    }
-    await asker.wait(LATEST_MS);
-    return (await asker.once(goodRead)).unsolicited.length > 0 ? undefined : others;
+    this.#others ??= await otherUnits(this.#bench);
+    for (const unitId of this.#others) await this.keep(table, address, 1, unitId);
   }
 
   /** Keeps those of the cells that lie in the range, as far as they are read. */
@@ -443,85 +386,3 @@ export function differing(texts: readonly string[]): number {
   const most = Math.max(0, ...texts.map((text) => texts.filter((each) => each === text).length));
   return texts.length - most;
 }
-
-/** Addresses that follow each other, as runs. */
-function runsOf(addresses: readonly number[]): { readonly from: number; readonly length: number }[] {
-  const runs: { from: number; length: number }[] = [];
-  for (const address of addresses) {
-    const last = runs.at(-1);
-    if (last && last.from + last.length === address) last.length++;
-    else runs.push({ from: address, length: 1 });
-  }
-  return runs;
-}
-
-/** Values that a server has to take back. `differing` are the places of those that it does not have. */
-interface ToPutBack {
-  readonly unitId: number;
-  readonly first: number;
-  readonly had: readonly number[];
-  readonly differing: readonly number[];
-}
-
-/** Resolves to true if the server confirms at least one write. */
-type Way = (bench: ScratchBench, back: ToPutBack) => Promise<boolean>;
-
-/** Writes each differing value with a function; a server that falls silent is not asked for all of them. */
-const eachBy =
-  (pdu: (address: number, value: number) => Uint8Array): Way =>
-  async (bench, { unitId, first, had, differing }) => {
-    let isTaken = false;
-    for (const i of differing) {
-      const { kind } = (await bench.ask(pdu(first + i, had[i] ?? 0), { unitId })).answer;
-      if (kind === 'silent' || kind === 'closed') break;
-      isTaken ||= kind === 'data';
-    }
-    return isTaken;
-  };
-
-const allBy =
-  (pdu: (address: number, values: readonly number[]) => Uint8Array): Way =>
-  async (bench, { unitId, first, had }) =>
-    (await bench.ask(pdu(first, had), { unitId })).answer.kind === 'data';
-
-/** By which functions values are put back, the quickest first. */
-const WAYS: Readonly<Record<ScratchTable, readonly Way[]>> = {
-  holding: [
-    allBy(write16),
-    eachBy((address, value) => readPdu(FunctionCode.writeSingleRegister, address, value)),
-    eachBy((address, value) => write16(address, [value])),
-    eachBy((address, value) => readWrite(address, 1, address, value)),
-  ],
-  coils: [
-    allBy(write15),
-    eachBy((address, value) => readPdu(FunctionCode.writeSingleCoil, address, value ? 0xff00 : 0)),
-    eachBy((address, value) => write15(address, [value])),
-  ],
-};
-
-/** `holding 103 to 110 of unit 1 had 3 4 5 …, and have 0 0 0 …`: a sentence for each table of each unit. */
-export function lostTexts(lost: readonly LostValue[]): string[] {
-  const groups = new Map<string, LostValue[]>();
-  for (const each of lost) {
-    const key = `${each.unitId} ${each.table} ${each.had === undefined}`;
-    groups.set(key, [...(groups.get(key) ?? []), each]);
-  }
-  return [...groups.values()].map((those) => {
-    const [{ unitId, table, had }] = those as [LostValue];
-    const spans = runsOf(those.map(({ address }) => address)).map(({ from, length }) =>
-      length === 1 ? String(from) : `${from} to ${from + length - 1}`,
-    );
-    const place = `${table} ${listText(spans)} of unit ${unitId}`;
-    if (had === undefined)
-      return `LOST: ${place} was written but cannot be read; the previous value is unknown.`;
-    const shown = (values: readonly (number | undefined)[]) =>
-      `${values
-        .slice(0, MOST_NAMED)
-        .map((value) => value ?? '?')
-        .join(' ')}${values.length > MOST_NAMED ? ' …' : ''}`;
-    return `LOST: ${place} was ${shown(those.map((each) => each.had))} and is now ${shown(those.map((each) => each.has))}.`;
-  });
-}
-
-/** How many values a sentence names. */
-export const MOST_NAMED = 8;

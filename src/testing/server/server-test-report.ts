@@ -18,7 +18,7 @@ import {
 } from './card.js';
 import { GROUPS, textOf } from './check.js';
 import type { Exchange } from './exchange.js';
-import { lostTexts } from './scratch.js';
+import { lostTexts } from './lost.js';
 import { type ServerFinding, type ServerTest, verdictOfAll } from './server-test.js';
 import { answerText, timeText } from './words.js';
 

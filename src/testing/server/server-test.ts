@@ -17,9 +17,9 @@ import type { Oddity } from './codes/oddities.js';
 import type { Stopped } from './codes/phrases.js';
 import { type Exchange, isDecisive } from './exchange.js';
 import type { Code, Found } from './found.js';
+import type { LostValue } from './lost.js';
 import { hasOtherQuantity } from './reading.js';
 import { replyTimes } from './reply-times.js';
-import type { LostValue } from './scratch.js';
 import { RECOVERY_MS, surveyServer } from './survey.js';
 
 /** What became of a check. */

@@ -19,7 +19,7 @@ export class Tally {
     this.most = Math.max(this.most, ms);
   }
 
-  /** The time that this share of all times does not exceed: the mean of its class. NaN without any. */
+  /** A percentile: the mean of the 2 % class in which it lies. NaN if nothing was counted. NaN without any. */
   at(share: number): number {
     let left = Math.min(this.count - 1, Math.floor(share * this.count));
     for (const [, { times, sum }] of this.#sorted()) {

@@ -30,7 +30,7 @@ describeInBrowser('the view of conversations', () => {
     expect(await refused.getByLabel('a step for a scenario, to copy').inputValue()).toContain('address: 90');
     expect(await accessibilityFaults(page)).toEqual([]);
     await refused.getByRole('button', { name: 'Define these registers' }).click();
-    await page.getByText('read holding registers 90–91 of meter is defined.').waitFor();
+    await page.getByText('meter now has the addresses of this request.').waitFor();
     expect((await client.readHoldingRegisters(90, 2)).data).toEqual([0, 0]);
     await refused.getByRole('link', { name: 'Break this' }).click();
     await page.waitForURL('**/faults?like=*');

@@ -32,7 +32,7 @@ describeInBrowser('the panel', () => {
     await page.getByRole('link', { name: 'Pin to the panel' }).click();
     const voltage = page.getByRole('region', { name: 'meter.voltage' });
     await voltage.getByText('230.1 V').waitFor();
-    await voltage.getByRole('slider', { name: 'The last minutes of meter.voltage' }).waitFor();
+    await voltage.getByRole('slider', { name: 'meter.voltage, the last few minutes' }).waitFor();
     const adding = page.getByRole('form', { name: 'Add to the panel' });
     for (const wanted of ['pump.run', 'pump.status', 'pump/coils/1-3', 'pump.nothing']) {
       await adding.getByLabel('Watch').fill(wanted);

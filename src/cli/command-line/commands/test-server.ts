@@ -36,7 +36,7 @@ export type TestServerRequest =
     > &
       Reports & {
         readonly what: 'test-server';
-        /** How the server is reached, or the real device of a configuration that says it. */
+        /** How to reach the server, or the real device of the configuration that is tested. */
         readonly server:
           | RealTarget
           | { readonly kind: 'device'; readonly name: string; readonly source: ConfigurationSource };

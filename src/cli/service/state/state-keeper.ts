@@ -52,7 +52,7 @@ export class StateKeeper {
   /** The time of the program in ms when the uptime was 0. */
   readonly #earlier: number;
   /**
-   * The time in ms when the clock was last noted. It is noted at once after the start, because the program
+   * When the clock was last saved, in ms. It is noted at once after the start, because the program
    * may be killed at any time.
    */
   #clockAt = Number.NEGATIVE_INFINITY;

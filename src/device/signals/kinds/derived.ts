@@ -148,7 +148,7 @@ export const DERIVED = {
         perSecond: 'How much it counts per second.',
         integral: 'Or the name of a value to add up.',
         per: 'The unit of time of the integral, in ms: 1h turns kW into kWh.',
-        every: 'The size of a step where the exact integral is not known, in ms.',
+        every: 'Step size in ms, used where the exact integral is not known.',
         rollover: 'At this value it starts again from 0.',
       },
     ).refine(({ perSecond, integral }) => (perSecond === undefined) !== (integral === undefined), {

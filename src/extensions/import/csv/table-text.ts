@@ -47,7 +47,7 @@ export class TableText {
     return undefined;
   }
 
-  /** A number with the decimal sign of the file. A number that may mean another one is noted. */
+  /** A number with the decimal separator of the file. A number that may mean another one is noted. */
   decimal(row: CsvRow, role: ColumnRole, isNoted = true): number | undefined {
     const text = this.of(row, role);
     const number = decimalOf(text, this.#sign);

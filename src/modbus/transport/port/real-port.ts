@@ -36,7 +36,7 @@ export async function openRealPort(
   const device = checkPath(path);
   if (!device.ok) return { ok: false, error: `${path}: ${device.error}` };
 
-  // The bus may be driven from the opening until RTS is set, so whatever takes time comes before the opening.
+  // Opening the port may drive the bus until RTS is set, so anything slow is done first.
   const loaded = await load();
   const listening = rtsWhileListening(settings.rs485, identifyAdapter(path).kind);
   const port = await openExclusively(settings, loaded);

@@ -35,7 +35,7 @@ interface Attempts {
   readonly until: number;
 }
 
-/** The record of an address after one more wrong token. */
+/** The state of an address after another wrong token. */
 interface Failure {
   /** Number of wrong tokens from the address in this window. */
   readonly count: number;

@@ -21,7 +21,7 @@ const PATHS = ['/', ...VIEW_NAMES.flatMap((name) => [`/${name}`, `/${name}/*`])]
 const FOR_EVER = 'public, max-age=31536000, immutable';
 const ASK_EACH_TIME = 'no-cache';
 
-/** The end of the name of a file that the build has compressed. */
+/** The file extension of what the build has compressed. */
 const COMPRESSED = '.gz';
 
 /** Serves `/` and the views of the console: one page for every path, and its scripts and styles. */

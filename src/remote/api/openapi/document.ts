@@ -81,7 +81,7 @@ const SECURITY_SCHEMES = {
     in: 'cookie',
     name: 'modbus-sim-8080',
     description:
-      'The cookie of a browser that has logged in at `/api/v1/session`. Its name ends with the port of REST.',
+      'The session cookie that `/api/v1/session` sets at login. Its name ends with the port of REST.',
   },
 };
 

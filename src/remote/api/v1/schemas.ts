@@ -74,7 +74,7 @@ export const SCHEMA_ROUTES: Routes = {
   'GET /schemas/scenario': editorRoute('scenario'),
   'GET /schemas/catalogue': editorRoute('catalogue'),
   'GET /schemas/:name': {
-    summary: 'Get the schema of a body',
+    summary: 'Get the schema of a request or response body',
     description: 'The same schema as in `openapi.json`, on its own, to build a form from.',
     params,
     handle: async (request, reply) => {

@@ -40,8 +40,8 @@ function filterShape(lines: readonly string[]) {
     address: several('address', 'Addresses or ranges of them; one match is enough.'),
     host: several('host', 'Local addresses that clients connected to, on lines with several (`tcp.hosts`).'),
     rule: several('rule', 'Names of fault rules that acted.'),
-    since: moment.optional().describe(`Only events since then. ${MOMENT}`),
-    until: moment.optional().describe(`Only events until then. ${MOMENT}`),
+    since: moment.optional().describe(`Only events from this moment on. ${MOMENT}`),
+    until: moment.optional().describe(`Only events up to this moment. ${MOMENT}`),
   };
   return { shape, several };
 }

@@ -179,7 +179,7 @@ export const DEVICE_COMMANDS = {
     ...changed,
     summary: 'Restart a device',
     description:
-      'Registers and signals are as configured, except retained values. Its clock starts again at 0.',
+      'Sets registers and signals back to what is configured, except retained values. The clock of the device restarts at 0.',
   },
 } as const satisfies DeclaredCommands;
 

@@ -105,7 +105,7 @@ export const PROGRAM_COMMANDS = {
   'line.sums': {
     kind: 'list',
     sent: z.object({ after: z.number() }),
-    summary: 'List the traffic sums of the last seconds',
+    summary: 'List the traffic sums for the last few seconds',
   },
   'program.configuration': {
     rest: 'GET /configuration',

@@ -37,7 +37,7 @@ const FEWEST_INTERVALS = 4;
 /** With fewer intervals than these, each may differ by less, in proportion: a few are even by chance, too. */
 const MANY_INTERVALS = 24;
 /**
- * `right`: the fraction of intervals that are even in a rhythm. `wrong`: the fraction of many intervals that
+ * `right`: the fraction of intervals that must be regular in a rhythm. `wrong`: the fraction of many intervals that
  * are off by `FAR_OFF` of the median and by `FAR_OFF_MS` where there is no rhythm.
  */
 const RHYTHM: Bounds = { right: 0.9, wrong: 0.4, most: 0 };
@@ -87,7 +87,7 @@ const WATCHED: readonly WatchRow[] = [
     id: 'legal-requests',
     title: 'Sends only valid requests',
     what: 'no disturbance',
-    does: 'Reads every request: its quantity, its byte count, its function, and whether its addresses exist.',
+    does: 'Checks the quantity, byte count and function of every request, and whether its addresses exist.',
     matters: 'A device may give any reply to an illegal request, or none.',
     fix: 'Use only functions and addresses that the device has, and quantities within the specification.',
     rule: 'Passes when every request is valid; fails when one breaks a limit of the specification, or uses a function or address that its device does not have; inconclusive when frames with a wrong check value came and their sender is unknown.',

@@ -107,7 +107,7 @@ export function soonMs({ periodMs }: Asking): number {
 }
 
 /**
- * Sends the reply to a request that got none, for a client that waits for it without end. If that does not wake a client
+ * Sends the missing reply late, for a client that waits for it indefinitely. If that does not wake a client
  * that is known to wait so, its connection is closed.
  * @returns true when the client goes on
  */

@@ -420,7 +420,7 @@ export const BUS = checksOf(
     {
       ...{ id: 'rtu-flow-control', isSeveral: true, run: flowControl },
       title: 'Treats flow control bytes as data',
-      does: 'Reads 1 to 20 values: some reads have a byte 11 or 13 in their frames, and others do not.',
+      does: 'Reads 1 to 20 values, so that some frames contain the byte 0x11 or 0x13 and others do not.',
       rule: answered,
       clause: `${SERIAL}, 2.5.1`,
       matters: 'Some polls never get through.',

@@ -12,9 +12,10 @@ import {
 import type { How } from '../codes/phrases.js';
 import type { Exchange } from '../exchange.js';
 import type { Found } from '../found.js';
+import { MOST_NAMED } from '../lost.js';
 import { didOf } from '../reading.js';
 import { readPdu, type ScratchTable } from '../requests.js';
-import { MOST_NAMED, READ_BACK_MS } from '../scratch.js';
+import { READ_BACK_MS } from '../scratch.js';
 import { besideOf, writeRegister } from './written.js';
 
 /* What a write has done that a server has confirmed: the values are read, and those beside them. */
@@ -38,7 +39,7 @@ export interface CellWrite {
   readonly echo: number;
 }
 
-/** The cells that a write is judged by: those that it writes and those beside them, as far as they are read. */
+/** The cells that decide whether a write worked: those written and their neighbours, if they can be read. */
 interface Cells {
   readonly from: number;
   readonly values: readonly number[];

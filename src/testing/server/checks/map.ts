@@ -219,7 +219,7 @@ export const MAP = checksOf({ group: 'map' }, [
     ...{ id: 'map-values', grade: 'met', needs: ['map'], isSeveral: true, run: allThere },
     title: 'Has every value of its map',
     does: 'Reads each value of the map in one piece, bits in blocks; at most 500 reads.',
-    rule: 'Conforms when each reply has as many registers as the type of the value.',
+    rule: 'Conforms when each reply has as many registers as the type of the value needs.',
     clause: 'the map (--map)',
     matters: 'Clients built from the map poll values that do not exist: LavermanJJ/pysolarfocus#61.',
     mend: 'Add the value to the device or remove it from its documents.',

@@ -101,7 +101,7 @@ export const MBAP = checksOf({ group: 'connections', grade: 'met', on: 'tcp' }, 
     rule: 'Conforms when the first is discarded and the second answered. A closed connection is inconclusive.',
     clause: `${TCP}, 4.4.2.2`,
     matters: 'Servers hang: stephane/libmodbus#814, cwalter-at/freemodbus#62.',
-    mend: 'Skip the frame by its length.',
+    mend: 'Use the length in the header to skip the frame.',
   },
   {
     ...{ id: 'mbap-length', grade: 'seldom', provokes: ['value'], run: wrongLength },

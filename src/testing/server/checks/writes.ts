@@ -290,7 +290,7 @@ export const WRITES = checksOf(
     {
       ...{ id: 'fc22-mask', run: mask },
       title: 'Masks a register',
-      does: 'Applies the AND mask FFF2 and an OR mask of all bits that are 0 with function 22 at the same addresses, and reads the registers and their neighbours.',
+      does: 'Sends function 22 for the same addresses with the AND mask FFF2 and an OR mask of all bits that are 0 there, then reads the registers and their neighbours.',
       clause: `${A}, 6.16`,
       matters: 'Bits get lost.',
       mend: '(value AND and-mask) OR (or-mask AND NOT and-mask).',

@@ -47,7 +47,7 @@ export const EFFECTS: { readonly [code in Code]?: Effect } = {
   },
   'other-protocol-answered': {
     matters: 'Bytes of another protocol are executed as requests.',
-    mend: 'Skip the frame by its length.',
+    mend: 'Use the length in the header to skip the frame.',
   },
   'wrong-length-answered': {
     matters: 'Server and client disagree on where the next request begins.',

@@ -266,7 +266,7 @@ export const VIOLATED = {
   'refused-until-gone':
     'Refuses a connection until the previous one is gone: a connection is refused until the previous one is gone',
   'deaf-after-close':
-    'Does not answer right after a connection was closed: a connection opened right after another one closed gets no answer; after {curedMs:ms} it does',
+    'Does not answer right after a connection was closed: a connection opened right after another one closed gets no answer; one opened {curedMs:ms} later does',
   'lost-after-reconnect':
     'Does not answer after reconnecting: reads after reconnecting: the server {answer:did}',
   'connections-not-freed':

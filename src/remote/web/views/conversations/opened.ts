@@ -71,7 +71,7 @@ export function OpenedConversation({ of, device }: OpenedProps) {
   const define = async () => {
     const body = { table, address, quantity, write: table === 'coils' || table === 'holding' };
     const path = pathOf('devices', device as string, 'registers');
-    sayAnswer(await ask('POST', path, body), `${of.what} of ${device} is defined.`);
+    sayAnswer(await ask('POST', path, body), `${device} now has the addresses of this request.`);
   };
   const aim = { line, unit: String(unit), function: String(code) };
   const range =

@@ -221,7 +221,7 @@ function Value({
     ${
       bits || type === 'string' || !course
         ? null
-        : html`<${Plot} label=${`The last minutes of ${label}`} unit=${unit ?? ''} course=${course} longestS=${LONGEST_S}>
+        : html`<${Plot} label=${`${label}, the last few minutes`} unit=${unit ?? ''} course=${course} longestS=${LONGEST_S}>
             ${`Since it was added to the panel, up to ${LONGEST_S / 60} min`}<//>`
     }`;
 }

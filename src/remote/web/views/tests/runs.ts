@@ -108,7 +108,7 @@ function contentOf(run: ListedRun): RunContent {
     }
     case 'client': {
       const { name, verdict, line, checks, state } = run;
-      // What is measured is known at the end.
+      // The measurements are complete only when the run has ended.
       const conclusions = state === 'running' ? [] : run.conclusions;
       const steps = checks.map(({ title, group, verdict, summary }) => {
         return { name: title, group, verdict, message: summary };
