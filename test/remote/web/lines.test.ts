@@ -87,7 +87,7 @@ describeInBrowser('the view of the lines', () => {
     served.addRule({ name: 'odd', do: [{ exception: 4 }], when: { line: 'bus', address: 2 } });
     const page = await openPage(served, '/lines');
     const lane = page.getByRole('slider', { name: 'What passed line bus' });
-    await lane.getByText('nobody asks').waitFor();
+    await lane.getByText('not polled').waitFor();
     const client = await serialMaster(served.path('bus'), 9600);
     for (let i = 0; i < 6; i++) await client.readHoldingRegisters(i % 3 === 2 ? 2 : 0, 1).catch(() => {});
     await client.readHoldingRegisters(99, 1).catch(() => {});

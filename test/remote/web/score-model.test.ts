@@ -71,7 +71,7 @@ describe('the lanes of the score', () => {
     expect(rows.map(({ row, sum }) => wordsOf(row, sum))).toEqual([
       '4/s, exceptions 13 %',
       '2/s',
-      'nobody asks',
+      'not polled',
       '8/s, slowest 61 ms',
       '1/s, damaged 100 %',
     ]);

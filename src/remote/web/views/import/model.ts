@@ -50,7 +50,7 @@ export function registersOf({ unit, entry }: Imported['devices'][number]): strin
     entries.map((each) => [
       ...[String(unit), table],
       ...COLUMNS.map((key) => String(each[key] ?? (key === 'type' ? 'bit' : ''))),
-      each.write === true ? 'write' : 'read',
+      each.write === true ? 'read, write' : 'read',
     ]),
   );
 }

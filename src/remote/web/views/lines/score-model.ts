@@ -192,7 +192,7 @@ export function sumOf({ sums }: Pick<AskedRow, 'sums'>, span: ShownSpan, range: 
 
 /** How often it is asked, and what went wrong: `24/s, exceptions 3 %, slowest 61 ms`. */
 export function wordsOf({ sums }: AskedRow, sum: RowSum): string {
-  if (sum.total === 0) return sums.length === 0 ? 'nobody asks' : 'not at this time';
+  if (sum.total === 0) return sums.length === 0 ? 'not polled' : 'not at this time';
   const parts = NAMES.filter((name) => name !== 'good' && sum[name] > 0).map(
     (name) => `${OUTCOMES[name]} ${shareText(sum[name] / sum.total)}`,
   );
