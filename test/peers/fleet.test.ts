@@ -72,7 +72,7 @@ describeWithPeer('a fleet on mosquitto', noMosquitto, () => {
       const applied = await fleet(port, 'fault', 'apply', rules);
       expect(applied.code).toBe(1);
       expect(applied.stdout).toContain('modbus-sim/bench-1: ["fleet.slow","fleet.busy"]');
-      expect(applied.stdout).toContain('2 of 4 benches have done it');
+      expect(applied.stdout).toContain('2 of 4 benches succeeded');
       expect(applied.stderr).toContain('modbus-sim/bench-3: access.read_only: mqtt.commands is read');
       expect(applied.stderr).toContain('modbus-sim/bench-4: bench.offline: is offline');
 
@@ -130,7 +130,7 @@ describeWithPeer('a fleet on mosquitto', noMosquitto, () => {
       const half = await fleet(port, 'push', file);
       expect(half).toMatchObject({
         code: 1,
-        stdout: expect.stringContaining('1 of 2 benches have done it'),
+        stdout: expect.stringContaining('1 of 2 benches succeeded'),
         stderr: expect.stringContaining('modbus-sim/bench-2: line.port_busy: '),
       });
       expect([await linesOf(1), await linesOf(2)]).toEqual([['lan', 'more'], ['lan']]);

@@ -101,11 +101,16 @@ export async function startBench(shipped: Shipped, host: string, around: Around)
       return run(shipped, args, { ...process.env, ...own, ...loaded }, how);
     },
     async ask(path, body, method = body === undefined ? 'GET' : 'POST') {
-      const type = typeof body === 'string' ? 'application/yaml' : 'application/json';
+      const isBytes = body instanceof Uint8Array;
+      const type = isBytes
+        ? 'application/octet-stream'
+        : `application/${typeof body === 'string' ? 'yaml' : 'json'}`;
       const response = await fetch(`${url}${path}`, {
         method,
         headers: { authorization: `Bearer ${TOKEN}`, ...(body !== undefined && { 'content-type': type }) },
-        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+        ...(body !== undefined && {
+          body: typeof body === 'string' || isBytes ? body : JSON.stringify(body),
+        }),
       });
       if (!response.ok) expect.fail(`${path}: ${response.status} ${await response.text()}`);
       return response;

@@ -29,6 +29,16 @@ export async function askForEveryDocument(bench: Bench): Promise<void> {
   }
   expect(await (await bench.ask('/api/v1/checks?kind=server')).text()).toContain('"answers"');
   expect(await (await bench.ask('/')).text()).toMatch(/<html/);
+  const table = {
+    file: 'meter.csv',
+    content: Buffer.from('Register;Name\n40001;level\n').toString('base64'),
+  };
+  expect(await (await bench.ask('/api/v1/import', table)).text()).toContain('level');
+  const traffic = await (await bench.ask('/api/v1/traffic?format=ndjson&limit=10')).arrayBuffer();
+  const { url } = (await (await bench.ask('/api/v1/view', new Uint8Array(traffic))).json()) as {
+    url: string;
+  };
+  expect(await (await bench.ask(url)).text()).toMatch(/<html/);
   for (const [place, body] of RUNS) {
     const { id } = (await (await bench.ask(`/api/v1/${place}`, body())).json()) as { id: number };
     const run = `/api/v1/runs/${id}`;

@@ -34,7 +34,7 @@ const OTHERS = [
   'dist/remote/web/base.css',
   'dist/web/LICENSES.txt',
   // The start page has its view in it.
-  ...['app-HASH.css', 'app-HASH.js', 'icon-HASH.svg', 'report-HASH.js']
+  ...['app-HASH.css', 'app-HASH.js', 'icon-HASH.svg', 'recorded-answers-HASH.js', 'report-HASH.js']
     .concat(VIEW_NAMES.filter((name) => name !== 'lines').map((name) => `${name}-HASH.js`))
     .flatMap((name) => [`dist/web/assets/${name}`, `dist/web/assets/${name}.gz`])
     .sort(),

@@ -221,7 +221,7 @@ describe('a state on a disk', () => {
       expect.stringMatching(/^bench\.json\.damaged-\d{8}T\d{9}Z$/),
       'modbus-sim-state.json',
     ]);
-    await expect.poll(() => program.output.stderr).toContain('state set aside: is no JSON');
+    await expect.poll(() => program.output.stderr).toContain('state set aside: is not JSON');
   });
 });
 
@@ -300,7 +300,7 @@ describe('a program with a heap of 256 MB', () => {
       .poll(() => without.output.stderr)
       .toContain('the program was killed at its last 3 starts with this state');
     const [folder = ''] = readdirSync(directory).filter((name) => /^ended-\d{8}T\d{9}Z$/.test(name));
-    const offer = `${join(directory, folder)} has a state that was set aside; to use it again, stop the program and move its files to ${directory}`;
+    const offer = `${join(directory, folder)} has a state that was set aside. To use it again, stop the program and move its files to ${directory}`;
     await expect.poll(() => without.output.stderr).toContain(offer);
     expect(await without.stop()).toBe(0);
     const later = await startProgram({ config: CONFIG, args });

@@ -387,7 +387,8 @@ export const TCP_PLANTS: Readonly<Record<string, Plant>> = {
     },
   },
   'waits for the rest of a request whoever asks': {
-    ...{ on: 'tcp', by: ['half-frame-elsewhere', 'half-frame-and-gone'] },
+    // What is left in its buffer makes a reply of its own with the next request.
+    ...{ on: 'tcp', by: ['half-frame-elsewhere', 'half-frame-and-gone'], too: ['frames'] },
     server: () => {
       // One buffer for all connections.
       let ears: ReturnType<PlantedServer>;
