@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { gunzipSync } from 'node:zlib';
+import { createGunzip } from 'node:zlib';
 import { z } from 'zod';
+import { failure } from '../../common/result.js';
 import { section } from '../../common/schema/parts.js';
 import { type Asked, askedHere } from '../../common/work.js';
-import { refuse, sendText } from '../../remote/api/answers.js';
+import { refuse } from '../../remote/api/answers.js';
 import { takesGzip, vary } from '../../remote/api/compression.js';
 import { Places } from '../../remote/api/connection-limit.js';
 import type { ApiContext } from '../../remote/api/desk.js';
@@ -30,6 +31,9 @@ const OPENED_HEADERS = {
 const EXAMPLE =
   '{"seq":1,"line":"lan","kind":"echo","direction":"none","text":"echo","monotonicUs":7,"time":"2026-11-28T12:00:00.000007Z"}';
 const NO_BYTES = 'content-type: expected application/octet-stream';
+/** How long the page of a file may take, in ms: on a busy machine it waits for the lines. */
+const VIEWING_MS = 120_000;
+const TOO_LARGE = 'body: expected a file whose page has at most 16 MiB, compressed';
 const NOT_KEPT = 'this file is not kept any more: open it again';
 
 /** `/api/v1/view`: the page of a file, as `modbus-sim view` writes it. */
@@ -69,11 +73,15 @@ export function viewAtDesk({ beginWork }: Pick<ApiContext, 'beginWork'>): Extens
               const declared = Number(request.headers['content-length'] ?? 0);
               const read = await readBytes(request.body, declared, LARGEST);
               if (!read.ok) return refuse(request, reply, read);
+              // In this thread, it is one turn.
+              if (beginWork) reply.raw.setTimeout(VIEWING_MS);
               viewer = beginWork?.('view') ?? askedHere(viewing());
-              await viewer.ask({ file: new Uint8Array(), title: '' });
-              const viewed = await viewer.ask({ file: read.bytes, title: name });
+              const asked = { file: read.bytes, title: name };
+              const viewed = await viewedOf(viewer, asked, () => reply.raw.destroyed);
               if (!viewed.ok) return refuse(request, reply, refusal('request.invalid', '', viewed.error));
               const { page, notes } = viewed.value;
+              if (page.length > MOST_KEPT_BYTES)
+                return refuse(request, reply, refusal('request.too_long', '', TOO_LARGE));
               return reply.code(201).send({ url: `/api/v1/view/${keep(page)}`, notes });
             };
             return places.answer(request, reply, open, () => viewer?.end());
@@ -103,7 +111,7 @@ export function viewAtDesk({ beginWork }: Pick<ApiContext, 'beginWork'>): Extens
             vary(answer);
             return takesGzip(request.headers['accept-encoding'])
               ? answer.header('content-encoding', 'gzip').send(page)
-              : sendText(answer, 'text/html; charset=utf-8', [gunzipSync(page).toString()]);
+              : answer.send(Readable.from([page]).pipe(createGunzip()));
           },
           response: {
             200: { description: 'A page.', content: { 'text/html': { schema: z.string() } } },
@@ -113,4 +121,21 @@ export function viewAtDesk({ beginWork }: Pick<ApiContext, 'beginWork'>): Extens
       },
     },
   };
+}
+
+async function viewedOf(
+  viewer: Asked<ToView, Viewed>,
+  question: ToView,
+  isGone: () => boolean,
+): Promise<Viewed> {
+  try {
+    await viewer.ask({ file: new Uint8Array(), title: '' });
+    return await viewer.ask(question);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY')
+      return failure('the file needs more memory than there is for it');
+    // The work ends with the client that asked for it.
+    if (isGone()) return failure('the client has disconnected');
+    throw error;
+  }
 }

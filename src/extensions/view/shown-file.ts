@@ -38,6 +38,7 @@ const event = trafficViewSchema.extend({
   time: z.string().refine((text) => !Number.isNaN(Date.parse(text)), 'expected an ISO 8601 time'),
   bytes: z
     .string()
+    .max(1_000_000)
     .regex(/^([0-9a-f]{2}( |$))*$/, 'expected bytes in hexadecimal')
     .optional(),
 });

@@ -84,6 +84,8 @@ export function readBytes(
 ): Promise<{ readonly ok: true; readonly bytes: Buffer } | Refusal> {
   const tooLong = refusal('request.too_long', '', `body: expected at most ${maxBytes} bytes`);
   if (declaredBytes > maxBytes) return Promise.resolve(tooLong);
+  const aborted = refusal('request.not_json', '', 'body: aborted');
+  if (payload.destroyed) return Promise.resolve(aborted);
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -97,6 +99,7 @@ export function readBytes(
     payload.on('data', take);
     payload.on('error', ({ message }) => resolve(refusal('request.not_json', '', `body: ${message}`)));
     payload.on('end', () => resolve({ ok: true, bytes: Buffer.concat(chunks) }));
+    payload.on('close', () => resolve(aborted));
   });
 }
 

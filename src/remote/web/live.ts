@@ -196,13 +196,13 @@ function take(message: StreamedView[] | Summary): void {
   isDue = true;
   void nextFrame(handedOver + BATCH_MS - performance.now()).then(() => {
     isDue = false;
-    handedOver = performance.now();
     handOver();
   });
 }
 
 function handOver(): void {
   if (!isKnown) return;
+  handedOver = performance.now();
   if (after !== undefined) readUpTo.value = after;
   const batch = pending.splice(0);
   if (batch.length > 0) follower?.onBatch(batch);

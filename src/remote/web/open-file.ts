@@ -43,7 +43,8 @@ export function followDrops(): void {
     if (takes(event)) event.preventDefault();
   });
   addEventListener('drop', (event) => {
-    if (!takes(event)) return;
+    // A view that takes files itself has done so.
+    if (event.defaultPrevented || !takes(event)) return;
     event.preventDefault();
     const [file] = event.dataTransfer?.files ?? [];
     if (file) void openFile(file);

@@ -3,7 +3,7 @@ import { type Asker, Ended } from './asker.js';
 
 interface OtherUnitsBench {
   readonly asker: Asker;
-  readonly facts: { absentUnit?: number };
+  readonly facts: { absentUnit?: number | undefined };
   readonly goodRead: Uint8Array;
   readonly progress: (text: string) => void;
 }
@@ -38,14 +38,17 @@ async function answering(
   timeout: number,
 ): Promise<readonly number[] | undefined> {
   const others: number[] = [];
+  let absent: number | undefined;
   for (let unitId = 1; unitId <= HIGHEST_UNIT; unitId++) {
     if (unitId === asker.unitId) continue;
     const { chunks, unsolicited } = await asker.once(goodRead, { unitId, timeout });
     const [first] = chunks;
     if (unsolicited.length > 0 || (first && first.bytes[0] !== unitId)) return undefined;
     if (first) others.push(unitId);
-    else facts.absentUnit ??= unitId;
+    else absent ??= unitId;
   }
   await asker.wait(LATEST_MS);
-  return (await asker.once(goodRead)).unsolicited.length > 0 ? undefined : others;
+  if ((await asker.once(goodRead)).unsolicited.length > 0) return undefined;
+  facts.absentUnit ??= absent;
+  return others;
 }

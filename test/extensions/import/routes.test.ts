@@ -102,3 +102,13 @@ it('refuses what is longer still, and what is no base64', async () => {
   expect(await send('A'.repeat(6 * 1024 * 1024))).toMatchObject({ status: 413 });
   expect(await send('~')).toMatchObject({ status: 400, body: { error: expect.stringContaining('base64') } });
 });
+
+it('gives devices of a thousand registers, which are added as they are', async () => {
+  const { rest } = await startSimulator(SETUP);
+  const rows = Array.from({ length: 1000 }, (_, i) => `${i};value ${i};uint16;V\n`);
+  const content = base64(`Address;Name;Type;Unit\n${rows.join('')}`);
+  const { body } = await rest.send('POST', '/api/v1/import', { file: 'large.csv', content });
+  const [{ name, entry }] = (body as { devices: [{ name: string; entry: object }] }).devices;
+  const added = await rest.send('POST', '/api/v1/devices', { name, ...entry });
+  expect(added).toMatchObject({ status: 201, body: { tables: { holding: 1000 } } });
+});

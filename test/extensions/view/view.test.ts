@@ -183,6 +183,7 @@ describe('the traffic of NDJSON', () => {
     [event({ seq: 1e300 }), 'line 1: seq: '],
     [event({ monotonicUs: 1e300 }), 'line 1: monotonicUs: '],
     [event({ bytes: '<b>' }), 'line 1: bytes: expected bytes in hexadecimal'],
+    [event({ bytes: '00'.repeat(600_000) }), 'line 1: bytes: '],
     [`${'['.repeat(100_000)}\n`, 'line 1: '],
     ['\u0000\u0001', 'line 1: expected one JSON event'],
     [

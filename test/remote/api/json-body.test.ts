@@ -48,6 +48,15 @@ test('a client that leaves in the middle of a body is not our failure', async ()
   expect(await result).toMatchObject({ ok: false, problems: [{ message: 'body: aborted' }] });
 });
 
+test('a client that has left before its body is read is not waited for', async () => {
+  const [left, leaving] = [new PassThrough(), new PassThrough()];
+  left.destroy();
+  const result = readText(leaving, 0);
+  leaving.destroy();
+  for (const read of [readText(left, 0), result])
+    expect(await read).toMatchObject({ ok: false, problems: [{ message: 'body: aborted' }] });
+});
+
 test('a body that is nested too deep is refused before it is parsed', () => {
   const nested = (levels: number) => parseJson('['.repeat(levels) + ']'.repeat(levels));
   expect(nested(64)).toMatchObject({ ok: true });

@@ -36,9 +36,13 @@ describeInBrowser('the view of an import', () => {
       data.items.add(new File([dropped], 'new meter.csv'));
       return data;
     }, 'Address;Name\n1;a\n');
+    const others: string[] = [];
+    page.on('request', (request) => others.push(new URL(request.url()).pathname));
     await page.getByRole('region', { name: 'File' }).dispatchEvent('drop', { dataTransfer: transfer });
     await page.getByRole('button', { name: 'Add to the simulator' }).click();
     await page.getByText('Nothing was added: ').waitFor();
+    expect(others).toContain('/api/v1/import');
+    expect(others).not.toContain('/api/v1/view');
     expect(served.simulator.lines.size).toBe(3);
   });
 });

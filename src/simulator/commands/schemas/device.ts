@@ -138,6 +138,8 @@ export const DEVICE_COMMANDS = {
   'device.add': {
     rest: 'POST /devices',
     sent: newDevice,
+    // A thousand registers with all their keys.
+    maxParts: 16_000,
     summary: 'Add a device',
     description: 'It answers once a line lists it in `units`.',
     response: { 201: deviceViewSchema, ...failures(400, 409) },

@@ -67,7 +67,7 @@ function follow(text: string, talks: Conversations, changed: () => void, refused
   };
 }
 
-/** The view `/conversations`: a row for each question that clients ask. */
+/** The view `/conversations`: a row for each poll of the clients. */
 export function ConversationsView() {
   const { query } = route.value;
   const lines = summary.value?.lines.map(({ name }) => name) ?? [];
@@ -111,14 +111,14 @@ export function ConversationsView() {
       <${Select} label="Line" value=${partOf(filterText, 'line')?.values?.join() ?? ''} choices=${[['', 'all lines'], ...lines]}
         onChange=${(line: string) => setFilter(withField(filterText, 'line', [line], lines))} />
       <${FilterField} written=${written} refusal=${refusal.value || undefined} seen=${() => seenIn(all, lines)} />
-      <span class="dim">${count(all.length)}${all.length === MOST ? ' shown' : ''} ${all.length === 1 ? 'question' : 'questions'}${filterText === '' ? '' : ', filtered'}</span>
+      <span class="dim">${count(all.length)}${all.length === MOST ? ' shown' : ''} ${all.length === 1 ? 'request' : 'requests'}${filterText === '' ? '' : ', filtered'}</span>
       <a class="end" href=${hrefOf('traffic', [], filterText === '' ? {} : { filter: filterText })}>Each frame, in Traffic</a>
     </div>
     ${
       all.length === 0 && noises.size === 0
         ? html`<${Empty} title="Conversations">${isRead.value ? 'No client sends a request that passes the filter.' : 'Reading the traffic.'}<//>`
         : html`<div class="talks panel">
-            <div class="head small dim" aria-hidden="true"><span>question</span><span>how often</span><span>newest</span><span>caused by rules</span><span>other problems</span></div>
+            <div class="head small dim" aria-hidden="true"><span>request</span><span>how often</span><span>newest</span><span>caused by rules</span><span>other problems</span></div>
             ${all.map((of) => html`<${TalkRow} key=${[of.line, of.unit, of.code, of.address, of.quantity, of.what].join()} of=${of} nowUs=${nowUs} version=${version.value} />`)}
             ${[...noises.values()].map(
               ({

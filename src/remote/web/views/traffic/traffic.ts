@@ -105,8 +105,13 @@ async function playAgain(filter: string): Promise<void> {
     say(answer.problem.detail, 'refused');
     return;
   }
+  const file = await answer.value.blob().catch(() => undefined);
+  if (!file) {
+    say('The connection was lost before the file was complete.', 'refused');
+    return;
+  }
   const link = document.createElement('a');
-  link.href = URL.createObjectURL(await answer.value.blob());
+  link.href = URL.createObjectURL(file);
   link.download = 'again.yaml';
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), REVOKED_AFTER_MS);
