@@ -1,3 +1,5 @@
+import { failure, type Result, success } from './result.js';
+
 /** Work that can pause at each `yield`, so that its caller serves others in between. */
 export type Work<Result> = Generator<void, Result, void>;
 
@@ -70,4 +72,22 @@ export function askedHere<Question, Answer>(
   answers: Generator<Answer, Answer, Question>,
 ): Asked<Question, Answer> {
   return { ask: async (question) => answers.next(question).value, end: async () => {} };
+}
+
+/**
+ * What a thread answers, or why it can't: `tooLarge` where it has run out of memory. The work ends with the client that
+ * asked for it.
+ */
+export async function answerOrWhyNot<Answer>(
+  ask: () => Promise<Answer>,
+  isGone: () => boolean,
+  tooLarge: string,
+): Promise<Result<Answer>> {
+  try {
+    return success(await ask());
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') return failure(tooLarge);
+    if (isGone()) return failure('the client has disconnected');
+    throw error;
+  }
 }

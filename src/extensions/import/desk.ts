@@ -1,5 +1,5 @@
 import { compact } from '../../common/compact.js';
-import { type Asked, askedHere } from '../../common/work.js';
+import { type Asked, answerOrWhyNot, askedHere } from '../../common/work.js';
 import { refuse } from '../../remote/api/answers.js';
 import { Places } from '../../remote/api/connection-limit.js';
 import type { ApiContext } from '../../remote/api/desk.js';
@@ -13,6 +13,8 @@ import {
 } from '../../simulator/commands/schemas/imported.js';
 import { failures } from '../../simulator/commands/schemas/problem.js';
 import type { FromImporter, ToImporter } from './importing.js';
+
+const TOO_LARGE = 'needs more memory than there is for it';
 
 /** `/api/v1/import`: devices from a file of another program. Nothing of the simulator changes. */
 export function importAtDesk(desk: ApiContext): ExtensionPart {
@@ -34,16 +36,24 @@ export function importAtDesk(desk: ApiContext): ExtensionPart {
             if (bytes.length > LARGEST_IMPORT) return unusable(`has more than ${LARGEST_IMPORT} bytes`);
             let importer: Asked<ToImporter, FromImporter> | undefined;
             const work = async () => {
-              importer = desk.beginWork?.('import') ?? (await importingHere());
+              const begun: Asked<ToImporter, FromImporter> =
+                desk.beginWork?.('import') ?? (await importingHere());
+              importer = begun;
               const extras = {
                 ...compact({ base, table }),
                 inUnits: defaults === 'units',
                 columns: new Map(Object.entries(columns ?? {})),
               };
               const question = { bytes, file, extras, ...compact({ from }) };
-              const answer = await answerOf(importer, question, () => reply.raw.destroyed);
-              if (answer.kind === 'unusable') return unusable(answer.message);
-              const { kind: _, ...imported } = answer;
+              const ask = async () => {
+                await begun.ask({ ...question, bytes: new Uint8Array() });
+                return begun.ask(question);
+              };
+              const isGone = () => reply.raw.destroyed;
+              const answer = await answerOrWhyNot(ask, isGone, TOO_LARGE);
+              if (!answer.ok) return unusable(answer.error);
+              if (answer.value.kind === 'unusable') return unusable(answer.value.message);
+              const { kind: _, ...imported } = answer.value;
               return reply.send(imported);
             };
             return places.answer(request, reply, work, () => importer?.end());
@@ -53,22 +63,6 @@ export function importAtDesk(desk: ApiContext): ExtensionPart {
       },
     },
   };
-}
-
-async function answerOf(
-  importer: Asked<ToImporter, FromImporter>,
-  question: ToImporter,
-  isGone: () => boolean,
-): Promise<FromImporter> {
-  try {
-    await importer.ask(question);
-    return await importer.ask(question);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY')
-      return { kind: 'unusable', message: 'needs more memory than there is for it' };
-    if (isGone()) return { kind: 'unusable', message: 'is no longer wanted: the client has left' };
-    throw error;
-  }
 }
 
 async function importingHere(): Promise<Asked<ToImporter, FromImporter>> {

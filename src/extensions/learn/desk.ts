@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { failure, type Result, success } from '../../common/result.js';
 import { section } from '../../common/schema/parts.js';
-import { type Asked, askedHere } from '../../common/work.js';
+import { type Asked, answerOrWhyNot, askedHere } from '../../common/work.js';
 import { refuse, sendText } from '../../remote/api/answers.js';
 import { Places } from '../../remote/api/connection-limit.js';
 import type { ApiContext } from '../../remote/api/desk.js';
@@ -74,6 +74,9 @@ export function learnAtDesk(desk: ApiContext): ExtensionPart {
   };
 }
 
+const TOO_LARGE =
+  'there is not enough memory for so much traffic: ask for one line, or for less time with since';
+
 /**
  * The native file of the devices in a capture, in pieces that are made as fast as they are read, or a
  * sentence that says why there is none.
@@ -84,23 +87,18 @@ async function learnedOf(
   isGone: () => boolean,
   recorded?: Recorded,
 ): Promise<Result<AsyncIterable<string>>> {
-  try {
+  const ask = async () => {
     await learner.ask({ kind: 'next' });
     for await (const piece of capture) {
       const asked = await learner.ask({ kind: 'capture', piece });
-      if (asked.kind === 'unusable') return failure(asked.message);
+      if (asked.kind === 'unusable') return asked;
     }
-    const first = await learner.ask({ kind: 'next', ...(recorded && { recorded }) });
-    return first.kind === 'unusable' ? failure(first.message) : success(textFrom(first, learner));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY')
-      return failure(
-        'there is not enough memory for so much traffic: ask for one line, or for less time with since',
-      );
-    // The work ends with the client that asked for it.
-    if (isGone()) return failure('the client has disconnected');
-    throw error;
-  }
+    return learner.ask({ kind: 'next', ...(recorded && { recorded }) });
+  };
+  const first = await answerOrWhyNot(ask, isGone, TOO_LARGE);
+  if (!first.ok) return first;
+  if (first.value.kind === 'unusable') return failure(first.value.message);
+  return success(textFrom(first.value, learner));
 }
 
 async function learningHere(): Promise<Asked<ToLearner, LearnedPiece>> {

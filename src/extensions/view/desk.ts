@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { z } from 'zod';
-import { failure } from '../../common/result.js';
 import { section } from '../../common/schema/parts.js';
-import { type Asked, askedHere } from '../../common/work.js';
+import { type Asked, answerOrWhyNot, askedHere } from '../../common/work.js';
 import { refuse } from '../../remote/api/answers.js';
 import { takesGzip, vary } from '../../remote/api/compression.js';
 import { Places } from '../../remote/api/connection-limit.js';
@@ -34,6 +33,7 @@ const NO_BYTES = 'content-type: expected application/octet-stream';
 /** How long the page of a file may take, in ms: on a busy machine it waits for the lines. */
 const VIEWING_MS = 120_000;
 const TOO_LARGE = 'body: expected a file whose page has at most 16 MiB, compressed';
+const NO_MEMORY = 'the file needs more memory than there is for it';
 const NOT_KEPT = 'this file is not kept any more: open it again';
 
 /** `/api/v1/view`: the page of a file, as `modbus-sim view` writes it. */
@@ -75,9 +75,14 @@ export function viewAtDesk({ beginWork }: Pick<ApiContext, 'beginWork'>): Extens
               if (!read.ok) return refuse(request, reply, read);
               // In this thread, it is one turn.
               if (beginWork) reply.raw.setTimeout(VIEWING_MS);
-              viewer = beginWork?.('view') ?? askedHere(viewing());
-              const asked = { file: read.bytes, title: name };
-              const viewed = await viewedOf(viewer, asked, () => reply.raw.destroyed);
+              const begun: Asked<ToView, Viewed> = beginWork?.('view') ?? askedHere(viewing());
+              viewer = begun;
+              const ask = async () => {
+                await begun.ask({ file: new Uint8Array(), title: '' });
+                return begun.ask({ file: read.bytes, title: name });
+              };
+              const answer = await answerOrWhyNot(ask, () => reply.raw.destroyed, NO_MEMORY);
+              const viewed = answer.ok ? answer.value : answer;
               if (!viewed.ok) return refuse(request, reply, refusal('request.invalid', '', viewed.error));
               const { page, notes } = viewed.value;
               if (page.length > MOST_KEPT_BYTES)
@@ -121,21 +126,4 @@ export function viewAtDesk({ beginWork }: Pick<ApiContext, 'beginWork'>): Extens
       },
     },
   };
-}
-
-async function viewedOf(
-  viewer: Asked<ToView, Viewed>,
-  question: ToView,
-  isGone: () => boolean,
-): Promise<Viewed> {
-  try {
-    await viewer.ask({ file: new Uint8Array(), title: '' });
-    return await viewer.ask(question);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY')
-      return failure('the file needs more memory than there is for it');
-    // The work ends with the client that asked for it.
-    if (isGone()) return failure('the client has disconnected');
-    throw error;
-  }
 }
