@@ -283,6 +283,14 @@ describeInBrowser('the Traffic view', () => {
     await page.getByText('Connection lost').waitFor();
     expect(await page.getByText('following').count()).toBe(0);
     await page.getByText('not connected').waitFor();
+    // Effects come after the next frame: here, so late that the new run is known before they act.
+    const restore = await page.evaluateHandle(() => {
+      const { requestAnimationFrame, setTimeout } = globalThis;
+      const late = (ms = 0) => (ms <= 100 ? 3000 : ms);
+      globalThis.setTimeout = ((act: () => void, ms?: number) => setTimeout(act, late(ms))) as typeof setTimeout;
+      globalThis.requestAnimationFrame = (act) => setTimeout(() => act(performance.now()), 3000) as never;
+      return () => Object.assign(globalThis, { requestAnimationFrame, setTimeout });
+    });
     const second = await startProgram({ config: { ...config, api: { port: Number(new URL(url).port) } } });
     onTestFinished(async () => void (await second.stop()));
     await expect
@@ -295,6 +303,7 @@ describeInBrowser('the Traffic view', () => {
       'was restarted',
       'line open',
     ]);
+    await restore.evaluate((act) => void act());
     // The event that was open still is.
     await page.getByText('From the previous run of the simulator.').waitFor();
     expect(await page.locator('.rows .row').first().getAttribute('aria-selected')).toBe('true');

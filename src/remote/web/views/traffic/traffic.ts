@@ -267,13 +267,16 @@ export function TrafficView() {
   const lines = summary.value?.lines.map(({ name }) => name) ?? [];
   const filterText = filterIn(query, lines);
   const isJoined = query.get('join') === 'true';
-  const run = useRef(restarts.peek());
-  const last = useRef<Feed | undefined>(undefined);
+  // An effect may run after the next restart: it belongs to the run for which it was drawn.
+  const run = restarts.value;
+  const followedRun = useRef(run);
+  const last = useRef<{ readonly feed: Feed; readonly run: number } | undefined>(undefined);
   const feed = useMemo(() => {
-    const isSame = last.current?.text === filterText && run.current !== restarts.peek();
-    last.current = new Feed(filterText, isJoined, isSame ? last.current : undefined);
-    return last.current;
-  }, [filterText, isJoined, restarts.value]);
+    const before = last.current?.run !== run ? last.current?.feed : undefined;
+    const made = new Feed(filterText, isJoined, before?.text === filterText ? before : undefined);
+    last.current = { feed: made, run };
+    return made;
+  }, [filterText, isJoined, run]);
   const model = useMemo(() => new StripModel(), []);
   const selected = useSignal<Event | undefined>(undefined);
   const opened = useRef<HTMLElement>(null);
@@ -330,8 +333,8 @@ export function TrafficView() {
   };
 
   useEffect(() => {
-    const isRestart = run.current !== restarts.peek();
-    run.current = restarts.peek();
+    const isRestart = followedRun.current !== run;
+    followedRun.current = run;
     if (isRestart) {
       goOn();
       return;
