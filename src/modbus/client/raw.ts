@@ -163,7 +163,7 @@ export class RawConnection implements WireListener {
     // A connection is worth nothing any more. A port stays: its bytes are slow, and those of others.
     if (this.#room === 0 && this.#wire.reset) {
       this.#wire.reset();
-      this.lost('the server does not stop sending');
+      this.lost('the server never stops sending');
     } else this.#news();
   }
 

@@ -68,14 +68,14 @@ describe('reactions in a native file', () => {
     ],
     [
       { holding: 'fallsBack: {after: 1s, enabledBy: other.name}' },
-      `${HOLDING}.fallsBack.enabledBy: expected a name of the same device, without a dot`,
+      `${HOLDING}.fallsBack.enabledBy: expected a name in the same device, without a dot`,
     ],
     [{ holding: 'pulse: 1s' }, `${HOLDING}.pulse: expected a coil, got an entry of holding`],
     [
       { coil: 'pulse: 1s, signal: {expression: t > 1}' },
       `${COIL}.pulse: can't be used with signal: a pulse starts with a write`,
     ],
-    [{ coil: 'latch: false' }, `${COIL}.latch: expected true, or how often the signal is checked`],
+    [{ coil: 'latch: false' }, `${COIL}.latch: expected true, or the interval at which the signal is checked`],
     [{ holding: 'latch: true' }, `${HOLDING}.latch: expected a coil, got an entry of holding`],
     [{ coil: 'latch: true, follows: {name: done}' }, `${COIL}.latch: can't be used with follows`],
     [{ holding: 'busyFor: soon' }, `${HOLDING}.busyFor: expected a number of milliseconds from 1`],

@@ -152,7 +152,7 @@ export function twice({ client: { line } }: Exam): readonly object[] {
 const SHORTEST_GAP_MS = 1;
 
 /** Says why a reply with pauses that RTU allows shows nothing, where they became longer than that. */
-export const TOO_LONG = 'this computer paused longer than t1.5, so the reply was not valid';
+export const TOO_LONG = 'this machine paused for longer than t1.5, so the reply was not valid';
 
 /** Says why a reply that was to come twice shows nothing; undefined when it came twice. */
 export function whyNotTwice(exchange: Exchange | undefined): string | undefined {
@@ -344,7 +344,7 @@ export async function recovers(exam: Exam, judged: Judged, otherwise: () => Judg
     if (!exam.wasSlow || exam.askedAfter(exam.lastMet?.seq ?? 0).length === 0) return wrong;
     return sure(
       'unclear',
-      `${wrong.summary}; nor did it before, while this machine was late`,
+      `${wrong.summary}; it did not poll as before even earlier, while this machine was late`,
       wrong.evidence,
     );
   };
