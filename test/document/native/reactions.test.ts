@@ -97,10 +97,10 @@ describe('reactions in a native file', () => {
     [{ holding: 'onWrite: {set: {b: 1}}' }, `${HOLDING}.onWrite: expected a list of changes`],
     [
       { holding: 'onWrite: [{after: 1s}]' },
-      `${HOLDING}.onWrite[0].set: missing, expected names with numbers`,
+      `${HOLDING}.onWrite[0].set: missing, expected numbers or expressions by name`,
     ],
-    [{ holding: 'onWrite: [{set: [b]}]' }, `${HOLDING}.onWrite[0].set: expected names with numbers`],
-    [{ holding: 'onWrite: [{set: {}}]' }, `${HOLDING}.onWrite[0].set: expected names with numbers`],
+    [{ holding: 'onWrite: [{set: [b]}]' }, `${HOLDING}.onWrite[0].set: expected numbers or expressions by name`],
+    [{ holding: 'onWrite: [{set: {}}]' }, `${HOLDING}.onWrite[0].set: expected numbers or expressions by name`],
     [{ holding: 'onWrite: [{set: {c: 1}}]' }, `${HOLDING}.onWrite[0].set.c: unknown name "c"`],
     [
       { holding: 'onWrite: [{set: {__proto__: 1}}]' },

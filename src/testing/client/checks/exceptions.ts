@@ -90,7 +90,7 @@ const EXCEPTIONS: readonly ExceptionRow[] = [
 const ENDLESS =
   'more than five times as often as usual, or more than eight times within one poll period (or more often than without a reply, if that is more)';
 const UNCLEAR =
-  "inconclusive when endless retries can't be told apart from a few retries per poll, or when the client seems to have been restarted";
+  "inconclusive when endless retries can't be distinguished from a few retries per poll, or when the client seems to have been restarted";
 const FAILS = `fails when it sends requests ${ENDLESS}, or stops polling afterwards, or when the observer shows a value that no reply carried`;
 
 export const exceptions: readonly Check[] = EXCEPTIONS.map(
