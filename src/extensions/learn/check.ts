@@ -72,7 +72,7 @@ function distinct(all: readonly LoggedExchange[]): Counts {
   return { requests: requests.length, replies: all.filter(({ reply }) => reply.length > 0).length };
 }
 
-/** Counts the distinct reads of registers and coils, and their distinct replies with values. */
+/** Counts the distinct reads of registers and coils, and the distinct replies to them. */
 function readsOf(all: readonly LoggedExchange[], framing: Framing): Counts {
   const isRead = ([code = 0, second]: Uint8Array) => code >= 1 && code <= 4 && !(code < 3 && second === 3);
   const reads = all.filter(({ request }) => isRead(request.pdu) && request.pdu.length === 5);

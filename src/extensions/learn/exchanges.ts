@@ -250,9 +250,9 @@ function longestOf(all: readonly Ended[]): number {
 }
 
 /**
- * True if the log ends, or has a gap, before a reply or the rest of it was due and no later request on the
- * connection was answered: the log does not show whether a reply came. If the client can't send another
- * request before it gives up, its next request shows that no reply came.
+ * True if the log does not show whether the reply, or the rest of it, came: the log ends or has a gap before
+ * it was due, and no later request on the connection was answered. A client that can't send another request
+ * while it waits got no reply if it sends one.
  * @param longest the longest reply time, in ms
  */
 function isAtEnd({ open, reply }: Ended, longest: number, framing: Framing): boolean {

@@ -82,7 +82,7 @@ const SAID = 100;
 const LEAST = 4;
 /** Scores that differ by less than this are close. */
 const NEAR = 2;
-/** Added to the score if all cells fit; subtracted if none does. */
+/** Added to the score if all cells fit; subtracted if there are no cells. */
 const FITTING = 4;
 /** Added to the score of an address column whose cells are register numbers such as 40001. */
 const NUMBERED = 2;
