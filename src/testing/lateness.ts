@@ -2,7 +2,7 @@ import type { Clock } from '../modbus/transport/clock.js';
 
 /** A timer of this length is set repeatedly, in ms, so any longer stall is seen. */
 const EVERY_MS = 100;
-/** A timer that is late by less than this, in ms, is on time: the event loop reads pending input first. */
+/** A timer that is late by less than this, in ms, is on time: the clock lets pending input be read first. */
 const ON_TIME_MS = 8;
 /** Maximum number of late timers kept; the newest are kept. */
 const MOST_KEPT = 10_000;

@@ -97,7 +97,7 @@ const REQUESTS = weighted([
   [3, wholeFrom(1, USUAL_PAUSE)],
   [1, wholeFrom(1, LONGEST_MOVE)],
 ]);
-/** How many times a common event is repeated before a different one follows at once. */
+/** The length of a common event, in requests, before another one follows at once. */
 const MOST_IN_A_ROW = wholeFrom(1, 2);
 /** The lengths of the simplest moves, in requests: one, and enough for a client that retries several times. */
 const SIMPLE_REQUESTS = [1, 6];

@@ -14,7 +14,10 @@ interface Usual {
 export const ENDLESS = 5;
 const ENDLESS_MS = 2_000;
 const ENDLESS_PERIODS = 5;
-/** The pause after which a client that repeats each request continues: half a poll period, or this many ms. */
+/**
+ * A silence of this many ms, or half a poll period if that is longer, counts as a pause. A client that
+ * repeats each request pauses afterwards.
+ */
 const PAUSE_MS = 50;
 const PAUSE_PERIODS = 0.5;
 /** After this many requests without a pause, and repetitions of one request, the client may be sending endlessly. */

@@ -16,7 +16,7 @@ const BLAME = {
   what: 'a late reply',
   blame: 'mistakes a late reply for the next one, or gives up a request because of it',
 };
-/** For when the observer showed the late value, or nothing distinguishes the two replies. */
+/** The verdict if the observer showed the late value, or nothing distinguishes the two replies. */
 const TAKEN = { ...BLAME, blame: 'mistakes a late reply for the next one: dangerous' };
 
 export const lateReply: Check = {

@@ -162,11 +162,11 @@ export function whyNotTwice(exchange: Exchange | undefined): string | undefined 
 /** What each reaction to `shown` says about a client. */
 export type ReactionMeaning = Readonly<Record<'usual' | 'missing' | 'again', Trial['shows']>>;
 
-/** For a reply that a client must accept. */
+/** The meaning for a reply that a client must accept. */
 export const TAKES_IT: ReactionMeaning = { usual: 'right', missing: 'wrong', again: 'wrong' };
 /**
- * For a reply that a client must not accept: if it continues as if the last request had been answered, it has
- * taken another reply for it.
+ * The meaning for a reply that a client must not accept: if it continues as if the last request had been
+ * answered, it has taken another reply for it.
  */
 export const TAKES_NONE: ReactionMeaning = { missing: 'right', again: 'unclear', usual: 'wrong' };
 
