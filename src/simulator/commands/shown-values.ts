@@ -249,7 +249,7 @@ export function withValues(view: TrafficView, device: string, known: TableValues
   return text === view.text ? named : { ...named, text };
 }
 
-/** A text that ends with words of registers, and these words. */
+/** A text that ends with the words of registers, and these words. */
 interface Said {
   readonly text: string;
   readonly address?: number | undefined;
@@ -257,7 +257,7 @@ interface Said {
   readonly values?: readonly number[] | undefined;
 }
 
-/** The text with values in place of the words: `… 100–104: voltage 230.1 V, 16560, 103–104 float32 50.02`. */
+/** Replaces the words in a text with values: `… 100–104: voltage 230.1 V, 16560, 103–104 float32 50.02`. */
 export function textWithValues(
   { address = 0, quantity = 0, values = [], text }: Said,
   known: TableValues,
@@ -268,9 +268,7 @@ export function textWithValues(
   return shown === undefined ? text : `${text.slice(0, -tail.length)}: ${shown}`;
 }
 
-/**
- * The text of the words from an address on; undefined when no value is known there that is more than a word.
- */
+/** The text for the words from an address on; undefined if all of them are plain words. */
 function shownValues(
   values: readonly number[],
   address: number,
@@ -291,7 +289,7 @@ function shownValues(
       const texts = Array.from({ length: count }, (_, n) =>
         valueText(type, valueOfWords(type, values, order, i + n * cells, cells), 1),
       );
-      // The text of the event names these addresses already when there are no others.
+      // If there are no other addresses, the text of the event already names these.
       const where = count * cells === values.length ? '' : `${rangeText(at, count * cells)} `;
       shown.push(`${where}${type} ${texts.join(' ')}`);
       i += count * cells;
@@ -301,7 +299,7 @@ function shownValues(
   return isKnown ? shown.join(', ') : undefined;
 }
 
-/** The values without a name that begin at an address, as many as fit into `quantity` registers. */
+/** The unnamed values that start at an address, as many as fit in `quantity` registers. */
 function wholeValues(
   typed: readonly TypedValues[],
   address: number,
@@ -318,7 +316,7 @@ function wholeValues(
   return some > 0 ? [table, address, cells, some, type, order] : undefined;
 }
 
-/** Writes a value with its name: `voltage 230.1 V`, `serial "A17"`, `status 9 (running, overload)`. */
+/** Formats a value with its name: `voltage 230.1 V`, `serial "A17"`, `status 9 (running, overload)`. */
 function namedText([, , , name, type, , scale, unit, bits]: NamedValue, raw: Value): string {
   const text = `${name} ${valueText(type, raw, scale)}${unit === undefined ? '' : ` ${unit}`}`;
   return bits ? `${text} (${setBits(bits, raw)})` : text;
@@ -339,7 +337,7 @@ function namedBetween({ named }: TableValues, address: number, quantity: number)
   return [...found];
 }
 
-/** The values with names that a write has changed. */
+/** The named values that a write has changed. */
 export function valuesWritten(written: WrittenValues, known: TableValues): WrittenValue[] {
   return namedBetween(known, written.address, written.values?.length ?? 1).map((value) => {
     const raw = rawIn(written, value);
@@ -352,7 +350,7 @@ export function valuesWritten(written: WrittenValues, known: TableValues): Writt
   });
 }
 
-/** A value in stored form, from the words at an address; undefined when these have only a part of it. */
+/** A value in stored form, from the words at an address; undefined if these do not contain all of it. */
 function rawIn(
   { address: from, values = [] }: { readonly address: number } & Pick<Said, 'values'>,
   [, address, cells, , type, order]: NamedValue,
