@@ -47,7 +47,7 @@ export const comebacks = signal(0);
 export const readUpTo = signal(0);
 
 /**
- * The events of a fifth of a second, in their order. An event of kind `left out` stands for events that the
+ * The events since the batch before, in their order. An event of kind `left out` stands for events that the
  * simulator has dropped.
  */
 export type Batch = readonly StreamedView[];
@@ -60,7 +60,7 @@ interface TrafficFollower {
   readonly filter: URLSearchParams;
   /** Sequence number after which the traffic begins; without it, it begins with the next event. */
   readonly after?: number;
-  /** Called at most every 200 ms. */
+  /** Called at most every 200 ms; every 500 ms when many events come. */
   readonly onBatch: (batch: Batch) => void;
   /**
    * Called when the simulator refuses the filter, for example because a line is gone. No more batches follow.
@@ -77,8 +77,12 @@ const RESTARTING = 'rest.restarting';
 const SILENCE_MS = 5000;
 /** Time between two batches of a hidden page, in ms. Hidden pages get no animation frames. */
 const HIDDEN_FRAME_MS = 1000;
-/** The shortest time between two batches, in ms: more often is more work, and no eye reads it. */
+/** The shortest time between two batches, in ms. */
 const BATCH_MS = 200;
+/** The same while more events come than anyone can read: each drawing shows only the last of them. */
+const RUSH_MS = 500;
+/** The number of events in a batch from which `RUSH_MS` applies. A screen shows about 40 rows. */
+const RUSH = 80;
 
 let follower: TrafficFollower | undefined;
 let after: number | undefined;
@@ -89,8 +93,8 @@ let served: TrafficFollower | undefined;
 /** Aborts the present connection; the next one is then opened at once. */
 let current = new AbortController();
 const pending: StreamedView[] = [];
-/** When the last batch was handed over, by `performance.now()`. */
-let handedOver = Number.NEGATIVE_INFINITY;
+/** The earliest time of the next batch, by `performance.now()`. */
+let nextBatchAt = Number.NEGATIVE_INFINITY;
 /** True from a message of traffic to the next batch. */
 let isDue = false;
 /**
@@ -194,7 +198,7 @@ function take(message: StreamedView[] | Summary): void {
   for (const event of message) pending.push(event);
   if (isDue) return;
   isDue = true;
-  void nextFrame(handedOver + BATCH_MS - performance.now()).then(() => {
+  void nextFrame(nextBatchAt - performance.now()).then(() => {
     isDue = false;
     handOver();
   });
@@ -202,9 +206,9 @@ function take(message: StreamedView[] | Summary): void {
 
 function handOver(): void {
   if (!isKnown) return;
-  handedOver = performance.now();
   if (after !== undefined) readUpTo.value = after;
   const batch = pending.splice(0);
+  nextBatchAt = performance.now() + (batch.length < RUSH ? BATCH_MS : RUSH_MS);
   if (batch.length > 0) follower?.onBatch(batch);
 }
 

@@ -1,6 +1,6 @@
 import { signal, useComputed, useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { open } from '../../../../common/rest-client/client.js';
 import { partOf, type SeenValues } from '../../../../simulator/filter/complete.js';
 import { fieldNamed } from '../../../../simulator/filter/fields.js';
@@ -359,7 +359,8 @@ export function TrafficView() {
   const detail = lineNamed(line);
   const wire = useMemo(() => wireOf(detail), [detail]);
   const version = feed.version.value;
-  useEffect(() => model.setSource(stripSource(feed.rows, line, wire)), [feed, version, line, wire]);
+  // Before the paint: the table and the strip share one frame.
+  useLayoutEffect(() => model.setSource(stripSource(feed.rows, line, wire)), [feed, version, line, wire]);
   const isEmpty = useComputed(() => feed.isEmpty.value).value;
   // One row for both is opened to both frames.
   const request = isJoined ? feed.rows.find(selected.value?.request ?? 0) : undefined;
