@@ -7,7 +7,7 @@ import type { MqttStatus } from '../../simulator/commands/schemas/mqtt.js';
 import { Outbox, type Publication } from './outbox.js';
 import { PacketWatch } from './packet-watch.js';
 
-/** Certificate, key and authorities as PEM texts. */
+/** Certificate, key and CA certificates as PEM texts. */
 export interface BrokerCredentials {
   readonly ca?: string;
   readonly cert?: string;
@@ -19,11 +19,11 @@ export interface BrokerSettings
   readonly credentials?: BrokerCredentials;
 }
 
-/** A message that the broker has delivered. */
+/** A message from the broker. */
 export interface Arrived {
   readonly topic: string;
   readonly payload: Buffer;
-  /** Whether the broker has kept the message from before, so that nobody is asking for it now. */
+  /** Whether the broker stored the message earlier, so that it is not a request made now. */
   readonly isRetained: boolean;
   readonly responseTopic: string | undefined;
   readonly correlation: Buffer | undefined;
@@ -31,7 +31,7 @@ export interface Arrived {
 
 export interface BrokerEvents {
   /**
-   * Makes the last will: what the broker sends to others when this connection is lost. Called before each
+   * Makes the last will: what the broker sends to others if this connection is lost. Called before each
    * attempt to connect.
    */
   readonly will?: () => Publication;
@@ -46,7 +46,7 @@ type BrokerStatus = Pick<
 >;
 
 const LIMITS = { messages: 20_000, bytes: 8 * 2 ** 20 };
-/** Most messages without an acknowledgement. Others wait in the outbox, which is bounded. */
+/** Maximum number of messages without an acknowledgement. Others wait in the outbox, which is bounded. */
 const MOST_UNDER_WAY = 32;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5000;
@@ -55,16 +55,16 @@ const KEEPALIVE_S = 15;
 const GOODBYE_MS = 800;
 /** Return codes of a broker that does not support this version (MQTT 5, 3.2.2.2; MQTT 3.1.1, 3.2.2.3). */
 const OTHER_VERSION = [0x84, 1];
-/** Reason code when another client has connected with the same client identifier (MQTT 5, 3.14.2.1). */
+/** Reason code if another client has connected with the same client identifier (MQTT 5, 3.14.2.1). */
 const TAKEN_OVER = 0x8e;
 /**
- * Longest pause in ms after the connection was taken over. Of two clients that take it from each other, one
- * then has it for a while.
+ * Longest pause in ms after the connection was taken over. If two clients take it from each other, each then
+ * has it for a while.
  */
 const LONGEST_PAUSE_TAKEN_OVER_MS = 60_000;
 /**
- * Time in ms after which a connection counts as steady. A connection that is lost earlier makes pauses
- * longer, and after some of them the log stays silent.
+ * Time in ms after which a connection counts as steady. A connection lost earlier makes the pauses longer,
+ * and after a few of them the log is silent.
  */
 const STEADY_MS = 60_000;
 const MOST_TOLD = 3;
@@ -75,7 +75,7 @@ const COMES_AND_GOES = `it connects and disconnects repeatedly; this is reported
  * with its topics and properties.
  */
 const LONGEST_PACKET = 2 ** 21;
-/** Most messages of QoS 2, and most bytes of them, that may wait for their release (MQTT 5, 4.3.3). */
+/** Maximum number and total bytes of QoS 2 messages that may wait for their release (MQTT 5, 4.3.3). */
 const MOST_UNRELEASED = { messages: 256, bytes: 16 * 2 ** 20 };
 /** Receive Maximum (MQTT 5, 3.1.2.11.3). */
 const RECEIVE_MAXIMUM = 64;
