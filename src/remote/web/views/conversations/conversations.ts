@@ -18,12 +18,12 @@ import { FilterField, useFilter } from '../traffic/filter-field.js';
 import { Conversations, lengthOf, MOST, orderedTroubles, ownTroubles, SPARK_S, type Talk } from './model.js';
 import { OpenedConversation } from './opened.js';
 
-/** How many of the events before the page was opened are read. */
+/** How many earlier events are read when the page is opened. */
 const FIRST = 500;
-/** The rows are drawn at most this often, in ms. */
+/** Minimum time between two redraws of the rows, in ms. */
 const DRAW_MS = 500;
 
-/** Reads the traffic of a filter, until the returned function is called. */
+/** Reads the traffic that passes a filter, until the returned function is called. */
 function follow(text: string, talks: Conversations, changed: () => void, refused: (why: string) => void) {
   const filter = new URLSearchParams(text === '' ? {} : { filter: text });
   let turn = 0;
@@ -57,7 +57,7 @@ function follow(text: string, talks: Conversations, changed: () => void, refused
       onRefused: ({ detail }) => refused(detail),
     });
   };
-  // A page that was hidden reads the newest events when it is shown again, not all that passed meanwhile.
+  // When a hidden page is shown again, it reads the newest events, not everything that passed in between.
   document.addEventListener('visibilitychange', begin);
   void begin();
   return () => {
