@@ -81,7 +81,7 @@ export function ConversationsView() {
     refusal.value = '';
     let timer: ReturnType<typeof setTimeout> | undefined;
     isRead.value = false;
-    // Until then the rows before stay, and with them what is open.
+    // The earlier rows, and what is open in them, stay until the first batch.
     const changed = () => {
       talks.value = now;
       isRead.value = true;
@@ -136,7 +136,7 @@ export function ConversationsView() {
   </div>`;
 }
 
-/** The values of fields that the questions show. */
+/** The field values in the polls, to be offered. */
 function seenIn(talks: readonly Talk[], lines: readonly string[]): SeenValues {
   const among = (of: (talk: Talk) => readonly unknown[]) => [...new Set(talks.flatMap(of).map(String))];
   return {
@@ -155,10 +155,10 @@ interface TalkRowProps {
   readonly version: number;
 }
 
-/** From this on without a request, a question is quiet, in µs. */
+/** A poll that was not sent for this long counts as quiet, in µs. */
 const QUIET_US = 10e6;
 
-/** A row: a question, how often it is asked, its newest values, and what went wrong. */
+/** A row: a poll, how often it is sent, its newest values, and what went wrong. */
 function TalkRow({ of, nowUs }: TalkRowProps) {
   const isOpen = useSignal(false);
   const { line, unit, what, values, periodUs, slowestUs, lastUs } = of;
@@ -189,7 +189,7 @@ function TalkRow({ of, nowUs }: TalkRowProps) {
   </details>`;
 }
 
-/** How long ago, in words. */
+/** Formats how long ago something was. */
 function agoText(us: number, nowUs: number): string {
   return `${lengthOf(Math.max(0, nowUs - us))} ago`;
 }

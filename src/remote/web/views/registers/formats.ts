@@ -1,18 +1,18 @@
-/** A format: shows registers as text, and reads text. */
+/** A format: converts registers to text and back. */
 interface FormatRow {
   readonly title: string;
   /** Number of registers in a cell. */
   readonly words: 1 | 2;
-  /** Least width of a cell, in CSS pixels. */
+  /** Minimum width of a cell, in CSS pixels. */
   readonly width: number;
   readonly text: (words: readonly number[]) => string;
-  /** The words that a text means; undefined if it means none. */
+  /** The words for a text; undefined if it is not valid. */
   readonly parse: (text: string) => readonly number[] | undefined;
-  /** What a message says after "expected" when a text means no words. */
+  /** The words after "expected" in a message about an invalid text. */
   readonly expected: string;
 }
 
-/** Most registers in one request. */
+/** Maximum number of registers in one request. */
 const MOST_WORDS = 123;
 
 const FLOAT_HIGH_FIRST: FormatRow = {
@@ -26,8 +26,8 @@ const FLOAT_HIGH_FIRST: FormatRow = {
 const UNSIGNED = whole('decimal', 56, 0, 65_535);
 
 /**
- * The formats, by their name in the address of the page. `values` shows values by their types and in their
- * units, and other registers as numbers.
+ * The formats, by their name in the page's address. `values` shows values according to their types and in
+ * their units, and other registers as numbers.
  */
 export const FORMATS = {
   values: { ...UNSIGNED, title: 'values', width: 210 },
