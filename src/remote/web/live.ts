@@ -80,7 +80,7 @@ const HIDDEN_FRAME_MS = 1000;
 const BATCH_MS = 200;
 /** The same while more events arrive than anyone can read: each drawing shows only the last of them. */
 const RUSH_MS = 500;
-/** The number of events in a batch from which `RUSH_MS` applies. A screen shows about 40 rows. */
+/** `RUSH_MS` applies to batches with at least this many events. A screen shows about 40 rows. */
 const RUSH = 80;
 
 let follower: TrafficFollower | undefined;
@@ -92,12 +92,12 @@ let served: TrafficFollower | undefined;
 /** Aborts the current connection; the next one is then opened at once. */
 let current = new AbortController();
 const pending: StreamedView[] = [];
-/** The earliest time of the next batch, by `performance.now()`. */
+/** The earliest time of the next batch, on the clock of `performance.now()`. */
 let nextBatchAt = Number.NEGATIVE_INFINITY;
-/** True from a message of traffic to the next batch. */
+/** True from the arrival of traffic to the next batch. */
 let isDue = false;
 /**
- * False after a break until the next summary tells whether it is still the same run of the simulator. Events
+ * False after a break, until the next summary shows whether it is still the same run of the simulator. Events
  * wait until then.
  */
 let isKnown = true;
@@ -106,14 +106,14 @@ let isKnown = true;
 const clockOffset = signal(0);
 
 /**
- * The present time of the simulator, in ms since 1970; in a file, that of its last event. The console shows only
- * times of the simulator.
+ * The simulator's current time, in ms since 1970; in a file, the time of its last event. The console only
+ * shows the simulator's times.
  */
 export function serverNow(): number {
   return recorded ? Date.parse(summary.peek()?.time ?? '') : Date.now() + clockOffset.value;
 }
 
-/** A moment of the wall clock by the clock of `monotonicUs`. @param ms since 1970 */
+/** Converts a wall-clock time to the clock of `monotonicUs`. @param ms since 1970 */
 export function usOf(ms: number): number {
   return (summary.peek()?.monotonicUs ?? 0) - 1000 * (serverNow() - ms);
 }
@@ -140,10 +140,10 @@ function whoFollows(): TrafficFollower | undefined {
   return globalThis.document?.hidden || follower === refused ? undefined : follower;
 }
 
-/** Keeps the connection of the page open as long as the page lasts. */
+/** Keeps the page's connection open as long as the page exists. */
 export async function keepConnected(): Promise<void> {
   globalThis.document?.addEventListener('visibilitychange', () => {
-    // A view that began with the next event continues with the next event.
+    // A view that started with the next event continues with the next event.
     if (follower?.after === undefined) after = undefined;
     current.abort();
   });
@@ -188,7 +188,7 @@ async function closed({ status, problem }: Extract<Followed, { kind: 'closed' }>
   await (needsLogIn.value ? loggedIn() : new Promise((resolve) => setTimeout(resolve, RECONNECT_MS)));
 }
 
-/** Takes a message: a list is traffic, an object a summary. */
+/** Handles a message: a list is traffic, an object a summary. */
 function take(message: StreamedView[] | Summary): void {
   if (!Array.isArray(message)) {
     takeSummary(message);
@@ -213,7 +213,7 @@ function handOver(): void {
 
 function takeSummary(next: Summary): void {
   const offset = Date.parse(next.time) - Date.now();
-  // A smaller difference is the time that the message took.
+  // A smaller difference comes from the message's transmission time.
   if (Math.abs(offset - clockOffset.peek()) > 500) clockOffset.value = offset;
   const last = summary.peek();
   summary.value = next;
@@ -223,8 +223,8 @@ function takeSummary(next: Summary): void {
     readUpTo.value = 0;
     refused = undefined;
     pending.length = 0;
-    // A view that began after an event of the earlier run must begin again: the numbers mean other events
-    // now.
+    // A view that started after an event of the earlier run must start again: the numbers now mean other
+    // events.
     if (follower?.after !== undefined) {
       follower = undefined;
       current.abort();
@@ -233,7 +233,7 @@ function takeSummary(next: Summary): void {
   } else handOver();
 }
 
-/** Resolves at the first animation frame after so many ms, or a second later if there is none. */
+/** Resolves at the first animation frame after the pause in ms, or a second later if there is none. */
 async function nextFrame(pause: number): Promise<void> {
   if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
   await new Promise<void>((resolve) => {
