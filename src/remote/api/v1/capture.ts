@@ -14,7 +14,7 @@ const TICK_MS = 50;
 /** How often an idle live capture sends a keep-alive block, in ms, so that its connection is not considered dead. */
 const QUIET_MS = 10_000;
 
-/** Size of a piece in bytes, and how many events are examined before a yield. */
+/** Size of a piece in bytes, and how many events are checked before a yield. */
 const PIECE = 64 * 1024;
 const PAUSE_AFTER = 4096;
 

@@ -195,7 +195,7 @@ function pause(response: ServerResponse, ms: number): Promise<void> {
 interface EventMessage {
   /** The message; undefined if no event passed the filter. */
   readonly bytes: Buffer | undefined;
-  /** The sequence number up to which events were examined. */
+  /** The sequence number up to which events were read. */
   readonly until: number;
 }
 

@@ -87,7 +87,7 @@ function isSkip(row: Row | undefined): row is Skipped {
 export class Chunks {
   /** The chunks, oldest first. */
   readonly list: Chunk[] = [];
-  /** Sequence number up to which all events were examined. */
+  /** Sequence number up to which all events were read. */
   after: number;
   /** Whether a request is hidden if its reply is in the same chunk: one row is for both. */
   readonly isJoined: boolean;
