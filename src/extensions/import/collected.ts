@@ -226,8 +226,8 @@ export function middleOf(
 export interface YamlFile {
   /** The data. Values with a tag of the other program are null. */
   readonly value: unknown;
-  /** The places of such tags. */
-  readonly tags: readonly Issue[];
+  /** The places of such tags, and of repeated keys, of which the last counts. */
+  readonly oddities: readonly Issue[];
   /** Describes where a path is in the file: `line 12`. */
   readonly locationOf: (path: Path) => string;
 }
@@ -246,7 +246,7 @@ export function readYaml(text: string): Result<YamlFile> {
     const line = locate([{ path, message: '' }])[0]?.line;
     return line === undefined ? pathText(path) : `line ${line}`;
   };
-  return success({ value, tags: parsed.tags ?? [], locationOf });
+  return success({ value, oddities: parsed.oddities ?? [], locationOf });
 }
 
 /** The table that a function reads; undefined if the function reads none. */

@@ -325,11 +325,11 @@ function withMerged(entity: Section): Section {
 export function importHomeAssistant(text: string): Result<Imported> {
   const read = readYaml(text);
   if (!read.ok) return read;
-  const { value, tags, locationOf } = read.value;
+  const { value, oddities, locationOf } = read.value;
   const hubs = hubsOf(value);
   const collector = new Collector();
-  for (const { path, message } of tags) {
-    // Unknown tags in other parts of the configuration do not matter.
+  for (const { path, message } of oddities) {
+    // Those in other parts of the configuration do not matter.
     const isOurs = hubs.length === 0 ? path[0] === 'modbus' : hubs.some((hub) => isInside(path, hub.path));
     if (isOurs) collector.note(locationOf(path), message);
   }

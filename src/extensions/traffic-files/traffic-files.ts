@@ -183,6 +183,7 @@ export class TrafficFile {
   readonly #files: NumberedFiles;
   readonly #log: FastifyBaseLogger;
   readonly #refresh: () => Promise<void>;
+  readonly #intervalMs: number;
   readonly #cursor: TrafficCursor;
   readonly #stopping = new AbortController();
   #encoding: Encoding | undefined;
@@ -206,7 +207,9 @@ export class TrafficFile {
     log: FastifyBaseLogger,
     refresh: () => Promise<void>,
     files = new NumberedFiles(definition.directory, definition.format, definition.files),
+    intervalMs = WRITE_INTERVAL_MS,
   ) {
+    this.#intervalMs = intervalMs;
     this.#definition = definition;
     this.#stream = stream;
     this.#newEncoding = newEncoding;
@@ -243,7 +246,7 @@ export class TrafficFile {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       await this.#writeNew();
-      await wait(WRITE_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
+      await wait(this.#intervalMs, undefined, { signal }).catch(() => undefined);
     }
     await this.#writeNew();
     await this.#files.close().catch(() => undefined);
