@@ -75,7 +75,10 @@ describe('reactions in a native file', () => {
       { coil: 'pulse: 1s, signal: {expression: t > 1}' },
       `${COIL}.pulse: can't be used with signal: a pulse starts with a write`,
     ],
-    [{ coil: 'latch: false' }, `${COIL}.latch: expected true, or the interval at which the signal is checked`],
+    [
+      { coil: 'latch: false' },
+      `${COIL}.latch: expected true, or the interval at which the signal is checked`,
+    ],
     [{ holding: 'latch: true' }, `${HOLDING}.latch: expected a coil, got an entry of holding`],
     [{ coil: 'latch: true, follows: {name: done}' }, `${COIL}.latch: can't be used with follows`],
     [{ holding: 'busyFor: soon' }, `${HOLDING}.busyFor: expected a number of milliseconds from 1`],
@@ -99,8 +102,14 @@ describe('reactions in a native file', () => {
       { holding: 'onWrite: [{after: 1s}]' },
       `${HOLDING}.onWrite[0].set: missing, expected numbers or expressions by name`,
     ],
-    [{ holding: 'onWrite: [{set: [b]}]' }, `${HOLDING}.onWrite[0].set: expected numbers or expressions by name`],
-    [{ holding: 'onWrite: [{set: {}}]' }, `${HOLDING}.onWrite[0].set: expected numbers or expressions by name`],
+    [
+      { holding: 'onWrite: [{set: [b]}]' },
+      `${HOLDING}.onWrite[0].set: expected numbers or expressions by name`,
+    ],
+    [
+      { holding: 'onWrite: [{set: {}}]' },
+      `${HOLDING}.onWrite[0].set: expected numbers or expressions by name`,
+    ],
     [{ holding: 'onWrite: [{set: {c: 1}}]' }, `${HOLDING}.onWrite[0].set.c: unknown name "c"`],
     [
       { holding: 'onWrite: [{set: {__proto__: 1}}]' },
