@@ -553,7 +553,7 @@ describe('a rule that is not right', () => {
     ],
     [
       [{ change: { percent: 101, probability: 1 } }],
-      'do[0].change.percent: expected a percentage from 0 to 100, got 101',
+      'do[0].change.percent: expected percent from 0 to 100, got 101',
     ],
     [
       [{ change: { percent: 1, probability: 2 } }],

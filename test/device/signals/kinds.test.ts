@@ -280,7 +280,7 @@ describe('recorded', () => {
     ['', '"" is not a time with a value'],
     ['1 5', '"1 5" is not time 0 with a value'],
     ['0', '"0" is not time 0 with a value'],
-    ['0 5, 0 6', '"0 6" is not after the time before it'],
+    ['0 5, 0 6', '"0 6" is not later than the time before it'],
     ['0 5, 3, 4 6', '"4 6" is not a time with a value'],
     ['0 5, 1 x', '"1 x" is not a time with a value'],
     ['0 5, 1 1e999', '"1 1e999" is not a time with a value'],

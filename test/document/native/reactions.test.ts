@@ -132,7 +132,7 @@ describe('reactions in a native file', () => {
     [{ holding: 'onWrite: [{set: {label: 1}}]' }, `${HOLDING}.onWrite[0].set.label: label is text`],
     [
       { holding: 'onWrite: [{set: {other.level: 1}}]' },
-      `${HOLDING}.onWrite[0].set["other.level"]: expected a name of the same`,
+      `${HOLDING}.onWrite[0].set["other.level"]: expected a name in the same`,
     ],
     [
       { holding: 'onWrite: [{set: {wave: 1}}]' },

@@ -190,7 +190,9 @@ it('replies that always have unit 1 are found by the check that asks another uni
   };
   const checks = ['unit-255', 'unit-0', 'unit-other', 'frames'];
   const serverTest = await testModel(answering(modelDevice()), { decode, checks });
-  expect(violations(serverTest).join()).toContain('unit-255: seldom: the reply to a read of unit 255 has another unit');
+  expect(violations(serverTest).join()).toContain(
+    'unit-255: seldom: the reply to a read of unit 255 has another unit',
+  );
   for (const each of serverTest.findings) expect(textOf(each)).not.toContain('see frames');
 });
 
