@@ -5,7 +5,6 @@ import { setFlagsFromString } from 'node:v8';
  * a parameter, so that its tests run anywhere.
  */
 export interface Platform {
-  /** The name of the system in messages. */
   readonly name: string;
   /** True if there are pseudo-terminals, sysfs, and the ioctls, timers and signals of Linux. */
   readonly isLinux: boolean;

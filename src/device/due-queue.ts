@@ -12,7 +12,6 @@ interface Entry<Item> {
 export class DueQueue<Item> {
   /** A binary heap: an entry precedes those at twice its index plus 1 and plus 2. */
   readonly #heap: Entry<Item>[] = [];
-  /** The index of each item in the heap. */
   readonly #places = new Map<Item, number>();
   #order = 0;
 

@@ -19,7 +19,7 @@ const DEFAULT_FILES: ReadonlyMap<number, FileDefinition> = new Map(
   Array.from({ length: 10 }, (_, i) => [i + 1, { records: MAX_RECORDS, writable: true, values: [] }]),
 );
 
-/** The files of a device. A file takes no memory until it is written. */
+/** The files of a device. A file takes no memory until it is written to. */
 export class Files {
   readonly #definitions: ReadonlyMap<number, FileDefinition>;
   readonly #written = new Map<number, Uint16Array>();

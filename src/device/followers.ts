@@ -8,7 +8,6 @@ const VALUES_AT_ONCE = 64;
 /** Makes those values of a device that follow others track them. */
 export class Followers {
   readonly #points: LocalPoints;
-  /** The followers of each value that has any. */
   readonly #followers = new Map<Point, Point[]>();
   /** How many values follow a value, directly or indirectly; counted on first use. */
   readonly #counts = new Map<Point, number>();

@@ -282,7 +282,6 @@ export interface LocalPoints {
   advance(): void;
   /** Makes everything that depends on a value keep what it has accumulated. Call this before the value changes. */
   settleDependents(point: Point): void;
-  /** Returns the present value in its unit. */
   valueNow(point: Point): number;
   /** Reports whether a write to these values may cause its changes, in addition to those already pending. */
   haveRoom(points: readonly Point[]): boolean;

@@ -16,10 +16,8 @@ export interface PointsContext {
   readonly device: string;
   readonly tables: Readonly<Record<TableName, Table>>;
   readonly clock: DeviceClock;
-  /** The seed for the random values of all signals that have no seed of their own. */
   readonly seed: number;
   readonly graph: DependencyGraph;
-  /** The FIFO queues that signals feed. */
   readonly feeds: readonly FeedDefinition[];
 }
 
@@ -41,7 +39,6 @@ export class Points implements GraphDevice, LocalPoints {
   readonly schedule: Schedule;
   readonly reactions: Reactions;
   readonly #followers: Followers;
-  /** The FIFO queues that signals feed, as defined. */
   readonly feeds: readonly FeedDefinition[];
   #feeds: ReadonlyMap<number, QueueFeed> = new Map();
   /** What depends directly on a value, by the name used there. */
@@ -286,15 +283,15 @@ export class Points implements GraphDevice, LocalPoints {
   }
 
   /**
-   * Makes a number from outside, before scaling, the value. Only for a value whose signal has an inlet; no
-   * other value follows such a value.
+   * Makes a number from outside, before scaling, the present value. Only for a value whose signal has an
+   * inlet; no other value follows such a value.
    * @param at when the number arrived, in ms of `performance.now()`
    */
   take(point: Point, outcome: number, at: number): void {
     this.#graph.advance();
     this.settleDependents(point);
     point.signal?.inlet?.take(outcome, at);
-    // What came before is not kept.
+    // Earlier history is not kept.
     this.#graph.history.begin(point, 'made');
     point.refresh(this.schedule.time, this.#graph.revision);
   }

@@ -26,7 +26,6 @@ export class Reactions {
     this.#busyUntil = Number.NEGATIVE_INFINITY;
   }
 
-  /** Starts the reactions of a new value. */
   start(point: Point): void {
     const { reactions = [] } = point.definition;
     point.reactions = reactions.map((each) => each.start(this.#contextOf(point)));

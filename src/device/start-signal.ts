@@ -8,7 +8,6 @@ import type { Pace, Signal } from './signals/signal.js';
 export interface SignalHome {
   readonly device: string;
   readonly clock: DeviceClock;
-  /** The seed for the random values of all signals that have no seed of their own. */
   readonly seed: number;
   readonly graph: DependencyGraph;
 }

@@ -160,7 +160,7 @@ export function loadNativeFile(file: string, api: ApiOverrides = {}, platform?: 
   });
 }
 
-/** Reports settings that the serial lines of a file can't have on a system, where the start would refuse them. */
+/** Reports settings of serial lines that a system does not support, so that the start would refuse them. */
 function reportUnfit(lines: readonly LineDefinition[], at: At, platform: Platform): void {
   if (platform.isLinux) return;
   for (const line of lines) {

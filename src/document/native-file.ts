@@ -18,7 +18,6 @@ export interface WrittenLine {
   readonly units: Iterable<readonly [unit: number | '*', device: string]>;
   /** True if a missing unit does not answer; Modbus TCP only. */
   readonly isSilent?: boolean;
-  /** Additional settings of the line. */
   readonly settings?: LineSource;
 }
 

@@ -12,7 +12,6 @@ export interface PlacedValues {
   readonly first: number;
   readonly last: number;
   readonly type: ValueType;
-  /** The number of cells of one value. */
   readonly cells: number;
   /** Either one value for the whole entry, or one for each place. */
   readonly values: readonly Value[];

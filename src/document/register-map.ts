@@ -7,7 +7,6 @@ export interface ImportedValue {
   readonly address: number;
   /** The type; `bit` in coils and discrete inputs. */
   readonly type: ValueType;
-  /** The number of registers of a string. */
   readonly length?: number;
   /** The part of the register that the value occupies, such as `bit 3` or `low byte`; absent for whole registers. */
   readonly part?: string;

@@ -158,8 +158,8 @@ export function isMapping(value: unknown): value is Readonly<Record<string, unkn
 }
 
 /**
- * Reports whether two values contain the same data, wherever they come from: a mapping of YAML has a
- * different prototype than one of JSON.
+ * Reports whether two values contain the same data, whatever their prototypes: YAML mappings and JSON objects
+ * have different ones.
  */
 export function isSameData(one: unknown, other: unknown): boolean {
   if (Object.is(one, other)) return true;

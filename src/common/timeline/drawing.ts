@@ -114,7 +114,7 @@ export function boxPath({ piece, x, width }: Box, margin = 0): string {
 
 const tenths = (pixels: number) => Math.round(pixels * 10) / 10;
 
-/** The width in pixels that keeps a piece visible that takes no time. */
+/** The minimum width in pixels, so that a piece that takes no time stays visible. */
 const LEAST_WIDTH = 2;
 
 /**

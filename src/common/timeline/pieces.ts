@@ -186,7 +186,6 @@ export function sizeText(bytes: string, omitted = 0): string {
   return counted(count, 'byte');
 }
 
-/** Reports whether a fault has changed the reply. */
 function isSpoilt({ faults }: StripEvent): boolean {
   return faults?.some(({ outcome }) => outcome === 'applied') ?? false;
 }

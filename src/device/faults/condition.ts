@@ -99,7 +99,6 @@ const limits = section(
   error: 'expected either below or above',
 });
 
-/** The schema of a name for a state of a device. */
 export const stateName = z
   .string({ error: 'the name of a state' })
   .regex(/^[\w-]{1,32}$/, { error: 'letters, digits, hyphens and underscores, at most 32' });

@@ -46,7 +46,6 @@ interface FaultKind<Parameters> {
 /** One entry of a rule's `do`: a kind with its parameters, ready to act. */
 export interface Fault {
   readonly kind: string;
-  /** The parameters as written. */
   readonly written: unknown;
   readonly needs: Ability | undefined;
   readonly prevents: boolean;

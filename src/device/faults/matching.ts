@@ -75,7 +75,6 @@ function touchesValue(
   return ranges.some((range) => touches(range, address - first, address - first + quantity - 1));
 }
 
-/** Reports whether a range has an address from `first` to `last`. */
 function touches({ address, quantity }: AddressRange, first: number, last: number): boolean {
   return quantity > 0 && address <= last && address + quantity > first;
 }

@@ -82,7 +82,6 @@ function lengthOf(pieces: Pieces): number {
   return pieces.reduce((sum, { bytes }) => sum + bytes.length, 0);
 }
 
-/** Returns the steps of a plan, grouped by frame. */
 function frames(plan: ReplyPlan): Step[][] {
   const groups: Step[][] = [];
   for (const step of stepsOf(plan)) {

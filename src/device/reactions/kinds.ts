@@ -61,7 +61,6 @@ const ownName = text('the name of a value of the same device').regex(/^[^.]+$/, 
   error: 'a name of the same device, without a dot',
 });
 
-/** Reactions with which a write has consequences. */
 const EFFECTS = {
   pulse: reaction({
     schema: duration(MIN_PERIOD, MAX_DELAY),

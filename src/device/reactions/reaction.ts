@@ -16,7 +16,7 @@ export interface Reaction {
   written?(): void;
   /** Called whenever the device has started, or its clock continues from a different time. */
   begun?(): void;
-  /** Returns what is stored when another reaction sets the value to `next`. */
+  /** Returns the number to store when another reaction sets the value to `next`. */
   kept?(next: number): number;
   /** Returns the signal that replaces the signal of the value. */
   around?(signal: Signal): Signal;
@@ -24,7 +24,6 @@ export interface Reaction {
 
 /** The environment of a reaction, passed when the reaction is created for a value. */
 export interface ReactionContext {
-  /** The present value itself. */
   readonly value: number;
   /** Returns the nearest number that the register can hold. */
   stored(number: number): number;
@@ -85,7 +84,6 @@ interface Limits {
 }
 
 interface ReactionKind<Parameters> {
-  /** The schema of the parameters as in files. */
   readonly schema: z.ZodType<Parameters>;
   /** The row of docs/reactions.md: how the reaction is written, and what it does. */
   readonly doc: { readonly entry: string; readonly effect: string };

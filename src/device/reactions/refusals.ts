@@ -9,7 +9,6 @@ const MAX_ALLOWED = 1000;
 
 const REGISTER = `the name of a value, or an address of the holding registers from 0 to ${ADDRESS_SPACE - 1}`;
 
-/** Reactions that refuse a write. */
 export const REFUSALS = {
   limits: reaction({
     schema: section(

@@ -43,7 +43,6 @@ class Pages<Page> {
 
 const indexOf = (address: number) => address & (PAGE_SIZE - 1);
 
-/** Counters for each cell. */
 export class Counters {
   readonly #pages = new Pages(() => new Uint32Array(PAGE_SIZE));
 

@@ -19,7 +19,7 @@ interface Bounds {
   readonly maxval?: number;
 }
 
-/** The values of a replay, by read number: what that read returns. */
+/** The values of a replay, by the number of the read that returns them. */
 type Replayed = ReadonlyMap<number, Value>;
 
 /** The parameters of an action of a register, apart from its name. */
@@ -38,7 +38,6 @@ export interface ActiveCells {
   valueSpan(address: number): ValueLocation | undefined;
   valueAt(location: ValueLocation): Value;
   setValue(location: ValueLocation, value: Value): void;
-  /** Restarts the whole device. */
   restart(): void;
 }
 
@@ -46,7 +45,6 @@ export interface ActiveCells {
 export interface ActionSource {
   /** Returns a number from 0 to below 1. */
   random(): number;
-  /** Returns the time of day. */
   now(): Date;
   /** Returns the time since the simulator started, in ms. */
   uptime(): number;
@@ -83,7 +81,6 @@ export const ACTIONS = {
     },
   },
 
-  /** The whole device restarts. */
   reset: {
     hasBounds: false,
     fields: 1,
@@ -152,7 +149,6 @@ export const ACTION_NAMES = Object.keys(ACTIONS) as readonly ActionName[];
 /** The actions of pymodbus' simulator. */
 export const PYMODBUS_ACTIONS = ACTION_NAMES.filter((name) => name !== 'replay');
 
-/** An action of a register. */
 export interface Action extends Parameters {
   readonly name: ActionName;
 }

@@ -23,7 +23,6 @@ export type CellType = (typeof CELL_TYPES)[number];
 /** The types that a value can have. `invalid` and `next` mark cells without a value of their own. */
 export type ValueType = Exclude<CellType, 'invalid' | 'next'>;
 
-/** The types that a value of a register can have. */
 export type RegisterType = Exclude<ValueType, 'bit'>;
 
 /** How many cells a value of each type has. The length of a string is specified with the string. */

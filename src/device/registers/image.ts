@@ -40,7 +40,7 @@ export interface ImageSnapshot {
   readonly meta: Uint8Array;
 }
 
-/** How many cells are counted without a pause: each takes 1 ns, or 300 ns immediately after the start. */
+/** How many cells are counted without a pause: each takes 1 ns, or 300 ns just after the program has started. */
 const COUNTED = 512;
 
 /**
@@ -189,7 +189,6 @@ export class RegisterImage implements ActiveCells {
     return before;
   }
 
-  /** Forgets the previous words. */
   forget(): void {
     this.history = undefined;
     this.#recorded.cells = undefined;

@@ -130,7 +130,6 @@ export class LayoutBuilder {
     this.#meta[address] = withWritable(this.#meta[address] as number, true);
   }
 
-  /** Overwrites the cell at `to` with the cell at `from`. */
   copyCell(from: number, to: number): void {
     this.#meta[to] = this.#meta[from] as number;
     this.#words[to] = this.#words[from] as number;

@@ -281,8 +281,8 @@ export function setBits(names: BitNames, raw: Value): string {
 }
 
 /**
- * Returns the stored value with the named bits set that a text lists, and the other named bits clear (the
- * format of `setBits`). Bits without a name stay as in `before`. Undefined if the text has an unknown name.
+ * Returns `before` with its named bits set or cleared, according to a text in the format of `setBits`. Bits
+ * without a name stay as they are. Undefined if the text has an unknown name.
  */
 export function withBits(names: BitNames, text: string, before: Value): bigint | undefined {
   const wanted = text.split(',').map((name) => name.trim());

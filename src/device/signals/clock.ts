@@ -74,7 +74,7 @@ export class DeviceClock {
 
   /**
    * Reports whether the clock has reached `time`. Also checks `dueAt`, which may be earlier by a rounding
-   * error: what is due first must not hold up other actions that are due after it.
+   * error: otherwise an action that is due could hold up others behind it.
    */
   hasReached(time: number): boolean {
     return time <= this.time || this.dueAt(time) <= this.#now();

@@ -204,7 +204,6 @@ export interface Pace {
 
 /** The environment of a signal, passed when the signal is created for a register. */
 interface SignalContext {
-  /** The seed of all random values. */
   readonly seed: number;
   /** The present pace. It changes with the clock, and with the number of accumulating values. */
   readonly pace: Pace;
@@ -228,7 +227,6 @@ export const MIN_PERIOD = 1;
 export const MAX_DELAY = 86_400_000;
 
 interface SignalKind<Parameters> {
-  /** The schema of the parameters as in files and requests. */
   readonly schema: z.ZodType<Parameters>;
   readonly fits: Fits;
   /** The row of docs/signals.md: how the kind is written, and what the value does. */
@@ -245,7 +243,6 @@ interface SignalKind<Parameters> {
 /** A checked `signal` entry: a kind with its parameters, ready to be started. */
 export interface SignalDefinition {
   readonly kind: string;
-  /** The parameters as written. */
   readonly written: unknown;
   readonly fits: Fits;
   readonly needs: readonly string[];

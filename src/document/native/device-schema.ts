@@ -58,7 +58,6 @@ export const identitySchema = section(
   },
 );
 
-/** The settings of the clock of a device. */
 const clockSchema = section(
   {
     speed: numberFrom(0, MAX_SPEED, 'a speed').optional(),

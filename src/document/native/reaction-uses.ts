@@ -16,7 +16,6 @@ const MAX_FOLLOWED = 1000;
 /** Maximum values whose reactions may watch writes to one value, so that a write stays cheap. */
 const MAX_WATCHING = 100;
 
-/** A value with reactions, and its entry. */
 interface Reacting {
   readonly device: DeviceDefinition;
   readonly point: PointDefinition;

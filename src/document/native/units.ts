@@ -58,7 +58,6 @@ export class DeviceNames {
   }
 }
 
-/** A copy with some values of its own. */
 interface ValuedCopy {
   readonly source: string;
   readonly unit: number;

@@ -305,7 +305,7 @@ function readCells(device: At, { size, defaults }: Pick<PymodbusSetup, 'size' | 
 
 /**
  * Makes the cells of the section `write` writable. If some definitions could not be read, an undefined cell
- * may only be a consequence, so it is not reported.
+ * may be a result of that, so it is not reported.
  */
 function allowWrites(builder: LayoutBuilder, section: At, complete: boolean): void {
   for (const item of readList(section)) {

@@ -213,7 +213,6 @@ export class Locator {
     return index;
   }
 
-  /** Returns the mappings in a merge key. */
   #mappingsOf(node: Node | null): YAMLMap[] {
     const target = node && isAlias(node) ? (this.#targets.get(node) ?? null) : node;
     if (isSeq(target)) return target.items.flatMap((item) => this.#mappingsOf(item as Node | null));

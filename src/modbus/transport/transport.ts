@@ -46,8 +46,8 @@ export interface LineReply {
    */
   readonly plan: ReplyPlan | undefined;
   /**
-   * Calls back once, in a later turn, when the plan exists. Call this only while there is no plan; other
-   * replies do not have it.
+   * Calls back once, in a later turn, when the plan exists. Only for replies without a plan; others lack this
+   * function.
    */
   whenPlanned?(callback: () => void): void;
   /** Reports what was actually done. Call this once, when the plan has ended. */

@@ -124,7 +124,6 @@ function nodeBefore(nodes: readonly Node[], place: number): number {
   return low;
 }
 
-/** Signals derived from other values. */
 export const DERIVED = {
   counter: signal({
     schema: section(

@@ -51,7 +51,6 @@ export interface FramerOptions {
 export interface Framer {
   /** True while bytes wait for the rest of their frame, or for the silence that discards them. */
   readonly busy: boolean;
-  /** When the last byte came. */
   readonly lastAt: number;
   /** Forgets everything. If not `aligned`, the first bytes may come from the middle of a frame. */
   reset(state: { readonly aligned: boolean }): void;

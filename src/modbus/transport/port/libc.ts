@@ -71,7 +71,7 @@ export const TIOCOUTQ = 0x5411;
 /** Reads a word of flags, of which only TIOCSER_TEMT is defined: the FIFO and the shift register are empty. */
 export const TIOCSERGETLSR = 0x5459;
 export const TIOCSER_TEMT = 1;
-/** Requests for modem lines: read all, set those of a mask, clear those of a mask. */
+/** Requests for modem lines: read all, set some, clear some. */
 export const TIOCMGET = 0x5415;
 export const TIOCMBIS = 0x5416;
 export const TIOCMBIC = 0x5417;
@@ -171,9 +171,9 @@ export async function loadWinmm(): Promise<((ms: number) => number) | undefined>
 
 /**
  * Returns why koffi can't run on this processor. Its binary for 32-bit ARM is built for Thumb-2, so the first
- * call into it kills a process on a Pi 1, Zero or Zero W with SIGILL. The name of the machine shows that.
- * /proc/cpuinfo does not: it calls an ARMv6 "CPU architecture: 7", and services can't see the file. Nor does
- * the architecture that Node was built for.
+ * call into it kills a process on a Pi 1, Zero or Zero W with SIGILL. Only the machine name reveals this:
+ * /proc/cpuinfo reports an ARMv6 as "CPU architecture: 7" and is hidden from services, and the architecture
+ * that Node was built for is not that of the processor.
  * @param machine as reported by uname(2): armv6l, armv7l, or aarch64 with 32-bit programs
  * @returns what is missing, as the middle of a sentence; undefined if koffi can run
  */

@@ -216,7 +216,6 @@ function hangUpOf(libc: Libc, fd: number): string | undefined {
 interface OpenedPort {
   readonly port: SerialPort;
   readonly loaded: LibcResult;
-  /** The device behind the path when the port was opened. */
   readonly device: PortDevice;
   readonly settings: PortSettings;
   readonly listener: PortListener;

@@ -86,7 +86,6 @@ export interface WaitingClient extends Client {
 
 interface WaitingConnection {
   readonly client: WaitingClient;
-  /** The role in the client's certificate. */
   readonly role: string | undefined;
 }
 

@@ -227,7 +227,6 @@ export function tlsFailure(error: NodeJS.ErrnoException, certificateFault: strin
 }
 
 type Handshake =
-  /** `role` is the role in the client's certificate. */
   | { readonly ok: true; readonly socket: TLSSocket; readonly role: string | undefined }
   /** The connection is closed. */
   | { readonly ok: false; readonly reason: 'tls' | 'limit'; readonly error: string };
