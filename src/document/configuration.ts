@@ -111,7 +111,7 @@ export type UnitNames = ReadonlyMap<number | '*', string>;
 /** The entry of a line in a native file: checked, but otherwise as written. */
 export type LineSource = Readonly<Record<string, unknown>>;
 
-/** What a line of any transport has. */
+/** What lines of all transports have in common. */
 interface ServedLine {
   /** The entry as written, from which the rest was derived. */
   readonly source: LineSource;
@@ -181,7 +181,7 @@ export interface MqttDefinition {
   /** The beginning of all topics of this bench. */
   readonly topic: string;
   readonly qos: 0 | 1 | 2;
-  /** Labels by which `fleet` selects benches. */
+  /** Labels with which `fleet` selects benches. */
   readonly labels: Readonly<Record<string, string>>;
   readonly commands: MqttAuthority;
   /** Whether values are published, and the minimum time between two messages of one value, in ms. */

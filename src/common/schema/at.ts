@@ -36,7 +36,7 @@ export class At {
     return new At(partOf(this.value, part), this.findings, this, part);
   }
 
-  /** Returns a cursor at the same path with another value for readers to use. */
+  /** Returns a cursor at the same path that contains another value. */
   with(value: unknown): At {
     return new At(value, this.findings, this.#parent, this.#part);
   }

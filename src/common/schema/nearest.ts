@@ -121,7 +121,7 @@ function editDistance(a: string, b: string, most: number): number {
         ),
       );
     }
-    // No later row has a smaller number than both of these rows.
+    // Later rows have no number below the smallest one in these two rows.
     if (Math.min(...row) >= most && Math.min(...next) >= most) return most;
     [above, row] = [row, next];
   }

@@ -63,7 +63,7 @@ export interface ReactingEntry {
   readonly type: ValueType;
   readonly scale: number;
   readonly writable: boolean;
-  /** The key that makes the value move without a write, if any. */
+  /** The key that makes the value change without a write, if any. */
   readonly movedBy: 'signal' | 'follows' | 'action' | undefined;
   readonly reactions: readonly string[];
 }

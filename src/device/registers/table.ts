@@ -15,7 +15,7 @@ export interface TableWindow {
   /** How many cells the window has. */
   readonly size: number;
   readonly bitsPerCell: 1 | 16;
-  /** Refuses access to only a part of a value of several cells (pymodbus' `type exception`). */
+  /** Refuses access to only part of a multi-cell value (pymodbus' `type exception`). */
   readonly wholeValues: boolean;
   /**
    * Counts like pymodbus' simulator: functions 5, 6 and 22 also count a read of the cell that they write, and

@@ -11,7 +11,7 @@ export interface ValueLocation {
   readonly type: ValueType;
 }
 
-/** The ranges of the integer types, both ends included. */
+/** The ranges of the integer types, inclusive. */
 const INTEGER_RANGE: Readonly<Partial<Record<ValueType, readonly [bigint, bigint]>>> = {
   bit: [0n, 1n],
   bits: [0n, 0xffffn],

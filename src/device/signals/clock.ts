@@ -54,8 +54,8 @@ export class DeviceClock {
   }
 
   /**
-   * Returns the real time at which the clock shows `time`, with the present settings; now while the clock
-   * stands still.
+   * Returns the real time at which the clock shows `time`, with the present settings; the present time if the
+   * clock stands still.
    */
   realAt(time: number): number {
     if (this.#isStill || this.#isWaiting) return this.#now();

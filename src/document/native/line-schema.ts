@@ -265,7 +265,7 @@ export const LINE_SCHEMAS = {
   tls: tlsLineSchema,
 };
 
-/** The transports, by the keys of a line. */
+/** The keys of a line that name its transport. */
 export const TRANSPORTS = Object.keys(LINE_SCHEMAS) as (keyof typeof LINE_SCHEMAS)[];
 
 /** Units are required if a line answers. (Completion offers the keys in `properties`, but not those under `not`.) */

@@ -132,7 +132,7 @@ function readList(at: At): At[] {
   return at.value === undefined ? [] : (at.items() ?? []);
 }
 
-/** The order of pymodbus, which fills strings with spaces. */
+/** The order of pymodbus, which pads strings with spaces. */
 const AS_PYMODBUS: ValueOrder = { ...BIG_ENDIAN, padding: 'space' };
 
 /** The definitions of a type's section, and whether the addresses of all its entries could be read. */

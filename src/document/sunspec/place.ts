@@ -261,7 +261,7 @@ function placePoint(
   else if (type === 'string')
     placing.entries.push({ ...shared, type, length: size, value: placing.values[name] ?? '' });
   else if (type === 'eui48' || type === 'ipv6addr')
-    // Addresses are longer than any number, so their registers are written one by one.
+    // Network addresses are wider than any number type, so their registers are written one by one.
     placing.entries.push({ address, quantity: size, value: type === 'eui48' ? 0xffff : 0 });
   else {
     const power = powerOf(point, scope, placing);

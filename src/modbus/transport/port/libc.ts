@@ -64,7 +64,7 @@ export const TIOCNXCL = 0x540d;
 export const TIOCGEXCL = 0x80045440;
 /** Sets CLOCAL, or clears it if the number is 0; leaves all other settings alone. */
 export const TIOCSSOFTCAR = 0x541a;
-/** Reads the number of bytes that can be read. */
+/** Reads the number of bytes available for reading. */
 export const FIONREAD = 0x541b;
 /** Reads the number of bytes that were written but are not yet in the driver's FIFO. */
 export const TIOCOUTQ = 0x5411;
@@ -227,10 +227,7 @@ function bind(define: (name: string, args: string[]) => Native, systemCalls: Sys
   };
 }
 
-/**
- * Returns a `struct sockaddr_un`: the family, then the path with its NUL, or a NUL with a name of the
- * abstract namespace.
- */
+/** Returns a `struct sockaddr_un`: the family, then the path with its NUL, or a NUL followed by an abstract name. */
 function unixAddress(path: string): Uint8Array {
   const name = path.startsWith('@') ? `\0${path.slice(1)}` : `${path}\0`;
   return Buffer.from(`${String.fromCharCode(AF_UNIX)}\0${name}`);

@@ -28,7 +28,7 @@ class PlayOutcome {
   failures: Map<number, string> | undefined;
   report: PlayReport | undefined;
   reported: PlayReported | undefined;
-  /** The callback for when the first step of the plan is sent. Most plans have only this step. */
+  /** Called when the first step of the plan has been sent. Most plans have only this step. */
   readonly firstSent: (error: Error | null) => void;
 
   constructor(sent: (outcome: PlayOutcome, index: number, error: Error | null) => void) {
@@ -300,7 +300,7 @@ class UdpClient implements Client {
     return false;
   }
 
-  /** Has the request answered. If too many replies are pending, the request is reported as dropped. */
+  /** Passes the request on to be answered. If too many replies are pending, the request is reported as dropped. */
   receive({ transactionId, unitId, pdu }: AduContent, adu: Uint8Array, receivedAt: number): void {
     const { client, clientId, host } = this;
     this.activeAt = receivedAt;
