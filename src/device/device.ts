@@ -94,7 +94,10 @@ export class Device {
   readonly clock: DeviceClock;
   readonly points: Points;
   readonly power: Power;
-  /** How many times the power was lost. State that does not survive this is discarded when the number changes. */
+  /**
+   * How many times the power was lost. State that does not survive a power loss is discarded when this number
+   * changes.
+   */
   powerLosses = 0;
   /** How many times the device was restarted, after a power loss or otherwise. */
   starts = 0;

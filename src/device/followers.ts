@@ -68,10 +68,7 @@ export class Followers {
     }
   }
 
-  /**
-   * Sends the followers of a value on their way. Call this after the value has changed, or has taken another
-   * course.
-   */
+  /** Makes the followers of a value follow it. Call this after the value has changed, or has taken another course. */
   changed(command: Point): void {
     const followers = this.#followers.get(command);
     if (!followers) return;

@@ -21,7 +21,7 @@ export interface Configuration {
   readonly mqtt?: MqttDefinition;
   /** How much traffic is kept; if absent, the usual limits apply. */
   readonly traffic?: TrafficDefinition;
-  /** The directory that relative paths are relative to. */
+  /** The base directory of relative paths. */
   readonly directory: string;
 }
 

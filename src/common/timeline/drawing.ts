@@ -40,9 +40,9 @@ export interface Text {
 }
 
 /**
- * The visible part of a pause between two frames or bytes on the line. `text` is empty if there is no room
- * for it. `isBroken`: frames that are not shown passed during the pause, so its length is the silence after
- * the last of them.
+ * The visible part of a pause between two received or sent pieces. `text` is empty if there is no room for
+ * it. `isBroken`: frames that are not shown passed during the pause, so its length is the silence after the
+ * last of them.
  */
 export interface Pause {
   readonly x: number;

@@ -255,7 +255,7 @@ export interface Circumstances {
   readonly pause: number | undefined;
 }
 
-/** Reports whether the circumstances meet a condition. They differ between requests that are otherwise the same. */
+/** Reports whether the circumstances meet a condition. They may differ between requests that are otherwise equal. */
 export function isSo({ connected, nth, pause }: Condition, now: Circumstances | undefined): boolean {
   if (connected === undefined && nth === undefined && pause === undefined) return true;
   return (

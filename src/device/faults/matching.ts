@@ -23,7 +23,7 @@ export interface RequestFacts {
 
 /** Where the device keeps the registers of a request. A different place is a different object. */
 interface Stored {
-  /** For each table that clients see, the table with its registers, and the address in it of the clients' address 0. */
+  /** For each table that clients see: the table with its registers, and the address there that clients see as 0. */
   readonly in: Readonly<
     Record<NamedValue['table'], { readonly source: NamedValue['table']; readonly first: number }>
   >;

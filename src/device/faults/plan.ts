@@ -173,7 +173,7 @@ export function withOneFrame(plan: ReplyPlan, bytes: Uint8Array): ReplyPlan {
   return withSteps(plan, [...before, frame, ...closing, ...kept]);
 }
 
-/** What random parts of a reply are created with. */
+/** What is needed to create random parts of a reply. */
 interface Source {
   readonly random: Random;
   readonly framing: Framing;

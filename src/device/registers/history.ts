@@ -80,7 +80,7 @@ export class History {
     this.#beginnings.set(of, { at: this.#real(), why });
   }
 
-  /** Returns the earliest time for which a device or a value is known. */
+  /** Returns the earliest time for which the history of a device or a value is known. */
   since(of: object): Since {
     const { at, why } = this.#beginnings.get(of) ?? { at: Number.NEGATIVE_INFINITY, why: 'made' };
     return at >= this.#dropped ? { at, why } : { at: this.#dropped, why: 'full' };

@@ -35,7 +35,7 @@ import { checkName, DeviceNames } from './units.js';
 export interface NativeContext {
   readonly devices: NativeDeviceReader;
   readonly api: ApiOverrides;
-  /** The directory that relative paths are relative to. */
+  /** The base directory of relative paths. */
   readonly directory: string;
   /** Maximum points of the SunSpec models of a device; if absent, only the addresses limit them. */
   readonly mostModelPoints?: number;

@@ -36,7 +36,7 @@ import { DeviceNames, readEach, readUnits } from './units.js';
 export interface LineContext {
   /** Knows the names that units may use, and collects the copies that they request. */
   readonly devices: DeviceNames;
-  /** The directory that relative paths are relative to. */
+  /** The base directory of relative paths. */
   readonly directory: string;
 }
 

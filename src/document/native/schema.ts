@@ -157,7 +157,7 @@ export function nativeTraffic(
   return { events, bytes };
 }
 
-/** @param directory the directory that a relative path is relative to */
+/** @param directory the base directory of a relative path */
 export function trafficFile(
   { file, format, rotate }: z.output<typeof trafficFileSchema>,
   directory: string,

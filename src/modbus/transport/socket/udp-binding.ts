@@ -143,7 +143,7 @@ function withFailures(report: PlayReport, failures: ReadonlyMap<number, string> 
 
 /**
  * The size of the receive buffer, in bytes. Datagrams wait there while this program is busy; those that do
- * not fit are lost. Linux grants at most net.core.rmem_max, which still doubles the default size.
+ * not fit are lost. Linux grants at most net.core.rmem_max, which still results in twice the default.
  */
 const RECEIVE_BUFFER_SIZE = 1024 * 1024;
 
