@@ -42,7 +42,7 @@ export interface PointDefinition {
   readonly retain: boolean;
   /** False if the value is not available after a start; `isAway` may make it unavailable at other times. */
   readonly available?: boolean;
-  /** True if a write makes the value available when it was not after a start. */
+  /** True if a write makes a value available that is not available after a start. */
   readonly appears?: boolean;
   /** Reports whether a schedule makes the value unavailable at a time of the device's clock, in ms. */
   readonly isAway?: (time: number) => boolean;

@@ -71,7 +71,7 @@ export function* catalogueEntries(): Generator<Misbehaviour, void> {
   for (const id of catalogueIds()) yield knownEntry(id);
 }
 
-/** Reads an entry that exists. */
+/** Reads an entry. Throws if it does not exist, or its file has a mistake. */
 export function knownEntry(id: string): Misbehaviour {
   const entry = read(id);
   if (!entry.ok) throw new Error(entry.error);

@@ -73,7 +73,7 @@ export interface RealDefinition {
    * device.
    */
   readonly fallback?: string;
-  /** Stores the values that are read and written in the registers of this device, or of the fallback. */
+  /** Copies the values that clients read and write to the registers of this device, or to those of the fallback. */
   readonly shadow: boolean;
 }
 

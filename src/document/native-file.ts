@@ -8,7 +8,7 @@ import { fileText } from './print.js';
  * the rules that make the devices answer like the originals.
  */
 
-/** A line in a written file. Lines of TCP get port 5020, 5021 and so on; `rtu` and `ascii` are virtual serial lines. */
+/** A line in a written file. TCP lines get ports 5020, 5021 and so on; `rtu` and `ascii` are virtual serial lines. */
 export interface WrittenLine {
   readonly name: string;
   readonly kind: 'tcp' | 'rtu' | 'ascii';

@@ -218,7 +218,7 @@ function readValue(type: PymodbusType, entry: At, cellDefault: CellDefault, cell
   return type === 'string' ? '' : 0;
 }
 
-/** Returns the action, with bounds if it accepts any. Other actions ignore parameters, like in pymodbus. */
+/** Returns the action, with bounds if it accepts any. Other actions ignore parameters, as in pymodbus. */
 function withBounds(
   type: PymodbusType,
   name: ActionName,
