@@ -17,7 +17,7 @@ export interface Expression {
   readonly bind: Bind;
 }
 
-/** In the worst case the parser recurses once per character. This depth is far below the stack limit. */
+/** The parser recurses up to once per character. This depth is far below the stack limit. */
 const MAX_LENGTH = 2000;
 
 /** The deepest nesting. Each level is a nested call during evaluation. */
