@@ -228,7 +228,7 @@ export interface YamlFile {
   readonly value: unknown;
   /** The places of such tags, and of repeated keys, of which the last counts. */
   readonly oddities: readonly Issue[];
-  /** Says where a path is in the file, in words: `line 12`. */
+  /** Describes where a path is in the file: `line 12`. */
   readonly locationOf: (path: Path) => string;
 }
 
