@@ -209,7 +209,7 @@ function dateOfSources() {
 
 /** @param {{ force: boolean, types: boolean }} wanted */
 async function build({ force, types }) {
-  if (!existsSync('src')) return install(false); // an installed package: dist came with it
+  if (!existsSync('src')) return install(false); // An installed package comes with dist.
   const sources = fingerprint();
   const isBuilt = !force && upToDate(sources);
   const isDeclared = isBuilt && existsSync(DECLARATIONS) && existsSync(MAN_PAGE);

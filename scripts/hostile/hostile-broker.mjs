@@ -111,7 +111,7 @@ export async function withBroker(script, mqtt, { env, ...bench }, use) {
   }
 }
 
-/** Waits for a line of the log. @param {Program} program @param {RegExp} pattern */
+/** Waits for a log message. @param {Program} program @param {RegExp} pattern */
 async function said({ output }, pattern) {
   for (const end = performance.now() + LIMIT_MS; performance.now() < end; await delay(50)) {
     const [found] = output.stderr.match(pattern) ?? [];
@@ -152,7 +152,7 @@ async function flooded(chunks, sentence) {
 
 export function sendWithoutEnd() {
   const chunks = function* () {
-    // 200 MB are announced, on the topic of a value.
+    // Announces 200 MB, on the topic of a value.
     yield Buffer.from([0x30, ...remaining(200_000_000)]);
     for (let sent = 0; sent < 200_000_000; sent += 65_536) yield Buffer.alloc(65_536);
   };

@@ -26,7 +26,7 @@ function request(method, path, { token }, body, type = 'application/json') {
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body ?? ''}`);
 }
 
-/** Many items, with commas between them. @typedef {(item: (i: number) => string) => string} Fill */
+/** Makes many items, separated by commas. @typedef {(item: (i: number) => string) => string} Fill */
 
 /** As many items as fit in a body: far more than are parsed. @type {Fill} */
 function filled(item) {

@@ -24,7 +24,7 @@ const PATIENCE_MS = 3000;
  */
 
 /**
- * A master, a silent and a slow device on one bus with the simulator.
+ * Runs a master, a silent device and a slow one on one bus with the simulator.
  * @param {import('./wire.mjs').Wire} wire
  * @param {number} quantity transactions
  * @param {number} seed

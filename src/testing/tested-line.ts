@@ -10,7 +10,7 @@ const LAST_REPLIES_MS = 100;
 
 const REQUESTS: ReadonlySet<string> = new Set(['request', 'broadcast', 'dropped', 'foreign request']);
 
-/** True for a request from a client, to our devices or to others on the line. */
+/** True for a request from a client, whether to our devices or to others on the line. */
 export function isRequest(event: TrafficEvent): event is FrameEvent {
   return REQUESTS.has(event.kind);
 }

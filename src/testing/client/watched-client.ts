@@ -69,7 +69,6 @@ export class WatchedClient {
   readonly log: ExchangeLog;
   readonly rules: OwnRules;
   readonly outage: Outage;
-  /** How late this machine is. */
   readonly lateness: Lateness;
   /** Determines which values the client has read; undefined without an observer. */
   readonly values: ValueOracle | undefined;

@@ -26,7 +26,7 @@ export function either<Drawn>(...draws: readonly Draw<Drawn>[]): Draw<Drawn> {
   return weighted(draws.map((draw) => [1, draw]));
 }
 
-/** Draws a whole number. */
+/** Draws a whole number from `least` to `most`. */
 export function wholeFrom(least: number, most: number): Draw<number> {
   return (random) => least + random.below(most - least + 1);
 }

@@ -31,7 +31,7 @@ export interface Percentiles {
 /** The minimum number of samples for a median: with fewer, one bad sample can be the median. */
 export const ENOUGH = 10;
 
-/** Summarizes times in ms; undefined for an empty list. */
+/** Summarises times in ms; undefined for an empty list. */
 export function percentiles(samples: readonly number[]): Percentiles | undefined {
   if (samples.length === 0) return undefined;
   const sorted = samples.toSorted((a, b) => a - b);
@@ -115,7 +115,7 @@ const FEWEST_REQUESTS = 2;
  */
 const SLACK_MS = 3000;
 
-/** True when another request should be sent, `elapsed` ms after the first one. */
+/** True if another request should be sent, `elapsed` ms after the first one. */
 export function asksOn(asked: number, answered: number, elapsed: number): boolean {
   if (asked < FEWEST_REQUESTS) return true;
   if (asked >= MOST) return false;
@@ -147,7 +147,7 @@ export interface Measurements {
   readonly seconds: number;
   readonly port: PortFacts | undefined;
   readonly times: SerialTimes | undefined;
-  /** How late waits of t3.5 ended. */
+  /** How late waits of t3.5 ended, in ms. */
   readonly timers: Percentiles | undefined;
   /** Time from the end of a request to the beginning of its reply. */
   readonly turnaround: Percentiles | undefined;

@@ -16,7 +16,7 @@ export interface Likeness {
   readonly too?: readonly string[];
 }
 
-/** Reads were lost to an exception, or nothing else came any more. */
+/** Reads were lost to an exception, or no further replies came. */
 const lostTo = (exception: number) => (found: Found) =>
   found.code === 'reads-lost' || found.code === 'needs-pause'
     ? found.answers.some((did) => did.kind === 'exception' && did.exception === exception)

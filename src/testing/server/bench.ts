@@ -133,7 +133,6 @@ const LIKELY = [0, 1, 100, 1000, 40000, 30000, 4096, 2000, 10];
 /** The server under test, and what is known about it: everything that a check works with. */
 export class Bench {
   readonly asker: Asker;
-  /** How late this machine is. */
   readonly lateness: Lateness;
   readonly order: ServerTestOrder;
   readonly random: Random;

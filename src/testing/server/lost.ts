@@ -14,7 +14,10 @@ export interface LostValue {
 /** Maximum number of values named in a sentence. */
 export const MOST_NAMED = 8;
 
-/** `holding 103 to 110 of unit 1 had 3 4 5 …, and have 0 0 0 …`: a sentence for each table of each unit. */
+/**
+ * Formats lost values, one sentence per table and unit: `holding 103 to 110 of unit 1 had 3 4 5 …, and have 0
+ * 0 0 …`.
+ */
 export function lostTexts(lost: readonly LostValue[]): string[] {
   const groups = new Map<string, LostValue[]>();
   for (const each of lost) {

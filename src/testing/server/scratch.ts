@@ -312,7 +312,7 @@ export class Scratch {
     const differing = () => had.flatMap((value, i) => (has?.[i] === value ? [] : [i]));
     for (const way of WAYS[table]) {
       if (differing().length === 0) return;
-      // Otherwise a server that is gone would cost the time-outs of all values.
+      // Without this, a server that is gone would cost one time-out per value.
       if (!has) break;
       if (!(await way(bench, { unitId, first, had, differing: differing() }))) continue;
       for (const [i, ms] of READ_BACK_MS.entries()) {

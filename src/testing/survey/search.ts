@@ -32,7 +32,7 @@ const ROUND = {
     [1000, 1],
   ],
 } as const;
-/** How far around a find all addresses are probed, and how far one in eight. */
+/** The distance from a find within which every address is probed, and within which every eighth is. */
 const NEAR = 32;
 const RING = { distance: 128, step: 8 };
 /** Devices often have more of the same at these distances from a find. */

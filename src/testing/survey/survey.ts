@@ -222,7 +222,7 @@ export interface ClonedDevice {
   readonly tested?: TestedWays;
 }
 
-/** How a tested device differs from what reading it shows. */
+/** How a tested device differs from what its registers show. */
 export interface TestedWays {
   readonly remarks: readonly string[];
   readonly manners: Readonly<Record<string, unknown>>;

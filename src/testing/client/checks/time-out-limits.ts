@@ -62,7 +62,7 @@ const FURTHER = 0.1;
  */
 const LEAST_ERROR = 0.5;
 /**
- * How much later than measured bytes may arrive, in multiples of the spread: in each direction about as much
+ * How much later bytes may arrive than measured, in multiples of the spread: in each direction about as much
  * as the client's times vary, and somewhat more by chance.
  */
 export const LATE = 2.5;

@@ -265,7 +265,10 @@ function whyNotBetter({ tolerance, spread }: Pace): string {
     : `this client's timing varies by up to ${numberText(most)} ms, either by itself or because this machine is busy`;
 }
 
-/** How far before and after the time-out replies come, as a fraction of it, and what should become of them. */
+/**
+ * How far before and after the time-out the test replies come, as a fraction of it, and the expected result
+ * of each.
+ */
 const MARGIN = 0.1;
 const MARGINS = [
   [-1, 'taken'],

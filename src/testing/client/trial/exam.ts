@@ -154,7 +154,7 @@ export class Exam {
     return this.target.periodMs ?? 0;
   }
 
-  /** True when the client has met a fault of this check. */
+  /** True if the client has met a fault of this check. */
   get hasDisturbed(): boolean {
     return this.#hasMisbehaved || this.lastMet !== undefined;
   }

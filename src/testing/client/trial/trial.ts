@@ -284,7 +284,7 @@ export async function lineTrial(
     text: `${text}${more}`,
     evidence,
     wasAway,
-    // A wait of that length can't be mistaken.
+    // A wait this long can't be mistaken for anything else.
     ...((isAlike || (kind === 'missing' && (neverGivesUp || waitMs > SLOWEST_MS + exam.periodMs))) && {
       weight: DECIDES,
     }),

@@ -406,7 +406,7 @@ function isNumber(text: string): boolean {
   return text !== '' && Number.isFinite(Number(text));
 }
 
-/** True if a fault of the client test could not act on its reply, which carried the mark like a good one. */
+/** True if a fault of the client test could not act on the reply, which therefore carried the mark like a good one. */
 function isUnspoilt({ reply }: Exchange): boolean {
   return reply?.acted.some(({ notAchieved }) => notAchieved !== undefined) === true;
 }

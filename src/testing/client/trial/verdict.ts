@@ -61,7 +61,7 @@ export interface EndedCheck extends Partial<Omit<Judged, 'verdict' | 'summary'>>
   readonly summary: string;
 }
 
-/** The bounds within which trials decide. */
+/** The limits for a decision by trials. */
 export interface Bounds {
   /** Of the trials that show `right` or `wrong`, the fraction that must be right to pass, or wrong to fail. */
   readonly right: number;

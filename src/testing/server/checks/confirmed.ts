@@ -61,9 +61,9 @@ function echoOf(exchange: Exchange, length: number): Judged {
 }
 
 /**
- * Writes, and reads back until the values are right or the time is over in which other servers show a new
+ * Writes, and reads back until the values are right, or for as long as other servers take to show a new
  * value. If something is wrong, tries again with confirmed reads: some servers sometimes return other values,
- * or do so in blocks.
+ * or return them in blocks.
  */
 export async function confirmed(bench: Bench, write: CellWrite): Promise<Judged> {
   let quick = await tried(bench, write, false);

@@ -3,7 +3,7 @@ import { answerText, timeText } from '../words.js';
 
 /* Facts whose phrases several codes share. */
 
-/** What had been sent before a read. */
+/** What was sent before a read. */
 const BEFORE_READ = {
   'half-frame': 'half a frame',
   'others-exchange': 'an exchange with another unit',
@@ -13,7 +13,7 @@ const BEFORE_READ = {
 
 export interface BeforeRead {
   readonly after: keyof typeof BEFORE_READ;
-  /** How many bytes of noise. */
+  /** The number of noise bytes. */
   readonly bytes?: number;
 }
 
