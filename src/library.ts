@@ -62,7 +62,7 @@ export interface RunningSimulator extends SimulatorClient {
   stop(): Promise<void>;
 }
 
-/** The rules of access: requests are injected, so nobody else can send any. */
+/** The rules of access: requests are injected, so no other client can send any. */
 const ANYBODY = { host: '127.0.0.1' };
 
 /**

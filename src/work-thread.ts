@@ -7,9 +7,9 @@ import { piecesOf } from './document/text/pieces.js';
 import { readText } from './document/text/read-file.js';
 
 /*
- * Does one piece of long work beside the lines and the desk: parses a configuration file, or what an
- * extension takes long for. It sends what comes of it in pieces, each on request. In one message, all of it would stop the
- * other thread while that unpacks it.
+ * Does one piece of long work outside the lines and the desk: parses a configuration file, or runs an
+ * extension's long task. The result is sent in pieces, each on request. A single large message would block
+ * the other thread while it is unpacked.
  */
 
 /** Niceness of this thread where nothing waits for its work but one client of the desk, which has 10. */

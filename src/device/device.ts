@@ -186,7 +186,7 @@ export class Device {
   }
 
   /**
-   * Adds manners to those of the device temporarily.
+   * Adds manners to the device temporarily.
    * @returns a function that restores the previous manners, unless others were set in the meantime
    */
   lendManners(manners: Manners): () => void {

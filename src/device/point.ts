@@ -35,7 +35,7 @@ export interface PointDefinition {
   /** The factor from the raw value to the value in its unit. */
   readonly scale: number;
   readonly description?: string;
-  /** The texts for raw values. */
+  /** The labels for raw values. */
   readonly labels?: ReadonlyMap<number, string>;
   readonly bits?: BitNames;
   /** True if the value is kept while the device has no power. */
@@ -168,8 +168,8 @@ export class Point implements Dependent {
   }
 
   /**
-   * Keeps what clients read at `time`, the last moment before a start, for the time after it in which they
-   * still read that. If the value is already stale, this is what they have read since an earlier start.
+   * Keeps what clients read at `time`, the last moment before a start, for as long as they still read that
+   * after the start. If the value is already stale, this is what they have read since an earlier start.
    */
   keepBefore(time: number): void {
     if (this.#before && time < (this.definition.stale ?? 0)) return;

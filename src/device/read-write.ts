@@ -151,8 +151,8 @@ function readWords(access: Access, table: Table, { code, address, quantity }: Re
 }
 
 /**
- * Returns the addresses because of which a request was answered with exception 02. Call this immediately
- * after the answer, which has changed nothing. Undefined if there was another reason, such as a password.
+ * Returns the addresses that caused exception 02. Call this immediately after the answer, which has changed
+ * nothing. Undefined if there was another reason, such as a password.
  */
 export function refusedAddresses(tables: Tables, requestPdu: Uint8Array): RefusedRange | undefined {
   const { table, broadcast: writes = false } = functionOf(requestPdu[0]) ?? {};

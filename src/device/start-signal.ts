@@ -4,7 +4,7 @@ import type { PlacedSignal, Point } from './point.js';
 import type { DeviceClock } from './signals/clock.js';
 import type { Pace, Signal } from './signals/signal.js';
 
-/** The device in which a signal runs. */
+/** The device that a signal runs in. */
 export interface SignalHome {
   readonly device: string;
   readonly clock: DeviceClock;
@@ -14,7 +14,7 @@ export interface SignalHome {
 
 /**
  * Starts a signal.
- * @param place distinguishes the random values of this signal from those of the others in the device
+ * @param place distinguishes the random values of this signal from the other signals' in the device
  */
 export function startSignal(
   home: SignalHome,

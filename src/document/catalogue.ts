@@ -117,8 +117,8 @@ function checkRule(at: At): void {
 }
 
 /**
- * Returns the settings of an entry in the form in which a line has them after it was read: with all durations
- * in ms. Reports settings that no line of this kind has.
+ * Returns the settings of an entry in the form of a line that was read, with all durations in ms. Reports
+ * settings that no line of this kind has.
  */
 function settingsOfEntry(line: LineSource, at: At): LineSource {
   const base = { ...(line.serial ? { serial: { path: 'virtual' } } : {}), units: { 1: 'device' } };

@@ -41,9 +41,9 @@ export interface DeviceExtras {
 
 export interface DeviceDefinition {
   readonly name: string;
-  /** The device of which this one is a copy, with the same tables; absent for other devices. */
+  /** The device that this one copies, with the same tables; absent for other devices. */
   readonly copyOf?: string;
-  /** The entry in the native file as written; absent for a device of a pymodbus file. */
+  /** The entry in the native file as written; absent for a device from a pymodbus file. */
   readonly source?: DeviceSource;
   readonly identity: Identity;
   readonly extras: DeviceExtras;
@@ -128,7 +128,7 @@ export interface SocketLineDefinition extends SocketSettings, ServedLine {
   readonly name: string;
   /** The answer to a request for a missing unit: exception 11, or silence. */
   readonly missingUnit: 'exception' | 'silence';
-  /** The device of which each address of a line with several addresses has its own copy. */
+  /** The device that is copied for each address of a line with several addresses. */
   readonly each?: string;
 }
 

@@ -206,7 +206,7 @@ export function readingNative(directory: string, at: At, api: ApiOverrides): Wor
   return readingConfiguration(at, { devices, api, directory });
 }
 
-/** Loads one server and one device of a pymodbus file. */
+/** Loads one server and one device from a pymodbus file. */
 export function loadPymodbus({ file, ...choice }: PymodbusChoice & { readonly file: string }): LoadResult {
   return build(readConfigFile(file), (at) => pymodbusConfiguration(at, choice));
 }

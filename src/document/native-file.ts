@@ -73,7 +73,7 @@ export function registersOf<Entry>(
   );
 }
 
-/** Adjacent registers of which only the values are known. */
+/** Adjacent registers with known values and nothing else. */
 type ValueList = { readonly address: number; readonly value: number | readonly number[] };
 
 /** Returns lists of adjacent registers of a table. @param values by address, in ascending order */
@@ -102,7 +102,7 @@ export function delayRule(device: string, ms: number, jitter: number): object {
 
 const MOST_IN_COMMENT = 20;
 
-/** Lists texts for a comment in a file. Texts after the twentieth are only counted. */
+/** Lists strings for a comment in a file. Strings after the twentieth are only counted. */
 export function listed(texts: readonly (string | number)[]): string {
   const more = texts.length > MOST_IN_COMMENT ? ` and ${texts.length - MOST_IN_COMMENT} more` : '';
   return texts.slice(0, MOST_IN_COMMENT).join(', ') + more;

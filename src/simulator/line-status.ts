@@ -21,7 +21,7 @@ export interface LineStatus {
   /** How long the line has been open, in seconds. */
   readonly uptime: number | undefined;
   readonly clients: number | undefined;
-  /** The times of a serial line; undefined for a socket. */
+  /** A serial line's times; undefined for a socket. */
   readonly times: SerialTimes | undefined;
   readonly port: PortFacts | undefined;
   readonly errorCounts: ErrorCounts | undefined;

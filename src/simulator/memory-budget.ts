@@ -100,8 +100,8 @@ function valuesOf(entry: Readonly<Record<string, unknown>>): number {
 }
 
 /**
- * Maximum number of names, numbers and operators that a text can contain. They are counted without building a
- * list, because a text may be long.
+ * Maximum number of names, numbers and operators that a string can contain. They are counted without building
+ * a list, because a string may be long.
  */
 function tokensIn(text: string): number {
   let tokens = 0;

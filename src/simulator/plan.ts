@@ -10,9 +10,9 @@ import type { Line, LineOutcome } from './line.js';
 import { type Lines, linesWith } from './lines.js';
 
 /*
- * The only way in which a running simulator gets other devices and lines, whether from a configuration over
- * REST, a reloaded file, or the state of an earlier run. The requested setup is compared with the running
- * one, and the difference becomes a sequence of steps.
+ * The only way a running simulator gets other devices and lines, whether from a configuration over REST, a
+ * reloaded file, or the state of an earlier run. The requested setup is compared with the running one, and
+ * the difference becomes a sequence of steps.
  */
 
 /** The devices and lines of a checked configuration that are to run. */
@@ -67,7 +67,7 @@ export function* comparing({ devices, lines }: Running, wanted: WantedSetup): Wo
     const isAsBefore = isSameData(devices.entryOf(name), source);
     return sourcesNow.get(now.tables) === sources.get(tables) && isAsBefore;
   };
-  // A copy shares the tables of its source: those of the running source if it stays.
+  // A copy shares the tables of its source; if the running source stays, its tables.
   const asCopy = (device: DeviceDefinition) => {
     const source = sources.get(device.tables) ?? device.name;
     const isCopyOfKept = source !== device.name && isSame({ ...device, name: source });

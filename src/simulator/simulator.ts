@@ -53,8 +53,8 @@ export class FaultControl {
   }
 
   /**
-   * Puts these rules in force, in this order, instead of all others except those of tests. Rules that are
-   * already in force keep their counts. A name means the value that has it now.
+   * Puts these rules in force, in this order, instead of all others, except for the rules of tests. Rules
+   * that are already in force keep their counts. A name means the value that has it now.
    * @param configured the rules of the file, which `reset` restores; absent if the file has not changed
    */
   become(wanted: readonly FaultRule[], find: FindValue, configured = this.#configured): void {

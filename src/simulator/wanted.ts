@@ -47,7 +47,7 @@ export function outlineNow(simulator: Simulator): Outline {
   };
 }
 
-/** The result of edits. The texts are for people. */
+/** The result of edits. The strings are for people. */
 export interface Made {
   /** What was changed, such as `line bench`. */
   readonly done: string[];
@@ -106,7 +106,7 @@ export async function edited(
   const clashesOf = (wanted: Outline) => inSlices(findingClashes(simulator, wanted));
   // The running setup may have clashes of its own.
   const known = new Set(await clashesOf(outlineNow(simulator)));
-  /** Applies all edits at once. If they do not fit, tries each half in turn to find out which ones. */
+  /** Applies all edits at once. If they do not fit, tries each half to find out which ones. */
   const made = async (outline: Outline, some: readonly Edit[]): Promise<Outline> => {
     const { devices, lines, rules } = outline;
     const next = { devices: new Map(devices), lines: new Map(lines), rules };

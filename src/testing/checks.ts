@@ -15,7 +15,7 @@ import { timeOuts } from './client/checks/time-out.js';
 import { watched } from './client/checks/watching.js';
 import type { Check } from './client/trial/exam.js';
 
-/** The default checks, in the order in which they are shown. Catalogue entries run only when named. */
+/** The default checks, in the order they are shown. Catalogue entries run only when named. */
 export const CHECKS: readonly Check[] = [
   ...watched,
   oneAtATime,

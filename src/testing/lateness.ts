@@ -8,8 +8,8 @@ const ON_TIME_MS = 8;
 const MOST_KEPT = 10_000;
 
 /**
- * Measures how late this machine is, with its own timer. If it is late, the times of requests and replies are
- * wrong, and a client on the same machine is late too.
+ * Measures how late timers fire on this machine, using a timer of its own. If they fire late, the times of
+ * requests and replies are wrong, and a client on the same machine is late too.
  */
 export class Lateness {
   readonly #clock: Clock;
@@ -48,7 +48,7 @@ export class Lateness {
   }
 }
 
-/** Says how late this machine was, as a sentence. */
+/** Returns a sentence that gives how late timers fired on this machine. */
 export function lateText(ms: number): string {
   return `this machine was ${Math.round(ms)} ms late`;
 }

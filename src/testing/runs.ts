@@ -18,7 +18,7 @@ function progressOn({ lines: known }: Simulator, lines: readonly string[], test:
   return {
     began: (name: string) => report('began', name),
     /**
-     * Reports that a step or a check has ended.
+     * Reports the end of a step or a check.
      * @param number position of the step or check in the run, counted from 1
      */
     ended({ title, verdict, summary }: Pick<Finding, 'title' | 'verdict' | 'summary'>, number: number) {
@@ -59,11 +59,11 @@ export interface KnownRun {
   /** The current activity; undefined after the end. */
   readonly doing: Doing | undefined;
   /**
-   * Stops the run and keeps its report. Does nothing if the run has ended.
+   * Stops the run and keeps its report. Does nothing after the end of the run.
    * @param failure why the current step or check has failed; if absent, it remains undecided
    */
   readonly stop: (failure?: string) => void;
-  /** Resolves when the run has ended, and its lines are free for another one. */
+  /** Resolves when the run is over and its lines are free for another one. */
   readonly ended: Promise<void>;
 }
 
@@ -140,7 +140,7 @@ export class Runs {
     return [...this.#kept.values()].filter((run) => kind === undefined || run.kind === kind);
   }
 
-  /** Stops all runs. Resolves when they have ended: by then, a server test has put its values back. */
+  /** Stops all runs. Resolves when they are over, after a server test has restored its values. */
   async stopAll(): Promise<void> {
     const running = [...this.#kept.values()].filter(({ isOver }) => !isOver);
     for (const { stop } of running) stop();

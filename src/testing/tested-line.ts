@@ -23,7 +23,7 @@ export function pduOf({ plan, report, framing }: ReplyEvent): Uint8Array | undef
 
 const CLOSED: ReadonlySet<LineStateEvent['state']> = new Set(['lost', 'failed', 'not opened', 'stopped']);
 
-/** Says that an event has closed its line, as a sentence; undefined for any other event. */
+/** Returns a sentence for an event that closed its line; undefined for any other event. */
 export function closedText(event: TrafficEvent): string | undefined {
   const isClosed = event.kind === 'line' && CLOSED.has(event.state);
   return isClosed ? `line ${event.line} was closed: ${event.text}` : undefined;

@@ -40,12 +40,12 @@ export type Command =
 
 type AnyCommand = NamedCommand<OptionTable, NamedParse | ExtensionOrder>;
 
-/** The named commands, those of the extensions first. */
+/** The named commands, the extensions' commands first. */
 function commandsWith(extensions: readonly Extension[]): readonly AnyCommand[] {
   return [...extensions.filter((each) => 'parse' in each), ...NAMED];
 }
 
-/** The options of all commands, except those of commands that parse their arguments themselves. */
+/** The options of all commands that do not parse their arguments themselves. */
 export function optionsOf(extensions: readonly Extension[]): OptionTable {
   return {
     help: { ...flag('explain the command'), short: 'h' },

@@ -11,8 +11,8 @@ export interface ExtensionOrder {
 }
 
 /**
- * What an extension adds to the command line. Its code is loaded only when it is used. What an extension does
- * on the desk thread is an `ExtensionPart` (`remote/api/extension.ts`).
+ * The part of an extension on the command line. Its code is loaded only when it is used. Its part on the desk
+ * thread is an `ExtensionPart` (`remote/api/extension.ts`).
  */
 export type Extension = Described & {
   /** The section of the command list that its command is in. */
@@ -21,9 +21,9 @@ export type Extension = Described & {
   readonly work?: () => Promise<Generator<unknown, unknown, never>>;
 } & (NamedCommand<OptionTable, ExtensionOrder> | Foreign);
 
-/** A command line that another program defines, with options that are in no table. */
+/** A command line defined by another program; its options are not in our tables. */
 interface Foreign {
-  /** @param args the arguments after the name. @returns the order, or a sentence that says what is wrong */
+  /** @param args the arguments after the name. @returns the order, or an error message */
   understand(args: readonly string[], env: NodeJS.ProcessEnv): Result<ExtensionOrder>;
 }
 

@@ -105,7 +105,7 @@ export function isRenamed(name: string): boolean {
   return RENAMED.has(name);
 }
 
-/** The message for an unknown command, with the one that was probably meant. */
+/** The message for an unknown command, with the command that was probably meant. */
 export function unknownCommand(name: string, extensions: readonly Extension[]): string {
   const now = RENAMED.get(name);
   if (now !== undefined) return `${name} is now called ${now} ${seeHelp(now)}`;
@@ -135,7 +135,7 @@ function optionRows(options: OptionTable): Row[] {
   });
 }
 
-/** A heading, if there is one, followed by rows of terms and texts. */
+/** A heading, if there is one, followed by rows of terms and descriptions. */
 function table(title: string, rows: readonly Row[], width: number): string[] {
   if (rows.length === 0) return [];
   const lines = rows.flatMap(([term, text]) => {

@@ -244,7 +244,7 @@ export class FaultsClient {
     this.#call = call;
   }
 
-  /** Lists all rules in the order in which they act. */
+  /** Lists all rules in the order they act. */
   async list(): Promise<readonly RuleView[]> {
     return ((await this.#call('GET', '/faults')) as { faults: RuleView[] }).faults;
   }
@@ -405,10 +405,10 @@ export interface SimulatorClient {
   misbehave(id: string, target: { readonly device: string } | { readonly line: string }): Promise<Armed>;
   behave(id: string): Promise<Armed>;
   /**
-   * Replaces devices, lines and fault rules with those of a configuration, all or nothing. Anything unchanged
-   * keeps running. This client's `lines` and `line` still have the lines from when it was created.
+   * Replaces devices, lines and fault rules with a configuration's, all or nothing. Anything unchanged keeps
+   * running. This client's `lines` and `line` still have the lines from when it was created.
    * @param how with `preview`, nothing is changed
-   * @returns the changes, in the order in which they were made
+   * @returns the changes, in the order they were made
    */
   apply(configuration: object, how?: { readonly preview?: boolean }): Promise<ConfigurationChange['steps']>;
   /**

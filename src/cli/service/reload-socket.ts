@@ -13,7 +13,7 @@ import { makeDirectory } from '../../document/make-directory.js';
  * the previous content of the file.
  */
 
-/** The result of a reload, in texts for people. */
+/** The result of a reload, as strings for people. */
 export interface ReloadAnswer {
   /** The mistakes in the file. If there are any, nothing was changed. */
   readonly mistakes?: readonly string[];
@@ -127,7 +127,7 @@ function serve(client: Socket, answer: (request: ReloadRequest) => Promise<Reloa
 
 /**
  * Sends a request to the program that listens on this socket.
- * @returns its answer, or a sentence that says why there is none
+ * @returns its answer, or a message saying why there is none
  */
 export function askForReload(path: string, request: ReloadRequest = 'reload'): Promise<Result<ReloadAnswer>> {
   return new Promise((resolve) => {

@@ -58,7 +58,7 @@ function passedDescriptor({ LISTEN_PID, LISTEN_FDNAMES = '' }: NodeJS.ProcessEnv
   return at >= 0 && Number(LISTEN_PID) === process.pid ? FIRST_PASSED + at : undefined;
 }
 
-/** @returns a descriptor, or a sentence that says why there is none */
+/** @returns a descriptor, or a message saying why there is none */
 async function connectTo(path: string): Promise<Result<number>> {
   const loaded = await loadLibc();
   if (!loaded.ok) return failure(loaded.error);

@@ -63,7 +63,7 @@ export async function onOwnSimulator<Value>(
  * Reads an order about a line's client like a REST request would, plus what only a local simulator can have:
  * the client's program, and any kind of observer.
  * @param read reads the order; returns undefined after reporting mistakes
- * @returns the order, or a sentence that says what is wrong with the options
+ * @returns the order, or an error message about the options
  */
 export function orderHere<Order extends { readonly line: Line }>(
   body: object,

@@ -7,7 +7,7 @@ export interface ThreadTimes {
 }
 
 /**
- * The times of a thread of this process. Undefined if the system does not provide them: only Linux does.
+ * Returns how long a thread of this process has run, and waited to run; undefined except on Linux.
  * @param thread its ID, as in /proc/thread-self
  */
 export function threadTimes(thread: number | undefined): ThreadTimes | undefined {
@@ -26,8 +26,8 @@ export function threadTimes(thread: number | undefined): ThreadTimes | undefined
 const MOST_RUN_MS = 10_000;
 const MOST_RUN_STARTING_MS = 60_000;
 /**
- * The longest silence in ms, not counting the time in which the thread waited for a processor. This ends a
- * desk that sleeps for ever, and any stuck desk on a system that does not provide thread times.
+ * The longest silence in ms, not counting the time that the thread waited for a processor. This ends a desk
+ * that sleeps for ever, and any stuck desk on a system that does not provide thread times.
  */
 const MOST_SILENT_MS = 60_000;
 /** A desk that is not stuck counts as slow after this silence, in ms. */

@@ -200,7 +200,7 @@ export class DeskSupervisor {
   }
 }
 
-/** Resolves when a desk has loaded its modules or has ended. */
+/** Resolves when a desk has loaded its modules or stopped. */
 function loaded(worker: DeskThread['worker']): Promise<void> {
   return new Promise((resolve) => {
     worker.once('message', () => resolve());

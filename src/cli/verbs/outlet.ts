@@ -109,7 +109,7 @@ export class Outlet {
     this.#took(taken);
   };
 
-  /** The text that has waited longest. Short texts are joined. */
+  /** The string that has waited longest. Short strings are joined. */
   #next(): Buffer {
     let bytes = 0;
     let count = 0;
@@ -153,7 +153,7 @@ export class Outlet {
     this.#goOn();
   }
 
-  /** @returns the number of texts that end within these bytes */
+  /** @returns the number of strings that end within these bytes */
   #drop(bytes: number): number {
     this.#bytes -= bytes;
     let ended = 0;

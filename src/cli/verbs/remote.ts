@@ -23,7 +23,7 @@ type LineBody = z.infer<typeof LINES>;
 /** Maximum time to wait for an answer, in ms. */
 const ANSWER_LIMIT_MS = 10_000;
 
-/** The REST interface of another simulator. A failure is a sentence that says why there is no answer. */
+/** The REST interface of another simulator. A failure is a message saying why there is no answer. */
 export class Remote {
   readonly #url: string;
   readonly #send: Send;
@@ -58,7 +58,7 @@ export class Remote {
     return this.ask('GET', '/api/v1/lines', undefined, LINES);
   }
 
-  /** The addresses of the open lines, or a sentence that says why they are unknown. */
+  /** The addresses of the open lines, or a message saying why they are unknown. */
   async endpoints(): Promise<Result<LineEndpoints>> {
     const answer = await this.lines();
     if (!answer.ok) return failure(answer.error);

@@ -20,7 +20,7 @@ const SECRET = /token|passw|secret/i;
 /** A user and password in a URL. They may contain a slash or an `@`. */
 const USER = /\/\/(\S+)@/g;
 const LEFT_OUT = '(left out)';
-/** Shorter secrets, in characters, are not searched for within other texts. */
+/** Shorter secrets, in characters, are not searched for within other strings. */
 const SHORTEST = 4;
 
 /**
@@ -108,7 +108,7 @@ function blockOf(mapping: Readonly<Record<string, unknown>>, depth: number): Blo
   );
 }
 
-/** The secret texts below a key, including users and passwords in URLs. */
+/** The secret strings below a key, including users and passwords in URLs. */
 function secretsIn(key: string, value: unknown): string[] {
   if (typeof value === 'object' && value !== null)
     return Object.entries(value).flatMap(([name, each]) =>
@@ -133,8 +133,8 @@ function masked(value: unknown, secrets: ReadonlySet<string>): unknown {
 }
 
 /**
- * Removes secrets from a text. A short secret is removed only if it is the whole text, because any text may
- * contain it by chance.
+ * Removes secrets from a string. A short secret is removed only if it is the whole string, because any string
+ * may contain it by chance.
  */
 function hidden(text: string, secrets: ReadonlySet<string>): string {
   if (secrets.has(text) && text.length > 0) return LEFT_OUT;

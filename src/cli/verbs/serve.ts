@@ -203,7 +203,7 @@ async function misbehave(context: CommandContext, id: string | undefined): Promi
   return undefined;
 }
 
-/** The directory of `--state` or of the service, in which the program may write. */
+/** The writable directory given by `--state` or by the service. */
 function stateDirectory({ directory, ofService }: StateOptions): string | undefined {
   const given = directory ?? ofService;
   return given && resolve(given);

@@ -11,8 +11,8 @@ export function printable(text: string): string {
 }
 
 /**
- * Makes text safe for one line of a terminal, without line breaks and tabs. Names and texts may contain what
- * a client has sent.
+ * Makes text safe for one line of a terminal, without line breaks and tabs. Names and other strings may
+ * contain bytes that a client sent.
  */
 export function printableLine(text: string): string {
   return printable(text).replace(/[\n\t]/g, '?');

@@ -6,7 +6,7 @@ export const DAY_MS = 86_400_000;
 /** Matches a duration. A run of digits matches in only one way, so that a long text does not cause backtracking. */
 export const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
 
-/** Returns the milliseconds of `250ms`, `20s`, `5m` or `1.5h`; NaN for other texts. */
+/** Converts `250ms`, `20s`, `5m` or `1.5h` to ms; NaN for any other string. */
 export function milliseconds(text: string): number {
   const [, digits, unit = ''] = DURATION.exec(text) ?? [];
   // Rounding to a millionth of a millisecond removes the error of the multiplication: 1.1s is 1100.
@@ -17,7 +17,7 @@ export function milliseconds(text: string): number {
 const ISO_TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3}(\d*))?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
 
 /**
- * Returns a moment, written as a time or as a duration before now, in ms since 1970; NaN for other texts.
+ * Converts a time, or a duration before now, to ms since 1970; NaN for any other string.
  * @param now if absent, only times are accepted
  */
 export function momentOf(text: string, now = Number.NaN): number {

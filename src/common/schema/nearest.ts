@@ -70,8 +70,8 @@ const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map(
 );
 
 /**
- * Returns the known name that `name` most likely stands for: a synonym, a name of which at most a third of
- * the letters differ, or a known name that begins with it.
+ * Returns the known name that `name` most likely stands for: a synonym, a name with at most a third of its
+ * letters different, or a known name that begins with it.
  */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   if (name.length > LONGEST_COMPARED) return undefined;

@@ -129,10 +129,7 @@ export function hasControls(name: string): boolean {
   return /\p{Cc}/u.test(name);
 }
 
-/**
- * Arguments for `refine` of a schema for names. This refinement precedes the one that specifies the allowed
- * characters.
- */
+/** Arguments for `refine` of a schema for names. This refinement precedes the refinement for the allowed characters. */
 export const WITHOUT_CONTROLS = [
   (name: string) => !hasControls(name),
   { error: NO_CONTROLS, abort: true },

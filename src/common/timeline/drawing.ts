@@ -31,7 +31,7 @@ export interface Box {
   readonly width: number;
 }
 
-/** A text in a drawing. `y` is its middle. An `inside` text is on a piece, in front of the piece's colour. */
+/** A label in a drawing. `y` is its middle. An `inside` label is on a piece, in front of the piece's colour. */
 export interface Text {
   readonly kind: 'tick' | 'inside' | 'beside' | 'pause';
   readonly x: number;
@@ -64,7 +64,7 @@ interface View {
   readonly xOf: (us: number) => number;
   readonly width: number;
   readonly characterUs: number | undefined;
-  /** Returns the width of a text, in pixels. */
+  /** Returns the width of a label, in pixels. */
   readonly widthOf: (text: string) => number;
   readonly ticks: readonly { readonly us: number; readonly text: string }[];
 }
@@ -160,8 +160,8 @@ export function labelsOf(boxes: readonly Box[], width: number, widthOf: View['wi
 }
 
 /**
- * Returns the pauses between the pieces in which a station sends, with their lengths in ms and characters. A
- * pause that is shorter than the gap between the pieces is the silence after frames that are not shown.
+ * Returns the pauses between the pieces with sent bytes, with their lengths in ms and characters. A pause
+ * that is shorter than the gap between the pieces is the silence after frames that are not shown.
  */
 export function pausesOf(pieces: readonly Piece[], view: Omit<View, 'ticks'>): Pause[] {
   const { xOf, characterUs, widthOf } = view;

@@ -89,7 +89,7 @@ const RECEIVED: Readonly<Record<string, Look>> = {
   duplicate: 'damaged',
 };
 
-/** Returns the pieces of an event. Their times are on the clock of `monotonicUs`. */
+/** Returns the pieces of an event. Their times are in the time base of `monotonicUs`. */
 export function piecesOf(event: StripEvent, wire: Wire): Piece[] {
   const { seq: id, kind, text, monotonicUs: endUs, startedUs = endUs, bytes, pauseUs, name = kind } = event;
   if (kind === 'reply') return replyPieces(event, wire);
@@ -175,7 +175,7 @@ function stepPieces(step: StripStep, { base, which, wire, event }: Around): Omit
   ];
 }
 
-/** Returns the number of bytes in a text. @param bytes in hexadecimal, separated by spaces */
+/** Returns the number of bytes in a string. @param bytes in hexadecimal, separated by spaces */
 export function countOf(bytes: string): number {
   return (bytes.length + 1) / 3;
 }

@@ -43,7 +43,7 @@ export function rulerOfDay(zeroUs: number): Ruler {
   };
 }
 
-/** The minimum distance between two ticks on a screen, in pixels, so that there is room for their texts. */
+/** The minimum distance between two ticks on a screen, in pixels, so that there is room for their labels. */
 export const TICK = 110;
 
 /** Round times on a clock from 10 s up, in s; days beyond. */

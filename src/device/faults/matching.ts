@@ -188,8 +188,8 @@ export class RuleMatcher<Entry extends OfRule> {
 }
 
 /**
- * Returns a key that is equal for requests with equal ranges. Only function 23 has two ranges, and only its
- * requests need a text as the key.
+ * Returns a key that is equal for requests with equal ranges. Only requests with function 23 have two ranges
+ * and need a string as the key.
  */
 function rangesKey({ ranges }: RequestFacts): number | string {
   const [first, second] = ranges;

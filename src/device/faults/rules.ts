@@ -84,7 +84,7 @@ export interface RuleSource {
 /** More rules than this are treated as a mistake. A request that was not seen before is checked against all of them. */
 export const MAX_RULES = 256;
 
-/** The fault rules in force, in the order in which they act. */
+/** The fault rules in force, in the order they act. */
 export class FaultRules {
   /** How many times a rule was armed, switched or removed. */
   changes = 0;
@@ -93,7 +93,7 @@ export class FaultRules {
   readonly #entries = new Map<string, RuleEntry>();
   readonly #source: RuleSource;
   readonly #states = new DeviceStates();
-  /** The rules that were in force, in the order in which they ended. */
+  /** The rules that were in force, in the order they ended. */
   readonly #past: PastRule[] = [];
   #pastSize = 0;
   /** How many positions were assigned to rules. */
@@ -114,7 +114,7 @@ export class FaultRules {
     return this.#pastFrom;
   }
 
-  /** Returns the rules at a moment of the source's `uptime`, in the order in which they acted. */
+  /** Returns the rules at a moment of the source's `uptime`, in the order they acted. */
   listAt(moment: number): Pick<RuleStatus, 'rule' | 'seed'>[] {
     const present = Array.from(this.#entries.values(), (entry) => ({
       ...entry,

@@ -1,4 +1,4 @@
-/** A cell in which a change can be undone. */
+/** A cell whose change can be undone. */
 interface Exchanged {
   /** Puts a word into a cell without any notification. @returns the previous word */
   exchange(address: number, word: number): number;

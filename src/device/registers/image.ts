@@ -256,7 +256,7 @@ export class RegisterImage implements ActiveCells {
     };
   }
 
-  /** Defines undefined cells. From now on they behave as if they had been configured. */
+  /** Defines undefined cells. From then on they behave as if they had been configured. */
   define(cells: readonly number[], type: 'uint16' | 'bit', writable: boolean): void {
     const before = this.#layout;
     const isAsConfigured = this.#words === before.words && this.#meta === before.meta;

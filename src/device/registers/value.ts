@@ -246,7 +246,10 @@ export function expectedNumber(input: unknown): string {
   return hasComma ? 'a number with a decimal point' : 'a number';
 }
 
-/** The texts for NaN and the infinities, as in YAML and REST. Real meters send these values, so they can be set. */
+/**
+ * The strings for NaN and the infinities, the same as in YAML and REST. Real meters send these values, so
+ * they can be set.
+ */
 const SPECIAL: ReadonlyMap<string, number> = new Map([
   ['nan', Number.NaN],
   ['.nan', Number.NaN],
@@ -281,8 +284,8 @@ export function setBits(names: BitNames, raw: Value): string {
 }
 
 /**
- * Returns `before` with its named bits set or cleared, according to a text in the format of `setBits`. Bits
- * without a name stay as they are. Undefined if the text has an unknown name.
+ * Returns `before` with its named bits set or cleared, according to a string in the format of `setBits`. Bits
+ * without a name stay as they are. Undefined if the string has an unknown name.
  */
 export function withBits(names: BitNames, text: string, before: Value): bigint | undefined {
   const wanted = text.split(',').map((name) => name.trim());

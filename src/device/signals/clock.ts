@@ -25,8 +25,8 @@ export class DeviceClock {
   readonly #now: () => number;
   #settings: ClockSettings;
   /**
-   * A known pair of device time and real time, both in ms. If the real time is in the future, the clock
-   * stands at the device time until then; if it is infinite, the clock stands until it is restarted.
+   * A known pair of device time and real time, both in ms. If the real time is in the future, the clock stops
+   * at the device time until then; if it is infinite, the clock stops until it is restarted.
    */
   #known: { readonly time: number; readonly real: number };
 
@@ -55,7 +55,7 @@ export class DeviceClock {
 
   /**
    * Returns the real time at which the clock shows `time`, with the present settings; the present time if the
-   * clock stands still.
+   * clock is stopped.
    */
   realAt(time: number): number {
     if (this.#isStill || this.#isWaiting) return this.#now();
@@ -84,7 +84,7 @@ export class DeviceClock {
     return this.#settings.paused || this.#settings.speed === 0;
   }
 
-  /** True while the clock stands until a later moment. */
+  /** True while the clock is stopped until a later moment. */
   get #isWaiting(): boolean {
     return this.#known.real > this.#now();
   }
@@ -103,7 +103,7 @@ export class DeviceClock {
     this.#goOnFrom(this.time + ms);
   }
 
-  /** Restarts at 0 with the same settings. If `real` is later than now, the clock stands at 0 until then. */
+  /** Restarts at 0 with the same settings. If `real` is later than now, the clock stays at 0 until then. */
   restart(real = this.#now()): void {
     this.#change({ time: 0, real });
   }
@@ -114,7 +114,7 @@ export class DeviceClock {
   }
 
   #goOnFrom(time: number, settings?: ClockSettings): void {
-    // A clock that stands still until a later moment continues to do so.
+    // A clock that is stopped until a later moment stays stopped.
     this.#change({ time: within(time), real: Math.max(this.#now(), this.#known.real) }, settings);
   }
 

@@ -188,8 +188,8 @@ export interface Track {
   /** The time from the first row to the end of the last row, in ms. The last row lasts as long as the previous one. */
   readonly length: number;
   /**
-   * Returns rows around `time` (0 to `length`), the first of which is not after `time`, or why the rows can't
-   * be read.
+   * Returns rows around `time` (0 to `length`), beginning with one that is not after `time`, or why the rows
+   * can't be read.
    */
   rowsAt(time: number): Result<TrackRows>;
 }

@@ -203,7 +203,7 @@ export interface Network {
 export interface DependentPoint {
   readonly device: string;
   readonly point: Pick<PointDefinition, 'address' | 'name' | 'type' | 'signal'> & {
-    /** `queues` stands for a FIFO queue that a signal feeds. */
+    /** `queues`: a FIFO queue that a signal feeds. */
     readonly table: TableName | 'queues';
   };
 }
@@ -309,7 +309,7 @@ export function* findingProblems(
   }
   if (problems.length > 0) return problems;
   const needs = new Map<string, string[]>();
-  // Values found here are searched in turn: a chain may lead through values that already existed.
+  // Values found here are searched as well: a chain may lead through values that already existed.
   for (const [key, { device, point }] of keyed) {
     needs.set(
       key,

@@ -23,7 +23,7 @@ import { mannersSchema } from './manners-schema.js';
 import { besideReal, realSchema } from './real.js';
 import { sunspecForm } from './sunspec.js';
 
-/** The schemas of a device, except those of the entries of its tables. */
+/** The schemas of a device, without its table entries. */
 
 const POSITIVE = '[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d\\d|655[0-2]\\d|6553[0-5]';
 
@@ -144,7 +144,7 @@ const aboutExtras = {
   like: ABOUT_LIKE,
 };
 
-/** A reference to a device of a pymodbus file. */
+/** A reference to a device in a pymodbus file. */
 export const pymodbusReferenceSchema = section(
   {
     ...extras,

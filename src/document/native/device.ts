@@ -20,7 +20,7 @@ import { readExtras, readFeeds, readIdentity } from './extras.js';
 import { type PlacedEntry, pointsOf, readValue } from './points.js';
 import { readReal } from './real.js';
 
-/** One table, and those of its values that have a name or a signal. */
+/** One table, and its values that have a name or a signal. */
 interface NativeTable {
   readonly layout: RegisterLayout;
   readonly points: readonly PointDefinition[];
@@ -230,7 +230,7 @@ function readsOf(type: ValueType, { action }: RegisterEntry, at: At): Action['re
 
 const WITH_BOUNDS = ACTION_NAMES.filter((name) => ACTIONS[name].hasBounds);
 
-/** Finds the device of a pymodbus file that a native file refers to. `error` says why it is not available. */
+/** Finds the pymodbus device that a native file refers to. `error` says why it is not available. */
 export type PymodbusDevices = (file: string, device: string | undefined) => PymodbusResult;
 
 type PymodbusResult = { readonly warnings: readonly string[] } & (

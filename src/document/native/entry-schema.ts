@@ -114,7 +114,7 @@ const REGISTER_TYPES = CELL_TYPES.filter(
   (type): type is RegisterType => type !== 'invalid' && type !== 'next' && type !== 'bit',
 );
 
-/** An entry of holding or input registers. `quantity` counts values, `length` the registers of a string. */
+/** An entry of holding or input registers. `quantity` counts values, `length` the registers that a string occupies. */
 export const registerEntrySchema = section(
   {
     ...entryShape(() => valueForm),

@@ -82,8 +82,8 @@ export function readIdentity(at: At, written: z.output<typeof identitySchema> | 
 }
 
 /**
- * Reads an object of the identification: a text, or `{bytes: "01 02 ff"}`, because private objects may be
- * binary (Application Protocol V1.1b3, 6.21). @returns one character per byte
+ * Reads an identification object: a string, or `{bytes: "01 02 ff"}`, because private objects may be binary
+ * (Application Protocol V1.1b3, 6.21). @returns one character per byte
  */
 function readObject(at: At): string | undefined {
   if (!isMapping(at.value)) return at.check(identityText);

@@ -241,7 +241,7 @@ function withValues(device: unknown, values: At, unit: number): object | undefin
   return left.size > 0 ? undefined : { ...(device as object), registers: Object.fromEntries(tables) };
 }
 
-/** Returns a value with `{unit}` in its texts replaced by the unit identifier. */
+/** Returns a value with `{unit}` in its strings replaced by the unit identifier. */
 function inUnit(value: unknown, unit: number): unknown {
   if (Array.isArray(value)) return value.map((each) => inUnit(each, unit));
   return typeof value === 'string' ? value.replaceAll('{unit}', String(unit)) : value;

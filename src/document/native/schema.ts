@@ -13,8 +13,8 @@ import { LISTENS, linesForm, startSchema } from './line-schema.js';
 import { mqttSchema } from './mqtt.js';
 
 /**
- * The schemas of the native file, except those of devices, registers and lines. Which parts go together, and
- * which values a type can hold, is checked where the part is built.
+ * The schemas of the native file, without devices, registers and lines. Which parts go together, and which
+ * values a type can hold, is checked where the part is built.
  */
 
 /** If the value is not a list, the usual message would quote it, and it may be a token. */

@@ -30,7 +30,7 @@ export class DeviceNames {
   /**
    * Names the copy of device `name` for a unit. The copy has its own registers and is the same on every line
    * that requests it. If a device already has that name, it is used instead.
-   * @param values the values of the copy that differ from those of the device
+   * @param values the values of the copy that differ from the device's
    */
   copy(name: string, unit: number, values: At): string {
     const copy = `${name}-${unit}`;
@@ -61,7 +61,7 @@ export class DeviceNames {
 interface ValuedCopy {
   readonly source: string;
   readonly unit: number;
-  /** Values by name; `{unit}` in a text stands for the unit identifier. */
+  /** Values by name; `{unit}` in a string is replaced with the unit identifier. */
   readonly values: At;
 }
 
@@ -191,8 +191,8 @@ export function nameAt(device: string, host: string): string {
 }
 
 /**
- * Reads `each` of a line: the name of the device of which each address has its own copy. Undefined if there
- * is none, and after reporting mistakes.
+ * Reads `each` of a line: the name of the device that is copied for each address. Undefined if there is none,
+ * or after reporting mistakes.
  */
 export function readEach(
   at: At,
@@ -254,8 +254,8 @@ export function copiesMadeBy(line: LineDefinition): ReadonlyMap<string, string> 
 }
 
 /**
- * Returns the names of all devices that a line needs: those of its units and its entry, and the copies at
- * each address.
+ * Returns the names of all devices that a line needs: the devices of its units and its entry, and the copies
+ * at each address.
  */
 export function devicesOf(line: LineDefinition): string[] {
   return [...line.units.values(), ...copiesAt(line), ...devicesNamedIn(line.source)];

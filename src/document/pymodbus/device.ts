@@ -261,7 +261,7 @@ export function hasBitfields(at: At): boolean {
   return BITFIELDS.some((type) => at.key(type).value !== undefined || values.key(type).value !== undefined);
 }
 
-/** Reads the registers of a device of a pymodbus file; undefined after reporting its mistakes. */
+/** Reads the registers of a pymodbus device; undefined after reporting its mistakes. */
 export function pymodbusDevice(at: At): DeviceRegisters | undefined {
   if (hasBitfields(at)) {
     return at.wrong(

@@ -25,7 +25,7 @@ import {
   withoutIgnored,
 } from './schema.js';
 
-/** A server of a pymodbus file: a line, and the identity of the device on it. */
+/** A server from a pymodbus file: a line, and the identity of the device on it. */
 interface PymodbusServer {
   readonly line: LineDefinition;
   readonly identity: Identity;
@@ -146,7 +146,7 @@ export interface PymodbusChoice extends ApiOverrides {
 const PYMODBUS_API = { host: '127.0.0.1', port: 8081 };
 
 /**
- * Builds the configuration for one server and one device of a pymodbus file; undefined if mistakes were
+ * Builds the configuration for one server and one device from a pymodbus file; undefined if mistakes were
  * reported. Mistakes in servers and devices that were not chosen don't count. Never throws.
  */
 export function pymodbusConfiguration(at: At, choice: PymodbusChoice): Configuration | undefined {
@@ -180,16 +180,14 @@ function nameOthers(name: string, devices: Entries, at: At): void {
   );
 }
 
-/**
- * Builds the registers of one device of a pymodbus file; undefined after reporting why that is impossible.
- */
+/** Builds the registers of one device from a pymodbus file; undefined after reporting why that is impossible. */
 export function pymodbusDeviceNamed(at: At, name: string | undefined): DeviceRegisters | undefined {
   const entries = at.key('device_list').entries('devices by name');
   const device = choose(DEVICES, entries, name, 'device', at);
   return device && pymodbusDevice(device.content);
 }
 
-/** Checks every server and every device of a pymodbus file. */
+/** Checks every server and every device in a pymodbus file. */
 export function checkPymodbus(at: At): void {
   const file = readSections(at);
   for (const [name, content] of file?.servers ?? []) pymodbusServer(name, '', content);
@@ -199,7 +197,7 @@ export function checkPymodbus(at: At): void {
   for (const content of devices) if (content === first || !hasBitfields(content)) pymodbusDevice(content);
 }
 
-/** Reports whether data is that of a pymodbus file, by its top-level keys. */
+/** Reports whether data is from a pymodbus file, judging by its top-level keys. */
 export function isPymodbus(at: At): boolean {
   return at.key('server_list').value !== undefined || at.key('device_list').value !== undefined;
 }

@@ -11,7 +11,7 @@ type Mistake = Document.Parsed['errors'][number] | Document.Parsed['warnings'][n
 const MISSING_BRACKET = /^Flow (?:map|sequence) .*end with a [}\]]$/;
 
 /**
- * Returns the problems in a text: one for each position, because further errors at the same position only
+ * Returns the problems in a string: one for each position, because further errors at the same position only
  * follow from the first.
  */
 function syntaxProblems(text: string, mistakes: readonly Mistake[], lines: LineCounter): Problem[] {
@@ -227,7 +227,7 @@ function failed(message: string): ParsedText {
 const BESIDES = 3;
 
 /**
- * Returns the tokens of a text, or why the text is refused: it has too many or is nested too deeply. The
+ * Returns the tokens of a string, or why the string is refused: it has too many or is nested too deeply. The
  * composer is recursive: without this check, deep nesting would leave so little stack that compiling a
  * regular expression might crash the whole process.
  */
@@ -247,7 +247,7 @@ function tokensOf(text: string, lines: LineCounter): Result<CST.Token[]> {
   return success(tokens);
 }
 
-/** Composes the first document of a text. A second one is reported as a mistake in the first. */
+/** Composes the first document of a string. A second one is reported as a mistake in the first. */
 function compose(tokens: readonly CST.Token[], length: number): Document.Parsed {
   // The reader checks that keys are unique, because the library would compare every key with every other.
   const composer = new Composer({ prettyErrors: false, uniqueKeys: false, intAsBigInt: true });

@@ -1,6 +1,6 @@
 import { isMapping } from '../../common/schema/parts.js';
 
-/** The approximate number of names, numbers and texts in one piece. */
+/** The approximate number of names, numbers and strings in one piece. */
 const PIECE = 400;
 
 /** A part of a value, as plain data: the value at `path`, or further items of a list there. */
@@ -32,7 +32,7 @@ function sizeOf(value: unknown, most: number): number {
   return size;
 }
 
-/** Reassembles pieces, in the order in which they were created. */
+/** Reassembles pieces, in the order they were created. */
 export class Assembly {
   readonly #whole: { value: unknown } = { value: undefined };
 

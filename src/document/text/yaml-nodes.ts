@@ -23,8 +23,8 @@ import {
 const MOST_VALUES = 2_000_000;
 
 /**
- * The texts of a file may have this many characters for each allowed value: one long text with many aliases
- * is as large as many values.
+ * The strings of a file may have this many characters per allowed value: one long string with many aliases is
+ * as large as many values.
  */
 const CHARACTERS_OF_A_VALUE = 64;
 

@@ -124,8 +124,8 @@ function extcapFolder(folders: string): string | undefined {
 }
 
 /*
- * The texts of the extcap protocol, with which Wireshark asks a program for interfaces, their link types and
- * their options (Wireshark Developer's Guide, 8.2). Each line is a sentence: a word, then values in braces.
+ * The output of the extcap protocol: Wireshark asks a program for interfaces, their link types and their
+ * options (Wireshark Developer's Guide, 8.2). Each line is a sentence: a word, then values in braces.
  */
 
 /** A line in the form that describes it to Wireshark. */
@@ -176,7 +176,7 @@ function configText(url: string): string {
   ].join('\n');
 }
 
-/** A text without braces, which would end a value. */
+/** A string without braces, which would end a value. */
 function plain(text: string): string {
   return text.replaceAll(/[{}]/g, '_');
 }

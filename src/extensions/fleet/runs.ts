@@ -40,7 +40,7 @@ interface BenchReport {
 }
 
 /**
- * Reads scenarios from files, in the form in which they are sent to benches.
+ * Reads scenarios from files, in the form that is sent to benches.
  * @returns them, or what is wrong, as lines for a terminal
  */
 export function readScenarios(files: readonly string[], settings: readonly string[]): Result<Work[]> {

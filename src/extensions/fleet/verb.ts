@@ -161,7 +161,7 @@ function tableOf(benches: readonly FleetBench[]): string {
 type PushedConfiguration = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a configuration file in the form in which it is sent.
+ * Reads a configuration file in the form that is sent.
  * @returns it, or what is wrong, as lines for a terminal
  */
 function readPushed(file: string): Result<PushedConfiguration> {

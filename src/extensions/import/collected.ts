@@ -10,7 +10,7 @@ import { ADDRESS_SPACE, MAX_REGISTERS_READ } from '../../modbus/protocol/limits.
 
 /** The command-line options for a file that is imported. */
 export interface ImportExtras {
-  /** The texts of ESPHome packages, by file name. */
+  /** The contents of ESPHome packages, by file name. */
   readonly packages?: readonly (readonly [file: string, text: string])[];
   /** Values of substitutions by name; they take precedence over those in the files. */
   readonly substitutions?: ReadonlyMap<string, string>;
@@ -275,7 +275,7 @@ export function sectionsOf(value: unknown): Section[] {
   return items.map(sectionOf).filter((item) => item !== undefined);
 }
 
-/** A text or a number as text; undefined for anything else. */
+/** A string or a number as a string; undefined for anything else. */
 export function wordOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'bigint' ? String(value) : undefined;

@@ -78,13 +78,13 @@ const ORDERS: ReadonlyMap<string, { readonly wordOrder: Order; readonly byteOrde
   ),
 );
 
-/** The word and byte order that a text names; undefined if the text is unknown. */
+/** The word and byte order that a string names; undefined if the string is unknown. */
 export function orderOf(text: string): { readonly wordOrder: Order; readonly byteOrder: Order } | undefined {
   return ORDERS.get(plain(text));
 }
 
 /**
- * The type that a text names.
+ * The type that a string names.
  * @param words the number of registers that the file gives for the value, if any
  * @returns undefined if the type is unknown
  */

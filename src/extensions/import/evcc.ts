@@ -6,9 +6,9 @@ import { Collector, type Imported, numberOf } from './collected.js';
 import { NUMBER_TYPES } from './data-types.js';
 
 /**
- * Templates of evcc (https://docs.evcc.io): YAML in which the part below `render: |` is a Go template. The
- * outcome of its conditions is unknown, so all branches are read, line by line: each `source: modbus` with
- * its `register:` is a value.
+ * Templates of evcc (https://docs.evcc.io): YAML with a Go template below `render: |`. The outcome of its
+ * conditions is unknown, so all branches are read, line by line: each `source: modbus` with its `register:`
+ * is a value.
  */
 
 const TABLES: ReadonlyMap<string, { readonly table: TableName; readonly write: boolean }> = new Map(
@@ -147,8 +147,8 @@ function addRegister(
 type DecodedType = { readonly type: ValueType; readonly length?: number; readonly wordOrder?: 'little' };
 
 /**
- * The type that a word such as `int32snan` stands for: `s` means that the words are swapped, `nan` that a
- * value may be missing.
+ * The type that a word such as `int32snan` means: `s` means that the words are swapped, `nan` that a value
+ * may be missing.
  */
 function typeOf(decode: string, length: number | undefined): DecodedType | undefined {
   // The branches of a condition within the word differ only in word order: the first one is used.

@@ -96,7 +96,7 @@ class HubReader {
     }
   }
 
-  /** Reads a number or a text, and the copies that follow it. */
+  /** Reads a number or a string, and the copies that follow it. */
   #numbers(
     entity: Section,
     path: Path,

@@ -19,7 +19,7 @@ import { importWirenBoard } from './wiren-board.js';
 /** A kind of file that can be imported, and its name in `--from`. */
 interface FileKind {
   readonly name: string;
-  /** True if a text looks like a file of this kind. */
+  /** True if a string looks like a file of this kind. */
   fits(text: string, file: string): boolean;
   /** Reads the file. @param device the name for a device that has no name in the file */
   read(text: string, device: string, extras?: ImportExtras): Result<Imported>;

@@ -69,7 +69,7 @@ export function importModbuspal(text: string): Result<Imported> {
   return collector.end('a ModbusPal project');
 }
 
-/** Finds the line numbers of positions in a text. Each position must be after the previous one. */
+/** Finds the line numbers of positions in a string. Each position must be after the previous one. */
 class LineCounter {
   readonly #text: string;
   #place = 0;

@@ -37,7 +37,7 @@ function entriesOf({ values }: ImportedDevice): Entries {
   return { tables: new Map(tables), notes };
 }
 
-/** Returns values that do not overlap: whole registers first, then registers of which the file only names parts. */
+/** Returns values that do not overlap: whole registers first, then registers that the file only names parts of. */
 function withParts(values: readonly ImportedValue[], notes: Note[]): ImportedValue[] {
   const owners = new Map<number, ImportedValue>();
   /** Values that another entry in the file writes. */

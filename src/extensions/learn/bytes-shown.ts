@@ -21,7 +21,7 @@ export const MOST_CHARACTERS = 8000;
 /** Maximum number of bytes in a frame: an ASCII message has 513 characters. */
 export const MOST_BYTES = 520;
 
-/** The notations, in the order in which they are tried. Text that only looks like a notation yields no bytes. */
+/** The notations, in the order they are tried. Text that only looks like a notation yields no bytes. */
 const NOTATIONS: readonly {
   readonly pattern: RegExp;
   readonly direction?: 'out' | 'in';
@@ -63,7 +63,7 @@ const NOTATIONS: readonly {
   },
 ];
 
-/** The meanings of escape letters in a text; any other character stands for itself. */
+/** The meanings of escape letters in a string; any other character stands for itself. */
 const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, e: 27 };
 
 /** Dates and times of day, which look like bytes. Four or more bytes separated by colons are not a time. */

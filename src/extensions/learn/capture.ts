@@ -372,8 +372,8 @@ function checkedFrames({ streams, first }: Connection): { from: string; frames: 
 const MODBUS_PORTS = [502, 802];
 
 /**
- * Decides which endpoint is the server: the one that accepted the connection, has a Modbus port, or sends
- * fewer valid requests; failing that, the one with the lower port.
+ * Decides which endpoint is the server: the endpoint that accepted the connection, has a Modbus port, or
+ * sends fewer valid requests; failing that, the endpoint with the lower port.
  */
 function serverOf(
   { first: { from, to, fromPort, toPort }, client }: Connection,

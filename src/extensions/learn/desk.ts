@@ -78,8 +78,8 @@ const TOO_LARGE =
   'there is not enough memory for this much traffic: request one line, or a shorter time with since';
 
 /**
- * The native file of the devices in a capture, in pieces made as fast as they are read; or a sentence that
- * says why there is none.
+ * The native file of the devices in a capture, in pieces made as fast as they are read; or a message saying
+ * why there is none.
  */
 async function learnedOf(
   capture: AsyncIterable<Uint8Array>,

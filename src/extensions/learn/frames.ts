@@ -136,8 +136,8 @@ export function isBegun(bytes: Uint8Array, framing: Framing): boolean {
 }
 
 /**
- * What a PDU can be, judging by its function, length and quantities. Some, such as those of function 6, can
- * be either.
+ * What a PDU can be, judging by its function, length and quantities. Some PDUs, such as a PDU with function
+ * 6, can be either.
  */
 export type Form = 'request' | 'reply' | 'either' | 'neither';
 

@@ -52,7 +52,7 @@ function apart(all: readonly RequestCondition[]): Map<RequestCondition, RequestC
 }
 
 /**
- * The faults that turn the plain reply into the one that was seen.
+ * The faults that turn the plain reply into the observed reply.
  * @param reply the only frame that came; undefined for other bytes
  * @param isPlain true if the registers alone give its PDU
  */

@@ -130,12 +130,12 @@ function directed(found: readonly RawFrame[]): LoggedBytes[] {
   });
 }
 
-/** True for a text with words for both directions, such as `Response for read request`. */
+/** True for a string with words for both directions, such as `Response for read request`. */
 function namesBoth(text: string): boolean {
   return lastOf(text, WORDS.out) >= 0 && lastOf(text, WORDS.in) >= 0;
 }
 
-/** The direction of the last sign in a text. */
+/** The direction of the last sign in a string. */
 function directionIn(text: string, signs: { readonly out: RegExp; readonly in: RegExp }): LoggedDirection {
   const [out, back] = [lastOf(text, signs.out), lastOf(text, signs.in)];
   return out === back ? undefined : out > back ? 'out' : 'in';

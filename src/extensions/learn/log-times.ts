@@ -1,6 +1,6 @@
 import { DAY_MS } from '../../common/schema/milliseconds.js';
 
-/** A line that stands for others that were left out. */
+/** A line that marks where others were left out. */
 const LEFT_OUT = /^[\s[(<]*(?:\.{3,}|…+|snip(?:ped)?)[\s\])>]*$/i;
 
 /** The shortest gap, in ms: no client waits that long for a reply. */

@@ -199,7 +199,7 @@ function delayOf({ times }: LearnedDevice, device: string): object[] {
   return [delayRule(device, ms, jitter)];
 }
 
-/** Maximum number of requests in a scenario, each of which is a step. */
+/** Maximum number of requests, and so of steps, in a scenario. */
 const MOST_LEARNT_STEPS = 1000;
 /** Maximum number of values listed in a step. */
 const MOST_VALUES = 256;

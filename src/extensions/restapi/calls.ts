@@ -257,7 +257,7 @@ class ResponseSimulation {
 
   /**
    * The settings in force, with the remaining number of responses in `clearAfter`; undefined if the
-   * simulation is off or used up.
+   * simulation is off or none remain.
    */
   async active(): Promise<Simulation | undefined> {
     const started = this.#started;
@@ -287,8 +287,8 @@ class ResponseSimulation {
 }
 
 /**
- * The settings as faults, in the order in which they act. A rule needs at least one fault, so a delay of 0 is
- * used if there is no other.
+ * The settings as faults, in the order they act. A rule needs at least one fault, so a delay of 0 is used if
+ * there is no other.
  */
 function faultsOf({ type, errorCode, junkLength, delay, splitDelay, changeRate }: Simulation): object[] {
   const faults: object[] = [];

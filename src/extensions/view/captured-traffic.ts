@@ -42,7 +42,7 @@ interface HeardRequest {
   readonly request: AduContent;
 }
 
-/** The frames in a capture, in the form in which a line in monitor mode reports them. */
+/** The frames in a capture, in the form that a line in monitor mode uses. */
 export function capturedTraffic(file: Uint8Array): Result<ShownTraffic> {
   const read = readCapture(file);
   if (!read.ok) return read;

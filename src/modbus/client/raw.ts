@@ -45,7 +45,7 @@ export interface RawWait {
 
 /**
  * Maximum bytes kept per exchange, or between two exchanges: more than eight replies of the largest size. A
- * server that sends more never stops.
+ * server that sends more is assumed never to stop.
  */
 const MOST_HEARD = 4096;
 /**
@@ -92,7 +92,7 @@ export class RawConnection implements WireListener {
 
   /**
    * Opens the port or the connection unless it is open.
-   * @returns one sentence that says why it can't be opened; undefined on success
+   * @returns a message saying why it can't be opened; undefined on success
    */
   async open(timeout: number): Promise<string | undefined> {
     if (this.#isOpen) return undefined;

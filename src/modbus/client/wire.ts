@@ -22,7 +22,7 @@ export type ClientTarget =
 export interface Wire {
   /**
    * Opens the port or the connection unless it is open.
-   * @returns one sentence that says why it can't be opened; undefined on success
+   * @returns a message saying why it can't be opened; undefined on success
    */
   open(timeout: number): Promise<string | undefined>;
   /** Sends bytes. @returns why the bytes are lost, if that is known immediately */

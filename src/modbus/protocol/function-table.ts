@@ -200,7 +200,7 @@ const ROWS: Readonly<Record<FunctionName, WrittenRow>> = {
     table: 'holding',
     broadcast: true,
   },
-  // The address is that of the queue's pointer. A response has at most 31 values of the queue.
+  // The address of the queue's pointer. A response has at most 31 values of the queue.
   readFifoQueue: {
     request: layout([word('FIFO pointer address', 'address')]),
     response: layout([word('byte count', 'byte count'), word('FIFO count', 'head')], 'words'),

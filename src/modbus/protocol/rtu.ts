@@ -41,7 +41,7 @@ export function decodeRtu(adu: Uint8Array): { readonly unitId: number; readonly 
  */
 export type PredictedLength = number | 'more' | 'unknown';
 
-/** How many bytes an ADU has besides its PDU, and how many of those precede it. */
+/** Number of bytes around the PDU in an ADU, and how many of them precede it. */
 const AROUND_PDU = 3;
 const BEFORE_PDU = 1;
 

@@ -12,7 +12,7 @@ export interface Clock {
    */
   callAt(at: number, callback: () => void): () => void;
   /**
-   * Calls back a little later than `ms` from now, when everything that had arrived by then has been read.
+   * Calls back a little later than `ms` from now, after everything that had arrived at that time was read.
    * That holds even if the process was stalled: after a stall, timers fire before received bytes are read.
    * Returns a function that cancels it.
    */

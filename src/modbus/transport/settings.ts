@@ -53,7 +53,7 @@ export interface RtsSwitching {
   readonly delayAfterSend: number;
 }
 
-/** The times of a line. Absent values are derived from the baud rate and the adapter. */
+/** A line's times. Absent values are derived from the baud rate and the adapter. */
 interface TimingSettings {
   readonly t35?: number;
   /** The wait before a reply: t3.5, t3.5 plus this many ms, or none. */

@@ -19,7 +19,7 @@ export interface ApiContext {
    * reply then finds its request there.
    */
   readonly caughtUp: () => Promise<void>;
-  /** The current time on the clock of the events, in ms. */
+  /** The current time in the time base of the events, in ms. */
   readonly now: () => number;
   readonly log: FastifyBaseLogger;
   /** Starts the long work of an extension in a separate thread; absent if this thread does it. */

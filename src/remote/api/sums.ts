@@ -8,14 +8,17 @@ const RINGS = [
   { seconds: 60, most: 1440 },
 ] as const;
 
-/** Maximum number of rows in all rings, of 56 bytes each. Beyond it, the ring with the most rows drops its oldest. */
+/**
+ * Maximum total number of rows in all rings; a row takes 56 bytes. Beyond it, the ring with the most rows
+ * drops its oldest.
+ */
 const MOST_ROWS = 200_000;
 /** Maximum number of rows in an unfinished period, as a fraction of these. */
 const MOST_OPEN = 0.1;
 
 /** The sums for one line, unit and function in a period. */
 export interface KeptSums extends SumRow {
-  /** The start, in s on the clock of the events. */
+  /** The start, in s in the time base of the events. */
   readonly from: number;
   /** The length, in s. */
   readonly seconds: number;
@@ -103,7 +106,7 @@ export class Sums {
   #reading: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param mostRows maximum number of rows in all rings */
+  /** @param mostRows maximum total number of rows in all rings */
   constructor(rpc: Pick<Rpc, 'list'>, mostRows = MOST_ROWS) {
     this.#rpc = rpc;
     this.#mostRows = mostRows;
@@ -118,7 +121,7 @@ export class Sums {
     clearInterval(this.#timer);
   }
 
-  /** The last second that was read, on the clock of the events; -1 before the first. */
+  /** The last second that was read, in the time base of the events; -1 before the first. */
   get last(): number {
     return this.#after;
   }

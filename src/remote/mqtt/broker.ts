@@ -7,7 +7,7 @@ import type { MqttStatus } from '../../simulator/commands/schemas/mqtt.js';
 import { Outbox, type Publication } from './outbox.js';
 import { PacketWatch } from './packet-watch.js';
 
-/** Certificate, key and CA certificates as PEM texts. */
+/** Certificate, key and CA certificates as PEM strings. */
 export interface BrokerCredentials {
   readonly ca?: string;
   readonly cert?: string;

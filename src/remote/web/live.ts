@@ -92,7 +92,7 @@ let served: TrafficFollower | undefined;
 /** Aborts the current connection; the next one is then opened at once. */
 let current = new AbortController();
 const pending: StreamedView[] = [];
-/** The earliest time of the next batch, on the clock of `performance.now()`. */
+/** The earliest time of the next batch, in the time base of `performance.now()`. */
 let nextBatchAt = Number.NEGATIVE_INFINITY;
 /** True from the arrival of traffic to the next batch. */
 let isDue = false;

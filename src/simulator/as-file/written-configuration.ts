@@ -219,7 +219,7 @@ function mannersLeftOut({ device }: WrittenDevice, lines: readonly LineDefinitio
   );
 }
 
-/** The comments on what a native file can't express about the device of a pymodbus file. */
+/** Yields the comments on what a native file can't express about a device from a pymodbus file. */
 function* differences({ tables }: DeviceDefinition, device: Device): Generator<string> {
   const windows = Object.values(tables);
   yield 'From a pymodbus file. Clients use the same addresses as for a native device.';

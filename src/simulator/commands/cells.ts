@@ -14,7 +14,7 @@ import type { CELL_COMMANDS } from './schemas/device.js';
 
 /**
  * A range of one list of registers, both ends included. Without a device, the first device of the first line
- * is used. A device of a pymodbus file has no tables, but one list for all of them.
+ * is used. A device from a pymodbus file has one list of registers instead of separate tables.
  */
 export type CellRange = DeclaredInput<(typeof CELL_COMMANDS)['cells.read']>;
 

@@ -48,9 +48,9 @@ export async function checkConfiguration(
 }
 
 /**
- * Replaces the running devices, lines and fault rules with those of a configuration, all or nothing: if a
- * line can't be opened, nothing changes. Anything unchanged is not interrupted and keeps its registers.
- * Memory, paths, ports and hosts have the same limits as additions through REST.
+ * Replaces the running devices, lines and fault rules with a configuration's, all or nothing: if a line can't
+ * be opened, nothing changes. Anything unchanged is not interrupted and keeps its registers. Memory, paths,
+ * ports and hosts have the same limits as additions through REST.
  */
 function applyConfiguration(
   context: CommandContext,

@@ -3,9 +3,9 @@ import { section } from '../../common/schema/parts.js';
 import { done, type Outcome } from './refusal.js';
 
 /**
- * A command or query: everything about it except its code. REST, MQTT and the clients of both are made from
- * it, so the side of the desk loads it. The function that carries it out is in a file that only the side of
- * the lines loads.
+ * A command or query: everything about it except its code. REST, MQTT and the clients of both are built from
+ * it, so the side of the desk loads it. Only the side of the lines loads the file with the function that
+ * executes it.
  */
 export type Declared = DeclaredCommand & (DeclaredRoute | { readonly rest?: undefined });
 
@@ -33,7 +33,7 @@ interface DeclaredCommand {
 export interface DeclaredRoute {
   readonly rest: RoutePath;
   readonly description: string;
-  /** The schemas of the input, if those of REST differ from the command's. */
+  /** The schemas of the input, if REST's differ from the command's. */
   readonly schema?: SentSchemas;
   /** Maximum number of names and values in the REST body, if more than in other bodies. */
   readonly maxParts?: number;

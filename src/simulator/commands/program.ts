@@ -57,7 +57,7 @@ export interface MappedLine {
   readonly host?: string;
   readonly port?: number;
   readonly units: ReadonlyMap<number | '*', string>;
-  /** The device of which each address of the line has its own copy. */
+  /** The device that is copied for each address of the line. */
   readonly each?: string;
 }
 

@@ -249,7 +249,7 @@ export function withValues(view: TrafficView, device: string, known: TableValues
   return text === view.text ? named : { ...named, text };
 }
 
-/** A text that ends with the words of registers, and these words. */
+/** A string that ends with the words of registers, and these words. */
 interface Said {
   readonly text: string;
   readonly address?: number | undefined;
@@ -257,7 +257,7 @@ interface Said {
   readonly values?: readonly number[] | undefined;
 }
 
-/** Replaces the words in a text with values: `… 100–104: voltage 230.1 V, 16560, 103–104 float32 50.02`. */
+/** Replaces the words in a string with values: `… 100–104: voltage 230.1 V, 16560, 103–104 float32 50.02`. */
 export function textWithValues(
   { address = 0, quantity = 0, values = [], text }: Said,
   known: TableValues,

@@ -38,7 +38,10 @@ const MAX_WORDS = 512;
 
 type OfValue = DeclaredInput<(typeof VALUE_COMMANDS)['value.get']>;
 
-/** Lists the values of a device: all of them, those of a table, those in a range of addresses, or the given names. */
+/**
+ * Lists the values of a device: all of them, or only those in a table, in a range of addresses, or with given
+ * names.
+ */
 export function listValues(
   { simulator }: CommandContext,
   { device: name, table, from, to, names }: DeclaredInput<(typeof VALUE_COMMANDS)['value.list']>,

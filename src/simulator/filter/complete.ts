@@ -2,7 +2,7 @@ import { FIELD_NAMES, FIELDS } from './fields.js';
 import type { FieldName } from './filter.js';
 import { type FilterPart, parseFilter, unfinishedIn } from './parse.js';
 
-/** What can be written at a position in a text. */
+/** What can be written at a position in a string. */
 export interface Offer {
   /** What replaces the text between `from` and the position. */
   readonly text: string;
@@ -16,7 +16,7 @@ export type SeenValues = Readonly<Partial<Record<FieldName, readonly string[]>>>
 
 const MOST_OFFERS = 12;
 
-/** What can be written at the end of a text: fields, or values of the field being written. */
+/** What can be written at the end of a string: fields, or values of the field being written. */
 export function offersFor(text: string, seen: SeenValues): readonly Offer[] {
   const { from, field } = unfinishedIn(text);
   const written = text.slice(from).replace(/^"/, '').toLowerCase();
@@ -62,7 +62,7 @@ function partText(field: FieldName, values: readonly string[]): string {
   return `${field}=${values.map(quoted).join()}`;
 }
 
-/** The only part of a text that tests a field; undefined if there are none or several. */
+/** The only part of a string that tests a field; undefined if there are none or several. */
 export function partOf(text: string, field: FieldName): FilterPart | undefined {
   const parsed = parseFilter(text, { now: 0 });
   const parts = parsed.ok ? parsed.value.parts.filter((part) => part.field === field) : [];
@@ -70,7 +70,7 @@ export function partOf(text: string, field: FieldName): FilterPart | undefined {
 }
 
 /**
- * Replaces the values of a field in a text; the other conditions stay.
+ * Replaces the values of a field in a string; the other conditions stay.
  * @param values empty to remove the field; undefined to test only that it is there
  */
 export function withPart(text: string, field: FieldName, values: readonly string[] | undefined): string {

@@ -25,7 +25,7 @@ export interface Field {
 const MOMENT = 'a time such as 2026-03-01T12:00:00Z, or how long ago, such as 30s or 5m';
 const ranged = (what: string, max: number) => `${what} from 0 to ${max}, or a range such as 1-9`;
 
-/** All fields, in the order in which they are offered. Values are separated by commas; one of them must match. */
+/** All fields, in the order they are offered. Values are separated by commas; one of them must match. */
 export const FIELDS: Readonly<Record<FieldName, Field>> = {
   line: { takes: 'texts', about: 'the line', expected: 'the name of a line' },
   unit: {
@@ -144,7 +144,7 @@ export function fieldNamed(word: string): FieldName | undefined {
 export interface FilterContext {
   /** The current time, in ms since 1970; without it, a time can't be given as an age. */
   readonly now?: number;
-  /** Says that a field can't have a value, for example because there is no such line; undefined if it can. */
+  /** Returns why a field can't have a value, for example because there is no such line; undefined if it can. */
   readonly refuse?: (field: FieldName, text: string) => string | undefined;
 }
 

@@ -61,7 +61,7 @@ export interface Written {
   readonly values?: readonly number[] | undefined;
 }
 
-/** Marks a reply that is not an exception, in place of an exception code. A device may send 0 as a code. */
+/** Marks a reply that is not an exception, instead of an exception code. A device may send 0 as a code. */
 export const GOOD = -1;
 
 export type Test = { readonly field: FieldName } & WantedValues;

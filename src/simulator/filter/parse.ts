@@ -8,7 +8,7 @@ export const MOST_CHARACTERS = 1000;
 /** Maximum nesting of parentheses and `not`. */
 const MOST_DEPTH = 16;
 
-/** What is wrong with a text, and where. `at` counts characters from 0. */
+/** What is wrong with a string, and where. `at` counts characters from 0. */
 export interface Mistake {
   readonly at: number;
   /** A sentence with what was expected there. */
@@ -52,7 +52,7 @@ export interface Unfinished {
   readonly field: FieldName | undefined;
 }
 
-/** Finds the piece that is being written at the end of a text. */
+/** Finds the piece that is being written at the end of a string. */
 export function unfinishedIn(text: string): Unfinished {
   const reader = new FilterReader(text, {});
   reader.read();
@@ -77,7 +77,7 @@ class Wrong extends Error {
   }
 }
 
-/** Reads a text once, from left to right. */
+/** Reads a string once, from left to right. */
 class FilterReader {
   unfinished: Unfinished = { from: 0, field: undefined };
   readonly #text: string;

@@ -97,7 +97,7 @@ export const clockStateSchema = z.strictObject({
 
 export type ClockState = z.output<typeof clockStateSchema>;
 
-/** Writes numbers that JSON can't represent as texts that readers of values accept. */
+/** Writes numbers that JSON can't represent as strings, which readers of values accept. */
 function replacer(_: string, value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'number') return value;
@@ -122,8 +122,8 @@ const fingerprints = new WeakMap<DeviceDefinition, string>();
 const digests = new WeakMap<RegisterLayout, string>();
 
 /**
- * A short text that changes when the file's definition of the device changes: its entry, or the registers of
- * a pymodbus file. A state belongs to the definition with the same fingerprint.
+ * A short text that changes when the file's definition of the device changes: its entry, or the registers
+ * from a pymodbus file. A state belongs to the definition with the same fingerprint.
  */
 export function deviceFingerprint(definition: DeviceDefinition): string {
   const known = fingerprints.get(definition);

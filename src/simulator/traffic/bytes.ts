@@ -1,17 +1,17 @@
 /**
- * Maximum number of characters in a text. Longer text is cut: it would not be read, and its length must fit
- * in the length field.
+ * Maximum number of characters in a string. Longer strings are cut: they would not be read, and the length
+ * must fit in the length field.
  */
 const MAX_TEXT = 1024;
-/** The flag, in the length of a text, for two bytes per character. */
+/** The flag, in the length of a string, for two bytes per character. */
 const WIDE = 0x8000;
 
-/** Maximum number of bytes that `Writer.text` needs for a text. */
+/** Maximum number of bytes that `Writer.text` needs for a string. */
 export function sizeOfText(text: string): number {
   return 2 + 2 * Math.min(text.length, MAX_TEXT);
 }
 
-/** Writes numbers, texts and bytes to memory, one after another. The caller makes sure that there is room. */
+/** Writes numbers, strings and bytes to memory, one after another. The caller makes sure that there is room. */
 export class Writer {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;

@@ -3,7 +3,7 @@ import type { EventKind, NewEvent } from './event.js';
 
 /**
  * The meaning of each counter of a line. All counts start when the line is created. docs/rest.md and the help
- * texts of the metrics use these sentences.
+ * strings of the metrics use these sentences.
  */
 export const COUNTERS = {
   requests: 'Requests to our units, including broadcasts.',

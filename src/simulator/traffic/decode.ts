@@ -197,8 +197,8 @@ export function decodeEvent(event: TrafficEvent, read: ReadEvent): Decoded {
 }
 
 /**
- * The request PDU that an event is about: its own, or the one that it answers. Undefined for events without
- * one, and for a response whose request was not received.
+ * The request PDU that an event is about: its own, or the request that it answers. Undefined for events
+ * without one, and for a response whose request was not received.
  */
 export function requestPduOf(event: TrafficEvent, read: ReadEvent): Uint8Array | undefined {
   switch (event.kind) {
@@ -325,8 +325,8 @@ function noticeText({ kind, count }: NoticeEvent): string {
 const ASCII_END = 2;
 
 /**
- * Says why bytes are not a valid frame: `CRC error: 1a2b, expected 3c4d`, with the bytes in wire order; `LRC
- * error: F8, expected FA` on ASCII lines; `not Modbus TCP: protocol identifier 1, expected 0`.
+ * Returns why bytes are not a valid frame: `CRC error: 1a2b, expected 3c4d`, with the bytes in wire order;
+ * `LRC error: F8, expected FA` on ASCII lines; `not Modbus TCP: protocol identifier 1, expected 0`.
  */
 export function damageText(bytes: Uint8Array, framing: Framing): string {
   const content = bytes.length <= framing.maxLength ? framing.fields(bytes) : undefined;

@@ -64,7 +64,7 @@ const LAST_WITH_UNIT = KIND_CODES.reply;
 const AT_ONCE = 1;
 const OVER_TIME = 0;
 
-/** Maximum number of bytes in a record other than its bytes, texts and steps. */
+/** Maximum number of bytes in a record other than its bytes, strings and steps. */
 const FIXED_SIZE = 128;
 
 /** Maximum size of the record of `event`, in bytes. */

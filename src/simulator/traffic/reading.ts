@@ -34,8 +34,8 @@ export function* newestFirst<Kind extends EventKind>(
 }
 
 /**
- * The events that pass a filter, newest first, read like those of `newestFirst`. Yields undefined from time
- * to time if none passes, so that the caller can pause in a long search.
+ * The events that pass a filter, newest first, read like the events of `newestFirst`. Yields undefined from
+ * time to time if none passes, so that the caller can pause in a long search.
  */
 export function* wantedNewestFirst(
   stream: KeptEvents,
@@ -49,7 +49,7 @@ export function* wantedNewestFirst(
   }
 }
 
-/** All events that pass a filter, oldest first, read like those of `newestFirst`. */
+/** All events that pass a filter, oldest first, read like the events of `newestFirst`. */
 export function wantedOldestFirst(
   stream: KeptEvents,
   filter: TrafficFilter,

@@ -29,7 +29,7 @@ export function readFraming(r: Reader): Framing {
   return delimiter === framing.delimiter ? framing : (framing.withDelimiter?.(delimiter) ?? framing);
 }
 
-/** Maximum number of bytes for the texts of `writeClient`. */
+/** Maximum number of bytes for the strings of `writeClient`. */
 export function sizeOfClient({ client = '', host = '' }: ClientOf): number {
   return sizeOfText(client) + sizeOfText(host);
 }
@@ -58,10 +58,9 @@ export function itemAt<Item>(items: readonly Item[], code: number): Item {
  * The outcome of a request as bytes: the plan of its reply, with each step next to its report, and the faults
  * that acted.
  *
- * Nearly every reply comes from a well-behaved device, is sent at once, and has its record directly after
- * that of its request. Such a record contains only the bytes of the reply, and the rest is read from the
- * preceding record: 55 bytes instead of 161. That is less memory to write, and this memory is not in any
- * cache.
+ * Nearly every reply comes from a well-behaved device, is sent at once, and has its record directly after its
+ * request's. Such a record contains only the bytes of the reply, and the rest is read from the preceding
+ * record: 55 bytes instead of 161. That is less memory to write, and this memory is not in any cache.
  */
 
 /** An event without the fields that the stream adds. */
@@ -74,7 +73,7 @@ const NOT_PLAIN = 0;
 /** The code for a reply that has none of the `REFUSALS`. */
 const NOT_REFUSED = 0xff;
 
-/** Maximum number of bytes in a reply, other than those of fixed size. */
+/** Maximum number of bytes in a reply's record, not counting the part of fixed size. */
 export function sizeOfReply(event: New<ReplyEvent>): number {
   const { requestAdu, plan, report, acted } = event;
   let size = sizeOfClient(event) + requestAdu.length + sizeOfPlan(plan, report);

@@ -8,7 +8,7 @@ import type { EndedCheck, Evidence } from './trial/verdict.js';
 import type { ClientOrder, WatchedClient } from './watched-client.js';
 
 interface KnownByNow extends Pick<Report, 'findings'> {
-  /** What became of the client, as sentences: it crashed, is gone, or was away. */
+  /** Sentences about the client's fate: it crashed, is gone, or was away. */
   readonly fates: readonly string[];
   /** True if the client exited or stopped sending a poll, and no check is to blame. */
   readonly isGone: boolean;

@@ -38,13 +38,13 @@ interface Running {
   readonly startedAt: number;
 }
 
-/** A check that has ended. */
+/** A finished check. */
 interface Outcome {
   readonly running: Running;
   readonly ended: EndedCheck;
 }
 
-/** A check that has ended except for the next poll, which the next check may disturb. */
+/** A check that is finished except for the next poll, which the next check may disturb. */
 interface Owed extends Outcome {
   readonly isInTime: Promise<boolean>;
 }
@@ -62,7 +62,7 @@ export class ClientTest {
   readonly order: ClientTestOrder;
   readonly #client: WatchedClient;
   readonly #findings: Finding[] = [];
-  /** What became of the client, as sentences: it crashed, or is gone. */
+  /** Sentences about the client's fate: it crashed, or is gone. */
   readonly #fates: string[] = [];
   /** The checks after which the client may have been restarted, and how that was seen; parts of a sentence. */
   readonly #away: string[] = [];
@@ -296,7 +296,7 @@ export class ClientTest {
     return undefined;
   }
 
-  /** True for a check that has ended except for the client's next poll. */
+  /** True for a check that is finished except for the client's next poll. */
   #owes([outcome]: readonly Outcome[]): boolean {
     const { afterwards } = outcome?.ended ?? {};
     if (!outcome || !afterwards) return false;
@@ -514,7 +514,7 @@ function metLast<Item>(items: readonly Item[], runningOf: (item: Item) => Runnin
   return items.filter((item) => runningOf(item).exam.hasDisturbed).sort((a, b) => seq(b) - seq(a));
 }
 
-/** Says for all checks in one sentence that the client may have been restarted; empty if it never looked that way. */
+/** Returns one sentence for all checks, that the client may have been restarted; [] if there was no sign of it. */
 function awayText([first, ...others]: readonly string[]): string[] {
   if (first === undefined) return [];
   const checks = others.length === 1 ? 'one more check' : `${others.length} more checks`;

@@ -26,7 +26,7 @@ export interface Observer {
 
 /** Longest wait for an observer, in ms. */
 const READ_LIMIT_MS = 2_000;
-/** Maximum length of a text that shows a value, in bytes. */
+/** Maximum length of a string that shows a value, in bytes. */
 const LONGEST_ANSWER = 256 * 1024;
 
 /** Trims an answer; an empty answer shows nothing. */
@@ -42,7 +42,7 @@ const REGISTER_PACE_MS = 50;
 const LOCATION = /^(.+)\.(\w+)\.(\d{1,5})$/;
 
 /**
- * Creates an observer that reads a register or coil to which the client writes what it has read.
+ * Creates an observer for a register or coil that the client copies its readings to.
  * @param name `meter.setpoint`, or `meter.holding.100` for a value without a name
  * @returns the observer, or what is wrong with the name, as a sentence
  */

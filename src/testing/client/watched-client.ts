@@ -36,11 +36,11 @@ export interface ClientOrder {
 /** Callbacks for a follower of a run. */
 export interface Audience {
   /**
-   * Called when a check has ended, or when more is known about a failure.
+   * Called when a check ends, or when more is known about a failure.
    * @param number counts the findings from 1
    */
   readonly found?: (finding: Finding, number: number) => void;
-  /** Called with a sentence that says what the run is waiting for, or how far it has got. */
+  /** Called with a sentence about what the run is waiting for, or how far it is. */
   readonly note?: (text: string) => void;
 }
 
@@ -209,7 +209,7 @@ export class WatchedClient {
     this.#end(end);
   }
 
-  /** Ends the run on request. @param text a sentence that says so */
+  /** Ends the run on request. @param text the sentence that reports this */
   stop(text: string): void {
     this.#isStopped ||= !this.isOver;
     this.end({ by: 'stop', text });
@@ -298,7 +298,7 @@ export class WatchedClient {
 /** Maximum number of fault rules named in a sentence. */
 const MOST_NAMED = 4;
 
-/** Says which fault rules are suspended during a run on the line, as a sentence. */
+/** Returns a sentence naming the fault rules that are suspended during a run on the line. */
 function suspendedText(names: readonly string[]): string {
   const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
   const rules = names.length === 1 ? 'the fault rule' : 'the fault rules';

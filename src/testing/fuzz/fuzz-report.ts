@@ -311,7 +311,7 @@ function triedText({ moves, plays }: KnownByNow, isOver: boolean): string {
   return isOver ? `the client returned to its usual polls after each of ${tried}` : `${tried} so far`;
 }
 
-/** Says what the client did, and after what. */
+/** Returns what the client did, and after which moves. */
 function conclusionOf(seen: SeenFailure): string {
   const { failure, schedule, met, plays, without } = seen;
   const [first = ''] = failure.text.split('\n');

@@ -50,7 +50,10 @@ const INTERVALS = 2;
 
 const DEAF: ClientFailure = { kind: 'value', text: 'no longer shows the values of good replies' };
 
-/** A move that has begun: the sequence numbers of the event before it and, if it has ended, of its last event. */
+/**
+ * A move in progress or finished: the sequence numbers of the event before it and, once finished, of its last
+ * event.
+ */
 interface Begun {
   readonly since: number;
   until?: number;

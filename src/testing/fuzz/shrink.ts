@@ -92,7 +92,7 @@ function* simpler(move: Move, simplest: readonly WrittenActions[]): Generator<Mo
 /** Keys that a fault keeps: without its line it would act on all of them. */
 const NEEDED_KEYS: ReadonlySet<string> = new Set(['do', 'when', 'line']);
 
-/** Smaller variants of a part: hexadecimal texts and lists get shorter, numbers smaller, mappings lose keys. */
+/** Smaller variants of a part: hexadecimal strings and lists get shorter, numbers smaller, mappings lose keys. */
 function* smallerParts(part: unknown): Generator<unknown> {
   if (typeof part === 'number') {
     const half = Number.isInteger(part) ? Math.trunc(part / 2) : part / 2;

@@ -72,7 +72,7 @@ function time({ minimum = 0, maximum = LONGEST_MS }: JsonSchema): Draw<number> {
   return (random) => Math.max(minimum, Number(Math.exp(random.next() * most).toPrecision(2)));
 }
 
-/** Draws a text: hexadecimal bytes, or a signed number. No other text has a pattern. */
+/** Draws a string: hexadecimal bytes, or a signed number. No other string has a pattern. */
 function text(pattern: string | undefined): Draw<string> {
   if (pattern === undefined) return oneOf(['a']);
   if (pattern.includes('[0-9a-fA-F]{2}')) return bytesOf(1, LONGEST_TEXT);

@@ -86,7 +86,7 @@ export function sentence(text: string): string {
   return `${capital(text)}${isWhole ? '' : '.'}`;
 }
 
-/** Capitalises the first letter of a text. */
+/** Capitalises the first letter of a string. */
 export function capital(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

@@ -199,7 +199,7 @@ export function signalGroup(
   }
 }
 
-/** The newest lines of a text that may be endless. */
+/** The newest lines of a string that may be endless. */
 class LastLines {
   #lines: string[] = [];
   #part = '';

@@ -137,7 +137,8 @@ export class InOrder implements GoalWatch {
     const poll = pollOf(seen);
     if (same) this.#before = this.#taken.get(poll);
     const since = this.#before?.at ?? this.#start.at;
-    // A request may have come before this step began, immediately after the one that ended the previous step.
+    // A request may have come before this step began, immediately after the request that ended the previous
+    // step.
     const gap = Math.max(0, seen.at - since);
     this.matched.push(seen);
     this.#count++;

@@ -21,8 +21,8 @@ export type Happening =
 const MOST_WAITING = 20_000;
 
 /**
- * Queues happenings, in order, until a step looks at them. A step therefore begins with the first event after
- * the one that ended the previous step, however fast the client is.
+ * Queues happenings, in order, until a step looks at them. However fast the client is, a step therefore
+ * begins with the event after the previous step's last.
  */
 export class Inbox {
   readonly #waiting: Happening[] = [];

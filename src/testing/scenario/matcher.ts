@@ -203,7 +203,7 @@ function answerText(exception: number | undefined): string {
   return exception === GOOD ? 'answered without an exception' : `answered with exception ${exception}`;
 }
 
-/** The name that stands for the places of all names in a condition. */
+/** The name for the places of all names in a condition. */
 const ITS_VALUES = 'its values';
 
 type RequestCondition = Pick<Condition, 'line' | 'device' | 'unit' | 'function' | 'address' | 'quantity'>;

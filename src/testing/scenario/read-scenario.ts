@@ -101,7 +101,7 @@ interface GoalTimes {
   readonly hasFault: boolean;
 }
 
-/** A text in place of a mapping is its `filter`. */
+/** A string instead of a mapping is its `filter`. */
 function withFilter(at: At): At {
   return typeof at.value === 'string' ? at.with({ filter: at.value }) : at;
 }

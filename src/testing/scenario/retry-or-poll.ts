@@ -131,7 +131,7 @@ export function whyMayBePoll(
   return `${arrival}, so it may be the next poll, which comes every ${durationText(nextPoll.usual)}. ${shownBy(nextPoll)}`;
 }
 
-/** Says what would have shown a retry. */
+/** Returns what would have shown a retry. */
 function shownBy({ earliest }: NextPoll): string {
   const soon = earliest > 0 ? `A request within ${durationText(earliest)} is a retry; ` : '';
   return `${soon}${soon === '' ? 'A' : 'a'} bound that excludes the next poll would decide`;

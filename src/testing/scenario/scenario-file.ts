@@ -18,7 +18,7 @@ const WHOLE_REFERENCE = /^\$([A-Za-z_]\w*)$/;
 /**
  * Reads the declared parameters with their default values, and sets them according to `--set name=value`.
  * @param at the section `parameters`
- * @param settings texts of the form `name=value`
+ * @param settings strings of the form `name=value`
  * @returns `wrong` has the mistakes in the settings; those in the section are reported
  */
 function readParameters(at: At, settings: readonly string[]): { values: Parameters; wrong: string[] } {
@@ -41,9 +41,9 @@ function readParameters(at: At, settings: readonly string[]): { values: Paramete
 }
 
 /**
- * Replaces `$name` in the input with the value of the parameter. A text that consists only of `$name` becomes
- * the value itself. In a longer text an unknown name is left unchanged, because a command line has its own
- * variables.
+ * Replaces `$name` in the input with the value of the parameter. A string that consists only of `$name`
+ * becomes the value itself. In a longer string an unknown name is left unchanged, because a command line has
+ * its own variables.
  */
 function withParameters(input: unknown, parameters: Parameters): unknown {
   if (typeof input === 'string') return replaced(input, parameters);

@@ -126,7 +126,10 @@ export class Asker {
   /** True if the wire was never silent for the pause. */
   #isBusy = false;
   #echoes = 0;
-  /** The newest transaction identifiers, including those of earlier connections, and whether each was answered. */
+  /**
+   * The newest transaction identifiers, including identifiers from earlier connections, and whether each was
+   * answered.
+   */
   #earlier: { readonly id: number; readonly isAnswered: boolean }[] = [];
   /** Number of replies with the identifier of a request before the last answered one. */
   #again = 0;
@@ -303,8 +306,7 @@ export class Asker {
     this.#unlessStopped();
     const { answer, oddities } = readReply(this.framing, asked, heardIn(raw));
     const isLost = answer.kind === 'silent' && raw.lost !== undefined;
-    // Not plain: the server's behaviour on a second connection says nothing about the pause or the losses of
-    // the first.
+    // `isPlain` stays false: a second connection says nothing about the pause or losses on the first.
     return this.#kept(
       asked,
       { pieces },
@@ -385,7 +387,8 @@ export class Asker {
     const answer: ServerAnswer = isLost ? { kind: 'closed', reason: raw.lost ?? '' } : reading.answer;
     if (answer.kind === 'silent' && options.timeout === undefined && !options.isExpected) this.waits.silent();
     if (reading.oddities.includes('echo')) this.#echoes++;
-    // Identifiers chosen by a check are the ones that servers without their own counter use.
+    // Identifiers chosen by a check are not recorded: servers without a counter of their own send the same
+    // ones.
     const { transactionId: id } = asked ?? {};
     const again = this.#whoseAgain(heard, reading.oddities);
     if (again === 'older') this.#again++;

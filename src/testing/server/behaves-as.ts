@@ -105,8 +105,8 @@ export const LIKENESSES: Readonly<Record<string, Likeness>> = {
 };
 
 /**
- * The catalogue entries that a server behaves like. An entry is left out if its checks are a subset of those
- * of another match, which is the better explanation.
+ * The catalogue entries that a server behaves like. An entry is left out if another match has all its checks
+ * and more: that is the better explanation.
  */
 export function behavesAs({ findings, carrier }: Pick<ServerTest, 'findings' | 'carrier'>): Misbehaviour[] {
   const on = carrier.target.kind;

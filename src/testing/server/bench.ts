@@ -102,7 +102,7 @@ export interface ServerFacts {
   isMuteToUnknown?: boolean;
   /** The exception with which the server refuses a function that no server has, if it is not 01. */
   unknownRefusal?: number;
-  /** Functions by the way in which they are answered. */
+  /** Functions by how they are answered. */
   functions: { there: Set<number>; missing: Set<number>; silent: Set<number> };
 }
 

@@ -71,9 +71,8 @@ function openTexts({ findings }: ServerTest): string[] {
 }
 
 /**
- * One sentence that says what clients will notice, and further ones on what is undecided, if anything. It
- * counts the entries of the card. If half of the checks or more did not run, it speaks only of those that
- * did.
+ * One sentence about what clients will notice, and more about undecided checks, if any. It counts the entries
+ * of the card. If half of the checks or more did not run, it speaks only of those that did.
  */
 export function conclusionOf(serverTest: ServerTest): string {
   const { findings, isReached, isStopped, times } = serverTest;
@@ -168,7 +167,7 @@ function notTried(serverTest: ServerTest): string[] {
   ];
 }
 
-/** The data sheet: properties of the server, as names with texts. */
+/** The data sheet: properties of the server, as names and values. */
 export function dataSheet(serverTest: ServerTest): { readonly name: string; readonly value: string }[] {
   const { facts, times, findings, requests } = serverTest;
   const { functions, most, pauseMs, vendor, identificationLevel, connections } = facts;

@@ -52,7 +52,7 @@ export interface Judged {
   readonly but?: Found;
   /** The exchanges that are its evidence. */
   readonly shown?: readonly Exchange[];
-  /** The number of cases in which it was seen, and in which it could have been. */
+  /** How many times it was seen, and out of how many cases. */
   readonly seen?: { readonly times: number; readonly of: number };
   /** True if the replies are odd in a way that is blamed on the frames: another trial would show the same. */
   readonly isOdd?: boolean;

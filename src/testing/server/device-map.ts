@@ -13,7 +13,8 @@ const CODES = [
 ] as const;
 
 /**
- * Picks the device in a file that describes a server: the only one, or the one that a line has at this unit.
+ * Picks the device in a file that describes a server: the only device, or the device that a line has at this
+ * unit.
  * @returns undefined if neither identifies a device
  */
 export function deviceForMap(

@@ -73,7 +73,7 @@ export function isTransient(answer: ServerAnswer): boolean {
   return answer.kind === 'exception' && TRANSIENT.includes(answer.code);
 }
 
-/** Shortens bytes that are not a reply, of which there may be many, for the log. */
+/** Shortens bytes that are not a reply, for the log: there may be many. */
 export function cutChunks(chunks: readonly RawChunk[]): readonly RawChunk[] {
   let room = MOST_EVIDENCE;
   return chunks.slice(0, MOST_PIECES).flatMap(({ bytes, at }) => {

@@ -3,7 +3,7 @@ import { type FactsIn, outline, worded } from './codes/facts.js';
 import { UNDECIDED } from './codes/undecided.js';
 import { VIOLATED } from './codes/violated.js';
 
-/** The texts for all codes: the only place where the findings of a server test are put into words. */
+/** The wording of all codes: only here are the findings of a server test put into words. */
 const WORDS = { ...VIOLATED, ...CONFORMING, ...UNDECIDED };
 
 /** The codes of server test findings. */

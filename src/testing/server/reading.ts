@@ -265,7 +265,7 @@ function asciiAt(framing: Framing, heard: Uint8Array, start: number): Candidate 
   return content && { content, oddities: end < heard.length ? ['bytes-after'] : [] };
 }
 
-/** Says what is odd about bytes in which no reply was found. */
+/** Returns what is odd about bytes that contain no reply. */
 function unread(framing: Framing, asked: Asked, heard: Uint8Array): ReplyReading {
   if (heard.length === 0) return { answer: { kind: 'silent' }, oddities: [], isClean: false };
   const oddities: Oddity[] = [];

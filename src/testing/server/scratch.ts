@@ -227,7 +227,7 @@ export class Scratch {
     for (const unitId of this.#others) await this.keep(table, address, 1, unitId);
   }
 
-  /** Records those of the cells that are in the range, if they can be read. */
+  /** Records the cells that are in the range, if they can be read. */
   async keepWithin(table: ScratchTable, first: number, many: number): Promise<void> {
     const range = this.#rangeOf(table);
     const from = Math.max(first, range.first);
@@ -385,7 +385,7 @@ export class Scratch {
   }
 }
 
-/** How many texts differ from the most frequent one. */
+/** How many strings differ from the most frequent one. */
 export function differing(texts: readonly string[]): number {
   const most = Math.max(0, ...texts.map((text) => texts.filter((each) => each === text).length));
   return texts.length - most;

@@ -74,11 +74,11 @@ export interface ServerTestAudience {
 const BEFORE_POWER_MS = 1000;
 /** Checks in the group `frames` that judge values rather than the frames themselves. */
 const REPEATS = ['same-value', 'repeat-pair', 'repeat-block'];
-/** If this machine was late by at least this, in ms, a missing reply proves nothing. */
+/** If timers on this machine fired at least this late, in ms, a missing reply proves nothing. */
 const LATE_MS = 100;
 /** Findings that depend only on times. */
 const TIMED: readonly Code[] = ['gap-in-reply', 'slower-than-claimed', 'soak-slower'];
-/** True for an oddity in a frame that arrived whole: a late machine splits frames, but changes no byte. */
+/** True for an oddity in a frame that arrived whole: a busy machine splits frames, but changes no byte. */
 const isWhole = (oddity: Oddity) => oddity === 'crc' || oddity === 'other-function';
 /** Maximum number of trials for a violation, and how many must show it. */
 const TRIALS = 4;
@@ -117,7 +117,7 @@ export class ServerTestRun {
     this.#checks = checks.filter((check) => isFor(check, carrier));
   }
 
-  /** Stops the server test soon; the report contains what is known by then. */
+  /** Stops the server test soon; the report contains everything known up to that point. */
   stop(): void {
     this.#stop.abort({ code: 'stopped' } satisfies Found);
   }
@@ -277,7 +277,7 @@ export class ServerTestRun {
     for (let trial = 1; trial <= TRIALS; trial++) {
       const judged = await this.#trial(check);
       if (this.#goneSince !== undefined) return judged;
-      // If this machine was late, the check is repeated, as long as trials are left.
+      // If timers on this machine fired late, the check is repeated, as long as trials are left.
       if (judged.but?.code === 'machine-late') {
         late = judged;
         continue;
@@ -331,7 +331,7 @@ export class ServerTestRun {
     }
   }
 
-  /** A missing or late reply decides nothing if this machine was late itself. */
+  /** A missing or late reply decides nothing if timers on this machine fired late. */
   #unlessLate(judged: Judged): Judged {
     const [first, ...others] = judged.shown ?? [];
     if (judged.verdict !== 'violates' || !first) return judged;

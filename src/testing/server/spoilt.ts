@@ -119,7 +119,7 @@ export function whenOf(odd: readonly Exchange[], replies: readonly Exchange[]): 
   const codes = [...new Set(odd.map(codeOf))].filter((code) => code > 0).sort((a, b) => a - b);
   let others = replies.filter((each) => !odd.includes(each));
   const when: Record<string, unknown> = {};
-  /** Adds a condition if it excludes so many other replies that all odd ones would hardly meet it by chance. */
+  /** Adds a condition if it excludes enough other replies: all odd ones are then unlikely to meet it by chance. */
   const narrow = (key: string, value: unknown, isWithin: (exchange: Exchange) => boolean) => {
     const within = others.filter(isWithin);
     const share = (odd.length + within.length) / (odd.length + others.length);

@@ -53,7 +53,7 @@ export async function startServerTest(
     'server',
     [],
     () => {
-      // A report goes through all exchanges, so it is made again only when a check has ended.
+      // A report goes through all exchanges, so it is rebuilt only when a check ends.
       let report: ServerTestReport | undefined;
       const found = () => {
         report = undefined;

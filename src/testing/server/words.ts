@@ -58,12 +58,12 @@ const NEXT = {
   evicts: '; a new one closes an older one',
 } as const;
 
-/** Says how many connections a server accepts: `1 at a time; the next one is refused`. */
+/** Returns how many connections a server accepts: `1 at a time; the next one is refused`. */
 export function connectionsText({ served, next }: ConnectionsFound): string {
   return next === 'untried' ? `at least ${served} at a time` : `${served} at a time${NEXT[next]}`;
 }
 
-/** Says which functions got no answer, as a sentence without its full stop. */
+/** Returns a sentence, without its full stop, about functions without an answer. */
 export function silenceText(codes: readonly number[]): string {
   const those = listText([...new Set(codes)].sort((a, b) => a - b).map(String));
   const [what, verb] = new Set(codes).size === 1 ? ['function', 'is'] : ['functions', 'are'];

@@ -11,7 +11,7 @@ export interface Guess {
   readonly why: string;
 }
 
-/** Minimum length of a text. Shorter ones occur in numbers too, unless NUL ends them. */
+/** Minimum length of a string. Numbers may look like shorter strings, unless NUL ends them. */
 const SHORTEST_TEXT = 8;
 const SHORTEST_ENDED = 4;
 
@@ -19,7 +19,7 @@ const SHORTEST_ENDED = 4;
 const FLOATS = { least: 1e-3, most: 1e7 };
 
 /**
- * Guesses which registers in a table contain texts, floats and counters; makes no guess about the others.
+ * Guesses which registers in a table contain strings, floats and counters; makes no guess about the others.
  * @param moved the registers that have changed since they were read, with their new values
  */
 export function guessesOf(

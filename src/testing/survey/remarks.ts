@@ -60,7 +60,7 @@ function tableRemarks(survey: TableSurvey): string[] {
 /** Merges unprobed ranges in the remarks if fewer than this many probed addresses separate them. */
 const APART = 16;
 
-/** Says in numbers what a search with gaps may have missed. */
+/** Returns, in numbers, what a search with gaps may have missed. */
 function doubtText(survey: TableSurvey): string[] {
   const { table, least, isBits } = survey;
   const doubts = doubtsOf(survey);

@@ -81,7 +81,7 @@ export class TableSurvey {
     return this.#hits.has(quantity);
   }
 
-  /** The ways in which the device refuses reads of addresses that do not exist, and how many times it used each. */
+  /** How the device refuses reads of addresses that do not exist, and how many times it used each way. */
   get refusals(): ReadonlyMap<ReadRefusal, number> {
     return this.#refusals.get(this.least) ?? new Map();
   }

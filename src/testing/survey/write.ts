@@ -80,7 +80,7 @@ function entryOf(device: ClonedDevice): Record<string, unknown> {
 
 /**
  * The identification objects. The three mandatory ones are empty if this device did not send them, so that
- * the clone does not send those of this program. Undefined if the device lacks the function.
+ * the clone does not send this program's. Undefined if the device lacks the function.
  */
 function identityOf({ identity, refused }: DeviceSurvey): Record<string, unknown> | undefined {
   if (refused.has(FunctionCode.encapsulatedInterfaceTransport)) return undefined;
@@ -222,8 +222,8 @@ const NOT_ASKED = [20, 21, 22, 23, 24];
 const KNOWN = [1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 15, 16, 17, 43];
 
 /**
- * The rule that refuses functions that were not tried, in the way in which the device refuses functions that
- * it lacks. A function that was probed and that the device has is not refused.
+ * The rule that refuses untried functions the way the device refuses functions that it lacks. A function that
+ * was probed and found is not refused.
  */
 function notAskedRule(name: string, { survey: { refused, probed }, tested }: ClonedDevice): object[] {
   const ways = new Set(refused.values());

@@ -7,7 +7,7 @@ import { expectedMessage, quote } from '../../../common/schema/problem.js';
 export interface Option<Value = unknown, Type = 'string' | 'boolean'> {
   readonly type: Type;
   readonly short?: string;
-  /** Returns the value that a text represents; undefined if the text is not valid. */
+  /** Returns the value that a string represents; undefined if the string is not valid. */
   readonly read: (text: string) => Value | undefined;
   /** The words that follow "expected" in a message about an invalid text. */
   readonly expected?: string;
@@ -25,7 +25,10 @@ export type Values<Table extends OptionTable> = {
   readonly [Name in keyof Table]?: Table[Name] extends Option<infer Value> ? Value : never;
 };
 
-/** Options and their texts, in the order on the command line. The text of an option without a value is empty. */
+/**
+ * Options and their values as strings, in the order on the command line. The string is empty for an option
+ * without a value.
+ */
 export type WrittenOptions = readonly (readonly [name: string, text: string])[];
 
 /** The input to a command's parser. */
@@ -60,7 +63,7 @@ export interface Described {
 export interface NamedCommand<Table extends OptionTable, Command> extends Described {
   /** The options that the command accepts. Others are rejected before `parse` is called. */
   readonly options: Table;
-  /** @returns the command, or a sentence that says what is wrong */
+  /** @returns the command, or an error message */
   parse(given: Given<Table>): Result<Command>;
 }
 
@@ -82,7 +85,7 @@ export function seeHelp(name?: string): string {
 /**
  * Splits a command line into options and other words.
  * @param command name of the command, for messages
- * @returns the parts, or a sentence that says what is wrong
+ * @returns the parts, or an error message
  */
 export function scan(
   args: readonly string[],
@@ -116,7 +119,7 @@ export function scan(
   return success({ options, words });
 }
 
-/** Reads the values of a table's options. @returns them, or a sentence that says what is wrong */
+/** Reads the values of a table's options. @returns them, or an error message */
 export function valuesOf<Table extends OptionTable>(
   table: Table,
   written: WrittenOptions,
@@ -130,12 +133,12 @@ export function valuesOf<Table extends OptionTable>(
   return success(values as Values<Table>);
 }
 
-/** All texts of a repeatable option. */
+/** All values of a repeatable option, as strings. */
 export function allOf(written: WrittenOptions, name: string): string[] {
   return written.flatMap(([each, text]) => (each === name ? text : []));
 }
 
-/** The pairs of a repeatable option whose texts are `NAME=VALUE`. */
+/** The pairs of a repeatable option whose values are `NAME=VALUE`. */
 export function pairsOf(written: WrittenOptions, name: string): ReadonlyMap<string, string> {
   return new Map(
     allOf(written, name).map((text) => {

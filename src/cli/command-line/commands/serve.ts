@@ -79,7 +79,7 @@ interface ServeSecrets {
   readonly runtimeDirectory: string | undefined;
 }
 
-/** @returns the command, or a sentence that says what is wrong */
+/** @returns the command, or an error message */
 export function parseServe(
   values: Values<typeof SERVE_OPTIONS>,
   { token, mqttPassword, defaultPort: usualPort, stateDirectory, runtimeDirectory }: ServeSecrets,

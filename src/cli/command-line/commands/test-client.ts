@@ -144,7 +144,7 @@ export const TEST_CLIENT = command({
 /**
  * Reads which client the command line means.
  * @param name the command's name, for messages
- * @returns the client, or a sentence that says what is wrong
+ * @returns the client, or an error message
  */
 export function clientWanted(
   name: string,

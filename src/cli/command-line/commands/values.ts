@@ -164,7 +164,7 @@ export const FREE_PORTS_OPTION = {
 
 /**
  * The configuration that the options select; the demo if they select none.
- * @returns the source, or a sentence that says what is wrong
+ * @returns the source, or an error message
  */
 export function sourceOf(
   values: Values<typeof SOURCE_OPTIONS & typeof FREE_PORTS_OPTION>,
@@ -209,7 +209,7 @@ export const TARGET_OPTIONS = {
 /**
  * Reads from the options how to reach the device.
  * @param name the command's name, for messages
- * @returns the target, or a sentence that says what is wrong
+ * @returns the target, or an error message
  */
 export function targetOf(values: Values<typeof TARGET_OPTIONS>, name: string): Result<RealTarget> {
   const { serial, tcp, framing, baud = 19200, parity = 'even', 'stop-bits': stopBits = '1' } = values;

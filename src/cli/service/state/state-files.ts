@@ -22,7 +22,7 @@ const MODE = 0o640;
 /** File mode: only the owner may read. */
 const PRIVATE_MODE = 0o600;
 
-/** The start of a file: its SHA-256, computed with zeros in place of the digest. */
+/** The start of a file: its SHA-256, computed with zeros instead of the digest. */
 const SUM_HEAD = '{"sum":"';
 const SUM_LENGTH = 64;
 const SUM_END = '",';
@@ -79,7 +79,7 @@ export class StateFiles {
     }
   }
 
-  /** Records that a start begins. @returns a sentence that says why the state must not be used */
+  /** Records that a start begins. @returns a message saying why the state must not be used */
   async #begin(): Promise<string | undefined> {
     const read = await this.read(MARK_FILE);
     const earlier = readMark('text' in read ? read.text : undefined);
@@ -119,7 +119,7 @@ export class StateFiles {
     return new Set(await this.#fs.readdir(this.directory));
   }
 
-  /** The text of a file, or a sentence that says what is wrong with it. */
+  /** The text of a file, or an error message. */
   async read(name: string): Promise<{ readonly text: string } | { readonly problem: string }> {
     try {
       return checked(await readShort(this.#path(name), MOST_BYTES));
@@ -210,7 +210,7 @@ export class StateFiles {
 
   /**
    * Renames a file, so that it is kept but not read again.
-   * @returns its new name, or a sentence that says why it could not be renamed
+   * @returns its new name, or a message saying why it could not be renamed
    */
   async setAside(name: string, suffix: string): Promise<string> {
     const next = `${name}.${suffix}`;

@@ -24,8 +24,8 @@ const SET_ASIDE = /^.*\.json\.(unfitting|(damaged|ended)-\d{8}T\d{9}Z)$/;
 /** A folder with a state that was set aside as a whole. */
 const ENDED = /^ended-\d{8}T\d{9}Z$/;
 /**
- * Other files that may be in a state directory: those from earlier versions, those of `traffic.file`, and
- * hidden ones such as .gitkeep.
+ * Other files that may be in a state directory: files from earlier versions, the files of `traffic.file`, and
+ * hidden files such as .gitkeep.
  */
 const TOLERATED = /^(lock|start|traffic-\d{6,}\.(ndjson|pcapng)|\..*)$/;
 

@@ -23,7 +23,7 @@ const MAX_LENGTH = 2000;
 /** The deepest nesting. Each level is a nested call during evaluation. */
 const MAX_DEPTH = 250;
 
-/** The name that stands for the time in seconds since the device's clock began. */
+/** The name for the time in seconds since the device's clock began. */
 export const TIME_NAME = 't';
 
 /** Parses an expression. The error says what is wrong with the text. */

@@ -8,7 +8,7 @@ const LONE_VALUE = 1000;
 const PAIR = /^(\d+(?:\.\d+)?)(?: (-?\d+(?:\.\d+)?(?:e[+-]?\d+)?))?$/;
 
 /**
- * Reads a recording in a text, `0 230, 1.5 231, 60`: times in seconds, starting at 0, each with the value
+ * Reads a recording from a string, `0 230, 1.5 231, 60`: times in seconds, starting at 0, each with the value
  * from that time. A last time without a value is the end; otherwise the last value lasts as long as the
  * previous one.
  */

@@ -62,7 +62,7 @@ export function importCsv(text: string, device: string, extras: ImportExtras = {
   return success({ ...value, tables });
 }
 
-/** The table in a file of which no column was recognised: its first full row, and some of the rows below it. */
+/** The table in a file with no recognised column: its first full row, and some of the rows below it. */
 export function tableSeen(text: string): TableReading | undefined {
   const separator = separatorOf(text);
   const blocks = isMarkdown(text) ? markdownBlocks(text) : [];
@@ -86,7 +86,7 @@ function firstFullRow(rows: readonly CsvRow[]): CsvRow | undefined {
   return rows.find(({ cells }) => cells.length === widest && widest > 1);
 }
 
-/** Says what is missing in tables in which no column was recognised, and lists their headers. */
+/** Returns what is missing in tables with no recognised column, and their headers. */
 function lacking(blocks: readonly Block[], said: SaidColumns): string {
   const rows = blocks.flatMap((block) => block.rows.slice(0, 20));
   const first = firstFullRow(rows);

@@ -118,7 +118,7 @@ export function findColumns(rows: readonly CsvRow[], said: SaidColumns = new Map
 
 /** The header line of a table without a header. */
 export const NO_HEADER = 0;
-/** The roles that cells alone can show, in the order in which they pick a column. */
+/** The roles that cells alone can show, in the order they pick a column. */
 const SHOWN_BY_CELLS = ['address', 'access', 'table', 'type', 'name', 'description'] as const;
 const MOST = 0.9;
 

@@ -91,8 +91,8 @@ export class TableReader {
   }
 
   /**
-   * Decides how addresses count. Identifiers such as NIBE's are not register numbers unless they are too
-   * large for the wire.
+   * Decides how addresses are numbered. Identifiers, such as those in NIBE's files, are wire addresses,
+   * unless some are too large for that: then they are register numbers.
    */
   #numbersIn(all: Parameters<typeof numbersFrom>[0]): ReturnType<typeof numbersFrom> {
     const found = numbersFrom(all);

@@ -3,13 +3,13 @@ import { functionOf } from '../../../modbus/protocol/function-table.js';
 
 /** Meanings of words in the cells of a register table: tables, and write access. */
 
-/** A table that a text names, and whether the functions in the text write to it. */
+/** A table that a string names, and whether the functions in the string write to it. */
 export interface TableWord {
   readonly table: TableName;
   readonly write: boolean;
 }
 
-/** The first pattern that matches a text decides. Digits such as `3x` are the beginning of register numbers. */
+/** The first pattern that matches a string decides. Digits such as `3x` are the beginning of register numbers. */
 const TABLES: readonly (readonly [RegExp, TableName])[] = [
   [/\b(?:holdings?|holdingregisters?|holdingreg|4x|hr|ao|analogu?e? ?outputs?)\b/, 'holding'],
   [
@@ -19,7 +19,7 @@ const TABLES: readonly (readonly [RegExp, TableName])[] = [
   [/\b(?:coils?|coilstatus|co|do|(?:digital|binary) ?outputs?)\b|^0x$|\(0x\)/, 'coils'],
   [/\b(?:inputs?|inputregisters?|inputreg|3x|ir|ai|analogu?e? ?inputs?)\b/, 'input'],
 ];
-/** The words that may occur next to one of these: a text with any other word is about something else. */
+/** The words that may occur next to one of these: a string with any other word is about something else. */
 const BESIDE =
   /^(?:modbus|registers?|regs?|reading|read|write|only|or|and|r|w|rw|ro|wo|f(?:c|n)?\d*|function|code|table|type|status|single|multiple|area|memory|analogu?e?|digital|binary|bits?|words?|[0134]x+|0x\d\d?|\d{1,2}|inputs?|outputs?|holdings?|coils?|discretes?|contacts?|ir|hr|di|do|co|ai|ao|(?:coil|input)status|(?:discrete|digital|analog)(?:inputs?|outputs?)|(?:input|holding)reg(?:isters?)?)$/;
 

@@ -30,7 +30,7 @@ interface ModelEntry {
 
 /** Points that identify the model. They are left out, because the server generates them. */
 const OF_THE_MODEL = new Set(['ID', 'L']);
-/** Clients need the texts of the common model, so a model without them gets some. */
+/** Clients need the strings of the common model, so a model without them gets some. */
 const COMMON_TEXTS = ['Mn', 'Md', 'Vr', 'SN'];
 
 /** A point in a group, and its name in the model. */
@@ -183,7 +183,7 @@ interface ShownModel {
   readonly points: ShownPoint[];
 }
 
-/** True if a text contains a model in the form that one of these programs prints. */
+/** True if a string contains a model in the form that one of these programs prints. */
 export function isTextDump(text: string): boolean {
   return text.split('\n').some((line) => GO_MODEL.test(line) || PY_MODEL.test(line));
 }

@@ -99,7 +99,7 @@ function readDefinition(
   });
 }
 
-/** True if a text is a definition or a dump of SunSpec models. */
+/** True if a string is a definition or a dump of SunSpec models. */
 export function isSunspec(text: string): boolean {
   if (!/^\s*\{/.test(text)) return isTextDump(text);
   const isDefinition = /"group"\s*:/.test(text) && /"points"\s*:/.test(text);

@@ -9,7 +9,7 @@ import { loadLibc, loadWinmm } from './libc.js';
 export const READABLE = 1;
 export const NOTHING = 0;
 
-/** Settings for a serialport port of which only the poller is used. */
+/** Settings for a serialport port; only its poller is used. */
 const NO_OPTIONS = {} as never;
 
 /**
@@ -64,7 +64,7 @@ interface Sleeper {
  * @returns undefined if there is no such timer
  */
 async function sleepByKernel(): Promise<Sleep | undefined> {
-  /** The sleepers in order of time; the one that is due first comes last. */
+  /** The sleepers in order of time, the first due at the end. */
   const sleepers: Sleeper[] = [];
   const timer = await openKernelTimer(() => {
     const now = performance.now();

@@ -75,7 +75,7 @@ function statOf(path: string): Result<Stats> {
 }
 
 /**
- * Returns a text that changes when something else is at the path, even the same adapter plugged in again.
+ * Returns a string that changes when something else is at the path, even the same adapter plugged in again.
  * Windows does not show that.
  */
 export function identityOf(path: string, { isWindows } = HERE): string {

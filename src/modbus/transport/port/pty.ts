@@ -29,7 +29,7 @@ export interface Pty {
   /** Discards the bytes written to the master and not yet read. */
   discardUnread(): void;
   /**
-   * Makes the settings differ from those of any serial client, so that a client can set them again. A
+   * Makes the settings differ from any serial client's, so that a client can set them again. A
    * pseudo-terminal has no parity and 8 bits, whatever is set, and some C libraries, including Debian's,
    * report EINVAL if such a setting is the only change: a second client with even parity could not open the
    * line. The difference is CLOCAL, which such clients set and a pseudo-terminal does not use.
@@ -103,9 +103,9 @@ const NO = Buffer.alloc(4);
 const PTY_MODE = 0o660;
 
 /**
- * Gives the client side to the group of this program, so that clients of other users in that group may open
- * the line like a real port, if the umask allows it. The kernel gives every pseudo-terminal to the group tty,
- * which has no members.
+ * Gives the client side to the group of this program, so that other users in that group may open the line
+ * like a real port, if the umask allows it. The kernel gives every pseudo-terminal to the group tty, which
+ * has no members.
  */
 function shareWithGroup(clientFd: number): void {
   try {

@@ -142,7 +142,7 @@ export function explainOpenError(text: string): string {
       /operation not permitted/i,
       "forbidden by the service's device policy, regardless of the port's file mode. systemd allows only devices named by DeviceAllow= whose driver was loaded when the service started: restart the service after plugging the adapter in for the first time",
     ],
-    // serialport's error texts on Windows.
+    // serialport's error messages on Windows.
     [/access denied/i, 'is in use by another program; stop it first'],
     [/file not found/i, 'does not exist; modbus-sim ports lists the serial ports'],
     [/parameter is incorrect|error code 87$/i, 'has a driver that does not accept these settings'],

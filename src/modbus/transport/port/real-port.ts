@@ -22,7 +22,7 @@ import {
 import { type ErrorCounts, readErrorCounts, setRts } from './uart.js';
 
 /**
- * Opens a serial port for this process alone, with exactly these settings. Refuses, with a sentence that says
+ * Opens a serial port for this process alone, with exactly these settings. Refuses, with a message saying
  * what to do: a path that is not a serial port, a port in use, and a driver that ignored a setting (a
  * Raspberry Pi's mini UART drops parity without an error) or can't do what was configured.
  * @param load loads the C library; tests pass one that simulates hardware

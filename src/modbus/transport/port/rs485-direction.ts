@@ -43,8 +43,8 @@ const STUCK_AFTER = 20;
 
 /**
  * Starts the switch with the line listening. The sequence is: RTS up, `delayBeforeSend`, the bytes, a wait
- * for the computed end of their last character and for the driver to report an empty transmitter (or for one
- * `outputHold` more, if it can't report that), `delayAfterSend`, RTS down.
+ * for the computed end of their last character and for the driver to report an empty transmitter (or one more
+ * `outputHold`, if it can't report that), `delayAfterSend`, RTS down.
  */
 export function startRtsSwitch(options: RtsOptions): RtsSwitch {
   const { characterTime, outputHold, transmitter, clock = systemClock } = options;

@@ -32,9 +32,8 @@ const SCHED_FLAG_RESET_ON_FORK = 1n;
 
 /**
  * Gives the calling thread the shortest time slices (sched_setattr(2)), so that on a shared core it need not
- * wait until another thread has used up its own slice. Needs no privilege, and changes neither class nor nice
- * value. Linux has honoured the slice since 6.12; older kernels ignore it, which is detected by reading it
- * back.
+ * wait for another thread's slice to end. Needs no privilege, and changes neither class nor nice value. Linux
+ * has honoured the slice since 6.12; older kernels ignore it, which is detected by reading it back.
  * @param load loads the C library; tests pass another one
  */
 export async function shortenTimeSlice(load: () => Promise<LibcResult> = loadLibc): Promise<TimeSlice> {

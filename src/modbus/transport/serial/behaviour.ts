@@ -8,7 +8,7 @@ import { type Adapter, discardGap, inputPause, outputHold } from '../port/adapte
 import type { EchoSetting, SerialSettings, WhenBusy } from '../settings.js';
 import type { TimedBytes } from '../transport.js';
 
-/** The times of a serial line that follow from its settings and its adapter, in ms. */
+/** A serial line's times, in ms, as derived from its settings and its adapter. */
 export interface SerialTimes {
   readonly t15: number;
   readonly t35: number;
@@ -19,7 +19,7 @@ export interface SerialTimes {
   readonly characterTime: number;
 }
 
-/** Returns the times of a line on an adapter. The line need not be open. */
+/** Returns a line's times on an adapter. The line need not be open. */
 export function serialTimes(settings: SerialSettings, adapter: Adapter): SerialTimes {
   const { framing, baudRate, timing } = settings;
   const pause = timing.t35 ?? t35(baudRate);
@@ -134,7 +134,10 @@ export function serialBehaviour(
   };
 }
 
-/** Reports whether the same message in RTU may be a request; the length of each function is known there. */
+/**
+ * Reports whether the message could be a request. It is checked as RTU, because RTU knows the length of each
+ * function.
+ */
 function mayBeAsciiRequest(framing: Framing, adu: Uint8Array): boolean {
   const content = framing.fields(adu);
   return content !== undefined && mayBeRequest(encodeRtu(content.unitId, content.pdu));

@@ -2,7 +2,7 @@ import { MAX_ASCII_LENGTH } from '../../protocol/ascii.js';
 import { concatBytes } from '../../protocol/bytes.js';
 import type { TimedBytes } from '../transport.js';
 
-/** The largest size in bytes with a count of its own, which includes all larger chunks. */
+/** Chunks of this many bytes or more share one count. */
 const LARGEST = 64;
 /** The longest pause between pieces of a frame on any adapter, in ms. */
 const LONGEST_PAUSE_MS = 2000;

@@ -15,8 +15,8 @@ const FREE_PART = 1 / 8;
 export type DescriptorState = 'free' | 'scarce' | 'spent';
 
 /**
- * Returns a function that reports how far the clients of lines have used up the file descriptors of this
- * process. Of 1,024 descriptors, clients leave 128 free, or 80 on a line without any other client; of 256
+ * Returns a function that reports how many of this process's file descriptors the clients of lines have left
+ * free. Of 1,024 descriptors, clients leave 128 free, or 80 on a line without any other client; of 256
  * descriptors, 64 and 48.
  * @param limit how many descriptors the process may have; undefined for the system's limit
  */
@@ -188,7 +188,7 @@ export class ClientList {
     client.end(text);
   }
 
-  /** Removes a client that has ended. The longest-waiting connection takes its place. */
+  /** Removes a client that is gone. The longest-waiting connection takes its place. */
   remove(client: Client, text: string): void {
     // A connection that only waited was reported when it was accepted.
     if (this.#waiting.delete(client)) return;

@@ -216,7 +216,7 @@ export class TcpConnection implements WaitingClient {
     if (finished) return true;
     this.#waits = true;
     this.#decoder.stopWatching();
-    // Other connections come first, even if the client has read everything by then.
+    // Other connections come first, even if the client has read everything in the meantime.
     this.#continueLater();
     return false;
   }

@@ -271,7 +271,7 @@ class UdpClient implements Client {
   readonly #gone: (text: string) => void;
   #isGone = false;
 
-  /** Creates the client. @param gone called once, when the client has ended */
+  /** Creates the client. @param gone called once, when the client is gone */
   constructor(
     { client, clientId, host }: ClientIdentity,
     writer: UdpWriter,

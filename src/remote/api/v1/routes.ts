@@ -29,7 +29,7 @@ import { sumsRoutes } from './sums.js';
 import { trafficRoutes } from './traffic.js';
 import { acceptYaml, applyPart } from './yaml-body.js';
 
-/** `/api/v1`: our own interface. Every error has the same body: a text, and the paths of the mistakes. */
+/** `/api/v1`: our own interface. Every error has the same body: a message, and the paths of the mistakes. */
 export function v1Routes(
   desk: ApiContext,
   access: Access,

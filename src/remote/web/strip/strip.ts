@@ -79,7 +79,7 @@ export function Strip({ model, label, selected, onSelect }: StripProps) {
 
 /** Boxes narrower than this have no outline, in pixels. */
 const THIN = 3;
-/** The classes of the paths, in the order in which they are drawn. */
+/** The classes of the paths, in the order they are drawn. */
 const PATHS = LOOKS.flatMap((look) => [look, `${look} thin`]);
 
 /** The boxes, joined into one path per class because there may be thousands. */

@@ -42,7 +42,7 @@ interface QuestionProps {
   readonly title: string;
   /** What will happen. */
   readonly text: string;
-  /** The texts of the two buttons. */
+  /** The labels of the two buttons. */
   readonly no?: string;
   readonly yes: string;
   readonly onClose: () => void;

@@ -19,7 +19,7 @@ export const unitsWithinReason = z
       `expected at most ${MOST_ENTRIES} entries, got ${Object.keys(input as object).length}`,
   });
 
-/** The times of a serial line, in ms. */
+/** A serial line's times, in ms. */
 const timesView = z.object({
   t15: z.number(),
   t35: z.number(),

@@ -85,8 +85,8 @@ export function receivedComments(event: FrameEvent | DamageEvent | UnsolicitedEv
 }
 
 /**
- * The completed steps of a reply. The comments of the first step name the rules that acted; those of the last
- * step say what was not done.
+ * The completed steps of a reply. The comments on the first step name the rules that acted; the comments on
+ * the last step name anything that was not done.
  */
 export function doneSteps(event: ReplyEvent): DoneStep[] {
   const { plan, report } = event;
@@ -203,7 +203,7 @@ export function enhancedPacket(
   return block(BLOCK.enhancedPacket, fixed, comment === undefined ? [] : [[OPTION_COMMENT, comment]]);
 }
 
-/** Says that nothing happened on an interface up to `time`, in ms since 1970. */
+/** Returns a block that records that nothing more happened on an interface up to `time`, in ms since 1970. */
 export function interfaceStatistics(interfaceId: number, time: number): Uint8Array {
   return block(BLOCK.interfaceStatistics, words(interfaceId, ...timestamp(time)), []);
 }

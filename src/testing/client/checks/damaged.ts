@@ -179,7 +179,7 @@ const DAMAGE: readonly Damage[] = [
   },
 ];
 
-/** Writes the rule of a check: when a client passes, insofar as this depends on the damage. */
+/** Returns a check's rule: when a client passes, fails or is inconclusive for this damage. */
 function ruleOf({ isIntact, isHarmless }: Damage): string {
   const usual = isHarmless ? ', or continues as after a good reply' : '';
   const value = isIntact ? 'a value that no reply carried' : 'the corrupted value';

@@ -215,7 +215,7 @@ function isSteady(runs: readonly number[], usual: number): boolean {
   return runs.length >= usual / 2 && new Set(runs.slice(1, -1)).size === 1;
 }
 
-/** Says how many times the client repeated its request early, and how long after the exception. */
+/** Returns how many times the client repeated its request early, and how long after the exception. */
 function againText(exam: Exam, asked: readonly Exchange[]): string {
   const times = earlyIn(exam, asked).flatMap((isEarly, i) => {
     const [before, next] = asked.slice(i) as [Exchange, Exchange];

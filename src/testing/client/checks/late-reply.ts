@@ -64,8 +64,8 @@ function fits({ target, client: { line } }: Exam, exchange: Exchange): boolean {
 }
 
 /**
- * The contrast in which the next request gets the late reply and its own. No client can tell them apart, but
- * it must not remain one reply behind.
+ * The contrast for a next request that gets the late reply and its own. No client can tell them apart, but it
+ * must not remain one reply behind.
  */
 function behind(exam: Exam): Contrast {
   return {

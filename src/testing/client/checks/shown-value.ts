@@ -56,7 +56,7 @@ const MISREADINGS: readonly Misreading[] = [
   },
 ];
 
-/** The powers of ten between the value and the unit in which a client may show it. */
+/** The powers of ten between the value and the unit that a client may show it in. */
 const SCALES = [0, -1, 1, -2, 2, -3, 3].map((power) => 10 ** power);
 /** A client may round the value that it shows: to this fraction of it, or to this absolute amount. */
 const ROUNDED = 1e-4;
@@ -93,7 +93,7 @@ function sentValue({ words }: LearntText, { first, cells, type, order }: Meant):
   return valueOfWords(type, words, order, first, cells);
 }
 
-/** The polls of the target whose replies carried the words of a text. */
+/** The polls of the target whose replies carried the words of a string. */
 function sent({ log, target }: Exam, text: LearntText | undefined): Exchange[] {
   const asked = text?.words.flatMap((each) => [each >> 8, each & 0xff]).join();
   return log
@@ -109,7 +109,7 @@ function shortText(value: Value): string {
 /** The numbers in an observer's text: `[1]: 230.1` has two. */
 const NUMBER = /(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?/gi;
 
-/** Splits the observer's texts into numbers: for each position, one text per reply. */
+/** Splits the observer's strings into numbers: for each position, one string per reply. */
 function numbersOf(learnt: readonly LearntText[]): readonly (readonly LearntText[])[] {
   const each = learnt.map(({ shown }) => shown.match(NUMBER) ?? []);
   return (each[0] ?? []).map((_, at) =>

@@ -57,8 +57,8 @@ export const MOST_UNCLEAR = ASIDE.length;
 /** How much further off to retry a reply that showed nothing, as a fraction of the promised precision. */
 const FURTHER = 0.1;
 /**
- * The smallest error that is reported, as a fraction of the promised precision: it is unknown how late the
- * machine reads a request.
+ * The smallest error that is reported, as a fraction of the promised precision: the delay until this machine
+ * reads a request is unknown.
  */
 const LEAST_ERROR = 0.5;
 /**

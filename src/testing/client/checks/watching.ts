@@ -271,7 +271,7 @@ function legality({ log }: Exam): Judged {
   return sure('right', `${count} legal`, [...first.values()].slice(0, MOST_SHOWN));
 }
 
-/** Says what is wrong with a request; undefined if nothing is. */
+/** Returns what is wrong with a request; undefined if nothing is. */
 function mistakeIn({ pdu, request, reply }: Exchange): string | undefined {
   const decoded = decodeRequest(pdu);
   // Another device on the bus may have its own functions.

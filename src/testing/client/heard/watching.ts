@@ -34,7 +34,7 @@ interface Watched {
 const UNEVEN = 0.5;
 const UNEVEN_MS = 100;
 
-/** Says that a poll has no rhythm, as part of a sentence; undefined if it has one. */
+/** Returns part of a sentence, that a poll has no rhythm; undefined if it has one. */
 export function unevenText({ text, intervals, periodMs = 0 }: Poll): string | undefined {
   const times = usualTimes(intervals);
   if (spanOf(times) <= Math.max(UNEVEN * periodMs, UNEVEN_MS)) return undefined;
@@ -60,7 +60,7 @@ export async function watchClient(
   return { target };
 }
 
-/** @returns the client's polls, or why it can't be tested, as a sentence that says what was missing */
+/** @returns the client's polls, or a message saying what was missing for a test */
 async function rhythmOf(client: WatchedClient): Promise<Result<Watched>> {
   const { clock, log, line, order } = client;
   const { unitId, limitMs } = order;

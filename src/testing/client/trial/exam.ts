@@ -10,7 +10,7 @@ import type { Judged } from './verdict.js';
 
 type Group = 'watching' | 'time' | 'damaged' | 'exceptions' | 'connections' | 'real-world';
 
-/** The texts that describe a check. */
+/** The strings that describe a check. */
 export interface CheckText extends Omit<CheckAbout, 'group' | 'rule'> {
   readonly id: string;
   readonly title: string;
@@ -45,7 +45,7 @@ export interface Check extends CheckText, CheckPlace, CheckAbout {
    */
   readonly beside?: 'watches' | 'one poll';
   readonly run: (exam: Exam) => Promise<Judged>;
-  /** The provisional verdict before the check ends; absent if nothing is known until then. */
+  /** The provisional verdict before the check ends; absent if nothing is known before the end. */
   readonly soFar?: (exam: Exam) => Judged;
 }
 
@@ -59,8 +59,8 @@ export interface Disturbance {
   /** Maximum number of requests affected; absent: all. */
   readonly count?: number;
   /**
-   * Which requests are affected: those of the disturbed poll (the default), of its unit, or all that the line
-   * answers.
+   * Which requests are affected: the requests of the disturbed poll (the default), of its unit, or all that
+   * the line answers.
    */
   readonly scope?: 'poll' | 'unit' | 'line';
   /** True if it helps the client, so that the check is not blamed for it. */
@@ -121,8 +121,8 @@ export class Exam {
   /** What a trial has shown against the client, in case the check does not finish. */
   suspicion: string | undefined;
   /**
-   * True if the client took longer than usual between polls before the check, while this machine was late:
-   * either may be the cause, or the client had not recovered from the previous check.
+   * True if the client took longer than usual between polls before the check, while timers on this machine
+   * fired late: either that is the cause, or the client had not recovered from the previous check.
    */
   wasSlow = false;
   readonly #name: string;
@@ -331,7 +331,7 @@ export class Exam {
     return Math.max(longest * LONGER, longest + LATER_MS);
   }
 
-  /** The longest usual time between two polls, in ms, given how late the machine has been since then. */
+  /** The longest usual time between two polls, in ms, allowing for late timers on this machine since then. */
   #longestAfter(at: number): number {
     return this.#longest + this.client.lateness.between(at);
   }

@@ -65,7 +65,7 @@ function isOver({ clock, client }: Asking, { key, asked, periodMs: late = 0 }: P
 }
 
 /**
- * Says what the client has stopped sending since an exchange: everything, or the disturbed poll.
+ * Returns what the client has stopped sending since an exchange: everything, or the disturbed poll.
  * @param since the last exchange of that poll; absent: the newest one
  */
 export function stopped(exam: Asking, since: Exchange | undefined = exam.askedAfter(0).at(-1)): StoppedPolls {
@@ -84,7 +84,10 @@ export function stopped(exam: Asking, since: Exchange | undefined = exam.askedAf
   return { what: 'poll', text, blame: `no longer polls ${target.text}` };
 }
 
-/** Says that the client did not poll as before after this check's disturbance, and what it stopped sending. */
+/**
+ * Returns a sentence for a client that did not poll as before after this check's disturbance, with what it
+ * stopped sending.
+ */
 export function notAsBefore(exam: Asking): { readonly text: string; readonly blame: string } {
   const { lastMet, client } = exam;
   const asked = exam.askedAfter(lastMet?.seq ?? client.disturbedUntil);

@@ -287,7 +287,7 @@ function byTime(
   const isLater = lost.low > good.high;
   const between = isLater ? lost.low - good.high : good.low - lost.high;
   const gap = isLater ? between - laterMs : between;
-  // The spans only grow with more trials; a late machine and a late reply concern this trial alone.
+  // The spans only grow with more trials; late timers and a late reply concern this trial alone.
   const isAlike = between < Math.max(LEAST_APART_MS, spanOf(good), spanOf(lost));
   if (gap < apart) return { ...unclear(ALIKE), isAlike };
   const third = gap / 3;

@@ -91,7 +91,7 @@ export async function helpedByNewConnection(exam: Exam): Promise<boolean> {
 }
 
 /**
- * Describes how a client exited: a headline with its exit code and last line, and a text with everything
+ * Describes how a client exited: a headline with its exit code and last line, and a string with everything
  * known.
  * @param after what the client met last: `after exception 4`
  */

@@ -37,7 +37,7 @@ export interface BrokenChain {
 /** How long to wait for each request: this many ms, plus this many poll periods and waits for a reply. */
 const NEXT_MS = 30_000;
 const NEXT_TIMES = 3;
-/** If the machine is late by this, in ms, that may be why a trial shows nothing. */
+/** If timers on this machine fire this late, in ms, that may be why a trial shows nothing. */
 const LATE_MS = 25;
 /** The assumed maximum wait for a reply until it is known, in ms. */
 const LONG_WAIT_MS = 15_000;

@@ -74,7 +74,7 @@ interface WatchedValues {
   readonly end: (spoilt: readonly Exchange[], wanted: ValueTrial) => Promise<ValuesSeen>;
 }
 
-/** A text shown by an observer, and the words of the reply that it stands for. */
+/** A string shown by an observer, and the words of the reply that it represents. */
 export interface LearntText {
   readonly shown: string;
   readonly words: readonly number[];
@@ -103,8 +103,8 @@ export const SEEN = 2;
 
 /**
  * Determines which value the client has accepted: replies carry values of our own (marks), and an observer
- * shows what was read. The texts that it shows for the marks are learned first, because the client may scale,
- * round or name what it reads.
+ * shows what was read. The strings that it shows for the marks are learned first, because the client may
+ * scale, round or name what it reads.
  */
 export class ValueOracle {
   readonly #observer: Observer;
@@ -392,7 +392,7 @@ export class ValueOracle {
     return undefined;
   }
 
-  /** True if a text is a value. If the client shows numbers, `null`, `bad` and the like mean that it has none. */
+  /** True if a string is a value. If the client shows numbers, `null`, `bad` and the like mean that it has none. */
   #isValue(text: string | undefined): text is string {
     return text !== undefined && (isNumber(text) || !this.#texts.every(isNumber));
   }

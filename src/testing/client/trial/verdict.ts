@@ -136,7 +136,7 @@ function judged(
 /** A number, or an observer's text, which is in quotes and left unchanged. */
 const NUMBER = /"[^"]*"|\d+(?:\.\d+)?/g;
 
-/** Merges texts that differ only in their numbers: `asked again after 9 to 13 ms`. */
+/** Merges strings that differ only in their numbers: `asked again after 9 to 13 ms`. */
 function spannedText(texts: readonly string[]): string {
   const numbers = texts.map((text) => (text.match(NUMBER) ?? []).map(Number));
   let place = 0;

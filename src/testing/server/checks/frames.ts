@@ -125,7 +125,7 @@ function unsolicitedText({ unsolicited }: Exchange): string {
     .join(' ');
 }
 
-/** Judges the transaction identifiers of all exchanges, each of which had a different one. */
+/** Judges the transaction identifiers of all exchanges; each exchange had a different one. */
 async function mbapEcho(bench: Bench): Promise<Judged> {
   const isWrong = ({ oddities }: Exchange) => oddities.includes('transaction');
   // If something was seen once, send further requests.
@@ -148,7 +148,7 @@ async function mbapEcho(bench: Bench): Promise<Judged> {
     : counted(isBehind ? dangerous : violates, found, wrong, of);
 }
 
-/** Describes how reply identifiers differ from those of the requests, if all differ in the same way. */
+/** Describes how reply identifiers differ from the requests', if all differ in the same way. */
 function otherTransactions(wrong: readonly Exchange[], log: readonly Exchange[]): Found {
   const askedIn = ({ sent }: Exchange) => wordAt(concatBytes(...sent.map(({ bytes }) => bytes)), 0);
   const ids = wrong.map((exchange): [number, number] => [wordAt(heardIn(exchange), 0), askedIn(exchange)]);

@@ -35,7 +35,7 @@ async function absentAddress(
   return undefined;
 }
 
-/** Tries each readable table; for a slow server, only the one that answers. */
+/** Tries each readable table; for a slow server, only the table that answers. */
 async function addressUnknown(bench: Bench): Promise<Judged> {
   const good = bench.good.code;
   const first = await refusesAbsent(bench, good);

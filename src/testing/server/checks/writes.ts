@@ -169,7 +169,7 @@ async function fc23(bench: Bench): Promise<Judged> {
     : inconclusive({ code: 'stored-late-always' }, exchange);
 }
 
-/** Reads one address and writes another with function 23: the one that is read must not change. */
+/** Reads one address and writes another with function 23: the read address must not change. */
 async function readsElsewhere(bench: Bench): Promise<Judged | undefined> {
   const { first, last } = bench.order.scratch.holding ?? { first: 0, last: 0 };
   if (last === first) return undefined;

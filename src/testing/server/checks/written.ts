@@ -85,7 +85,7 @@ type JudgeHidden = (isExecuted: boolean) => Judged;
 /**
  * Sends writes to the scratch register that must not be executed because of the bytes around them: with
  * functions 6 and 16, if the server has them.
- * @param mask the bits in which the value differs from the register's
+ * @param mask the bits that differ from the register's value
  */
 export async function hiddenWrite(
   bench: Bench,

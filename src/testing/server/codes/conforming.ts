@@ -8,7 +8,7 @@ import {
   togetherText,
 } from './phrases.js';
 
-/** The texts for results that conform, each a sentence without its full stop. */
+/** The sentences for results that conform, without their full stops. */
 export const CONFORMING = {
   exception: 'exception {exception:hex}',
   answered: 'the server {answer:did}',

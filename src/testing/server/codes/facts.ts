@@ -38,7 +38,7 @@ const KINDS = {
 type Kind = keyof typeof KINDS;
 type Fact<K> = K extends Kind ? Parameters<(typeof KINDS)[K]>[0] : never;
 
-/** The facts for which a text has placeholders: `{times:n} of {of:n}`; `{mei?:n}` may be absent. */
+/** The facts that have placeholders in a string: `{times:n} of {of:n}`; `{mei?:n}` may be absent. */
 export type FactsIn<Text extends string> = Text extends `${string}{${infer Name}:${infer K}}${infer Rest}`
   ? (Name extends `${infer Key}?`
       ? { readonly [each in Key]?: Fact<K> }
@@ -49,7 +49,7 @@ export type FactsIn<Text extends string> = Text extends `${string}{${infer Name}
 const PART = /\[([^\]]*)\]/g;
 const PLACE = /\{(\w+)\??:(\w+)\}/g;
 
-/** Fills facts into a text. A part in brackets is left out if one of its facts is absent. */
+/** Fills facts into a string. A part in brackets is left out if one of its facts is absent. */
 export function worded(text: string, facts: Readonly<Record<string, unknown>>): string {
   const isKnown = (part: string) =>
     [...part.matchAll(PLACE)].every(([, name = '']) => facts[name] !== undefined);
@@ -58,7 +58,7 @@ export function worded(text: string, facts: Readonly<Record<string, unknown>>): 
     .replace(PLACE, (_, name: string, kind: Kind) => (KINDS[kind] as (fact: unknown) => string)(facts[name]));
 }
 
-/** A text with the names of its facts as placeholders: `{times} of {of}`. */
+/** A string with the names of its facts as placeholders: `{times} of {of}`. */
 export function outline(text: string): string {
   return text.replace(PLACE, (_, name: string) => `{${name}}`).replace(PART, (_, part: string) => part);
 }

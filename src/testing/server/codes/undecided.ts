@@ -15,7 +15,7 @@ interface NotRead {
   readonly last: number;
 }
 
-/** The texts for results that are inconclusive, unsupported or not run, each a sentence without its full stop. */
+/** The sentences for results that are inconclusive, unsupported or not run, without their full stops. */
 export const UNDECIDED = {
   // Not run
   stopped: 'the server test was stopped',

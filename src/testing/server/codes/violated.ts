@@ -38,7 +38,7 @@ const ODD = Object.fromEntries(
 const OTHER_TRANSACTION = 'the transaction identifier of replies does not match the request';
 
 /**
- * The texts for violations of a clause, and for facts in the data sheet: a title that says what was seen,
+ * The wording of violations of a clause, and of facts in the data sheet: a title with the observation,
  * followed by a sentence.
  */
 export const VIOLATED = {

@@ -142,7 +142,7 @@ function leaf(variants: readonly JsonSchema[], about: string, preset: unknown): 
 /** Removes the backticks around names in descriptions, which are Markdown. */
 export const plain = (text: string) => text.replaceAll('`', '');
 
-/** Adds a full stop to a text, if more sentences follow. */
+/** Adds a full stop to a sentence, if more sentences follow. */
 const sentence = (text: string) => (text === '' || /[.)]$/.test(text) ? text : `${text}.`);
 
 /** Whether the variants are those of a time: a number of ms, or text with a unit. */
@@ -158,7 +158,7 @@ function limits(variants: readonly JsonSchema[]): string {
   return maximum === undefined ? `${minimum} or more.` : `${minimum} to ${maximum}.`;
 }
 
-/** The content of a form, valid or not: texts, in the shape of the value. */
+/** The content of a form, valid or not: strings, in the shape of the value. */
 export type Draft = string | readonly Draft[] | { readonly [key: string]: Draft };
 
 export type ObjectDraft = { readonly [key: string]: Draft };

@@ -22,7 +22,7 @@ interface PartProps<Kind extends Shape = Shape> {
   readonly path: string;
   readonly label: string;
   readonly refusal: RemoteRefusal | undefined;
-  /** Another path of the part: that of the object for which the part is the short form. */
+  /** Another path of the part: the path of the object that the part abbreviates. */
   readonly also?: string | undefined;
   /** Suggested values in addition to those of the schema, by path. */
   readonly offers?: Readonly<Record<string, readonly string[]>> | undefined;

@@ -10,7 +10,7 @@ export interface MayPlay {
   readonly rules: readonly string[];
 }
 
-/** The entries with all these words in their texts, or in what they do. */
+/** The entries with all these words in their descriptions or their effects. */
 export function entriesWith(entries: readonly Entry[], search: string): readonly Entry[] {
   const words = search.toLowerCase().split(/\s+/);
   return entries.filter((entry) => {

@@ -5,7 +5,7 @@ type Passed = Exclude<StreamedView, { kind: 'left out' }>;
 /** The outcome of a request; `waiting` while there is none yet. */
 type PairOutcome = 'good' | 'exceptions' | 'ordered' | 'missing' | 'foreign' | 'waiting';
 
-/** A request and its reply. Times are on the clock of `monotonicUs`. */
+/** A request and its reply. Times are in the time base of `monotonicUs`. */
 export interface Pair {
   readonly seq: number;
   /** When its first and last byte arrived. */

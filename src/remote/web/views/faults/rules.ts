@@ -5,7 +5,7 @@ import { summary } from '../../live.js';
 import { resource } from '../../resource.js';
 import { together } from '../../ui/element.js';
 
-/** The rules, in the order in which they act. */
+/** The rules, in the order they act. */
 export const rules = resource(
   () => '/faults',
   ({ faults }: { readonly faults: readonly RuleView[] }) => faults,

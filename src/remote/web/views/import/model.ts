@@ -41,7 +41,7 @@ export function saidOf(before: ImportChoices, change: Readonly<Record<string, un
 
 const COLUMNS = ['address', 'name', 'type', 'value', 'scale', 'unit'] as const;
 
-/** The registers of a device, each as a row of texts. */
+/** The registers of a device, each as a row of strings. */
 export function registersOf({ unit, entry }: Imported['devices'][number]): string[][] {
   const tables = Object.entries(
     (entry.registers ?? {}) as Record<string, readonly Record<string, unknown>[]>,

@@ -17,7 +17,7 @@ export function lineNamed(name: string): LineView | undefined {
 
 const US_PER_MS = 1000;
 
-/** The character times of a line; undefined for a socket or a line that no longer exists. */
+/** A line's character times; undefined for a socket or a line that no longer exists. */
 export function wireOf(line: LineView | undefined): Wire {
   const { characterTime, t35 } = line?.times ?? {};
   return {

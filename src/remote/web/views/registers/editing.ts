@@ -273,7 +273,7 @@ export async function changeBit(register: RegisterView, bit: number): Promise<vo
   else if (before) made(now.device.name, change, before, sent.registers);
 }
 
-/** The words from an address on, which the page has not read: a text may be longer than the visible part. */
+/** The words from an address on, which the page has not read: a string may be longer than the visible part. */
 async function presentWords(
   { device, table }: Pick<Done, 'table'> & { readonly device: { readonly name: string } },
   from: number,
@@ -284,7 +284,7 @@ async function presentWords(
   return words.every((word) => word !== null) && words.length === count ? words : undefined;
 }
 
-/** The change for a text in the current format, or what was expected instead. */
+/** The change for a string in the current format, or what was expected instead. */
 function changeOf(
   table: WordTable,
   address: number,

@@ -6,7 +6,7 @@ import { type Touch, touchesOf, trafficOf } from './touches.js';
 
 type TouchKind = Touch['kind'];
 
-/** Time in ms in which a mark fades. */
+/** How long a mark takes to fade, in ms. */
 const LASTS_MS = 700;
 
 /** Minimum time in ms before a fading mark restarts, however fast a client polls: each restart draws its row. */

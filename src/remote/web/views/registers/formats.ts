@@ -6,7 +6,7 @@ interface FormatRow {
   /** Minimum width of a cell, in CSS pixels. */
   readonly width: number;
   readonly text: (words: readonly number[]) => string;
-  /** The words for a text; undefined if it is not valid. */
+  /** The words for a string; undefined if it is not valid. */
   readonly parse: (text: string) => readonly number[] | undefined;
   /** The words after "expected" in a message about an invalid text. */
   readonly expected: string;
@@ -78,7 +78,7 @@ export function textOf(format: Format, words: readonly number[], bits: 1 | 16): 
   return bits === 1 ? String(words[0]) : FORMATS[format].text(words);
 }
 
-/** Parses a text into words. Returns what was expected if it is not valid. */
+/** Parses a string into words. Returns what was expected if it is not valid. */
 export function parseText(
   format: Format,
   text: string,

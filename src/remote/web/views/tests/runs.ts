@@ -19,7 +19,7 @@ import type { Verdict } from '../../ui/verdict.js';
 /** A step or a check, with its finding. */
 export interface RunStep {
   readonly name: string;
-  /** The group in which a check is shown. */
+  /** The group that a check is shown in. */
   readonly group: string;
   readonly verdict: Verdict;
   readonly message: string;

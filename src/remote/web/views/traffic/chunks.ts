@@ -81,8 +81,8 @@ function isSkip(row: Row | undefined): row is Skipped {
 }
 
 /**
- * The rows of the table: up to 100,000 events, some thousands of which are in memory. For the others, only
- * their number and the sequence numbers around them are stored.
+ * The rows of the table: up to 100,000 events, a few thousand of them in memory. Of the others, only the
+ * count and the sequence numbers around them are stored.
  */
 export class Chunks {
   /** The chunks, oldest first. */

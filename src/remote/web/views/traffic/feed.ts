@@ -176,7 +176,7 @@ export class Feed {
     return answer.ok;
   }
 
-  /** Replaces all rows with those of a page. */
+  /** Replaces all rows with the rows of a page. */
   #replace(page: FeedPage, after: number): void {
     this.#generation++;
     this.#stopFollowing();

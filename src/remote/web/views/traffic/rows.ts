@@ -1,7 +1,7 @@
 import { DAMAGE } from '../../../../simulator/filter/filter.js';
 import { type Event, isEvent, type Row } from './chunks.js';
 
-/** The texts of a row, by column. */
+/** The cells of a row as strings, by column. */
 export interface Cells {
   readonly seq: string;
   readonly time: string;

@@ -44,7 +44,7 @@ interface ControlsProps {
   readonly onProblems: (which: string) => void;
 }
 
-/** The values of `problems` in the filter, with their texts. */
+/** The values of `problems` in the filter, with their labels. */
 const PROBLEMS = [
   ['', 'everything'],
   ['true', 'only problems'],
