@@ -70,7 +70,7 @@ export function clientTestReport(
       found.shownForNothing === undefined
         ? ''
         : `shows ${JSON.stringify(found.shownForNothing)} when no reply comes, as if it were a value`,
-      ...(refusal === undefined ? [foundText(found) || (isOver ? 'No time was measured' : '')] : []),
+      ...(refusal === undefined ? [foundText(found) || (isOver ? 'No times were measured' : '')] : []),
       suspended,
     ].flatMap((text) => (text === '' ? [] : sentence(text))),
     parameters: parametersOf(found),

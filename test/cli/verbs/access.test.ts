@@ -49,7 +49,7 @@ describe('REST by certificate', () => {
       /the certificate file .*nowhere\.pem does not exist/,
     ],
     ['a key of another one', { key: 'ca.key' }, /the key in .*ca\.key does not belong to/],
-    ['no key', { key: 'server.pem' }, /the key file .*server\.pem has no private key in it, expected PEM/],
+    ['no key', { key: 'server.pem' }, /the key file .*server\.pem contains no private key, expected PEM/],
   ])('does not start with %s, and says so in one line', async (_, wrong: Partial<Identity>, message) => {
     const files = Object.fromEntries(
       Object.entries(wrong).map(([key, name]) => [key, certificates.path(name)]),

@@ -60,7 +60,7 @@ describe('values that are not available in a native file', () => {
     ],
     [
       'name: a, type: string, length: 1, notAvailable: "----"',
-      `${AT}.notAvailable: expected text of at most 2 bytes (two to a register), got 4, got "----"`,
+      `${AT}.notAvailable: expected text of at most 2 bytes (two per register), got 4, got "----"`,
     ],
   ])('are refused: %s', (entry, message) => {
     expect(nativeMistakes(fileOf(entry))).toEqual([message]);

@@ -356,7 +356,7 @@ describe('a mistake in registers', () => {
     ],
     [
       entry('holding', '{address: 0, type: string, value: abcde, length: 2}'),
-      `${ENTRY}.value: expected text of at most 4 bytes (two to a register), got 5, got "abcde"`,
+      `${ENTRY}.value: expected text of at most 4 bytes (two per register), got 5, got "abcde"`,
     ],
     [entry('holding', '{address: 0, write: yes}'), `${ENTRY}.write: expected true or false, got "yes"`],
     [

@@ -424,7 +424,7 @@ describe('a mistake in a device of a pymodbus file', () => {
     ],
     [
       small({ string: [{ addr: [0, 1], value: 'abcdé' }] }),
-      ['string[0].value: expected text of at most 4 bytes (two to a register), got 6, got "abcdé"'],
+      ['string[0].value: expected text of at most 4 bytes (two per register), got 6, got "abcdé"'],
     ],
     [
       small({ bits: [5], uint16: [{ addr: [3, 6] }] }),
@@ -476,7 +476,7 @@ describe('a mistake in a device of a pymodbus file', () => {
 
   it('is told where a default string does not fit', () => {
     expect(broken('string', [5])).toContain(
-      'device_list.pump.string[0]: expected text of at most 2 bytes (two to a register), got 4, got "five" (from setup.defaults.value)',
+      'device_list.pump.string[0]: expected text of at most 2 bytes (two per register), got 4, got "five" (from setup.defaults.value)',
     );
   });
 
