@@ -228,3 +228,26 @@ describe('retries that the line does not show are not counted', () => {
     expect(said(tested)).not.toMatch(/not retry|once/);
   });
 });
+
+it.each([
+  ['needs the header of a reply in one piece', 'header', 'split-reply', /retried|without a reply/],
+  ['keeps half a reply, which spoils the next', 'half', 'truncated-reply', /Loses the next reply, too/],
+  ['ends at more values than it asked for', 'more values', 'more-registers', /after a reply with too many/],
+  ['ends at a value that is not a number', 'NaN', 'no-value', /after registers that stand for no value/],
+] as const)('a client on TCP that %s fails the check of that', async (_, lax, check, says) => {
+  const checks = [check, 'wrong-unit', 'wrong-function'];
+  const tested = await testStranger(inTurn({}, new Set([lax])), 'tcp', { checks });
+  expect(tested.failed).toEqual([check]);
+  const [failed] = tested.report.findings.filter(({ verdict }) => verdict === 'fail');
+  expect(`${said(tested)} ${failed?.summary}`).toMatch(says);
+});
+
+it('a client that takes any protocol identifier is found where its values are seen', async () => {
+  const tested = await testStranger(
+    inTurn({}, new Set(['protocol'])),
+    'tcp',
+    { checks: ['wrong-protocol', 'wrong-transaction'] },
+    true,
+  );
+  expect(tested.failed).toEqual(['wrong-protocol']);
+});

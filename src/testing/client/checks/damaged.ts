@@ -1,10 +1,15 @@
 import { sentBytes } from '../../../modbus/protocol/reply-plan.js';
+import { timesText } from '../../report/words.js';
 import { longestPauseIn, readingOf, wentWell } from '../heard/exchange.js';
 import { type Check, type Exam, LOST } from '../trial/exam.js';
+import { behaviourAfter, continuationOf } from '../trial/observation.js';
 import {
   type Contrast,
   type ContrastRow,
   contrastCheck,
+  EITHER,
+  LATE_MS,
+  RULE_OF_EITHER,
   spoilt,
   TAKES_IT,
   TAKES_NONE,
@@ -12,6 +17,7 @@ import {
   twice,
   whyNotTwice,
 } from '../trial/trial.js';
+import { DECIDES, type Judged, sure } from '../trial/verdict.js';
 
 /** A way to damage a reply that a client must not take. */
 interface Damage extends Omit<ContrastRow, 'rule' | 'meaning' | 'contrast' | 'values' | 'blame'> {
@@ -31,6 +37,10 @@ interface Damage extends Omit<ContrastRow, 'rule' | 'meaning' | 'contrast' | 'va
 }
 
 const READS_NOTHING = 'the client reads no registers or bits, so its replies have no byte count';
+/** The most data bytes of a reply: those of 125 registers or 2000 bits. */
+const MOST_BYTES = 250;
+/** The LRC of an ASCII frame and its end, in characters. */
+const ASCII_END = 4;
 /** A reply with fewer data bytes gets a byte count that is too high instead of too low. */
 const FEWEST_BYTES = 4;
 const LAST_UNIT = 247;
@@ -171,6 +181,29 @@ const DAMAGE: readonly Damage[] = [
     },
   },
   {
+    id: 'more-registers',
+    title: 'Discards a reply with more values than requested',
+    what: 'a reply with too many values',
+    does: 'Sends valid replies with one register (or eight bits) more than requested.',
+    matters:
+      'A late reply to a longer request looks like this; a client that copies what comes writes past the end of its buffer.',
+    fix: 'Compare the number of values in every reply with the requested quantity.',
+    source: 'Application Protocol V1.1b3, 6.1 to 6.4; epics-modules/modbus issue 1',
+    faults: (exam) => {
+      const reading = readingOf(exam.target);
+      if (!reading) return READS_NOTHING;
+      const bytes = reading.bytes + (reading.isBits ? 1 : 2);
+      if (bytes > MOST_BYTES) return 'the client requests as many values as a reply can have';
+      const added = bytes - reading.bytes;
+      // The hexadecimal digits of an ASCII frame end before its LRC.
+      const more =
+        exam.client.line.framing === 'ascii'
+          ? { insert: { at: replyLength(exam) - ASCII_END, bytes: '3030'.repeat(added) } }
+          : { extend: '00'.repeat(added) };
+      return [more, { byteCount: bytes }];
+    },
+  },
+  {
     id: 'wrong-transaction',
     title: 'Discards a reply with a wrong transaction identifier',
     what: 'a reply with a wrong transaction identifier',
@@ -181,6 +214,17 @@ const DAMAGE: readonly Damage[] = [
     abilities: ['transaction'],
     faults: () => [{ transaction: `+${AWAY}` }],
   },
+  {
+    id: 'wrong-protocol',
+    title: 'Discards a reply with a wrong protocol identifier',
+    what: 'a reply with a wrong protocol identifier',
+    does: 'Sends replies with the protocol identifier 1 instead of 0.',
+    matters: 'Such a frame is not Modbus, so its bytes are no values.',
+    fix: 'Discard frames whose protocol identifier is not 0.',
+    source: 'Modbus Messaging on TCP/IP V1.0b, 3.1.3 and 4.4.1.3',
+    abilities: ['transaction'],
+    faults: () => [{ mbap: { protocol: 1 } }],
+  },
 ];
 
 /** Writes the rule of a check: when a client passes, as far as that depends on the damage. */
@@ -189,13 +233,13 @@ function ruleOf({ isIntact, isHarmless }: Damage): string {
   const value = isIntact ? 'a value that no reply carried' : 'the spoilt value';
   const unclear = isHarmless ? '' : ', or, without an observer, when it continues as after a good reply';
   return `Passes when the client retries or continues as without a reply${usual}, in three trials that agree, or when the observer \
-shows no spoilt value. Fails when the observer shows ${value} or stops following, when the client stops, or when it does not poll as before \
-afterwards. Inconclusive when the trials do not agree or show neither${unclear}.`;
+shows no spoilt value. Fails when the observer shows ${value} or stops following, when the client stops, when it does not poll as before \
+afterwards, or when, three times out of three, it does not accept the good reply after the spoilt one either. Inconclusive when the trials do not agree or show neither${unclear}.`;
 }
 
 function damageCheck(damage: Damage): Check {
   const { isIntact, isHarmless, faults: faultsFor, ...described } = damage;
-  return contrastCheck('damaged', {
+  const check = contrastCheck('damaged', {
     ...described,
     rule: ruleOf(damage),
     blame: `accepts ${damage.what}: dangerous`,
@@ -206,6 +250,36 @@ function damageCheck(damage: Damage): Check {
       return typeof faults === 'string' ? faults : spoilt(faults);
     },
   });
+  return {
+    ...check,
+    async run(exam) {
+      const judged = await check.run(exam);
+      const { afterwards } = judged;
+      const wrong = judged.verdict === 'pass' && costsAnother(exam, damage.what);
+      if (!wrong || !afterwards) return wrong || judged;
+      // One that takes no reply any more has the worse mistake.
+      const later = async () => {
+        const then = await afterwards.later();
+        return then.verdict === 'pass' ? wrong : then;
+      };
+      return { ...wrong, afterwards: { ...afterwards, later } };
+    },
+  };
+}
+
+/** The verdict on a client that keeps the spoilt bytes, and so loses the good reply after them as well; undefined for any other. */
+function costsAnother(exam: Exam, what: string): Judged | undefined {
+  const met = exam.log.spoilt.filter(({ seq, rule }) => seq > exam.since && rule?.faults !== LOST);
+  const followed = met.flatMap(({ next }) => (next && wentWell(next) ? (continuationOf(next) ?? []) : []));
+  const usual = [behaviourAfter(exam, ['good']), behaviourAfter(exam, [LOST, 'good'])];
+  const waitMs = behaviourAfter(exam, [LOST]).shortest;
+  const most = Math.max(...usual.flatMap(({ samples }) => samples.map((each) => each.afterMs))) + LATE_MS;
+  const isLost = followed.every(({ afterMs }) => afterMs > most && afterMs >= waitMs - LATE_MS);
+  const isKnown = usual.every(({ samples }) => samples.length > 0) && followed.length >= DECIDES;
+  if (!isKnown || !isLost || exam.client.lateness.between(met[0]?.at ?? 0) >= LATE_MS) return undefined;
+  const text = `after ${what}, it did not accept the good reply to its next request either, ${timesText(followed.length)}`;
+  const evidence = followed.flatMap(({ of, next }) => [of.before ?? [], of, next].flat());
+  return sure('wrong', text, evidence, `loses the next reply, too, after ${what}`);
 }
 
 /** The length of a reply with one register on RTU, in bytes, for a client of which no reply was kept. */
@@ -222,6 +296,8 @@ function halfOf(exam: Exam): readonly object[] {
   return [{ truncate: replyLength(exam) >> 1 }];
 }
 
+/** Where the header of a reply on Modbus TCP is cut, which has seven bytes. */
+const PART_OF_HEADER = 4;
 /** The pause between two pieces of a reply on TCP, and on an ASCII line, where up to a second is allowed. */
 const GAP_MS = 20;
 
@@ -249,7 +325,7 @@ const split = contrastCheck('damaged', {
   id: 'split-reply',
   title: 'Accepts a reply in two pieces',
   what: 'a reply in two pieces',
-  does: `Sends replies in two halves, with a pause of one character between them on RTU (less than t1.5), and of ${GAP_MS} ms elsewhere.`,
+  does: `Sends replies in two halves, with a pause of one character between them on RTU (less than t1.5), and of ${GAP_MS} ms elsewhere; the header of Modbus TCP comes in two pieces as well.`,
   matters:
     'Adapters and networks split replies anywhere. A client that treats each read as a whole reply fails occasionally.',
   fix: 'Keep reading until the whole reply is there or the time-out is over.',
@@ -264,8 +340,10 @@ const split = contrastCheck('damaged', {
   contrast: (exam) => {
     const { line } = exam.client;
     const isRtu = line.framing === 'rtu';
+    const cut = (at: 'middle' | number) => ({ split: { at, gap: isRtu ? line.characterTime : GAP_MS } });
+    const header = line.framing === 'socket' ? [cut(PART_OF_HEADER)] : [];
     return {
-      shown: [[{ split: { at: 'middle', gap: isRtu ? line.characterTime : GAP_MS } }]],
+      shown: [[...header, cut('middle')]],
       ifTaken: ['good'],
       ifLeft: [LOST],
       // A client that goes on as usual after half a reply need not have taken the whole one.
@@ -275,4 +353,26 @@ const split = contrastCheck('damaged', {
   },
 });
 
-export const damaged: readonly Check[] = [...DAMAGE.map(damageCheck), duplicate, split];
+/** FFFF in each register is NaN as a float32 or float64, in every byte order, and stands for no value in SunSpec. */
+const noValue = contrastCheck('damaged', {
+  id: 'no-value',
+  title: 'Survives registers that stand for no value',
+  what: 'registers that stand for no value',
+  does: 'Sends good replies with FFFF in every register: NaN as a float32 or float64, and "not implemented" in SunSpec.',
+  matters:
+    'Devices send this for a broken sensor or a value that they do not have. A client that stops then has to be restarted by hand.',
+  fix: 'Accept the reply, and show that there is no value.',
+  rule: RULE_OF_EITHER,
+  source:
+    'IEEE 754, 6.2; SunSpec Device Information Model, unimplemented values; openhab-addons issue 5476, thingsboard issue 1901',
+  blame: 'does not survive registers that stand for no value',
+  meaning: EITHER,
+  contrast: ({ target }) => {
+    const reading = readingOf(target);
+    if (!reading || reading.isBits) return 'the client reads no registers';
+    return spoilt([{ values: Array.from({ length: reading.quantity }, () => NO_VALUE) }]);
+  },
+});
+const NO_VALUE = 0xffff;
+
+export const damaged: readonly Check[] = [...DAMAGE.map(damageCheck), duplicate, split, noValue];

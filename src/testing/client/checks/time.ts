@@ -7,9 +7,10 @@ import { secondsSince, stopped } from '../trial/gone.js';
 import {
   type ContrastRow,
   contrastCheck,
+  EITHER,
   isBroken,
   learn,
-  type ReactionMeaning,
+  RULE_OF_EITHER,
   spoilt,
   TAKES_IT,
   TOO_LONG,
@@ -179,7 +180,6 @@ function slowdown({ periodMs = 0 }: Poll, meanwhile: Poll | undefined): number |
 /** Pauses inside a frame, as multiples of t1.5 and t3.5. */
 const WITHIN_T15 = 0.8;
 const OVER_T35 = 2;
-const EITHER: ReactionMeaning = { usual: 'right', missing: 'right', again: 'right' };
 
 const TRICKLES: readonly ContrastRow[] = [
   {
@@ -208,7 +208,7 @@ const TRICKLES: readonly ContrastRow[] = [
     matters:
       'USB adapters and gateways cause such pauses. The client may accept the reply or retry, but must stay in sync.',
     fix: 'After a pause that ends a frame, discard the received bytes, and wait for silence before the next request.',
-    rule: 'Passes when the client accepts the reply or retries, in three trials, and then polls as before; fails when it stops or does not poll as before; inconclusive when the trials show neither.',
+    rule: RULE_OF_EITHER,
     source: 'Modbus over Serial Line V1.02, 2.5.1.1: a frame with such a pause must be discarded',
     transports: ['serial'],
     blame: 'gets out of sync at pauses in a reply',

@@ -40,7 +40,7 @@ export interface BrokenChain {
 const NEXT_MS = 30_000;
 const NEXT_TIMES = 3;
 /** A machine that is late by this may be why a trial shows nothing, in ms. */
-const LATE_MS = 25;
+export const LATE_MS = 25;
 /** How long a client may wait for a reply while that is not known, in ms. */
 const LONG_WAIT_MS = 15_000;
 
@@ -172,6 +172,11 @@ export const TAKES_IT: ReactionMeaning = { usual: 'right', missing: 'wrong', aga
  * answered has taken another reply for it.
  */
 export const TAKES_NONE: ReactionMeaning = { missing: 'right', again: 'unclear', usual: 'wrong' };
+
+/** The meaning when a client may do either, as long as it polls as before afterwards. */
+export const EITHER: ReactionMeaning = { usual: 'right', missing: 'right', again: 'right' };
+export const RULE_OF_EITHER =
+  'Passes when the client accepts the reply or retries, in three trials, and then polls as before; fails when it stops or does not poll as before; inconclusive when the trials show neither.';
 
 export interface Blame {
   /** What the client was shown: `a reply with a wrong CRC`. */
