@@ -150,10 +150,7 @@ describe('a client that asks for coils', () => {
   it('is passed when it is faultless', async () => {
     const observer = shownLater(0);
     const { report } = await testModelClient({ habits: { questions }, observer, checks: ['damaged'] });
-    const others = report.findings.filter(({ verdict }) => verdict !== 'pass');
-    expect(others.map(({ id, summary }) => `${id}: ${summary}`)).toEqual([
-      'no-value: the client reads no registers',
-    ]);
+    expect(new Set(report.findings.map(({ verdict }) => verdict))).toEqual(new Set(['pass']));
   });
 
   it('is found when it does not check the CRC', async () => {

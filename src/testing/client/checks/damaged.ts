@@ -7,9 +7,7 @@ import {
   type Contrast,
   type ContrastRow,
   contrastCheck,
-  EITHER,
   LATE_MS,
-  RULE_OF_EITHER,
   spoilt,
   TAKES_IT,
   TAKES_NONE,
@@ -223,6 +221,7 @@ const DAMAGE: readonly Damage[] = [
     fix: 'Discard frames whose protocol identifier is not 0.',
     source: 'Modbus Messaging on TCP/IP V1.0b, 3.1.3 and 4.4.1.3',
     abilities: ['transaction'],
+    needsObserver: true,
     faults: () => [{ mbap: { protocol: 1 } }],
   },
 ];
@@ -267,16 +266,25 @@ function damageCheck(damage: Damage): Check {
   };
 }
 
+/** How often it has to be known what a client does after a good reply. */
+const FEWEST_USUAL = 8;
+
 /** The verdict on a client that keeps the spoilt bytes, and so loses the good reply after them as well; undefined for any other. */
 function costsAnother(exam: Exam, what: string): Judged | undefined {
   const met = exam.log.spoilt.filter(({ seq, rule }) => seq > exam.since && rule?.faults !== LOST);
   const followed = met.flatMap(({ next }) => (next && wentWell(next) ? (continuationOf(next) ?? []) : []));
-  const usual = [behaviourAfter(exam, ['good']), behaviourAfter(exam, [LOST, 'good'])];
   const waitMs = behaviourAfter(exam, [LOST]).shortest;
-  const most = Math.max(...usual.flatMap(({ samples }) => samples.map((each) => each.afterMs))) + LATE_MS;
-  const isLost = followed.every(({ afterMs }) => afterMs > most && afterMs >= waitMs - LATE_MS);
-  const isKnown = usual.every(({ samples }) => samples.length > 0) && followed.length >= DECIDES;
-  if (!isKnown || !isLost || exam.client.lateness.between(met[0]?.at ?? 0) >= LATE_MS) return undefined;
+  const isLost = followed.every(({ of, afterMs }) => {
+    const usual = exam.log.newest().flatMap((each) => {
+      const isPlain = !each.before?.rule || each.before.rule.faults === LOST;
+      return isPlain && each.poll === of.poll && wentWell(each) ? (continuationOf(each)?.afterMs ?? []) : [];
+    });
+    return (
+      usual.length >= FEWEST_USUAL && afterMs > Math.max(...usual) + LATE_MS && afterMs >= waitMs - LATE_MS
+    );
+  });
+  const isLate = exam.client.lateness.between(met[0]?.at ?? 0) >= LATE_MS;
+  if (followed.length < DECIDES || !isLost || isLate) return undefined;
   const text = `after ${what}, it did not accept the good reply to its next request either, ${timesText(followed.length)}`;
   const evidence = followed.flatMap(({ of, next }) => [of.before ?? [], of, next].flat());
   return sure('wrong', text, evidence, `loses the next reply, too, after ${what}`);
@@ -353,26 +361,4 @@ const split = contrastCheck('damaged', {
   },
 });
 
-/** FFFF in each register is NaN as a float32 or float64, in every byte order, and stands for no value in SunSpec. */
-const noValue = contrastCheck('damaged', {
-  id: 'no-value',
-  title: 'Survives registers that stand for no value',
-  what: 'registers that stand for no value',
-  does: 'Sends good replies with FFFF in every register: NaN as a float32 or float64, and "not implemented" in SunSpec.',
-  matters:
-    'Devices send this for a broken sensor or a value that they do not have. A client that stops then has to be restarted by hand.',
-  fix: 'Accept the reply, and show that there is no value.',
-  rule: RULE_OF_EITHER,
-  source:
-    'IEEE 754, 6.2; SunSpec Device Information Model, unimplemented values; openhab-addons issue 5476, thingsboard issue 1901',
-  blame: 'does not survive registers that stand for no value',
-  meaning: EITHER,
-  contrast: ({ target }) => {
-    const reading = readingOf(target);
-    if (!reading || reading.isBits) return 'the client reads no registers';
-    return spoilt([{ values: Array.from({ length: reading.quantity }, () => NO_VALUE) }]);
-  },
-});
-const NO_VALUE = 0xffff;
-
-export const damaged: readonly Check[] = [...DAMAGE.map(damageCheck), duplicate, split, noValue];
+export const damaged: readonly Check[] = [...DAMAGE.map(damageCheck), duplicate, split];

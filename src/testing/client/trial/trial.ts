@@ -173,11 +173,6 @@ export const TAKES_IT: ReactionMeaning = { usual: 'right', missing: 'wrong', aga
  */
 export const TAKES_NONE: ReactionMeaning = { missing: 'right', again: 'unclear', usual: 'wrong' };
 
-/** The meaning when a client may do either, as long as it polls as before afterwards. */
-export const EITHER: ReactionMeaning = { usual: 'right', missing: 'right', again: 'right' };
-export const RULE_OF_EITHER =
-  'Passes when the client accepts the reply or retries, in three trials, and then polls as before; fails when it stops or does not poll as before; inconclusive when the trials show neither.';
-
 export interface Blame {
   /** What the client was shown: `a reply with a wrong CRC`. */
   readonly what: string;
@@ -280,7 +275,9 @@ export async function lineTrial(
   const shows = kind === 'unclear' ? kind : meaning[kind];
   // A client that did anything else than going on as without a reply may have kept what was sent.
   const { neverGivesUp, waitMs = 0 } = exam.client.facts;
-  if (kind !== 'missing' && !neverGivesUp && hasSpoiltBytes(evidence)) await exam.suppressReplies(1);
+  const isWhole = kind === 'usual' && meaning === TAKES_IT;
+  const mayKeep = kind !== 'missing' && !isWhole && !neverGivesUp;
+  if (mayKeep && hasSpoiltBytes(evidence)) await exam.suppressReplies(1);
   const more =
     kind !== 'usual' || shows === 'right'
       ? ''

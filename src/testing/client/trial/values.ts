@@ -87,8 +87,13 @@ export interface LearntText {
 const MARKS = 4;
 /** How many bits are needed to count to `MARKS`. */
 const FEWEST_BITS = 3;
-/** Steps between the marks, tried in this order: small ones may be lost where the client rounds. */
-const STEPS = [1, 16, 256] as const;
+/**
+ * Steps between the marks, tried in this order: small ones may be lost where the client rounds. The last marks are not near
+ * the true value, but a float32 of them in any word and byte order is a number that a display of a few decimals shows.
+ */
+const STEPS = [1, 16, 256, 'any order'] as const;
+/** Each byte of the last marks is near this: as the first byte of a float32 it makes a number above 2. */
+const VISIBLE = 0x4340;
 /**
  * How long an observer may take to show what the client has read: this many ms, and this many poll periods
  * more.
@@ -144,6 +149,12 @@ export class ValueOracle {
   /** What the observer shows for each reply with a mark; empty unless `ready` has found that it can be used. */
   get learnt(): readonly LearntText[] {
     return this.#texts.map((shown, i) => ({ shown, words: this.#marks[i] ?? [] }));
+  }
+
+  /** The value of a good reply that the observer shows now; undefined when it shows none, or can't be used. */
+  async shownByNow(): Promise<string | undefined> {
+    const now = this.isUsable ? await this.#observer.read() : undefined;
+    return now?.ok && this.#texts.includes(now.text) ? now.text : undefined;
   }
 
   /** True when `ready` has found that the observer can be used. */
@@ -432,7 +443,7 @@ function textOf(seen: SeenByObserver | undefined): SeenByObserver {
  * each type and order change.
  * @returns the words of each mark, for the fault `values`
  */
-function marksFor(poll: Poll, step: number): Result<readonly number[][]> {
+function marksFor(poll: Poll, step: (typeof STEPS)[number]): Result<readonly number[][]> {
   if (!isReading(poll)) return failure('the client reads no registers or bits');
   const reply = poll.asked.findLast(wentWell)?.reply;
   const pdu = reply && pduOf(reply);
@@ -441,7 +452,9 @@ function marksFor(poll: Poll, step: number): Result<readonly number[][]> {
   const numbers = Array.from({ length: MARKS }, (_, i) => i + 1);
   if (readingOf(poll)?.isBits !== true) {
     const words = wordsOf(data);
-    return success(numbers.map((number) => words.map((word) => (word + number * step) & 0xffff)));
+    const marked = (word: number, number: number, at: number) =>
+      step === 'any order' ? VISIBLE + ((number + 3 * at) % 8) : (word + number * step) & 0xffff;
+    return success(numbers.map((number) => words.map((word, at) => marked(word, number, at))));
   }
   if (wordAt(poll.pdu, 3) < FEWEST_BITS) return failure(`the client reads fewer than ${FEWEST_BITS} bits`);
   return success(numbers.map((number) => wordsOf(data.with(0, (data[0] as number) ^ number))));
