@@ -128,7 +128,7 @@ check "check: a virtual line is an error that says what to write" prints 'lines\
 check "a port that does not exist is named" prints 'COM5: does not exist; modbus-sim ports' told --config bench.yaml
 plug com5
 check "ports prints a list" prints 'COM|no serial ports found' told ports
-check "rs485: {mode: rts} says that it is not there" prints 'rs485: .*not possible: it needs Linux, and this is Windows' told --config rts.yaml
+check "rs485: {mode: rts} says that it is not there" prints 'rs485: .*needs Linux, and this is Windows' told --config rts.yaml
 check "serves on COM5, and keeps a state" serve bus --config bench.yaml --state state
 rest=$(rest_of bus)
 check "mbpoll reads over COM5" prints '\[3\]:.*9' poll_com com5

@@ -30,9 +30,9 @@ const REQUESTS = 60_000;
 /** So many are on their way at a time. */
 const AT_ONCE = 200;
 /** Other requests that REST answers, one after the other, before what was learned comes. The traffic is read in 180 turns of REST. */
-const BESIDE = 500;
+const BESIDE = 300;
 /** Between two of them. The thread that learns steps back behind what asks without a pause, and takes minutes on a busy machine. */
-const PAUSE_MS = 3;
+const PAUSE_MS = 15;
 /** Each kept a timer and 119 KB once. */
 const CLIENT_TESTS = 2100;
 

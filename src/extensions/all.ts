@@ -6,7 +6,7 @@ import { IMPORT } from './import/command.js';
 import { LEARN } from './learn/command.js';
 import { VIEW } from './view/command.js';
 
-/** The extensions on the command line, in the order in which lists have them. */
+/** The extensions on the command line, in the order in which help and completion list them. */
 export const EXTENSIONS: readonly Extension[] = [
   {
     ...extension('describe', IMPORT, async (order) => (await import('./import/verb.js')).importFile(order)),

@@ -7,7 +7,7 @@ import { sparkplugAtDesk } from './sparkplug/desk.js';
 import { trafficFilesAtDesk } from './traffic-files/desk.js';
 import { viewAtDesk } from './view/desk.js';
 
-/** What the extensions do at the desk, in the order of the document of REST. */
+/** The parts of extensions that run at the desk, in the order in which OpenAPI lists their routes. */
 export const AT_DESK: readonly AtDesk[] = [
   ...[importAtDesk, learnAtDesk, viewAtDesk, fleetAtDesk, trafficFilesAtDesk, restapiAtDesk, sparkplugAtDesk],
 ];

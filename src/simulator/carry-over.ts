@@ -9,14 +9,14 @@ import { TABLE_NAMES } from '../device/tables.js';
 import type { AddressRange } from '../modbus/protocol/pdu.js';
 import type { DeviceApart } from './devices.js';
 
-/** How many values are looked at without a pause. */
+/** How many values are processed before a yield. */
 const PIECE = 256;
 
 /**
- * Gives a device that is to take the place of another one what that one has become since its definition: values that were
- * written, registers that were defined, sums, manners, clock and power. What the new definition has otherwise than the
- * old one is as the new definition says. Nobody uses the new device yet, so this is work that can pause; it can be
- * done again when the old one has changed meanwhile.
+ * Gives a new device what its predecessor has acquired at run time: written values, registers defined later,
+ * sums, manners, clock and power. Where the new definition differs from the old one, the new definition wins.
+ * The new device is not in use yet, so this work can yield. It can be repeated if the old device changes in
+ * the meantime.
  */
 export function* carryingOver(
   { device: before, definition: was }: DeviceApart,
@@ -39,7 +39,7 @@ export function* carryingOver(
   yield* carryingPoints(before, device);
 }
 
-/** The parts of a range that are not defined. */
+/** The undefined parts of a range. */
 function openIn({ image, base }: TableWindow, { address, quantity }: AddressRange): AddressRange[] {
   const open: { address: number; quantity: number }[] = [];
   for (let at = address; at < address + quantity; at++) {
@@ -51,7 +51,7 @@ function openIn({ image, base }: TableWindow, { address, quantity }: AddressRang
   return open;
 }
 
-/** Keeps each value that both definitions begin with alike, and how clients may use it. */
+/** Keeps each value whose initial state is the same in both definitions, and its access rights for clients. */
 function* carryingTable(before: TableWindow, now: TableWindow): Work<void> {
   const size = Math.min(before.size, now.size);
   if (before.image.isAsConfigured(before.base, size)) return;
@@ -65,14 +65,14 @@ function* carryingTable(before: TableWindow, now: TableWindow): Work<void> {
   }
 }
 
-/** The cells of one value in two images. */
+/** The cells of a value in two images. */
 interface Pair {
   readonly from: number;
   readonly to: number;
   readonly cells: number;
 }
 
-/** True for a value that has the same place, type, order and first words in both definitions. */
+/** True if both definitions have a value at this place with the same type, byte order and initial words. */
 function areAlike(
   { image: before, base, size }: TableWindow,
   { image: now }: TableWindow,
@@ -103,13 +103,13 @@ function carryValue(
   }
 }
 
-/** Keeps sums, and whether values are available. */
+/** Keeps sums, and which values are available. */
 function* carryingPoints(before: Device, { points, clock, tables }: Device): Work<void> {
   for (const point of points.all) {
     if (!point.signal?.accumulator) continue;
     const old = samePlace(point, before);
     const goesOn = old !== undefined && beginAlike(old, point) && beginsAt(old) === beginsAt(point);
-    // A sum that begins now has nothing of the time that the clock shows already.
+    // A sum that starts now must not include the time already on the clock.
     point.resume({ time: clock.time, value: goesOn ? point.stored : beginsAt(point) });
     yield;
   }
@@ -127,7 +127,8 @@ function* carryingPoints(before: Device, { points, clock, tables }: Device): Wor
 }
 
 /**
- * Keeps signals that were set at run time. Call this once the new devices are in place, because a signal may need values of other devices.
+ * Keeps signals that were set at run time. Call this once the new devices are in place, because a signal may
+ * need values of other devices.
  */
 export function carrySignals({ device: before }: DeviceApart, { device }: DeviceApart): void {
   for (const old of before.points.all) {
@@ -147,7 +148,7 @@ function sameAs(old: Point, device: Pick<Device, 'points' | 'tables'>): Point | 
   return point && isSameSignal(point.definition.signal, old.definition.signal) ? point : undefined;
 }
 
-/** The value of a device at the place of another one, with the same type. */
+/** Finds the device's value at the same address with the same type. */
 function samePlace(
   { definition: { table, address, type } }: Point,
   { points, tables }: Pick<Device, 'points' | 'tables'>,
@@ -157,20 +158,20 @@ function samePlace(
   return point?.definition.address === address && point.definition.type === type ? point : undefined;
 }
 
-/** Where a sum begins by its definition. */
+/** Where a sum starts according to its definition. */
 function beginsAt({ definition: { signal } }: Point): number {
   const written = signal?.definition.written;
   return isMapping(written) ? Number(written.from ?? 0) : 0;
 }
 
-/** True for two values of one size that have the same words in their definitions. */
+/** True if two values of the same size have the same words in their definitions. */
 function beginAlike(one: Point, other: Point): boolean {
   const wordsOf = ({ image, location: { address, cells } }: Point) =>
     image.layout.words.subarray(address, address + cells);
   return isDeepStrictEqual(wordsOf(one), wordsOf(other));
 }
 
-/** False for a signal that needs a value of its own device that is gone. */
+/** False if a signal needs a value of its own device that no longer exists. */
 function isKnownHere(needs: readonly string[], named: ReadonlyMap<string, Point>): boolean {
   return needs.every((name) => name.includes('.') || named.has(name));
 }

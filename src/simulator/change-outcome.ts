@@ -1,18 +1,18 @@
 import type { Mistakes } from '../common/schema/findings.js';
 
-/** What is wanted has mistakes. */
+/** The requested state has mistakes. */
 interface Invalid {
   readonly ok: false;
   readonly error: Mistakes;
 }
 
-/** What is wanted has no mistake, and can't be done now. */
+/** The requested state is valid, but is not possible now. */
 export interface ChangeRefusal {
   readonly ok: false;
   readonly error: string;
-  /** The code of the reason; absent when a port or the system refused. */
+  /** The reason code; absent if a port or the operating system refused. */
   readonly code?: RefusalCode;
-  /** True when another program uses the port or the address. */
+  /** True if another program uses the port or the address. */
   readonly inUse?: boolean;
 }
 
@@ -28,13 +28,13 @@ export type RefusalCode =
   | 'configuration.busy'
   | 'memory.spent';
 
-/** The result of changing a line or several. */
+/** The result of changing one or more lines. */
 export type LineChange = { readonly ok: true } | Invalid | ChangeRefusal;
 
-/** The result of removing something: the error names what still needs it. */
+/** The result of a removal. The error names what still needs the thing. */
 export type Removal = { readonly ok: true } | ChangeRefusal;
 
-/** The result of adding something. */
+/** The result of an addition. */
 export type Addition<Added> = { readonly ok: true; readonly added: Added } | Invalid | ChangeRefusal;
 
 export const BUSY = {
@@ -49,7 +49,7 @@ export const CHANGED = {
   error: 'a device was added or removed while the request was read; try again',
 } as const;
 
-/** A change that can't be done. */
+/** A change that can't be made. */
 export function refused<Code extends RefusalCode>(code: Code, error: string) {
   return { ok: false, error, code } as const;
 }

@@ -53,8 +53,8 @@ import {
 import { SignalChanges } from './signal-changes.js';
 
 /**
- * The most devices and lines. More are taken for a mistake: a device can take 800 KB, and each line takes a
- * file descriptor.
+ * Maximum number of devices, and of lines. A larger number is taken for a mistake: a device can take 800 KB,
+ * and each line needs a file descriptor.
  */
 export const MAX_DEVICES = 1024;
 export const MAX_LINES = 64;
@@ -62,10 +62,10 @@ export const MAX_LINES = 64;
 const TOO_MANY_DEVICES = `expected at most ${MAX_DEVICES} devices`;
 const TOO_MANY_LINES = `expected at most ${MAX_LINES} lines`;
 
-/** How a simulator becomes another one. */
+/** How a simulator changes to another configuration. */
 interface Become {
   readonly policy: Policy;
-  /** Whether devices that are added count as memory that REST uses. */
+  /** Whether added devices count towards the memory that REST may use. */
   readonly counts: boolean;
 }
 
@@ -73,7 +73,7 @@ type Became =
   | {
       readonly ok: true;
       readonly changed: Difference;
-      /** Why steps were left out, by names such as `line bench`. */
+      /** Why steps were skipped, by name such as `line bench`. */
       readonly failed: ReadonlyMap<string, StepFailure>;
     }
   | ChangeRefusal;
@@ -82,34 +82,31 @@ interface Plant {
   readonly devices: Devices;
   readonly lines: Lines;
   readonly rules: FaultRules;
-  /** Where REST is. */
+  /** The REST address. */
   readonly api: ApiDefinition;
   readonly log: Logger;
-  /** The directory in which relative paths begin. */
+  /** The directory that relative paths start from. */
   readonly directory: string;
 }
 
-/**
- * Changes a simulator while it serves: its lines, its devices and their signals. A refused change changes
- * nothing.
- */
+/** Changes a running simulator: its lines, its devices and their signals. A rejected change changes nothing. */
 export class Changes {
   readonly #plant: Plant;
-  /** True once lines are to be open. */
+  /** True once the lines should be open. */
   isStarted = false;
-  /** The memory that REST may use for what it adds. */
+  /** The memory that additions through REST may use. */
   readonly budget: MemoryBudget;
   readonly signals: SignalChanges;
-  /** How often a line was added, removed or defined anew. */
+  /** How often a line was added, removed or redefined. */
   lineRevision = 0;
   /** The definitions of line changes that are in progress. */
   readonly #wanted = new Set<LineDefinition>();
   /**
-   * True while a whole configuration is being applied: other changes of lines and devices are refused
-   * meanwhile.
+   * True while a whole configuration is being applied. Other changes to lines and devices are rejected during
+   * that time.
    */
   #isBecoming = false;
-  /** The names of devices that are being made. */
+  /** The names of devices under construction. */
   readonly #coming = new Set<string>();
 
   constructor(plant: Plant) {
@@ -119,9 +116,9 @@ export class Changes {
   }
 
   /**
-   * Changes settings of a line while it serves; `mergedSource` defines how. Registers keep their values. If
-   * any part of the change fails, the line stays as it was. Copies of devices that no unit uses any more are
-   * removed.
+   * Changes settings of a line while it is running; `mergedSource` defines how. Registers keep their values.
+   * If any part of the change fails, the line stays as it was. Copies of devices that are no longer used by
+   * any unit are removed.
    */
   async changeLine(line: Line, change: LineSource): Promise<LineChange> {
     if (this.#isBecoming) return BUSY;
@@ -142,10 +139,10 @@ export class Changes {
   }
 
   /**
-   * Adds a device whose entry is that of a native file. The memory for it is counted first; then it is read
+   * Adds a device from its entry in the form of a native file. Its memory is reserved first; then it is read
    * and built in slices, and becomes visible only when it is complete.
    * @param recordings opens the files that its signals play; without it, the files are read at once
-   * @returns `error` when the name is taken, or when there are too many devices
+   * @returns `error` if the name is taken, or if there are too many devices
    */
   async createDevice(name: string, source: unknown, recordings?: OpenRecording): Promise<Addition<Device>> {
     const tooDear = whyTooDear(source);
@@ -160,7 +157,7 @@ export class Changes {
       const findings = new Findings();
       const seen = this.#plant.devices.changes;
       const definition = await inSlices(readingNewDevice(name, new At(source, findings), context));
-      // A device that this one depends on may have been removed meanwhile.
+      // A device that this one depends on may have been removed in the meantime.
       if (this.#plant.devices.changes !== seen) continue;
       if (definition) this.#reportReal(definition, new At(source, findings));
       if (!definition || findings.count > 0) return { ok: false, error: findings };
@@ -175,10 +172,11 @@ export class Changes {
   }
 
   /**
-   * Makes the running devices and lines those that are wanted. What is equal is not interrupted; a device that changes keeps
-   * the values that both definitions begin with.
-   * @param how `all` is for REST: everything or nothing, within the memory that REST may use. `each` leaves out what fails
-   * @returns what has changed and what was left out, or why nothing has changed
+   * Replaces the running devices and lines with the requested ones. Anything unchanged is not interrupted. A
+   * device that changes keeps the values whose initial state is the same in both definitions.
+   * @param how `all` is for REST: all or nothing, within the memory that REST may use. `each` skips what
+   * fails
+   * @returns what was changed and what was skipped, or why nothing was changed
    */
   async become(wanted: WantedSetup, how: Become = { policy: 'all', counts: true }): Promise<Became> {
     if (this.#isBecoming) return BUSY;
@@ -206,8 +204,8 @@ export class Changes {
   }
 
   /**
-   * Compares a configuration with what runs, as work that can pause.
-   * @param counts whether devices count as memory that REST uses
+   * Compares a configuration with the running one, as work that can yield.
+   * @param counts whether devices count towards the memory that REST may use
    * @returns what would change, or why the configuration can't run
    */
   *comparing(wanted: WantedSetup, counts = true): Work<Difference | ChangeRefusal> {
@@ -226,7 +224,7 @@ export class Changes {
     return spent === undefined ? difference : refused('memory.spent', spent);
   }
 
-  /** Reports what is wrong with the real device behind a new one. */
+  /** Reports mistakes about the real device behind a new one. */
   #reportReal(definition: DeviceDefinition, at: At): void {
     const present = [...this.#plant.devices.byName.keys()].map((name) =>
       this.#plant.devices.definitionOf(name),
@@ -236,8 +234,8 @@ export class Changes {
   }
 
   /**
-   * Defines registers of a device that are not defined yet.
-   * @returns why there is no room for them; undefined when they were defined
+   * Defines registers of a device that are undefined so far.
+   * @returns why there is no room for them; undefined if they were defined
    */
   defineRegisters(
     device: Device,
@@ -257,9 +255,9 @@ export class Changes {
   }
 
   /**
-   * Adds a device that is already checked. It is built in slices.
-   * @param seen the number of device changes at the time of the checks; the device is not added when there
-   * were more since
+   * Adds a device that was already checked. It is built in slices.
+   * @param seen the count of device changes at the time of the checks; if it has changed, the device is not
+   * added
    */
   async #addDevice(definition: DeviceDefinition, seen: number): Promise<Addition<Device>> {
     const { name } = definition;
@@ -273,7 +271,7 @@ export class Changes {
     const built = await inSlices(devices.building(definition)).finally(() => this.#coming.delete(name));
     if (this.#isBecoming) return BUSY;
     if (devices.changes !== seen) return CHANGED;
-    // A line may have made a copy of this name meanwhile.
+    // A line may have made a copy with this name in the meantime.
     if (devices.byName.has(name))
       return refused('device.name_taken', `a device named ${name} already exists`);
     devices.put([built]);
@@ -307,7 +305,7 @@ export class Changes {
       });
       if (!changed.ok) return refused('device.in_use', `the units of line ${line.name} could not be changed`);
     }
-    // Another request may have given the device to a unit meanwhile.
+    // Another request may have assigned the device to a unit in the meantime.
     const inUse = this.#devicesInUse();
     if (Array.from(names).some((each) => inUse.has(each)))
       return refused('device.in_use', `a line uses ${name} again`);
@@ -317,15 +315,15 @@ export class Changes {
   }
 
   /**
-   * Adds a line whose entry is that of a native file, and opens it once the simulator is started. A line that
-   * can't be opened is removed again; the error says why.
+   * Adds a line from its entry in the form of a native file. Opens it, unless the simulator has not started
+   * yet. A line that can't be opened is removed again; the error says why.
    */
   async createLine(name: string, source: unknown): Promise<Addition<Line>> {
     const created = await this.#addLine(name, source);
     if (!created.ok || !this.isStarted) return created;
     const started = await created.added.start();
     if (started.ok) return created;
-    // The line may have been removed meanwhile, and another one may have its name.
+    // The line may have been removed in the meantime, and another may have its name.
     if (this.#plant.lines.byName.get(name) === created.added) this.#dropLine(name);
     return started;
   }
@@ -340,7 +338,7 @@ export class Changes {
     if (!wanted) return { ok: false, error: findings };
     if ('error' in wanted) return wanted;
     this.#wanted.delete(wanted.definition);
-    // Other lines may have been added while the devices of this one were made.
+    // Other lines may have been added while this line's devices were being made.
     const late = this.#whyNoLine(name);
     if (late) {
       this.#plant.devices.keepCopies(this.#devicesInUse());
@@ -359,7 +357,7 @@ export class Changes {
     return byName.size >= MAX_LINES ? refused('line.too_many', TOO_MANY_LINES) : undefined;
   }
 
-  /** Closes a line and removes it. Its devices stay, apart from copies that no other line uses. */
+  /** Closes a line and removes it. Its devices stay, except for copies that no other line uses. */
   async removeLine(name: string): Promise<Removal> {
     if (this.#isBecoming) return BUSY;
     const line = this.#plant.lines.byName.get(name);
@@ -377,7 +375,7 @@ export class Changes {
     this.#plant.devices.keepCopies(this.#devicesInUse());
   }
 
-  /** The changed line, with the copies that it needs; undefined after reporting the mistakes. @see #readLine */
+  /** The changed line, with the copies that it needs; undefined after reporting mistakes. @see #readLine */
   #wantedLine(
     now: LineDefinition,
     change: LineSource,
@@ -387,9 +385,9 @@ export class Changes {
   }
 
   /**
-   * Reads the line at `at`, and builds the copies that it needs in slices; undefined after reporting the
-   * mistakes. The returned line is among the wanted lines, so that nobody removes what it needs before it is
-   * there.
+   * Reads the line at `at`, and builds the copies that it needs in slices; undefined after reporting
+   * mistakes. The returned line is among the wanted lines, so that nothing removes what it needs before it
+   * exists.
    */
   async #readLine(name: string, at: At): Promise<WantedLine | ChangeRefusal | undefined> {
     const devices = new DeviceNames([...this.#plant.devices.byName.keys()]);
@@ -413,7 +411,7 @@ export class Changes {
 
   /**
    * Makes the copies that a line needs, and adds the line to the wanted lines.
-   * @returns true when the copies exist
+   * @returns true if the copies exist
    */
   async #copy(copies: ReadonlyMap<string, string>, definition: LineDefinition, at: At): Promise<boolean> {
     const { devices } = this.#plant;
@@ -437,7 +435,7 @@ export class Changes {
       units.wrong(CHANGED.error, CHANGED.code);
       return false;
     }
-    // Another line may have made the same copies meanwhile.
+    // Another line may have made the same copies in the meantime.
     devices.put(built.filter(({ definition: { name } }) => !devices.byName.has(name)));
     for (const [i, [copy]] of added.entries()) {
       const device = devices.get(copy);

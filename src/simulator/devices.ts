@@ -12,7 +12,7 @@ import { TABLE_NAMES, type TableName } from '../device/tables.js';
 import type { DeviceDefinition, DeviceSource } from '../document/configuration.js';
 import type { RealLines } from './proxy/bridge.js';
 
-/** The entries of a native file for the registers of a table that were defined at run time. */
+/** The entries, in the form of a native file, for the registers of a table that were defined at run time. */
 function definedEntries(
   defined: readonly DefinedRegisters[],
   table: TableName,
@@ -22,10 +22,7 @@ function definedEntries(
     .map(({ address, quantity, write }) => ({ address, value: 0, ...(quantity > 1 && { quantity }), write }));
 }
 
-/**
- * The entry of a device together with what was defined at run time; undefined when the entry has no registers
- * of its own.
- */
+/** The entry of a device plus what was defined at run time; undefined if the entry has no registers of its own. */
 export function sourceWith(
   source: DeviceSource,
   defined: readonly DefinedRegisters[],
@@ -40,7 +37,7 @@ export function sourceWith(
   return { ...source, registers: { ...registers, ...Object.fromEntries(tables) } };
 }
 
-/** Builds a device with its registers as configured. Tables with the same layout share one image. */
+/** Builds a device with its configured registers. Tables with the same layout share one image. */
 export function buildDevice(
   definition: DeviceDefinition,
   source: ActionSource,
@@ -53,13 +50,11 @@ export function buildDevice(
 
 interface Surroundings {
   readonly graph: DependencyGraph;
-  /** The device whose registers, as they are defined now, the new one is to have, too. */
+  /** The device whose currently defined registers the new one also gets. */
   readonly like?: Device | undefined;
 }
 
-/**
- * Does what `buildDevice` does, as work that can pause. The values of the device are not in the graph yet.
- */
+/** Does the same as `buildDevice`, as work that can yield. The device's values are not in the graph yet. */
 function* buildingDevice(
   { name, identity, extras, tables, cells, life }: DeviceDefinition,
   source: ActionSource,
@@ -75,7 +70,7 @@ function* buildingDevice(
   };
   const table = (tableName: keyof typeof tables) => {
     const { layout, ...window } = tables[tableName];
-    // Copies share the layout of their source, which would else be built anew for each of hundreds.
+    // Copies share the layout of their source. Otherwise it would be rebuilt for each of hundreds of copies.
     const present = like?.tables[tableName].window;
     return present
       ? new Table({ ...present, image: imageOf(present.image.layout) })
@@ -102,22 +97,17 @@ function* buildingDevice(
   return made;
 }
 
-/**
- * A device apart from the others, with everything that belongs to it: it was taken out, or is to be put in.
- */
+/** A device that was taken out or is to be added, with everything that belongs to it. */
 export interface DeviceApart {
   readonly device: Device;
   readonly definition: DeviceDefinition;
   /** True for a copy that was made at run time. */
   readonly isCopy: boolean;
-  /**
-   * The device that it was copied from, which may be a copy, too; absent when that is `copyOf` of its
-   * definition.
-   */
+  /** The device that it was copied from, which may itself be a copy; absent if that is `copyOf` in its definition. */
   readonly source?: string;
 }
 
-/** The devices of a simulator: the configured devices, and copies that were made at run time. */
+/** The devices of a simulator: those in the configuration, and copies made at run time. */
 export class Devices {
   readonly #devices = new Map<string, Device>();
   readonly #definitions = new Map<string, DeviceDefinition>();
@@ -148,8 +138,8 @@ export class Devices {
   }
 
   /**
-   * The names in `copies` that other devices already have.
-   * @param copies the source of each copy by the name of the copy
+   * The names in `copies` that already belong to other devices.
+   * @param copies the source of each copy, by the copy's name
    */
   takenNames(copies: ReadonlyMap<string, string>): string[] {
     return Array.from(copies).flatMap(([name, source]) => {
@@ -159,7 +149,7 @@ export class Devices {
   }
 
   /**
-   * Builds the copies that do not exist yet, as work that can pause; `put` adds them.
+   * Builds the copies that do not exist yet, as work that can yield; `put` adds them.
    * @param copies as for `takenNames`
    */
   *copying(copies: ReadonlyMap<string, string>): Work<DeviceApart[]> {
@@ -174,7 +164,7 @@ export class Devices {
     return built;
   }
 
-  /** Removes copies made at run time that are not in use, with their registers. */
+  /** Removes unused copies that were made at run time, with their registers. */
   keepCopies(inUse: ReadonlySet<string>): void {
     const unused = [...this.#copies].filter((name) => !inUse.has(name));
     for (const name of unused) this.#drop(name);
@@ -182,8 +172,8 @@ export class Devices {
   }
 
   /**
-   * Builds a device, as work that can pause. The device stays unknown until `put` adds it.
-   * @param source the running device that it is a copy of: it has what was defined there at run time
+   * Builds a device, as work that can yield. The device stays unknown until `put` adds it.
+   * @param source the running device that it is a copy of; what was defined there at run time is copied too
    */
   *building(definition: DeviceDefinition, source?: string): Work<DeviceApart> {
     const running = source === undefined ? undefined : this.#devices.get(source);
@@ -193,14 +183,14 @@ export class Devices {
   }
 
   /**
-   * Adds devices that were built and whose names no other device has. A copy has what was defined in its
-   * source at run time, and is removed when no line uses it.
+   * Adds built devices whose names are free. A copy also gets what was defined in its source at run time, and
+   * is removed once no line uses it.
    */
   put(built: readonly DeviceApart[]): void {
     for (const each of built) {
       const { device, definition, source = definition.copyOf } = each;
       const wanted = this.#devices.get(source ?? '')?.defined ?? [];
-      // Most were there when the copy was built.
+      // Most of them existed when the copy was built.
       for (const { table, write, ...range } of missingIn(device.defined, wanted))
         device.define(table, [range], write);
       this.#place({ ...each, isCopy: definition.copyOf !== undefined });
@@ -218,15 +208,12 @@ export class Devices {
     return { device: this.get(name), definition: this.definitionOf(name), isCopy: this.#copies.has(name) };
   }
 
-  /** Puts the devices into an order; those that are not named go behind. */
+  /** Sorts the devices in this order. Devices that are not named come last. */
   arrange(names: readonly string[]): void {
     inOrder(this.#devices, names);
   }
 
-  /**
-   * Takes a device out. It keeps running until it is put back or `end`ed. `graph.link` must be called
-   * afterwards.
-   */
+  /** Takes a device out. It keeps running until `putBack` or `end`. Call `graph.link` afterwards. */
   take(name: string): DeviceApart {
     const taken = this.apart(name);
     this.#copies.delete(name);
@@ -237,7 +224,7 @@ export class Devices {
     return taken;
   }
 
-  /** Puts a device back as it was when it was taken out. `graph.link` must be called afterwards. */
+  /** Puts a device back as it was when it was taken out. Call `graph.link` afterwards. */
   putBack({ device, definition, isCopy }: DeviceApart): void {
     const { name } = definition;
     if (isCopy) this.#copies.add(name);
@@ -247,14 +234,14 @@ export class Devices {
     this.changes++;
   }
 
-  /** Ends a device that was taken out. */
+  /** Ends a device that has been taken out. */
   end({ device }: DeviceApart): void {
     this.#real.detach(device);
     for (const image of device.images) image.forget();
     device.points.schedule.clear();
   }
 
-  /** Defines registers of a device that are not defined yet. The definition of the device stays as it is. */
+  /** Defines registers of a device that are undefined so far. The definition of the device does not change. */
   define(device: Device, ...[table, ranges, write]: Parameters<Device['define']>): void {
     device.define(table, ranges, write);
     this.changes++;
@@ -267,8 +254,8 @@ export class Devices {
   }
 
   /**
-   * The entry of a file that gives a device its present registers: that of its definition, with what was
-   * defined at run time. Undefined when no entry of a file can do that.
+   * The entry of a file that gives a device its current registers: the one in its definition, plus what was
+   * defined at run time. Undefined if no entry can do that.
    */
   entryOf(name: string): DeviceSource | undefined {
     const { source } = this.definitionOf(name);
@@ -276,7 +263,7 @@ export class Devices {
     return defined.length === 0 ? source : source && sourceWith(source, defined);
   }
 
-  /** The names of the copies of a device, whether or not they are in the configuration. */
+  /** The names of a device's copies, both in the configuration and made at run time. */
   copiesOf(name: string): string[] {
     return Array.from(this.#definitions.values()).flatMap(({ copyOf, name: copy }) => {
       return copyOf === name ? [copy] : [];
@@ -284,8 +271,8 @@ export class Devices {
   }
 
   /**
-   * The device from which a copy was first made. A copy of a copy is a copy of that device, because copies
-   * come and go.
+   * The device at the start of a chain of copies. A copy of a copy counts as a copy of that device, because
+   * the one in between may be removed.
    */
   originalOf(source: string): string {
     return this.#definitions.get(source)?.copyOf ?? source;
@@ -302,7 +289,7 @@ export class Devices {
   }
 }
 
-/** The registers of a list that grows at its end, or by the end of its last part, and that are absent. */
+/** The registers missing from a list. Such a list only grows at its end, or by extending its last part. */
 function missingIn(
   present: readonly DefinedRegisters[],
   wanted: readonly DefinedRegisters[],
@@ -313,7 +300,7 @@ function missingIn(
   });
 }
 
-/** Puts the entries of a map into an order; those that are not named go behind, in the order that they have. */
+/** Sorts the entries of a map in this order. Entries that are not named come last, in their present order. */
 export function inOrder<Value>(map: Map<string, Value>, names: readonly string[]): void {
   for (const name of new Set([...names, ...map.keys()])) {
     const value = map.get(name);

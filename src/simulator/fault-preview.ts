@@ -24,8 +24,8 @@ export interface FaultPreview extends PlayedRule {
 }
 
 /**
- * Plays a rule on the reply to a request. Nothing is sent, executed or counted; other rules do not act. The
- * preceding reply, which the fault `stale` sends, is assumed to be the same.
+ * Applies a rule to the reply to a request. Nothing is sent, executed or counted, and other rules do not act.
+ * The preceding reply, which the fault `stale` sends, is assumed to be the same.
  */
 export function previewFault(rule: FaultRule, like: PreviewRequest): FaultPreview {
   const { line, unitId, transactionId, pdu, reply } = like;
@@ -51,20 +51,20 @@ export function previewFault(rule: FaultRule, like: PreviewRequest): FaultPrevie
   return { ...played, steps, wire: times && { characterTime, t35: times.t35 } };
 }
 
-/** A request to one of our units that was sent or could be sent. */
+/** A request to one of our units, either received or made up. */
 export interface PreviewRequest {
   readonly line: Line;
   readonly device: Device;
   readonly unitId: number;
   readonly transactionId: number;
   readonly pdu: Uint8Array;
-  /** The whole frame of the reply without any fault. */
+  /** The whole frame of the reply without any faults. */
   readonly reply: Uint8Array;
-  /** The sequence number of the request in the traffic; undefined for a request that was not sent. */
+  /** The sequence number of the request in the traffic; undefined for a made-up request. */
   readonly seq?: number;
 }
 
-/** A request that was not sent. The first value there is stands for what is absent. */
+/** A made-up request. The first value of the simulator replaces anything absent. */
 interface MadeUpRequest {
   readonly line?: string | undefined;
   readonly unit?: number | undefined;
@@ -73,12 +73,12 @@ interface MadeUpRequest {
   readonly quantity: number;
 }
 
-/** How many events to scan: after a request for its reply, and among the newest events for a request. */
+/** How many events to scan: after a request for its reply, and at the end of the traffic for a request. */
 const MOST_SEARCHED = 256;
 
 /**
- * The request of an event of the traffic, or why there is none.
- * @param seq the number of the request, or of its reply
+ * The request that belongs to a traffic event, or why there is none.
+ * @param seq the number of the request or of its reply
  */
 export function likeEvent(simulator: Simulator, seq: number): Result<PreviewRequest> {
   const event = simulator.traffic.read(seq);
@@ -94,8 +94,8 @@ export function likeEvent(simulator: Simulator, seq: number): Result<PreviewRequ
 }
 
 /**
- * The newest request among the newest events to which a rule applies; otherwise one made of the conditions of
- * the rule.
+ * The newest request that a rule applies to, among the newest events. If there is none, a request made from
+ * the rule's conditions.
  */
 export function likeRule(simulator: Simulator, rule: FaultRule): Result<PreviewRequest> {
   const { last } = simulator.traffic;
@@ -111,7 +111,7 @@ export function likeRule(simulator: Simulator, rule: FaultRule): Result<PreviewR
 
 const ANY_READ: MadeUpRequest = { function: 3, address: 0, quantity: 1 };
 
-/** The facts of a request that the conditions of a rule depend on. */
+/** The facts about a request that rule conditions check. */
 function factsOf({ line, device, unitId, pdu }: Omit<PreviewRequest, 'reply'>): RequestFacts {
   const ranges = addressRanges(pdu);
   return {
@@ -137,8 +137,8 @@ const READS = { holding: 3, input: 4, coils: 1, discrete: 2 } as const;
 const TABLES = Object.keys(READS) as (keyof typeof READS)[];
 
 /**
- * A request that meets the conditions of a rule: it has the first alternative of each condition, and a
- * defined register when the rule leaves the address open.
+ * A request that meets the conditions of a rule: it uses the first alternative of each condition, and a
+ * defined register if the rule does not name an address.
  */
 function madeUpFor({ lines }: Simulator, { when, values }: FaultRule): MadeUpRequest {
   const first = (wanted: unknown): unknown => (Array.isArray(wanted) ? first(wanted[0]) : wanted);
@@ -158,7 +158,7 @@ function madeUpFor({ lines }: Simulator, { when, values }: FaultRule): MadeUpReq
   };
 }
 
-/** The tables that functions write; what clients may write is looked for first. */
+/** The tables that functions write. What clients can write is tried first. */
 const WRITES: ReadonlyMap<number | undefined, (typeof TABLES)[number]> = new Map([
   [5, 'coils'],
   [15, 'coils'],
@@ -168,10 +168,7 @@ const WRITES: ReadonlyMap<number | undefined, (typeof TABLES)[number]> = new Map
   [23, 'holding'],
 ]);
 
-/**
- * The first register that a function reads or writes, or that any function reads; undefined when there is
- * none.
- */
+/** The first register that a function reads or writes, or that any function reads; undefined if there is none. */
 function firstDefined({ tables }: Device, code: number | undefined): FirstDefined | undefined {
   const written = WRITES.get(code);
   let readOnly: FirstDefined | undefined;
@@ -190,7 +187,7 @@ function firstDefined({ tables }: Device, code: number | undefined): FirstDefine
 
 type FirstDefined = Pick<NamedValue, 'table' | 'address' | 'quantity'>;
 
-/** A made-up request, or why no client could send it. */
+/** Makes up a request. Returns an error if no client could send it. */
 export function likeMadeUp(simulator: Simulator, wanted: MadeUpRequest): Result<PreviewRequest> {
   const [first] = simulator.lines.keys();
   const line = simulator.lines.get(wanted.line ?? first ?? '');
@@ -243,7 +240,7 @@ function requestAdu(event: TrafficEvent) {
   }
 }
 
-/** The true reply to a request, if it is kept: a reply on which no fault has acted. */
+/** The correct reply to a request, if it is stored: a reply on which no fault acted. */
 function keptReply({ traffic }: Simulator, event: TrafficEvent): Uint8Array | undefined {
   const request = event.kind === 'reply' ? event.request : event.seq;
   for (let seq = event.seq; seq < event.seq + MOST_SEARCHED && seq <= traffic.last; seq++) {

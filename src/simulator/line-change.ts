@@ -8,20 +8,19 @@ import type {
 import { linkOf } from '../modbus/transport/port/open-port.js';
 
 /**
- * How a line gets another definition:
- * - `keep`: the transport goes on as it is.
+ * How a line changes to another definition:
+ * - `keep`: the transport continues unchanged.
  * - `adjust`: an open serial port stays open, and the line behaves differently on it.
- * - `beside`: another transport is opened beside the one that is open, which is closed afterwards.
- * - `replace`: both need the same port, so the old transport is closed first, and opened again when the new
- *   one fails.
- * - `beside or replace`: both may need the same socket. The system knows best: `replace`, when the port is in
+ * - `beside`: another transport is opened alongside the open one, which is then closed.
+ * - `replace`: both need the same port. The old transport is closed first, and reopened if the new one fails.
+ * - `beside or replace`: both may need the same socket. Tries `beside` first, and `replace` if the port is in
  *   use.
  */
 export type WayOfChange = 'keep' | 'adjust' | 'beside' | 'replace' | 'beside or replace';
 
 /**
- * @param openPort the port number of an open socket, when the system chose it
- * @param realPathOf follows the links of a path; returns the path itself when it leads nowhere
+ * @param openPort the port number of an open socket if the operating system chose it
+ * @param realPathOf follows the links of a path; returns the path itself if it leads nowhere
  */
 export function wayOfChange(
   now: LineDefinition,
@@ -41,7 +40,7 @@ export function wayOfChange(
 }
 
 /**
- * True when `next`, which may be a definition of another line, may need the port that is open for `now`. @see
+ * True if `next`, which may be the definition of another line, may need the port that is open for `now`. @see
  * wayOfChange
  */
 export function isInTheWay(
@@ -56,8 +55,8 @@ export function isInTheWay(
 }
 
 /**
- * The settings that an open port can't take over. A virtual line has only its place. A line that becomes a
- * monitor is opened anew, so that no part of a reply is still on its way.
+ * The settings that an open port can't change. For a virtual line that is only its place. A line that becomes
+ * a monitor is reopened, so that no part of a reply is still being sent.
  */
 function portOf(line: SerialLineDefinition): unknown {
   const { path, mode, link, baudRate, dataBits, parity, stopBits, rs485, parityMarks } = line;
@@ -65,12 +64,12 @@ function portOf(line: SerialLineDefinition): unknown {
   return { path, mode, baudRate, dataBits, parity, stopBits, rs485, parityMarks };
 }
 
-/** The key of what can only be open once: the device behind a path, or the name of a virtual line. */
+/** The key of a thing that can only be opened once: the device behind a path, or the name of a virtual line. */
 function endpointOf(line: SerialLineDefinition, realPathOf: (path: string) => string): string {
   return line.path === 'virtual' ? `virtual ${linkOf(line)}` : realPathOf(line.path);
 }
 
-/** The settings that the transport knows. The line itself knows what is sent unsolicited. */
+/** The settings that the transport needs. Unsolicited messages are the line's own business. */
 function settingsOf(line: LineDefinition): unknown {
   if (line.kind === 'serial') {
     const { source, units, start, unsolicited, ...settings } = line;
@@ -80,14 +79,14 @@ function settingsOf(line: LineDefinition): unknown {
   return settings;
 }
 
-/** True when two sockets may need the same port. UDP has its own ports. */
+/** True if two sockets may need the same port. UDP ports are separate. */
 function mayCollide(now: SocketLineDefinition, next: SocketLineDefinition, openPort?: number): boolean {
   if (next.port === 0 || (now.kind === 'udp') !== (next.kind === 'udp')) return false;
   if (isOneAddress(now.host) && isOneAddress(next.host) && now.host !== next.host) return false;
   return next.port === now.port || next.port === openPort;
 }
 
-/** True for a single address. 0.0.0.0 and :: take the port at all addresses, and a name may stand for any. */
+/** True for a single address. 0.0.0.0 and :: occupy the port on all addresses, and a name may mean any address. */
 function isOneAddress(host: string): boolean {
   return isIP(host) !== 0 && !/^[0.:]+$/.test(host);
 }

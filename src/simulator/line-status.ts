@@ -12,9 +12,9 @@ export interface LineStatus {
   readonly state: 'open' | 'waiting' | 'stopped' | 'failed';
   /** Why the line is not open, as a sentence. */
   readonly reason: string | undefined;
-  /** The address at which clients reach the line: the path of a port, or host and port. */
+  /** The address for clients: the path of a port, or host and port. */
   readonly endpoint: string;
-  /** Host and port of a socket: while the line is open the port that it has, else the configured one. */
+  /** Host and port of a socket: the actual port while the line is open, otherwise the configured one. */
   readonly address: { readonly host: string; readonly port: number } | undefined;
   /** The permanent link to the port of a virtual line. */
   readonly link: string | undefined;
@@ -54,15 +54,13 @@ function addressOf({ state, definition }: Line): LineStatus['address'] {
   return { host: definition.host, port };
 }
 
-/**
- * The times for the adapter that was found. Until one is found, the times follow from the path of the port.
- */
+/** The times for the adapter that was found. Until then, the times are derived from the port's path. */
 function timesOf(definition: SerialLineDefinition, found: Adapter | undefined): SerialTimes {
   const { path } = definition;
   return serialTimes(definition, found ?? (path === 'virtual' ? ptyAdapter : identifyAdapter(path)));
 }
 
-/** A line in one sentence: `RTU on /dev/ttyUSB0 19200 8E1, units 1-3, 17; t1.5 0.859 ms, …`. */
+/** Describes a line in one sentence: `RTU on /dev/ttyUSB0 19200 8E1, units 1-3, 17; t1.5 0.859 ms, …`. */
 export function describeLine(line: Line): string {
   const { state, reason } = lineStatus(line);
   if (state === 'failed') return `${description(line)}; failed: ${reason}`;
@@ -83,13 +81,13 @@ function description(line: Line): string {
   return `${protocolName(definition)} on ${path} ${settings}, ${role}; ${pauses}`;
 }
 
-/** The turnaround in words; empty for the default, t3.5, and for a line that never replies. */
+/** Describes the turnaround; empty for the default, t3.5, and for a line that never replies. */
 function turnaround({ mode, timing: { turnaround } }: SerialLineDefinition): string {
   if (turnaround === 't3.5' || mode === 'monitor') return '';
   return turnaround === 'eager' ? ', replies at once' : `, replies ${turnaround} ms after t3.5`;
 }
 
-/** The number of addresses in words, for a line with several. */
+/** Describes how many addresses a line has; empty for one. */
 function addresses(definition: LineDefinition): string {
   const { hosts } = definition.kind === 'serial' ? {} : definition;
   return hosts ? ` (${hosts.length} addresses)` : '';
@@ -103,7 +101,7 @@ function protocolName({ kind, framing }: LineDefinition): string {
   return kind === 'tls' ? 'Modbus/TCP Security' : `Modbus ${carrier}`;
 }
 
-/** Unit identifiers such as `1-3, 17, *`. Three or more in a row become a range. */
+/** Unit identifiers such as `1-3, 17, *`. Three or more consecutive ones become a range. */
 function unitRanges(units: readonly (number | '*')[]): string {
   const numbers = units.filter((unit) => unit !== '*').sort((a, b) => a - b);
   const runs: [first: number, last: number][] = [];

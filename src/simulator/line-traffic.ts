@@ -27,15 +27,15 @@ interface ForeignResponse {
   readonly startedAt: number;
 }
 
-/** The most unanswered requests that are remembered. */
+/** Maximum number of unanswered requests that are remembered. */
 const MOST_UNANSWERED = 32;
-/** The longest time, in ms, after which a request can still be answered. */
+/** A request can be answered for this long, in ms. */
 const LONGEST_WAIT_MS = 10_000;
 
 /**
- * Unanswered requests to other devices, in the order in which they came. A response answers the newest
- * request with its unit identifier and its function; older requests to that unit will not be answered any
- * more. A slow device may answer when its master has already asked another unit.
+ * Unanswered requests to other devices, in order of arrival. A response answers the newest request with its
+ * unit identifier and function; older requests to that unit will not be answered any more. A slow device may
+ * answer after its master has already asked another unit.
  */
 class ForeignRequests {
   #requests: readonly ForeignRequest[] = [];
@@ -47,8 +47,8 @@ class ForeignRequests {
   }
 
   /**
-   * Finds the request that a response answers, and forgets it; undefined when that request was not heard.
-   * @param startedAt when the first byte of the response came, in ms of `performance.now()`
+   * Finds and removes the request that a response answers; undefined if that request was not received.
+   * @param startedAt when the first byte of the response arrived, in ms of `performance.now()`
    */
   answered({ unitId, functionCode, startedAt }: ForeignResponse): ForeignRequest | undefined {
     const asked = this.#requests.findLast(
@@ -62,16 +62,16 @@ class ForeignRequests {
 
 export interface TrafficLine {
   readonly name: string;
-  /** Time of one character on the wire, in ms; 0 when characters take no time. */
+  /** Time of one character on the wire, in ms; 0 if the line is not serial. */
   readonly characterTime: number;
 }
 
-/** The most faults of a reply that are kept: the first ones and the last. */
+/** Maximum number of faults stored per reply: the first ones and the last. */
 const MAX_KEPT_FAULTS = 64;
 
 /**
- * Makes an event of everything that passes one line, and hands the event to the stream of all traffic, the
- * counters of the line, the communication counters of its devices, and the log.
+ * Creates an event for everything that passes a line. Passes the event on to the stream of all traffic, the
+ * line's counters, the communication counters of its devices, and the log.
  */
 export class LineTraffic {
   readonly counters: LineCounters = newCounters();
@@ -84,15 +84,15 @@ export class LineTraffic {
   readonly #log: Logger;
   readonly #now: () => number;
   readonly #eventLog: EventLog;
-  /** When the last character was heard or sent, for each address of the line; absent before the first. */
+  /** When the last character was received or sent, for each address of the line; absent before the first. */
   readonly #quietSince = new Map<string | undefined, number>();
   readonly #foreign = new ForeignRequests();
-  /** The last request while there is no event of it yet. */
+  /** The last request, until its event is created. */
   #unreported: TracedRequest | undefined;
 
   /**
-   * @param activityAt the counts of the devices at an address of the line, or of all devices when the line
-   * has one address
+   * @param activityAt the counts of the devices at an address of the line, or of all devices if the line has
+   * one address
    * @param now the time in ms of `performance.now()`
    */
   constructor(
@@ -112,21 +112,21 @@ export class LineTraffic {
   }
 
   /**
-   * When the last character was heard or sent at an address of the line, in ms of `performance.now()`;
+   * When the last character was received or sent at an address of the line, in ms of `performance.now()`;
    * undefined before the first.
    */
   quietSince(host: string | undefined): number | undefined {
     return this.#quietSince.get(host);
   }
 
-  /** Takes over the new settings of the line. */
+  /** Applies the new settings of the line. */
   change(line: TrafficLine): void {
     this.#line = line;
   }
 
   /**
-   * Counts a request that is about to be executed. It is counted for the devices now, because function 8
-   * counts itself. Its event is made by `reportRequest`, or before the next event of the line.
+   * Counts a request that is about to be executed. The devices' counters are updated now, because function 8
+   * counts itself. The event is created by `reportRequest`, or before the next event of the line.
    */
   asked(request: LineRequest, framing: Framing): TracedRequest {
     this.reportRequest();
@@ -135,7 +135,7 @@ export class LineTraffic {
     return this.#unreported;
   }
 
-  /** Makes the event of the last request, if there is none yet. */
+  /** Creates the event of the last request, if it does not exist yet. */
   reportRequest(): void {
     const asked = this.#unreported;
     if (asked === undefined) return;
@@ -160,9 +160,9 @@ export class LineTraffic {
     });
   }
 
-  /** Makes the event of a reply whose plan has ended. */
+  /** Creates the event of a reply whose plan has ended. */
   replied(asked: TracedRequest, { alone: plan, acted, framing, refused }: Reply, report: PlayReport): void {
-    // A reply may have been played before its request is in the traffic.
+    // A reply may finish before its request is in the traffic.
     this.reportRequest();
     const { request, seq } = asked;
     const { unitId, pdu, adu, receivedAt, client, clientId, host } = request;
@@ -192,7 +192,7 @@ export class LineTraffic {
     });
   }
 
-  /** Makes the event of anything else that happens on the line. @param framing the framing of the line */
+  /** Creates an event for anything else that happens on the line. @param framing the framing of the line */
   event(event: LineEvent, framing: Framing): void {
     this.reportRequest();
     switch (event.kind) {
@@ -249,7 +249,7 @@ export class LineTraffic {
     this.#add({ kind: 'line', at: this.#now(), state, text });
   }
 
-  /** Makes the event of the progress of a test on the line. */
+  /** Creates an event for the progress of a test on the line. */
   tested({ test, state, text }: Pick<TestEvent, 'test' | 'state' | 'text'>): void {
     this.reportRequest();
     this.#add({ kind: 'test', at: this.#now(), test, state, text });
@@ -323,9 +323,9 @@ export class LineTraffic {
 }
 
 /**
- * Counts an event for the diagnostics of the devices. A message that arrives damaged counts as one
- * communication error (Application Protocol V1.1b3, 6.8, sub-function 12), even if several events report its
- * pieces. Requests were counted before they were executed.
+ * Counts an event for the devices' diagnostics. A damaged message counts as one communication error
+ * (Application Protocol V1.1b3, 6.8, sub-function 12), even if several events report parts of it. Requests
+ * were counted before they were executed.
  */
 function countActivity(activity: Activity, event: NewEvent): void {
   switch (event.kind) {
@@ -344,7 +344,7 @@ function countActivity(activity: Activity, event: NewEvent): void {
   }
 }
 
-/** The last entry counts the faults that were not tried, so it is kept. */
+/** The last entry counts the faults that were not tried, so it is always included. */
 function firstAndLast(acted: readonly ActedFault[]): readonly ActedFault[] {
   return acted.length <= MAX_KEPT_FAULTS
     ? acted

@@ -35,11 +35,11 @@ import type { TrafficStream } from './traffic/stream.js';
 import type { LineSums } from './traffic/sums.js';
 import { Unsolicited } from './unsolicited.js';
 
-/** How a line gets its transport, and the time of its events. */
+/** Creates a line's transport, and provides the time of its events. */
 export interface LineTools {
   readonly clock: Clock;
   readonly newTransport: (definition: LineDefinition, framing: Framing, handler: LineHandler) => Transport;
-  /** Makes the clients of real devices; the usual ones when absent. */
+  /** Creates the clients of real devices; the usual ones when absent. */
   readonly newRealClient?: (target: RealTarget) => ModbusClient;
 }
 
@@ -47,7 +47,7 @@ export interface LineContext {
   readonly faults: FaultRules;
   readonly traffic: TrafficStream;
   readonly log: Logger;
-  /** The tools of the line. Tests pass their own, to run in virtual time. */
+  /** The tools of the line. Tests pass others, to run in virtual time. */
   readonly tools?: LineTools;
 }
 
@@ -64,16 +64,15 @@ export type LineOutcome =
   | { readonly ok: true }
   | { readonly ok: false; readonly error: string; readonly inUse?: boolean };
 
-/** The definition and the devices that a line is to get. */
+/** The new definition of a line, with its devices. */
 export interface WantedLine {
   readonly definition: LineDefinition;
   readonly served: Served;
 }
 
 /**
- * One serial port or one listening socket with the devices behind it. A line can be stopped, started, and
- * defined anew while its devices keep their registers. Starts, stops and changes wait for each other in one
- * queue.
+ * A serial port or listening socket with the devices behind it. A line can be stopped, started and redefined
+ * while its devices keep their registers. Starts, stops and changes are queued.
  */
 export class Line implements LineHandler {
   readonly name: string;
@@ -82,7 +81,7 @@ export class Line implements LineHandler {
   readonly #pending: PendingReplies;
   readonly #unsolicited: Unsolicited;
   readonly #log: Logger;
-  /** The last of the starts, stops and changes, which are carried out one after another. */
+  /** The last of the starts, stops and changes, which run one at a time. */
   #last: Promise<unknown> = Promise.resolve();
   readonly #tools: LineTools;
   #definition: LineDefinition;
@@ -92,7 +91,7 @@ export class Line implements LineHandler {
   #openedAt: number | undefined;
   #lastClientId = 0;
   readonly #connections = new Map<number, Connection>();
-  /** When the last connection began, by the address that its client connected to. */
+  /** When the last connection was made, by the address that its client connected to. */
   readonly #lastConnection = new Map<string | undefined, number>();
 
   constructor(
@@ -145,12 +144,12 @@ export class Line implements LineHandler {
     return this.#failure === undefined ? this.#transport.state : { kind: 'failed', reason: this.#failure };
   }
 
-  /** The number of connected clients; undefined when that can't be known. */
+  /** The number of connected clients; undefined if it can't be known. */
   get clients(): number | undefined {
     return this.#transport.clients;
   }
 
-  /** When the line was opened, in ms of `performance.now()`; undefined while it isn't open. */
+  /** When the line was opened, in ms of `performance.now()`; undefined if it is not open. */
   get openSince(): number | undefined {
     return this.state.kind === 'open' ? this.#openedAt : undefined;
   }
@@ -166,14 +165,14 @@ export class Line implements LineHandler {
   }
 
   /**
-   * Opens the line. A line that is open, or waits for its port, stays as it is.
-   * @param how with `waits`, a line that can't be opened is waited for, whatever its definition says
+   * Opens the line. A line that is open, or waits for its port, does not change.
+   * @param how with `waits`, a line that can't be opened waits for its port, whatever its definition says
    */
   start(how?: { readonly waits: boolean }): Promise<LineOutcome> {
     return this.#afterOthers(() => this.#start(how));
   }
 
-  /** Closes the line and gives up pending replies. */
+  /** Closes the line and cancels pending replies. */
   stop(): Promise<void> {
     return this.#afterOthers(async () => {
       const { kind } = this.state;
@@ -183,9 +182,9 @@ export class Line implements LineHandler {
   }
 
   /**
-   * Closes the line and opens it again. A line that waits for its port keeps waiting when the port is still
-   * missing. A socket that can't be opened anew, for example because its certificate has become invalid,
-   * stays as it was.
+   * Closes the line and opens it again. A line that waits for its port keeps waiting if the port is still
+   * missing. A socket that can't be reopened, for example because its certificate has become invalid, stays
+   * open as it was.
    */
   restart(): Promise<LineOutcome> {
     return this.#afterOthers(async () => {
@@ -199,11 +198,11 @@ export class Line implements LineHandler {
   }
 
   /**
-   * Gives the line another definition. Registers and counters stay, and so does an open port that needs no
-   * other settings. When the port or the system refuses, the line stays as it was; a line that waits for its
-   * port then waits with the new settings.
-   * @param wanted makes the definition from the present one when the turn of this change comes; undefined
-   * leaves the line as it is
+   * Gives the line another definition. Registers and counters stay, and so does an open port if its settings
+   * need not change. If the port or the operating system refuses, the line stays as it was. A line that waits
+   * for its port then waits with the new settings.
+   * @param wanted makes the new definition from the present one when this change begins; undefined leaves the
+   * line unchanged
    */
   change(
     wanted: (now: LineDefinition) => WantedLine | undefined | Promise<WantedLine | undefined>,
@@ -213,7 +212,7 @@ export class Line implements LineHandler {
       if (next === undefined) return OK;
       const before = this.#definition;
       const changed = await this.#change(next);
-      // The same definition with other devices behind it is no change of the line.
+      // The same definition with other devices does not change the line.
       if (changed.ok && next.definition === before) return changed;
       if (changed.ok) this.#traffic.state('changed', JSON.stringify(lineSettings(next.definition)));
       else this.#log.info({ reason: changed.error }, 'line not changed');
@@ -235,7 +234,7 @@ export class Line implements LineHandler {
     return this.bus.stations.owns(unitId);
   }
 
-  /** Takes a request: the answer is decided, the reply begins, and then the request is reported. */
+  /** Handles a request: chooses the answer, starts the reply, and then reports the request. */
   request(request: LineRequest, begin: (reply: LineReply) => void): void {
     const { framing } = this.bus;
     const asked = this.#traffic.asked(request, framing);
@@ -276,19 +275,19 @@ export class Line implements LineHandler {
   }
 
   /**
-   * Sends bytes once that nobody asked for, as soon as the line is free.
-   * @returns gives up bytes that have not left; undefined when they need not wait
+   * Sends unsolicited bytes once, as soon as the line is free.
+   * @returns a function that cancels bytes not yet sent; undefined if they need not wait
    */
   sendUnsolicited(bytes: Uint8Array): (() => void) | undefined {
     return this.#unsolicited.once(bytes);
   }
 
-  /** Puts a message about a real device on the line into the traffic. */
+  /** Adds a message about a real device on the line to the traffic. */
   report(text: string): void {
     this.#traffic.state('real device', text);
   }
 
-  /** Puts the progress of a test on the line into the traffic. */
+  /** Adds the progress of a test on the line to the traffic. */
   tested(progress: Pick<TestEvent, 'test' | 'state' | 'text'>): void {
     this.#traffic.tested(progress);
   }
@@ -310,7 +309,7 @@ export class Line implements LineHandler {
     await this.#transport.stop();
   }
 
-  /** Opens the transport as after a power-up: an ASCII line has its usual delimiter again. */
+  /** Opens the transport in its power-up state: an ASCII line has its default delimiter again. */
   #open(how: { readonly waits: boolean }): Promise<TransportStart> {
     this.bus.reopened();
     this.#transport.reframe(this.bus.framing);
@@ -318,8 +317,8 @@ export class Line implements LineHandler {
   }
 
   /**
-   * The outcome of opening a line. A port that is waited for is not given up, even while one is there that
-   * can't do what was asked for.
+   * The outcome of opening a line. A line that waits for its port keeps waiting even if a port appears that
+   * lacks a requested feature.
    */
   #opened(started: TransportStart): LineOutcome {
     const { kind } = this.#transport.state;
@@ -334,7 +333,7 @@ export class Line implements LineHandler {
     return started;
   }
 
-  /** Reports once that the line waits for its port. Another reason later is logged at level `debug`. */
+  /** Reports once that the line waits for its port. A different reason later is only logged, at level `debug`. */
   #waitsFor(reason: string): void {
     this.#log.warn({ reason }, 'line did not open, waiting until it does');
     this.#traffic.state('waiting', reason);
@@ -356,8 +355,8 @@ export class Line implements LineHandler {
     }
     const isWaiting = state.kind === 'waiting' && mayWait(definition);
     if (state.kind !== 'stopped' && !isWaiting) return this.#exchange(definition, way, adopt);
-    // A closed line has no clients that could lose a connection. A line that waits for its port then waits
-    // for the wanted one.
+    // A closed line has no clients whose connections could break. A line that waits for its port waits for
+    // the new one instead.
     await this.#stop();
     this.#transport = this.#newTransport(definition);
     adopt();
@@ -368,7 +367,7 @@ export class Line implements LineHandler {
     return wayOfChange(this.#definition, definition, this.#openPort, followed);
   }
 
-  /** True when the port that this line has, or waits for, may be the one that another line is to get. */
+  /** True if this line has, or waits for, a port that another line may need. */
   isInTheWayOf(other: LineDefinition): boolean {
     const { kind } = this.state;
     if (kind !== 'open' && kind !== 'waiting') return false;
@@ -381,9 +380,8 @@ export class Line implements LineHandler {
   }
 
   /**
-   * Opens another transport beside the one that is open, or instead of it, and closes the old one. `adopt` is
-   * called when the new one is open and before anything arrives there. If opening fails, the line stays as it
-   * was.
+   * Opens another transport alongside the open one, or instead of it, and closes the old one. Calls `adopt`
+   * once the new one is open, before anything arrives on it. If opening fails, the line stays as it was.
    */
   async #exchange(
     definition: LineDefinition,
@@ -404,11 +402,11 @@ export class Line implements LineHandler {
     return OK;
   }
 
-  /** Closes the open transport and opens `next`. When that fails, the old transport is opened again. */
+  /** Closes the open transport and opens `next`. If that fails, the old transport is reopened. */
   async #replaceBy(next: Transport): Promise<TransportStart> {
     await this.#transport.stop();
     const started = await next.start();
-    // A line that had failed before stays failed, with its reason.
+    // A line that had already failed stays failed, for the same reason.
     if (!started.ok && this.#failure === undefined) {
       this.#opened(await this.#open({ waits: mayWait(this.#definition) }));
     }
@@ -421,8 +419,8 @@ function followed(path: string): string {
 }
 
 /**
- * True when the line may wait for its port: a serial line always, because its port existed before; a socket
- * only when its definition says so.
+ * True if the line may wait for its port: a serial line always, because its port existed before; a socket
+ * only if its definition says so.
  */
 function mayWait({ kind, start }: LineDefinition): boolean {
   return kind === 'serial' || start === 'waiting';

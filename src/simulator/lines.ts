@@ -6,14 +6,14 @@ import type { Served, Units } from './bus/stations.js';
 import { type Devices, inOrder } from './devices.js';
 import { Line, type LineContext, type WantedLine } from './line.js';
 
-/** The lines that have a unit with one of these devices. */
+/** The lines that have one of these devices as a unit. */
 export function linesWith(lines: Iterable<Line>, devices: ReadonlySet<string>): Line[] {
   return Array.from(lines).filter(({ definition }) =>
     devicesOf(definition).some((device) => devices.has(device)),
   );
 }
 
-/** The units of a line without those of these devices, in the form of a change of the line. */
+/** The units of a line without those of these devices, as a change to the line. */
 export function unitsWithout({ definition }: Line, devices: ReadonlySet<string>): Record<string, string> {
   const remaining = Array.from(definition.units).filter(([, device]) => !devices.has(device));
   return Object.fromEntries(remaining.map(([unitId, device]) => [String(unitId), device]));
@@ -24,7 +24,7 @@ export function ruleForLine(rules: Iterable<FaultRule>, line: string): FaultRule
   return Array.from(rules).find(({ when }) => [when.line ?? []].flat().includes(line));
 }
 
-/** What may use a device. */
+/** Everything that may use a device. */
 interface Plant {
   readonly lines: Iterable<Line>;
   readonly rules: Iterable<FaultRule>;
@@ -33,8 +33,8 @@ interface Plant {
 }
 
 /**
- * Why devices can't be removed; undefined when they can.
- * @param force the units that use the devices are removed, too
+ * Why devices can't be removed; undefined if they can.
+ * @param force also remove the units that use the devices
  */
 export function whyNeeded(
   devices: ReadonlySet<string>,
@@ -104,7 +104,7 @@ export class Lines {
     return new Map(Array.from(names, ([unitId, name]) => [unitId, this.#devices.get(name)]));
   }
 
-  /** Adds a line with a name that no other line has, without opening it. */
+  /** Adds a line under a free name, without opening it. */
   add({ definition, served }: WantedLine): Line {
     const { name } = definition;
     const { log, ...context } = this.#context;
@@ -113,13 +113,13 @@ export class Lines {
     return line;
   }
 
-  /** Adds a line again that was dropped. */
+  /** Adds a dropped line again. */
   putBack(line: Line): void {
     this.#lines.set(line.name, line);
   }
 
   /**
-   * Puts the lines into an order; lines that are not named go behind. Requests that name no line are for the
+   * Sorts the lines in this order. Lines that are not named come last. Requests that name no line are for the
    * first one.
    */
   arrange(names: readonly string[]): void {

@@ -8,53 +8,53 @@ import { POINT_KEYS } from '../document/native/points.js';
 import { ADDRESS_SPACE } from '../modbus/protocol/limits.js';
 
 const MEBIBYTE = 1024 * 1024;
-/** The usual limit, in bytes: with it, a Raspberry Pi of 512 MB has room for the program and its traffic. */
+/** The default limit, in bytes. It leaves a Raspberry Pi with 512 MB enough room for the program and its traffic. */
 const USUAL_LIMIT = 64 * MEBIBYTE;
 
 /**
- * The most memory that things take, in bytes, from measurements (docs/limits.md): the worst was a value that
- * an expression of many operators computes. A bound need not be close, but nothing may take more.
+ * Maximum memory per thing, in bytes, from measurements (docs/limits.md). The worst was a value that an
+ * expression with many operators computes. A bound need not be tight, but nothing may exceed it.
  */
 const DEVICE = 20_000;
 const CELL = 3;
 const OBJECT = 1000;
 const TEXT = 64;
 const CHARACTER = 2;
-/** The memory of a name, a number or an operator of an expression. */
+/** The memory for a name, number or operator in an expression. */
 const TOKEN = 130;
 const NUMBER = 16;
-/** The memory of each value of an entry that stands for many, with what moves it. */
+/** The memory for each value of an entry with several values, including its signal. */
 const VALUE = 4000;
 
 /**
- * The most values of one device that REST may add: a reset starts all of them, and no line is served
- * meanwhile.
+ * Maximum number of values per device that REST may add: a reset starts all of them, and no line is served
+ * while it does.
  */
 const MOST_VALUES = 1000;
 
 /**
- * The most characters of all expressions in `onWrite` of one value that REST may add. They are compiled
+ * Maximum number of characters in all `onWrite` expressions of one value that REST may add. They are compiled
  * together, which takes a millisecond for this many.
  */
 const MOST_CHARACTERS = 4000;
 
-/** The cost of something that is given in the form of a native file. */
+/** The cost of something in the form of a native file. */
 export interface Cost {
-  /** The most memory that it takes, in bytes. */
+  /** Maximum memory that it takes, in bytes. */
   readonly bytes: number;
   /**
-   * The number of values with a name, a signal, an action or reactions: each is an object, and is started at
+   * The number of values with a name, a signal, an action or reactions. Each is an object, and is started at
    * each restart.
    */
   readonly values: number;
-  /** The most characters of all expressions in `onWrite` of one value. */
+  /** The largest number of characters in all `onWrite` expressions of one value. */
   readonly characters: number;
 }
 
 /**
- * Computes the cost of something in the form of a native file, before any of it is made. Any text may be an
- * expression, and any mapping an entry of registers. The time that this takes depends on the length of the
- * input, not on the quantities that it names.
+ * Computes the cost of something in the form of a native file, before any of it is created. Any text may be
+ * an expression, and any mapping an entry of registers. The time depends on the length of the input, not on
+ * the quantities in it.
  */
 export function costOf(written: unknown): Cost {
   const cost = { bytes: 0, values: 0, characters: 0 };
@@ -88,10 +88,10 @@ function charactersIn(written: unknown): number {
   return Object.values(written).reduce<number>((sum, each) => sum + charactersIn(each), 0);
 }
 
-/** The keys that make an entry one of values that are more than numbers. */
+/** The keys that make values more than plain numbers. */
 const KEYS = [...POINT_KEYS, 'action'];
 
-/** How many such values an entry of registers stands for. */
+/** The number of such values in an entry of registers. */
 function valuesOf(entry: Readonly<Record<string, unknown>>): number {
   if (entry.address === undefined || !KEYS.some((key) => entry[key] !== undefined)) return 0;
   const { quantity, value } = entry;
@@ -100,8 +100,8 @@ function valuesOf(entry: Readonly<Record<string, unknown>>): number {
 }
 
 /**
- * The most names, numbers and operators that a text can have. They are counted without making a list: a text
- * may be long.
+ * Maximum number of names, numbers and operators that a text can contain. They are counted without building a
+ * list, because a text may be long.
  */
 function tokensIn(text: string): number {
   let tokens = 0;
@@ -116,20 +116,20 @@ function tokensIn(text: string): number {
   return tokens;
 }
 
-/** The memory of a device, in bytes: of its registers, and of what moves them. */
+/** The memory of a device, in bytes: its registers and their signals. */
 export function costOfDevice({ source = NOTHING, tables, cells }: DeviceDefinition): number {
   const size = cells?.size ?? Object.values(tables).reduce((sum, window) => sum + window.size, 0);
-  // A line may have hundreds of copies of a device, so the cost of an entry is computed once.
+  // A line may have hundreds of copies of a device, so the cost of an entry is computed only once.
   const bytes = bytesOf.get(source) ?? costOf(source).bytes;
   bytesOf.set(source, bytes);
   return DEVICE + CELL * size + bytes;
 }
 
 const NOTHING = {};
-/** The memory of the entries of devices, in bytes. Entries never change. */
+/** The memory of device entries, in bytes. Entries never change. */
 const bytesOf = new WeakMap<object, number>();
 
-/** Why a device has more than REST may add; undefined when it has not. */
+/** Why a device has more than REST may add; undefined if it does not. */
 export function whyTooDear(written: unknown): string | undefined {
   const { values, characters } = costOf(written);
   if (values > MOST_VALUES)
@@ -141,13 +141,13 @@ export function whyTooDear(written: unknown): string | undefined {
 
 /**
  * The memory of registers that are defined later, in bytes.
- * @param growth how many registers the table grows by
+ * @param growth by how many registers the table grows
  */
 export function costOfRegisters(quantity: number, growth: number): number {
   return OBJECT + NUMBER * quantity + 2 * CELL * growth;
 }
 
-/** What a device takes, in bytes, and the signals that its values were given later. */
+/** The memory of a device, in bytes, and of the signals that its values got later. */
 interface CountedDevice {
   bytes: number;
   readonly signals: Map<Point, { readonly signal: PlacedSignal; readonly bytes: number }>;
@@ -163,18 +163,18 @@ function usedBy({ bytes, signals }: CountedDevice): number {
 }
 
 /**
- * Counts the memory of what REST has added: devices and copies of them, signals, fault rules. What a
- * configuration defines is not counted: its owner knows the machine. Without this limit, a few hundred
- * requests would end the program.
+ * Counts the memory of what REST has added: devices and their copies, signals, fault rules. What a
+ * configuration defines does not count: its owner knows the machine. Without this limit, a few hundred
+ * requests could crash the program.
  */
 export class MemoryBudget {
-  /** The limit in bytes: 64 MiB, or a quarter of the heap when Node has less than 256 MiB. */
+  /** The limit in bytes: 64 MiB, or a quarter of the heap if Node has less than 256 MiB. */
   readonly limit: number;
   readonly #devices: ReadonlyMap<string, Device>;
   readonly #rules: FaultRules;
-  /** A device that was removed is not kept from the collector by what was counted for it. */
+  /** Weak, so that a removed device can be garbage-collected. */
   readonly #ofDevices = new WeakMap<Device, CountedDevice>();
-  /** The devices with something counted. */
+  /** The names of devices that use memory. */
   readonly #names = new Set<string>();
   readonly #ofRules = new Map<string, number>();
 
@@ -184,7 +184,7 @@ export class MemoryBudget {
     this.limit = Math.min(USUAL_LIMIT, getHeapStatistics().heap_size_limit / 4);
   }
 
-  /** The memory in use, in bytes. What was removed or replaced since is no longer counted. */
+  /** The memory in use, in bytes. Things that were removed or replaced no longer count. */
   get used(): number {
     let used = 0;
     for (const name of this.#names) {
@@ -201,8 +201,8 @@ export class MemoryBudget {
   }
 
   /**
-   * Why there is no room for more bytes; undefined when there is.
-   * @param freed the bytes of what is replaced
+   * Why there is no room for more bytes; undefined if there is.
+   * @param freed the bytes of what would be replaced
    */
   whyNot(bytes: number, freed = 0): string | undefined {
     const { used, limit } = this;
@@ -211,12 +211,12 @@ export class MemoryBudget {
     return `additions over REST may use ${sizes[0]} of memory; they use ${sizes[1]}, and this would use ${sizes[2]} more; remove devices, signals or fault rules, or put them into the configuration`;
   }
 
-  /** The bytes that are counted for the signal that a value of the device was given. */
+  /** The bytes counted for a signal that was given to a value of the device. */
   ofSignal(device: Device, point: Point): number {
     return this.#ofDevices.get(device)?.signals.get(point)?.bytes ?? 0;
   }
 
-  /** The bytes that are counted for a device, without signals that it was given later. */
+  /** The bytes counted for a device, without the signals that it was given later. */
   ofDevice(device: Device): number {
     return this.#ofDevices.get(device)?.bytes ?? 0;
   }

@@ -22,8 +22,8 @@ import type { OpenRecording } from '../document/recording-file.js';
 const NOT_WHILE_SERVING = 'a pymodbus file is read only at the start; expected registers';
 
 /**
- * Reads a device that is to be added to the running ones, as work that can pause; undefined after reporting
- * its mistakes.
+ * Reads a device that is to be added to the running ones, as work that can yield; undefined after reporting
+ * mistakes.
  * @param written the entry of the device in the form of a native file
  * @param network the values of the running devices
  */
@@ -53,9 +53,9 @@ function* reading(
 }
 
 /**
- * Reads several devices that may need values of each other. Those with mistakes are left out; their mistakes
+ * Reads several devices that may need values of each other. Devices with mistakes are left out; the mistakes
  * are in the findings of their places.
- * @param written the entry of each device by its name
+ * @param written the entry of each device, by name
  */
 export function readNewDevices(
   written: ReadonlyMap<string, At>,
@@ -74,21 +74,18 @@ export function readNewDevices(
   });
 }
 
-/** Makes a reader of devices that is used while lines are served. */
+/** Makes a reader of devices for use while lines are running. */
 export function deviceReader(recordings: OpenRecording): NativeDeviceReader {
   return new NativeDeviceReader(() => ({ ok: false, error: [NOT_WHILE_SERVING], warnings: [] }), recordings);
 }
 
-/** A value of a device, with the signal that it is to get. */
+/** A value of a device, and its future signal. */
 interface Changed {
   readonly point: Point;
   readonly signal: PlacedSignal;
 }
 
-/**
- * The values of running devices. A bench may have hundreds of thousands, so each is looked up when it is
- * needed.
- */
+/** The values of running devices. A bench may have hundreds of thousands, so each is looked up when needed. */
 export function networkNow(devices: ReadonlyMap<string, Device>, changed?: Changed): Network {
   return {
     find(device, name) {

@@ -10,9 +10,9 @@ import type { Line, LineOutcome } from './line.js';
 import { type Lines, linesWith } from './lines.js';
 
 /*
- * The one way in which a running simulator gets other devices and lines, whoever asks for it: a whole configuration over
- * REST, a file that is read again, or the state of an earlier run. What is wanted is compared with what runs, and the
- * difference becomes steps in one order.
+ * The only way in which a running simulator gets other devices and lines, whether from a configuration over
+ * REST, a reloaded file, or the state of an earlier run. The requested setup is compared with the running
+ * one, and the difference becomes a sequence of steps.
  */
 
 /** The devices and lines of a checked configuration that are to run. */
@@ -22,8 +22,8 @@ export interface WantedSetup {
 }
 
 /**
- * What happens when a step fails: `all` undoes the steps before it, so that nothing has changed; `each` leaves out that
- * step alone.
+ * What happens if a step fails: `all` undoes the earlier steps, so that nothing has changed; `each` skips
+ * only that step.
  */
 export type Policy = 'all' | 'each';
 
@@ -31,18 +31,18 @@ interface Named {
   readonly name: string;
 }
 
-/** What two lists of definitions have different. A definition that has changed is as it is wanted. */
+/** The differences between two lists of definitions. Changed definitions are in their new form. */
 export interface Differing<Definition> {
   readonly added: readonly Definition[];
   readonly changed: readonly Definition[];
   readonly gone: readonly Definition[];
 }
 
-/** The differences between what runs and what is wanted. */
+/** The differences between the running setup and the requested one. */
 export interface Difference {
   readonly devices: Differing<DeviceDefinition>;
   readonly lines: Differing<LineDefinition>;
-  /** The names of devices and lines in the order in which they are wanted. */
+  /** The names of devices and lines in the requested order. */
   readonly order: { readonly devices: readonly string[]; readonly lines: readonly string[] };
 }
 
@@ -52,8 +52,8 @@ interface Running {
 }
 
 /**
- * Compares what runs with what is wanted, as work that can pause. Devices are equal when their entries are,
- * together with the registers that were defined at run time; values that were set since do not matter.
+ * Compares the running setup with the requested one, as work that can yield. Two devices are equal if their
+ * entries and the registers defined at run time are; values that were set at run time do not matter.
  */
 export function* comparing({ devices, lines }: Running, wanted: WantedSetup): Work<Difference> {
   const present = Array.from(devices.byName.keys(), (name) => devices.definitionOf(name));
@@ -67,7 +67,7 @@ export function* comparing({ devices, lines }: Running, wanted: WantedSetup): Wo
     const isAsBefore = isSameData(devices.entryOf(name), source);
     return sourcesNow.get(now.tables) === sources.get(tables) && isAsBefore;
   };
-  // A copy shares the tables of its source: those of the running one, when that stays.
+  // A copy shares the tables of its source: those of the running source if it stays.
   const asCopy = (device: DeviceDefinition) => {
     const source = sources.get(device.tables) ?? device.name;
     const isCopyOfKept = source !== device.name && isSame({ ...device, name: source });
@@ -84,16 +84,16 @@ export function* comparing({ devices, lines }: Running, wanted: WantedSetup): Wo
 }
 
 /**
- * The names of the devices that others are copies of, by their tables: of devices with the same tables, the
- * first.
+ * The names of the devices that others are copies of, by their tables. If several devices have the same
+ * tables, the first one counts.
  */
 function sourcesOf(all: readonly DeviceDefinition[]): ReadonlyMap<DeviceDefinition['tables'], string> {
   return new Map(all.toReversed().map(({ tables, name }) => [tables, name]));
 }
 
 /**
- * Compares two lists of definitions by their names, as work that can pause.
- * @param use makes what is reported of a definition that was added or has changed
+ * Compares two lists of definitions by name, as work that can yield.
+ * @param use converts an added or changed definition for the result
  */
 export function* differing<Definition extends Named>(
   present: readonly Definition[],
@@ -115,28 +115,28 @@ export function* differing<Definition extends Named>(
 }
 
 type Undo = () => Promise<unknown>;
-/** Why a step failed; `of` is the line that refused, such as `line bench`. */
+/** Why a step failed. `of` is the line that refused, such as `line bench`. */
 export type StepFailure = Extract<LineOutcome, { ok: false }> & { readonly of?: string };
 
-/** The reason in words. @param about what the words follow, such as `line bench` */
+/** The reason in words. @param about what comes before it, such as `line bench` */
 export function failureText({ of, error }: StepFailure, about?: string): string {
   return of === undefined || of === about ? error : `${of}: ${error}`;
 }
 
 interface Step {
-  /** What it changes, such as `line bench`; several for steps that have to be done together. */
+  /** What it changes, such as `line bench`; several for steps that belong together. */
   readonly changes: readonly string[];
-  /** Does the step. @returns what undoes it, or why it failed and left everything as it was */
+  /** Carries out the step. @returns a function that undoes it, or why it failed and left everything unchanged */
   run(): Promise<Undo | StepFailure>;
 }
 
-/** The result of a plan: with the policy `each`, `failed` says what was left out and why. */
+/** The result of a plan. With the policy `each`, `failed` says what was skipped and why. */
 export type Carried = { readonly ok: true; readonly failed: ReadonlyMap<string, StepFailure> } | StepFailure;
 
 /**
- * Carries out a difference. The order: lines that are gone leave their ports, devices are exchanged with the values that
- * stay, lines change, lines come, and devices go that no line needs any more.
- * @param isStarted true when lines are opened
+ * Carries out a difference. The order: removed lines free their ports; devices are exchanged, with the values
+ * that stay; lines change; lines are added; devices that no line needs any more are removed.
+ * @param isStarted true if lines are opened
  * @param built the devices that are changed or added
  */
 export async function carryOut(
@@ -163,7 +163,7 @@ export async function carryOut(
   return outcome;
 }
 
-/** Does one step after the other. With the policy `all`, a failing step has those before it undone, the last one first. */
+/** Runs steps one at a time. With the policy `all`, a failed step undoes the earlier ones, the last one first. */
 async function run(steps: readonly Step[], policy: Policy): Promise<Carried> {
   const undo: Undo[] = [];
   const failed = new Map<string, StepFailure>();
@@ -179,7 +179,7 @@ async function run(steps: readonly Step[], policy: Policy): Promise<Carried> {
   return { ok: true, failed };
 }
 
-/** Steps that only make sense together, as one step. */
+/** Combines steps that only make sense together. */
 function together(steps: readonly Step[]): Step {
   return {
     changes: steps.flatMap(({ changes }) => changes),
@@ -201,7 +201,7 @@ function together(steps: readonly Step[]): Step {
   };
 }
 
-/** The names of the lines that have, or wait for, a port that another line is to get. */
+/** The names of lines that have, or wait for, a port that another line is to get. */
 function linesThatMeet(
   lines: ReadonlyMap<string, Line>,
   definitions: readonly LineDefinition[],
@@ -214,7 +214,7 @@ function linesThatMeet(
 }
 
 /**
- * The changes of lines. Lines that have, or wait for, a port that another line is to get are closed before
+ * The changes to lines. Lines that have, or wait for, a port that another line is to get are closed before
  * the changes and opened after them, all together.
  */
 function changesOfLines(lines: Lines, definitions: readonly LineDefinition[]): Step[] {
@@ -301,9 +301,9 @@ function addition(lines: Lines, definition: LineDefinition, isStarted: boolean):
 }
 
 /**
- * Puts devices in, those that change in place of the running ones and with the values that stay. Lines that have a device
- * that changes get the new one at once, and are not interrupted.
- * @param ended gets the devices that are to end when the plan is through
+ * Adds devices. A changed device replaces the running one, with the values that stay. Lines with a changed
+ * device get the new one at once, and are not interrupted.
+ * @param ended receives the devices that are to end once the plan is complete
  */
 function exchange({ devices, lines }: Running, built: readonly DeviceApart[], ended: DeviceApart[]): Step {
   const names = built.map(({ definition: { name } }) => name);
@@ -322,7 +322,7 @@ function exchange({ devices, lines }: Running, built: readonly DeviceApart[], en
       });
       await inSlices(carryingAll(pairs));
       const taken = names.filter((name) => devices.byName.has(name)).map((name) => devices.take(name));
-      // What a client has written meanwhile must not be lost, so this turn has no end before the exchange.
+      // A client's writes must not be lost, so there is no yield between here and the exchange.
       for (const { before, now, seen } of pairs)
         if (before.device.changes !== seen) atOnce(carryingOver(before, now));
       devices.put(built);
@@ -331,7 +331,7 @@ function exchange({ devices, lines }: Running, built: readonly DeviceApart[], en
       ended.push(...taken);
       return async () => {
         ended.length = 0;
-        // Another request may have removed a device meanwhile.
+        // Another request may have removed a device in the meantime.
         for (const name of names) if (devices.byName.has(name)) devices.end(devices.take(name));
         for (const each of taken) devices.putBack(each);
         devices.graph.link();
@@ -350,7 +350,7 @@ function* carryingAll(
   }
 }
 
-/** Takes out a device that no line uses now. */
+/** Takes out a device that no line uses any more. */
 function retirement({ devices, lines }: Running, name: string, ended: DeviceApart[]): Step {
   return {
     changes: [`device ${name}`],

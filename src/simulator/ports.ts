@@ -3,7 +3,7 @@ import { HERE, whyNoWindowsName } from '../common/platform.js';
 import { consoleHint, listPorts, type PortInfo } from '../modbus/transport/port/list-ports.js';
 import { portBehind } from '../modbus/transport/port/port-path.js';
 
-/** A serial port of this machine, and the lines that use it. */
+/** A serial port on this machine, and the lines that use it. */
 export interface PortStatus extends PortInfo {
   /** The names of the lines that are configured for this port, under any of its names. */
   readonly lines: readonly string[];
@@ -17,7 +17,7 @@ interface UsedPort {
 
 /**
  * Lists the serial ports that have hardware. Reads /sys and /dev synchronously.
- * @param root the directory in which dev/, sys/ and proc/ are looked up; tests pass a tree of their own
+ * @param root the directory that contains dev/, sys/ and proc/; tests pass a different one
  */
 export async function portStatuses(used: readonly UsedPort[], root = '/'): Promise<PortStatus[]> {
   const users = used.map(({ name, path }) => ({ name, device: portBehind(path, root) }));
@@ -31,14 +31,14 @@ export async function portStatuses(used: readonly UsedPort[], root = '/'): Promi
   });
 }
 
-/** The names that the system gives to serial ports, and those of this program's udev rules. */
+/** The names that the operating system and this program's udev rules give to serial ports. */
 const NAMES_OF_PORTS =
   /^\/dev\/(tty[A-Z]\w*|(serial|rfcomm)\d+|serial\/by-(id|path)\/[^/]+|modbus-sim\/[^/]+)$/;
 
 /**
- * Why a path that a client of REST has sent is not opened: it is neither a port of `listPorts` nor the usual
- * name of a port that may still be plugged in. It could be somebody's terminal, and what is typed there would
- * be read and answered. The answer for other paths does not show whether something exists there.
+ * Why a path from a REST client is not opened: it is neither a port in `listPorts` nor the usual name of a
+ * port that may be plugged in later. It could be a user's terminal, whose input would then be read and
+ * answered. The answer does not reveal whether anything exists at another path.
  */
 export async function whyNoPort(path: string, root = '/', platform = HERE): Promise<string | undefined> {
   if (platform.isWindows) {

@@ -10,11 +10,11 @@ import type { Devices } from './devices.js';
 import { costOf, type MemoryBudget } from './memory-budget.js';
 import { dependentNow, dependentPoint, networkNow } from './new-device.js';
 
-/** Changes the signals of values while a simulator serves. */
+/** Changes the signals of values while a simulator is running. */
 export class SignalChanges {
   readonly #devices: Devices;
   readonly #budget: MemoryBudget;
-  /** The directory in which relative paths begin. */
+  /** The directory that relative paths start from. */
   readonly #directory: string;
   #changes = 0;
 
@@ -32,7 +32,7 @@ export class SignalChanges {
     return atOnce(this.changing(device, point, at, recordings));
   }
 
-  /** Does what `change` does, as work that can pause. Reports when the device was removed meanwhile. */
+  /** Does the same as `change`, as work that can yield. Reports if the device was removed in the meantime. */
   *changing(device: Device, point: Point, at: At, recordings?: OpenRecording): Work<true | undefined> {
     const cost = costOf(at.value).bytes;
     const spent = this.#budget.whyNot(cost, this.#budget.ofSignal(device, point));
@@ -52,7 +52,7 @@ export class SignalChanges {
     let problem: (DependentPoint & { readonly message: string }) | undefined;
     let seen: number;
     do {
-      // Another request may have made a change meanwhile that forms a circle with this one.
+      // Another request may have made a change in the meantime that forms a cycle with this one.
       seen = this.#dependencyChanges;
       [problem] = yield* findingProblems(all(), networkNow(devices, changed));
     } while (this.#dependencyChanges !== seen);
@@ -64,7 +64,7 @@ export class SignalChanges {
     return true;
   }
 
-  /** How often something changed that may close a circle of signals. */
+  /** How often a change was made that could create a cycle of signals. */
   get #dependencyChanges(): number {
     return this.#devices.changes + this.#changes;
   }

@@ -21,7 +21,7 @@ import { type Differing, differing } from './plan.js';
 import { RealLines } from './proxy/bridge.js';
 import { TrafficStream } from './traffic/stream.js';
 
-/** The fault rules of a simulator: the configured rules, and rules that were added at run time. */
+/** The fault rules of a simulator: the configured ones, and those added at run time. */
 export class FaultControl {
   readonly rules: FaultRules;
   #configured: readonly FaultRule[];
@@ -33,16 +33,16 @@ export class FaultControl {
   }
 
   /**
-   * Restores the configured rules with their counts at zero, as after a restart. A rule for the name of a
-   * value is for the value that has this name now: REST may have replaced the device since the file was read.
-   * Without such a value, the rule acts on nothing.
+   * Restores the configured rules with their counts at zero, like a restart. A rule that names a value
+   * applies to the value that has this name now: REST may have replaced the device since the file was read.
+   * If there is no such value, the rule never acts.
    */
   reset(find: FindValue): void {
     for (const { rule } of this.rules.list()) this.rules.remove(rule.name);
     for (const rule of this.#configured) this.rules.set(resolved(rule, find));
   }
 
-  /** How these rules would differ from those in force, but for those of tests. */
+  /** How these rules differ from those in force, not counting the rules of tests. */
   difference(wanted: readonly FaultRule[], find: FindValue): Differing<FaultRule> {
     const all = wanted.map((rule) => resolved(rule, find));
     return atOnce(differing(this.#lasting, all, isSameRule));
@@ -53,9 +53,9 @@ export class FaultControl {
   }
 
   /**
-   * Puts these rules in force, in this order, in place of all others but those of tests. Rules that are in force already
-   * keep their counts. A name means the value that has it now.
-   * @param configured the rules of the file, which `reset` restores; absent when the file is the same as before
+   * Puts these rules in force, in this order, instead of all others except those of tests. Rules that are
+   * already in force keep their counts. A name means the value that has it now.
+   * @param configured the rules of the file, which `reset` restores; absent if the file has not changed
    */
   become(wanted: readonly FaultRule[], find: FindValue, configured = this.#configured): void {
     this.#configured = configured;
@@ -69,7 +69,7 @@ export class FaultControl {
   }
 }
 
-/** The rule for the values that its names mean now. Without such a value, the rule acts on nothing. */
+/** Resolves the names in a rule to the current values. If there is no such value, the rule never acts. */
 function resolved(rule: FaultRule, find: FindValue): FaultRule {
   const found = resolveNames(rule, find);
   return found.ok ? found.value : { ...rule, values: [] };
@@ -83,16 +83,13 @@ function asWritten({ faults, ...rule }: FaultRule) {
   return { ...rule, faults: faults.map(({ kind, written }) => ({ [kind]: written })) };
 }
 
-/**
- * How often values are computed, and for how long at most, in ms: one hundredth of the time of the event
- * loop.
- */
+/** How often values are computed, and the maximum time for it, in ms: one hundredth of the event loop's time. */
 const INTERVAL_MS = 200;
 const SLICE_MS = 2;
 
 /**
- * Keeps values that add up others, such as an energy, close to the present while nobody reads them. One timer
- * serves all of them.
+ * Keeps values that sum up others, such as an energy, close to the present while nothing reads them. One
+ * timer serves all of them.
  */
 class BackgroundUpdates {
   readonly #graph: DependencyGraph;
@@ -113,7 +110,7 @@ class BackgroundUpdates {
     this.#timer = undefined;
   }
 
-  /** Continues where the last slice ended. After a complete round, the next slice begins a new one. */
+  /** Continues where the last slice ended. After a complete round, the next slice starts a new one. */
   #work(): void {
     this.#graph.advance();
     const end = performance.now() + SLICE_MS;
@@ -130,7 +127,7 @@ type SimulatorStart =
   | { readonly ok: true; readonly lines: readonly { readonly name: string; readonly description: string }[] }
   | {
       readonly ok: false;
-      readonly error: string /** Somebody else listens on the port. */;
+      readonly error: string /** Another program listens on the port. */;
       readonly inUse?: boolean;
     };
 
@@ -138,17 +135,17 @@ type SimulatorStart =
 export class Simulator {
   readonly traffic: TrafficStream;
   readonly faults: FaultControl;
-  /** Changes this simulator while it serves. */
+  /** Changes this simulator while it is running. */
   readonly changes: Changes;
   readonly #lines: Lines;
   readonly #devices: Devices;
   readonly #updates: BackgroundUpdates;
   readonly #real: RealLines;
-  /** The directory in which relative paths begin. */
+  /** The directory that relative paths start from. */
   readonly directory: string;
   readonly #configuration: Configuration;
 
-  /** @param tools makes the transports of lines, and the clients of real devices; tests pass their own */
+  /** @param tools creates the transports of lines and the clients of real devices; tests pass others */
   constructor(configuration: Configuration, log: Logger, tools?: LineTools) {
     const { devices, lines, faults, directory, traffic, api } = configuration;
     this.#configuration = configuration;
@@ -183,14 +180,14 @@ export class Simulator {
     return this.#devices.changes;
   }
 
-  /** A number that changes when a signal was set or restarted, or a device was added or removed. */
+  /** A number that changes when a signal is set or restarted, or a device is added or removed. */
   get signalChanges(): number {
     let changes = this.deviceChanges;
     for (const { points } of this.devices.values()) changes += points.changes + 1;
     return changes;
   }
 
-  /** A number that changes when lines, their units or devices have changed. */
+  /** A number that changes when lines, their units or devices change. */
   get revision(): number {
     return this.#devices.changes + this.changes.lineRevision;
   }
@@ -199,7 +196,7 @@ export class Simulator {
     return this.#devices.byName;
   }
 
-  /** The files to which the configuration wants traffic to be written; undefined when it names none. */
+  /** The files to which the configuration writes the traffic; undefined if there are none. */
   get trafficFile(): TrafficFileDefinition | undefined {
     return this.#configuration.traffic?.file;
   }
@@ -208,7 +205,7 @@ export class Simulator {
     return this.#devices.definitionOf(name);
   }
 
-  /** What runs now, in the form in which it is written to a file. */
+  /** The running setup, in the form that is written to a file. */
   get running(): RunningConfiguration {
     return {
       devices: Array.from(this.devices.values(), (device) => ({
@@ -228,7 +225,7 @@ export class Simulator {
   }
 
   /**
-   * Opens every line. If one of them can't be opened, the others are closed again and its error is returned.
+   * Opens every line. If one can't be opened, closes the others again and returns its error.
    * @param patient the names of lines that may wait for their ports, whatever their definitions say
    */
   async start(patient: ReadonlySet<string> = new Set()): Promise<SimulatorStart> {
@@ -251,7 +248,7 @@ export class Simulator {
     await Promise.all([...Array.from(this.lines.values(), (line) => line.stop()), this.#real.close()]);
   }
 
-  /** Puts a message about a real device into the traffic of each line that the device is on. */
+  /** Adds a message about a real device to the traffic of each line that the device is on. */
   #reportReal(device: Device, text: string): void {
     for (const line of this.lines.values()) if (line.bus.stations.has(device)) line.report(text);
   }
@@ -274,7 +271,7 @@ export class Simulator {
     });
   }
 
-  /** The device for requests that name none: the first device of the first line. */
+  /** The device for requests that do not name one: the first device of the first line. */
   get defaultDevice(): Device | undefined {
     for (const { bus } of this.lines.values()) {
       for (const device of bus.stations.devices) return device;

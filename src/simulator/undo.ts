@@ -4,13 +4,13 @@ import { inOrder } from './devices.js';
 import { isSameRule, type Simulator } from './simulator.js';
 import { type Edit, edited, type Outline, outlineNow } from './wanted.js';
 
-/** What a command has changed: what was written before it, and after it. */
+/** What a command has changed: the configuration before it and after it. */
 export interface Change {
   readonly before: Outline;
   readonly after: Outline;
 }
 
-/** What a command has changed last in each simulator. */
+/** The last change by a command in each simulator. */
 const lastChanges = new WeakMap<Simulator, Change>();
 
 export function lastChangeOf(simulator: Simulator): Change | undefined {
@@ -22,7 +22,7 @@ interface Tried {
   readonly ok: boolean;
 }
 
-/** A command that changes what is written, so that `undo` can take it back. */
+/** Wraps a command that changes the configuration, so that `undo` can undo it. */
 export function undoable<Context extends { readonly simulator: Simulator }, Input, Outcome extends Tried>(
   run: (context: Context, input: Input) => Outcome | Promise<Outcome>,
 ) {
@@ -40,10 +40,7 @@ export function undoable<Context extends { readonly simulator: Simulator }, Inpu
 
 const SINCE = 'has been changed again since';
 
-/**
- * What is to run without a change. What others have changed since stays; the error says what does not fit any
- * more.
- */
+/** The setup without a change. What others have changed since stays; the error says what no longer fits. */
 export async function without(simulator: Simulator, { before, after }: Change): Promise<Result<Outline>> {
   const edits = [
     ...editsBack('line', before.lines, after.lines, ({ lines }) => lines),
@@ -60,7 +57,7 @@ export async function without(simulator: Simulator, { before, after }: Change): 
   return success(wanted);
 }
 
-/** Gives lines or devices the definitions that they had. */
+/** Gives lines or devices their earlier definitions. */
 function editsBack<Definition extends { readonly name: string; readonly copyOf?: string }>(
   kind: string,
   before: ReadonlyMap<string, Definition>,
@@ -74,7 +71,7 @@ function editsBack<Definition extends { readonly name: string; readonly copyOf?:
     const what = `${kind} ${name}`;
     const make = (wanted: Outline) => {
       const part = partOf(wanted);
-      // Lines bring and take their copies.
+      // Copies are added and removed by their lines.
       const isCopy = became?.copyOf !== undefined;
       if (!isCopy && part.get(name) !== became) return SINCE;
       if (was) part.set(name, was);
@@ -85,7 +82,7 @@ function editsBack<Definition extends { readonly name: string; readonly copyOf?:
   });
 }
 
-/** Gives the rules that differ what they were, at their places. */
+/** Restores the rules that differ, in their earlier places. */
 function ruleEdit(before: readonly FaultRule[], after: readonly FaultRule[]): Edit {
   const [was, became] = [before, after].map((rules) => new Map(rules.map((rule) => [rule.name, rule])));
   const isChanged = (name: string) => !isSame(was?.get(name), became?.get(name));

@@ -10,20 +10,20 @@ import type { Reply } from './bus/reply.js';
 
 /** What `Unsolicited` needs from its line. */
 interface UnsolicitedLine {
-  /** The present framing. */
+  /** The current framing. */
   readonly framing: () => Framing;
-  /** Sends bytes as `sendUnsolicited` of a transport does. Does nothing while the line is not open. */
+  /** Sends bytes like `sendUnsolicited` of a transport. Does nothing while the line is not open. */
   readonly send: (bytes: Uint8Array, how: { readonly waits: boolean }) => number | undefined;
-  /** Takes the event of what was sent before a reply. */
+  /** Called with the event for what was sent before a reply. */
   readonly sent: (event: Extract<LineEvent, { kind: 'unsolicited' }>) => void;
 }
 
-/** The shortest time between two attempts, in ms. */
+/** Minimum time between two transmissions, in ms. */
 const SHORTEST_MS = 10;
 
 /**
  * What a line sends without a request: noise, the frames of a stranger, the requests of a second master. It
- * is only sent: no device of the line executes it. The same line has the same jitter in each run.
+ * is only sent: no device on the line executes it. A line has the same jitter in each run.
  */
 export class Unsolicited {
   readonly #clock: Clock;
@@ -32,7 +32,7 @@ export class Unsolicited {
   #isStarted = false;
   #timed: readonly UnsolicitedDefinition[] = [];
   #before: readonly UnsolicitedDefinition[] = [];
-  /** Silence after each frame before a reply, in ms. */
+  /** Silence after each frame that is sent before a reply, in ms. */
   #pause = 0;
   #callOffs: (() => void)[] = [];
 
@@ -42,7 +42,7 @@ export class Unsolicited {
     this.#line = line;
   }
 
-  /** Takes over another definition. Timers whose intervals have not changed keep running. */
+  /** Applies another definition. Timers whose intervals have not changed keep running. */
   change(definition: LineDefinition): void {
     const { unsolicited = [] } = definition;
     this.#before = unsolicited.filter(({ before }) => before !== undefined);
@@ -53,7 +53,7 @@ export class Unsolicited {
     if (this.#isStarted) this.start();
   }
 
-  /** Starts the timers. Must be called when the line opens. */
+  /** Starts the timers. Call this when the line opens. */
   start(): void {
     this.stop();
     this.#isStarted = true;
@@ -79,7 +79,7 @@ export class Unsolicited {
   /**
    * Sends bytes once, as soon as the line is free. A client on a socket gets them after the replies that it
    * waits for.
-   * @returns gives up bytes that have not left; undefined when they need not wait
+   * @returns a function that cancels bytes not yet sent; undefined if they need not wait
    */
   once(bytes: Uint8Array): (() => void) | undefined {
     let callOff: (() => void) | undefined;
@@ -91,7 +91,7 @@ export class Unsolicited {
     return callOff && (() => callOff?.());
   }
 
-  /** Puts what is sent before replies before a reply. */
+  /** Adds what the line sends before its replies to a reply. */
   beforeReply(reply: Reply): void {
     if (this.#before.length === 0) return;
     const steps = this.#before.map((each, i): SendStep => {
@@ -100,7 +100,7 @@ export class Unsolicited {
     reply.prepend(steps, this.#pause);
   }
 
-  /** Reports what was sent before a reply. @returns the report about the reply alone */
+  /** Reports what was sent before a reply. @returns the report on the reply alone */
   replied({ client, clientId }: LineRequest, { before }: Reply, report: PlayReport): PlayReport {
     if (before.length === 0) return report;
     for (const [i, { bytes }] of before.entries()) {

@@ -21,18 +21,18 @@ import { dependentNow, networkNow } from './new-device.js';
 import { failureText, type StepFailure } from './plan.js';
 import type { Simulator } from './simulator.js';
 
-/** What is to run: devices and lines by name, and fault rules in their order. */
+/** The requested setup: devices and lines by name, and fault rules in order. */
 export interface Outline {
   readonly devices: Map<string, DeviceDefinition>;
   readonly lines: Map<string, LineDefinition>;
   rules: readonly FaultRule[];
 }
 
-/** A change of what runs. */
+/** A change to the running setup. */
 export interface Edit {
-  /** What it changes, such as `line bench`, in words. */
+  /** What it changes, such as `line bench`, for people. */
   readonly what: string;
-  /** The step of a plan that makes it, such as `line bench`. */
+  /** The step in a plan that makes the change, such as `line bench`. */
   readonly step: string;
   /** Makes the change. @returns why it can't be made */
   make(wanted: Outline): string | undefined;
@@ -47,7 +47,7 @@ export function outlineNow(simulator: Simulator): Outline {
   };
 }
 
-/** What became of edits. The texts are for people. */
+/** The result of edits. The texts are for people. */
 export interface Made {
   /** What was changed, such as `line bench`. */
   readonly done: string[];
@@ -57,19 +57,19 @@ export interface Made {
 
 /** How edits are made. */
 interface Making {
-  /** The devices of the file. Its copies stay, whether or not a line has them. */
+  /** The devices of the file. Their copies stay even if no line uses them. */
   readonly file: readonly DeviceDefinition[];
-  /** The rules of the file, when it was read again. */
+  /** The rules of the file, if it was read again. */
   readonly configured?: readonly FaultRule[];
-  /** Whether devices count as memory that REST uses. */
+  /** Whether devices count towards the memory that REST may use. */
   readonly counts: boolean;
-  /** Nothing is changed: what would be done is reported. */
+  /** Only reports what would be changed. */
   readonly preview?: boolean;
 }
 
 const PREVIEWED = { ok: true as const, failed: new Map<string, StepFailure>() };
 
-/** Makes edits of a running simulator. */
+/** Applies edits to a running simulator. */
 export async function makeEdits(
   simulator: Simulator,
   edits: readonly Edit[],
@@ -93,9 +93,9 @@ export async function makeEdits(
 }
 
 /**
- * Makes edits of what runs in an outline. Edits that do not fit together with the others, or with what else runs, are left
- * out: an edit counts with those before it.
- * @returns what is wanted, and why edits were left out
+ * Applies edits to an outline of the running setup. Edits that do not fit with earlier ones, or with the rest
+ * of the setup, are skipped.
+ * @returns the resulting outline, and why edits were skipped
  */
 export async function edited(
   simulator: Simulator,
@@ -104,9 +104,9 @@ export async function edited(
 ): Promise<{ readonly wanted: Outline; readonly refused: ReadonlyMap<Edit, string> }> {
   const refused = new Map<Edit, string>();
   const clashesOf = (wanted: Outline) => inSlices(findingClashes(simulator, wanted));
-  // What runs may have clashes of its own.
+  // The running setup may have clashes of its own.
   const known = new Set(await clashesOf(outlineNow(simulator)));
-  /** Makes all of them at once; where they do not fit, each half after the other shows which. */
+  /** Applies all edits at once. If they do not fit, tries each half in turn to find out which ones. */
   const made = async (outline: Outline, some: readonly Edit[]): Promise<Outline> => {
     const { devices, lines, rules } = outline;
     const next = { devices: new Map(devices), lines: new Map(lines), rules };
@@ -129,8 +129,8 @@ export async function edited(
 }
 
 /**
- * Gives copies the definition that their source has now, adds those for the addresses of lines, and leaves out those
- * that neither a line nor the file has.
+ * Gives copies the current definition of their source, adds copies for the addresses of lines, and removes
+ * those that neither a line nor the file has.
  */
 function settleCopies({ devices, lines }: Outline, inFile: ReadonlySet<string>): void {
   for (const line of lines.values()) {
@@ -151,7 +151,7 @@ function settleCopies({ devices, lines }: Outline, inFile: ReadonlySet<string>):
   }
 }
 
-/** Finds why devices, lines and rules that are right by themselves can't run together: sentences. */
+/** Finds reasons why devices, lines and rules that are valid on their own can't run together, as sentences. */
 function* findingClashes(simulator: Simulator, { devices, lines, rules }: Outline): Work<string[]> {
   const definitions = [...devices.values()];
   const findings = new Findings();

@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
 import { CODES } from '../../src/simulator/commands/refusal.js';
 
-const HEAD = `# Codes of refusals
+const HEAD = `# Error codes
 
-A refusal of REST is a problem document (RFC 9457, \`application/problem+json\`). Its \`code\` names the reason, and each entry of
-\`problems\` may have a code of its own that says more. A code is never renamed, so a program may branch on it; the sentences
-beside it are for people and may change. [The REST page](rest.md) shows one.
+When REST refuses a request, the answer is a problem document (RFC 9457, \`application/problem+json\`). Its \`code\` names the reason. Entries of
+\`problems\` can have a more specific code of their own. A code is never renamed, so programs can rely on it; the sentences
+are for people and can change. [The REST page](rest.md) shows an example.
 
 This page is made from \`src/simulator/commands/refusal.ts\` by \`npx vitest run test/house/errors.test.ts -u\`.
 
-| code | status | what it means |
+| code | status | meaning |
 | --- | --- | --- |
 `;
 

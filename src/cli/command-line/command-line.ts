@@ -20,7 +20,7 @@ import { flag } from './commands/values.js';
 import type { Extension, ExtensionOrder } from './extension.js';
 import { helpOn, isRenamed, unknownCommand } from './help.js';
 
-/** The commands of the core with a name, in the order in which messages list those that have an option. */
+/** The core's named commands, in the order in which messages list the commands that have an option. */
 const NAMED = [
   ...[CHECK, CATALOGUE, SCHEMA, PORTS, RELOAD, REPORT, COMPLETION],
   ...[MEASURE, MONITOR, TEST, TEST_CLIENT, FUZZ, TEST_SERVER],
@@ -40,12 +40,12 @@ export type Command =
 
 type AnyCommand = NamedCommand<OptionTable, NamedParse | ExtensionOrder>;
 
-/** The commands with a name: those of the extensions first. */
+/** The named commands, those of the extensions first. */
 function commandsWith(extensions: readonly Extension[]): readonly AnyCommand[] {
   return [...extensions.filter((each) => 'parse' in each), ...NAMED];
 }
 
-/** The options of all commands, but of those that take their arguments as they are. */
+/** The options of all commands, except commands that handle their arguments themselves. */
 export function optionsOf(extensions: readonly Extension[]): OptionTable {
   return {
     help: { ...flag('explain the command'), short: 'h' },
@@ -55,9 +55,7 @@ export function optionsOf(extensions: readonly Extension[]): OptionTable {
   };
 }
 
-/**
- * Understands the arguments after the program's name. The token of REST comes from MODBUS_SIM_TOKEN in `env`.
- */
+/** Parses the arguments after the program's name. `env` has the REST token in MODBUS_SIM_TOKEN. */
 export function parseCommandLine(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -82,7 +80,7 @@ function understand(
   if (isRenamed(first)) return failure(unknownCommand(first, extensions));
   const commands = commandsWith(extensions);
   const find = (name: string | undefined) => commands.find((each) => each.name === name);
-  // `--watch` has a value for one command and none for another: the name of the command comes first.
+  // `--watch` needs a value with one command and none with another, so the command's name is found first.
   const command = find(first);
   const scanned = scan(args, { ...optionsOf(extensions), ...command?.options }, command?.name);
   if (!scanned.ok) return scanned;
@@ -116,9 +114,9 @@ function understand(
 }
 
 /**
- * The first directory that systemd names. It separates the directories of a unit by colons and does not
- * escape a colon in a name, as in `modbus-sim@usb-1-1.2:1.0`. Every directory is absolute, so only a colon
- * before a slash separates.
+ * The first directory that systemd passes. It separates a unit's directories with colons and does not escape
+ * a colon in a name, as in `modbus-sim@usb-1-1.2:1.0`. Every directory is absolute, so only a colon before a
+ * slash separates.
  */
 function firstDirectory(directories: string | undefined): string | undefined {
   return directories?.split(/:(?=\/)/)[0] || undefined;
@@ -141,7 +139,7 @@ function named(
   return parsed.ok ? parsed : failure(`${parsed.error} ${seeHelp(name)}`);
 }
 
-/** The first option of the command line that the table does not have. */
+/** The first option on the command line that the table does not have. */
 function optionBeside(table: OptionTable, written: WrittenOptions): string | undefined {
   return written.find(([name]) => !Object.hasOwn(table, name))?.[0];
 }

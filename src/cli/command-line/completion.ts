@@ -4,7 +4,7 @@ import { SERVE_OPTIONS } from './commands/serve.js';
 import type { Extension } from './extension.js';
 import { describedWith } from './help.js';
 
-/** What a shell offers for a word: files, entries of the catalogue, some words, or nothing. */
+/** What a shell offers for a word: files, catalogue entries, or some words. */
 type Offer = 'files' | 'entries' | readonly string[];
 
 interface CompletedCommand {
@@ -21,12 +21,12 @@ interface CompletedCommand {
   }[];
 }
 
-/** The program prints them at once: nothing is started but what reads the catalogue. */
+/** This is fast: the program loads only the code that reads the catalogue. */
 const ENTRIES = 'modbus-sim catalogue 2>/dev/null | sed "s/ .*//"';
 
 /**
- * The script with which a shell completes the program's commands, options and values. It is made of the tables that
- * the help is made of.
+ * The script with which a shell completes the program's commands, options and values. It uses the same tables
+ * as the help.
  */
 export function completion({ shell }: CompletionCommand, extensions: readonly Extension[]): string {
   const commands = describedWith(extensions);
@@ -60,7 +60,7 @@ function partOf({
   };
 }
 
-/** What is offered where the help has this word: `FILE`, `[FILE|DIR]`, `[ID]`, `N`. */
+/** What to offer where the help has this word: `FILE`, `[FILE|DIR]`, `[ID]`, `N`. */
 function offerFor(word: string, choices: readonly string[] = []): Offer {
   if (/\b(FILE|DIR|PATH)\b/.test(word)) return 'files';
   return /\bID\b/.test(word) ? 'entries' : choices;

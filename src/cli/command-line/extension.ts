@@ -1,33 +1,33 @@
 import { type Result, success } from '../../common/result.js';
 import type { Described, Given, NamedCommand, OptionTable } from './commands/scan.js';
 
-/** What somebody has asked an extension for. */
+/** What the user asks an extension to do. */
 export interface ExtensionOrder {
   readonly kind: 'extension';
-  /** What the command line says, as the extension understands it. */
+  /** The parsed command line, in a form that only the extension knows. */
   readonly order: unknown;
-  /** Loads what carries the order out; resolves with the exit code. */
+  /** Loads the code that does the work and runs it. Resolves with the exit code. */
   carryOut(): Promise<number>;
 }
 
 /**
- * What an extension has on the command line. The code behind it is loaded when somebody asks for it. What an
- * extension does at the desk, another thread, is an `ExtensionPart` (`remote/api/extension.ts`).
+ * What an extension adds to the command line. Its code is loaded only when it is used. What an extension does
+ * on the desk thread is an `ExtensionPart` (`remote/api/extension.ts`).
  */
 export type Extension = Described & {
-  /** The part of the list of commands that has its command. */
+  /** The section of the command list that its command is in. */
   readonly part: 'describe' | 'operate';
-  /** Loads its long work, which a thread of its own does one piece after another (`verbs/work.ts`). */
+  /** Loads its long work, which a separate thread does in small pieces (`verbs/work.ts`). */
   readonly work?: () => Promise<Generator<unknown, unknown, never>>;
 } & (NamedCommand<OptionTable, ExtensionOrder> | Foreign);
 
-/** A command that another program writes, with options that are in no table. */
+/** A command line that another program defines, with options that are in no table. */
 interface Foreign {
-  /** @param args the arguments after the name. @returns what was asked for, or what is wrong, as a sentence */
+  /** @param args the arguments after the name. @returns the order, or a sentence that says what is wrong */
   understand(args: readonly string[], env: NodeJS.ProcessEnv): Result<ExtensionOrder>;
 }
 
-/** Makes an extension of its command and what carries the command out. */
+/** Combines a command and the code that carries it out into an extension. */
 export function extension<Table extends OptionTable, Command>(
   part: Extension['part'],
   command: NamedCommand<Table, Command>,
@@ -36,7 +36,7 @@ export function extension<Table extends OptionTable, Command>(
   return { ...command, part, parse: (given) => ordered(command.parse(given as Given<Table>), carryOut) };
 }
 
-/** What carries an order out, once it is understood. */
+/** Makes an order that passes a parsed command to `carryOut`. Returns the parser's error if there is one. */
 export function ordered<Command>(
   parsed: Result<Command>,
   carryOut: (order: Command) => Promise<number>,

@@ -14,7 +14,7 @@ import type { Extension } from './extension.js';
 /** A row of a table: a term and its explanation. */
 type Row = readonly [term: string, text: string];
 
-/** The commands in the parts of the list. */
+/** The commands by section of the list. */
 function partsWith(extensions: readonly Extension[]): [title: string, commands: readonly Described[]][] {
   const added = (part: Extension['part']) => extensions.filter((each) => each.part === part);
   return [
@@ -45,11 +45,11 @@ const ENVIRONMENT: readonly Row[] = [
 ];
 
 const TEXT_COLUMN = 28;
-/** The width of the help in columns, and that of the narrowest terminal that it is made for. */
+/** The maximum width of the help, and the width of the narrowest terminal that it supports, in columns. */
 const WIDTH = 110;
 const NARROWEST = 60;
 
-/** The page that `--help` prints: all commands, and the options of serving. */
+/** The page that `--help` prints: all commands, and the options for serving. */
 function overview(extensions: readonly Extension[], width: number): string {
   return [
     'modbus-sim: a Modbus server (slave) simulator for serial lines, TCP, UDP and TLS',
@@ -72,9 +72,10 @@ function overview(extensions: readonly Extension[], width: number): string {
 
 /**
  * The text that `modbus-sim help` prints.
- * @param name name of a command, or `all` for the whole help on one page, for the manual; undefined for the list of all commands
- * @param columns of the terminal
- * @returns a `problem` when there is no such command
+ * @param name name of a command, or `all` for the whole help on one page, for the manual; undefined for the
+ * list of all commands
+ * @param columns width of the terminal
+ * @returns a `problem` if there is no such command
  */
 export function helpOn(
   name: string | undefined,
@@ -93,7 +94,7 @@ export function helpOn(
   return { problem: unknownCommand(name, extensions) };
 }
 
-/** Old names of commands, and the names that they have now. */
+/** Old names of commands, and their present names. */
 const RENAMED = new Map([
   ['examine', 'test-client'],
   ['inspect', 'test-server'],
@@ -105,7 +106,7 @@ export function isRenamed(name: string): boolean {
   return RENAMED.has(name);
 }
 
-/** The message for a command that is not there, with the one that is probably meant. */
+/** The message for an unknown command, with the one that was probably meant. */
 export function unknownCommand(name: string, extensions: readonly Extension[]): string {
   const now = RENAMED.get(name);
   if (now !== undefined) return `${name} is now called ${now} ${seeHelp(now)}`;
@@ -135,7 +136,7 @@ function optionRows(options: OptionTable): Row[] {
   });
 }
 
-/** A heading, if there is one, and below it rows of terms and texts. */
+/** A heading, if there is one, followed by rows of terms and texts. */
 function table(title: string, rows: readonly Row[], width: number): string[] {
   if (rows.length === 0) return [];
   const lines = rows.flatMap(([term, text]) => {

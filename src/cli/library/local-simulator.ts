@@ -8,22 +8,19 @@ import { LocalRpc } from '../../remote/rpc/local-rpc.js';
 import { Simulator } from '../../simulator/simulator.js';
 import { newTestContext } from '../../testing/commands.js';
 
-/**
- * A simulator in this process with its REST interface. The interface does not listen: requests are injected.
- */
+/** A simulator in this process with its REST interface. The interface opens no port: requests are injected. */
 export interface LocalSimulator {
   readonly simulator: Simulator;
   readonly desk: ApiContext;
   readonly app: FastifyInstance;
-  /** Opens every line. When one can't be opened, closes all of them and rejects with the reason. */
+  /** Opens every line. If one can't be opened, closes all of them and rejects with the reason. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
  * @param rules who may use the REST interface
- * @param writesIn directory in which clients may have files written; the directory of the configuration when
- * absent
+ * @param writesIn directory in which clients may write files; the configuration's directory when absent
  */
 export function newLocalSimulator(
   configuration: Configuration,

@@ -31,11 +31,11 @@ import type { trafficViewSchema } from '../../simulator/traffic/view-schema.js';
  */
 type Call = (method: Method, path: string, body?: object) => Promise<unknown>;
 
-/** Why a simulator did not do what it was asked. */
+/** Why a simulator rejected a request. */
 export interface Refusal extends Error {
-  /** Status of HTTP. */
+  /** HTTP status code. */
   readonly status: number;
-  /** Each mistake of the request and its path. */
+  /** Each mistake in the request, with its path. */
   readonly problems: readonly Problem[];
 }
 
@@ -52,7 +52,7 @@ export function callBy(send: Send, where: string): Call {
   };
 }
 
-/** The reason of a failed `fetch`. Its own message says only that it failed; the reason is in `cause`. */
+/** The reason why `fetch` failed. Its own message only says that it failed; the reason is in `cause`. */
 function reasonOf({ message, cause }: Error): string {
   return cause instanceof Error ? cause.message : message;
 }
@@ -86,14 +86,14 @@ export class LineClient {
     return address.port;
   }
 
-  /** How the line is now: its state, settings and counters. */
+  /** Reads the line's current state, settings and counters. */
   get(): Promise<LineView> {
     return this.#answer('GET', '');
   }
 
   /**
-   * Changes settings while the line serves: `{serial: {baudRate: 9600}}`. Settings that are left out stay as
-   * they are.
+   * Changes settings while the line is running: `{serial: {baudRate: 9600}}`. Settings that are left out keep
+   * their values.
    */
   change(settings: object): Promise<LineView> {
     return this.#answer('PUT', '', settings);
@@ -132,14 +132,14 @@ export class DeviceClient {
     this.#call = call;
   }
 
-  /** How the device is now: its power, its clock, where it answers. */
+  /** Reads the device's current power, its clock and where it answers. */
   get(): Promise<DeviceView> {
     return this.#answer('GET', '');
   }
 
   /**
-   * Reads a value by its name, in its unit. Strings are text, and so are numbers that JavaScript can't
-   * represent. Null while the value is not available.
+   * Reads a value by name, in its unit. Strings are returned as text, and so are numbers that JavaScript
+   * can't represent. Null while the value is unavailable.
    */
   async read(name: string): Promise<number | string | null> {
     const { value } = await this.#answer<ValueView>('GET', pathOf('values', name));
@@ -147,8 +147,8 @@ export class DeviceClient {
   }
 
   /**
-   * Sets a value by its name, in its unit, even if Modbus clients may not write it. With `expected`, rejects
-   * and writes nothing when the value is no longer the expected one.
+   * Sets a value by name, in its unit, even if Modbus clients can't write it. With `expected`, rejects and
+   * writes nothing if the current value is a different one.
    */
   write(
     name: string,
@@ -159,17 +159,14 @@ export class DeviceClient {
   }
 
   /**
-   * Makes a value unavailable (`false`): clients read its "not available" pattern, such as NaN, whatever is
-   * written meanwhile. `true` makes it available again.
+   * Makes a value unavailable (`false`): clients read its "not available" pattern, such as NaN, even if the
+   * value is written. `true` makes it available again.
    */
   setAvailable(name: string, available: boolean): Promise<ValueView> {
     return this.#answer('PUT', pathOf('values', name), { available });
   }
 
-  /**
-   * Values with everything that is known of them: all of a table, those in a range of addresses, or those
-   * with the given names.
-   */
+  /** Reads values with all their details: a whole table, a range of addresses, or the given names. */
   async registers(query: RegisterQuery = {}): Promise<readonly RegisterView[]> {
     const given = Object.entries(query).map(([key, value]): [string, string] => [key, String(value)]);
     const below = `/registers?${new URLSearchParams(given)}`;
@@ -177,7 +174,8 @@ export class DeviceClient {
   }
 
   /**
-   * Up to 512 registers side by side, now or at a moment of the past: `{table: 'holding', from: 0, to: 9, at: '30s'}`.
+   * Reads up to 512 consecutive registers, now or at an earlier time: `{table: 'holding', from: 0, to: 9, at:
+   * '30s'}`.
    */
   words(query: WordQuery = {}): Promise<Words> {
     const given = Object.entries(query).map(([key, value]): [string, string] => [key, String(value)]);
@@ -185,39 +183,39 @@ export class DeviceClient {
   }
 
   /**
-   * Sets values by name, or by table and address. Sets none of them when one change is invalid or does not
-   * find the value that it expects.
+   * Sets values by name, or by table and address. Sets none of them if one change is invalid or its expected
+   * value does not match.
    */
   async change(...changes: readonly ChangeRequest[]): Promise<readonly RegisterView[]> {
     return (await this.#answer<{ registers: RegisterView[] }>('PATCH', '/registers', { changes })).registers;
   }
 
-  /** Gives a value a signal that moves it: `{sine: {period: '60s', amplitude: 5, offset: 230}}`. */
+  /** Gives a value a signal that changes it: `{sine: {period: '60s', amplitude: 5, offset: 230}}`. */
   setSignal(name: string, signal: object): Promise<RegisterView> {
     return this.#answer('PUT', pathOf('signals', name), signal);
   }
 
-  /** Removes the signal of a value, which then keeps its present value. */
+  /** Removes a value's signal. The value stays at its last state. */
   removeSignal(name: string): Promise<RegisterView> {
     return this.#answer('DELETE', pathOf('signals', name));
   }
 
-  /** Switches the power. A device without power answers nothing. */
+  /** Switches the device's power on or off. A device without power does not answer. */
   power(request: PowerRequest): Promise<DeviceView> {
     return this.#answer('POST', '/power', request);
   }
 
-  /** Sets the clock by which signals move. */
+  /** Sets the clock that drives the signals. */
   clock(request: ClockRequest): Promise<DeviceView> {
     return this.#answer('POST', '/clock', request);
   }
 
-  /** Replaces the manners of the device: `{most: {registers: 40}}`; `{}` removes all of them. */
+  /** Replaces the manners of the device: `{most: {registers: 40}}`. `{}` removes them all. */
   manners(manners: MannersRequest): Promise<DeviceView> {
     return this.#answer('PUT', '/manners', manners);
   }
 
-  /** Restarts the device. Registers and signals become as configured; retained values stay. */
+  /** Restarts the device. Registers and signals return to their configured values; retained values stay. */
   reset(): Promise<DeviceView> {
     return this.#answer('POST', '/reset');
   }
@@ -227,13 +225,13 @@ export class DeviceClient {
   }
 }
 
-/** A fault rule as REST shows it. */
+/** A fault rule as the REST interface shows it. */
 export type { RuleView };
 
 /** One kind of fault with its parameters: `{delay: 250}`. */
 export type FaultRequest = Readonly<Record<string, unknown>>;
 
-/** A fault rule as a user writes it. */
+/** A fault rule in the form that users write. */
 export type RuleRequest = Omit<z.input<typeof ruleSchema>, 'do'> & {
   readonly do: FaultRequest | readonly FaultRequest[];
 };
@@ -246,22 +244,22 @@ export class FaultsClient {
     this.#call = call;
   }
 
-  /** All rules, in the order in which they act. */
+  /** Lists all rules in the order in which they act. */
   async list(): Promise<readonly RuleView[]> {
     return ((await this.#call('GET', '/faults')) as { faults: RuleView[] }).faults;
   }
 
-  /** The rules that were in force at a moment of the past: a time in ISO 8601, or how long ago (`30s`). */
+  /** Lists the rules that were in force at an earlier time: an ISO 8601 time, or how long ago (`30s`). */
   past(at: string): Promise<PastRules> {
     return this.#call('GET', `/past/faults?${new URLSearchParams({ at })}`) as Promise<PastRules>;
   }
 
-  /** A rule with its counts. */
+  /** Reads a rule and its counts. */
   get(name: string): Promise<RuleView> {
     return this.#call('GET', pathOf('faults', name)) as Promise<RuleView>;
   }
 
-  /** Adds a rule, or replaces the rule of this name and sets its counts to zero. */
+  /** Adds a rule, or replaces the rule with the same name and sets its counts to zero. */
   set(rule: RuleRequest): Promise<RuleView> {
     return this.#call('PUT', pathOf('faults', rule.name), rule) as Promise<RuleView>;
   }
@@ -270,45 +268,48 @@ export class FaultsClient {
     await this.#call('DELETE', pathOf('faults', name));
   }
 
-  /** Restores the rules of the configuration, with their counts at zero. */
+  /** Restores the configured rules, with their counts at zero. */
   async reset(): Promise<readonly RuleView[]> {
     return ((await this.#call('POST', '/faults/reset')) as { faults: RuleView[] }).faults;
   }
 }
 
-/** A request and its outcome, as REST shows it. */
+/** A request and its outcome, as the REST interface shows it. */
 export type ExchangeView = z.infer<typeof exchangeViewSchema>;
 
-/** An event of the traffic, as REST shows it. */
+/** A traffic event, as the REST interface shows it. */
 export type EventView = z.infer<typeof trafficViewSchema>;
 
 interface Span {
-  /** A filter as in the console, such as `unit=1 fc=3 late>50ms`: only what passes it is returned. */
+  /** Returns only what passes this filter. The syntax is the console's: `unit=1 fc=3 late>50ms`. */
   readonly filter?: string;
-  /** Only exchanges with a higher `id`, or events with a higher `seq`, are returned. */
+  /** Returns only exchanges with a higher `id`, or events with a higher `seq`. */
   readonly after?: number;
 }
 
 interface Wait extends Span {
-  /** Longest time to wait, in ms; 5000 when absent. */
+  /** Maximum time to wait, in ms; 5000 when absent. */
   readonly timeoutMs?: number;
 }
 
-/** A page of the traffic. */
+/** A page of traffic. */
 interface Page<Item> {
   readonly items: readonly Item[];
-  /** The `after` of the next page. */
+  /** The value of `after` for the next page. */
   readonly next: number;
-  /** Whether there was more traffic when the page was read. */
+  /** Whether more traffic was available when the page was read. */
   readonly hasMore: boolean;
 }
 
-/** Where the lists of the traffic are, by the names that they have in answers. */
+/** The paths of the traffic lists, by their names in answers. */
 const LISTS = { exchanges: '/exchanges', events: '/traffic' } as const;
 
 const PAGE_LENGTH = 1000;
 
-/** How long a request waits for new traffic, in ms. A simulator that stops is noticed afterwards. */
+/**
+ * How long a request waits for new traffic, in ms. If the simulator stops, this client notices at the end of
+ * that time.
+ */
 const WAIT_MS = 1000;
 
 /** The traffic of a simulator. */
@@ -319,22 +320,20 @@ export class TrafficClient {
     this.#call = call;
   }
 
-  /**
-   * At most 1000 exchanges, the oldest first: those right after `after`, or the newest ones without `after`.
-   */
+  /** Reads at most 1000 exchanges, oldest first: the first ones after `after`, or the newest ones without it. */
   async exchanges(span: Span = {}): Promise<readonly ExchangeView[]> {
     return (await this.#page<ExchangeView>('exchanges', span)).items;
   }
 
-  /** At most 1000 events, the oldest first: those right after `after`, or the newest ones without `after`. */
+  /** Reads at most 1000 events, oldest first: the first ones after `after`, or the newest ones without it. */
   async events(span: Span = {}): Promise<readonly EventView[]> {
     return (await this.#page<EventView>('events', span)).items;
   }
 
   /**
    * Waits for an exchange. One that has already ended counts, because a client may be faster than the test.
-   * @param isMeant tells whether an exchange is the wanted one; any exchange when absent
-   * @returns the oldest wanted exchange. Rejects when there is none within `timeoutMs`.
+   * @param isMeant whether an exchange is the wanted one; any exchange when absent
+   * @returns the oldest wanted exchange. Rejects if there is none within `timeoutMs`.
    */
   waitFor(isMeant: (exchange: ExchangeView) => boolean = () => true, wait: Wait = {}): Promise<ExchangeView> {
     return this.#find('exchanges', isMeant, wait);
@@ -342,8 +341,8 @@ export class TrafficClient {
 
   /**
    * Waits for an event. One that has already happened counts.
-   * @param isMeant tells whether an event is the wanted one; any event when absent
-   * @returns the oldest wanted event. Rejects when there is none within `timeoutMs`.
+   * @param isMeant whether an event is the wanted one; any event when absent
+   * @returns the oldest wanted event. Rejects if there is none within `timeoutMs`.
    */
   waitForEvent(isMeant: (event: EventView) => boolean = () => true, wait: Wait = {}): Promise<EventView> {
     return this.#find('events', isMeant, wait);
@@ -393,34 +392,32 @@ function pageQuery({ filter, after }: Span, waitMs: number): URLSearchParams {
 
 export type { ImportedView, ImportRequest };
 
-/** The operations that a test has on a simulator, in its own process or elsewhere. */
+/** What a test can do with a simulator, whether in its own process or elsewhere. */
 export interface SimulatorClient {
   readonly lines: readonly LineClient[];
   readonly faults: FaultsClient;
   readonly traffic: TrafficClient;
-  /** The line of this name; throws when there is none. */
+  /** Returns the line with this name. Throws if there is none. */
   line(name: string): LineClient;
-  /** The device of this name. The first use of the client fails when there is no such device. */
+  /** Returns the device with this name. If there is none, the first call on it rejects. */
   device(name: string): DeviceClient;
-  /**
-   * Lets a device, or all devices of a line, misbehave as an entry of the catalogue describes. `behave` ends
-   * it.
-   */
+  /** Makes a device, or all devices of a line, misbehave as a catalogue entry describes. `behave` ends it. */
   misbehave(id: string, target: { readonly device: string } | { readonly line: string }): Promise<Armed>;
   behave(id: string): Promise<Armed>;
   /**
-   * Makes devices, lines and fault rules those of a configuration, all of it or nothing. What is equal goes on. `lines` and
-   * `line` of this client stay those of its beginning.
+   * Replaces devices, lines and fault rules with those of a configuration, all or nothing. Anything unchanged
+   * keeps running. This client's `lines` and `line` still have the lines from when it was created.
    * @param how with `preview`, nothing is changed
-   * @returns what was changed, in this order
+   * @returns the changes, in the order in which they were made
    */
   apply(configuration: object, how?: { readonly preview?: boolean }): Promise<ConfigurationChange['steps']>;
   /**
-   * Makes devices from a file of another program, as `modbus-sim import` does. They are not added.
-   * @param request the name of the file, its bytes in base64, and what is said of it
+   * Creates devices from another program's file, like `modbus-sim import`. They are not added to the
+   * simulator.
+   * @param request the file's name, its bytes in base64, and the import options
    */
   import(request: ImportRequest): Promise<ImportedView>;
-  /** Takes back what the last command has changed of devices, lines and rules. */
+  /** Undoes the changes that the last command made to devices, lines and rules. */
   undo(): Promise<ConfigurationChange['steps']>;
 }
 

@@ -3,16 +3,16 @@ import { dirname, join } from 'node:path';
 import { failure, type Result, success } from '../../common/result.js';
 import { readShort } from '../../modbus/transport/read-short.js';
 
-/** Longest token, in bytes: it must fit in one header of HTTP. systemd accepts credentials of up to 1 MB. */
+/** Longest token, in bytes: it must fit in one HTTP header. systemd accepts credentials of up to 1 MB. */
 const LONGEST_TOKEN = 8192;
 
-/** The names of the credentials in the units, and the environment variable that each one stands for. */
+/** The names of the credentials in the units, and the environment variable that each one replaces. */
 const CREDENTIALS = { token: 'MODBUS_SIM_TOKEN', 'mqtt-password': 'MODBUS_SIM_MQTT_PASSWORD' } as const;
 
 /**
- * Adds the token of REST and the password at the MQTT broker to the environment, as systemd passes them by
- * `LoadCredential=token:FILE`. No other user and no other process can read a credential. Variables take
- * precedence. An empty credential is ignored.
+ * Adds the REST token and the MQTT broker password, which systemd passes with `LoadCredential=token:FILE`, to
+ * the environment. No other user or process can read a credential. Variables take precedence. An empty
+ * credential is ignored.
  * @returns the environment, or an error as a sentence: REST must not run without a token because a token
  * could not be read.
  */
@@ -31,13 +31,13 @@ export async function withCredentials(env: NodeJS.ProcessEnv): Promise<Result<No
   return success({ ...env, ...found });
 }
 
-/** Directory of the configurations and the token of the units. */
+/** Directory of the units' configurations and token. */
 const SERVICE_DIRECTORY = '/etc/modbus-sim';
 
 /**
- * The file from which the service with this configuration gets its token. Only root can read the file;
- * anybody else can only find out that it exists.
- * @returns undefined if the configuration is not that of a service, or if there is no token
+ * The file from which the service with this configuration reads its token. Only root can read the file; other
+ * users can only find out that it exists.
+ * @returns undefined if the configuration does not belong to a service, or if there is no token
  */
 export function tokenOfService(file: string, directory = SERVICE_DIRECTORY): string | undefined {
   const token = join(directory, 'token');

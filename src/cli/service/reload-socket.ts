@@ -6,31 +6,32 @@ import { failure, type Result, success } from '../../common/result.js';
 import { makeDirectory } from '../../document/make-directory.js';
 
 /*
- * The request to a running program to read its configuration again, and the answer. The request is the line `reload` or
- * `preview` on a socket: of a service in its runtime directory, otherwise in a directory of the user with a name made of
- * the path of the file. The answer is one line of JSON. A signal could not carry an answer, and another process has
- * neither the credentials of the service nor the previous content of the file.
+ * How another process makes a running program read its configuration again, and gets an answer. The request
+ * is the line `reload` or `preview` on a socket. A service has the socket in its runtime directory. Other
+ * programs have it in a directory of the user, under a name derived from the file's path. The answer is one
+ * line of JSON. A signal can't carry an answer, and another process has neither the service's credentials nor
+ * the previous content of the file.
  */
 
-/** The result of a reload, as texts for people. */
+/** The result of a reload, in texts for people. */
 export interface ReloadAnswer {
-  /** The mistakes in the file, for which nothing was changed. */
+  /** The mistakes in the file. If there are any, nothing was changed. */
   readonly mistakes?: readonly string[];
   readonly warnings: readonly string[];
   /** What was changed, such as `line bench`. */
   readonly done: readonly string[];
   /** What was not changed, and why. */
   readonly refused: readonly string[];
-  /** What changes at the next restart. The service may be of a version that says so in `refused`. */
+  /** What changes at the next restart. A service of an older version may list this in `refused`. */
   readonly atRestart?: readonly string[];
 }
 
-/** The warning about something that changes at the next restart. @param what such as `device meter` */
+/** The warning about a change that takes effect at the next restart. @param what such as `device meter` */
 export function laterText(what: string): string {
   return `${what}: takes effect at the next restart`;
 }
 
-/** What is asked: to apply the file as it is now, or to say what that would change. */
+/** `reload` applies the file; `preview` only says what that would change. */
 export type ReloadRequest = 'reload' | 'preview';
 
 const REQUESTS: Readonly<Record<string, ReloadRequest>> = { 'reload\n': 'reload', 'preview\n': 'preview' };
@@ -40,32 +41,33 @@ export function socketOfService(directory: string): string {
 }
 
 /**
- * The socket of a program that no service manager has started.
+ * The socket of a program that was not started by a service manager.
  * @param file the configuration, which must exist
- * @param directory of the user's own
+ * @param directory the user's own
  */
 export function socketOfFile(file: string, directory: string): string {
   const digest = createHash('sha256').update(realpathSync(file)).digest('hex').slice(0, 16);
   return join(directory, `reload-${digest}.sock`);
 }
-/** Most clients that are served at the same time. There is rarely more than one. */
+/** Maximum number of clients served at the same time. There is rarely more than one. */
 const MAX_CLIENTS = 8;
-/** Longest time for a client to send its request, in ms; then the connection is closed. */
+/** Maximum time for a client to send its request, in ms. After that, the connection is closed. */
 const ASK_LIMIT_MS = 5000;
 /**
- * Longest answer that a client reads, in bytes. A file with a mistake in each of many thousand lines fits.
+ * Longest answer that a client reads, in bytes. It has room for a file with a mistake on each of many
+ * thousands of lines.
  */
 const MAX_ANSWER = 4 << 20;
 /**
- * Longest time to wait for the answer, in ms. Lines that are changed may first have to close their ports.
- * systemd gives a reload 90 s.
+ * Maximum time to wait for the answer, in ms. Lines that change may first have to close their ports. systemd
+ * allows 90 s for a reload.
  */
 const ANSWER_LIMIT_MS = 80_000;
 
 /**
- * Answers requests for a reload from root and from the user of the program, who owns the socket.
- * @param path of the socket; its directory is created when it is missing
- * @param failed called with a sentence when the socket can't be created
+ * Answers reload requests from root and from the program's user, who owns the socket.
+ * @param path of the socket; its directory is created if it is missing
+ * @param failed called with a sentence if the socket can't be created
  * @returns a function that closes the socket
  */
 export function answerReloads(
@@ -78,15 +80,15 @@ export function answerReloads(
   server.on('error', (error) => failed(`${path}: can't request a reload: ${error.message}`));
   try {
     makeDirectory(dirname(path), 0o755);
-    // A process that was killed has left its socket behind.
+    // A process that was killed left its socket behind.
     if (isSocket(path)) rmSync(path);
     server.listen(path);
-    // What else has this name is somebody's: `listen` refuses it, later.
+    // A file of another kind with this name is not ours. `listen` reports an error for it later.
     if (isSocket(path)) chmodSync(path, 0o600);
   } catch (error) {
     failed(`${path}: can't request a reload: ${(error as Error).message}`);
   }
-  // A client must not keep the program from ending.
+  // An open connection must not keep the program from exiting.
   server.unref();
   return () => server.close();
 }
@@ -106,7 +108,7 @@ function serve(client: Socket, answer: (request: ReloadRequest) => Promise<Reloa
     asked += text;
     const request = REQUESTS[asked];
     if (!request && Object.keys(REQUESTS).some((each) => each.startsWith(asked))) return;
-    // Reading stops here, so that a client can't ask twice or make data pile up.
+    // Stop reading, so that a client can't send a second request or make data pile up.
     client.pause();
     client.removeAllListeners('data');
     client.setTimeout(0);
@@ -124,7 +126,7 @@ function serve(client: Socket, answer: (request: ReloadRequest) => Promise<Reloa
 }
 
 /**
- * Asks the program with this socket.
+ * Sends a request to the program that listens on this socket.
  * @returns its answer, or a sentence that says why there is none
  */
 export function askForReload(path: string, request: ReloadRequest = 'reload'): Promise<Result<ReloadAnswer>> {
@@ -155,7 +157,7 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied: only root and the user that runs the program can request a reload',
 };
 
-/** Parses an answer; undefined when it is not complete. */
+/** Parses an answer; undefined if it is not complete. */
 function parsed(answer: string): Result<ReloadAnswer> | undefined {
   try {
     return answer.endsWith('\n') ? success(JSON.parse(answer) as ReloadAnswer) : undefined;

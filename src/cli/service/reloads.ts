@@ -10,7 +10,7 @@ import { laterText, type ReloadAnswer, type ReloadRequest } from './reload-socke
 
 /** A configuration that can be read again while its simulator runs. */
 interface Reloading {
-  /** The context of commands with the rights of the owner. */
+  /** The context of commands, with the owner's rights. */
   readonly context: CommandContext;
   /** The configuration that the simulator was built from. */
   readonly configuration: Configuration;
@@ -21,14 +21,14 @@ interface Reloading {
   readonly log: Logger;
   /** Called before the file is read. */
   readonly begins?: (() => void) | undefined;
-  /** Called with the configuration that applies afterwards, and with the first problem. */
+  /** Called with the configuration that now applies, and with the first problem. */
   readonly reloaded: (configuration: Configuration, problem: string | undefined) => void;
 }
 
 /**
- * Reads the configuration of a running simulator again, whoever asks for it, and applies what has changed. Reloads run one
- * after the other, because each compares with the result of the one before. A request that arrives while a reload still
- * waits for its turn shares that reload, which has not read the file yet.
+ * Reads the configuration of a running simulator again and applies what has changed. Reloads run one at a
+ * time, because each compares with the result of the previous one. A request that arrives while a reload is
+ * still queued shares that reload, which has not read the file yet.
  */
 export class Reloads {
   readonly #reloading: Reloading;
@@ -42,8 +42,8 @@ export class Reloads {
   }
 
   /**
-   * Never rejects: every failure is reported to those who asked, and the next reload is a new attempt.
-   * @param show shows the result to a person, in place of the log
+   * Never rejects: failures are reported to everyone who asked, and the next reload tries again.
+   * @param show shows the result to a person, instead of logging it
    */
   ask(request: ReloadRequest, show?: (answer: ReloadAnswer) => void): Promise<ReloadAnswer> {
     if (request === 'preview') {
@@ -102,12 +102,13 @@ export class Reloads {
   }
 }
 
-/** How long after a change of a file its editor may still be writing, in ms. */
+/** How long after a file changes its editor may still be writing, in ms. */
 const SETTLED_MS = 100;
 
 /**
- * Calls back each time that a file was saved. Its directory is watched, because editors put another file in its place.
- * @returns a function that ends this
+ * Calls back each time a file is saved. Watches its directory, because editors replace the file with another
+ * one.
+ * @returns a function that stops watching
  */
 export function watchFile(file: string, saved: () => void): () => void {
   const stateOf = () => {
@@ -118,7 +119,7 @@ export function watchFile(file: string, saved: () => void): () => void {
   let timer: NodeJS.Timeout | undefined;
   const look = () => {
     const now = stateOf();
-    // An editor may take the old file away before the new one is there.
+    // An editor may remove the old file before the new one exists.
     if (now === known || now === undefined) return;
     known = now;
     saved();

@@ -11,8 +11,8 @@ import type { Simulator } from '../../simulator/simulator.js';
 /** systemd, or another service manager with the same protocol (sd_notify(3)). */
 interface ServiceManager {
   /**
-   * Longest time without `WATCHDOG=1`, in ms, after which the manager ends this program; undefined without a
-   * watchdog.
+   * Maximum time between `WATCHDOG=1` messages, in ms, before the manager kills this program; undefined
+   * without a watchdog.
    */
   readonly watchdogMs: number | undefined;
   /** Sends assignments such as `READY=1`, one per line. Messages that can't be delivered are lost. */
@@ -25,13 +25,13 @@ type ServiceManagerResult =
   | { readonly ok: false; readonly error: string };
 
 /**
- * The first descriptor that is passed to a service (sd_listen_fds(3)), and the name of our descriptor in the
- * units (OpenFile=).
+ * The first descriptor passed to a service (sd_listen_fds(3)), and the name of our descriptor in the units
+ * (OpenFile=).
  */
 const FIRST_PASSED = 3;
 const PASSED_NAME = 'notify';
 
-/** Finds the service manager that started this program; undefined when none did. */
+/** Finds the service manager that started this program; undefined if none did. */
 export async function findServiceManager(env: NodeJS.ProcessEnv): Promise<ServiceManagerResult | undefined> {
   if (!env.NOTIFY_SOCKET) return undefined;
   const passed = passedDescriptor(env);
@@ -50,8 +50,8 @@ export async function findServiceManager(env: NodeJS.ProcessEnv): Promise<Servic
 }
 
 /**
- * The descriptor of the socket of systemd. From version 253 on, systemd opens the socket for us. Node has no
- * Unix datagrams, so this avoids a native module.
+ * The descriptor of systemd's socket, which systemd 253 and later open for us. Node has no Unix datagrams, so
+ * this avoids a native module.
  */
 function passedDescriptor({ LISTEN_PID, LISTEN_FDNAMES = '' }: NodeJS.ProcessEnv): number | undefined {
   const at = LISTEN_FDNAMES.split(':').indexOf(PASSED_NAME);
@@ -70,13 +70,13 @@ function send(descriptor: number, message: string): void {
   try {
     writeSync(descriptor, message);
   } catch {
-    // A message is lost when the manager does not read. The watchdog is fed again soon.
+    // If the manager does not read, the message is lost. The watchdog is fed again soon.
   }
 }
 
 /**
- * Interval of the watchdog in ms; see sd_watchdog_enabled(3). Child processes inherit both variables, so
- * WATCHDOG_PID names the process that is meant.
+ * Watchdog interval in ms; see sd_watchdog_enabled(3). Child processes inherit both variables, so
+ * WATCHDOG_PID names the process that they are for.
  */
 function watchdogMs({ WATCHDOG_USEC, WATCHDOG_PID }: NodeJS.ProcessEnv, pid: number): number | undefined {
   const microseconds = Number(WATCHDOG_USEC);
@@ -84,38 +84,39 @@ function watchdogMs({ WATCHDOG_USEC, WATCHDOG_PID }: NodeJS.ProcessEnv, pid: num
   return microseconds > 0 ? microseconds / 1000 : undefined;
 }
 
-/**
- * The text of assignments, one per line. Values must not contain a line break, because it ends an assignment.
- */
+/** Formats assignments, one per line. Values must not contain a line break, because it would end the assignment. */
 function textOf(assignments: Readonly<Record<string, string | number>>): string {
   return Object.entries(assignments)
     .map(([name, value]) => `${name}=${String(value).replaceAll('\n', ' ')}`)
     .join('\n');
 }
 
-/** What is supervised, and where reports go. */
+/** What is supervised, and where reports are sent. */
 interface Supervised {
   readonly manager: ServiceManager;
   readonly log: Logger;
-  /** Address of REST, for the status text; undefined if the user has chosen the port and so knows it. */
+  /** REST address for the status text; undefined if the user chose the port and so knows it. */
   readonly rest: string | undefined;
 }
 
 export interface Supervision {
   /** Reports that the configuration is being read again. */
   reloading(): void;
-  /** Reports that it was read. @param problem the text that then follows the state of the lines */
+  /**
+   * Reports that the configuration has been read. @param problem text that follows the state of the lines
+   * from now on
+   */
   reloaded(problem: string | undefined): void;
-  /** Reports to the service manager that the program is about to end, and stops all other reports. */
+  /** Tells the service manager that the program is about to end, and stops all other reports. */
   end(): void;
 }
 
-/** Interval of status updates, in ms. */
+/** Interval between status updates, in ms. */
 const UPDATE_MS = 1000;
 
 /**
- * Reports to the service manager that the simulator is ready, then the state of its lines, and feeds the
- * watchdog as long as the event loop runs and no line is stuck.
+ * Tells the service manager that the simulator is ready, and then reports the state of its lines. Feeds the
+ * watchdog while the event loop runs and no line is stuck.
  */
 export function supervise(simulator: Simulator, { manager, log, rest }: Supervised): Supervision {
   const stuckLines = new StuckLines();
@@ -134,7 +135,7 @@ export function supervise(simulator: Simulator, { manager, log, rest }: Supervis
     manager.notify({ ...more, STATUS: text });
   };
   const feed = (now: number): void => {
-    // Feed twice as often as needed (sd_watchdog_enabled(3)). The next chance is UPDATE_MS away.
+    // Feed twice as often as required (sd_watchdog_enabled(3)). The next chance is UPDATE_MS away.
     if (manager.watchdogMs === undefined || now - fedAt < manager.watchdogMs / 2 - UPDATE_MS) return;
     const lines = Array.from(simulator.lines.values(), (line) => ({
       name: line.name,
@@ -157,7 +158,7 @@ export function supervise(simulator: Simulator, { manager, log, rest }: Supervis
   }, UPDATE_MS);
   return {
     reloading() {
-      // Type=notify-reload (systemd 253 and later) also requires the time.
+      // Type=notify-reload (systemd 253 and later) also needs the time.
       manager.notify({ RELOADING: 1, MONOTONIC_USEC: `${process.hrtime.bigint() / 1000n}` });
     },
     reloaded(problem) {
@@ -172,30 +173,30 @@ export function supervise(simulator: Simulator, { manager, log, rest }: Supervis
   };
 }
 
-/** The properties of a line that {@link StuckLines} needs. */
+/** The properties of a line that {@link StuckLines} reads. */
 interface WatchedLine {
   readonly name: string;
-  /** Time of one character on the wire, in ms; 0 when the line has no wire. */
+  /** Time of one character on the wire, in ms; 0 if the line is not serial. */
   readonly characterTime: number;
-  /** The reply plan that has been playing for longest; the same object on each look. */
+  /** The reply plan that has been playing for longest. The same plan is the same object on every call. */
   readonly oldestPlan: ReplyPlan | undefined;
 }
 
 /**
- * Time in ms after which an overdue reply counts as stuck. It is far above the delays of a busy machine or a
- * slow client.
+ * An overdue reply counts as stuck after this time, in ms. It is far longer than any delay from a busy
+ * machine or a slow client.
  */
 const PATIENCE_MS = 60_000;
 
-/** Finds lines that have planned a reply but do not finish playing it. */
+/** Finds lines that have planned a reply but never finish playing it. */
 export class StuckLines {
-  /** The oldest unfinished reply of each line, and the time in ms since when it has been the oldest. */
+  /** The oldest unfinished reply of each line, and when it became the oldest, in ms. */
   readonly #oldest = new Map<string, { readonly plan: ReplyPlan; readonly since: number }>();
 
   /**
-   * Finds stuck lines. Call regularly.
+   * Finds stuck lines. Call it regularly.
    * @param now in ms
-   * @returns names of the lines that are stuck
+   * @returns names of the stuck lines
    */
   look(lines: Iterable<WatchedLine>, now: number): string[] {
     return Array.from(lines).flatMap(({ name, characterTime, oldestPlan: plan }) => {
@@ -203,7 +204,7 @@ export class StuckLines {
         this.#oldest.delete(name);
         return [];
       }
-      // A reply waits for those before it, so its time counts from the moment when it became the oldest.
+      // A reply waits for earlier ones, so its time counts from when it became the oldest.
       const known = this.#oldest.get(name);
       const since = known?.plan === plan ? known.since : now;
       this.#oldest.set(name, { plan, since });
@@ -212,7 +213,7 @@ export class StuckLines {
   }
 }
 
-/** The time that a plan takes when nothing delays it, in ms. Faults can make a plan last an hour. */
+/** How long a plan takes if nothing delays it, in ms. Faults can make a plan last an hour. */
 function durationOf(plan: ReplyPlan, characterTime: number): number {
   if (plan.kind === 'silence') return 0;
   return plan.steps.reduce((sum, step) => {

@@ -20,16 +20,16 @@ export const coloured: Paint = (style, text) => {
 export type ShownEvent = TrafficView | LeftOut;
 
 interface LineOptions {
-  /** Whether the bytes of an event are shown, too. */
+  /** Whether the bytes of an event are shown as well. */
   readonly hex: boolean;
   readonly paint: Paint;
-  /** Length of the longest name of a line so far, in characters. */
+  /** Length of the longest line name so far, in characters. */
   readonly nameWidth: number;
 }
 
 /**
- * The arrows of frames: `→` to us, `←` from us, dashed between others; `✗` for damage, `•` for events that
- * are no frames.
+ * Arrows for frames: `→` to us, `←` from us, dashed between others. `✗` marks damage, and `•` events that are
+ * not frames.
  */
 const ARROWS: Readonly<Partial<Record<EventKind, string>>> = {
   request: '→',
@@ -60,7 +60,7 @@ const STYLES: Readonly<Partial<Record<EventKind, Style>>> = {
 };
 
 /**
- * Prints an event as one line: the time of day, the line, the pause before it in ms and in characters, the
+ * Formats an event as one line: the time of day, the line, the pause before it in ms and in characters, the
  * direction, the content, the response time, the faults that acted, and the bytes.
  */
 export function eventLine(event: ShownEvent, { hex, paint, nameWidth }: LineOptions): string {
@@ -88,7 +88,7 @@ function timeOfDay(time: string): string {
   return `${hours}:${minutes}:${seconds}.${/\.(\d+)/.exec(time)?.[1] ?? '000000'}`;
 }
 
-/** The pause before an event. Before a reply, that is the time since its request. */
+/** The pause before an event. For a reply, this is the time since its request. */
 function pauseBefore({ kind, pauseUs, pauseCharacters, responseTimeUs }: TrafficView): string {
   const us = kind === 'reply' ? responseTimeUs : pauseUs;
   const ms = us == null ? '' : `${inMs(us)} ms`;
@@ -97,8 +97,8 @@ function pauseBefore({ kind, pauseUs, pauseCharacters, responseTimeUs }: Traffic
 }
 
 /**
- * The client of an event that is no frame. Frames do not show theirs, because that would only make the lines
- * longer.
+ * The client of an event that is not a frame. Frames do not show their client, because it would only make the
+ * lines longer.
  */
 function clientOf({ direction, client }: TrafficView): string {
   return direction === 'none' && client !== undefined ? ` (${client})` : '';

@@ -1,40 +1,40 @@
 import { sendTo, unreachableReason } from '../../common/rest-client/client.js';
 import { follow as followEvents } from '../../common/rest-client/events.js';
 
-/** News for somebody who follows a simulator, in the order in which they happened. */
+/** What happens while following a simulator, in order. */
 export type Followed =
   /**
    * Events as they were received; undefined if the body is not JSON. Any program may answer at the address.
    */
   | { readonly kind: 'events'; readonly events: unknown }
-  /** The connection was lost; it is made again when the simulator answers. */
+  /** The connection was lost; it is made again once the simulator answers. */
   | { readonly kind: 'lost'; readonly reason: string }
   | { readonly kind: 'connected' }
-  /** The simulator has been restarted. Events follow from its first one on. */
+  /** The simulator was restarted. Its events follow, from the first one. */
   | { readonly kind: 'restarted' }
-  /** The simulator refuses, and asking again will not help. `status` is undefined if nobody answered. */
+  /** The simulator refuses, and asking again will not help. `status` is undefined if nothing answered. */
   | { readonly kind: 'refused'; readonly status: number | undefined; readonly reason: string };
 
 export interface FollowOptions {
   /** The URL of `GET /api/v1/events` with its filters. */
   readonly url: URL;
   readonly token: string | undefined;
-  /** Begins after this event; with what comes when undefined. */
+  /** Begins after this event; with new events when undefined. */
   readonly after?: number | undefined;
-  /** Stops following. */
+  /** Aborting it stops the following. */
   readonly signal: AbortSignal;
-  /** Pause between two attempts to connect, in ms. */
+  /** Pause before reconnecting, in ms. */
   readonly retryMs: number;
 }
 
-/** The status of a simulator that has too many readers at the moment. It may accept this one later. */
+/** The status if the simulator has too many readers at the moment. It may accept this one later. */
 const FOR_NOW = 503;
-/** Longest silence on a connection, in ms. A simulator without events sends a sign of life every 15 s. */
+/** Longest silence on a connection, in ms. A simulator without events sends a keep-alive every 15 s. */
 const SILENCE_MS = 60_000;
 
 /**
- * Follows a running simulator until `signal` is aborted or the simulator refuses. After a lost connection it
- * connects again and goes on after the last event received.
+ * Follows a running simulator until `signal` is aborted or the simulator refuses. After a lost connection,
+ * reconnects and continues after the last event received.
  */
 export async function* follow({
   url,
@@ -60,7 +60,7 @@ export async function* follow({
     } else if (step.kind === 'message') {
       const at = step.id === undefined ? after : Number(step.id);
       if (at !== undefined && after !== undefined && at < after) {
-        // The simulator counts from 1 again. This also asks for the events before the reader was back.
+        // The simulator counts from 1 again. This also fetches the events from before we reconnected.
         after = 0;
         current.abort();
         yield { kind: 'restarted' };

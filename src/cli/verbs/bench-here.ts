@@ -26,17 +26,19 @@ import { warningLog } from './log.js';
 import { RunProgress } from './progress.js';
 import { printFinding, say } from './say.js';
 
-/** The client that polls a line: the command line that starts it, and what shows the values that it reads. */
+/** The client that polls a line: the command line that starts it, and the observer of the values it reads. */
 export interface ClientHere {
   readonly dut: string | undefined;
   readonly makeObserver: MakeObserver | undefined;
 }
 
 /**
- * Runs something on a simulator of its own, without the faults of its file: they would be taken for the
- * client's behaviour.
- * @param prepare reads the order before the lines are opened, and returns what runs it after that
- * @returns what that returns, or lines for a terminal that say why it could not begin; undefined if printed
+ * Runs something on a simulator of its own, without the file's fault rules: their effects would be taken for
+ * the client's behaviour.
+ * @param prepare reads the order before the lines are opened, and returns the function that carries it out
+ * afterwards
+ * @returns the result of that function, or lines for a terminal that say why it could not begin; undefined if
+ * these were printed
  */
 export async function onOwnSimulator<Value>(
   source: ConfigurationSource,
@@ -58,10 +60,10 @@ export async function onOwnSimulator<Value>(
 }
 
 /**
- * Reads an order about the client of a line as a request would have it, and checks what only a simulator of
- * its own can have: the program of the client, and any observer.
- * @param read reads the order; undefined after reporting mistakes
- * @returns the order, or what is wrong with the options, as a sentence
+ * Reads an order about a line's client like a REST request would, plus what only a local simulator can have:
+ * the client's program, and any kind of observer.
+ * @param read reads the order; returns undefined after reporting mistakes
+ * @returns the order, or a sentence that says what is wrong with the options
  */
 export function orderHere<Order extends { readonly line: Line }>(
   body: object,
@@ -88,19 +90,19 @@ export function orderHere<Order extends { readonly line: Line }>(
     if (issue) return failure(`--dut: ${issue.message}`);
   }
   const observer = makeObserver?.(simulator);
-  // Only the name of a register can be unknown; those of pages and commands are not checked here.
+  // Only a register name can be unknown; pages and commands are not checked here.
   if (observer?.ok === false) return failure(`--observer-register: ${observer.error}`);
   return success({ ...order, observer: observer?.value });
 }
 
 /**
- * Runs a client test or a fuzz run on the client of a line, starts the program of the client before, and stops
- * it afterwards.
- * @param command the command line of the client; undefined for a client that runs already
+ * Runs a client test or a fuzz run on a line's client. Starts the client's program first and stops it at the
+ * end.
+ * @param command the command line of the client; undefined for a client that is already running
  * @param stop resolves when the run is to stop
- * @param make makes the run; `restart` starts the client again, and says why that was not possible
+ * @param make makes the run; `restart` starts the client again, and says why if it can't
  * @param kind the kind of the run
- * @param over called with the report when the run is over
+ * @param over called with the report at the end of the run
  * @returns the report, or why the client could not be started
  */
 export async function runOnClient(
@@ -143,7 +145,7 @@ export async function runOnClient(
   }
 }
 
-/** A report as plain data, with the names and values of registers. Works after the simulator has stopped. */
+/** Returns a report as plain data, with the names and values of registers. Works after the simulator has stopped. */
 export async function shownReport(report: Report, simulator: Simulator): Promise<ReportView> {
   const map = new LineMap(new LocalRpc(newTestContext(simulator, await warningLog())), simulator.traffic);
   const configuration = [...configurationText(simulator.running)].join('');

@@ -16,12 +16,12 @@ import { Assembly, type Piece } from '../../document/text/pieces.js';
 import { LARGEST_BYTES, readText } from '../../document/text/read-file.js';
 import { startWork } from './work.js';
 
-/** A question to the parser: the next answer, or the places of mistakes. */
+/** A request to the parser: the next answer, or the places of mistakes. */
 export type ToParser =
   | { readonly kind: 'next' }
   | { readonly kind: 'locate'; readonly lists: readonly (readonly Issue[])[] };
 
-/** An answer of the parser. */
+/** An answer from the parser. */
 export type Parsed =
   | { readonly kind: 'same' }
   | { readonly kind: 'failed'; readonly problems: readonly Problem[] }
@@ -30,30 +30,31 @@ export type Parsed =
   | { readonly kind: 'located'; readonly lists: readonly (readonly Problem[])[] };
 
 /**
- * The configuration of a running service. It can be read again while lines are served: another thread parses
- * the file, and its content is read in slices. An unchanged text is not parsed again.
+ * The configuration of a running service. It can be read again while lines are running: another thread parses
+ * the file and passes its content on in slices. An unchanged text is not parsed again.
  */
 export class ConfigurationFile {
   readonly #source: ConfigurationSource;
   readonly #api: ApiOverrides;
-  /** The digest of the text that was read last, and the result. */
+  /** The digest of the text that was read last, and its result. */
   #known: { readonly digest: string; readonly result?: LoadResult } | undefined;
 
   constructor(source: ConfigurationSource, api: ApiOverrides) {
     this.#source = source;
     this.#api = api;
     if (source.kind !== 'native') return;
-    // The digest is taken before the file is loaded, so that the first reload finds a change made in between.
+    // The digest is computed before the file is loaded, so that the first reload finds any change made in
+    // between.
     const text = readText(source.file, LARGEST_BYTES);
     if (text.ok) this.#known = { digest: createHash('sha256').update(text.value).digest('hex') };
   }
 
-  /** Keeps the result that the program was started with. */
+  /** Keeps the result that the program started with. */
   note(result: LoadResult): void {
     if (this.#known) this.#known = { ...this.#known, result };
   }
 
-  /** Reads the configuration again. The demo and files of pymodbus.simulator are read in this thread. */
+  /** Reads the configuration again. The demo and pymodbus.simulator files are read in this thread. */
   async read(): Promise<LoadResult> {
     const source = this.#source;
     if (source.kind !== 'native') return loadConfiguration(source, this.#api);
@@ -116,8 +117,8 @@ function onFree(result: LoadResult): LoadResult {
 }
 
 /**
- * Whether the configuration depends on its own text alone. Otherwise it names a file of pymodbus.simulator,
- * which may have changed.
+ * Whether the configuration depends only on its own text. Otherwise it names a pymodbus.simulator file, which
+ * may have changed.
  */
 function isAlone(result: LoadResult): boolean {
   return result.ok && result.configuration.devices.every(({ source }) => source?.pymodbus === undefined);

@@ -10,9 +10,9 @@ import { servingProcess } from '../../modbus/transport/port/client-link.js';
 import { defaultLink } from '../../modbus/transport/port/open-port.js';
 
 /**
- * Moves what the demo can't have, because another program has it, to free ports and another link.
- * @param mayMoveRest false when the user has chosen the port of REST
- * @param say gets a sentence for each that was moved
+ * If another program has the demo's ports or link, moves the demo to free ports and another link.
+ * @param mayMoveRest false if the user has chosen the REST port
+ * @param say called with a sentence for each change
  */
 export async function withoutTaken(
   configuration: Configuration,
@@ -28,7 +28,7 @@ export async function withoutTaken(
   return { ...configuration, lines, api: moves ? { ...api, port: 0 } : api };
 }
 
-/** The change of a line that needs what another program has. */
+/** The change to a line that needs something another program has. */
 async function withoutTakenOf(line: LineDefinition, say: (text: string) => void): Promise<LineSource> {
   const { name } = line;
   if (line.kind === 'serial') {
@@ -43,7 +43,7 @@ async function withoutTakenOf(line: LineDefinition, say: (text: string) => void)
   return { [line.kind]: { port: 0 } };
 }
 
-/** True when nobody can listen at this address now, because another program does. */
+/** True if listening at this address is impossible because another program does. */
 function isTaken({ host, port }: Pick<ApiDefinition, 'host' | 'port'>): Promise<boolean> {
   const server = createServer();
   return new Promise((resolve) => {

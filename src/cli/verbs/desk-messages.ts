@@ -5,25 +5,22 @@ import type { TrafficFileDefinition } from '../../document/configuration.js';
 import type { ApiRules } from '../../remote/api/app.js';
 import type { LinkOrder } from '../../remote/mqtt/part.js';
 
-/** Niceness of the thread of the desk, so that the lines come first when all threads share one core. */
+/** Niceness of the desk thread, so that the lines come first when all threads share one core. */
 export const NICENESS = 10;
 
-/** Limits of the heap of a desk. Exceeding them ends the desk, but not the program. */
+/** Heap limits of a desk. Exceeding them ends the desk, but not the program. */
 const LIMITS = { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 12 };
 
-/** A thread of the desk that loads its modules, or has loaded them and waits for its order. */
+/** A desk thread that is loading its modules, or has loaded them and waits for its order. */
 export interface DeskThread {
   readonly worker: Worker;
-  /** Why the thread failed, or ended, before it had its order. */
+  /** Why the thread failed or ended before it received its order. */
   failure: Error | undefined;
-  /** The number of the thread in the system, once the thread has sent it. */
+  /** The thread's system ID, once the thread has sent it. */
   id: number | undefined;
 }
 
-/**
- * Starts a thread of the desk. When the process may not open more files, the thread fails while it loads its
- * modules.
- */
+/** Starts a desk thread. If the process can't open more files, the thread fails while it loads its modules. */
 export function startDeskThread(code = fileBesideCode('desk-thread.js')): DeskThread {
   const worker = new Worker(code, { resourceLimits: LIMITS });
   const thread: DeskThread = { worker, failure: undefined, id: undefined };
@@ -40,24 +37,21 @@ export function startDeskThread(code = fileBesideCode('desk-thread.js')): DeskTh
   return thread;
 }
 
-/** The order with which the thread of the desk starts. */
+/** The order that the desk thread starts with. */
 export interface DeskOrder {
   /** The desk's end of the channel to the lines. */
   readonly rpc: MessagePort;
   readonly rules: ApiRules;
   readonly port: number;
   readonly level: string;
-  /** Directory in which clients may have files written. */
+  /** Directory in which clients may write files. */
   readonly writesIn: string;
   /** Number of events that the traffic stream keeps. */
   readonly events: number;
   readonly trafficFile: TrafficFileDefinition | undefined;
-  /** The MQTT broker of the simulator; undefined for none. */
+  /** The simulator's MQTT broker; undefined for none. */
   readonly mqtt: Omit<LinkOrder, 'rest'> | undefined;
-  /**
-   * The moment on `process.hrtime`, in ns, at which `performance.now()` of the lines was 0. Each thread has a
-   * zero of its own.
-   */
+  /** The `process.hrtime` in ns at which the lines' `performance.now()` was 0. Each thread has its own zero. */
   readonly zero: bigint;
 }
 
@@ -67,11 +61,11 @@ export type ToDesk =
   | { readonly kind: 'end' };
 
 export type FromDesk =
-  /** The number of the thread in the system, before anything else. */
+  /** The thread's system ID; this is the first message. */
   | { readonly kind: 'thread'; readonly id: number | undefined }
   | { readonly kind: 'listening'; readonly addresses: readonly string[]; readonly port: number }
   /** The desk can't start; the error is one sentence. */
   | { readonly kind: 'refused'; readonly error: string }
   | { readonly kind: 'pong' }
-  /** An entry of the log as JSON. */
+  /** A log entry as JSON. */
   | { readonly kind: 'log'; readonly entry: string };

@@ -1,12 +1,12 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { CODES, type Code } from '../../simulator/commands/refusal.js';
 
-/** Most connections at a time, the longest time in ms that one may take, and most bytes that are read of it. */
+/** Maximum number of connections at a time, maximum duration of one in ms, and maximum number of bytes read from it. */
 const MOST_CONNECTIONS = 64;
 const LONGEST_MS = 2000;
 const MOST_READ = 16 * 1024;
 
-/** The answer to every request, however it looks. The side of the lines loads nothing of REST for it. */
+/** The answer to every request, whatever it is. It needs no REST code on the side of the lines. */
 function answer(): string {
   const code: Code = 'rest.restarting';
   const { status, means: detail } = CODES[code];
@@ -32,8 +32,8 @@ function answer(): string {
 }
 
 /**
- * Stands at the address of REST while its thread is started again, so that clients are not left to guess. On
- * the side of the lines: it looks at nothing of what it is sent, and leaves long requests unread.
+ * Answers at the REST address while the desk restarts, so that clients know why REST is unavailable. It runs
+ * on the side of the lines: it parses nothing it receives, and leaves long requests unread.
  */
 export class DeskStandIn {
   readonly #server: Server;
@@ -50,16 +50,17 @@ export class DeskStandIn {
         this.#sockets.delete(socket);
       });
       socket.once('data', () => socket.end(text));
-      // A client that has sent no more than this is read to its end, so that its place is free at once.
+      // Read at most MOST_READ bytes. A client that sends no more than that sees a normal close, which frees
+      // its slot at once.
       socket.on('data', () => socket.bytesRead > MOST_READ && socket.pause());
     });
     this.#server.maxConnections = MOST_CONNECTIONS;
-    // Whoever has the port now, the next desk says so.
+    // If another program has the port now, the next desk reports it.
     this.#server.on('error', () => {});
     this.#server.listen(port, host);
   }
 
-  /** Leaves the address at once. */
+  /** Frees the address at once. */
   end(): void {
     this.#server.close();
     for (const socket of this.#sockets) socket.destroy();

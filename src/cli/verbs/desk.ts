@@ -18,10 +18,10 @@ import { setNiceness } from './work.js';
 interface DeskSettings {
   readonly context: TestContext;
   readonly rules: ApiRules;
-  /** The port of REST; 0 is any free one. */
+  /** The REST port; 0 means any free one. */
   readonly port: number;
   readonly log: Logger;
-  /** The MQTT broker of the simulator; undefined for none. */
+  /** The simulator's MQTT broker; undefined for none. */
   readonly mqtt: DeskOrder['mqtt'];
 }
 
@@ -29,18 +29,18 @@ type DeskStart =
   | { readonly ok: true; readonly addresses: readonly string[] }
   | { readonly ok: false; readonly error: string };
 
-/** Interval of pings to the desk, in ms. */
+/** Interval between pings to the desk, in ms. */
 const PING_MS = 2000;
 /** Pause between the end of a desk and the start of the next one, in ms. */
 const RESTART_MS = 500;
-/** Longest time in ms for a desk to write the rest of the traffic when it ends in an orderly way. */
+/** Maximum time in ms for a desk to write the rest of the traffic when it stops. */
 const END_MS = 1500;
 
 const LEVELS = { 60: 'fatal', 50: 'error', 40: 'warn', 30: 'info', 20: 'debug', 10: 'trace' } as const;
 
 /**
- * The desk as the side of the lines sees it: a thread that is replaced when it dies or is stuck, while the
- * lines go on.
+ * The desk as the side of the lines sees it: a thread that is replaced if it dies or is stuck, while the
+ * lines keep running.
  */
 export class DeskSupervisor {
   readonly #settings: Promise<DeskSettings>;
@@ -49,14 +49,14 @@ export class DeskSupervisor {
   #rpc: LineEnd | undefined;
   #silence = new DeskSilence();
   #lookedAt = 0;
-  /** Whether the desk has been silent for so long that the log says so. */
+  /** Whether the log has reported that the desk is slow. */
   #isSlow = false;
   #timer: NodeJS.Timeout | undefined;
-  /** Stands at the address of REST while there is no desk. */
+  /** Answers at the REST address while there is no desk. */
   #standIn: DeskStandIn | undefined;
   #isEnding = false;
 
-  /** @param thread loads the modules of the desk, while the side of the lines gets ready */
+  /** @param thread loads the desk's modules while the side of the lines gets ready */
   constructor(thread: DeskThread) {
     this.#settings = new Promise((resolve) => {
       this.#configure = resolve;
@@ -64,7 +64,7 @@ export class DeskSupervisor {
     this.#thread = thread;
   }
 
-  /** Starts to serve. @returns the addresses, or why the desk can't serve */
+  /** Starts the desk. @returns the addresses, or why the desk can't start */
   async start(settings: DeskSettings): Promise<DeskStart> {
     this.#configure(settings);
     const started = await this.#begin(settings.port);
@@ -73,7 +73,7 @@ export class DeskSupervisor {
     return started;
   }
 
-  /** Lets the desk write the rest of the traffic, and ends it. */
+  /** Lets the desk write the rest of the traffic, then ends it. */
   async stop(): Promise<void> {
     this.#isEnding = true;
     clearInterval(this.#timer);
@@ -177,12 +177,12 @@ export class DeskSupervisor {
     log.info('REST answers again');
   }
 
-  /** @param port port on which the desk has listened; the next desk listens on the same */
+  /** @param port port on which the desk was listening; the next desk uses the same one */
   #died(thread: DeskThread, port: number): void {
     if (this.#isEnding || thread !== this.#thread) return;
     this.#thread = undefined;
     void this.#settings.then(({ rules }) => {
-      // It has no certificate to show.
+      // With TLS there is no stand-in: it has no certificate.
       if (!this.#isEnding && !rules.credentials) this.#standIn ??= new DeskStandIn(rules.host, port);
     });
     setTimeout(async () => {
@@ -200,7 +200,7 @@ export class DeskSupervisor {
   }
 }
 
-/** Resolves when a desk has loaded its modules, or has ended. */
+/** Resolves when a desk has loaded its modules or has ended. */
 function loaded(worker: DeskThread['worker']): Promise<void> {
   return new Promise((resolve) => {
     worker.once('message', () => resolve());
@@ -221,7 +221,7 @@ function post({ worker }: DeskThread, message: ToDesk): void {
   worker.postMessage(message);
 }
 
-/** Repeats an entry of the desk's log in the log of the program, with the present time. */
+/** Writes an entry of the desk's log to the program's log, with the current time. */
 function relog(log: Logger, entry: string): void {
   const {
     level,

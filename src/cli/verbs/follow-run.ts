@@ -14,7 +14,7 @@ import type { Remote } from './remote.js';
 
 type ShownFinding = Pick<Finding, 'id' | 'title' | 'verdict' | 'summary'>;
 
-/** A run on another simulator, as far as whoever follows it needs to know it. */
+/** A run on another simulator, reduced to what its follower needs. */
 export interface FollowedRun {
   readonly id: number;
   readonly isOver: boolean;
@@ -22,30 +22,30 @@ export interface FollowedRun {
   readonly doing?: Doing | undefined;
 }
 
-/** Carries the commands on runs to a simulator, over REST or over MQTT. */
+/** Sends the commands of a run to a simulator, over REST or MQTT. */
 export interface RunCarrier<Run extends FollowedRun> {
-  /** @param sent what is to be run, as a body of REST has it */
+  /** @param sent what to run, in the form of a REST body */
   start(sent: object): Promise<Result<Run>>;
   get(id: number): Promise<Result<Run>>;
-  /** Resolves when the run is over. @param failure why what runs has failed; undefined for a stop */
+  /** Resolves when the run is over. @param failure why the program under test failed; undefined for a stop */
   stop(id: number, failure?: string): Promise<unknown>;
 }
 
-/** Who follows a run. */
+/** The one who follows a run. */
 export interface RunFollower<Run extends FollowedRun> {
-  /** Interval in ms in which the simulator is asked for the progress of the run. */
+  /** How often the simulator is asked for progress, in ms. */
   readonly everyMs: number;
   /** Resolves when the run is to stop. */
   readonly stop: Promise<unknown>;
-  /** Resolves with a sentence when what runs has failed; undefined if only the simulator notices that. */
+  /** Resolves with a sentence if the program under test fails; undefined if only the simulator notices that. */
   readonly failed?: Promise<string> | undefined;
-  /** Called with the run each time that the simulator was asked. */
+  /** Called with the run after each progress request. */
   readonly seen: (run: Run) => void;
 }
 
 /**
- * Starts a run on another simulator, and follows it until it is over.
- * @returns the run when it is over, or why it could not be started or followed to its end
+ * Starts a run on another simulator, and follows it to the end.
+ * @returns the finished run, or why it could not be started or followed to its end
  */
 export async function followRun<Run extends FollowedRun>(
   carrier: RunCarrier<Run>,
@@ -65,7 +65,7 @@ export async function followRun<Run extends FollowedRun>(
     });
   void failed?.then((how) => isFollowed && carrier.stop(id, how));
   while (run.ok && !run.value.isOver) {
-    // A run that was stopped is over, so its simulator is asked at once, and only once.
+    // A stopped run is over, so the simulator is asked at once, and only once more.
     await (isStopped ? sleep(everyMs) : Promise.race([sleep(everyMs), stopped]));
     run = await carrier.get(id);
     if (run.ok) seen(run.value);
@@ -74,24 +74,24 @@ export async function followRun<Run extends FollowedRun>(
   return run;
 }
 
-/** Interval in ms in which a simulator is asked over REST. */
+/** How often a simulator is asked over REST, in ms. */
 const ASK_EVERY_MS = 200;
-/** Longest text with the last output of a program, in characters. The text becomes part of a URL. */
+/** Longest text with a program's last output, in characters. The text becomes part of a URL. */
 const LONGEST_FAILURE = 1000;
 
-/** Something that runs on another simulator over REST, on the client that this machine starts. */
+/** A run on another simulator over REST, with a client that this machine starts. */
 interface RunThere {
   readonly kind: RunKind;
-  /** What is ordered of such a run. */
+  /** The order for the run. */
   readonly body: object;
-  /** Name of the scenario, for the message of a refusal. */
+  /** Name of the scenario, for the message about a rejected request. */
   readonly name?: string;
-  /** The device under test, which is started on this machine in `directory`, or where this program runs. */
+  /** The device under test. It is started on this machine in `directory`, or in the current directory. */
   readonly dut: DutDefinition | undefined;
   readonly directory?: string;
 }
 
-/** Who hears of a run on another simulator. */
+/** Where news of a run on another simulator goes. */
 export interface RemoteAudience {
   readonly onFinding: (finding: ShownFinding, number: number) => void;
   /** Resolves when the run is to stop. */
@@ -146,11 +146,11 @@ export async function runThere(
 
 const verdict = z.custom<Verdict>((value) => typeof value === 'string');
 
-/** The least that findings, and runs with them, must have. Any program may answer at the address. */
+/** The minimum that findings, and runs with findings, must have. Any program may answer at the address. */
 const shownFindings = z.array(
   z.looseObject({ id: z.string(), title: z.string(), verdict, summary: z.string() }),
 );
-/** A run as REST shows it without its report: a scenario has steps, a client test checks, a fuzz run findings. */
+/** A run without its report, as REST shows it: a scenario has steps, a client test checks, a fuzz run findings. */
 const SUMMARY = z.looseObject({
   id: z.number(),
   state: z.enum(['running', 'over']),
@@ -170,7 +170,7 @@ const WITH_REPORT = SUMMARY.extend({
 
 const RUNS_PATH = '/api/v1/runs';
 
-/** @param name is written before a refusal to start the run */
+/** @param name prefixes the message about a rejected start */
 function restCarrier(remote: Remote, name?: string): RunCarrier<FollowedRun> {
   const ask = async (method: 'GET' | 'POST', path: string, body?: object): Promise<Result<FollowedRun>> => {
     const answer = await remote.ask<z.infer<typeof SUMMARY>>(method, path, body, SUMMARY);
@@ -186,7 +186,7 @@ function restCarrier(remote: Remote, name?: string): RunCarrier<FollowedRun> {
       const started = await ask('POST', RUNS_PATH, sent);
       return started.ok || name === undefined ? started : failure(`${name}: ${started.error}`);
     },
-    // A report holds the frames of dozens of checks, so only the last request asks for it.
+    // A report contains the frames of dozens of checks, so only the last request asks for it.
     get: (id) => ask('GET', `${RUNS_PATH}/${id}?report=false`),
     stop(id, how) {
       const query = how === undefined ? '' : `?failure=${encodeURIComponent(how.slice(0, LONGEST_FAILURE))}`;
@@ -195,7 +195,7 @@ function restCarrier(remote: Remote, name?: string): RunCarrier<FollowedRun> {
   };
 }
 
-/** @returns why the device under test can't be started, as a sentence */
+/** @returns a sentence if the device under test can't be started */
 async function startDut(
   definition: DutDefinition,
   directory: string,
@@ -209,10 +209,10 @@ async function startDut(
   return started.ok ? success(started.dut) : failure(started.error);
 }
 
-/** A client test on a simulator that already runs. */
+/** A client test on a running simulator. */
 export interface RemoteClientTest extends ClientTestOrder {
   readonly line: string;
-  /** Name of a value to which the client writes what it has read. The simulator takes no other observers. */
+  /** Name of a value to which the client writes what it has read. The simulator accepts no other observers. */
   readonly register?: string | undefined;
   /** The command line that starts the client on this machine. */
   readonly dut?: string | undefined;

@@ -49,7 +49,7 @@ export async function fuzz(command: FuzzCommand): Promise<number> {
   );
 }
 
-/** Reads the schedule of a report; its moves are checked when the lines are known. */
+/** Reads the schedule of a report. Its moves are checked once the lines are known. */
 function readSchedule(file: string): Result<SourceText> {
   const read = readConfigFile(file);
   if (!read.ok) return failure(formatProblems(file, read.problems));
@@ -60,7 +60,7 @@ function readSchedule(file: string): Result<SourceText> {
 
 interface Means {
   readonly makeObserver: MakeObserver | undefined;
-  /** The report whose schedule is played; undefined to draw. */
+  /** The report whose schedule is replayed; undefined to draw moves at random. */
   readonly replay: SourceText | undefined;
   /** Resolves when it is to stop. */
   readonly stop: Promise<unknown>;
@@ -122,7 +122,7 @@ function fuzzLine(
   });
 }
 
-/** Fuzzes the client of a line on a simulator that already runs. The client is started here, only once. */
+/** Fuzzes a line's client on a running simulator. The client is started here, and only once. */
 function fuzzThere(command: FuzzCommand, url: string, { replay, stop }: Means): Promise<Result<ReportView>> {
   const { line, dut, token, observer } = command;
   const { register } = observer;

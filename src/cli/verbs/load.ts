@@ -12,8 +12,8 @@ import { tokenOfService } from '../service/credential.js';
 import { complain, FAILED, NOT_DONE, OK, say, sayJson, warn } from './say.js';
 
 /**
- * Loads the configuration and prints its warnings. Prints every mistake in it and returns undefined if it is
- * invalid.
+ * Loads the configuration and prints its warnings. If it is invalid, prints every mistake and returns
+ * undefined.
  * @param note called with the result
  */
 export function load(
@@ -35,12 +35,12 @@ export function sourceName(source: ConfigurationSource): string {
 }
 
 /**
- * Prints every mistake in a file. A missing token is no mistake in a file of the service, which gets its
- * token from elsewhere.
+ * Prints every mistake in a file. For a service's file a missing token is not a mistake, because a service
+ * gets its token from elsewhere.
  */
 export function check({ file, api, asJson }: CheckCommand): number {
   const token = api.token === undefined ? tokenOfService(file) : undefined;
-  // Checked as if REST were only open to this machine, where no token is needed.
+  // Checked as if REST were only open to this machine, which needs no token.
   const result = checkFile(file, token === undefined ? api : { ...api, httpHost: '127.0.0.1' });
   if (asJson) {
     const mistakes = result.ok ? [] : result.problems;
@@ -54,7 +54,7 @@ export function check({ file, api, asJson }: CheckCommand): number {
     : complain(formatProblems(file, result.problems), codeOf(result));
 }
 
-/** The exit code for a configuration: 1 for one with mistakes, 2 for a file that can't be read. */
+/** The exit code for a configuration: 1 if it has mistakes, 2 if it can't be read. */
 export function codeOf({ ok, unread }: { readonly ok: boolean; readonly unread?: true }): number {
   if (ok) return OK;
   return unread ? NOT_DONE : FAILED;

@@ -10,7 +10,7 @@ import type { Outlet } from './outlet.js';
 import { complain, isJournal, PRIORITY } from './say.js';
 import { openOutlet, standardError } from './standard.js';
 
-/** The levels of pymodbus.simulator's --log, with the names that pino has for them. */
+/** The levels of pymodbus.simulator's --log, with pino's names for them. */
 const LEVELS = {
   critical: 'fatal',
   error: 'error',
@@ -21,8 +21,8 @@ const LEVELS = {
 
 /**
  * Creates a log in a file or on standard error; standard output stays readable for people. Entries are JSON,
- * one per line; on a terminal and in systemd's journal they are text. The default level on a terminal is
- * warning, because the usual entries would bury what is printed.
+ * one per line; on a terminal and in systemd's journal they are text. On a terminal the default level is
+ * warning, because routine entries would bury the output.
  * @returns the log, or an error as a sentence
  */
 export async function createLog({ level, file }: LogOptions): Promise<Result<Logger>> {
@@ -33,20 +33,20 @@ export async function createLog({ level, file }: LogOptions): Promise<Result<Log
   return success(await newLog(level ?? usual, outlet.value, file === undefined));
 }
 
-/** Warnings on standard error, for commands that print what they find. */
+/** Logs warnings to standard error, for commands that print results. */
 export function warningLog(): Promise<Logger> {
   return newLog('warning', standardError(), true);
 }
 
-/** Chooses the form of entries for a terminal, the journal or anything else. */
+/** Chooses the format of entries for a terminal, the journal or anything else. */
 async function forReaders(stream: DestinationStream): Promise<DestinationStream> {
   if (process.stderr.isTTY) return onTerminal(stream);
   return isJournal() ? inJournal(stream) : stream;
 }
 
 /**
- * Creates a log. Entries do not name process and host: programs that collect logs add them. Entries that find
- * no room are lost and counted, and the count is logged when there is room again.
+ * Creates a log. Entries do not name process and host: log collectors add them. Entries are dropped and
+ * counted while there is no room, and the count is logged once there is room again.
  */
 async function newLog(level: keyof typeof LEVELS, outlet: Outlet, isStandardError: boolean): Promise<Logger> {
   const stream: DestinationStream = { write: (entry) => outlet.offer(entry) };
@@ -62,15 +62,15 @@ async function newLog(level: keyof typeof LEVELS, outlet: Outlet, isStandardErro
   return log;
 }
 
-/** Entries as text for people: time, level, line and message, then the other fields. */
+/** Formats entries as text for people: time, level, line and message, then the other fields. */
 async function onTerminal(stream: DestinationStream): Promise<DestinationStream> {
-  // It is loaded here, because only a start on a terminal needs it.
+  // Loaded here, because only a start on a terminal needs it.
   const { default: printer } = await import('pino-pretty');
   const pretty = printer.prettyFactory({
     colorize: process.stderr.hasColors(),
     singleLine: true,
     translateTime: 'SYS:HH:MM:ss.l',
-    // `messageFormat` puts the line before the message; the message itself has the last three.
+    // `messageFormat` puts the line before the message; the message itself contains the last three.
     ignore: 'name,line,unitId,faults,leftOut',
     messageFormat: ({ line, msg }) => printableLine(line === undefined ? String(msg) : `${line}: ${msg}`),
   });
@@ -78,7 +78,7 @@ async function onTerminal(stream: DestinationStream): Promise<DestinationStream>
   return { write: (entry) => void stream.write(pretty(JSON.parse(entry, readable))) };
 }
 
-/** The priorities of the journal, by the lowest of pino's levels that has each. */
+/** The journal's priorities, each with the lowest pino level that maps to it. */
 const PRIORITIES: readonly (readonly [from: number, priority: number])[] = [
   [60, PRIORITY.critical],
   [50, PRIORITY.error],
@@ -87,8 +87,8 @@ const PRIORITIES: readonly (readonly [from: number, priority: number])[] = [
 ];
 
 /**
- * Entries as text with the priority that `journalctl -p` filters by. The message comes first; the other
- * fields follow as `name=value`. The journal adds time and program.
+ * Formats entries as text with the priority that `journalctl -p` filters by. The message comes first; the
+ * other fields follow as `name=value`. The journal adds time and program.
  */
 function inJournal(stream: DestinationStream): DestinationStream {
   return {
@@ -102,7 +102,7 @@ function inJournal(stream: DestinationStream): DestinationStream {
   };
 }
 
-/** The text of a field: a plain word as it is, any other value as in source code. */
+/** The text of a field: a plain word unchanged, any other value as in source code. */
 function fieldText(value: unknown): string {
   if (Array.isArray(value)) return fieldText(value.join(', '));
   if (typeof value === 'string' && /^[^\s"'=]+$/.test(value)) return value;
@@ -110,14 +110,14 @@ function fieldText(value: unknown): string {
 }
 
 const { O_WRONLY, O_APPEND, O_CREAT, O_NOCTTY, O_NONBLOCK } = constants;
-/** A terminal may be named, too. */
+/** O_NOCTTY and O_NONBLOCK: the file may be a terminal. */
 const FLAGS = O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY | O_NONBLOCK;
 const MODE = 0o666;
 
 /**
  * Opens a log file. Entries that can't be written, for example on a full disk, are lost. The simulator
  * reports this once.
- * @returns the outlet of the log, or what is wrong with the file
+ * @returns the log's outlet, or what is wrong with the file
  */
 function openLogFile(file: string): Result<Outlet> {
   try {
@@ -125,7 +125,7 @@ function openLogFile(file: string): Result<Outlet> {
     if (stats?.isDirectory()) return failure('is a directory, expected a file');
     // Opening a FIFO blocks until it has a reader, and a full FIFO would block every line.
     if (stats?.isFIFO() || stats?.isSocket()) return failure('is not a regular file');
-    // The file may be a terminal, which must not become the controlling one or block.
+    // The file may be a terminal. It must not become the controlling terminal, and must not block.
     const descriptor = openSync(file, O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY | O_NONBLOCK, 0o666);
     const outlet = openOutlet(descriptor, true);
     outlet.reopen = (written) => reopen(file, written);
@@ -140,9 +140,9 @@ function openLogFile(file: string): Result<Outlet> {
 }
 
 /**
- * Opens the file of a log again where it was moved or removed, as logrotate does: entries would go where
- * nobody looks for them.
- * @returns undefined while the file is in its place, or where it can't be opened; then the old one is written
+ * Reopens a log file that was moved or removed, as logrotate does. Otherwise entries would go to the old
+ * file.
+ * @returns undefined if the file is still in place, or can't be opened; then the log stays on the old one
  */
 async function reopen(file: string, descriptor: number): Promise<number | undefined> {
   try {

@@ -9,7 +9,7 @@ import { complain, FAILED, NOT_DONE, note, OK, STOPPED, say, sayJson } from './s
 import { standardOutput } from './standard.js';
 import { stopSignal } from './stop-signal.js';
 
-/** Measures one line, without faults. When asked to stop, closes the line and prints no verdict. */
+/** Measures one line, without faults. If asked to stop, closes the line and prints no verdict. */
 export async function measure(command: MeasureCommand): Promise<number> {
   const { source, api, line: name, seconds, asJson } = command;
   const configuration = load(source, api);

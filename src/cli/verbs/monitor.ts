@@ -11,10 +11,7 @@ import { stopSignal } from './stop-signal.js';
 const RETRY_MS = 1000;
 
 const us = z.number().nullish();
-/**
- * The events that are printed. Other versions may have other kinds, and any program may answer at the
- * address.
- */
+/** The events to print. Other versions may have other kinds, and any program may answer at the address. */
 const EVENTS = z.array(
   z.union([
     z.looseObject({ kind: z.literal('left out'), text: z.string() }),
@@ -38,12 +35,12 @@ const EVENTS = z.array(
 );
 
 /**
- * Prints the traffic of a running simulator until the process is asked to stop, or until nobody reads the
- * output any more.
+ * Prints the traffic of a running simulator until the process is asked to stop, or the reader of its output
+ * is gone.
  */
 export async function monitor(command: MonitorCommand): Promise<number> {
   const ending = new AbortController();
-  // As on a full disk: what comes would be lost as well.
+  // Also on a full disk: further output would be lost as well.
   standardOutput().onFailure = () => ending.abort();
   void stopSignal(OK, { reader: standardOutput() }).then(() => ending.abort());
   const print = printer(command, ending.signal);
@@ -85,8 +82,8 @@ function tell(text: string): void {
 }
 
 /**
- * The newest events that are kept, and the number of the newest of all; undefined where the simulator does
- * not answer, which following it finds out again.
+ * The newest stored events, and the number of the latest one. Undefined if the simulator does not answer;
+ * following it will report why.
  */
 async function lastEvents(command: MonitorCommand, count: number) {
   const url = filteredUrl('/api/v1/traffic', command);
@@ -99,7 +96,7 @@ async function lastEvents(command: MonitorCommand, count: number) {
   return page.ok ? page.value : undefined;
 }
 
-/** The address of a list of traffic, with the filters of the command. */
+/** The address of a traffic list, with the command's filters. */
 function filteredUrl(path: string, { url, filters }: MonitorCommand): URL {
   const events = new URL(path, url);
   for (const [name, value] of Object.entries(filters)) events.searchParams.set(name, value);
@@ -107,8 +104,8 @@ function filteredUrl(path: string, { url, filters }: MonitorCommand): URL {
 }
 
 /**
- * Makes a function that prints events. It resolves when the terminal or pipe has taken them, so that no more
- * events are fetched than can be printed.
+ * Makes a function that prints events. It resolves when the terminal or pipe has accepted them, so that
+ * events are fetched no faster than they can be printed.
  */
 function printer({ hex, asJson }: MonitorCommand, ending: AbortSignal) {
   const { stdout } = process;

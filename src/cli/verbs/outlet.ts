@@ -1,40 +1,35 @@
 import { close, write, writeSync } from 'node:fs';
 
-/** Most bytes that may wait for a reader; further entries of a log are lost. */
+/** Maximum number of bytes that may wait for a reader; further log entries are dropped. */
 const MOST_WAITING = 256 * 1024;
-/** Bytes written in one turn of the event loop. */
+/** Maximum number of bytes written in one turn of the event loop. */
 const MOST_AT_ONCE = 16 * 1024;
 /** Pause between two attempts to write, in ms. It doubles after each attempt that finds no room. */
 const FIRST_RETRY_MS = 1;
 const LONGEST_RETRY_MS = 50;
-/** Time between two looks whether the file is still in its place, in ms. */
+/** How often to check whether the file is still in place, in ms. */
 const LOOK_MS = 1000;
 
-/**
- * The errors of a pipe or socket whose reader is gone, and of a terminal that was hung up. Files never have
- * them.
- */
+/** Errors of a pipe or socket whose reader is gone, and of a terminal that hung up. Files never report them. */
 const NOBODY_READS = ['EPIPE', 'ECONNRESET', 'EIO'];
 
 /**
- * Where the program prints or logs. Printing never waits: text that a terminal or a pipe has no room for is
- * kept and written later, in order. Node itself writes to a terminal in the thread that prints, so one Ctrl-S
- * would stop all lines.
+ * Where the program prints or logs. Printing never waits: text for which a terminal or pipe has no room is
+ * kept and written later, in order. Node itself writes to a terminal in the thread that prints, so a single
+ * Ctrl-S would stop all lines.
  */
 export class Outlet {
-  /** Called with the number of entries that were lost since the last call, when there is room again. */
+  /** Called when there is room again, with the number of entries lost since the last call. */
   onLoss: (entries: number) => void = () => {};
-  /**
-   * Called with each error that loses output, such as a full disk. A reader that is gone is no such error.
-   */
+  /** Called with each error that loses output, such as a full disk. A reader that is gone does not count. */
   onFailure: (error: NodeJS.ErrnoException) => void = () => {};
-  /** The last error that has lost output. */
+  /** The last error that lost output. */
   failure: NodeJS.ErrnoException | undefined;
-  /** Resolves when nobody reads any more. That is noticed at the next write. */
+  /** Resolves when the reader is gone. This is only noticed on the next write. */
   readonly unread: Promise<void>;
   /**
-   * For a file that may be moved or removed while it is written, as logrotate does: asked from time to time
-   * before a write, and resolves with a new descriptor, or with undefined while the file is in its place.
+   * For a file that may be moved or removed while in use, as logrotate does. Called from time to time before
+   * a write. Resolves with a new descriptor, or with undefined if the file is still in place.
    */
   reopen: ((descriptor: number) => Promise<number | undefined>) | undefined;
   #descriptor: number;
@@ -50,8 +45,8 @@ export class Outlet {
   #reportUnread = () => {};
 
   /**
-   * @param blocks whether a write may wait, as for the disk of a file. It is then done by a thread of libuv's
-   * pool, which keeps the process from ending; so a descriptor that may wait for ever has to be non-blocking.
+   * @param blocks whether a write may wait, as for a disk file. A thread of libuv's pool then does the write,
+   * and keeps the process from exiting, so a descriptor that may wait for ever must be non-blocking.
    */
   constructor(descriptor: number, blocks: boolean) {
     this.#descriptor = descriptor;
@@ -70,24 +65,24 @@ export class Outlet {
     if (!this.#isWriting) this.#writeSome();
   }
 
-  /** Writes an entry of a log, or counts it as lost if too much is waiting. */
+  /** Writes a log entry, or counts it as lost if too much is waiting. */
   offer(entry: string): void {
     if (this.#bytes < MOST_WAITING) this.print(entry);
     else this.#lost++;
   }
 
-  /** Resolves when nothing is waiting, or nobody reads any more. */
+  /** Resolves when nothing is waiting, or the reader is gone. */
   empty(): Promise<void> {
     if (this.#bytes === 0) return Promise.resolve();
     return new Promise((resolve) => this.#whenEmpty.push(resolve));
   }
 
-  /** Writes what is waiting at the end of the process, as far as there is room. */
+  /** Writes the waiting text when the process exits, as far as there is room. */
   writeLast(): void {
     try {
       if (this.#bytes > 0) writeSync(this.#descriptor, Buffer.concat(this.#waiting));
     } catch {
-      // There is nobody left to tell.
+      // There is nowhere left to report it.
     }
   }
 
@@ -114,7 +109,7 @@ export class Outlet {
     this.#took(taken);
   };
 
-  /** The text that has waited longest; short texts are joined. */
+  /** The text that has waited longest. Short texts are joined. */
   #next(): Buffer {
     let bytes = 0;
     let count = 0;
@@ -138,10 +133,7 @@ export class Outlet {
     this.onLoss(lost);
   }
 
-  /**
-   * Handles an error of a write: waits if there was no room; otherwise the text that could not be written is
-   * lost.
-   */
+  /** Handles a write error. If there was no room, waits; otherwise the text is lost. */
   #failed(error: NodeJS.ErrnoException): void {
     const { code = '' } = error;
     if (code === 'EAGAIN') {
@@ -180,7 +172,7 @@ export class Outlet {
 
   #goOnWith(descriptor: number | undefined): void {
     if (descriptor !== undefined) {
-      // What an error would say of the old file, its last write has said.
+      // Any error of the old file was already reported by its last write.
       close(this.#descriptor, () => {});
       this.#descriptor = descriptor;
     }

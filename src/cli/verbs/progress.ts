@@ -3,7 +3,7 @@ import { type Doing, doingText } from '../../testing/doing.js';
 import type { RunKind } from '../../testing/run-kinds.js';
 import { standardError } from './standard.js';
 
-/** Shows progress: on a terminal in one line that is replaced, elsewhere now and then in a new line. */
+/** Shows progress: on a terminal in one line that is overwritten, elsewhere in a new line from time to time. */
 export class Progress {
   readonly #isTerminal = process.stderr.isTTY === true;
   readonly #everyMs: number;
@@ -11,7 +11,7 @@ export class Progress {
 
   /**
    * @param everyMs the time between two lines, in ms: on a terminal, and elsewhere
-   * @param shownAt when a line was shown last
+   * @param shownAt when a line was last shown
    */
   constructor(
     { terminal, file }: { readonly terminal: number; readonly file: number },
@@ -37,16 +37,16 @@ export class Progress {
   }
 }
 
-/** The time between two lines about a run, in ms. A file gets the first one after that time. */
+/** The time between two progress lines of a run, in ms. A file gets the first one after that time. */
 const RUN_MS = { terminal: 900, file: 30_000 };
 const SAY_MS = 1000;
 
-/** Says what a run does now. Everything else is printed above that. */
+/** Shows what a run is doing. All other output is printed above that. */
 export class RunProgress {
   readonly #progress = new Progress(RUN_MS, performance.now());
   readonly #timer: NodeJS.Timeout;
 
-  /** @param doing what the run does now; undefined when that is not known */
+  /** @param doing returns what the run is doing now; undefined if not known */
   constructor(kind: RunKind, doing: () => Doing | undefined) {
     this.#timer = setInterval(() => {
       const now = doing();
@@ -54,7 +54,7 @@ export class RunProgress {
     }, SAY_MS).unref();
   }
 
-  /** Makes a function that prints above the progress. */
+  /** Wraps a function so that it prints above the progress line. */
   above<Values extends readonly unknown[]>(
     print: (...values: Values) => unknown,
   ): (...values: Values) => void {

@@ -11,7 +11,7 @@ import {
 } from '../service/reload-socket.js';
 import { complain, FAILED, NOT_DONE, note, OK, say } from './say.js';
 
-/** Has a running program read its configuration again, and prints what was changed and what was not. */
+/** Makes a running program read its configuration again, and prints what was changed and what was not. */
 export async function reload({ place, preview }: ReloadCommand, { isWindows, name } = HERE): Promise<number> {
   if (isWindows)
     return complain(
@@ -26,7 +26,7 @@ export async function reload({ place, preview }: ReloadCommand, { isWindows, nam
 
 /**
  * Prints the result of a reload.
- * @returns the exit code: a file with mistakes has failed, and a part that could not be changed is a warning
+ * @returns the exit code: failure if the file has mistakes, a warning if a part could not be changed
  */
 export function showReload(
   { mistakes = [], warnings, done, refused, atRestart = [] }: ReloadAnswer,

@@ -20,10 +20,10 @@ const LINES = z.looseObject({
 
 type LineBody = z.infer<typeof LINES>;
 
-/** Longest time for an answer, in ms. */
+/** Maximum time to wait for an answer, in ms. */
 const ANSWER_LIMIT_MS = 10_000;
 
-/** The REST interface of a simulator elsewhere. A failure is a sentence that says why there is no answer. */
+/** The REST interface of another simulator. A failure is a sentence that says why there is no answer. */
 export class Remote {
   readonly #url: string;
   readonly #send: Send;
@@ -35,9 +35,7 @@ export class Remote {
     this.#limitMs = limitMs;
   }
 
-  /**
-   * @param shape the least that the answer must have; an answer of another shape comes from another program
-   */
+  /** @param shape the minimum that the answer must have; any other answer comes from another program */
   async ask<Body>(
     method: Method,
     path: string,
@@ -50,7 +48,7 @@ export class Remote {
     return isOurs ? answer : failure(this.anotherProgram);
   }
 
-  /** Requests a body that is not JSON. There is no limit of time. */
+  /** Requests a body that is not JSON, without a time limit. */
   async download(path: string): Promise<Result<ReadableStream<Uint8Array>>> {
     const answer = this.#known(await open(this.#send, path, {}));
     return answer.ok ? success(answer.value.body as ReadableStream<Uint8Array>) : answer;
@@ -60,7 +58,7 @@ export class Remote {
     return this.ask('GET', '/api/v1/lines', undefined, LINES);
   }
 
-  /** The addresses of the open lines, or a sentence that says why they are not known. */
+  /** The addresses of the open lines, or a sentence that says why they are unknown. */
   async endpoints(): Promise<Result<LineEndpoints>> {
     const answer = await this.lines();
     if (!answer.ok) return failure(answer.error);
@@ -78,12 +76,12 @@ export class Remote {
     return failure(listed.length > 0 ? listed.join('\n') : problem.detail);
   }
 
-  /** The sentence for an answer of another program. */
+  /** The sentence for an answer from another program. */
   get anotherProgram(): string {
     return `${this.#url}: this is not modbus-sim`;
   }
 
-  /** The sentence for an answer that did not arrive, or not to its end. */
+  /** The sentence for an answer that did not arrive, or not completely. */
   noAnswer(cause: Error): string {
     return `${this.#url}: no answer: ${unreachableReason(cause)}`;
   }

@@ -12,20 +12,20 @@ import { eventLine, plain, type ShownEvent } from '../tail/event-line.js';
 import { Remote } from './remote.js';
 import { NOT_DONE, OK, say } from './say.js';
 
-/** The newest events that a report has. */
+/** Number of newest events in a report. */
 const EVENTS = 100;
 
-/** Keys of a configuration whose values are secrets, misspelt ones too. */
+/** Configuration keys whose values are secrets, including misspelt ones. */
 const SECRET = /token|passw|secret/i;
-/** A user and a password in a URL: they may have a slash or an `@` in them. */
+/** A user and password in a URL. They may contain a slash or an `@`. */
 const USER = /\/\/(\S+)@/g;
 const LEFT_OUT = '(left out)';
-/** The fewest characters of a secret that is looked for within other texts. */
+/** Shorter secrets, in characters, are not searched for within other texts. */
 const SHORTEST = 4;
 
 /**
- * Prints what whoever looks into a problem needs to know, as one text in Markdown: the program and the machine, the serial
- * ports, the running simulator with its configuration and its last events, and a file. No secret is in it.
+ * Prints what is needed to look into a problem, as one Markdown text: the program and the machine, the serial
+ * ports, the running simulator with its configuration and last events, and a file. It contains no secrets.
  */
 export async function report({ file, url, token }: ReportCommand): Promise<number> {
   say('# modbus-sim report\n');
@@ -42,7 +42,7 @@ export async function report({ file, url, token }: ReportCommand): Promise<numbe
   return parsed.ok || !parsed.unread ? OK : NOT_DONE;
 }
 
-/** The sections about a running simulator; one that says why, where none answers. */
+/** Prints the sections about a running simulator, or one that says why none answers. */
 async function running(remote: Remote, url: string): Promise<void> {
   const found = await remote.lines();
   const title = `Lines of the simulator at ${url}`;
@@ -73,7 +73,7 @@ function machine(): string {
   return `${systemName()}${platform} ${release()}, ${arch}, ${cpus().length} processors`;
 }
 
-/** The name of a Linux distribution, with a comma; empty elsewhere. */
+/** The name of a Linux distribution, followed by a comma; empty elsewhere. */
 function systemName(): string {
   try {
     const name = /^PRETTY_NAME="?([^"\n]*)/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1];
@@ -90,14 +90,14 @@ async function ports(): Promise<string> {
     .join('\n');
 }
 
-/** The content of a file, written anew without its comments, its secrets, and what repeats a secret elsewhere. */
+/** Formats the content of a file without its comments and secrets, and without copies of a secret elsewhere. */
 function withoutSecrets(value: unknown): string {
   if (!isMapping(value)) return 'no mapping';
   const secrets = new Set(secretsIn('', value));
   return [...printed(blockOf(masked(value, secrets) as typeof value, 3))].join('');
 }
 
-/** A mapping with a line for each part, and for each item of its lists, down to a depth. */
+/** Formats a mapping with a line for each part and each item of its lists, down to a depth. */
 function blockOf(mapping: Readonly<Record<string, unknown>>, depth: number): Block {
   return new Block(
     Object.entries(mapping).map(([key, value]) => {
@@ -108,7 +108,7 @@ function blockOf(mapping: Readonly<Record<string, unknown>>, depth: number): Blo
   );
 }
 
-/** The texts below a key that are secret, with the users and passwords of URLs. */
+/** The secret texts below a key, including users and passwords in URLs. */
 function secretsIn(key: string, value: unknown): string[] {
   if (typeof value === 'object' && value !== null)
     return Object.entries(value).flatMap(([name, each]) =>
@@ -132,7 +132,10 @@ function masked(value: unknown, secrets: ReadonlySet<string>): unknown {
   return shown === String(value) ? value : shown;
 }
 
-/** A text without the secrets that it repeats; short ones only as the whole text, since they may be in any. */
+/**
+ * Removes secrets from a text. A short secret is removed only if it is the whole text, because any text may
+ * contain it by chance.
+ */
 function hidden(text: string, secrets: ReadonlySet<string>): string {
   if (secrets.has(text) && text.length > 0) return LEFT_OUT;
   const long = [...secrets].filter((secret) => secret.length >= SHORTEST && text.includes(secret));

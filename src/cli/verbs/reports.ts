@@ -8,7 +8,7 @@ import { complain, FAILED, OK, say, WRONG_USAGE } from './say.js';
 import { firstProblem, save } from './write-files.js';
 
 /**
- * Checks before a run whether its reports can be written: a run takes minutes, and a slip in a name should
+ * Checks before a run whether its reports can be written: a run takes minutes, and a typo in a name should
  * not lose its findings.
  * @returns which file can't be written, and why; undefined if no obstacle is found
  */
@@ -17,8 +17,8 @@ export function reportsProblem({ junit, html, json }: Reports): string | undefin
 }
 
 /**
- * Writes the reports that are wanted; none if there is nothing to report.
- * @param own makes the page and the JSON where these are not those of the reports
+ * Writes the requested reports; none if there is nothing to report.
+ * @param own makes the page and the JSON if they differ from the usual ones
  * @returns what could not be written
  */
 export function writeReports(
@@ -38,7 +38,7 @@ export function writeReports(
 }
 
 /**
- * Prints what a run on a client has found, and writes the reports that are wanted.
+ * Prints the results of a run on a client, and writes the requested reports.
  * @param more writes other files, and returns what could not be written
  * @returns the exit code
  */

@@ -7,21 +7,21 @@ import { standardError, standardOutput } from './standard.js';
 export const OK = 0;
 export const FAILED = 1;
 export const WRONG_USAGE = 2;
-/** The exit code of work that was stopped. */
+/** The exit code for work that was stopped. */
 export const STOPPED = 2;
-/** The exit code of work that could not be done, such as with a file that can't be read. */
+/** The exit code for work that could not be done, for example because a file can't be read. */
 export const NOT_DONE = 2;
 
-/** The priorities of entries in the journal, as syslog(3) counts them. */
+/** The journal's priorities, numbered as in syslog(3). */
 export const PRIORITY = { critical: 2, error: 3, warning: 4, info: 6, debug: 7 } as const;
 
-/** Prints a line on standard output. @returns the exit code of success */
+/** Prints a line on standard output. @returns the exit code for success */
 export function say(text: string): number {
   standardOutput().print(`${printable(text)}\n`);
   return OK;
 }
 
-/** Prints a value as JSON on standard output. @returns the exit code of success */
+/** Prints a value as JSON on standard output. @returns the exit code for success */
 export function sayJson(value: unknown): number {
   return say(JSON.stringify(value, null, 2));
 }
@@ -42,7 +42,7 @@ export function warn(file: string, warnings: readonly Problem[]): void {
   if (warnings.length > 0) note(formatWarnings(file, warnings));
 }
 
-/** Prints a step or a check in one line, and below it what was found if it has not passed. */
+/** Prints a step or check in one line, followed by its findings unless it passed. */
 export function printFinding(
   { title, verdict, summary }: Pick<Finding, 'title' | 'verdict' | 'summary'>,
   number: number,
@@ -54,9 +54,9 @@ export function printFinding(
 }
 
 /**
- * Whether standard error goes to systemd's journal. systemd names the device and inode of the stream in
- * `JOURNAL_STREAM` (systemd.exec(5)); they are compared because a program that a service has started may have
- * another standard error.
+ * Whether standard error goes to systemd's journal. systemd puts the device and inode of the stream in
+ * `JOURNAL_STREAM` (systemd.exec(5)). They are compared, because a program that a service has started may
+ * have a different standard error.
  */
 export function isJournal(env: NodeJS.ProcessEnv = process.env): boolean {
   if (!env.JOURNAL_STREAM) return false;
@@ -68,10 +68,7 @@ export function isJournal(env: NodeJS.ProcessEnv = process.env): boolean {
   }
 }
 
-/**
- * Prefixes each line with its priority, because in the journal each line is an entry of its own
- * (sd-daemon(3)).
- */
+/** Prefixes each line with its priority, because the journal makes each line a separate entry (sd-daemon(3)). */
 function withPriority(text: string, priority: keyof typeof PRIORITY): string {
   const shown = printable(text);
   return isJournal() ? shown.replace(/^/gm, `<${PRIORITY[priority]}>`) : shown;

@@ -26,12 +26,12 @@ import { showReload } from './reload.js';
 import { complain, FAILED, note, OK, say } from './say.js';
 import { stopOfServer, stopSignal } from './stop-signal.js';
 
-/** How long server tests may take to put values back after a stop signal, in ms; then the program ends. */
+/** How long server tests may take to restore values after a stop signal, in ms. Then the program ends. */
 const PUT_BACK_MS = 1200;
 
 /**
- * Serves until the process is asked to stop; resolves with the exit code.
- * @param thread of the desk; it loads its modules meanwhile
+ * Serves until the process is asked to stop. Resolves with the exit code.
+ * @param thread the desk thread, which is still loading its modules
  */
 export async function serve(command: ServeCommand, thread: DeskThread): Promise<number> {
   const { source, api, log: logOptions } = command;
@@ -91,7 +91,7 @@ export async function serve(command: ServeCommand, thread: DeskThread): Promise<
   for (const { name, description } of started.lines) say(`line ${name}: ${description}`);
   if (state) say(state.description);
 
-  // The main thread has nothing else to do here, while the thread of REST loads its modules.
+  // The main thread has nothing else to do here while the REST thread loads its modules.
   void shortenTimeSlice().then((slice) => log.value.debug(`thread of the lines: ${timeSliceText(slice)}`));
   const { credentials } = tls ?? {};
   const served = await desk.start({
@@ -130,7 +130,7 @@ export async function serve(command: ServeCommand, thread: DeskThread): Promise<
   await stop;
   endReloads?.();
   supervision?.end();
-  // The lines are closed at once; the servers that are tested get their values back meanwhile.
+  // The lines are closed at once. In the meantime, server tests restore the values of their servers.
   const stopped = context.runs.stopAll();
   const late = setTimeout(() => {
     for (const { id, server, isOver } of context.runs.list('server'))
@@ -148,7 +148,7 @@ export async function serve(command: ServeCommand, thread: DeskThread): Promise<
     );
 }
 
-/** What reads the configuration again, and who hears of it. */
+/** What reads the configuration again, and where the result is reported. */
 interface ReloadSources extends Omit<ConstructorParameters<typeof Reloads>[0], 'begins' | 'reloaded'> {
   readonly onReload: (reload: () => void) => () => void;
   readonly supervision: Supervision | undefined;
@@ -156,8 +156,8 @@ interface ReloadSources extends Omit<ConstructorParameters<typeof Reloads>[0], '
 }
 
 /**
- * Reads the configuration again when SIGHUP, `modbus-sim reload` or an editor asks for it.
- * @returns a function that ends this
+ * Reads the configuration again when SIGHUP, `modbus-sim reload` or an editor requests it.
+ * @returns a function that stops this
  */
 function takeReloads(
   file: string,
@@ -186,8 +186,8 @@ function takeReloads(
 }
 
 /**
- * Lets all devices misbehave as an entry of the catalogue describes.
- * @returns why they can't, as a sentence
+ * Makes all devices misbehave as a catalogue entry describes.
+ * @returns a sentence if they can't
  */
 async function misbehave(context: CommandContext, id: string | undefined): Promise<string | undefined> {
   const entry = id === undefined ? undefined : findMisbehaviour(id);

@@ -4,12 +4,12 @@ import { Outlet } from './outlet.js';
 
 const { O_WRONLY, O_NOCTTY, O_NONBLOCK } = constants;
 
-/** All outlets of the process; the process waits for them when it ends. */
+/** All outlets of the process. It waits for them before it exits. */
 const outlets = new Set<Outlet>();
 let output: Outlet | undefined;
 let error: Outlet | undefined;
 
-/** Opens an outlet that is written out before the process ends. */
+/** Opens an outlet that is flushed before the process exits. */
 export function openOutlet(descriptor: number, blocks: boolean): Outlet {
   if (outlets.size === 0) {
     process.once('exit', () => {
@@ -27,8 +27,8 @@ export function standardOutput(): Outlet {
 }
 
 /**
- * Standard error. When it is the same terminal or file as standard output, both have one outlet, so that
- * lines keep their order.
+ * Standard error. If it is the same terminal or file as standard output, they share an outlet, so that lines
+ * stay in order.
  */
 export function standardError(): Outlet {
   error ??= isSame(1, 2) ? standardOutput() : standardOutlet('stderr');
@@ -36,8 +36,8 @@ export function standardError(): Outlet {
 }
 
 /**
- * Resolves when all output and all entries of the log are written, or nobody reads them. Waits for a pager as
- * other tools do; a stop signal ends the process before.
+ * Resolves when all output and all log entries have been written, or their readers are gone. Waits for a
+ * pager like other tools do; a stop signal ends the process earlier.
  * @returns the exit code: `code`, or 1 if standard output could not be written
  */
 export async function writtenOut(code: number): Promise<number> {
@@ -49,7 +49,7 @@ export async function writtenOut(code: number): Promise<number> {
 }
 
 function standardOutlet(name: 'stdout' | 'stderr'): Outlet {
-  // Reading this property makes a stream, and thereby Node makes a pipe or a socket non-blocking.
+  // Reading this property creates a stream, which makes Node switch a pipe or socket to non-blocking.
   const { fd } = process[name];
   if (isatty(fd)) {
     const own = ownTerminal(fd);
@@ -60,9 +60,9 @@ function standardOutlet(name: 'stdout' | 'stderr'): Outlet {
 }
 
 /**
- * Opens a terminal anew. Other programs share our open file description (open(2)) and would find their own
- * reads and writes non-blocking. A terminal of another user, as after su(1), can only be opened as the
- * controlling terminal (tty(4)).
+ * Opens a terminal a second time. Other programs share our open file description (open(2)), so making it
+ * non-blocking would affect their reads and writes. A terminal of another user, as after su(1), can only be
+ * opened as the controlling terminal (tty(4)).
  * @returns a non-blocking descriptor; undefined if the terminal can't be opened
  */
 function ownTerminal(fd: number): number | undefined {
@@ -77,8 +77,8 @@ function ownTerminal(fd: number): number | undefined {
 }
 
 /**
- * Whether a descriptor is the controlling terminal: `tty_nr` in proc_pid_stat(5), which follows the name of
- * the program; the name may have blanks.
+ * Whether a descriptor is the controlling terminal: `tty_nr` in proc_pid_stat(5). It follows the program's
+ * name, which may contain spaces.
  */
 function isControlling(fd: number): boolean {
   try {
@@ -96,7 +96,7 @@ function isSame(one: number, other: number): boolean {
   return a !== undefined && a.dev === b?.dev && a.ino === b.ino;
 }
 
-/** What is behind a descriptor; undefined if Windows does not say, as of a file that may only be written. */
+/** The stats of a descriptor; undefined if Windows does not provide them, for example for a write-only file. */
 function statsOf(fd: number): Stats | undefined {
   try {
     return fstatSync(fd);

@@ -3,23 +3,23 @@ import { HERE } from '../../common/platform.js';
 import type { Outlet } from './outlet.js';
 import { standardOutput } from './standard.js';
 
-/** Longest time between a stop signal and the end of the process, in ms. */
+/** Maximum time between a stop signal and the end of the process, in ms. */
 const STOP_LIMIT_MS = 1500;
 
 /**
- * The stop signals. SIGHUP means that the terminal was closed; for a program that serves a file it may also ask for a
- * reload (`hangUps`). SIGBREAK is Ctrl-Break of Windows; no other system has it.
+ * The stop signals. SIGHUP means that the terminal was closed; for a program that serves a file it may
+ * instead request a reload (`hangUps`). SIGBREAK is Ctrl-Break on Windows; other systems do not have it.
  */
 export const STOP_SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGBREAK'];
 const SERVER_STOP_SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGBREAK'];
 
 /**
- * The stop signal of a program that serves a file. SIGHUP asks it to read the file again, unless the program has lost the
- * terminal that it was started on: then that was closed, and the program ends.
+ * The stop signal of a program that serves a file. SIGHUP makes it read the file again, unless the program
+ * has lost the terminal that it was started on. In that case the terminal was closed, and the program ends.
  */
 export function stopOfServer(late: number): {
   readonly stop: Promise<undefined>;
-  /** Calls back each time that a reload is asked for. @returns a function that ends this */
+  /** Calls back on each reload request. @returns a function that stops this */
   onReload(reload: () => void): () => void;
 } {
   const hadTerminal = hasTerminal();
@@ -43,7 +43,7 @@ export function stopOfServer(late: number): {
   };
 }
 
-/** Whether this process has a terminal: it is gone once the terminal was closed (tty(4)). */
+/** Whether this process has a terminal. It is gone once the terminal was closed (tty(4)). */
 function hasTerminal(): boolean {
   try {
     closeSync(openSync('/dev/tty', 'r'));
@@ -55,9 +55,9 @@ function hasTerminal(): boolean {
 
 /**
  * Resolves when the process receives a stop signal. If the process prints for a reader, it also resolves when
- * nobody reads any more: other tools then end by SIGPIPE (signal(7)), which Node ignores. After a limited
- * time the process ends with exit code `late`, even if work is still going on. A second signal of the same
- * kind ends it at once.
+ * the reader is gone: other tools then end by SIGPIPE (signal(7)), which Node ignores. After a limited time
+ * the process ends with exit code `late`, even if work is not finished. A second signal of the same kind ends
+ * it at once.
  */
 export function stopSignal(
   late: number,
@@ -68,7 +68,7 @@ export function stopSignal(
   }: {
     readonly signals?: typeof STOP_SIGNALS;
     readonly reader?: Outlet;
-    /** Resolves when the program is to stop for another reason. */
+    /** Resolves if the program is to stop for another reason. */
     readonly closed?: Promise<void>;
   } = {},
 ): Promise<undefined> {
@@ -83,7 +83,7 @@ export function stopSignal(
   });
 }
 
-/** The stop signal of a command that prints for a reader, and whether it has come. */
+/** The stop signal of a command that prints for a reader, and whether it has arrived. */
 export interface ReaderStop {
   readonly signal: Promise<unknown>;
   readonly isStopped: boolean;

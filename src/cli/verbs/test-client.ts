@@ -44,7 +44,7 @@ function list(): number {
   return OK;
 }
 
-/** @returns the report; undefined if what is wrong has been printed */
+/** @returns the report; undefined if an error was printed */
 function testHere(
   wanted: TestClientWanted,
   makeObserver: MakeObserver | undefined,
@@ -75,7 +75,7 @@ function testLine(
   );
 }
 
-/** Tests the client of a line on a simulator that already runs. */
+/** Tests a line's client on a running simulator. */
 function testThere(
   { observer: { register }, token, ...wanted }: TestClientWanted,
   url: string,
@@ -87,7 +87,7 @@ function testThere(
 }
 
 /**
- * Tests the client of a line on a simulator that already runs, and follows the client test.
+ * Tests a line's client on a running simulator, and follows the client test.
  * @returns the report, or lines for a terminal that say why there is none
  */
 export function testClientRemotely(

@@ -30,12 +30,12 @@ import { standardOutput } from './standard.js';
 import { STOP_SIGNALS } from './stop-signal.js';
 import { fileProblem, save, writeNativeFile } from './write-files.js';
 
-/** The name of a file that stands for standard output. */
+/** The file name that means standard output. */
 const STDOUT = '-';
 /** How long a command that restarts a server may take, in ms. */
 const POWER_CYCLE_MS = 60_000;
 
-/** Prints a line of the report, or of progress. */
+/** Prints a line of the report or of the progress. */
 type Tell = (text: string) => unknown;
 
 /** Tests a server, and prints how it behaves. */
@@ -53,10 +53,10 @@ export async function testServer(request: TestServerRequest): Promise<number> {
   const claims = request.claims === undefined ? undefined : readClaims(request.claims);
   if (claims && !claims.ok) return complain(claims.error, WRONG_USAGE);
   const { powerCycle, claims: _, map: mapFile, seed = newSeed(Math.random), ...rest } = request;
-  // A draft on standard output has it alone, so that it can be redirected.
+  // If the draft goes to standard output, nothing else does, so that it can be redirected.
   const tell = template === STDOUT ? note : say;
   const stop = new AbortController();
-  // Later signals change nothing: values that were written are put back, which takes a bounded time.
+  // Further signals are ignored: values that were written are restored first, which takes a bounded time.
   const onSignal = () => {
     note('stopping; values that were written are put back first');
     stop.abort();
@@ -109,8 +109,8 @@ export async function testServer(request: TestServerRequest): Promise<number> {
 }
 
 /**
- * The server that the user means, found where that was asked for.
- * @returns undefined if what is wrong has been printed
+ * The server that the user means. Searches for it if the user asked for that.
+ * @returns undefined if an error was printed
  */
 async function serverOf(
   { server, unitId, find }: TestServerWanted,
@@ -134,7 +134,7 @@ async function serverOf(
   return found;
 }
 
-/** Reads the map of a server. The error is empty if what is wrong has been printed. */
+/** Reads the map of a server. The error is empty if it was already printed. */
 function readMap(file: string, unitId: number): Result<DeviceMap> {
   const configuration = load({ kind: 'native', file }, {});
   if (!configuration) return failure('');
@@ -153,7 +153,7 @@ function restartBy(command: string): NonNullable<ServerTestOrder['powerCycle']> 
   };
 }
 
-/** Prints each check when it is over, so that the first lines come within a second. */
+/** Prints each check when it is over, so that the first lines appear within a second. */
 function printFound(finding: ServerFinding, tell: Tell): void {
   const { check, verdict } = finding;
   if (verdict !== 'not-run') tell(`${verdict.padEnd(13)}${check.id.padEnd(26)}${textOf(finding)}`);

@@ -18,7 +18,7 @@ import { reportsProblem, writeReports } from './reports.js';
 import { complain, FAILED, OK, printFinding, say, WRONG_USAGE } from './say.js';
 import { stopOfReader } from './stop-signal.js';
 
-/** Runs scenarios one after the other, and writes the reports on all of them. */
+/** Runs scenarios one at a time, and writes the reports on all of them. */
 export async function test(command: TestCommand): Promise<number> {
   const loaded = command.files.map((file) => loadScenarioFile(file, command.settings, command.dut));
   const mistakes = loaded.flatMap((each) => (each.ok ? [] : [each.text]));
@@ -70,7 +70,7 @@ type RunEnd =
   | { readonly ok: true; readonly report: ReportView; readonly unwritten?: string }
   | { readonly ok: false; readonly text: string };
 
-/** Runs a scenario on a simulator that already runs. The program of the scenario runs on this machine. */
+/** Runs a scenario on a running simulator. The scenario's program runs on this machine. */
 async function runRemotely(
   file: ScenarioFile,
   where: { readonly url: string; readonly token: string | undefined },
@@ -95,9 +95,7 @@ async function runRemotely(
   return { ok: true, report: report.value };
 }
 
-/**
- * The program that the scenario starts; undefined if it starts none; a sentence if the program is invalid.
- */
+/** The program that the scenario starts; undefined if it starts none; a sentence if the program is invalid. */
 function dutOf({ file, value }: ScenarioFile): Result<DutDefinition | undefined> {
   const source = (value as { readonly dut?: unknown }).dut;
   if (source === undefined) return success(undefined);

@@ -10,14 +10,14 @@ export interface ParseOrder {
   readonly file: string;
   /** Maximum size of the file, in bytes. */
   readonly most: number;
-  /** The digest of the text that is already known. */
+  /** The digest of the text that the caller already has. */
   readonly digest: string | undefined;
 }
 
 /** The order for a thread that does long work (`work-thread.ts`). */
 export type WorkOrder = ParseOrder | { readonly kind: 'extension'; readonly name: string };
 
-/** The number by which the system knows this thread; undefined where there is no /proc. */
+/** The ID of this thread in the system; undefined without /proc. */
 export function thisThread(): number | undefined {
   try {
     return Number(/\d+$/.exec(readlinkSync('/proc/thread-self')));
@@ -27,9 +27,10 @@ export function thisThread(): number | undefined {
 }
 
 /**
- * Sets the priority of a thread; each has its own on Linux. A higher one needs a right to it (`LimitNICE=`).
- * @param thread its number in the system; undefined where that is not known
- * @param niceness 19 is the lowest priority; without it, that of the main thread
+ * Sets the priority of a thread; on Linux each thread has its own. Raising it needs permission
+ * (`LimitNICE=`).
+ * @param thread its system ID; undefined if not known
+ * @param niceness 19 is the lowest priority; without it, the main thread's
  * @returns whether it was set
  */
 export function setNiceness(thread: number | undefined, niceness?: number): boolean {
@@ -42,12 +43,12 @@ export function setNiceness(thread: number | undefined, niceness?: number): bool
   }
 }
 
-/** Has a thread of work end, in place of a question. */
+/** Sent instead of a question, ends a work thread. */
 export const END = 'end';
 
 /**
- * Starts a thread for one piece of work, which answers one question after the other. A question rejects when
- * the thread has failed: with `ERR_WORKER_OUT_OF_MEMORY` when its heap needed more than `limits`.
+ * Starts a thread for one piece of work, which answers one question at a time. A question rejects if the
+ * thread fails: with `ERR_WORKER_OUT_OF_MEMORY` if its heap needed more than `limits`.
  */
 export function startWork<Question, Answer>(
   order: WorkOrder,
@@ -82,7 +83,7 @@ export function startWork<Question, Answer>(
         else thread.postMessage(question);
       }),
     async end() {
-      // A thread that is terminated while it loads its code leaves the files of it open.
+      // A thread that is terminated while it loads its code leaves its files open.
       if (isLoaded) return void thread.terminate();
       thread.postMessage(END);
       await ended;

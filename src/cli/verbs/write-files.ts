@@ -12,8 +12,8 @@ import { standardOutput } from './standard.js';
 
 /**
  * Writes a file.
- * @param over whether it may be written over, or which earlier file of this program may
- * @returns why it could not be written, as a sentence
+ * @param over whether to overwrite any file, or which earlier file of this program to overwrite
+ * @returns a sentence if it could not be written
  */
 export function save(path: string, text: string, over: boolean | Replaceable): string | undefined {
   try {
@@ -26,7 +26,7 @@ export function save(path: string, text: string, over: boolean | Replaceable): s
   }
 }
 
-/** The line that names the schema in this package for editors. */
+/** The line that points editors to the schema in this package. */
 export function editorLineFor(kind: SchemaCommand['of']): string {
   return editorLine(packageFile(`schema/${kind}.json`).href);
 }
@@ -34,8 +34,8 @@ export function editorLineFor(kind: SchemaCommand['of']): string {
 /**
  * Checks a native file that the program has made, and writes it.
  * @param output path of the file; standard output when undefined
- * @param tell prints that the file was written, where standard output has something else
- * @param what what the file holds, for people
+ * @param tell reports that the file was written, for when standard output is used for something else
+ * @param what what the file contains, for people
  * @returns the exit code
  */
 export function writeNativeFile(
@@ -56,7 +56,7 @@ export function writeNativeFile(
   return OK;
 }
 
-/** The first problem of files that may be wanted. */
+/** The first problem among the files that the user asks for. */
 export function firstProblem(
   ...files: readonly (readonly [file: string | undefined, kind: Replaceable])[]
 ): string | undefined {
@@ -67,7 +67,7 @@ export function firstProblem(
   return undefined;
 }
 
-/** Why a file can't be written, as far as that is known beforehand. @param over as of `save` */
+/** Why a file can't be written, as far as can be known in advance. @param over as in `save` */
 export function fileProblem(file: string, over: boolean | Replaceable): string | undefined {
   const directory = dirname(file);
   if (!existsSync(directory)) return unwritable(file, `directory ${directory} does not exist`);

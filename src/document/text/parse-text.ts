@@ -176,8 +176,8 @@ export type ParsedText =
   | {
       readonly ok: true;
       readonly source: SourceText;
-      /** With `foreignTags`, the places of tags such as `!secret`; without, each such tag is a problem. */
-      readonly tags?: readonly Issue[];
+      /** Tags and repeated keys in a file of another program; in ours, they are problems. */
+      readonly oddities?: readonly Issue[];
     }
   | {
       readonly ok: false;
@@ -193,23 +193,27 @@ const MOST_LEXEMES = 1_000_000;
  * Parses YAML 1.2, and with it JSON. Never throws: whatever is wrong with the text is a problem with its
  * position. Takes about a millisecond for 1 KiB, so the main thread must not call this while it serves lines.
  * @param mostValues the most values, with aliases followed
- * @param foreignTags lists the tags of other programs, and makes their values null: nothing that they name is
- * read
+ * @param isForeign whether the file is of another program: its tags, such as `!secret`, are listed and their values are
+ * null, and of a repeated key the last value counts
  */
-export function parseText(text: string, mostValues?: number, foreignTags = false): ParsedText {
+export function parseText(text: string, mostValues?: number, isForeign = false): ParsedText {
   const lines = new LineCounter();
   const tokens = tokensOf(text, lines);
   if (!tokens.ok) return failed(tokens.error);
   const document = compose(tokens.value, text.length);
-  const warnings = document.warnings.filter(({ code }) => !foreignTags || code !== 'TAG_RESOLVE_FAILED');
+  const warnings = document.warnings.filter(({ code }) => !isForeign || code !== 'TAG_RESOLVE_FAILED');
   const mistakes = [...document.errors, ...warnings];
   if (mistakes.length > 0) return { ok: false, problems: syntaxProblems(text, mistakes, lines) };
-  const reader = new NodeReader(mostValues, foreignTags);
+  const reader = new NodeReader(mostValues, isForeign);
   const value = reader.read(document.contents, [], 0);
   if (reader.tooMuch) return failed(reader.tooMuch);
   const locator = new Locator(document.contents, reader.targets, lines);
   if (reader.issues.length > 0) return { ok: false, problems: locator.locate(reader.issues) };
-  return { ok: true, source: { value, locate: (issues) => locator.locate(issues) }, tags: reader.tags };
+  return {
+    ok: true,
+    source: { value, locate: (issues) => locator.locate(issues) },
+    oddities: reader.oddities,
+  };
 }
 
 function failed(message: string): ParsedText {

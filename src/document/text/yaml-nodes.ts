@@ -34,23 +34,23 @@ const CHARACTERS_OF_A_VALUE = 64;
  */
 export class NodeReader {
   readonly issues: Issue[] = [];
-  /** The places of tags of other programs, such as `!secret`. */
-  readonly tags: Issue[] = [];
+  /** In a file of another program: its tags, such as `!secret`, and repeated keys, of which the last counts. */
+  readonly oddities: Issue[] = [];
   readonly targets = new Map<Alias, Node>();
   tooMuch: string | undefined;
   readonly #anchors = new Map<string, Node>();
   readonly #mostValues: number;
-  readonly #foreignTags: boolean;
+  readonly #isForeign: boolean;
   #values = 0;
   #characters = 0;
 
   /**
    * @param mostValues the most nodes, with aliases followed
-   * @param foreignTags makes values with a tag of another program null
+   * @param isForeign whether the file is of another program: values with a tag become null
    */
-  constructor(mostValues: number = MOST_VALUES, foreignTags = false) {
+  constructor(mostValues: number = MOST_VALUES, isForeign = false) {
     this.#mostValues = mostValues;
-    this.#foreignTags = foreignTags;
+    this.#isForeign = isForeign;
   }
 
   read(node: Node | null, path: Path, depth: number): unknown {
@@ -62,8 +62,8 @@ export class NodeReader {
     if (this.tooMuch || node === null) return null;
     if (isAlias(node)) return this.#follow(node, path, depth);
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
-    if (this.#foreignTags && node.tag?.startsWith('!')) {
-      this.tags.push({ path, message: `the tag ${quote(node.tag)} is not supported` });
+    if (this.#isForeign && node.tag?.startsWith('!')) {
+      this.oddities.push({ path, message: `the tag ${quote(node.tag)} is not supported` });
       return null;
     }
     if (isMap(node)) return this.#readMap(node, path, depth);
@@ -107,7 +107,10 @@ export class NodeReader {
         merged.push(...this.#readMerge(pair.value as Node | null, at, depth + 1));
         continue;
       }
-      if (seen.has(key)) this.issues.push({ path: at, message: 'this key appears twice' });
+      // PyYAML and others accept a repeated key.
+      if (seen.has(key) && this.#isForeign)
+        this.oddities.push({ path: at, message: 'this key appears twice; the last value is used' });
+      else if (seen.has(key)) this.issues.push({ path: at, message: 'this key appears twice' });
       seen.add(key);
       this.#count(key);
       object[key] = this.read(pair.value as Node | null, at, depth + 1);
@@ -121,7 +124,7 @@ export class NodeReader {
     const value = this.read(node, path, depth);
     const all: readonly unknown[] = Array.isArray(value) ? value : [value];
     // A tag of another program has been listed, and is null.
-    const maps = all.filter((each) => !(each === null && this.#foreignTags));
+    const maps = all.filter((each) => !(each === null && this.#isForeign));
     if (this.tooMuch || maps.every(isMapping)) return maps.filter(isMapping);
     this.issues.push({
       path,

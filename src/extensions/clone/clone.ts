@@ -15,13 +15,13 @@ export interface CloneOrder {
   readonly ranges: readonly (readonly [first: number, last: number])[];
   /** True to ask for every address of the ranges. */
   readonly thorough: boolean;
-  /** How long after the first reading the values are read again, in ms. */
+  /** Delay before the values are read a second time, in ms. */
   readonly watch: number;
   /** Function codes that are sent without data, to see how the device answers. */
   readonly functions: readonly number[];
   /** Silence before each request, in ms. */
   readonly pause: number;
-  /** How long a reply may take, in ms. */
+  /** Longest wait for a reply, in ms. */
   readonly timeout: number;
 }
 
@@ -33,7 +33,7 @@ interface CloneContext {
 
 /**
  * Reads the devices one after another.
- * @returns the devices, and a sentence for each unit that no device answered for
+ * @returns the devices, and a sentence for each unit from which no device answered
  */
 export async function cloneDevices(
   client: Pick<ModbusClient, 'ask'>,
@@ -63,7 +63,7 @@ export async function cloneDevices(
     });
     const answered = await findAnswer(asker);
     const isFound = typeof answered === 'object';
-    // Whoever asks for a single unit knows that the device is there, even if it is silent to every probe.
+    // A user who asks for a single unit knows that the device is there, even if it is silent to every probe.
     if (!isFound && (units.length > 1 || asker.failure !== undefined)) {
       const how = answered === 'silence' ? 'no answer' : `exception ${answered}`;
       absent.push(`unit ${unit}: ${asker.failure ?? how}`);

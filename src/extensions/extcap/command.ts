@@ -10,7 +10,7 @@ export interface RunningAt {
   readonly token: string | undefined;
 }
 
-/** What Wireshark, or the user who installs it there, asks of `modbus-sim extcap`. */
+/** A request to `modbus-sim extcap`, from Wireshark or from the user who installs it there. */
 export type ExtcapRequest =
   | { readonly what: 'interfaces'; readonly at: RunningAt }
   | { readonly what: 'dlts' }
@@ -48,7 +48,7 @@ const OWN = {
   ...REMOTE_OPTIONS,
 };
 
-/** The text of the help, which is for the user who installs it. */
+/** The help text, written for the user who installs the program in Wireshark. */
 export const EXTCAP: Described = {
   name: 'extcap',
   words: '--install [DIR]',
@@ -59,7 +59,7 @@ export const EXTCAP: Described = {
 };
 
 /**
- * Understands the arguments after `extcap`. `MODBUS_SIM_URL` and `MODBUS_SIM_TOKEN` in `env` say where the
+ * Parses the arguments after `extcap`. `MODBUS_SIM_URL` and `MODBUS_SIM_TOKEN` in `env` say where the
  * simulator is, unless the arguments do.
  * @returns the request, or what is wrong, as a sentence
  */
@@ -92,7 +92,7 @@ function parse(args: readonly string[]) {
       parseArgs({ args: [...args], options: { ...OF_WIRESHARK, ...OWN }, allowPositionals: true }),
     );
   } catch (error) {
-    // The first sentence says what is wrong; those after it explain how a value may begin with a hyphen.
+    // The first sentence says what is wrong. The rest explains how to pass a value that begins with a hyphen.
     const [problem] = (error as Error).message.split('. ', 1);
     return failure(`extcap: ${problem} ${seeHelp('extcap')}`);
   }

@@ -12,10 +12,7 @@ import { whyNotReplaced } from '../../common/replace.js';
 import { makeDirectory } from '../../document/make-directory.js';
 import type { ExtcapRequest, RunningAt } from './command.js';
 
-/**
- * Longest time to ask for the lines, in ms. Wireshark waits for the list of interfaces before it shows its
- * window.
- */
+/** Longest wait for the list of lines, in ms. Wireshark shows its window only after it has the list of interfaces. */
 const LIST_LIMIT_MS = 3000;
 
 /** Answers Wireshark as an extcap program whose interfaces are the lines of a running simulator. */
@@ -34,7 +31,7 @@ export async function extcap(request: ExtcapRequest): Promise<number> {
   }
 }
 
-/** The lines of the simulator; none if it does not run, because Wireshark asks at each of its starts. */
+/** The lines of the simulator; none if it is not running, because Wireshark asks each time it starts. */
 async function linesOf({ url, token }: RunningAt): Promise<ExtcapLine[]> {
   const remote = new Remote(url, token, LIST_LIMIT_MS);
   const answer = await remote.lines();
@@ -65,7 +62,7 @@ async function capture({
   }
 }
 
-/** Installs a program in Wireshark's extcap directory that calls this one. */
+/** Installs a wrapper that calls this program in Wireshark's extcap directory. */
 function installExtcap(directory = extcapDirectory()): number {
   const file = join(directory, HERE.isWindows ? 'modbus-sim.bat' : 'modbus-sim');
   try {
@@ -83,7 +80,7 @@ function installExtcap(directory = extcapDirectory()): number {
   return say(`installed ${file}; Wireshark lists the lines of a running simulator at its next start`);
 }
 
-/** The program that Wireshark starts: a script of the shell, or of cmd.exe. */
+/** The wrapper that Wireshark starts: a script for the shell or cmd.exe. */
 export function extcapWrapper(node: string, program: string, { isWindows } = HERE): string {
   if (isWindows) return `@"${node}" "${program}" extcap %*\r\n`;
   return `#!/bin/sh\nexec ${shellWord(node)} ${shellWord(program)} extcap "$@"\n`;
@@ -92,7 +89,7 @@ export function extcapWrapper(node: string, program: string, { isWindows } = HER
 /** The scripts of `extcapWrapper`, of this version or an earlier one. */
 const WRAPPER = /^(#!\/bin\/sh\nexec '.*' '.*' extcap "\$@"\n|@".*" ".*" extcap %\*\r\n)$/;
 
-/** Whether a file may be written over. A link is left alone, because it may lead to the program itself. */
+/** Whether a file may be overwritten. A link is left alone, because it may lead to the program itself. */
 function isWrapper(file: string): boolean {
   const stat = lstatSync(file, { throwIfNoEntry: false });
   return !stat || (stat.isFile() && WRAPPER.test(readFileSync(file, 'utf8')));
@@ -102,15 +99,15 @@ function shellWord(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The extcap directory of the user, as Wireshark prints it; the global one if there is none. */
+/** The user's extcap directory, as Wireshark prints it; the global one if there is none. */
 function extcapDirectory(): string {
   const { stdout } = spawnSync('tshark', ['-G', 'folders'], { encoding: 'utf8' });
   return extcapFolder(stdout ?? '') ?? usualFolder();
 }
 
 /**
- * The extcap directory of a user where `tshark` can't be asked: on Windows it is seldom in the PATH (Wireshark User's Guide,
- * B.3).
+ * The user's default extcap directory, for when `tshark` can't be run: on Windows it is seldom in the PATH
+ * (Wireshark User's Guide, B.3).
  */
 export function usualFolder({ isWindows } = HERE, env = process.env): string {
   if (!isWindows) return join(homedir(), '.local/lib/wireshark/extcap');
@@ -118,8 +115,8 @@ export function usualFolder({ isWindows } = HERE, env = process.env): string {
 }
 
 /**
- * Finds the extcap directory in the output of `tshark -G folders`. Before version 4.2, Wireshark had none for
- * a single user.
+ * Finds the extcap directory in the output of `tshark -G folders`. Before version 4.2, Wireshark had no
+ * directory per user.
  */
 function extcapFolder(folders: string): string | undefined {
   const own = /^Personal Extcap path:\s*(\S.*)$/m.exec(folders);
@@ -127,11 +124,11 @@ function extcapFolder(folders: string): string | undefined {
 }
 
 /*
- * The texts of the extcap protocol, in which Wireshark asks a program for interfaces, their link types and
+ * The texts of the extcap protocol, with which Wireshark asks a program for interfaces, their link types and
  * their options (Wireshark Developer's Guide, 8.2). Each line is a sentence: a word, then values in braces.
  */
 
-/** A line, as it is described to Wireshark. */
+/** A line in the form that describes it to Wireshark. */
 interface ExtcapLine {
   readonly name: string;
   /** Path of the serial port, or address and port of the socket. */
@@ -140,12 +137,12 @@ interface ExtcapLine {
 
 const PREFIX = 'modbus-sim-';
 
-/** The interface name of a line. It has no character with a meaning for Wireshark or a shell. */
+/** The interface name of a line. It has no character that is special to Wireshark or a shell. */
 export function interfaceName(line: string): string {
   return `${PREFIX}${encodeURIComponent(line).replaceAll(/[!'()*]/g, percent)}`;
 }
 
-/** The line of an interface; undefined if the interface is not one of ours. */
+/** The line that an interface name stands for; undefined if the interface is not one of ours. */
 export function lineOfInterface(name: string): string | undefined {
   if (!name.startsWith(PREFIX)) return undefined;
   try {
@@ -168,7 +165,7 @@ function interfacesText(version: string, lines: readonly ExtcapLine[]): string {
 /** The answer to --extcap-dlts: raw IP. The capture itself states the link type of each of its interfaces. */
 const DLTS_TEXT = 'dlt {number=101}{name=RAW}{display=Raw IP}';
 
-/** The answer to --extcap-config: the options of the user. */
+/** The answer to --extcap-config: the options that the user can set. */
 function configText(url: string): string {
   return [
     `arg {number=0}{call=--url}{display=Simulator}{tooltip=Where its REST interface is}{type=string}{default=${plain(url)}}`,

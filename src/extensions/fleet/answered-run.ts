@@ -8,7 +8,7 @@ import type { FleetAnswer } from './benches.js';
 /** A run on a bench, with its report but without frames. */
 export type BenchRun = Run & FollowedRun;
 
-/** The last time that a `Date` has, in ms since 1970 (ECMA-262, 21.4.1.1). */
+/** The latest time that a `Date` can hold, in ms since 1970 (ECMA-262, 21.4.1.1). */
 const LAST_DATE = 8.64e15;
 
 const text = z.string();
@@ -21,7 +21,10 @@ const findingSchema = z.object({
   about: z.object({ group: text, does: text, matters: text, rule: text, fix: text, source: text }).optional(),
 });
 
-/** What the reports on a fleet need of a run. A bench may be of another version, or hostile: what else it says is left out. */
+/**
+ * The fields of a run that fleet reports need. A bench may run another version, or be hostile, so all other
+ * fields are dropped.
+ */
 const runSchema = z.object({
   id: z.number(),
   isOver: z.boolean(),
@@ -44,7 +47,7 @@ const runSchema = z.object({
   }),
 });
 
-/** Reads a run from the answer of a bench; a sentence if the answer is something else. */
+/** Reads a run from a bench's answer; a sentence if the answer is something else. */
 export function runIn(answer: FleetAnswer): Result<BenchRun> {
   if (!answer.ok) return failure(`${answer.code}: ${answer.detail}`);
   const run = runSchema.safeParse(answer.value);

@@ -2,24 +2,21 @@ import { z } from 'zod';
 import type { SeenBench } from '../../simulator/commands/schemas/mqtt.js';
 import { type FleetBench, jsonIn, KnownBenches, stateSchema } from './known-benches.js';
 
-/** Time in ms for which the states of other benches stay subscribed to after somebody has asked for them. */
+/** How long the subscription to the states of other benches lasts after the last request for them, in ms. */
 const LISTENS_MS = 15_000;
-/** Most benches that are kept, and most bytes of their states as messages. */
+/** Maximum number of benches kept, and maximum total size of their state messages in bytes. */
 const MOST_SEEN = { benches: 500, bytes: 8 * 2 ** 20 };
 const MOST_NAMED = 50;
 
 const ratesSchema = z.object({ requests: z.number(), faults: z.number() });
 
-/** The methods of a broker that are used here. */
+/** The methods of a broker that this file uses. */
 interface Listens {
   subscribe(topics: readonly string[]): void;
   unsubscribe(topics: readonly string[]): void;
 }
 
-/**
- * The other benches on the broker whose topics this one may read. While nobody asks for them, nothing is
- * subscribed to.
- */
+/** The other benches on the broker whose topics this one may read. It subscribes only while someone asks for them. */
 export class BenchesSeen {
   readonly #broker: Listens;
   readonly #own: string;
@@ -30,7 +27,7 @@ export class BenchesSeen {
   #askedAt = Number.NEGATIVE_INFINITY;
   #listens = false;
 
-  /** @param own prefix of the topics of this bench */
+  /** @param own topic prefix of this bench */
   constructor(broker: Listens, own: string, now: () => number = () => performance.now()) {
     this.#broker = broker;
     this.#own = own;
@@ -40,7 +37,7 @@ export class BenchesSeen {
 
   /**
    * Call this after each connection, and every second.
-   * @param isNew whether the broker has forgotten the subscriptions
+   * @param isNew true if the broker has forgotten the subscriptions
    */
   turn(isNew = false): void {
     const isWanted = this.#now() - this.#askedAt < LISTENS_MS;
@@ -54,7 +51,7 @@ export class BenchesSeen {
     this.#listens = isWanted;
   }
 
-  /** The benches that are known so far. The broker sends its retained states soon after the first call. */
+  /** The benches known so far. The broker sends its retained states soon after the first call. */
   list(): SeenBench[] {
     this.#askedAt = this.#now();
     this.turn();
@@ -64,7 +61,7 @@ export class BenchesSeen {
       .sort((a, b) => (a.topic < b.topic ? -1 : 1));
   }
 
-  /** Takes the state that a bench publishes. Messages on other topics are ignored. */
+  /** Accepts a state that a bench publishes. Messages on other topics are ignored. */
   take(from: string, payload: Buffer): void {
     const at = from.lastIndexOf('/');
     const [topic, kind] = [from.slice(0, at), from.slice(at + 1)];

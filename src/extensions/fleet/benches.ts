@@ -8,7 +8,7 @@ export type FleetAnswer =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly code: string; readonly detail: string };
 
-/** A selection of benches: the last level of the topic or all of it, with `*` for any text, and labels. */
+/** A selection of benches: by the last level of the topic or the whole topic, with `*` for any text, and by labels. */
 export interface Selection {
   readonly on?: string | undefined;
   readonly labels: ReadonlyMap<string, string>;
@@ -17,11 +17,11 @@ export interface Selection {
 const CONNECT_MS = 10_000;
 const SECOND_TRY_MS = 1000;
 /**
- * Time without a message, in ms, after which all retained messages have arrived; the broker sends them at
- * once.
+ * Time without a message, in ms, after which all retained messages count as received; the broker sends them
+ * in one go.
  */
 const QUIET_MS = 300;
-/** Most benches of a fleet, and most bytes of their states as messages. */
+/** Maximum number of benches in a fleet, and maximum total size of their state messages in bytes. */
 const MOST_OF_FLEET = { benches: 10_000, bytes: 128 * 2 ** 20 };
 
 /** The benches on a broker, and a way to send commands to them. */
@@ -32,7 +32,7 @@ export class Fleet {
   readonly #waiting = new Map<number, (answer: FleetAnswer) => void>();
   #last = 0;
   #heardAt = performance.now();
-  /** Number of states that benches have reported. */
+  /** Number of states received from benches. */
   changes = 0;
 
   private constructor(
@@ -56,8 +56,8 @@ export class Fleet {
   }
 
   /**
-   * Finds the benches that publish their states on `topic`, which may have wildcards; or says why the broker
-   * can't be reached.
+   * Finds the benches that publish their states on `topic`, which may contain wildcards; an error if the
+   * broker can't be reached.
    */
   static async find(settings: BrokerSettings, topic: string): Promise<Result<Fleet>> {
     let timer: NodeJS.Timeout | undefined;
@@ -79,7 +79,7 @@ export class Fleet {
     return success(fleet);
   }
 
-  /** The benches of a selection, by topic. */
+  /** The selected benches, sorted by topic. */
   select({ on, labels }: Selection): FleetBench[] {
     const pattern = on === undefined ? undefined : globOf(on);
     const isMeant = (bench: FleetBench) =>
@@ -114,7 +114,7 @@ export class Fleet {
         clearTimeout(timer);
         resolve(answer);
       });
-      // In this form, a request is complete under MQTT 3.1.1, too.
+      // With these fields in the payload, the request also works under MQTT 3.1.1.
       const payload = JSON.stringify({ responseTopic: this.#answers, correlation, input });
       this.#broker.publish({ topic: `${topic}/command/${command}`, payload });
     });

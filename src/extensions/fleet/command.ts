@@ -17,19 +17,19 @@ import { compact } from '../../common/compact.js';
 import { failure, type Result, success } from '../../common/result.js';
 import { quote } from '../../common/schema/problem.js';
 
-/** Ask or command the benches on an MQTT broker. */
+/** Query or command the benches on an MQTT broker. */
 export interface FleetCommand {
   readonly broker: string;
   readonly username?: string;
-  /** Path of a PEM file with the certificates of the authorities that are trusted. */
+  /** Path of a PEM file with the trusted CA certificates. */
   readonly ca?: string;
-  /** Topic filter of the states that benches publish; it may have wildcards. */
+  /** Topic filter for the states that benches publish; it may contain wildcards. */
   readonly topic: string;
   readonly on?: string;
   readonly labels: ReadonlyMap<string, string>;
-  /** Longest time that a bench may take to answer, in ms. */
+  /** Longest wait for a bench's answer, in ms. */
   readonly timeout: number;
-  /** Path of the JSON file that the answers are written to. */
+  /** Path of the JSON file to write the answers to. */
   readonly json?: string;
   readonly action: FleetAction;
 }
@@ -112,7 +112,7 @@ export const FLEET = command({
   },
 });
 
-/** The commands that each option is for. An option that is not listed is for all of them. */
+/** The commands that accept each option. Every command accepts an option that is not listed. */
 const OPTIONS_OF: Readonly<Partial<Record<string, readonly string[]>>> = {
   file: ['targets'],
   all: ['fault clear'],

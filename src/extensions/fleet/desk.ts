@@ -4,7 +4,7 @@ import type { ExtensionPart } from '../../remote/api/extension.js';
 import { seenSchema } from '../../simulator/commands/schemas/mqtt.js';
 import { BenchesSeen } from './benches-seen.js';
 
-/** The other benches on the broker: listened to by the link, and listed at `/api/v1/mqtt/benches`. */
+/** The other benches on the broker. The MQTT link receives their states; `/api/v1/mqtt/benches` lists them. */
 export function fleetAtDesk(desk: ApiContext): ExtensionPart {
   let seen: BenchesSeen | undefined;
   const list = () => seen?.list() ?? [];

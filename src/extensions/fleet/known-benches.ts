@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isMapping } from '../../common/schema/parts.js';
 
-/** The state that a bench has published. Anybody may have published it, so invalid parts are left out. */
+/** The state published by a bench. Anybody can publish one, so invalid parts are dropped. */
 export const stateSchema = z.object({
   state: z.string().catch('unknown'),
   labels: z.record(z.string(), z.string()).catch({}),
@@ -13,7 +13,7 @@ export const stateSchema = z.object({
   rest: z.array(z.url()).catch([]),
 });
 
-/** A bench, with the prefix of its topics. */
+/** A bench and its topic prefix. */
 export interface FleetBench extends z.infer<typeof stateSchema> {
   readonly topic: string;
 }
@@ -23,7 +23,7 @@ interface Most {
   readonly bytes: number;
 }
 
-/** Benches by topic. Their number is bounded, because anybody on the broker may announce more. */
+/** Benches by topic. Their number is limited, because anybody on the broker can announce more. */
 export class KnownBenches {
   readonly #most: Most;
   readonly #benches = new Map<string, { readonly bench: FleetBench; readonly bytes: number }>();
@@ -34,8 +34,8 @@ export class KnownBenches {
   }
 
   /**
-   * Keeps the state of a bench, or forgets the bench if there is no room.
-   * @param bytes length of the state as a message
+   * Stores the state of a bench, or forgets the bench if there is no room.
+   * @param bytes size of the state message
    */
   set(bench: FleetBench, bytes: number): void {
     this.delete(bench.topic);

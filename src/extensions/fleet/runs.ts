@@ -15,19 +15,19 @@ import type { FleetCommand } from './command.js';
 import type { FleetBench } from './known-benches.js';
 
 /**
- * Interval in ms in which each bench is asked for its progress. It is at least 5 ms per bench, so that the
- * broker has 200 requests a second at most.
+ * Interval for asking each bench for its progress, in ms. With many benches it is 5 ms per bench, so that the
+ * broker gets at most 200 requests a second.
  */
 const ASK_EVERY_MS = 250;
 const ASK_EACH_MS = 5;
-/** Interval in ms in which the progress of all benches is printed. */
+/** Interval for printing the progress of all benches, in ms. */
 const SAY_EVERY_MS = 10_000;
 
 /** A scenario or a client test that runs on each bench. */
 export interface Work {
   readonly kind: 'scenario' | 'client';
   readonly name: string;
-  /** The order that starts it, with its kind. */
+  /** The order that starts the run, with its kind. */
   readonly body: object;
 }
 
@@ -35,12 +35,12 @@ export interface Work {
 interface BenchReport {
   readonly bench: FleetBench;
   readonly report: ReportView;
-  /** URL of the report with its frames, on the bench; undefined if nothing ran. */
+  /** URL of the bench's own report, which has the frames; undefined if nothing ran. */
   readonly url: string | undefined;
 }
 
 /**
- * Reads scenarios from files in the form in which they are sent to benches.
+ * Reads scenarios from files, in the form in which they are sent to benches.
  * @returns them, or what is wrong, as lines for a terminal
  */
 export function readScenarios(files: readonly string[], settings: readonly string[]): Result<Work[]> {
@@ -70,9 +70,9 @@ export function clientTestWork(order: Parameters<typeof clientTestOrder>[0]): Wo
 }
 
 /**
- * Runs tests or a client test on all benches at once, on each bench one after the other, and writes one
- * report on all of them. Stops what runs when somebody interrupts.
- * @returns the exit code: 1 unless all have passed on all benches
+ * Runs scenarios or a client test on all benches at the same time, one after another on each bench, and
+ * writes one report on all of them. If the user interrupts, the current runs are stopped.
+ * @returns the exit code: 1 unless all passed on all benches
  */
 export async function runOnAll(
   fleet: Fleet,
@@ -173,7 +173,7 @@ function nameOf(topic: string, { name }: Work): string {
   return `${topic}: ${name}`;
 }
 
-/** The report on work that could not be run, or not to its end. */
+/** The report on work that did not run, or did not finish. */
 function notRun(bench: FleetBench, work: Work, why: string, run?: Run): BenchReport {
   const finding = {
     id: 'bench',

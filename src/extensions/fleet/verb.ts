@@ -15,19 +15,19 @@ import type { FleetCommand } from './command.js';
 import type { FleetBench } from './known-benches.js';
 import { clientTestWork, readScenarios, runOnAll } from './runs.js';
 
-/** Interval in ms in which the list looks for news of benches. */
+/** Interval for checking the list of benches for changes, in ms. */
 const LOOK_EVERY_MS = 500;
 /** Moves the cursor to the top and clears the screen (ECMA-48). */
 const CLEAR = '\u001b[H\u001b[2J';
 
-/** The prefix of the names of rules that this command has put in force. */
+/** The name prefix of rules that this command puts in force. */
 const ARMED = 'fleet.';
 
-/** What a command does on the selected benches; resolves with the exit code. */
+/** The work of a command on the selected benches; resolves with the exit code. */
 type Action = (fleet: Fleet, benches: readonly FleetBench[]) => Promise<number> | number;
 
 /**
- * Asks or commands the benches on a broker; resolves with the exit code, which is 1 if one bench has refused
+ * Queries or commands the benches on a broker; resolves with the exit code, which is 1 if any bench refused
  * or is gone.
  */
 export async function fleet(command: FleetCommand): Promise<number> {
@@ -99,13 +99,13 @@ function actionOf(command: FleetCommand): Result<Action> {
   }
 }
 
-/** Prints the benches that are there. @returns the exit code */
+/** Prints the benches. @returns the exit code */
 function list(benches: readonly FleetBench[], json: string | undefined): number {
   say(tableOf(benches));
   return writeJson(json, benches);
 }
 
-/** Prints the benches again whenever something changes, until somebody stops it. */
+/** Prints the benches again whenever something changes, until the user stops it. */
 async function watch(fleet: Fleet, command: FleetCommand): Promise<number> {
   const stop = stopOfReader(OK);
   let shown = '';
@@ -125,7 +125,7 @@ async function watch(fleet: Fleet, command: FleetCommand): Promise<number> {
   return writeJson(command.json, fleet.select(command));
 }
 
-/** Writes the addresses of REST for Prometheus' file-based discovery. @returns the exit code */
+/** Writes the REST addresses for Prometheus' file-based discovery. @returns the exit code */
 function writeTargets(file: string, benches: readonly FleetBench[]): number {
   const targets = benches.flatMap(({ topic, state, labels, rest }) =>
     state === 'online'
@@ -169,12 +169,12 @@ function readPushed(file: string): Result<PushedConfiguration> {
   if (!read.ok) return failure(formatProblems(file, read.problems));
   const { value } = read.source;
   if (!isMapping(value)) return failure(`${file}: expected a mapping with devices and lines`);
-  // JSON has no integers beyond 2^53. As text they are accepted wherever they fit.
+  // JSON has no integers beyond 2^53. As text they are accepted wherever such a number is.
   const text = JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? String(each) : each));
   return success(JSON.parse(text) as PushedConfiguration);
 }
 
-/** Applies a configuration on all benches; on none if one of them refuses it when it is checked. */
+/** Applies a configuration on all benches, or on none if any of them rejects it when it is checked. */
 async function push(
   fleet: Fleet,
   benches: readonly FleetBench[],
@@ -194,7 +194,7 @@ async function push(
 
 type Rule = Readonly<Record<string, unknown>>;
 
-/** Puts rules in force, on each bench all of them or none. When somebody interrupts, takes them back. */
+/** Puts rules in force: on each bench, all of them or none. Removes them again if the user interrupts. */
 async function applyRules(
   fleet: Fleet,
   benches: readonly FleetBench[],
@@ -233,7 +233,7 @@ async function applyRules(
   return complain('interrupted: the rules were removed again');
 }
 
-/** Removes the rules that `fleet fault apply` has put in force, or all rules. */
+/** Removes the rules that `fleet fault apply` put in force, or all rules. */
 async function clearRules(
   fleet: Fleet,
   bench: FleetBench,
@@ -252,7 +252,7 @@ async function clearRules(
 }
 
 /**
- * Reads the rules in a file: one rule or a list, alone or below `faults`.
+ * Reads the rules in a file: one rule or a list, at the top level or under `faults`.
  * @returns them, or what is wrong, as a sentence
  */
 function readRules(file: string): Result<Rule[]> {
@@ -273,8 +273,8 @@ interface BenchOutcome {
 }
 
 /**
- * Asks all benches at once, and prints each outcome as it arrives.
- * @param show turns a good answer into text
+ * Sends a request to all benches at once, and prints each outcome as it arrives.
+ * @param show turns a successful answer into text
  */
 function onAll(
   benches: readonly FleetBench[],
@@ -292,8 +292,8 @@ function onAll(
 }
 
 /**
- * Prints how many benches have succeeded, and writes the answers.
- * @returns the exit code: 1 if one bench has failed
+ * Prints how many benches succeeded, and writes the answers.
+ * @returns the exit code: 1 if any bench failed
  */
 function conclude(outcomes: readonly BenchOutcome[], json: string | undefined): number {
   const done = outcomes.filter(({ answer }) => answer.ok).length;

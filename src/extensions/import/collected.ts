@@ -8,77 +8,77 @@ import { parseText } from '../../document/text/parse-text.js';
 import { functionOf } from '../../modbus/protocol/function-table.js';
 import { ADDRESS_SPACE, MAX_REGISTERS_READ } from '../../modbus/protocol/limits.js';
 
-/** What the command line says about a file that is imported. */
+/** The command-line options for a file that is imported. */
 export interface ImportExtras {
-  /** The texts of packages of ESPHome, by the names of their files. */
+  /** The texts of ESPHome packages, by file name. */
   readonly packages?: readonly (readonly [file: string, text: string])[];
-  /** Values of substitutions by name; they take precedence over those of the files. */
+  /** Values of substitutions by name; they take precedence over those in the files. */
   readonly substitutions?: ReadonlyMap<string, string>;
-  /** True when default values of a table are in the unit of the value, and not as it is stored. */
+  /** True if default values in a table are in the unit of the value; otherwise they are stored values. */
   readonly inUnits?: boolean;
-  /** What columns of a table hold, by their headers, where the user has said so. */
+  /** The user's assignment of roles to table columns, by header. */
   readonly columns?: ReadonlyMap<string, string>;
-  /** How the addresses of a table count: as on the wire, from 1, or as register numbers such as 40001. */
+  /** How a table counts addresses: as on the wire, from 1, or as register numbers such as 40001. */
   readonly base?: 'wire' | '1' | 'entity';
-  /** The table of all rows that name none. */
+  /** The table of every row that names none. */
   readonly table?: TableName;
 }
 
-/** A value as a reader finds it: what the file does not say is undefined, or an empty text. */
+/** A value as a reader finds it: fields that the file lacks are undefined, or an empty text. */
 export type FoundValue = Pick<ImportedValue, 'table' | 'address' | 'type' | 'location'> & {
   readonly [Key in keyof ImportedValue]: ImportedValue[Key] | undefined;
 };
 
-/** Something in a file that was not understood, or that is kept in another form. */
+/** A part of a file that was not understood, or was converted to a different form. */
 export interface Note {
-  /** Where it is first. */
+  /** The first place where it occurs. */
   readonly location: string;
   readonly message: string;
   /** The number of further places. */
   readonly more?: number;
 }
 
-/** One connection of the client that the file is about: its devices are on one line. */
+/** One connection of the client that the file describes. Its devices become one line. */
 interface ImportedLine {
-  /** Where the client finds its devices, such as `tcp://10.0.0.7:502`; empty when the file does not say. */
+  /** Where the client finds its devices, such as `tcp://10.0.0.7:502`; empty if the file does not say. */
   readonly original: string;
   readonly devices: readonly ImportedDevice[];
 }
 
-/** How a column of a table was understood. */
+/** How a table column was interpreted. */
 export interface ColumnReading {
   readonly header: string;
-  /** What it holds; absent if it is not used. */
+  /** The role of the column; absent if it is not used. */
   readonly role?: string;
-  /** What that means here, in words. */
+  /** A description of that role. */
   readonly meaning?: string;
-  /** The header of a column that came near for the same. */
+  /** The header of another column that scored nearly as well for the same role. */
   readonly near?: string;
 }
 
-/** A table of a file as it was understood. */
+/** How a table in a file was interpreted. */
 export interface TableReading {
-  /** The line of its header; 0 if it has none. */
+  /** The line number of the header; 0 if there is none. */
   readonly line: number;
   readonly columns: readonly ColumnReading[];
-  /** The cells of its first rows. */
+  /** The cells of the first rows. */
   readonly rows: readonly (readonly string[])[];
 }
 
 export interface Imported {
   /** The kind of file, in words. */
   readonly what: string;
-  /** The tables of a file that consists of tables. */
+  /** The tables, if the file consists of tables. */
   readonly tables?: readonly TableReading[];
-  /** How the file was understood, a line of text each. */
+  /** How the file was interpreted, one line of text per item. */
   readonly preview: readonly string[];
   readonly lines: readonly ImportedLine[];
   readonly notes: readonly Note[];
 }
 
 /**
- * The most values of a file: `check` accepts a million lexemes (document/text/parse-text.ts), and an entry has
- * about sixty.
+ * Maximum number of values in a file: `check` accepts a million lexemes (document/text/parse-text.ts), and an
+ * entry has about sixty.
  */
 const MOST_VALUES = 10_000;
 const MOST_NOTES = 500;
@@ -88,23 +88,23 @@ interface OpenDevice extends ImportedDevice {
   readonly values: ImportedValue[];
 }
 
-/** Collects what a reader understands of a file, and notes what it does not. */
+/** Collects the values that a reader finds in a file, and notes on the parts that it does not understand. */
 export class Collector {
-  /** The places of each message. */
+  /** The places of each message, by message. */
   readonly #notes = new Map<string, { readonly location: string; more: number }>();
   #unlisted = 0;
   #values = 0;
   #hasRefused = false;
-  /** The positions of values that `addOnce` took, by what makes them the same. */
+  /** The positions of values that `addOnce` accepted, by a key of the properties that make two values the same. */
   readonly #known = new Map<string, number>();
   readonly #lines = new Map<string, Map<number, OpenDevice>>();
 
-  /** True when no more values are taken. */
+  /** True if no more values are accepted. */
   get isFull(): boolean {
     return this.#values === MOST_VALUES;
   }
 
-  /** Records what was not understood, or was converted to a different form. */
+  /** Records a part that was not understood, or was converted to a different form. */
   note(location: string, message: string): void {
     const known = this.#notes.get(message);
     if (known) known.more += 1;
@@ -112,14 +112,14 @@ export class Collector {
     else this.#unlisted += 1;
   }
 
-  /** Notes why something with a name is not as in the file, if there is a reason. */
+  /** Records why a named item differs from the file, if there is a reason. */
   noteOf(location: string, name: string, problem: string | undefined): void {
     if (problem !== undefined) this.note(location, `${quote(name)}: ${problem}`);
   }
 
   /**
-   * Takes a value of a device, which is known by its line and unit identifier. `device` is the name of the
-   * device; the first one given counts. A value at an impossible address is noted and left out.
+   * Adds a value to a device, which is identified by its line and unit identifier. `device` is the device's
+   * name; the first one given is used. A value at an impossible address is noted and left out.
    */
   add(line: string, unit: number, device: string, value: FoundValue): void {
     const { address, location } = value;
@@ -163,8 +163,8 @@ export class Collector {
   }
 
   /**
-   * Takes a value unless the same registers were taken with the same type: a client that reads a register in
-   * several places, or writes it as well, means one value. @returns false when it was noted and left out
+   * Adds a value unless the same registers were added with the same type: a client that reads a register in
+   * several places, or also writes it, means one value. @returns false if the value was noted and left out
    */
   addOnce(line: string, unit: number, device: string, value: FoundValue): boolean {
     const { table, address, type, length, part } = value;
@@ -184,7 +184,7 @@ export class Collector {
     return isTaken;
   }
 
-  /** Ends the collection. @returns everything that was collected: an import that went well */
+  /** Ends the collection. @returns everything that was collected, as a successful import */
   end(what: string, preview: readonly string[] = []): { readonly ok: true; readonly value: Imported } {
     const rest = this.#unlisted;
     const last = rest > 0 ? [{ location: 'and', message: `${rest} more, not listed` }] : [];
@@ -206,8 +206,8 @@ export class Collector {
 }
 
 /**
- * A constant in the middle of limits, in stored form: for a value that is `stored × scale + offset`. It is 0
- * without both limits, and when rounding leads out of the type.
+ * A constant halfway between the limits, in stored form: the value is `stored × scale + offset`. Undefined if
+ * a limit is missing, or if the type or the scale gives no number.
  */
 export function middleOf(
   type: ValueType,
@@ -224,15 +224,15 @@ export function middleOf(
 
 /** The data of a YAML file of another program. */
 export interface YamlFile {
-  /** The data. Values with a tag of that program are null. */
+  /** The data. Values with a tag of the other program are null. */
   readonly value: unknown;
-  /** The places of such tags. */
-  readonly tags: readonly Issue[];
-  /** Says where a path is in the file, in words: `line 12`. */
+  /** The places of such tags, and of repeated keys, of which the last counts. */
+  readonly oddities: readonly Issue[];
+  /** Describes where a path is in the file: `line 12`. */
   readonly locationOf: (path: Path) => string;
 }
 
-/** The most values of a YAML file, with aliases followed. */
+/** Maximum number of values in a YAML file, with aliases expanded. */
 const MOST_PARSED = 300_000;
 
 export function readYaml(text: string): Result<YamlFile> {
@@ -246,16 +246,16 @@ export function readYaml(text: string): Result<YamlFile> {
     const line = locate([{ path, message: '' }])[0]?.line;
     return line === undefined ? pathText(path) : `line ${line}`;
   };
-  return success({ value, tags: parsed.tags ?? [], locationOf });
+  return success({ value, oddities: parsed.oddities ?? [], locationOf });
 }
 
-/** The table that a function reads; undefined for a function that reads none. */
+/** The table that a function reads; undefined if the function reads none. */
 export function tableReadBy(code: number): TableName | undefined {
   const row = functionOf(code);
   return row?.broadcast ? undefined : row?.table;
 }
 
-/** A mapping of a file. */
+/** A mapping in a file. */
 export type Section = Readonly<Record<string, unknown>>;
 
 export function sectionOf(value: unknown): Section | undefined {
@@ -264,12 +264,12 @@ export function sectionOf(value: unknown): Section | undefined {
     : undefined;
 }
 
-/** The elements of a list; none when the value is no list. */
+/** The elements of a list; empty if the value is not a list. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The mappings of a list, or the one mapping that stands in its place. */
+/** The mappings in a list, or the single mapping given instead of a list. */
 export function sectionsOf(value: unknown): Section[] {
   const items: readonly unknown[] = Array.isArray(value) ? value : [value];
   return items.map(sectionOf).filter((item) => item !== undefined);

@@ -33,14 +33,14 @@ const OPTIONS = {
   unit: numberFrom('N', 'the unit identifier of the device', 'a unit', [1, 255]),
 };
 
-/** Write a native file from a file of another program, with what the options say. */
+/** Convert a file of another program to a native file, using the options. */
 export interface ImportCommand extends Values<typeof OPTIONS> {
   readonly file: string;
-  /** Paths of packages of ESPHome. */
+  /** Paths of ESPHome packages. */
   readonly packages: readonly string[];
-  /** Substitutions of ESPHome, by name. */
+  /** ESPHome substitutions, by name. */
   readonly substitutions: ReadonlyMap<string, string>;
-  /** What columns of a table hold, by their headers. */
+  /** Roles of table columns, by header. */
   readonly columns: ReadonlyMap<string, string>;
 }
 

@@ -1,6 +1,6 @@
 import { CELLS_PER_VALUE, type Order, type ValueType } from '../../device/registers/cell-type.js';
 
-/** A dictionary, from the words that stand for each value: `{ coils: 'coil coils' }`. */
+/** Makes a dictionary from a list of words for each value: `{ coils: 'coil coils' }`. */
 export function byWord<Value extends string>(
   words: Readonly<Partial<Record<Value, string>>>,
 ): ReadonlyMap<string, Value> {
@@ -8,22 +8,22 @@ export function byWord<Value extends string>(
   return new Map(rows.flatMap(([value, all]) => all.split(' ').map((word) => [word, value] as const)));
 }
 
-/** The meaning of a data type that is given in words. */
+/** The meaning of a data type given in words. */
 export interface DataType {
   readonly type: ValueType;
-  /** The bit of its register, as in `bool (bit 4)`. */
+  /** The bit within its register, as in `bool (bit 4)`. */
   readonly bit?: number;
-  /** The number of registers of a string whose type includes it, as in `string(16)`. */
+  /** The number of registers in a string, if the type includes it, as in `string(16)`. */
   readonly length?: number;
   readonly wordOrder?: Order;
   readonly byteOrder?: Order;
-  /** Registers behind the value that are served as well, of a type that is not known. */
+  /** Number of registers after the value, of unknown type, that are served too. */
   readonly rest?: number;
-  /** What had to be assumed, in words. */
+  /** Assumptions that were made, in words. */
   readonly assumed?: string;
 }
 
-/** The number types of whole registers, by their names in other programs, in lower case. */
+/** The number types that fill whole registers, by their names in other programs, in lower case. */
 export const NUMBER_TYPES: ReadonlyMap<string, ValueType> = new Map(
   Object.keys(CELLS_PER_VALUE).flatMap((type) =>
     type.startsWith('bit') ? [] : [[type, type as ValueType] as const],
@@ -60,7 +60,7 @@ const UNSIZED = byWord<'uint' | 'int' | 'float'>({
 
 const TEXTS = /^(?:string|str|ascii|text|char|chars|utf8)[([]?(\d{1,5})?[)\]]?$/;
 
-/** Orders that may follow a type: the letters of the bytes on the wire, or words. */
+/** Orders that may follow a type: the bytes on the wire as letters, or words. */
 const ORDERS: ReadonlyMap<string, { readonly wordOrder: Order; readonly byteOrder: Order }> = new Map(
   (
     [
@@ -78,15 +78,15 @@ const ORDERS: ReadonlyMap<string, { readonly wordOrder: Order; readonly byteOrde
   ),
 );
 
-/** The order of words and bytes that a text names; undefined when the text is not known. */
+/** The word and byte order that a text names; undefined if the text is unknown. */
 export function orderOf(text: string): { readonly wordOrder: Order; readonly byteOrder: Order } | undefined {
   return ORDERS.get(plain(text));
 }
 
 /**
  * The type that a text names.
- * @param words the number of registers that the file gives for the value, if it does
- * @returns undefined when the type is not known
+ * @param words the number of registers that the file gives for the value, if any
+ * @returns undefined if the type is unknown
  */
 export function dataTypeOf(text: string, words: number | undefined): DataType | undefined {
   const word = plain(text);
@@ -103,14 +103,14 @@ export function dataTypeOf(text: string, words: number | undefined): DataType | 
   return type && order ? { ...type, ...order } : looseType(text, words);
 }
 
-/** The words of a type with more text, and what they say of it. */
+/** Words in longer type names, and what they mean. */
 const KINDS: readonly (readonly [RegExp, 'uint' | 'int' | 'float' | 'bits'])[] = [
   [/^(?:f|float|real|single|double|ieee|ieee754|fp|floatingpoint|gleitkomma)$/, 'float'],
   [/^(?:u|uint|unsigned|ushort|uword|udword|udint|ulong|vorzeichenlos)$/, 'uint'],
   [/^(?:s|i|int|signed|sint|short|sword|sdword|integer|dint|long|vorzeichen)$/, 'int'],
   [/^(?:flags|bitfield|bitmap|bitmask|enum|word|dword|byte)$/, 'bits'],
 ];
-/** The sizes in bits that words without a number have. */
+/** The sizes in bits of words without a number. */
 const SIZES: Readonly<Record<string, number>> = {
   short: 16,
   ushort: 16,
@@ -131,8 +131,8 @@ const LOOSE_WORDS =
   /^(?:bit|bits|byte|bytes|be|le|type|value|integer|number|point|register|registers|reg|scaled|fixed|words|x|bcd|precision|endian|big|little)$/;
 
 /**
- * Reads a type with more text: `Unsigned 16`, `uint32be`, `int16sw`, `16-bit signed`, `32BIT_FLAGS`,
- * `U_DWORD (LW,HW)`. Every word must be known.
+ * Parses a longer type name: `Unsigned 16`, `uint32be`, `int16sw`, `16-bit signed`, `32BIT_FLAGS`, `U_DWORD
+ * (LW,HW)`. Every word must be known.
  */
 function looseType(text: string, words: number | undefined): DataType | undefined {
   const plainText = text
@@ -144,7 +144,7 @@ function looseType(text: string, words: number | undefined): DataType | undefine
   let bits: number | undefined;
   let order: ReturnType<typeof orderOf>;
   for (const [i, part] of parts.entries()) {
-    // The orders of ioBroker and others, at the end: `uint32be`, `floatsw`.
+    // The order suffixes of ioBroker and others: `uint32be`, `floatsw`.
     const suffixed = /^([a-z]+?)(be|le|sw|sb)$/.exec(part);
     const [word, suffix] =
       suffixed && KINDS.some(([kind]) => kind.test(suffixed[1] ?? ''))
@@ -186,7 +186,7 @@ function looseType(text: string, words: number | undefined): DataType | undefine
   return type && { ...type, ...order };
 }
 
-/** The types of NIBE's register lists, where they are numbers. */
+/** The types in NIBE's register lists, if they are numbers. */
 const NIBE_SIZES: Readonly<Record<string, string>> = {
   ...{ 1: 's8', 2: 's16', 3: 's32', 4: 'u8', 5: 'u16', 6: 'u32' },
 };
@@ -196,7 +196,7 @@ export function typeText(header: string, cell: string): string {
   return /^size of variable$/i.test(header) ? (NIBE_SIZES[cell] ?? cell) : cell;
 }
 
-/** The order that a cell below a header names: `Mixed Endian` of VOLTTRON has the low word first. */
+/** The order that a cell below a header names. VOLTTRON's `Mixed Endian` has the low word first. */
 export function orderText(header: string, cell: string): string {
   return /^mixed.?endian$/i.test(header) ? (/^(?:true|yes|1)$/i.test(cell) ? 'cdab' : 'abcd') : cell;
 }
@@ -238,7 +238,7 @@ function plain(text: string): string {
 
 export interface StructureField {
   readonly type: ValueType;
-  /** The number of registers of a string. */
+  /** The number of registers in a string. */
   readonly length?: number;
   readonly order: { readonly wordOrder?: Order; readonly byteOrder?: Order };
 }
@@ -252,15 +252,14 @@ const CODES = byWord<ValueType>({
 const MOST_FIELDS = 125;
 
 /**
- * Reads a format of Python's `struct`, such as `>10f` or `>2Hf`: the fields in their order, and `4s` as a
- * string.
+ * Parses a format of Python's `struct`, such as `>10f` or `>2Hf`, into its fields in order; `4s` is a string.
  * @returns undefined for a format with anything else, or with half a register
  */
 export function fieldsOf(structure: string): readonly StructureField[] | undefined {
   const match = /^([<>!=@]?)((?: *\d{0,3}[A-Za-z?])+) *$/.exec(structure.slice(0, 100));
   if (!match || structure.length > 100) return undefined;
   const [, prefix = '', codes = ''] = match;
-  // Without a prefix, the order is that of the machine, which is little-endian wherever Home Assistant runs.
+  // Without a prefix, the order is native, and Home Assistant runs only on little-endian machines.
   const isLittle = prefix !== '>' && prefix !== '!';
   const order = isLittle ? ({ wordOrder: 'little', byteOrder: 'little' } as const) : {};
   const fields: StructureField[] = [];

@@ -16,7 +16,7 @@ import type { FromImporter, ToImporter } from './importing.js';
 
 const TOO_LARGE = 'needs more memory than there is for it';
 
-/** `/api/v1/import`: devices from a file of another program. Nothing of the simulator changes. */
+/** `/api/v1/import`: converts a file of another program to devices. The simulator itself is not changed. */
 export function importAtDesk(desk: ApiContext): ExtensionPart {
   const places = new Places('imports', '', 1);
   return {

@@ -18,9 +18,9 @@ import {
 import { byWord } from './data-types.js';
 
 /**
- * The component modbus_controller of ESPHome, as its documentation and its __init__.py describe it. A
- * controller is a device with a unit identifier; entities of the platform `modbus_controller` read and write
- * its registers.
+ * ESPHome's modbus_controller component, as described in its documentation and its __init__.py. A controller
+ * is a device with a unit identifier; entities of the platform `modbus_controller` read and write its
+ * registers.
  */
 
 const PLATFORMS = ['sensor', 'binary_sensor', 'text_sensor', 'number', 'select', 'switch', 'output'] as const;
@@ -33,7 +33,7 @@ const TABLES = byWord<TableName>({
   discrete: 'discrete_input',
 });
 
-/** The types of values. With `_R` at the end the low word comes first, with `_S` each word's low byte. */
+/** The value types. `_R` at the end means low word first, `_S` low byte first in each word. */
 const TYPES = byWord<ValueType>({
   uint16: 'U_WORD',
   int16: 'S_WORD',
@@ -45,15 +45,13 @@ const TYPES = byWord<ValueType>({
 });
 
 interface EsphomePart {
-  /** Stands before the lines of a package. */
+  /** The text before the line numbers of a package. */
   readonly prefix: string;
   readonly root: Section;
   readonly locationOf: YamlFile['locationOf'];
 }
 
-/**
- * Reads an ESPHome configuration, or a package of one.
- */
+/** Reads an ESPHome configuration, or one of its packages. */
 export function importEsphome(
   text: string,
   _device: string,
@@ -69,7 +67,7 @@ export function importEsphome(
     parts.push({ prefix, root, locationOf });
   }
   const substitutions = new Map<string, string>();
-  // What stands in a configuration takes precedence over its packages.
+  // The configuration takes precedence over its packages.
   for (const { root } of [...parts].reverse())
     for (const [name, value] of Object.entries(sectionOf(root.substitutions) ?? {}))
       substitutions.set(name, wordOf(value) ?? '');
@@ -96,7 +94,7 @@ export function importEsphome(
         const location = prefix + locationOf([platform, i]);
         const id = wordOf(entity.modbus_controller_id) ?? [...units.keys()][0] ?? '';
         if (!units.has(id)) {
-          // A package has its controller in the configuration that uses it.
+          // The controller of a package is in the configuration that uses the package.
           units.set(id, 1);
           assumed.add(id);
         }
@@ -113,9 +111,9 @@ export function importEsphome(
   );
 }
 
-/** Puts values in the place of `${name}` and `$name`. */
+/** Replaces `${name}` and `$name` with values. */
 class Substituter {
-  /** The names that were found and have no value. */
+  /** The names found that have no value. */
   readonly missing = new Set<string>();
   readonly #values: ReadonlyMap<string, string>;
 
@@ -139,7 +137,7 @@ class Substituter {
       if (value === undefined && this.missing.size < MOST_MISSING) this.missing.add(name);
       return value ?? whole;
     });
-    // A value may name another one.
+    // A value may contain another name.
     return put !== text && depth < MOST_NESTED && put.length < LONGEST_TEXT
       ? this.#text(put, depth + 1)
       : put;
@@ -175,7 +173,7 @@ function addEntity(
   if (entity.lambda !== undefined) collector.note(location, `${quote(name)}: its lambda is not evaluated`);
   collector.add('', unit, id, {
     table,
-    // The offset counts the bytes of registers, and coils one by one.
+    // The offset is in bytes for registers, and in coils for coils.
     address: start + (isBit ? offset : offset / 2),
     location,
     ...what.value,
@@ -198,7 +196,7 @@ type Registers = Pick<ImportedValue, 'type'> & {
   part?: string;
 };
 
-/** The registers of an entity. @returns what is not known, as a sentence */
+/** The registers of an entity. @returns the part that is unknown, as a sentence */
 function registersOf(entity: Section, platform: string): Result<Registers> {
   const count = numberOf(entity.register_count);
   if (platform === 'text_sensor') {

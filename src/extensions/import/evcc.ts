@@ -6,8 +6,8 @@ import { Collector, type Imported, numberOf } from './collected.js';
 import { NUMBER_TYPES } from './data-types.js';
 
 /**
- * Templates of evcc (https://docs.evcc.io): YAML in which the part below `render: |` is a Go template. What a
- * condition leaves out is not known, so all its branches are read, line by line: each `source: modbus` with
+ * Templates of evcc (https://docs.evcc.io): YAML in which the part below `render: |` is a Go template. The
+ * outcome of its conditions is unknown, so all branches are read, line by line: each `source: modbus` with
  * its `register:` is a value.
  */
 
@@ -27,16 +27,16 @@ const TABLES: ReadonlyMap<string, { readonly table: TableName; readonly write: b
   ).map(([word, table, write]) => [word, { table, write }] as const),
 );
 
-/** Keys that say how values are combined, not what they are. */
+/** Keys that say how values are combined, rather than what they are. */
 const PLUMBING =
   /^(?:config|in|set|get|source|add|mul|div|sign|calc|cases|switch|sequence|watchdog|default|value|register|script|convert|map|status|plugin|timeout|render)$/;
 
-/** A key of the file with what stands behind it. */
+/** A key in the file, and the text after it. */
 interface Line {
   readonly number: number;
-  /** The column of the key, behind the dashes of lists. */
+  /** The column of the key, after the dashes of lists. */
   readonly indent: number;
-  /** True when the key is the first one of an item of a list. */
+  /** True if the key is the first one in a list item. */
   readonly isItem: boolean;
   readonly key: string;
   readonly value: string;
@@ -80,7 +80,7 @@ function linesOf(text: string): Line[] {
   });
 }
 
-/** The unit identifier that the parameter `modbus` has by default, or 1. */
+/** The default unit identifier of the parameter `modbus`, or 1. */
 function unitOf(lines: readonly Line[]): number {
   const at = lines.findIndex(({ key, value }) => key === 'name' && value === 'modbus');
   for (const { key, value, isItem } of at < 0 ? [] : lines.slice(at + 1, at + 10)) {
@@ -90,7 +90,7 @@ function unitOf(lines: readonly Line[]): number {
   return 1;
 }
 
-/** The keys of the mapping in which a line stands, from this line on. */
+/** The keys from this line on in the mapping that contains the line. */
 function siblingsOf(lines: readonly Line[], start: number): { line: Line; at: number }[] {
   const { indent } = lines[start] as Line;
   const siblings: { line: Line; at: number }[] = [];
@@ -126,7 +126,7 @@ function addRegister(
   const decode = of(inner, 'decode', 'encoding')?.value.replace(/["']/g, '') ?? (isBit ? 'bit' : 'uint16');
   const what = isBit ? { type: 'bit' as const } : typeOf(decode, numberOf(of(inner, 'length')?.value));
   if (what === undefined) return `decode ${quote(decode)} is not known`;
-  // A condition in the address stands for one of several addresses.
+  // A condition in the address selects one of several addresses.
   const addresses = (address.value.replace(DIRECTIVE, ' ').match(/0x[0-9a-f]+|\d+/gi) ?? []).map(Number);
   if (addresses.length === 0) return `address ${quote(address.value)} is a parameter`;
   const scale = numberOf(of(siblings, 'scale')?.value);
@@ -146,9 +146,12 @@ function addRegister(
 
 type DecodedType = { readonly type: ValueType; readonly length?: number; readonly wordOrder?: 'little' };
 
-/** The type that a word such as `int32snan` stands for: `s` swaps the words, `nan` is a missing value. */
+/**
+ * The type that a word such as `int32snan` stands for: `s` means that the words are swapped, `nan` that a
+ * value may be missing.
+ */
 function typeOf(decode: string, length: number | undefined): DecodedType | undefined {
-  // The branches of a condition in the middle differ in the order of words: the first one counts.
+  // The branches of a condition within the word differ only in word order: the first one is used.
   const plain = decode.replace(DIRECTIVE, ' ').trim().split(/\s+/)[0] ?? '';
   const [, word = '', swap] =
     /^(bool16|bytes|string|[a-z]+\d+?\d)(s)?(?:nan)?$/i.exec(plain.toLowerCase()) ?? [];
@@ -157,7 +160,7 @@ function typeOf(decode: string, length: number | undefined): DecodedType | undef
   return type && { type, ...(swap !== undefined && { wordOrder: 'little' }) };
 }
 
-/** The words above a source that say what the value is: `power`, or `grid_currents` below a condition. */
+/** The words above a source that name the value: `power`, or `grid_currents` below a condition. */
 function nameOf(lines: readonly Line[], start: number): string {
   let { indent } = lines[start] as Line;
   for (let at = start - 1; at >= 0; at--) {

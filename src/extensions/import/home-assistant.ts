@@ -17,8 +17,8 @@ import {
 import { byWord, fieldsOf, NUMBER_TYPES, type StructureField } from './data-types.js';
 
 /**
- * The integration `modbus` of Home Assistant, as its documentation, its validators.py and its
- * base_platform.py describe it.
+ * Home Assistant's `modbus` integration, as described in its documentation, its validators.py and its
+ * base_platform.py.
  */
 
 const PLATFORMS = ['sensors', 'binary_sensors', 'switches', 'lights', 'fans', 'covers', 'climates'] as const;
@@ -40,7 +40,7 @@ class HubReader {
   readonly #line: string;
   #withoutUnit: Path | undefined;
 
-  /** @param locationOf says where a path is in the file, in words */
+  /** @param locationOf describes where a path is in the file */
   constructor(hub: Section, path: Path, collector: Collector, locationOf: (path: Path) => string) {
     this.#hub = hub;
     this.#path = path;
@@ -96,7 +96,7 @@ class HubReader {
     }
   }
 
-  /** Reads a number or a text, and its copies behind it. */
+  /** Reads a number or a text, and the copies that follow it. */
   #numbers(
     entity: Section,
     path: Path,
@@ -136,7 +136,7 @@ class HubReader {
     }
   }
 
-  /** The fields that the registers of an entity hold, in their order. */
+  /** The fields in the registers of an entity, in order. */
   #fields(entity: Section, path: Path): readonly StructureField[] | undefined {
     const count = numberOf(entity.count);
     const text = typeof entity.data_type === 'string' ? entity.data_type : 'int16';
@@ -197,9 +197,7 @@ class HubReader {
     }
   }
 
-  /**
-   * Reads a switch, light or fan: clients write it, and read it there or at the place that `verify` names.
-   */
+  /** Reads a switch, light or fan: clients write it, and read it back at the same place or where `verify` says. */
   #toggle(entity: Section, path: Path): void {
     const table = this.#table(entity.write_type, 'holding', path);
     const address = this.#address(entity, path, 'address');
@@ -253,7 +251,7 @@ class HubReader {
     }
   }
 
-  /** Adds a value of an entity: without a type, a bit or a register. */
+  /** Adds a value of an entity. If it has no type, the value is a bit or a register. */
   #add(
     entity: Section,
     path: Path,
@@ -279,7 +277,7 @@ class HubReader {
     this.#collector.note(this.#locationOf(path), message);
   }
 
-  /** The number of equal values of an entity, one behind the other. */
+  /** The number of equal values in an entity, one after another. */
   #copies(entity: Section, path: Path): number {
     const more = entity.slave_count ?? entity.virtual_count ?? 0;
     const number = numberOf(more);
@@ -304,7 +302,7 @@ class HubReader {
   }
 }
 
-/** Types whose size is given by `count`, as in releases before 2022. */
+/** Types whose size `count` gives, as in releases before 2022. */
 const OLD_TYPES: Readonly<Record<string, Readonly<Record<number, ValueType>> | undefined>> = {
   int: { 1: 'int16', 2: 'int32', 4: 'int64' },
   uint: { 1: 'uint16', 2: 'uint32', 4: 'uint64' },
@@ -315,25 +313,23 @@ function calledOf(entity: Section): string {
   return wordOf(entity.name) ?? 'value';
 }
 
-/** The entity together with what its merge keys (YAML 1.1) name. Home Assistant follows these. */
+/** The entity merged with the mappings in its merge keys (YAML 1.1), which Home Assistant supports. */
 function withMerged(entity: Section): Section {
   const merged = entity['<<'];
   const parts: readonly unknown[] = Array.isArray(merged) ? merged : [merged];
-  // Without a prototype, any name is just a name.
+  // Without a prototype, no name has a special meaning.
   return Object.assign(Object.create(null), ...parts.map((part) => sectionOf(part) ?? {}), entity) as Section;
 }
 
-/**
- * Reads a Home Assistant configuration, or only its part `modbus:`.
- */
+/** Reads a Home Assistant configuration, or only its `modbus:` part. */
 export function importHomeAssistant(text: string): Result<Imported> {
   const read = readYaml(text);
   if (!read.ok) return read;
-  const { value, tags, locationOf } = read.value;
+  const { value, oddities, locationOf } = read.value;
   const hubs = hubsOf(value);
   const collector = new Collector();
-  for (const { path, message } of tags) {
-    // Unknown tags in other parts of the configuration do not matter.
+  for (const { path, message } of oddities) {
+    // Those in other parts of the configuration do not matter.
     const isOurs = hubs.length === 0 ? path[0] === 'modbus' : hubs.some((hub) => isInside(path, hub.path));
     if (isOurs) collector.note(locationOf(path), message);
   }
@@ -346,7 +342,7 @@ interface FoundHub {
   readonly path: Path;
 }
 
-/** Finds the hubs in a whole configuration, in a package, or in the list that `modbus: !include` names. */
+/** Finds the hubs in a whole configuration, in a package, or in the list that `modbus: !include` refers to. */
 function hubsOf(root: unknown): FoundHub[] {
   const top = sectionOf(root);
   const inside = (value: unknown, path: Path): FoundHub[] =>

@@ -16,12 +16,12 @@ import { importSunspec, isSunspec } from './sunspec/sunspec.js';
 import { importTelegraf } from './telegraf.js';
 import { importWirenBoard } from './wiren-board.js';
 
-/** A kind of file that can be imported, with its name in `--from`. */
+/** A kind of file that can be imported, and its name in `--from`. */
 interface FileKind {
   readonly name: string;
-  /** True when a text looks like a file of this kind. */
+  /** True if a text looks like a file of this kind. */
   fits(text: string, file: string): boolean;
-  /** Reads the file. @param device the name for a device that has none in the file */
+  /** Reads the file. @param device the name for a device that has no name in the file */
   read(text: string, device: string, extras?: ImportExtras): Result<Imported>;
 }
 
@@ -91,7 +91,7 @@ const KINDS: readonly FileKind[] = [
   },
 ];
 
-/** Files that are not read, by what they have, and what helps. */
+/** Unsupported files: how to recognise them, and what the user can do instead. */
 const NOT_READ: readonly (readonly [has: readonly RegExp[], what: string])[] = [
   [[/^devices:/m, /^lines:/m], 'is a file of modbus-sim already; serve it with --config'],
   [[/"server_list"\s*:/, /"device_list"\s*:/], 'is a file of pymodbus.simulator; serve it with --json_file'],
@@ -100,7 +100,7 @@ const NOT_READ: readonly (readonly [has: readonly RegExp[], what: string])[] = [
   [[/^[ \t]*(?:from \w[\w.]* )?import \w+|^package \w+$/m], 'is the source of a program'],
 ];
 
-/** What of this program reads a file that begins with these bytes, or what to save it as. */
+/** Binary files by their first bytes: the command that reads them, or the format to save them in. */
 const NO_TEXT: readonly (readonly [head: string, what: string])[] = [
   ['504b0304', 'is a workbook (.xlsx) or another archive; save the sheet with the registers as CSV'],
   ['d0cf11e0', 'is a workbook (.xls) or another file of Office; save the sheet with the registers as CSV'],
@@ -126,13 +126,13 @@ export function decodedText(bytes: Uint8Array): Result<{ readonly text: string; 
     try {
       return success({ text: new TextDecoder(encoding, { fatal: true }).decode(bytes), encoding });
     } catch {
-      // The next encoding is tried.
+      // Not valid in this encoding: try the next one.
     }
   }
   return failure('is no text');
 }
 
-/** The files in a ConfigMap of Kubernetes, by name; undefined for anything else. */
+/** The files in a Kubernetes ConfigMap, by name; undefined for anything else. */
 function filesInConfigMap(text: string): readonly (readonly [name: string, text: string])[] | undefined {
   if (!/^kind:\s*["']?ConfigMap\b/m.test(text)) return undefined;
   const read = readYaml(text);
@@ -142,8 +142,8 @@ function filesInConfigMap(text: string): readonly (readonly [name: string, text:
 }
 
 /**
- * Reads a file of another program, or the first in a ConfigMap that is one.
- * @param from the kind of file; without it, the content decides
+ * Reads a file of another program, or the first such file in a ConfigMap.
+ * @param from the kind of file; if absent, the content decides
  */
 export function importText(
   text: string,
@@ -158,7 +158,7 @@ export function importText(
     if (!found) return failure('is a ConfigMap without a file in its data');
     return found.read.ok ? found.read : failure(`${found.name}: ${found.read.error}`);
   }
-  // A package of ESPHome may have what the file itself only names.
+  // The file may only name values that an ESPHome package defines.
   const isEsphome =
     extras.packages?.some(([, each]) => MODBUS_CONTROLLER.test(each)) && /^esphome:/m.test(text);
   const kind = KINDS.find(({ name, fits }) =>

@@ -3,7 +3,7 @@ import { tableSeen } from './csv/csv.js';
 import { decodedText, importText } from './import.js';
 import { writeNative } from './write.js';
 
-/** A question to `importing`: the bytes of a file, its name, and what is said of it. */
+/** A request to `importing`: the bytes of a file, its name, and the options for it. */
 export interface ToImporter {
   readonly bytes: Uint8Array;
   readonly file: string;
@@ -11,14 +11,14 @@ export interface ToImporter {
   readonly extras: ImportExtras;
 }
 
-/** What becomes of a file: how it was understood, and the native file. */
+/** The result for a file: how it was interpreted, and the native file. */
 interface ImportedFile extends Pick<Imported, 'what' | 'preview' | 'tables'> {
   readonly kind: 'imported';
   readonly notes: readonly Note[];
   readonly summary: readonly string[];
   readonly devices: readonly { readonly name: string; readonly unit: number; readonly entry: object }[];
   readonly text: string;
-  /** Why nothing came of a table. */
+  /** Why a table led to no devices. */
   readonly problem?: string;
 }
 
@@ -26,7 +26,10 @@ export type FromImporter = ImportedFile | { readonly kind: 'unusable'; readonly 
 
 const NOTHING: FromImporter = { kind: 'unusable', message: 'no file was given' };
 
-/** Imports one file after another. A generator ignores its first argument, so it is begun with any question. */
+/**
+ * Imports one file after another. A generator ignores the argument of its first `next`, so start it with any
+ * request.
+ */
 export function* importing(): Generator<FromImporter, FromImporter, ToImporter> {
   for (let answer = NOTHING; ; ) answer = importedFile(yield answer);
 }

@@ -18,10 +18,10 @@ import { NUMBER_TYPES } from './data-types.js';
 
 /**
  * The configuration of modbus_exporter (https://github.com/RichiH/modbus_exporter): modules with metrics. The
- * first digit of an address is the function that reads it, and the rest is the address on the wire.
+ * first digit of an address is the function code for reading it, and the rest is the address on the wire.
  */
 
-/** The word that comes first, and the byte of a word that comes first, for each name of an order. */
+/** The word and byte that come first, for each name of an order. */
 const ORDERS: ReadonlyMap<string, { readonly wordOrder?: Order; readonly byteOrder?: Order }> = new Map([
   ['big', {}],
   ['little', { wordOrder: 'little', byteOrder: 'little' }],
@@ -85,7 +85,7 @@ function addMetric(
   return undefined;
 }
 
-/** The name of a metric together with the values of its labels: metrics of one name differ only in these. */
+/** The name of a metric with the values of its labels: metrics of the same name differ only in these. */
 function nameOf({ name, labels }: Section): string {
   const values = Object.values(sectionOf(labels) ?? {}).flatMap((each) => wordOf(each) ?? []);
   return [wordOf(name) ?? '', ...values].join('_');

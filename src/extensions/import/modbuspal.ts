@@ -2,14 +2,14 @@ import type { Result } from '../../common/result.js';
 import { Collector, type Imported, numberOf } from './collected.js';
 
 /**
- * Projects of ModbusPal (.xmpp): slaves with holding registers and coils. Addresses are as on the wire
+ * ModbusPal projects (.xmpp): slaves with holding registers and coils. Addresses are as on the wire
  * (ModbusRegisters.save). The file is not parsed as XML: ModbusPal does not escape names, so a `<` in a name
  * makes the file invalid XML. Entities and DTDs have no meaning here.
  */
 
 const TAG = /<(\/?)([a-z_]+)((?:\s+[a-z_]+\s*=\s*"[^"]{0,4096}")*)\s*(\/?)>/gi;
 const ATTRIBUTE = /([a-z_]+)\s*=\s*"([^"]*)"/gi;
-/** A slave: `7`, or `127.0.0.1(7)` when it answers only to one address. */
+/** A slave: `7`, or `127.0.0.1(7)` if it answers only to one IP address. */
 const SLAVE_ID = /(?:^|\()(\d{1,3})\)?$/;
 
 export function importModbuspal(text: string): Result<Imported> {
@@ -69,7 +69,7 @@ export function importModbuspal(text: string): Result<Imported> {
   return collector.end('a ModbusPal project');
 }
 
-/** Finds the line numbers of places in a text. Each place must lie behind the one before. */
+/** Finds the line numbers of positions in a text. Each position must be after the previous one. */
 class LineCounter {
   readonly #text: string;
   #place = 0;

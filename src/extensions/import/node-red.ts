@@ -14,9 +14,9 @@ import {
 import { byWord } from './data-types.js';
 
 /**
- * Flows of Node-RED with the nodes of node-red-contrib-modbus or node-red-contrib-modbustcp: an exported list
- * of nodes. A `modbus-client` or `modbustcp-server` is a connection; nodes that read or write name it, and
- * their unit, table, address and quantity.
+ * Node-RED flows with nodes of node-red-contrib-modbus or node-red-contrib-modbustcp: an exported list of
+ * nodes. A `modbus-client` or `modbustcp-server` is a connection; nodes that read or write refer to it and
+ * give a unit, table, address and quantity.
  */
 
 const TABLES = byWord<TableName>({
@@ -29,7 +29,7 @@ const TABLES = byWord<TableName>({
 const READS = /^modbus(?:tcp)?-(?:read|getter)$/;
 const WRITES = /^modbus(?:tcp)?-write$/;
 const CLIENTS = /^modbus-client$|^modbustcp-server$/;
-/** Nodes whose addresses come with messages, or from another file. */
+/** Nodes that get their addresses from messages or from another file. */
 const BY_MESSAGE = /^modbus-(?:flex-(?:getter|write|sequencer|fc)|io-config)$/;
 
 export function importNodeRed(text: string): Result<Imported> {

@@ -7,8 +7,8 @@ import { Collector, type Imported, numberOf } from './collected.js';
 import { byWord } from './data-types.js';
 
 /**
- * Things of openHAB: a bridge `modbus:tcp` or `modbus:serial` is a connection with one unit, its pollers read blocks of
- * a table, and things of the kind `data` are the values in them, or are written alone.
+ * openHAB Things: a bridge `modbus:tcp` or `modbus:serial` is a connection to one unit. Its pollers read
+ * blocks of a table. Things of the kind `data` are values in a block, or are only written.
  */
 
 const TABLES = byWord<TableName>({
@@ -28,7 +28,7 @@ const TYPES = byWord<ValueType>({
   float32: 'float32 float32_swap',
 });
 
-/** A thing with its parameters, or the end of a bridge. Lengths are bounded, so that each is looked at once. */
+/** A Thing with its parameters, or the end of a bridge. Lengths are limited, so that each part is scanned once. */
 const TOKEN =
   /"[^"\n]{0,200}"|\/\/[^\n]{0,1000}|\/\*[\s\S]{0,5000}?\*\/|\b(Bridge|Thing)\s{1,20}([\w:.-]{1,200})(?:\s{1,20}([\w-]{1,100}))?\s{0,20}(?:"([^"\n]{0,200})")?\s{0,20}(?:@\s{0,20}"[^"\n]{0,200}")?\s{0,20}(?:\[((?:"[^"\n]{0,300}"|[^\]["]){0,1000})\])?\s{0,20}(\{)?|[{}]/g;
 const PARAMETER = /(\w{1,50})\s{0,20}=\s{0,20}(?:"([^"]{0,300})"|([\w.+-]{1,50}))/g;
@@ -42,11 +42,11 @@ interface Poller {
   readonly table: TableName;
   readonly start: number;
   readonly length: number;
-  /** The addresses of this table of the device that have a value, of all its pollers. */
+  /** The addresses in this table of the device, of all its pollers, that have a value. */
   readonly covered: Set<number>;
 }
 
-/** The most registers or coils that a poller reads. */
+/** Maximum number of registers or coils that a poller reads. */
 const MOST_READ = 2000;
 
 export function importOpenhab(text: string): Result<Imported> {
@@ -117,7 +117,7 @@ function pollerOf(
   return { table, start, length, covered };
 }
 
-/** Where openHAB finds the device, and its unit identifier. */
+/** The address under which openHAB reaches the device, and its unit identifier. */
 function placeOf(endpoint: ReadonlyMap<string, string>): readonly [place: string, unit: number] {
   const host = endpoint.get('host');
   const place =
@@ -125,7 +125,7 @@ function placeOf(endpoint: ReadonlyMap<string, string>): readonly [place: string
   return [place, numberOf(endpoint.get('id')) ?? 1];
 }
 
-/** Adds what a thing reads, and what it writes. */
+/** Adds the values that a Thing reads and writes. */
 function addData(
   parameters: ReadonlyMap<string, string>,
   poller: Poller | undefined,
@@ -174,7 +174,7 @@ function addData(
     );
 }
 
-/** Adds the addresses that a poller reads with the others, so that its block can be read. */
+/** Adds the remaining addresses that a poller reads, so that its whole block can be read. */
 function fill(
   { table, start, length, covered }: Poller,
   endpoint: ReadonlyMap<string, string>,
@@ -186,7 +186,7 @@ function fill(
     if (covered.has(address)) continue;
     covered.add(address);
     const type = isOfBits(table) ? ('bit' as const) : ('uint16' as const);
-    // What keeps one out keeps out the others as well.
+    // If one is left out, the reason applies to the rest too.
     if (!collector.addOnce(place, unit, `unit-${unit}`, { table, address, type, location })) return;
   }
 }

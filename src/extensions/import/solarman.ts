@@ -18,13 +18,12 @@ import {
 } from './collected.js';
 
 /**
- * Inverter definitions of ha-solarman and home_assistant_solarman: `requests` and `parameters`, as
- * customization.md of the latter describes them. The first register of a list is the low word (its
- * parser.py).
+ * Inverter definitions for ha-solarman and home_assistant_solarman: `requests` and `parameters`, as described
+ * in the latter's customization.md. The first register in a list is the low word (its parser.py).
  */
 
 const UNIT = 1;
-/** The types that rules read. The registers of other rules are served as they are. */
+/** The types of values by rule. For other rules, the plain registers are served. */
 const RULES: ReadonlyMap<number, 'uint' | 'int' | 'string'> = new Map([
   [1, 'uint'],
   [2, 'int'],
@@ -33,13 +32,13 @@ const RULES: ReadonlyMap<number, 'uint' | 'int' | 'string'> = new Map([
   [5, 'string'],
   [6, 'uint'],
 ]);
-/** Platforms of Home Assistant that write. */
+/** Home Assistant platforms that write. */
 const WRITING = /^(?:number|select|switch|button|text|time|datetime)$/;
 
 interface Reader {
   readonly collector: Collector;
   readonly device: string;
-  /** The function that reads a register, for an entry that does not name one. */
+  /** The function code for reading a register, if its entry does not give one. */
   codeOf(register: number): number;
 }
 
@@ -69,7 +68,7 @@ export function importSolarman(text: string, device: string): Result<Imported> {
   return reader.collector.end('a Solarman inverter definition');
 }
 
-/** The function code that reads: a plain code, or that of `{read: 3, write: 16}`. */
+/** The function code for reading: a plain code, or the one in `{read: 3, write: 16}`. */
 function readingCode(code: unknown): number | undefined {
   return numberOf(sectionOf(code)?.read ?? code);
 }
@@ -87,7 +86,7 @@ function readItem(reader: Reader, item: Section, location: string): void {
   }
 }
 
-/** Adds a value. @returns what is kept in another form than in the file */
+/** Adds a value. @returns what was converted to a different form */
 function addValue(
   { collector, device, codeOf }: Reader,
   item: Section,
@@ -138,7 +137,7 @@ function addValue(
 
 type Registers = Pick<ImportedValue, 'type' | 'length' | 'wordOrder'>;
 
-/** The type of registers by the number of a rule. @returns why that is not known */
+/** The type of a value by its rule number. @returns why it is unknown */
 function registersOf(rule: number, addresses: readonly number[]): Result<Registers> {
   const kind = RULES.get(rule);
   if (kind === undefined) return failure(`rule ${rule} is not supported`);
@@ -160,7 +159,7 @@ function partOf({ mask, bit }: Section): string | undefined {
   return bits === undefined ? undefined : `mask 0x${bits.toString(16)}`;
 }
 
-/** Writes labels in one line: `0: Standby, 1: Self-check`. */
+/** Formats labels as one line: `0: Standby, 1: Self-check`. */
 function labelsOf(lookup: unknown): string {
   const labels = sectionsOf(lookup).flatMap(({ key, value }) => {
     const [number, label] = [wordOf(key), wordOf(value)];

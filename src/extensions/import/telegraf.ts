@@ -15,8 +15,8 @@ import {
 import { byWord, NUMBER_TYPES, orderOf } from './data-types.js';
 
 /**
- * The configuration of Telegraf's plugin inputs.modbus in its three styles, as the plugin's documentation and
- * its configuration_register.go, configuration_request.go and configuration_metric.go describe them.
+ * The configuration of Telegraf's inputs.modbus plugin in its three styles, as described in the plugin's
+ * documentation and its configuration_register.go, configuration_request.go and configuration_metric.go.
  */
 
 export function importTelegraf(text: string): Result<Imported> {
@@ -33,7 +33,7 @@ export function importTelegraf(text: string): Result<Imported> {
   return collector.end('Telegraf inputs.modbus', []);
 }
 
-/** What the fields of a list have in common. */
+/** The settings that the fields in a list share. */
 interface Scope {
   readonly collector: Collector;
   readonly line: string;
@@ -87,9 +87,7 @@ const REGISTER_LISTS = byWord<TableName>({
   input: 'input_registers',
 });
 
-/**
- * Reads the style with fields in lists, one for each table. An address is a list of consecutive registers.
- */
+/** Reads the style with one list of fields per table. An address is a list of consecutive registers. */
 function readRegisterStyle(plugin: Section, scope: Scope): void {
   if (
     [...REGISTER_LISTS.keys()].some((key) =>
@@ -120,7 +118,7 @@ function readRegisterStyle(plugin: Section, scope: Scope): void {
   }
 }
 
-/** Completes the type names that only this style has: the number of addresses gives their size. */
+/** Completes type names that only this style has: the number of addresses gives the size. */
 function registerType(type: string, words: number): string {
   const bits = 16 * words;
   if (type === 'FIXED') return `INT${bits}`;
@@ -162,7 +160,7 @@ const GROUP_TABLES = byWord<TableName>({
 
 const TYPES = new Map([...NUMBER_TYPES].map(([word, type]) => [word.toUpperCase(), type]));
 
-/** Types that are a part of a register. */
+/** Types that are part of a register. */
 const PARTS: ReadonlyMap<string, string> = new Map([
   ['INT8L', 'low byte, signed'],
   ['INT8H', 'high byte, signed'],
@@ -173,7 +171,7 @@ const PARTS: ReadonlyMap<string, string> = new Map([
 
 interface TelegrafField {
   readonly location: string;
-  /** The type with its name of the other two styles; `typeText` is the text of the file. */
+  /** The type under its name in the other two styles; `typeText` is the text in the file. */
   readonly type: string;
   readonly typeText: string;
   readonly order: ReturnType<typeof orderOf>;

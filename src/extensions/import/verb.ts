@@ -12,7 +12,7 @@ import { noteText, placeProblem, writeNative } from './write.js';
 const MOST_PRINTED = 50;
 
 /**
- * Writes a native file from a file of another program, and reports on standard error what was understood and
+ * Converts a file of another program to a native file, and reports on standard error what was understood and
  * what was not.
  */
 export function importFile(command: ImportCommand): number {
@@ -49,7 +49,7 @@ export function importFile(command: ImportCommand): number {
   );
 }
 
-/** Reads the text of a file of another program. A message begins with the name of the file. */
+/** Reads the text of a file of another program. An error message begins with the name of the file. */
 export function readDecoded(file: string): ReturnType<typeof decodedText> {
   const read = readBytes(file, LARGEST_IMPORT);
   if (!read.ok) return failure(`${file}: ${read.error}`);

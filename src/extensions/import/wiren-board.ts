@@ -16,8 +16,8 @@ import {
 import { byWord } from './data-types.js';
 
 /**
- * Device templates of wb-mqtt-serial (Wiren Board), as its schema describes them: JSON, with comments behind
- * `//`. Channels and parameters name registers.
+ * Device templates of wb-mqtt-serial (Wiren Board), as described by its schema: JSON with `//` comments.
+ * Channels and parameters name registers.
  */
 
 const TABLES = byWord<TableName>({
@@ -27,7 +27,7 @@ const TABLES = byWord<TableName>({
   holding: 'holding holding_single holding_multi',
 });
 
-/** The type of each format. Formats of 24 bits take two registers, and those of 8 bits one. */
+/** The type of each format. 24-bit formats occupy two registers, and 8-bit formats one. */
 const FORMATS = byWord<ValueType>({
   uint16: 'u8 char8 bcd8 u16 bcd16',
   int16: 's8 s16',
@@ -39,7 +39,7 @@ const FORMATS = byWord<ValueType>({
   float64: 'double',
 });
 
-/** Reads a template of wb-mqtt-serial. */
+/** Reads a wb-mqtt-serial template. */
 export function importWirenBoard(text: string, name: string): Result<Imported> {
   if (/\{%|\{\{/.test(text)) return failure('is a Jinja template; import the JSON that is made from it');
   const read = readYaml(withoutComments(text));
@@ -71,14 +71,14 @@ export function importWirenBoard(text: string, name: string): Result<Imported> {
   return collector.end('a template of Wiren Board', ['it gives no unit identifier, so the unit is 1']);
 }
 
-/** The text with spaces in the place of comments, so that lines and columns stay. */
+/** The text with comments replaced by spaces, so that line and column numbers do not change. */
 function withoutComments(text: string): string {
   return text.replace(/"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (match) =>
     match.startsWith('/') ? match.replace(/[^\n]/g, ' ') : match,
   );
 }
 
-/** Adds a channel or a parameter, or what it consists of. @returns why it is left out, as a sentence */
+/** Adds a channel or a parameter, or its parts. @returns why it is left out, as a sentence */
 function addEntry(
   entry: Section,
   key: string,

@@ -6,10 +6,10 @@ import { nativeText, registersOf } from '../../document/native-file.js';
 import { cellsOf, type ImportedDevice, type ImportedValue } from '../../document/register-map.js';
 import type { Imported, Note } from './collected.js';
 
-/** An entry of a native file (docs/configuration.md). */
+/** An entry in a native file (docs/configuration.md). */
 type NativeEntry = Readonly<Record<string, unknown>> & { readonly address: number };
 
-/** The entries of one device, by table, and notes on what of the file they do not keep. */
+/** The entries of one device by table, and notes on details of the file that they lose. */
 interface Entries {
   readonly tables: ReadonlyMap<TableName, readonly NativeEntry[]>;
   readonly notes: readonly Note[];
@@ -18,8 +18,8 @@ interface Entries {
 const LONGEST_DESCRIPTION = 200;
 
 /**
- * The entries of a device. If values overlap, the first one in the file stays; the registers of the others
- * are served, too.
+ * The entries of a device. If values overlap, the first one in the file is kept; the registers of the others
+ * are served too.
  */
 function entriesOf({ values }: ImportedDevice): Entries {
   const notes: Note[] = [];
@@ -37,10 +37,10 @@ function entriesOf({ values }: ImportedDevice): Entries {
   return { tables: new Map(tables), notes };
 }
 
-/** Values that do not overlap: whole registers first, then registers of which the file only names parts. */
+/** Returns values that do not overlap: whole registers first, then registers of which the file only names parts. */
 function withParts(values: readonly ImportedValue[], notes: Note[]): ImportedValue[] {
   const owners = new Map<number, ImportedValue>();
-  /** Values that another entry of the file writes. */
+  /** Values that another entry in the file writes. */
   const written = new Set<ImportedValue>();
   const placed: ImportedValue[] = [];
   const place = (value: ImportedValue) => {
@@ -85,7 +85,7 @@ function addressesOf(value: ImportedValue): number[] {
   return Array.from({ length: cellsOf(value) }, (_, i) => value.address + i);
 }
 
-/** The first register of a value, without what the value means. */
+/** The first register of a value, without name, type or other details. */
 function bare({ table, address, write, location }: ImportedValue): ImportedValue {
   const type = isOfBits(table) ? 'bit' : 'uint16';
   return { table, address, type, location, ...(write && { write }) };
@@ -105,7 +105,7 @@ function overlapMessage(value: ImportedValue, owner: ImportedValue, free: readon
 function entryOf(value: ImportedValue, names: Map<string, number>, notes: Note[]): NativeEntry {
   const { address, type, length, unit, scale, wordOrder, byteOrder, write, location } = value;
   const name = value.name === undefined ? undefined : uniqueName(value.name, names);
-  // When the name had to change, the text of the file is kept in the description.
+  // If the name had to change, the description keeps the original.
   const original = name === value.name ? undefined : value.name;
   const description = [original, value.description].filter((text) => text).join('; ');
   const isBit = type === 'bit';
@@ -126,7 +126,7 @@ function entryOf(value: ImportedValue, names: Map<string, number>, notes: Note[]
   };
 }
 
-/** The limits that a file gives, when they leave anything to write. */
+/** The limits that a file gives, if they allow any value at all. */
 function limitsOf({ min, max }: NonNullable<ImportedValue['limits']> = {}): object | undefined {
   const isEmpty = min === undefined && max === undefined;
   return isEmpty || (min !== undefined && max !== undefined && min >= max)
@@ -155,8 +155,8 @@ const UMLAUTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Makes a name that native files accept and that is unique in its device: of letters, digits and underscores.
- * `names` has the names so far, with the last number that was appended to each.
+ * Makes a name that native files accept and that is unique in its device: letters, digits and underscores.
+ * `names` has the names so far, with the last number appended to each.
  */
 function uniqueName(text: string, names: Map<string, number>): string {
   const plain = text
@@ -183,12 +183,12 @@ function oneLine(text: string): string {
     .trim();
 }
 
-/** A native file, and notes on what of the source it does not keep. */
+/** A native file, and notes on details of the source that it loses. */
 interface WrittenFile {
   readonly text: string;
   readonly notes: readonly Note[];
   readonly devices: readonly { readonly name: string; readonly unit: number; readonly entry: object }[];
-  /** The content of each device, a line of text each. */
+  /** The content of each device, one line of text per device. */
   readonly summary: readonly string[];
   readonly values: number;
 }
@@ -199,9 +199,9 @@ interface NamedDevice {
   readonly entries: Entries;
 }
 
-/** Where the devices of a written file are. */
+/** Where the devices of the written file are reached. */
 interface Place {
-  /** The serial port of the only line. Without it, lines are of TCP. */
+  /** The serial port of the only line. If absent, the lines use TCP. */
   readonly serial?: string;
   /** The TCP port of the first line (default: 5020). */
   readonly port?: number;
@@ -209,7 +209,7 @@ interface Place {
   readonly unit?: number;
 }
 
-/** Says why a place does not fit what was imported, as a sentence; undefined when it does. */
+/** Explains why a place does not fit the import, as a sentence; undefined if it does. */
 export function placeProblem({ lines }: Imported, { serial, unit }: Place): string | undefined {
   const devices = lines.flatMap((line) => line.devices).length;
   if (serial !== undefined && lines.length > 1)
@@ -219,8 +219,8 @@ export function placeProblem({ lines }: Imported, { serial, unit }: Place): stri
 }
 
 /**
- * Writes what was imported as a native file.
- * @param source the name of the file that was read
+ * Converts an import to the text of a native file.
+ * @param source the name of the imported file
  */
 export function writeNative(imported: Imported, source: string, place: Place = {}): WrittenFile {
   const names = new Set<string>();
@@ -267,12 +267,12 @@ export function writeNative(imported: Imported, source: string, place: Place = {
   };
 }
 
-/** A note as a line of text. */
+/** Formats a note as a line of text. */
 export function noteText({ location, message, more }: Note): string {
   return `${location}${more ? ` and ${more} more` : ''}: ${message}`;
 }
 
-/** A name for REST and logs, unique among all devices. */
+/** A device name for REST and logs, unique among all devices. */
 function deviceName({ name, unit }: ImportedDevice, names: Set<string>): string {
   const plain = name.replace(/[^\p{L}\p{N}_.-]+/gu, '-').replace(/^[-.]+|[-.]+$/g, '');
   const base = plain.slice(0, 50) || `unit-${unit}`;

@@ -1,47 +1,47 @@
 import { MIN_RTU_LENGTH } from '../../modbus/protocol/limits.js';
 
-/** How logs show bytes: in hexadecimal, decimal, as ASCII messages, and over several lines. */
+/** The ways in which logs show bytes: hexadecimal, decimal, ASCII messages, and bytes spread over several lines. */
 
-/** Bytes of a line. */
+/** Bytes found in a line. */
 export interface ShownBytes {
   readonly bytes: Uint8Array;
-  /** The text before the bytes, without dates and times; in a later group what follows the one before. */
+  /** The text before the bytes, without dates and times; for a later group, the text since the previous group. */
   readonly before: string;
-  /** The text behind them, up to the end of the line. */
+  /** The text after the bytes, up to the end of the line. */
   readonly behind: string;
-  /** The direction that the notation itself gives. */
+  /** The direction that the notation itself implies. */
   readonly direction: 'out' | 'in' | undefined;
-  /** True when the program left out the end of the bytes. */
+  /** True if the program left out the last bytes. */
   readonly isCut: boolean;
 }
 
-/** The most characters of a line that are read. */
+/** Maximum number of characters read from a line. */
 export const MOST_CHARACTERS = 8000;
 
-/** The most bytes of a frame: an ASCII message has 513 characters. */
+/** Maximum number of bytes in a frame: an ASCII message has 513 characters. */
 export const MOST_BYTES = 520;
 
-/** The notations, in the order in which they are tried. Text that only looks like one has no bytes. */
+/** The notations, in the order in which they are tried. Text that only looks like a notation yields no bytes. */
 const NOTATIONS: readonly {
   readonly pattern: RegExp;
   readonly direction?: 'out' | 'in';
   readonly read: (text: string) => number[];
-  /** True when fewer than four bytes look like other things. */
+  /** True if fewer than four bytes in this notation can be mistaken for something else. */
   readonly isPlain?: boolean;
 }[] = [
   // pymodbus: `0x0 0x1`
   { pattern: /(?<![\w.])(?:0x[0-9a-f]{1,2}(?![0-9a-z])[ ,]*)+/gi, read: hexIn },
-  // libmodbus: `[00][01]` and `<00><01>`. One byte behind a word is an index: `Response[64]`
+  // libmodbus: `[00][01]` and `<00><01>`. A single byte after a word is an index: `Response[64]`
   { pattern: /(?:\[[0-9a-f]{2}\]){2,}|(?<!\w)\[[0-9a-f]{2}\]/gi, direction: 'out', read: hexIn },
   { pattern: /(?:< ?[0-9a-f]{2} ?>)+/gi, direction: 'in', read: hexIn },
-  // Node.js: `<Buffer 00 01 ... 35 more bytes>`, also of pieces
+  // Node.js: `<Buffer 00 01 ... 35 more bytes>`, even for parts of frames
   { pattern: /(?<=<Buffer )[0-9a-f]{2}(?: [0-9a-f]{2})*/gi, read: hexIn },
   // An ASCII message: `:010300000002FA`
   {
     pattern: /(?<![^\s"'([<|]):(?:[0-9a-f]{2}){3,}(?![0-9a-z])/gi,
     read: (text) => [...Buffer.from(`${text}\r\n`)],
   },
-  // ESPHome: `00.01.02`. Four of them may be an IP address.
+  // ESPHome: `00.01.02`. Four such bytes may be an IP address.
   { pattern: /(?<![\w.:-])(?:[0-9a-f]{2}\.){4,}[0-9a-f]{2}(?![\w.])/gi, read: hexIn, isPlain: true },
   // modbus-tk, NModbus, JSON: `0-1-0`, `[0, 1, 0]`, `00-01-00`
   {
@@ -63,24 +63,24 @@ const NOTATIONS: readonly {
   },
 ];
 
-/** What escapes in a text stand for, other than the sign itself. */
+/** The meanings of escape letters in a text; any other character stands for itself. */
 const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, e: 27 };
 
-/** Dates and times of day, which look like bytes. Four bytes or more with colons between them are no time. */
+/** Dates and times of day, which look like bytes. Four or more bytes separated by colons are not a time. */
 const DATES = [
   /(?<!\d)(?:\d{4}([/.-])\d{1,2}\1\d{1,2}|\d{1,2}([/.-])\d{1,2}\2\d{4}|\d{8}(?=[T ]\d{2}:))(?!\d)/g,
   /(?<![0-9a-f:])\d{2}:\d{2}:\d{2}(?:[.,:]\d{3,9})?(?:Z| ?[+-]\d{2}:?\d{2}(?![\d:-]))?(?!:?[0-9a-f])/gi,
 ];
 
-/** The line with blanks in place of dates and times. */
+/** Replaces dates and times in the line with blanks. */
 export function withoutDates(line: string): string {
   return DATES.reduce((rest, date) => rest.replace(date, (found) => ' '.repeat(found.length)), line);
 }
 
 /**
- * The bytes that a line shows, without its dates: one group of them, or several with words between. Fewer
- * than four bytes, a piece of a frame, are found where the line has no others, in notations that nothing else
- * looks like.
+ * Finds the bytes that a line shows, ignoring dates: one group, or several with words between them. Fewer
+ * than four bytes, a part of a frame, count only if the line has no others, and only in notations that
+ * nothing else resembles.
  */
 export function bytesShown(text: string): ShownBytes[] {
   for (const fewest of [MIN_RTU_LENGTH, 1]) {
@@ -102,13 +102,13 @@ export function bytesShown(text: string): ShownBytes[] {
   return [];
 }
 
-/** The bytes that hexadecimal digits stand for, whatever is between them. */
+/** Converts hexadecimal digits to bytes, whatever separates them. */
 export function hexIn(text: string): number[] {
   const digits = text.match(/(?:0x)?[0-9a-f]{1,2}/gi) ?? [];
   return digits.map((byte) => Number.parseInt(byte.replace(/^0x/i, ''), 16));
 }
 
-/** Reads a text in quotes, with escapes for what can't be printed. */
+/** Reads quoted text with escapes for unprintable bytes. */
 function escaped(text: string): number[] {
   const signs = [...text.slice(1, -1).matchAll(/\\x(..)|\\(.)|(.)/g)];
   return signs.map(([, hexadecimal, letter, sign = letter ?? '']) =>
@@ -117,8 +117,8 @@ function escaped(text: string): number[] {
 }
 
 /**
- * Reads a list of numbers. Decimal numbers have no leading zeros, and every frame in hexadecimal has some, in
- * a byte of its address.
+ * Reads a list of numbers. Decimal numbers have no leading zeros; every hexadecimal frame has some, in a byte
+ * of its address.
  */
 function listed(text: string): number[] {
   const items = text.split(/-|, ?/);

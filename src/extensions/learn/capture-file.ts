@@ -1,10 +1,10 @@
 import { BLOCK } from '../../common/capture-numbers.js';
 
-/** Reads the packets of captures: pcap, and pcapng with its blocks for packets old and new. */
+/** Reads the packets in captures: pcap and pcapng, with its old and new packet blocks. */
 
 /**
- * The first four bytes of pcap files, with the byte order and the units of a second that they stand for. A
- * pcapng file begins with a section header.
+ * The first four bytes of pcap files, with the byte order and the timestamp units per second that they stand
+ * for. A pcapng file begins with a section header.
  */
 const PCAP: ReadonlyMap<number, { readonly little: boolean; readonly perSecond: number }> = new Map([
   [0xa1b2c3d4, { little: false, perSecond: 1e6 }],
@@ -15,11 +15,11 @@ const PCAP: ReadonlyMap<number, { readonly little: boolean; readonly perSecond: 
 
 export const MOST_PACKETS = 200_000;
 
-/** A packet, and when it was captured, in ms. `number` counts from 1, as Wireshark's does. */
+/** A packet and its capture time in ms. `number` counts from 1, like Wireshark's. */
 export interface Packet {
   readonly number: number;
   readonly at: number;
-  /** The link type, of which tcpdump.org has the list. */
+  /** The link type, from the list at tcpdump.org. */
   readonly link: number;
   readonly bytes: Uint8Array;
 }
@@ -30,7 +30,7 @@ export function isCapture(file: Uint8Array): boolean {
   return magic === BLOCK.sectionHeader || PCAP.has(magic);
 }
 
-/** Reads the packets of a capture. Of a file that was cut off, everything before the end is used. */
+/** Reads the packets in a capture. If the file is truncated, all complete packets are used. */
 export function packetsOf(file: Uint8Array): Packet[] {
   const packets: Packet[] = [];
   try {
@@ -90,7 +90,7 @@ function readPcapng(file: Uint8Array, packets: Packet[]): void {
     } else if (type === BLOCK.simplePacket) {
       const captured = Math.min(view.getUint32(at + 8, little), length - 16);
       const bytes = file.subarray(at + 12, at + 12 + captured);
-      // A simple block has no time.
+      // A simple packet block has no timestamp.
       const { at: before = 0 } = packets.at(-1) ?? {};
       packets.push({ number: packets.length + 1, at: before, link: interfaces[0]?.link ?? 0, bytes });
     }
@@ -98,9 +98,7 @@ function readPcapng(file: Uint8Array, packets: Packet[]): void {
   }
 }
 
-/**
- * The units of a second in the timestamps of an interface: microseconds, unless the interface says otherwise.
- */
+/** The timestamp units per second of an interface: microseconds, unless the interface says otherwise. */
 function resolutionOf(view: DataView, block: number, length: number, little: boolean): number {
   for (let at = block + 16; at + 4 <= block + length - 4; ) {
     const [code, size] = [view.getUint16(at, little), view.getUint16(at + 2, little)];

@@ -9,7 +9,7 @@ import { MOST_PACKETS, type Packet, packetsOf, viewOf } from './capture-file.js'
 import { CHECKED, wholeFrames } from './frames.js';
 import { type LoggedBytes, type LogLines, noteOf } from './logged-bytes.js';
 
-/** Data of TCP or UDP in a packet. */
+/** TCP or UDP data in a packet. */
 interface Segment {
   readonly number: number;
   readonly at: number;
@@ -18,7 +18,7 @@ interface Segment {
   readonly to: string;
   readonly fromPort: number;
   readonly toPort: number;
-  /** What TCP says of the segment; undefined in a datagram of UDP. */
+  /** The TCP fields of the segment; undefined for a UDP datagram. */
   readonly tcp:
     | {
         readonly sequence: number;
@@ -31,7 +31,7 @@ interface Segment {
 }
 
 /**
- * The number of bytes before an IP packet, by link type: loopback, raw IP, loopback of OpenBSD, Linux cooked,
+ * The number of bytes before an IP packet, by link type: loopback, raw IP, OpenBSD loopback, Linux cooked,
  * raw IPv4 and IPv6, Linux cooked 2.
  */
 const HEADER_LENGTHS = new Map([
@@ -46,20 +46,20 @@ const HEADER_LENGTHS = new Map([
   [276, 20],
 ]);
 const ETHERNET = 1;
-/** The Ethernet types that mark the tag of a virtual LAN. */
+/** The Ethernet types that mark a VLAN tag. */
 const TAGS = [0x8100, 0x88a8, 0x9100];
-/** The Ethernet type of the session stage of PPPoE, and what is between it and IP (RFC 2516, 4). */
+/** The Ethernet type of a PPPoE session, and the bytes between it and IP (RFC 2516, 4). */
 const PPPOE = 0x8864;
 const PPPOE_HEADER = 8;
 const { tcp, udp } = IP_PROTOCOL;
 const { fin, syn, rst, ack } = TCP_FLAGS;
 
-/** Tells whether packets of this link type have IP in them. */
+/** Reports whether packets with this link type contain IP. */
 function hasIp(link: number): boolean {
   return link === ETHERNET || HEADER_LENGTHS.has(link);
 }
 
-/** Finds the data of TCP or UDP in a packet; undefined where there is none. */
+/** Finds the TCP or UDP data in a packet; undefined if there is none. */
 function segmentOf({ number, at, link, bytes }: Packet): Segment | undefined {
   const ip = ipPacketIn(link, bytes);
   const version = (ip?.[0] ?? 0) >> 4;
@@ -94,7 +94,7 @@ function segmentOf({ number, at, link, bytes }: Packet): Segment | undefined {
   };
 }
 
-/** The address of an end, of IPv4 or IPv6: `10.0.0.7`, `[fd00:0:0:0:0:0:0:7]`. */
+/** Formats an IPv4 or IPv6 address: `10.0.0.7`, `[fd00:0:0:0:0:0:0:7]`. */
 function hostText(bytes: Uint8Array): string {
   if (bytes.length === 4) return bytes.join('.');
   const view = viewOf(bytes);
@@ -112,19 +112,19 @@ function ipPacketIn(link: number, bytes: Uint8Array): Uint8Array | undefined {
   return bytes.subarray(start + 2 + (typeAt(start) === PPPOE ? PPPOE_HEADER : 0));
 }
 
-/** Bytes of one direction of a connection, and the packet that brought the last of them. */
+/** Bytes in one direction of a connection, and the packet with the last of them. */
 interface SentBytes {
   readonly number: number;
   readonly at: number;
   readonly bytes: Uint8Array;
-  /** True when the capture lacks what came before. */
+  /** True if the bytes before these are missing from the capture. */
   readonly isAfterGap: boolean;
 }
 
-/** The most segments that wait for a missing one. */
+/** Maximum number of segments that wait for a missing one. */
 const MOST_HELD = 64;
 
-/** Puts the segments of one direction of a TCP connection in order, each byte once. */
+/** Puts the segments in one direction of a TCP connection in order, and drops repeated bytes. */
 class TcpStream {
   readonly pieces: SentBytes[] = [];
   #next: number | undefined;
@@ -140,7 +140,7 @@ class TcpStream {
     if (this.#held.length > MOST_HELD) this.#skip();
   }
 
-  /** Takes what waits for segments that never came. */
+  /** Accepts the segments that still wait for missing ones. */
   end(): void {
     while (this.#held.length > 0) this.#skip();
   }
@@ -163,22 +163,22 @@ class TcpStream {
     }
   }
 
-  /** Goes on with the first of the segments that wait. */
+  /** Skips a gap: continues with the first of the waiting segments. */
   #skip(): void {
     const [first] = this.#held.toSorted((a, b) => this.#ahead(a) - this.#ahead(b));
     this.#next = first?.tcp?.sequence;
     this.#drain(true);
   }
 
-  /** How many bytes are missing before a segment; negative when its first bytes are known. */
+  /** How many bytes are missing before a segment; negative if its first bytes are already known. */
   #ahead({ tcp }: Segment): number {
     return ((tcp?.sequence ?? 0) - (this.#next ?? 0)) | 0;
   }
 }
 
 /**
- * Cuts pieces into frames by their MBAP headers. Data without such a header are a frame as they came. After a
- * gap the cut goes on with the first piece that begins with a whole frame.
+ * Cuts pieces into frames by their MBAP headers. Data without such a header becomes one frame per piece.
+ * After a gap, cutting resumes at the first piece that begins with a whole frame.
  * @param isStream false for datagrams, each of which is complete
  */
 function cutByMbap(pieces: readonly SentBytes[], isStream: boolean): SentBytes[] {
@@ -187,7 +187,7 @@ function cutByMbap(pieces: readonly SentBytes[], isStream: boolean): SentBytes[]
   let [isLost, hasGap] = [false, false];
   for (const piece of pieces) {
     if (piece.isAfterGap) [isLost, hasGap] = [true, true];
-    // The pending bytes never become a frame, and the next ones may be the end of a frame.
+    // The pending bytes will never be completed, and the next ones may be the end of another frame.
     if (isLost || !isStream) pending = new Uint8Array();
     if (isLost && decodeMbap(piece.bytes).kind === 'more') continue;
     isLost = false;
@@ -205,8 +205,8 @@ function cutByMbap(pieces: readonly SentBytes[], isStream: boolean): SentBytes[]
 }
 
 /**
- * Finds the frames of Modbus in a capture: of Modbus TCP, of RTU and ASCII over TCP or UDP, and of serial
- * lines as this program writes them (link type 250).
+ * Finds the Modbus frames in a capture: Modbus TCP, RTU and ASCII over TCP or UDP, and serial lines as this
+ * program writes them (link type 250).
  */
 
 const SERIAL = 250;
@@ -214,15 +214,15 @@ const SERIAL_HEADER = 12;
 const SERIAL_SENT = 1;
 const SERIAL_RECEIVED = 2;
 
-/** A TCP connection, or the datagrams between two ends. */
+/** A TCP connection, or the datagrams between two endpoints. */
 interface Connection {
   readonly name: string;
   readonly first: Segment;
-  /** The end that opened the connection; undefined when the capture does not show that. */
+  /** The endpoint that opened the connection; undefined if the capture does not show it. */
   client: string | undefined;
-  /** When each end has closed it, in ms. */
+  /** When each endpoint closed the connection, in ms. */
   readonly closed: Map<string, number>;
-  /** What each end has sent. */
+  /** The data that each endpoint sent. */
   readonly streams: Map<string, TcpStream>;
   readonly isStream: boolean;
 }
@@ -285,7 +285,7 @@ function connectionsOf(packets: readonly Packet[]): Connection[] {
     const isOpening = tcp?.isSyn === true && !tcp.isAck;
     const key = `${tcp ? 'tcp' : 'udp'} ${[from, to].sort().join(' ')}`;
     let connection = current.get(key);
-    // A client may use its port again.
+    // A client may reuse its port.
     if (!connection || (isOpening && hasData(connection))) {
       const name = `${key} ${all.length}`;
       connection = {
@@ -317,7 +317,7 @@ function hasData({ streams }: Connection): boolean {
 }
 
 /**
- * The frames of a connection, in both directions; none when it does not carry Modbus.
+ * The frames of a connection, in both directions; none if it does not carry Modbus.
  * @param ends when the capture ends, in ms
  */
 function framesOf(connection: Connection, ends: number): LoggedBytes[] {
@@ -334,7 +334,7 @@ function framesOf(connection: Connection, ends: number): LoggedBytes[] {
   const closes = Math.min(...[...closed].flatMap(([from, at]) => (from === server ? [] : [at])), ends);
   const sent = found.flatMap(({ from, frames }) => (from === server ? [] : frames));
   const isElsewhere = !MODBUS_PORTS.includes(fromPort) && !MODBUS_PORTS.includes(toPort);
-  // On other ports, other protocols may look like MBAP.
+  // On other ports, another protocol may look like MBAP.
   if (isElsewhere && 2 * sent.filter(({ bytes }) => isRequest(bytes)).length < sent.length) return [];
   return found.flatMap(({ from, frames }) =>
     frames.map(
@@ -347,7 +347,7 @@ function framesOf(connection: Connection, ends: number): LoggedBytes[] {
   );
 }
 
-/** What each end has sent, as frames with check values; undefined when there are none. */
+/** The data from each endpoint as frames with check values; undefined if there are none. */
 function checkedFrames({ streams, first }: Connection): { from: string; frames: SentBytes[] }[] | undefined {
   const pieces = [...streams].flatMap(([from, stream]) =>
     stream.pieces.map((piece) => ({
@@ -368,12 +368,12 @@ function checkedFrames({ streams, first }: Connection): { from: string; frames: 
   return undefined;
 }
 
-/** The ports that IANA has given to Modbus and to Modbus with TLS. */
+/** The ports that IANA has assigned to Modbus and to Modbus over TLS. */
 const MODBUS_PORTS = [502, 802];
 
 /**
- * The end that is the server: the one that was called, has a port of Modbus, or sends fewer valid requests;
- * where none of that tells, the one with the lower port.
+ * Decides which endpoint is the server: the one that accepted the connection, has a Modbus port, or sends
+ * fewer valid requests; failing that, the one with the lower port.
  */
 function serverOf(
   { first: { from, to, fromPort, toPort }, client }: Connection,

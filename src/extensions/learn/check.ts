@@ -6,18 +6,19 @@ import { spanOf } from './recording.js';
 import type { Counts } from './second-reading.js';
 import { type Learned, lineName } from './write.js';
 
-/** What the learned devices answered to the requests of the log, in their order. */
+/** A comparison of the learned devices' replies with the log's, request by request. */
 export interface Check {
   readonly asked: number;
-  /** How many of them got the same reply, byte for byte. */
+  /** How many requests got the same reply, byte for byte. */
   readonly same: number;
-  /** The others, a sentence each with the line of the request. */
+  /** The other requests, one sentence each with the line of the request. */
   readonly others: readonly string[];
 }
 
 /**
- * Asks learned devices the requests of the log.
- * @param ask gives the bytes that a line of the learned file answers so many ms after the first request; none for silence
+ * Sends learned devices the requests in the log.
+ * @param ask returns the reply of a line of the learned file at a time in ms after the first request; empty
+ * for silence
  */
 export function checkLearned(
   { conversation, lines, isCapture }: Learned,
@@ -49,7 +50,7 @@ export function compared({ conversation, isCapture }: Learned, { requests, repli
   const what = isCapture
     ? `according to its headers, the capture has ${counted(requests, 'different read')} and ${counted(replies, 'different reply', 'different replies')} to them`
     : `according to its text, the log has ${counted(requests, 'request')} and ${counted(replies, 'reply', 'replies')}`;
-  // What is in no exchange, such as a reply without its request, is in the log nevertheless.
+  // Frames that belong to no exchange, such as a reply without its request, are in the log nevertheless.
   const isSame =
     Math.abs(learned.requests - requests) <= strays && Math.abs(learned.replies - replies) <= strays;
   return isSame
@@ -57,7 +58,7 @@ export function compared({ conversation, isCapture }: Learned, { requests, repli
     : `${what}, but ${learned.requests} and ${learned.replies} were learned: look at the file before you trust it`;
 }
 
-/** Equal requests in a row without a reply count once, because programs show them again. */
+/** Counts equal consecutive requests without a reply once, because programs log them again. */
 function distinct(all: readonly LoggedExchange[]): Counts {
   const requests = all.filter(({ request }, i) => {
     const before = all[i - 1];
@@ -71,7 +72,7 @@ function distinct(all: readonly LoggedExchange[]): Counts {
   return { requests: requests.length, replies: all.filter(({ reply }) => reply.length > 0).length };
 }
 
-/** The different reads of registers and coils, and their different replies that have values. */
+/** Counts the distinct reads of registers and coils, and the distinct replies to them. */
 function readsOf(all: readonly LoggedExchange[], framing: Framing): Counts {
   const isRead = ([code = 0, second]: Uint8Array) => code >= 1 && code <= 4 && !(code < 3 && second === 3);
   const reads = all.filter(({ request }) => isRead(request.pdu) && request.pdu.length === 5);

@@ -23,11 +23,11 @@ const OPTIONS = {
 /** Write a native file from the logs of clients and servers. */
 export interface LearnCommand extends Pick<Values<typeof OPTIONS>, 'output' | 'force' | 'scenario'> {
   readonly files: readonly string[];
-  /** The running simulator and its line whose traffic is read; undefined when only files are read. */
+  /** The running simulator and the line whose traffic is read; undefined if only files are read. */
   readonly from?: { readonly url: string; readonly token?: string; readonly line: string };
-  /** Whether what is written is asked the requests of the log; undefined where that depends on their number. */
+  /** Whether to send the learned devices the requests in the log; undefined: depends on their number. */
   readonly verify?: boolean;
-  /** How the log is played as it was; undefined for values by reads and usual reply times. */
+  /** How to replay the log as recorded; undefined: values by reads, and usual reply times. */
   readonly recorded?: { readonly loop: boolean };
 }
 

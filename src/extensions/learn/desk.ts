@@ -15,8 +15,8 @@ import type { LearnedPiece, ToLearner } from './learn.js';
 import type { Recorded } from './recording.js';
 
 /**
- * Longest time in ms before what was learned comes, and in which a client reads some of it: a busy machine
- * learns from 60,000 requests for more than the half minute that other answers have.
+ * Longest time in ms until the answer begins, and between two reads by the client. Learning from 60,000
+ * requests on a busy machine takes longer than the half minute allowed for other answers.
  */
 const LEARNING_MS = 300_000;
 
@@ -25,7 +25,7 @@ const learnedAnswer = {
   content: { [YAML]: { schema: z.string() } },
 };
 
-/** `/api/v1/learned.yaml`: devices that would answer as those in the traffic. */
+/** `/api/v1/learned.yaml`: devices that answer like those in the traffic. */
 export function learnAtDesk(desk: ApiContext): ExtensionPart {
   const learners = new Places('client that learns from the traffic', '', 1);
   return {
@@ -54,7 +54,7 @@ export function learnAtDesk(desk: ApiContext): ExtensionPart {
             };
             let learner: Asked<ToLearner, LearnedPiece> | undefined;
             const learn = async () => {
-              // In this thread, it is one turn.
+              // Without a work thread, learning is one turn of this thread.
               if (desk.beginWork) reply.raw.setTimeout(LEARNING_MS);
               learner = desk.beginWork?.('learn') ?? (await learningHere());
               const isGone = () => reply.raw.destroyed;
@@ -78,8 +78,8 @@ const TOO_LARGE =
   'there is not enough memory for so much traffic: ask for one line, or for less time with since';
 
 /**
- * The native file of the devices in a capture, in pieces that are made as fast as they are read, or a
- * sentence that says why there is none.
+ * The native file of the devices in a capture, in pieces made as fast as they are read; or a sentence that
+ * says why there is none.
  */
 async function learnedOf(
   capture: AsyncIterable<Uint8Array>,

@@ -2,16 +2,19 @@ import type { Framing } from '../../modbus/protocol/framing.js';
 import { type Form, formOf } from './frames.js';
 import type { LoggedBytes } from './logged-bytes.js';
 
-/** The direction of frames: their bytes decide first, then the words before them, then the nearest of these. */
+/**
+ * Finds the direction of frames: first by their bytes, then by the words before them, then by the nearest of
+ * these words.
+ */
 
 /** Frames with their directions. */
 interface Directed {
-  /** The direction of requests; undefined when nothing in the log is a request. */
+  /** The direction of requests; undefined if nothing in the log is a request. */
   readonly asks: 'out' | 'in' | undefined;
   readonly frames: readonly LoggedBytes[];
 }
 
-/** Where the words before a frame name both directions, the form of its bytes says which. */
+/** If the words before a frame name both directions, the form of its bytes decides. */
 export function directedBy(frames: readonly LoggedBytes[], framing: Framing): Directed {
   const forms = frames.map((frame): Form => {
     const content = framing.decode(frame.bytes);
@@ -30,11 +33,11 @@ export function directedBy(frames: readonly LoggedBytes[], framing: Framing): Di
 }
 
 /**
- * The direction of requests: a log of a client sends them, and a log of a server receives them. If all frames
- * could be either, the first one is a request, in a log that has both directions.
+ * Finds the direction of requests: outgoing in a client's log, incoming in a server's log. If every frame
+ * could be either and the log has both directions, the first frame is a request.
  */
 function requestDirection(frames: readonly LoggedBytes[], forms: readonly Form[]): Directed['asks'] {
-  // The connections of a capture are turned so that requests go out.
+  // In a capture, connections are oriented so that requests go out.
   if (frames.some(({ channel }) => channel !== undefined)) return 'out';
   let score = 0;
   for (const [i, { direction, isDoubtful }] of frames.entries()) {
@@ -43,7 +46,7 @@ function requestDirection(frames: readonly LoggedBytes[], forms: readonly Form[]
   }
   if (score !== 0) return score > 0 ? 'out' : 'in';
   const said = frames.flatMap(({ direction }) => direction ?? []);
-  // Without directions, what may be either is a request, unless there are only replies for certain.
+  // Without directions, a frame that may be either is a request, unless the log certainly has only replies.
   if (said.length === 0) return !forms.includes('request') && forms.includes('reply') ? undefined : 'out';
   const [first = 'out'] = frames.flatMap(({ direction }, i) =>
     forms[i] === 'either' ? (direction ?? []) : [],

@@ -7,14 +7,14 @@ import { directedBy } from './directions.js';
 import { formOf, framed, isBegun } from './frames.js';
 import { type LoggedBytes, noteOf } from './logged-bytes.js';
 
-/** A request of a log or a capture, and the bytes that came back. Times are in ms. */
+/** A request in a log or a capture, and the bytes that came back. Times are in ms. */
 export interface LoggedExchange {
   readonly line: number;
   readonly request: AduContent;
   readonly at: number | undefined;
-  /** Everything that came back; empty when nothing did. */
+  /** All bytes that came back; empty if none did. */
   readonly reply: Uint8Array;
-  /** The time from the request to the end of the reply, in ms; undefined when the log has no times. */
+  /** The time from the request to the end of the reply, in ms; undefined if the log has no times. */
   readonly ms: number | undefined;
   /** The address of the server, in a capture. */
   readonly server: string | undefined;
@@ -22,84 +22,82 @@ export interface LoggedExchange {
   readonly file: number;
 }
 
-/** The exchanges of a log, all in one framing. */
+/** The exchanges in a log, all with the same framing. */
 export interface Conversation {
   readonly framing: Framing;
   readonly exchanges: readonly LoggedExchange[];
-  /** The requests that are in no exchange: the log does not show what they got, or no device can have their unit. */
+  /** Requests that belong to no exchange: the log does not show their reply, or no device can have their unit. */
   readonly unlearned: readonly LoggedExchange[];
-  /** How many frames are in no exchange. */
+  /** How many frames belong to no exchange. */
   readonly strays: number;
-  /** What was not understood, a sentence each. */
+  /** The parts that were not understood, one sentence each. */
   readonly notes: readonly string[];
 }
 
-/** An exchange whose replies may still come. */
+/** An exchange that may still get replies. */
 interface Open {
   readonly asked: LoggedBytes;
   readonly request: AduContent;
-  /**
-   * What came back, by the words before the bytes: a program may show a reply, or its pieces, more than once.
-   */
+  /** The bytes that came back, by the words before them: a program may log a reply, or parts of it, more than once. */
   readonly shown: Map<string | undefined, LoggedBytes[]>;
-  /** The exchange before, on the same connection. */
+  /** The previous exchange on the same connection. */
   readonly before: Open | undefined;
   readonly channel: Channel;
-  /** How many requests were before it in the log. */
+  /** How many requests came before it in the log. */
   readonly number: number;
-  /** How many frames came back, with those that were too many for `shown`. */
+  /** How many frames came back, including those that no longer fitted in `shown`. */
   pieces: number;
-  /** True when the log lacks the reply, or a part of it. */
+  /** True if the log lacks the reply or part of it. */
   isUnknown: boolean;
 }
 
-/** The most requests of a connection whose replies may still come. */
+/** Maximum number of requests on a connection that may still get replies. */
 const MOST_OPEN = 256;
 
-/** The most frames of a request that are kept: each stray behind it is sought in them. */
+/** Maximum number of frames kept per request: each later stray is searched for in them. */
 const MOST_PIECES = 64;
 
-/** The exchanges of a connection. */
+/** The exchanges on a connection. */
 interface Channel {
-  /** The part of the log that the newest frame is in. */
+  /** The part of the log that contains the newest frame. */
   part: string;
-  /** The newest request of that part. */
+  /** The newest request in that part. */
   last: Open | undefined;
-  /** Those of that part without a reply, oldest first. */
+  /** The requests in that part without a reply, oldest first. */
   readonly waiting: Set<Open>;
-  /** The newest request of each part of the log, and the number of the newest one that got a reply there. */
+  /** The newest request in each part of the log, and the number of the newest one answered there. */
   readonly parts: Map<string, { last: Open; answered: number }>;
-  /** True when the client has sent requests before the replies to others came. */
+  /** True if the client sent requests before earlier ones were answered. */
   isPipelined: boolean;
 }
 
-/** An exchange, and what came back. */
+/** An exchange, and the bytes that came back. */
 interface Ended {
   readonly open: Open;
   readonly reply: readonly LoggedBytes[];
 }
 
-/** A frame that is no request and answers none. */
+/** A frame that is neither a request nor a reply to one. */
 interface Stray {
   readonly frame: LoggedBytes;
-  /** The request before it on its connection. */
+  /** The last request before it on its connection. */
   readonly after: Open | undefined;
-  /** True when it has no direction, and others of its log have one. */
+  /** True if it has no direction although other frames in its log have one. */
   readonly lacksDirection: boolean;
 }
 
-/** An exchange with what came back, and whether something can be learned from it. */
+/** An exchange with its reply, and whether something can be learned from it. */
 interface JudgedExchange extends Ended {
   readonly exchange: LoggedExchange;
-  /** True when the log ends before its reply was due. */
+  /** True if the log ends before the reply was due. */
   readonly isAtEnd: boolean;
-  /** True when the log lacks the reply, or a part of it. */
+  /** True if the log lacks the reply or part of it. */
   readonly isLost: boolean;
-  /** True when a device can have its unit identifier. */
+  /** True if a device can have its unit identifier. */
   readonly isServed: boolean;
 }
 
-/** Pairs the requests of a log with their replies. */
+/** Pairs the requests in a log with their replies. */
 export function conversationOf(logged: readonly LoggedBytes[]): Conversation {
   const made = framed(logged);
   const { framing } = made;
@@ -116,13 +114,13 @@ export function conversationOf(logged: readonly LoggedBytes[]): Conversation {
   };
 }
 
-/** Gives each request what came back, and finds the frames that are neither. */
+/** Assigns replies to requests, and finds the frames that are neither. */
 function pairedIn(
   frames: readonly LoggedBytes[],
   asks: LoggedBytes['direction'],
   framing: Framing,
 ): { readonly opened: readonly Open[]; readonly strays: readonly Stray[] } {
-  // A program that names the direction shows the same bytes again where it explains them.
+  // A program that names the direction shows the same bytes again when it explains them.
   const hasDirections = frames.some(({ direction, text }) => direction !== undefined && text !== undefined);
   const opened: Open[] = [];
   const channels = new Map<string | undefined, Channel>();
@@ -133,7 +131,7 @@ function pairedIn(
     };
     channels.set(frame.channel, channel);
     const part = partOf(frame);
-    // A gap is an end: what comes behind it answers nothing from before.
+    // A gap ends an exchange: a frame after it can't answer a request before it.
     if (part !== channel.part) channel.waiting.clear();
     if (part !== channel.part) [channel.part, channel.last] = [part, undefined];
     const { last } = channel;
@@ -158,7 +156,7 @@ function pairedIn(
   return { opened, strays };
 }
 
-/** Begins an exchange with a request. @param number how many were before it in the log */
+/** Starts an exchange with a request. @param number how many requests came before it in the log */
 function openedBy(asked: LoggedBytes, request: AduContent, channel: Channel, number: number): Open {
   const begun = { asked, request, shown: new Map(), before: channel.last };
   const open: Open = { ...begun, channel, number, pieces: 0, isUnknown: false };
@@ -170,12 +168,12 @@ function openedBy(asked: LoggedBytes, request: AduContent, channel: Channel, num
   return open;
 }
 
-/** The part of the log that a frame is in: nothing is missing inside one. */
+/** The part of the log that contains a frame. Nothing is missing within a part. */
 function partOf({ file = 0, part = 0 }: LoggedBytes): string {
   return `${file} ${part}`;
 }
 
-/** Adds what came back to an exchange. @returns false when that has too many pieces already */
+/** Adds a frame to the replies of an exchange. @returns false if it already has too many */
 function takes(open: Open, frame: LoggedBytes): boolean {
   const { before, channel, shown } = open;
   if (frame.isAfterGap && before?.shown.size === 0) before.isUnknown = true;
@@ -192,7 +190,7 @@ function takes(open: Open, frame: LoggedBytes): boolean {
   return true;
 }
 
-/** Judges of which exchanges the log shows everything. */
+/** Decides which exchanges the log shows completely. */
 function judged(opened: readonly Open[], framing: Framing): JudgedExchange[] {
   const ended = opened.map((open) => ({ open, reply: replyOf(open, framing) }));
   const longest = longestOf(ended);
@@ -210,7 +208,7 @@ function judged(opened: readonly Open[], framing: Framing): JudgedExchange[] {
   });
 }
 
-/** What was not understood, a sentence each. */
+/** The parts that were not understood, one sentence each. */
 function notesOn(all: readonly JudgedExchange[], strays: readonly Stray[]): string[] {
   const askedIn = (exchanges: readonly JudgedExchange[]) => exchanges.map(({ open }) => open.asked);
   const unexplained = strays.filter(({ frame, after }) => !after || !isShownIn(frame, after));
@@ -243,7 +241,7 @@ function notesOn(all: readonly JudgedExchange[], strays: readonly Stray[]): stri
   ];
 }
 
-/** The time in ms after which a client counts as waiting in vain, if no reply has shown how long they take. */
+/** If no reply shows how long replies take, a client that has waited this long, in ms, got no reply. */
 const USUAL_WAIT = 1000;
 
 function longestOf(all: readonly Ended[]): number {
@@ -252,9 +250,10 @@ function longestOf(all: readonly Ended[]): number {
 }
 
 /**
- * True when the log ends, or has a gap, before a reply, or the rest of one, was due: no request on the connection was answered
- * later, and nobody knows what came. A client that can't ask again meanwhile has waited in vain when it does.
- * @param longest the longest time of a reply, in ms
+ * True if the log does not show whether the reply, or the rest of it, came: the log ends or has a gap before
+ * it was due, and no later request on the connection was answered. A client that can't send another request
+ * while it waits got no reply if it sends one.
+ * @param longest the longest reply time, in ms
  */
 function isAtEnd({ open, reply }: Ended, longest: number, framing: Framing): boolean {
   const { asked, channel, number } = open;
@@ -278,8 +277,8 @@ function exchangeOf({ asked, request }: Open, reply: readonly LoggedBytes[]): Lo
 }
 
 /**
- * The reply among what a program has shown: the bytes that are one frame together; otherwise the first that
- * have the length of one.
+ * Picks the reply from the bytes that a program logged: those that form one frame together; otherwise the
+ * first that have the length of a frame.
  */
 function replyOf({ shown }: Open, framing: Framing): readonly LoggedBytes[] {
   const all = [...shown.values()];
@@ -292,7 +291,10 @@ function replyOf({ shown }: Open, framing: Framing): readonly LoggedBytes[] {
   );
 }
 
-/** True for the form of a reply, in the direction of requests, that answers a request or shows its reply again. */
+/**
+ * True for a frame that has the form of a reply but the direction of requests, and that answers a request or
+ * repeats its reply.
+ */
 function isShownReply(frame: LoggedBytes, content: AduContent | undefined, channel: Channel): boolean {
   const { last, waiting } = channel;
   if (!content || !last || formOf(content) !== 'reply' || frame.text === undefined) return false;
@@ -301,7 +303,7 @@ function isShownReply(frame: LoggedBytes, content: AduContent | undefined, chann
   return [...waiting].some(isOf) || isShownIn(frame, last);
 }
 
-/** True when the bytes are a part of the exchange: a program explains what it has sent or received. */
+/** True if the bytes are part of the exchange: a program explains the bytes that it sent or received. */
 function isShownIn({ bytes, text }: LoggedBytes, { asked, shown }: Open): boolean {
   if (text === undefined) return false;
   const parts = [[asked], ...shown.values()].map((pieces) =>
@@ -310,7 +312,7 @@ function isShownIn({ bytes, text }: LoggedBytes, { asked, shown }: Open): boolea
   return parts.some((part) => part.includes(Buffer.from(bytes)));
 }
 
-/** The request that a reply, or a piece of one, answers; undefined when the log does not have it. */
+/** The request that a reply, or part of one, answers; undefined if it is not in the log. */
 function askedBefore(
   { isAfterGap }: LoggedBytes,
   content: AduContent | undefined,
@@ -319,7 +321,7 @@ function askedBefore(
 ): Open | undefined {
   if (framing !== SOCKET) {
     if (!last || !content || fits(content, last.request)) return last;
-    // Several requests of one read are answered in turn.
+    // Several equal reads are answered in order.
     return (
       [...waiting].find((open) => open.asked.line === last.asked.line && fits(content, open.request)) ?? last
     );
@@ -331,37 +333,38 @@ function askedBefore(
   const meant = fitting.find(({ request }) => fits(content, request)) ?? fitting[0];
   if (meant) return meant;
   if (last && last.shown.size > 0 && last.request.transactionId === transactionId) return last;
-  // A wrong identifier: the newest request that it may answer, unless the capture may lack its own.
+  // For a wrong identifier, take the newest request that it could answer, unless the right one may be missing
+  // from the capture.
   if (isAfterGap) return undefined;
   return [...waiting].findLast(({ request }) => fits(content, request));
 }
 
-/** True when a whole frame of Modbus TCP came back. */
+/** True if a whole Modbus TCP frame came back. */
 function isAnswered({ shown }: Open): boolean {
   return [...shown.values()].some((pieces) => pieces.some(({ bytes }) => SOCKET.decode(bytes)));
 }
 
 /**
- * The unit identifier of the device that an exchange is with. One that answers a broadcast does so with its
- * own.
+ * The unit identifier of the device in an exchange. A device that answers a broadcast does so with its own
+ * identifier.
  */
 export function unitOf({ request: { unitId }, reply }: LoggedExchange, framing: Framing): number {
   return unitId === 0 && framing.broadcasts ? (framing.decode(reply)?.unitId ?? 0) : unitId;
 }
 
-/** True when a device can have this unit identifier (Serial Line V1.02, 2.2): 0 is a broadcast. */
+/** True if a device can have this unit identifier (Serial Line V1.02, 2.2): 0 is a broadcast. */
 function isServed(unitId: number, framing: Framing): boolean {
   return framing === SOCKET || (unitId >= 1 && unitId <= 247);
 }
 
-/** True when a program shows the same bytes once more, behind other words. */
+/** True if a program shows the same bytes again, after other words. */
 function isAgain(frame: LoggedBytes, asked: LoggedBytes): boolean {
   return frame.words !== asked.words && Buffer.compare(frame.bytes, asked.bytes) === 0;
 }
 
 function isRequest(content: AduContent): boolean {
   const decoded = decodeRequest(content.pdu);
-  // With an unknown function, any data may be a request.
+  // With an unknown function, any data can be a request.
   return decoded.ok || (decoded.error === ExceptionCode.illegalFunction && !isException(content));
 }
 
@@ -370,15 +373,15 @@ function isException({ pdu: [code = 0] }: AduContent): boolean {
 }
 
 /**
- * Decides without a direction: a frame is a reply when it fits the request before it, and that has no reply
- * yet.
+ * Decides without a direction: a frame is a reply if it fits the previous request, and that request has no
+ * reply yet.
  */
 function isReplyTo(content: AduContent | undefined, open: Open | undefined): boolean {
   if (!open || open.shown.size > 0) return false;
   return !content || fits(content, open.request);
 }
 
-/** True when a frame has the function and the quantity of a request. */
+/** True if a frame has the function and the quantity of a request. */
 export function fits({ pdu }: AduContent, { pdu: request }: AduContent): boolean {
   const [asked = 0] = request;
   const [code = 0] = pdu;

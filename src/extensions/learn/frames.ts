@@ -9,10 +9,10 @@ import { type PredictedLength, requestLength, responseLength } from '../../modbu
 import { MOST_BYTES } from './bytes-shown.js';
 import type { LoggedBytes } from './logged-bytes.js';
 
-/** Which framing the bytes of a log have, and where its frames begin and end. */
+/** Finds the framing of the bytes in a log, and where its frames begin and end. */
 
 /**
- * A frame that logs of gateways show without its check value, as unit identifier and PDU. It becomes one of
+ * A frame that gateway logs show without its check value, as unit identifier and PDU. It is converted to
  * Modbus TCP.
  */
 const BARE: Pick<Framing, 'decode'> = {
@@ -25,7 +25,10 @@ const BARE: Pick<Framing, 'decode'> = {
 export const CHECKED: readonly Framing[] = [RTU, new AsciiFraming()];
 const FRAMINGS: readonly Framing[] = [...CHECKED, SOCKET];
 
-/** The framing of most frames, and the frames in it. If no frame has a check value, they are of a gateway. */
+/**
+ * Finds the framing of most frames, and the frames in that framing. Frames without check values come from a
+ * gateway.
+ */
 export function framed(logged: readonly LoggedBytes[]): {
   framing: Framing;
   frames: readonly LoggedBytes[];
@@ -50,15 +53,15 @@ export function framed(logged: readonly LoggedBytes[]): {
 type LoggedPiece = Pick<LoggedBytes, 'bytes' | 'channel' | 'direction' | 'words' | 'isAfterGap' | 'isCut'>;
 
 /**
- * Puts the pieces of a frame together, and takes several frames of one piece apart. Pieces have one direction
- * and the same words before them, and the other end has said nothing between them.
+ * Joins the pieces of a frame, and splits a piece that contains several frames. Pieces of one frame have the
+ * same direction and the same words before them, and the other end says nothing between them.
  */
 export function wholeFrames<Piece extends LoggedPiece>(
   logged: readonly Piece[],
   framing: Framing,
 ): readonly Piece[] {
   const made: (readonly Piece[])[] = logged.map((frame) => [frame]);
-  /** The pieces of frames that are not whole yet, by channel and direction, then by the words before them. */
+  /** The pieces of incomplete frames, by channel and direction, then by the words before them. */
   const pending = new Map<string, Map<string, readonly number[]>>();
   for (const [i, frame] of logged.entries()) {
     const { channel = '', direction = '', words = '', bytes, isAfterGap, isCut } = frame;
@@ -82,7 +85,7 @@ export function wholeFrames<Piece extends LoggedPiece>(
   return made.flat();
 }
 
-/** The frames that bytes consist of, in any framing; undefined when there is something else. */
+/** Splits bytes into frames, in any framing; undefined if there is anything else. */
 export function framesIn(bytes: Uint8Array): readonly Uint8Array[] | undefined {
   for (const framing of FRAMINGS) {
     const adus = framing.decode(bytes) ? [bytes] : adusIn(bytes, framing);
@@ -91,7 +94,7 @@ export function framesIn(bytes: Uint8Array): readonly Uint8Array[] | undefined {
   return undefined;
 }
 
-/** The ADUs that stand one after the other in some bytes; undefined when there is anything else. */
+/** Splits bytes into consecutive ADUs; undefined if there is anything else. */
 function adusIn(bytes: Uint8Array, framing: Framing): readonly Uint8Array[] | undefined {
   const adus: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -108,7 +111,7 @@ function adusIn(bytes: Uint8Array, framing: Framing): readonly Uint8Array[] | un
   return adus.length > 0 ? adus : undefined;
 }
 
-/** The lengths that an ADU at an offset may have, by framing. */
+/** The possible lengths of an ADU at an offset, by framing. */
 const LENGTHS: Readonly<
   Record<Framing['name'], (bytes: Uint8Array, at: number) => readonly PredictedLength[]>
 > = {
@@ -124,7 +127,7 @@ const LENGTHS: Readonly<
   },
 };
 
-/** True when bytes are the beginning of a reply whose header or byte count says that more follow. */
+/** True if bytes are the beginning of a reply whose header or byte count says that more follow. */
 export function isBegun(bytes: Uint8Array, framing: Framing): boolean {
   if (framing === SOCKET) return decodeMbap(bytes).kind === 'more';
   if (framing !== RTU) return !bytes.includes(0x0a);
@@ -132,7 +135,10 @@ export function isBegun(bytes: Uint8Array, framing: Framing): boolean {
   return length === 'more' || (typeof length === 'number' && length > bytes.length);
 }
 
-/** What a PDU can be by its function, its length and its quantities: some are either, such as those of function 6. */
+/**
+ * What a PDU can be, judging by its function, length and quantities. Some, such as those of function 6, can
+ * be either.
+ */
 export type Form = 'request' | 'reply' | 'either' | 'neither';
 
 export function formOf({ pdu }: AduContent): Form {

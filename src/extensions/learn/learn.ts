@@ -9,20 +9,20 @@ import type { LoggedBytes, LogLines } from './logged-bytes.js';
 import type { Recorded } from './recording.js';
 import { type Learned, writeLearned } from './write.js';
 
-/** The result of learning: a native file, and what a person has to know of it. */
+/** The result of learning: a native file, and notes for the user. */
 export interface LearnedFile {
   readonly text: string;
   readonly summary: string;
   readonly notes: readonly string[];
-  /** The files with frames of which no exchange came, a sentence each. */
+  /** The files with frames but no exchange, one sentence each. */
   readonly unused: readonly string[];
-  /** What `writeScenario` and `checkLearned` need. */
+  /** Input for `writeScenario` and `checkLearned`. */
   readonly learned: Learned;
 }
 
 /**
- * Learns devices from logs and captures, which follow one another in time.
- * @param recorded when values and reply times are to be played as they were
+ * Learns devices from logs and captures in the order of their times.
+ * @param recorded set if values and reply times are to be replayed as recorded
  */
 export function learnFiles(
   files: readonly Uint8Array[],
@@ -69,8 +69,8 @@ export function learnFiles(
 }
 
 /**
- * The frames of files that follow one another in time: the times of day of logs go on over midnight, and no file begins
- * before the end of the one before.
+ * The frames of consecutive files on one time axis. Times of day in logs continue past midnight, and no file
+ * begins before the previous one ends.
  */
 function following(logs: readonly LogLines[]): LoggedBytes[] {
   let shift = 0;
@@ -81,7 +81,7 @@ function following(logs: readonly LogLines[]): LoggedBytes[] {
     if (first?.at !== undefined && before) {
       const late = before.end - first.at - shift;
       if (isLog && before.isLog) shift += DAY_MS * Math.max(0, Math.ceil(late / DAY_MS - 1 / 2));
-      // A log has times of day, and a capture has dates.
+      // A log has times of day; a capture has dates.
       if (isLog !== before.isLog || first.at + shift < before.end) shift = before.end - first.at;
     }
     const moved = (time: number | undefined) => (time === undefined ? undefined : time + shift);
@@ -94,29 +94,29 @@ function following(logs: readonly LogLines[]): LoggedBytes[] {
   });
 }
 
-/** The most bytes of a log or a capture: learning needs up to twelve times as much memory. */
+/** Maximum size of a log or a capture, in bytes: learning needs up to twelve times as much memory. */
 export const MOST_LEARNED = 16 * 1024 * 1024;
 
 /**
- * A question to `learning`: a piece of the capture, or, after all of them, the next piece of the file. The first of
- * these says how it is played.
+ * A request to `learning`: a piece of the capture or, after the last piece, a request for the next piece of
+ * the file. The first of these says how to replay it.
  */
 export type ToLearner =
   | { readonly kind: 'capture'; readonly piece: Uint8Array }
   | { readonly kind: 'next'; readonly recorded?: Recorded };
 
-/** An answer of `learning`. The text after the last piece of the file is empty. */
+/** A reply from `learning`. The text after the last piece of the file is empty. */
 export type LearnedPiece =
   | { readonly kind: 'more' }
   | { readonly kind: 'unusable'; readonly message: string }
   | { readonly kind: 'text'; readonly text: string };
 
-/** The most characters of a piece. */
+/** Maximum length of a piece, in characters. */
 const TEXT_PIECE_LENGTH = 64 * 1024;
 
 /**
- * Learns from traffic whose capture comes in pieces, and gives the file in pieces. It is begun with `next`
- * without a piece, because a generator ignores its first argument.
+ * Learns from traffic whose capture arrives in pieces, and returns the file in pieces. A generator ignores
+ * the argument of its first `next`, so start it without a piece.
  */
 export function* learning(): Generator<LearnedPiece, LearnedPiece, ToLearner> {
   const pieces: Uint8Array[] = [];

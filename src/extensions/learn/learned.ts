@@ -6,14 +6,14 @@ import { addressRanges } from '../../modbus/protocol/pdu.js';
 import { type Conversation, type LoggedExchange, unitOf } from './exchanges.js';
 import { isPlain, isSame, Model } from './model.js';
 
-/** Describes an odd reply as fault rules do, and the requests that a rule applies to. */
+/** Describes an odd reply as faults, and the requests that a fault rule applies to. */
 
 const LAST_ADDRESS = 0xffff;
 
 /** Faults such as `{exception: 2}`, `{silence: true}`, `{transaction: 'swapped'}`, `{junk: '00 01'}`. */
 type Faults = readonly Readonly<Record<string, unknown>>[];
 
-/** The requests that a rule or a step of a scenario applies to, without the unit. */
+/** The requests that a rule or a scenario step applies to, without the unit. */
 interface RequestCondition {
   readonly function: number;
   readonly address?: readonly [first: number, last: number];
@@ -32,8 +32,8 @@ export function conditionOf(pdu: Uint8Array): RequestCondition | undefined {
 }
 
 /**
- * Reduces conditions to the addresses that no other condition has, as far as there are such: a rule acts on
- * every request that touches one of its addresses.
+ * Narrows conditions to the addresses that no other condition has, if there are any: a rule acts on every
+ * request that touches one of its addresses.
  */
 function apart(all: readonly RequestCondition[]): Map<RequestCondition, RequestCondition> {
   const first = ({ address: [start] = [0, 0] }: RequestCondition) => start;
@@ -52,9 +52,9 @@ function apart(all: readonly RequestCondition[]): Map<RequestCondition, RequestC
 }
 
 /**
- * The faults that make a reply the one that was seen.
- * @param reply the one frame that came; undefined for other bytes
- * @param isPlain true when the registers give its PDU by themselves
+ * The faults that turn the plain reply into the one that was seen.
+ * @param reply the only frame that came; undefined for other bytes
+ * @param isPlain true if the registers alone give its PDU
  */
 function oddities(
   request: AduContent,
@@ -75,7 +75,7 @@ function oddities(
   return faults;
 }
 
-/** True when faults keep the request from the device. */
+/** True if the faults keep the request from reaching the device. */
 function prevents(faults: Faults): boolean {
   return faults.some((fault) => 'silence' in fault || 'exception' in fault);
 }
@@ -87,11 +87,11 @@ function wrongTransaction(asked: number, got: number): number | string {
   return difference > 0 ? `+${difference}` : String(difference);
 }
 
-/** Equal replies that registers alone do not give, to requests that a rule can't tell apart. */
+/** Equal replies that registers alone do not explain, to requests that a rule can't tell apart. */
 export interface OddReply {
   readonly when: RequestCondition;
   readonly faults: Faults;
-  /** Which of such requests got this reply, counted from 1. The last known reply stays: its range is open. */
+  /** Which of these requests got this reply, counted from 1. The last known reply continues, so its range is open. */
   readonly turns: readonly TurnRange[];
 }
 
@@ -101,15 +101,15 @@ export interface LearnedDevice {
   readonly unit: number;
   readonly tables: Model['tables'];
   readonly odd: readonly OddReply[];
-  /** True when it answered requests to unit 0 on a serial line. */
+  /** True if requests to unit 0 on a serial line got this reply. */
   readonly answersBroadcasts: boolean;
-  /** The number of different requests. */
+  /** The number of distinct requests. */
   readonly requests: number;
   /** Reply times in ms, sorted. */
   readonly times: readonly number[];
-  /** The reply times of each kind of requests, in ms, in their order; 0 where nothing came. */
+  /** The reply times of each kind of request, in ms, in order; 0 if nothing came. */
   readonly timed: readonly TimedRequests[];
-  /** What a person has to know, such as `never answered`, with the requests that it is about. */
+  /** Remarks for the user, such as `never answered`, with the requests that they are about. */
   readonly remarks: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -118,34 +118,31 @@ interface TimedRequests {
   readonly ms: readonly number[];
 }
 
-/** The devices of a line, and the unit identifiers that were asked and never answered. */
+/** The devices on a line, and the unit identifiers that were polled and never answered. */
 export interface LearnedLine {
   readonly devices: readonly LearnedDevice[];
   readonly silent: readonly number[];
 }
 
-/** Requests that a rule can't tell apart, and their replies: equal ones in a row are counted. */
+/** Requests that a rule can't tell apart, and their replies, with consecutive equal ones counted. */
 interface Turns {
   readonly when: RequestCondition;
   readonly what: string;
   readonly runs: { readonly faults: Faults; count: number }[];
-  /** The reply time of each, in ms; 0 where nothing came. */
+  /** The reply time of each, in ms; 0 if nothing came. */
   readonly ms: number[];
 }
 
-/** The exchanges of a unit identifier of a line. */
+/** The exchanges with one unit identifier on a line. */
 interface Unit {
   readonly unit: number;
   readonly exchanges: LoggedExchange[];
 }
 
-/** The most rules of all devices together; the program takes 256, and some are for the reply times. */
+/** Maximum number of rules for all devices together: the program allows 256, and some are for reply times. */
 const MOST_RULES = 200;
 
-/**
- * The devices of each line that a conversation shows. There are several lines when servers contradict each
- * other.
- */
+/** Learns the devices on each line from a conversation. There are several lines if servers contradict each other. */
 export function learn({ framing, exchanges }: Conversation): LearnedLine[] {
   const lines = new Map<string | undefined, Map<number, Unit>>();
   const isOne = !contradict(exchanges, framing);
@@ -163,7 +160,7 @@ export function learn({ framing, exchanges }: Conversation): LearnedLine[] {
     const heard = [...units.values()].filter(({ exchanges: own }) =>
       own.some(({ reply }) => reply.length > 0),
     );
-    // A line has a device at least, if only one that is silent.
+    // A line has at least one device, even if that device is silent.
     return { units: [...units.values()], served: heard.length > 0 ? heard : [...units.values()] };
   });
   const most = Math.floor(MOST_RULES / found.reduce((sum, { served }) => sum + served.length, 0));
@@ -173,7 +170,7 @@ export function learn({ framing, exchanges }: Conversation): LearnedLine[] {
   }));
 }
 
-/** True when equal requests to two servers have got different replies. */
+/** True if two servers gave different replies to equal requests. */
 function contradict(exchanges: readonly LoggedExchange[], framing: Framing): boolean {
   if (exchanges.every(({ server }) => server === exchanges[0]?.server)) return false;
   const known = new Map<string, { readonly server: string | undefined; readonly reply: Uint8Array }>();
@@ -186,7 +183,7 @@ function contradict(exchanges: readonly LoggedExchange[], framing: Framing): boo
   });
 }
 
-/** @param most the most rules for the device */
+/** @param most maximum number of rules for the device */
 function learnedDevice({ unit, exchanges }: Unit, framing: Framing, most: number): LearnedDevice {
   const model = new Model();
   const replies = exchanges.map(({ reply }) => framing.decode(reply));
@@ -206,7 +203,7 @@ function learnedDevice({ unit, exchanges }: Unit, framing: Framing, most: number
     else if (instead.get(what) !== undefined || !instead.has(what))
       instead.set(what, insteadOfValues(bytes, reply));
     const when = request.unitId === unit ? conditionOf(request.pdu) : undefined;
-    // Rules of a device do not act on broadcasts.
+    // A device's rules do not act on broadcasts.
     if (when) keepReply(turns, when, what, faults, bytes.length > 0 ? ms : 0);
   }
   const times = exchanges.flatMap(({ ms, reply }) => (ms === undefined || reply.length === 0 ? [] : [ms]));
@@ -229,7 +226,7 @@ function learnedDevice({ unit, exchanges }: Unit, framing: Framing, most: number
   };
 }
 
-/** Plays an exchange on the registers. @returns what they do not give by themselves */
+/** Replays an exchange on the registers. @returns the part that the registers alone do not give */
 function played(
   model: Model,
   { request, reply: bytes, at }: LoggedExchange,
@@ -268,7 +265,7 @@ function keepReply(
   else known.runs.push({ faults, count: 1 });
 }
 
-/** The odd replies in their turns. If they need more than `most` rules, the most changed are reduced. */
+/** The odd replies and their turns. If they need more than `most` rules, those with the most changes are reduced. */
 function oddReplies(
   all: readonly Turns[],
   conditions: ReturnType<typeof apart>,
@@ -303,7 +300,7 @@ function inTurn({ runs }: Turns, when: RequestCondition): OddReply[] {
   return Array.from(found.values(), (each) => ({ when, ...each })).filter(({ faults }) => faults.length > 0);
 }
 
-/** Says in words what a request asks for. */
+/** Describes a request in words. */
 function askedFor(pdu: Uint8Array): string {
   const [range] = addressRanges(pdu);
   const { table, name = `function ${pdu[0]}` } = functionOf(pdu[0]) ?? {};

@@ -7,23 +7,23 @@ import type { LoggedBytes, LogLines } from './logged-bytes.js';
 import { bytesContinued, unwrapped } from './wrapped-lines.js';
 
 /**
- * Finds the frames in the lines of a log: of a Modbus client or server, of this program's traffic, or typed
- * by hand.
+ * Finds the frames in the lines of a log: from a Modbus client or server, from this program's traffic, or
+ * typed by hand.
  */
 
 const MOST_FRAMES = 100_000;
 
-/** Words before bytes that were sent, and before bytes that were received. The last such word counts. */
+/** Words before sent bytes, and words before received bytes. The last such word counts. */
 const WORDS = { out: /\b(?:send|sent|tx|transmi|request|query)/gi, in: /\b(?:recv|recei|rx|resp|reply)/gi };
-/** Weaker words: they may also say what the frame asks for, so the others take precedence. */
+/** Weaker words, which may also describe the request itself. The words above take precedence. */
 const WEAK_WORDS = { out: /\bwrit(?:e|ten|ing)\b/gi, in: /\bread (?:data\b|\d+$)/gi };
-/** What programs say when a reply did not come. */
+/** What programs log when no reply came. */
 const GIVEN_UP =
   /\bno (?:response|reply|answer)|time(?:d[ -]?|[ -]?)out|\breceived 0 bytes|\b(?:recv|rx)\W*$/i;
 const ARROWS = { out: /->|→|>>/g, in: /<-|←|<</g };
 
 type LoggedDirection = LoggedBytes['direction'];
-/** A frame before it is known what the signs of this log mean. */
+/** A frame, before the meaning of the signs in this log is known. */
 interface RawFrame {
   readonly line: number;
   readonly text: string;
@@ -31,23 +31,23 @@ interface RawFrame {
   readonly part?: number;
   bytes: Uint8Array;
   readonly isCut?: boolean;
-  /** The direction that the line itself gives. */
+  /** The direction given in the line itself. */
   readonly direction: LoggedDirection;
-  /** The text before the bytes in their line, and the last line before that has no bytes. */
+  /** The text before the bytes in their line, and the last earlier line without bytes. */
   readonly before?: string;
   readonly heading?: string;
-  /** True when the line has nothing but bytes, and `heading` is right above it. */
+  /** True if the line contains only bytes, and `heading` is directly above it. */
   readonly isBare?: boolean;
   isGivenUp?: boolean;
 }
 
 const CLOCK = /(?:^|[T ["])(\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,6}))?/;
 
-/** Reads a log. Lines without bytes are passed over, but may say the direction of those that follow. */
+/** Reads a log. Lines without bytes are skipped, but may give the direction of the lines below them. */
 export function readLog(text: string): LogLines {
   const found: RawFrame[] = [];
   let heading = '';
-  /** The frame of the line before. */
+  /** The frame of the previous line. */
   let last: RawFrame | undefined;
   let unread: number | undefined;
   const times = new LogTimes();
@@ -86,7 +86,7 @@ export function readLog(text: string): LogLines {
   return { frames: directed(found).map((frame) => ({ ...frame, until: ends[frame.part ?? 0] })), notes };
 }
 
-/** The groups of bytes of a line. One after the first counts if a word before it says its direction. */
+/** The groups of bytes in a line. A group after the first counts only if a word before it gives its direction. */
 function fromLine(plain: string, place: Pick<RawFrame, 'line' | 'text' | 'at'>): RawFrame[] {
   const all = bytesShown(plain).map(({ before, bytes, isCut, direction }): RawFrame => {
     const own = directionIn(before, WORDS) ?? direction ?? directionIn(before, WEAK_WORDS);
@@ -105,9 +105,7 @@ function fromWord(text: string): string {
   return text.slice(Math.max(lastOf(text, WORDS.out), lastOf(text, WORDS.in), 0));
 }
 
-/**
- * Gives frames their directions. Arrows and headings count only in a log in which they show both directions.
- */
+/** Determines the directions of frames. Arrows and headings count only if they show both directions in this log. */
 function directed(found: readonly RawFrame[]): LoggedBytes[] {
   const arrow = ({ before = '' }: RawFrame) => directionIn(before, ARROWS);
   const above = ({ heading = '' }: RawFrame) =>
@@ -116,7 +114,7 @@ function directed(found: readonly RawFrame[]): LoggedBytes[] {
     const signs = new Set(found.map((each) => each.direction ?? sign(each)));
     return signs.has('out') && signs.has('in');
   };
-  // A word in a remark above one frame or another says nothing about the rest.
+  // A word in a remark above a few frames says nothing about the rest.
   const open = found.filter(({ direction }) => !direction);
   const hasHeadings = isUsed(above) && 2 * open.filter((each) => above(each)).length >= open.length;
   const hasArrows = isUsed(arrow);
@@ -125,7 +123,7 @@ function directed(found: readonly RawFrame[]): LoggedBytes[] {
     const direction = own ?? (hasHeadings ? above(each) : undefined);
     const { line, text, at, part, bytes, isCut, isGivenUp, before = '', heading = '' } = each;
     const isDoubtful = namesBoth(before) || (hasHeadings && !own && namesBoth(heading));
-    // Words with digits are left out: they are counters and addresses in memory.
+    // Words with digits are ignored: they are counters and memory addresses.
     const words = `${own ? '' : heading} ${before}`.split(/\s+/).filter((word) => !/\d/.test(word));
     const said = { words: words.join(' '), isDoubtful, isGivenUp: isGivenUp === true };
     return { line, text, at, part, bytes, direction, ...said, isCut: isCut === true };
@@ -147,7 +145,7 @@ function lastOf(text: string, sign: RegExp): number {
   return [...text.matchAll(sign)].at(-1)?.index ?? -1;
 }
 
-/** The time of day in ms; undefined when the line has none. */
+/** The time of day in ms; undefined if the line has none. */
 function clockIn(line: string): number | undefined {
   const [, hours, minutes, seconds, fraction = ''] = CLOCK.exec(line) ?? [];
   if (hours === undefined) return undefined;
@@ -155,7 +153,7 @@ function clockIn(line: string): number | undefined {
   return 1000 * whole + Number(fraction.padEnd(6, '0')) / 1000;
 }
 
-/** Reads a line of this program's NDJSON: `in` is what came to the server. */
+/** Reads a line of this program's NDJSON. `in` means that the server received the bytes. */
 function fromJson(line: string, number: number): RawFrame | undefined {
   if (!line.startsWith('{')) return undefined;
   let event: unknown;

@@ -11,17 +11,17 @@ import {
 } from '../../modbus/protocol/pdu.js';
 import { decodeRequest, type Request } from '../../modbus/protocol/request.js';
 
-/** A register or coil, as the replies show it. */
+/** A register or coil, as seen in the replies. */
 export interface Cell {
   /** The value before the first request: the first that was read or written. */
   first: number;
-  /** True when a reply or a request has shown the value. */
+  /** True if a reply or a request has shown the value. */
   isKnown: boolean;
   writable: boolean;
   value: number;
-  /** How often clients have read it. */
+  /** How many times clients read it. */
   reads: number;
-  /** The reads that found another value than the one before and than was written, with what they found, and when. */
+  /** The reads that returned neither the previous value nor the one written, with the value and the time. */
   readonly replayed: (readonly [read: number, value: number, at: number | undefined])[];
 }
 
@@ -35,23 +35,23 @@ interface CellsWritten {
   readonly table: TableName;
   readonly address: number;
   readonly quantity: number;
-  /** The value after the write. @param i the place of the register in the range */
+  /** The value after the write. @param i index of the register in the range */
   after(before: number, i: number): number;
 }
 
 /**
- * The registers of a device, which answer as the simulated device will: `learn` makes each one known, `reply`
- * and `execute` play it.
+ * The registers of a device, which answer like the simulated device will. `learn` makes a register known;
+ * `reply` and `execute` replay requests.
  */
 export class Model {
   readonly tables = new Map<TableName, Map<number, Cell>>();
 
-  /** Defines the registers that a reply shows, with the first value that is seen of each. */
+  /** Defines the registers that a reply shows, with the first value seen in each. */
   learn(request: Uint8Array, reply: Uint8Array): void {
     const { read, written } = accessOf(request) ?? {};
     for (let i = 0; written && i < written.quantity; i++) {
       const cell = this.#define(written.table, written.address + i);
-      // A mask leaves bits as they were, so it does not show the value.
+      // A mask leaves some bits unchanged, so it does not show the whole value.
       if (request[0] !== MASK_WRITE) show(cell, written.after(0, i));
       cell.writable = true;
     }
@@ -60,10 +60,7 @@ export class Model {
     for (const [i, value] of valuesIn(read, reply).entries()) show(this.#define(table, address + i), value);
   }
 
-  /**
-   * What the registers answer, of which nothing changes. Undefined for functions that are not about
-   * registers.
-   */
+  /** The reply that the registers give, without side effects. Undefined for functions that do not access registers. */
   reply(request: Uint8Array): Uint8Array | undefined {
     const [code = 0] = request;
     const decoded = decodeRequest(request);
@@ -83,9 +80,9 @@ export class Model {
   }
 
   /**
-   * Executes a request as the device will, if it does not refuse it.
-   * @param reply what the real device answered; a read that finds other values is replayed
-   * @param at when it was asked, in ms
+   * Executes a request like the device will, unless the device refuses it.
+   * @param reply the real device's reply; a read that returns other values is replayed
+   * @param at the time of the request, in ms
    */
   execute(request: Uint8Array, reply?: Uint8Array, at?: number): void {
     const plain = this.reply(request);
@@ -128,14 +125,14 @@ function show(cell: Cell, value: number): void {
   cell.first = cell.value = value;
 }
 
-/** True when the registers of a device can give this reply to a request, whatever their values. */
+/** True if a device's registers can give this reply to a request, for some values. */
 export function isPlain(request: Uint8Array, reply: Uint8Array): boolean {
   const { read } = accessOf(request) ?? {};
   const { response, table } = functionOf(request[0]) ?? {};
   if (!response || !table || reply[0] !== request[0] || !decodeRequest(request).ok) return false;
   if (!read) return reply.length === response.length && isSame(reply, echoResponse(request));
   if (!hasQuantityOf(reply, request) || reply.length !== 2 + (reply[1] ?? 0)) return false;
-  // The bits behind the last coil are 0 (Application Protocol V1.1b3, 6.1).
+  // The bits after the last coil are 0 (Application Protocol V1.1b3, 6.1).
   return (
     !isOfBits(read.table) || isSame(reply, bitsResponse(reply[0] as number, bitsAt(reply, 2, read.quantity)))
   );
@@ -145,7 +142,7 @@ export function isSame(one: Uint8Array, other: Uint8Array): boolean {
   return Buffer.compare(one, other) === 0;
 }
 
-/** The values that a request writes, if it says them all: functions 5, 6, 15 and 16. */
+/** The values that a request writes, if it contains all of them: functions 5, 6, 15 and 16. */
 export function writtenValues(request: Uint8Array): number[] | undefined {
   const { read, written } = accessOf(request) ?? {};
   if (read || !written || request[0] === MASK_WRITE) return undefined;
@@ -158,7 +155,7 @@ function valuesIn({ table, quantity }: CellsRead, reply: Uint8Array): number[] {
   return isOfBits(table) ? bitsAt(reply, 2, quantity).map(Number) : wordsAt(reply, 2, quantity);
 }
 
-/** What a valid request reads and writes; undefined for functions that are not about registers. */
+/** The cells that a valid request reads and writes; undefined for functions that do not access registers. */
 function accessOf(
   pdu: Uint8Array,
 ): { readonly read?: CellsRead; readonly written?: CellsWritten } | undefined {

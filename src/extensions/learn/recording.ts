@@ -2,27 +2,27 @@ import type { Conversation, LoggedExchange } from './exchanges.js';
 import type { LearnedDevice } from './learned.js';
 import type { Cell } from './model.js';
 
-/** How a log is played as it was. */
+/** How a log is replayed as recorded. */
 export interface Recorded {
-  /** Whether the values begin again at the end. */
+  /** Whether the values start over at the end. */
   readonly loop: boolean;
 }
 
-/** The shortest delay that is written, in ms. A shorter one is lost in the time that the program itself takes. */
+/** The shortest delay written to the file, in ms. A shorter one disappears in the program's own response time. */
 export const SHORTEST_DELAY = 2;
-/** The most characters that a signal takes. */
+/** Maximum length of a signal, in characters. */
 const MOST_OF_SIGNAL = 500_000;
-/** The most characters of all recordings of a file, so that it can be read. */
+/** Maximum length of all recordings in a file, in characters, so that the file can be read. */
 const MOST_CHARACTERS = 4 * 1024 * 1024;
-/** The most reply times of a file, and of a rule. */
+/** Maximum number of reply times in a file, and in a rule. */
 const MOST_TIMES = 50_000;
 const MOST_IN_RULE = 10_000;
-/** The longest reply time in ms: a rule takes no longer one. */
+/** The longest reply time that a rule accepts, in ms. */
 const LONGEST = 1_800_000;
-/** The length of a move in a recording is estimated by this many characters. */
+/** Estimated length of a move in a recording, in characters. */
 const MOVE = 24;
 
-/** When the first request of a log came, and when the last reply ended, in ms; 0 without times. */
+/** The time of the first request in a log and the end of the last reply, in ms; 0 if the log has no times. */
 export function spanOf(exchanges: readonly LoggedExchange[]): [start: number, end: number] {
   let [start, end] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const { at, ms = 0 } of exchanges) {
@@ -34,21 +34,21 @@ export function spanOf(exchanges: readonly LoggedExchange[]): [start: number, en
 }
 
 /**
- * The values of a log as they moved in time, and the time of each reply. Registers that clients wrote stay registers
- * that clients write.
+ * The values in a log as they changed over time, and the time of each reply. Registers that clients wrote
+ * remain writable and are not replayed.
  */
 export class Recording {
   readonly notes: string[] = [];
   readonly #recorded: Recorded;
-  /** When the log begins, and how long it is, in ms. */
+  /** Start and length of the log, in ms. */
   readonly #start: number;
   readonly #length: number;
-  /** The rules that each device may have. */
+  /** Maximum number of rules per device. */
   readonly #rules: number;
   #left = MOST_CHARACTERS;
   #timesLeft = MOST_TIMES;
 
-  /** @param rules how many rules all devices may have for the times of replies */
+  /** @param rules maximum number of rules for reply times, for all devices together */
   constructor(
     recorded: Recorded,
     { exchanges }: Conversation,
@@ -65,7 +65,10 @@ export class Recording {
     );
   }
 
-  /** The signal of a register that moved; undefined for one that clients write, and one for which there is no room. */
+  /**
+   * The signal of a register whose value changed; undefined for one that clients write, and for one that no
+   * longer fits in the file.
+   */
   signalOf({ first, writable, replayed }: Cell): object | undefined {
     if (writable) return undefined;
     const moves: [ms: number, value: number][] = [[0, first]];
@@ -92,7 +95,7 @@ export class Recording {
     return { recorded: { values, ...(this.#recorded.loop && { loop: true }) } };
   }
 
-  /** The rules that give each reply of a device its time; undefined where there are not enough rules. */
+  /** The rules that delay each reply of a device as recorded; undefined if there are not enough rules. */
   delaysOf(device: LearnedDevice, name: string): object[] | undefined {
     const slow = device.timed.filter(({ ms }) => ms.some((each) => each >= SHORTEST_DELAY));
     if (slow.length > this.#rules) {

@@ -1,9 +1,10 @@
 /**
- * Counts the requests and replies of a log by its words, or of a capture by the identifiers of Modbus TCP. It shares no code with the
- * reading that devices are learned from, so that a mistake there shows: this file imports nothing.
+ * Counts the requests and replies in a log by its words, or in a capture by Modbus TCP transaction
+ * identifiers. It imports nothing and shares no code with the reading that devices are learned from, so that
+ * a mistake in that reading shows.
  */
 
-/** How many requests and replies there are, or how many reads of registers and coils in a capture. */
+/** The number of requests and replies or, in a capture, of reads of registers and coils. */
 export interface Counts {
   readonly requests: number;
   readonly replies: number;
@@ -11,20 +12,20 @@ export interface Counts {
 
 const ASKING = /request|quer|\b(?:send|sent|tx)|->|→/i;
 const ANSWERING = /respon|repl|\b(?:recv|receiv|rx)|<-|←/i;
-/** Five bytes or more: of these of a line, the longest are those of a frame. */
+/** Five bytes or more. The longest match in a line is the frame. */
 const BYTES =
   /\b(?:(?:0x)?[0-9a-f]{1,3}(?:[ ,.:-]{1,2}|\b)){5,}|(?:[[<][0-9a-f]{2}[\]>]){5,}|\b(?:[0-9a-f]{2}){5,}\b/gi;
 
 /**
- * Counts the frames of a log whose lines name their direction. The first word counts, unlike in the other
- * reading. Undefined when the log does not have both directions.
+ * Counts the frames in a log whose lines name their direction. Unlike in the other reading, the first word
+ * counts. Undefined if the log does not have both directions.
  */
 export function countsOfLog(text: string): Counts | undefined {
   let [requests, replies] = [0, 0];
   let before = { isRequest: false, bytes: '' };
   for (const line of text.split('\n')) {
     const [found] = [...line.slice(0, 8000).matchAll(BYTES)].sort((a, b) => b[0].length - a[0].length);
-    // libmodbus has no words: it shows what it sends as [00], and what it receives as <00>.
+    // libmodbus has no words: it shows sent bytes as [00], and received bytes as <00>.
     const words = line.slice(0, found?.index ?? 0) || { '[': 'send', '<': 'recv' }[line[0] ?? ''] || '';
     const [asks, answers] = [words.search(ASKING), words.search(ANSWERING)];
     if (!found || asks === answers) continue;
@@ -38,8 +39,8 @@ export function countsOfLog(text: string): Counts | undefined {
 }
 
 /**
- * Counts the different reads of Modbus TCP in the bytes of a capture, and the different replies to them, by the
- * header and the length that each has. Undefined when it has none.
+ * Counts the distinct Modbus TCP reads in the bytes of a capture, and the distinct replies to them, using the
+ * header and the length of each. Undefined if there are none.
  */
 export function countsOfCapture(file: Uint8Array): Counts | undefined {
   const [requests, replies] = [new Set<string>(), new Set<string>()];

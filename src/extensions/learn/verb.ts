@@ -15,13 +15,13 @@ import { type LearnedFile, learnFiles, MOST_LEARNED } from './learn.js';
 import { countsOfCapture, countsOfLog } from './second-reading.js';
 import { writeScenario } from './write.js';
 
-/** A log with this many requests or more is checked only if the user wants it. */
+/** A log with this many requests or more is checked only on request. */
 const MANY_REQUESTS = 20_000;
 const MOST_PRINTED = 20;
 
 /**
- * Writes a native file from the logs of clients and servers, and reports what was not understood and what the
- * learned devices answer otherwise than the log.
+ * Writes a native file from the logs of clients and servers. Reports the parts that were not understood, and
+ * the requests that the learned devices answer differently from the log.
  */
 export async function learn(command: LearnCommand): Promise<number> {
   const { files, from, output, scenario, force = false } = command;
@@ -43,7 +43,7 @@ export async function learn(command: LearnCommand): Promise<number> {
   note([learned.summary, ...learned.notes].join('\n'));
   const { verify = learned.learned.conversation.exchanges.length < MANY_REQUESTS } = command;
   if (verify) note([...checkText(await checkOf(learned)), ...secondReading(learned, contents)].join('\n'));
-  // The file is written all the same, of what the other logs had.
+  // The file is written anyway, from the other logs.
   const code =
     writeNativeFile(learned.text, command) ||
     (learned.unused.length > 0 ? complain(learned.unused.join('\n')) : OK);
@@ -59,7 +59,7 @@ export async function learn(command: LearnCommand): Promise<number> {
 }
 
 /**
- * Reads the traffic of a line of a running simulator, as a capture.
+ * Reads the traffic of a line from a running simulator, as a capture.
  * @returns it, or what is wrong, as a sentence
  */
 async function readLine({
@@ -84,7 +84,7 @@ async function readLine({
   return success(Buffer.concat(pieces));
 }
 
-/** Serves what was learned in this process, and asks it the requests of the log. */
+/** Serves the learned devices in this process, and sends them the requests in the log. */
 async function checkOf({ text, learned }: LearnedFile): Promise<Check> {
   const loaded = loadNative(text, '.');
   if (!loaded.ok) return { asked: 0, same: 0, others: [] };
@@ -99,7 +99,7 @@ async function checkOf({ text, learned }: LearnedFile): Promise<Check> {
   });
 }
 
-/** What another reading of the same files says, if they have words or headers to go by. */
+/** The result of the second reading of the same files, if they have words or headers that it can use. */
 function secondReading({ learned }: LearnedFile, contents: readonly Uint8Array[]): string[] {
   let [requests, replies] = [0, 0];
   for (const bytes of contents) {

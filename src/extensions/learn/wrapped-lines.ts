@@ -1,19 +1,19 @@
 import { bytesShown, hexIn, MOST_CHARACTERS, withoutDates } from './bytes-shown.js';
 import { framesIn } from './frames.js';
 
-/** Lines that belong together: rows of a dump, and a line that a page has wrapped inside a frame. */
+/** Joins lines that belong together: rows of a dump, and a line that was wrapped within a frame. */
 
 /** A line of a dump: `0010: 00 01`, `| 0010 | 00 01 | ..|`. */
 const DUMPED = /^(?:.*[\s|])?(?:0x)?([0-9a-f]{4,8})[:|\s]+((?:[0-9a-f]{2}(?: {1,2}|-|$)){1,32})/i;
-/** A line with nothing but bytes, and maybe a column of their characters. */
+/** A line with only bytes, and perhaps a column with their characters. */
 const WRAPPED = /^\s*((?:[0-9a-f]{2}(?:\s|$)){1,64})(?:\s+\S.*)?$/i;
-/** The fewest bytes of a line that may be continued. */
+/** Minimum number of bytes in a line that can be continued. */
 const FULL_LINE = 16;
 
 /**
- * The bytes of a line that continues the line before.
+ * The bytes of a line that continues the previous line.
  * @param length the number of bytes so far
- * @param isBare true when their lines have nothing but bytes
+ * @param isBare true if the lines contain only bytes
  */
 export function bytesContinued(text: string, length: number, isBare: boolean): number[] | undefined {
   const [, offset, dumped] = DUMPED.exec(text) ?? [];
@@ -23,21 +23,21 @@ export function bytesContinued(text: string, length: number, isBare: boolean): n
   return wrapped !== undefined && isBare && length >= FULL_LINE ? hexIn(wrapped) : undefined;
 }
 
-/** The most lines that a frame was wrapped into. */
+/** Maximum number of lines that a frame is wrapped into. */
 const MOST_WRAPS = 40;
-/** A beginning with bytes, or with the rest of one, behind the marks of a quotation. */
+/** A line that begins with bytes, or with the rest of one, perhaps after quotation marks (`>`, `|`). */
 const BEGINS_WITH_BYTES = /^[\s>|]*(?=(?:0?x)?[0-9a-f]{1,2}(?![a-z])|(?:[0-9a-f]{2})+\b)/i;
 const TIME = /\d:\d{2}:\d{2}/;
 
 /**
- * A line with those that continue it, where a page has wrapped it between the bytes of a frame or inside one:
- * alone it ends with a part of a frame, and with them with a whole one.
- * @returns its text, and of how many lines it is
+ * Joins a line and its continuations, if it was wrapped between the bytes of a frame or within one: alone, it
+ * ends with part of a frame; together, with a whole frame.
+ * @returns the text, and the number of lines joined
  */
 export function unwrapped(lines: readonly string[], at: number): { text: string; lines: number } {
   const alone = lines[at] ?? '';
   const shown = bytesShown(withoutDates(alone)).at(-1);
-  // Rows with nothing but bytes are of a dump.
+  // Rows with only bytes belong to a dump.
   const mayGoOn = shown !== undefined && shown.before.trim() !== '' && !shown.isCut;
   if (mayGoOn && !isWhole(shown.bytes) && /^[\s,]*(?:0?x?|[0-9a-f])$/i.test(shown.behind.trimEnd())) {
     let text = alone.trimEnd();
@@ -59,10 +59,10 @@ function isWhole(bytes: Uint8Array): boolean {
   return framesIn(bytes) !== undefined;
 }
 
-/** One more than the characters of `0x00`: of a longer run of digits, the end is enough to see that it is no byte. */
+/** One more than the length of `0x00`: for a longer run of digits, its end is enough to show that it is not a byte. */
 const LONGEST_TAIL = 5;
 
-/** Two pieces of a line, with a blank between them unless the wrap was inside a byte, or no bytes have any. */
+/** Joins two pieces of a line, with a blank between them unless the wrap was within a byte or bytes have no blanks. */
 function rejoined(text: string, next: string): string {
   const tail = /[0-9a-fx]*$/i.exec(text.slice(-LONGEST_TAIL))?.[0] ?? '';
   const head = /^[0-9a-fx]*/i.exec(next)?.[0] ?? '';

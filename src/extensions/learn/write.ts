@@ -11,28 +11,28 @@ import { conditionOf, type LearnedDevice, type LearnedLine, type OddReply } from
 import { writtenValues } from './model.js';
 import { type Recorded, Recording, SHORTEST_DELAY } from './recording.js';
 
-/** What was learned from a log. */
+/** The result of learning from a log. */
 export interface Learned {
   readonly source: string;
   readonly conversation: Conversation;
   readonly lines: readonly LearnedLine[];
-  /** True when the numbers of lines are those of packets. */
+  /** True if line numbers are packet numbers. */
   readonly isCapture: boolean;
-  /** What was not understood, a sentence each. */
+  /** The parts that were not understood, one sentence each. */
   readonly notes: readonly string[];
-  /** How values and reply times are played as they were; undefined for values by reads and usual times. */
+  /** How to replay values and reply times as recorded; undefined: values by reads, and usual reply times. */
   readonly recorded?: Recorded | undefined;
 }
 
 const FRAMINGS = { socket: 'Modbus TCP', rtu: 'RTU', ascii: 'ASCII' };
-/** The most rules of a file: the program takes 256. */
+/** Maximum number of rules in a file: the program allows 256. */
 const MOST_RULES = 250;
-/** The most ranges of addresses or turns in a rule. */
+/** Maximum number of ranges of addresses or turns in a rule. */
 const MOST_RANGES = 256;
-/** The greatest number of a turn that a rule can name. */
+/** The highest turn number that a rule can name. */
 const LAST_TURN = 99_999;
 
-/** Writes what was learned as a native file. */
+/** Writes the learned devices as a native file. */
 export function writeLearned({ source, conversation, lines, notes, recorded }: Learned): string {
   const { framing, exchanges } = conversation;
   const devices = lines.flatMap((line, i) =>
@@ -78,7 +78,7 @@ export function writeLearned({ source, conversation, lines, notes, recorded }: L
   });
 }
 
-/** The name of a line of a learned file. */
+/** The name of a line in a learned file. */
 export function lineName({ name }: Framing, i: number): string {
   return `${name === 'socket' ? 'lan' : 'bus'}${i === 0 ? '' : `-${i + 1}`}`;
 }
@@ -116,7 +116,7 @@ function entriesOf(
   ].sort((a, b) => a.address - b.address);
 }
 
-/** The rules for units that are the only device of the line under another number, and never answered. */
+/** Silence rules for unit identifiers that address the line's only device as well, but never got a reply. */
 function silencesOf({ devices, silent }: LearnedLine, line: string): object[] {
   return silent
     .filter((unit) => devices.length === 1 && SERVER_ITSELF.includes(unit))
@@ -128,7 +128,8 @@ function rulesOf(device: LearnedDevice, name: string): object[] {
   const same = device.odd.every(
     (odd) => isAlways(odd) && JSON.stringify(odd.faults) === JSON.stringify(first?.faults),
   );
-  // An oddity of all replies belongs to the device, and that of some replies to their requests.
+  // If all replies share an oddity, one rule for the device covers them; otherwise each rule names its
+  // requests.
   const isOfDevice =
     first !== undefined &&
     same &&
@@ -148,12 +149,12 @@ function rulesOf(device: LearnedDevice, name: string): object[] {
   ];
 }
 
-/** True for a reply that all such requests got. */
+/** True if all requests of this kind got the reply. */
 function isAlways({ turns: [first] }: OddReply): boolean {
   return first?.[0] === 1 && first[1] === Number.POSITIVE_INFINITY;
 }
 
-/** The keys of conditions that are so in these turns, for one rule or, for many turns, several. */
+/** The keys of conditions that match these turns: for one rule or, if there are many turns, several. */
 function turnsOf(turns: OddReply['turns']): object[] {
   const closed = turns.filter(([, last]) => last <= LAST_TURN);
   const open = turns.filter(([, last]) => last > LAST_TURN);
@@ -167,7 +168,7 @@ function turnsOf(turns: OddReply['turns']): object[] {
   ];
 }
 
-/** One rule for all requests of a function and a quantity that always got the same odd reply. */
+/** Merges into one rule all requests with the same function and quantity that always got the same odd reply. */
 function joined(all: readonly OddReply[]): (Omit<OddReply, 'when'> & { readonly when: object })[] {
   const groups = new Map<string, { odd: OddReply; ranges: (readonly [number, number])[] }>();
   for (const [i, odd] of all.entries()) {
@@ -184,7 +185,7 @@ function joined(all: readonly OddReply[]): (Omit<OddReply, 'when'> & { readonly 
   });
 }
 
-/** True when only the header of the reply is odd. */
+/** True if the reply is odd only in its header. */
 function isHeader({ faults }: OddReply): boolean {
   return faults.every((fault) => 'unit' in fault || 'transaction' in fault);
 }
@@ -197,17 +198,17 @@ function delayOf({ times }: LearnedDevice, device: string): object[] {
   return [delayRule(device, ms, jitter)];
 }
 
-/** The most requests, and so steps, of a scenario. */
+/** Maximum number of requests in a scenario, each of which is a step. */
 const MOST_LEARNT_STEPS = 1000;
-/** The most values in the list of a step. */
+/** Maximum number of values listed in a step. */
 const MOST_VALUES = 256;
-/** How long a step waits by default, in ms. */
+/** A step's default time limit, in ms. */
 const USUAL_WAIT = 10_000;
 const LONGEST_WAIT = 86_400_000;
 
 /**
- * Writes a scenario that expects the requests of a log, each after the one before, on the learned devices.
- * @param configuration the path of the learned file as the scenario names it
+ * Writes a scenario that expects the requests in a log, in order, on the learned devices.
+ * @param configuration path of the learned file, as written in the scenario
  */
 export function writeScenario({ source, conversation, lines }: Learned, configuration: string): string {
   const { exchanges, framing } = conversation;

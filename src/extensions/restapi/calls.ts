@@ -33,7 +33,7 @@ import {
 } from './fields.js';
 import { MAX_ROWS } from './log.js';
 
-/** The names of functions that REST clients know. */
+/** The function names used by REST clients. */
 const CLIENT_NAMES: Readonly<Record<FunctionName, string>> = {
   readCoils: 'read_coils',
   readDiscreteInputs: 'read_discrete_input',
@@ -60,7 +60,7 @@ const FUNCTION_CODES: ReadonlyMap<number, string> = new Map(
   Object.entries(CLIENT_NAMES).map(([name, text]) => [FunctionCode[name as FunctionName], text]),
 );
 
-/** The exception codes that REST clients can ask for. */
+/** The exception codes that REST clients can request. */
 const ERROR_CODES: ReadonlyMap<number, string> = new Map([
   [1, 'IllegalFunction'],
   [2, 'IllegalAddress'],
@@ -73,19 +73,19 @@ const ERROR_CODES: ReadonlyMap<number, string> = new Map([
   [11, 'GatewayNoResponse'],
 ]);
 
-/** A table of codes as a list of choices. */
+/** Formats a table of codes as a list of choices. */
 function choices(table: ReadonlyMap<number, string>, selected: number | undefined) {
   return Array.from(table, ([value, text]) => ({ value, text, selected: value === selected }));
 }
 
-/** What is sent in place of the true response. */
+/** What is sent instead of the true response. */
 const RESPONSE_TYPES = ['normal', 'error', 'empty', 'junk'] as const;
 
 const DEFAULT_JUNK = 10;
 
 const CODES = [...ERROR_CODES.keys()].join(', ');
 
-/** An error of a check for which zod has no message. */
+/** The error text of a check for which zod has no message. */
 function expecting(expected: string) {
   return { error: ({ input }: { input?: unknown }) => expectedMessage(expected, input) };
 }
@@ -114,7 +114,7 @@ const simulateFields = z.object({
   response_clear_after: orEmpty(integer, 0),
 });
 
-/** The settings of simulated responses; defaults are filled in. */
+/** The settings of simulated responses, with defaults filled in. */
 interface Simulation {
   readonly type: (typeof RESPONSE_TYPES)[number];
   readonly errorCode: number;
@@ -180,7 +180,7 @@ const NO_SIMULATION: Simulation = {
   clearAfter: 1,
 };
 
-/** A request or a response that was seen. */
+/** A request or a response in the list of calls. */
 const callRowSchema = z.object({
   call: z.enum(['request', 'response']),
   time: z.string(),
@@ -198,7 +198,7 @@ type CallEvent = EventOf<'request' | 'broadcast' | 'reply'>;
 
 const CALLS = { field: 'kind', texts: ['request', 'broadcast', 'reply'] } as const;
 
-/** The calls that match a filter, the newest first. Each row is made when it is asked for. */
+/** The calls that match a filter, newest first. Each row is made on demand. */
 function* callRows(
   stream: KeptEvents,
   filter: MonitorRequest,
@@ -217,7 +217,7 @@ function* callRows(
 /** Looks up no other events, because each call is shown on its own. */
 const NO_OTHERS = () => undefined;
 
-/** The row of a request or a response; undefined for a response of which nothing was sent. */
+/** The row of a request or a response; undefined if nothing of the response was sent. */
 function rowOf(event: CallEvent, filter: MonitorRequest): CallRow | undefined {
   const { line, time, unitId, functionCode } = event;
   const [asked] = addressRanges(requestPduOf(event, NO_OTHERS) ?? new Uint8Array(0));
@@ -239,15 +239,15 @@ function dataText({ show_hex, show_decode }: MonitorRequest, event: CallEvent, b
   return parts.filter(Boolean).join('; ');
 }
 
-/** The name of the fault rule that carries out a simulation. The rule is listed among the others. */
+/** The name of the fault rule that carries out a simulation. It appears in the list of rules. */
 const RULE = 'restapi-calls';
 
-/** The simulation of responses of /restapi/calls: its settings, and the fault rule that carries them out. */
+/** Response simulation for /restapi/calls: its settings, and the fault rule that carries them out. */
 class ResponseSimulation {
   readonly #rpc: Rpc;
   /**
-   * The settings that were started, and the seed drawn for the rule. The seed shows whether the rule is still
-   * ours.
+   * The settings of the current simulation, and the seed drawn for its rule. The seed shows whether the rule
+   * is still ours.
    */
   #started: { readonly settings: Simulation; readonly seed: number } | undefined;
 
@@ -265,7 +265,7 @@ class ResponseSimulation {
     return started && rule?.remaining ? { ...started.settings, clearAfter: rule.remaining } : undefined;
   }
 
-  /** Starts a simulation. @returns why it can't start; then nothing has changed */
+  /** Starts a simulation. @returns why it can't start; in that case nothing has changed */
   async start(settings: Simulation): Promise<Failure | undefined> {
     const rule = { name: RULE, when: { count: settings.clearAfter }, do: faultsOf(settings) };
     const outcome = await this.#rpc.call('rule.replace', { rule });
@@ -287,8 +287,8 @@ class ResponseSimulation {
 }
 
 /**
- * The settings as faults, in the order in which they act. A rule needs at least one fault, so a delay of 0
- * stands in if there is no other.
+ * The settings as faults, in the order in which they act. A rule needs at least one fault, so a delay of 0 is
+ * used if there is no other.
  */
 function faultsOf({ type, errorCode, junkLength, delay, splitDelay, changeRate }: Simulation): object[] {
   const faults: object[] = [];
@@ -331,7 +331,7 @@ export const callsAnswerSchema = z
 
 type CallsAnswer = z.infer<typeof callsAnswerSchema>;
 
-/** Serves POST /restapi/calls: the simulation of responses and the list of calls, for all lines together. */
+/** Serves POST /restapi/calls: response simulation and the list of calls, for all lines together. */
 export class CallsEndpoint {
   readonly #traffic: KeptEvents;
   readonly #simulation: ResponseSimulation;
@@ -362,7 +362,7 @@ export class CallsEndpoint {
     }
   }
 
-  /** The whole state that the web page of the original shows, whatever the request was. */
+  /** The whole state that the original's web page shows, regardless of the request. */
   async #state(): Promise<CallsAnswer> {
     const active = await this.#simulation.active();
     const settings = active ?? NO_SIMULATION;

@@ -9,14 +9,15 @@ import type { Filter } from '../../simulator/filter/filter.js';
 import type { KeptEvents } from '../../simulator/traffic/kept-events.js';
 import { thousandths } from '../../simulator/traffic/words.js';
 
-/** The types of requests by `submit`, whose value selects the schema of the other fields. */
+/** The request types by `submit`, whose value selects the schema of the other fields. */
 type RequestOf<Schemas extends Readonly<Record<string, z.ZodType>>> = {
   [Submit in keyof Schemas]: { readonly submit: Submit; readonly fields: z.output<Schemas[Submit]> };
 }[keyof Schemas];
 
 /**
- * The requests of an endpoint. `submit` is checked first, because it decides which fields are expected.
- * @returns a function that reads a body, and what the document of the interface says of bodies
+ * The requests that an endpoint accepts. `submit` is checked first, because it decides which fields are
+ * expected.
+ * @returns a function that reads a body, and the description of bodies for OpenAPI
  */
 export function requests<Schemas extends Readonly<Record<string, z.ZodType>>>(
   schemas: Schemas,
@@ -39,7 +40,7 @@ export function requests<Schemas extends Readonly<Record<string, z.ZodType>>>(
   return { read, described: z.union(variants).meta({ examples: [example] }) };
 }
 
-/** The mistakes of a body with their paths: `range_start: expected a whole number, 0 or more, got "x"`. */
+/** Formats the mistakes in a body with their paths: `range_start: expected a whole number, 0 or more, got "x"`. */
 export function mistakes(found: Mistakes): Failure {
   const texts = found.listed.map(({ path, message }) => `${pathText(path) || 'body'}: ${message}`);
   return failure([...texts, moreText(found) ?? []].flat().join('; '));
@@ -50,16 +51,16 @@ function shapeOf(schema: z.core.$ZodType): z.core.$ZodShape {
   return schema instanceof z.ZodPipe ? shapeOf(schema.in) : (schema as z.ZodObject).shape;
 }
 
-/** A request of which only `submit` is read. */
+/** A request whose only used field is `submit`. */
 export const noFields = z.object({});
 
 /*
- * The values of fields. `error` is the text of a message after "expected". Numbers arrive as numbers or, from
- * HTML forms and scripts, as text. Every option of a union has the error of the whole union, because zod
+ * Schemas of field values. `error` is the text of a message after "expected". Numbers arrive as numbers or,
+ * from HTML forms and scripts, as text. Every option of a union has the error of the whole union, because zod
  * chooses which option's error it reports.
  */
 
-/** Accepts a number, or a text of this form that stands for one. */
+/** Accepts a number, or text of the given form that represents one. */
 function orText(number: z.ZodType<number>, form: RegExp, error: string) {
   return z.union([number, z.string({ error }).regex(form, { error }).transform(Number)], { error });
 }
@@ -112,7 +113,7 @@ export const formFlag = z
 
 const FLAG = 'true or false';
 
-/** True or false, or their text. An empty field counts as absent. */
+/** True or false, or either as text. An empty field counts as absent. */
 export const textFlag = orEmpty(
   z
     .union(
@@ -129,14 +130,12 @@ export const textFlag = orEmpty(
   undefined,
 );
 
-/** Milliseconds, fractions allowed. @param error what a message says after "expected" */
+/** Milliseconds, fractions allowed. @param error the text of a message after "expected" */
 export function milliseconds(error = 'a number of milliseconds') {
   return orText(z.number({ error }), DECIMAL, error);
 }
 
-/**
- * The functions and addresses that a list is filtered by. A field that is absent or empty matches anything.
- */
+/** The filters of a list: function and addresses. A field that is absent or empty matches anything. */
 export const listed = {
   function: optionalInteger,
   range_start: optionalInteger,
@@ -145,16 +144,14 @@ export const listed = {
 
 type Listed = z.output<z.ZodObject<typeof listed>>;
 
-/** Whether the range of a list is in order: it does not end before it begins. */
+/** Whether a range is in order, so that it does not end before it begins. */
 export function isInOrder({ range_start, range_stop }: Listed): boolean {
   return range_stop == null || (range_start ?? 0) <= range_stop;
 }
 
 export const NOT_IN_ORDER = { error: 'expected range_start or more', path: ['range_stop'] };
 
-/**
- * What traffic with these functions and addresses meets. Without `range_stop`, the range is one address.
- */
+/** The traffic filter for these functions and addresses. Without `range_stop`, the range is one address. */
 export function listFilter({ function: code, range_start, range_stop }: Listed): Filter[] {
   const last = range_stop ?? range_start;
   return [
@@ -164,7 +161,7 @@ export function listFilter({ function: code, range_start, range_stop }: Listed):
 }
 
 /**
- * Selects the events that are listed: all from the first request to watch until the request to stop, by the
+ * Selects the events for a list: all from the first request to watch until the request to stop, with the
  * newest filter.
  */
 export class Watch<Filter> {
@@ -181,7 +178,7 @@ export class Watch<Filter> {
     return this.#filter !== undefined && this.#until === undefined;
   }
 
-  /** Begins to watch. If watching has already begun, only replaces the filter. */
+  /** Starts watching. If it is already watching, only the filter is replaced. */
   begin(filter: Filter): void {
     if (!this.isActive) this.#after = this.#traffic.last;
     this.#until = undefined;

@@ -62,9 +62,9 @@ export const LOG_REQUESTS = requests(
   { submit: 'Download', unit: 1, function: 3, since: '5m' },
 );
 
-/** Most rows of a list. */
+/** Maximum number of rows in a list. */
 export const MAX_ROWS = 1000;
-/** Rows that are made without a pause. */
+/** Number of rows made without a pause. */
 const ROWS_PER_TURN = 64;
 
 /** Serves POST /restapi/log: the traffic of all lines, as rows. */

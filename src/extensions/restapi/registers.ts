@@ -10,7 +10,7 @@ import type { Rpc } from '../../remote/rpc/rpc.js';
 import type { CellBlock, CellRange } from '../../simulator/commands/cells.js';
 import { integer, optionalInteger, requests, textFlag } from './fields.js';
 
-/** The numbers of the types that REST clients know. */
+/** The type numbers used by REST clients. */
 const REGISTER_TYPES = {
   invalid: 0,
   bits: 1,
@@ -21,14 +21,14 @@ const REGISTER_TYPES = {
   next: 6,
 } as const;
 
-/** The numbers of the actions: 0 is none, the others follow in their order. */
+/** The action numbers: 0 is none; the others follow in order. */
 const REGISTER_ACTIONS: Readonly<Record<string, number>> = Object.fromEntries(
   ['null', ...PYMODBUS_ACTIONS].map((name, i) => [name, i]),
 );
 
 /**
- * The type under which each cell type is shown. Only the seven types of the original appear, as clients
- * expect of register_types.
+ * The REST type for each cell type. Only the seven types of the original appear, because clients expect this
+ * of register_types.
  */
 const NEAREST: Readonly<Record<CellType, keyof typeof REGISTER_TYPES>> = {
   invalid: 'invalid',
@@ -50,12 +50,12 @@ function typeText(type: CellType): string {
   return NEAREST[type];
 }
 
-/** A flag as the word that Python prints; existing clients compare it. */
+/** Formats a flag as Python prints it; existing clients compare the text. */
 function accessText(writable: boolean): string {
   return writable ? 'True' : 'False';
 }
 
-/** An action as text: `none`, `uptime`, `random({'minval': 5, 'maxval': 9})`. */
+/** Formats an action as text: `none`, `uptime`, `random({'minval': 5, 'maxval': 9})`. */
 function actionText(action: Action | undefined): string {
   if (!action) return 'none';
   const parameters = Object.entries(action).filter(([, value]) => typeof value === 'number');
@@ -84,7 +84,7 @@ function floatText(value: number): string {
   return text.includes('.') ? text : `${text}.0`;
 }
 
-/** A register as REST clients know it: every field is text. */
+/** A register in the form that REST clients expect: every field is text. */
 const registerRowSchema = z.object({
   index: z.string(),
   type: z.string(),
@@ -95,12 +95,12 @@ const registerRowSchema = z.object({
   count_write: z.string(),
 });
 
-/** Rows in a piece. */
+/** Number of rows in a piece. */
 const ROWS = 256;
 
 /**
- * The JSON of the registers of a block, one row each, separated by commas, in pieces. Rows are joined from
- * texts and not made from objects: JSON.stringify took five times as long.
+ * The registers of a block as JSON, one row each, separated by commas, in pieces. Rows are concatenated from
+ * text: JSON.stringify on objects took five times as long.
  */
 function* registerRows(block: CellBlock): Generator<string> {
   const actions = new Map(block.actions);
@@ -139,7 +139,7 @@ function middleOf(type: CellType, isWritable: boolean, action: string): string {
   return `","type":"${typeText(type)}","access":"${access}","action":"${jsonOfContent(action)}","value":"`;
 }
 
-/** This part for rows without an action, by type: read-only and writable. */
+/** These parts for rows without an action, by type: read-only and writable. */
 const MIDDLES = Object.fromEntries(
   CELL_TYPES.map((type) => [
     type,
@@ -147,7 +147,7 @@ const MIDDLES = Object.fromEntries(
   ]),
 ) as unknown as Readonly<Record<CellType, readonly [string, string]>>;
 
-/** Text as it stands between the quotes of a JSON string. */
+/** Escapes text for use between the quotes of a JSON string. */
 function jsonOfContent(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
@@ -173,8 +173,8 @@ const setting = z.object({
 });
 
 /**
- * The requests of this endpoint. Unknown keys are ignored, because existing clients also send fields of the
- * web page.
+ * The requests that this endpoint accepts. Unknown keys are ignored, because existing clients also send
+ * fields of the web page.
  */
 export const REGISTERS_REQUESTS = requests(
   { Register: reading, Registers: reading, Set: setting },
@@ -202,7 +202,7 @@ const HEAD = JSON.stringify({
 }).slice(0, -1);
 
 /**
- * Answers POST /restapi/registers: reads registers without effects on them, and sets them whatever their
+ * Answers POST /restapi/registers: reads registers without side effects, and sets them regardless of their
  * access flag.
  * @returns the answer as JSON, in pieces
  */
@@ -235,16 +235,16 @@ function* jsonOf(block: CellBlock): Generator<string> {
   yield ']}';
 }
 
-/** The change of a register. A form sends an empty value even if only the flag is to be set. */
+/** The change of a register. A form sends an empty value even if only the flag should be set. */
 function changeOf({ register, value, writeable = false }: z.output<typeof setting>) {
   const isAbsent = value == null || (writeable && value === '');
   return { register, value: isAbsent ? undefined : value, writable: writeable };
 }
 
-/** The only mistake for which pymodbus.simulator has a message of its own. */
+/** The only mistake for which pymodbus.simulator has its own message. */
 const INVALID_RANGE = failure('Invalid range parameters');
 
-/** Whether the range has text that is no whole number, in a key that pymodbus.simulator knows. */
+/** Whether the range contains text that is not a whole number, in a key that pymodbus.simulator knows. */
 function hasRangeOfText(body: unknown): boolean {
   return ['range_start', 'range_stop'].some((key) => {
     const found = sectionOf(body, key);
@@ -254,7 +254,7 @@ function hasRangeOfText(body: unknown): boolean {
 
 /**
  * The first and last register.
- * @param alone the register that is meant if there is no range
+ * @param alone the register to use if there is no range
  */
 function rangeOf(
   { range_start, range_end, range_stop }: Reading,

@@ -16,7 +16,7 @@ interface RestapiRoute {
   readonly summary: string;
   readonly description: string;
   readonly describedBody?: z.ZodType;
-  /** The schema of its answers besides failures. */
+  /** The schema of its answers, except failures. */
   readonly answer: z.ZodType;
   /** @returns the answer, or its JSON in pieces */
   readonly handle: (body: object) => Promise<object | Iterable<string>>;
@@ -25,7 +25,7 @@ interface RestapiRoute {
 /**
  * Serves the REST interface of pymodbus' simulator. Its clients expect a mistake in a body to be answered
  * with status 200 and `result: "error"`. HTTP's own errors keep their status, with the same kind of body.
- * That is why the endpoints, and not the schemas of the routes, validate bodies.
+ * That is why the endpoints, rather than the route schemas, validate bodies.
  */
 export function restapiRoutes(desk: ApiContext): FastifyPluginCallback {
   const calls = new CallsEndpoint(desk);

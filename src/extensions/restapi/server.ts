@@ -18,10 +18,10 @@ import { integer, milliseconds, mistakes, requests } from './fields.js';
 /** The fields of every request. `null` or an empty field means that no line was chosen. */
 const anyRequest = { submit: z.string(), line: z.string({ error: 'the name of a line' }).nullish() };
 
-/** Any request but Set. */
+/** Any request except Set. */
 const commandRequest = section(anyRequest);
 
-/** The parities by the letters of pymodbus, and by the words of the native file. */
+/** The parities: pymodbus' letters, and the words of the native file. */
 const PARITIES = { N: 'none', E: 'even', O: 'odd', none: 'none', even: 'even', odd: 'odd' } as const;
 
 const TURNAROUND = 't3.5, eager or a number of milliseconds';
@@ -31,8 +31,8 @@ const turnaround = z.union([z.literal(['t3.5', 'eager'], { error: TURNAROUND }),
 });
 
 /**
- * The request Set: settings under their pymodbus names, and under names of our own if pymodbus lacks them.
- * The native file's checks decide which values are valid. Null restores a default that follows from other
+ * A Set request: settings under their pymodbus names, and under our own names if pymodbus has none. The
+ * native file's checks decide which values are valid. Null restores a default that follows from other
  * settings.
  */
 const setRequest = section({
@@ -65,7 +65,7 @@ export const SERVER_REQUESTS = requests(
 
 type SetRequest = z.output<typeof setRequest>;
 
-/** The settings of a Set, without the fields that name their target. */
+/** The settings in a Set request, without the fields that name its target. */
 type ServerSettings = Omit<SetRequest, 'submit' | 'line'>;
 
 /** Removes empty form fields, which count as absent. */
@@ -77,7 +77,7 @@ function kindOf({ settings }: Pick<LineView, 'settings'>): LineDefinition['kind'
   return transportOf(settings) ?? 'serial';
 }
 
-/** The paths of settings in a line of the native file, by the flat names of this interface. */
+/** The paths of settings in a line of the native file, by this interface's flat names. */
 type Paths = ReadonlyMap<string, Path>;
 
 const SERIAL_PATHS: Paths = new Map([
@@ -103,14 +103,14 @@ function pathsOf(kind: LineDefinition['kind']): Paths {
   ]);
 }
 
-/** The settings of a line by their flat names; null if a line of its kind does not have the setting. */
+/** The settings of a line by their flat names; null if this kind of line does not have the setting. */
 function flatSettings(line: LineView): (field: string) => unknown {
   const paths = pathsOf(kindOf(line));
   const settings: unknown = line.settings;
   return (field) => paths.get(field)?.reduce((at, key) => sectionOf(at, String(key)), settings) ?? null;
 }
 
-/** Converts settings to a change of the native line. Reports fields that this line can't have. */
+/** Converts settings to a change of the native line. Reports fields that this line does not support. */
 function nativeChange(line: LineView, settings: ServerSettings, request: At): LineSource {
   const kind = kindOf(line);
   const paths = pathsOf(kind);
@@ -128,10 +128,7 @@ function nativeChange(line: LineView, settings: ServerSettings, request: At): Li
   return withoutLeftovers(line, change);
 }
 
-/**
- * Removes the settings that only virtual lines or only real ports have, when a line changes from one to the
- * other.
- */
+/** Removes the settings that only virtual lines or only real ports have if a line changes from one to the other. */
 function withoutLeftovers({ settings }: LineView, change: LineSource): LineSource {
   const path = sectionOf(change.serial, 'path');
   if (path === undefined) return change;
@@ -141,9 +138,7 @@ function withoutLeftovers({ settings }: LineView, change: LineSource): LineSourc
   return { ...change, serial: { ...(change.serial as object), ...leftovers } };
 }
 
-/**
- * Converts form text to the value of the native file. Other text is kept, and the file's schema refuses it.
- */
+/** Converts form text to a value of the native file. Other text is kept; the file's schema rejects it. */
 function nativeValue(kind: LineDefinition['kind'], at: At, value: unknown): unknown {
   const [field] = at.path;
   // FramerTLS of pymodbus is its FramerSocket under another name.
@@ -155,12 +150,12 @@ function nativeValue(kind: LineDefinition['kind'], at: At, value: unknown): unkn
   return field === 'port' && isNumber ? Number(value) : value;
 }
 
-/** The flat names of settings by their paths in the native line; messages need them. */
+/** The flat names of settings by their paths in the native line, for use in messages. */
 function flatNames(line: LineView): ReadonlyMap<string, string> {
   return new Map(Array.from(pathsOf(kindOf(line)), ([field, path]) => [path.join('.'), field]));
 }
 
-/** The counters that REST clients know, in their order. */
+/** The counters that REST clients know, in order. */
 const { unsolicited: _, ...others } = COUNTERS;
 const COUNTED = [...Object.keys(others), 'unsolicited'] as (keyof LineCounters)[];
 
@@ -170,8 +165,8 @@ function countName(name: string): string {
 }
 
 /**
- * A line as REST clients see it. Fields that a line of its kind does not have are null. Times are in ms, the
- * uptime in s.
+ * A line in the form for REST clients. Fields that this kind of line does not have are null. Times are in ms,
+ * the uptime in s.
  */
 const serverRowSchema = z.object({
   line: z.string(),
@@ -230,7 +225,7 @@ function serverRow(line: LineView): ServerRow {
   };
 }
 
-/** The states of a line with numbers, as register_types and register_actions have them. */
+/** The states of a line by number, as in register_types and register_actions. */
 const SERVER_STATES = { open: 0, waiting: 1, stopped: 2, failed: 3 };
 const SERVER_FRAMERS = { socket: 0, rtu: 1, ascii: 2 };
 const SERVER_PARITIES = { N: 0, E: 1, O: 2 };
@@ -250,10 +245,7 @@ export const serverAnswerSchema = z
 
 type ServerAnswer = z.infer<typeof serverAnswerSchema>;
 
-/**
- * Answers POST /restapi/server: shows the lines, starts and stops them, and changes their settings while they
- * serve.
- */
+/** Answers POST /restapi/server: shows the lines, starts and stops them, and changes their settings while they run. */
 export async function handleServer(rpc: Rpc, body: object): Promise<ServerAnswer | Failure> {
   const written = withoutEmptyFields(body);
   const request = SERVER_REQUESTS.read(written);
@@ -279,7 +271,7 @@ export async function handleServer(rpc: Rpc, body: object): Promise<ServerAnswer
   }
 }
 
-/** Restarts every line, even after one that could not be opened again. */
+/** Restarts every line, even if an earlier one can't be reopened. */
 async function restartAll(rpc: Rpc, lines: readonly LineView[]): Promise<ServerAnswer | Failure> {
   const results = await Promise.all(
     lines.map(async (line) => answerTo(line, await rpc.call('line.restart', { line: line.name }))),
@@ -304,7 +296,7 @@ async function setLine(
   return answerTo(line, await rpc.call('line.change', { line: line.name, settings: change }));
 }
 
-/** The line with this name. Without a name, the line must be the only one. */
+/** The line with this name. Without a name, there must be only one line. */
 function findLine(lines: readonly LineView[], name: string | null | undefined): LineView | Failure {
   const known = lines.map((line) => line.name);
   const [first, second] = lines;

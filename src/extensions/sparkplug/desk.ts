@@ -1,7 +1,7 @@
 import type { ApiContext } from '../../remote/api/desk.js';
 import type { ExtensionPart } from '../../remote/api/extension.js';
 
-/** Makes the bench an edge node of Sparkplug B if `mqtt.sparkplug` asks for it. */
+/** Makes the bench a Sparkplug B edge node if `mqtt.sparkplug` asks for it. */
 export function sparkplugAtDesk(desk: ApiContext): ExtensionPart {
   return {
     async joinLink(link) {

@@ -6,7 +6,7 @@ import type { LinkPart, LinkSide } from '../../remote/mqtt/part.js';
 import { allParts } from '../../remote/rpc/rpc.js';
 import { SparkplugNode } from './node.js';
 
-/** Makes the bench an edge node of Sparkplug B, on a connection of its own. */
+/** Makes the bench a Sparkplug B edge node with its own connection. */
 export function joinAsNode(desk: ApiContext, link: LinkSide, names: SparkplugDefinition): LinkPart {
   const { definition, credentials } = link.order;
   const { client, commands, publish } = definition;
@@ -15,8 +15,8 @@ export function joinAsNode(desk: ApiContext, link: LinkSide, names: SparkplugDef
     mayWrite: commands === 'all',
     every: publish.every,
     connect: (events) => {
-      // Commands are subscribed to with QoS 1, whatever QoS the simulator uses (Sparkplug 3.0, 5.4). The
-      // node needs another client identifier, because an identifier is for one connection.
+      // Commands are subscribed to with QoS 1, whatever QoS the simulator uses (Sparkplug 3.0, 5.4). The node
+      // needs its own client identifier, because each identifier is valid for one connection only.
       const settings = {
         ...definition,
         credentials,

@@ -11,7 +11,7 @@ import { type Commanded, decodeCommand, encodePayload, type Metric, TYPES } from
 
 type SparkplugValue = Pick<ValueView, 'name' | 'value' | 'type'>;
 
-/** A metric of a command and the value that it writes. */
+/** A metric in a command, and the value to write. */
 export interface WrittenMetric {
   readonly device: string;
   readonly name: string;
@@ -22,7 +22,7 @@ export interface WrittenMetric {
 export interface NodeOrder extends SparkplugDefinition {
   /** Whether commands may write values. */
   readonly mayWrite: boolean;
-  /** Shortest time between two messages of one value, in ms. */
+  /** Shortest time between two messages about one value, in ms. */
   readonly every: number;
   /** Opens a connection to the broker. */
   readonly connect: (
@@ -31,40 +31,37 @@ export interface NodeOrder extends SparkplugDefinition {
   /** The named values of a device; undefined if the device is gone. */
   readonly valuesOf: (device: string) => Promise<readonly SparkplugValue[] | undefined>;
   readonly write: (written: WrittenMetric) => Promise<Outcome<unknown>>;
-  /** Does work and reports its failure; other work is not affected. */
+  /** Runs work and reports its failure, without affecting other work. */
   readonly attempt: (work: () => Promise<void>) => Promise<void>;
-  /** Called when a command was not carried out. */
+  /** Called for each command that is refused. */
   readonly refused: (topic: string, why: Refusal) => void;
 }
 
 const REBIRTH = 'Node Control/Rebirth';
-/** Shortest time between two births of a node on request, in ms. */
+/** Shortest time between two requested births of a node, in ms. */
 const REBIRTH_MS = 1000;
 
 /**
- * The bench as an edge node of Sparkplug 3.0. The node has a connection of its own, whose last will is the
- * death of the node. The devices of the bench are devices of the node; their named values are metrics.
- * Section numbers are those of the specification.
+ * The bench as a Sparkplug 3.0 edge node. The node has its own connection, whose last will is the node's
+ * death message. The bench's devices are devices of the node; their named values are metrics. Section numbers
+ * refer to the specification.
  */
 export class SparkplugNode {
   readonly #order: NodeOrder;
   readonly #link: ReturnType<NodeOrder['connect']>;
   readonly #reported: Reported;
   #present: { readonly summary: Summary; readonly devices: readonly string[] } | undefined;
-  /** The states of lines that were reported on this connection; undefined before the birth of the node. */
+  /** The line states reported on this connection; undefined before the birth of the node. */
   #lines: ReadonlyMap<string, string> | undefined;
   /**
-   * Devices whose birth was reported, with the types of their metrics; `#unborn` are those whose birth is
-   * outstanding.
+   * Devices whose birth was reported, with the types of their metrics. `#unborn` holds those whose birth is
+   * still to be reported.
    */
   readonly #born = new Map<string, ReadonlyMap<string, Metric['type']>>();
   #unborn = new Set<string>();
   /** The device whose values are being read for its birth. */
   #bearing: string | undefined;
-  /**
-   * Number that changes with each birth and death. Values that were read before a change are not reported
-   * after it.
-   */
+  /** Changes with each birth and death. Values that were read before a change are not reported after it. */
   #life = 0;
   #bornAt = Number.NEGATIVE_INFINITY;
   #isAsked = false;
@@ -89,7 +86,7 @@ export class SparkplugNode {
     return { group, node, ...this.#link.status, refused: this.#refused };
   }
 
-  /** Whether the broker has taken all reports, so that it is time to look for changes. */
+  /** Whether the broker has accepted all reports, so that it is time to look for changes. */
   get isReady(): boolean {
     const { connected, waiting } = this.#link.status;
     return connected && waiting === 0;
@@ -97,14 +94,15 @@ export class SparkplugNode {
 
   /** Reports the death of the node, and disconnects. */
   async stop(): Promise<void> {
-    // A look may be under way, and the connection lasts until the broker has acknowledged the death.
+    // A look may be in progress, and the connection stays open until the broker acknowledges the death
+    // message.
     this.#isStopped = true;
     const death = this.#death();
     this.#die();
     await this.#link.end(death);
   }
 
-  /** Reports changes of the simulator as a whole: states of lines, and devices that come and go. */
+  /** Reports changes of the simulator as a whole: line states, and devices that were added or removed. */
   look(summary: Summary, devices: readonly string[]): void {
     this.#present = { summary, devices };
     const { lines } = summary;
@@ -124,17 +122,17 @@ export class SparkplugNode {
     this.#compare(new Set(devices));
   }
 
-  /** Reports the values of a device that have changed and may be reported again. */
+  /** Reports the values of a device that have changed and are due. */
   report(device: string, values: readonly SparkplugValue[]): void {
     const types = this.#born.get(device);
-    // Changes also wait, and later the newest value of each is reported.
+    // Changes wait too; later the newest value of each is reported.
     if (!types || this.#link.isBusy) return;
     const metrics = this.#news(device, values);
     if (metrics.every(({ name, type }) => types.get(name) === type)) {
       if (metrics.length > 0) this.#report('DDATA', device, metrics);
       return;
     }
-    // The data of a device may only have metrics of its birth (6.4.21).
+    // Data messages of a device may only contain metrics from its birth (6.4.21).
     this.#born.delete(device);
     this.#unborn.add(device);
     this.#bearDevices();
@@ -152,8 +150,8 @@ export class SparkplugNode {
   }
 
   /**
-   * The last will of the next connection. It has a number of its own, which the births on that connection
-   * repeat (6.4.25).
+   * The last will of the next connection. It has its own number, which the births on that connection repeat
+   * (6.4.25).
    */
   #nextDeath(): Publication {
     this.#die();
@@ -183,7 +181,7 @@ export class SparkplugNode {
     if (this.#present) this.#bear();
   }
 
-  /** Reports the births of the node and of all devices; the sequence begins again with them (6.4.19). */
+  /** Reports the births of the node and of all devices; the sequence numbers start over (6.4.19). */
   #bear(): void {
     if (!this.#present || this.#isStopped) return;
     const { summary, devices } = this.#present;
@@ -206,8 +204,8 @@ export class SparkplugNode {
   }
 
   /**
-   * Reports outstanding births of devices, one after the other. When the broker is busy, the rest follow
-   * after the next look.
+   * Reports outstanding device births one after another. If the broker is busy, the rest follow after the
+   * next look.
    */
   #bearDevices(): void {
     const [device] = this.#unborn;
@@ -232,7 +230,7 @@ export class SparkplugNode {
     this.#report('DBIRTH', device, metrics);
   }
 
-  /** Reports devices that have come or gone. */
+  /** Reports devices that were added or removed. */
   #compare(present: ReadonlySet<string>): void {
     for (const device of this.#unborn) if (!present.has(device)) this.#unborn.delete(device);
     for (const device of this.#born.keys()) {
@@ -276,7 +274,7 @@ export class SparkplugNode {
       this.#refused++;
       first ??= outcome;
     }
-    // A command with a thousand mistakes leads to one report.
+    // Only the first mistake in a command is reported.
     if (first) this.#order.refused(topic, first);
   }
 
@@ -317,13 +315,13 @@ function lineMetric({ name, state }: Summary['lines'][number]): Metric {
 }
 
 /**
- * The metric of a value. A coil or a discrete input is a Boolean, text a String; any number is a Double in
- * the unit of the value.
+ * Converts a value to a metric. A coil or a discrete input is a Boolean, text a String; any number is a
+ * Double in the unit of the value.
  */
 function metricOf(name: string, { value, type: stored }: SparkplugValue): Metric {
   if (stored === 'bit') return { name, type: TYPES.boolean, value: value === null ? null : value !== 0 };
   if (stored === 'string') return { name, type: TYPES.string, value: value === null ? null : String(value) };
-  // A view has numbers as text that JSON does not have (NaN, the infinities) or that a double can't hold
-  // (large integers).
+  // In a view, numbers that JSON lacks (NaN, the infinities) or a double can't represent (large integers) are
+  // text.
   return { name, type: TYPES.double, value: value === null ? null : Number(value) };
 }

@@ -13,15 +13,15 @@ export interface Metric {
 
 /** A payload to publish. */
 export interface Payload {
-  /** The time in ms since 1970, also of each metric. */
+  /** The time in ms since 1970, used for each metric too. */
   readonly timestamp: number;
   readonly metrics: readonly Metric[];
-  /** Sequence number; absent in the death message of a node (NDEATH). */
+  /** Sequence number; absent in a node's death message (NDEATH). */
   readonly seq?: number;
 }
 
 /**
- * A metric of a command. Its value is undefined for a null, and for a kind that no command here takes, such
+ * A metric in a command. Its value is undefined for a null, and for a kind that no command here accepts, such
  * as a data set.
  */
 export interface Commanded {
@@ -29,10 +29,7 @@ export interface Commanded {
   readonly value: number | boolean | string | undefined;
 }
 
-/**
- * Numbers of the fields of `org.eclipse.tahu.protobuf.Payload` and its `Metric` (sparkplug_b.proto of Eclipse
- * Tahu).
- */
+/** Field numbers of `org.eclipse.tahu.protobuf.Payload` and its `Metric` (sparkplug_b.proto of Eclipse Tahu). */
 const PAYLOAD = { timestamp: 1, metrics: 2, seq: 3 } as const;
 const METRIC = {
   ...{ name: 1, timestamp: 3, datatype: 4, isNull: 7 },
@@ -43,13 +40,13 @@ const METRIC = {
 const [VARINT, FIXED64, BYTES, FIXED32] = [0, 1, 2, 5];
 
 /**
- * Types of integers whose sign is lost, because `int_value` and `long_value` are unsigned (6.4.16): Int8 to
+ * Integer types whose sign is lost, because `int_value` and `long_value` are unsigned (6.4.16): Int8 to
  * Int32, and UInt64.
  */
 const SIGNED = [1, 2, 3];
 const UINT64 = 8;
 
-/** Longest command in bytes, and most metrics of a command. */
+/** Maximum length of a command in bytes, and maximum number of metrics in it. */
 const LONGEST_COMMAND = 65_536;
 const MOST_COMMANDED = 1000;
 
@@ -67,7 +64,7 @@ function writeMetric(
 ): void {
   pbf.writeStringField(METRIC.name, name);
   pbf.writeVarintField(METRIC.timestamp, timestamp);
-  // The type may be left out in data (6.4.9), but the decoder of Eclipse Tahu finds no value without it.
+  // The type may be omitted in data messages (6.4.9), but Eclipse Tahu's decoder finds no value without it.
   pbf.writeVarintField(METRIC.datatype, type);
   if (value === null) pbf.writeBooleanField(METRIC.isNull, true);
   else if (typeof value === 'boolean') pbf.writeBooleanField(METRIC.boolean, value);
@@ -76,11 +73,11 @@ function writeMetric(
   else pbf.writeVarintField(METRIC.long, value);
 }
 
-/** The metrics of a command; undefined if the bytes are no payload, or too long. */
+/** The metrics in a command; undefined if the bytes are not a payload, or are too long. */
 export function decodeCommand(payload: Uint8Array): Commanded[] | undefined {
   if (payload.length > LONGEST_COMMAND) return undefined;
   try {
-    // A copy, because pbf accepts no view of a part of a buffer.
+    // A copy, because pbf does not accept a view of part of a buffer.
     const pbf = new Pbf(Uint8Array.from(payload));
     const metrics = pbf.readFields<Commanded[]>((tag, all) => {
       if (tag === PAYLOAD.metrics && pbf.type === BYTES)

@@ -10,11 +10,11 @@ export interface Encoding {
   /** The first bytes of a file. */
   header(): Uint8Array;
   encode(event: TrafficEvent): Uint8Array;
-  /** The bytes that report a gap of this many events before the next one. */
+  /** A record of this many missing events before the next one. */
   missed(count: number): Uint8Array;
 }
 
-/** Encodes events as JSON, one per line, in the form of REST. */
+/** Encodes events as JSON, one per line, in the same form as REST. */
 export function ndjson(stream: KeptEvents): Encoding {
   const line = (value: object) => Buffer.from(`${JSON.stringify(value)}\n`);
   return {
@@ -24,7 +24,7 @@ export function ndjson(stream: KeptEvents): Encoding {
   };
 }
 
-/** Encodes a capture with the frames on the wire. */
+/** Encodes the frames on the wire as a capture. */
 export function pcapng(lines: CaptureLines): Encoding {
   const capture = new Capture('wire', lines);
   let missed = 0;

@@ -20,7 +20,7 @@ interface OpenFile {
   readonly handle: DiskFile;
 }
 
-/** The functions of node:fs/promises that are used here. Tests replace them. */
+/** The node:fs/promises functions used here. Tests replace them. */
 export interface Disk {
   mkdir(path: string): Promise<unknown>;
   readdir(path: string): Promise<string[]>;
@@ -43,7 +43,7 @@ export class NumberedFiles {
   #current: OpenFile | undefined;
   #length = 0;
 
-  /** @param most most files in the directory; the oldest are removed before there are more */
+  /** @param most maximum number of files in the directory; the oldest are removed to make room */
   constructor(directory: string, extension: string, most: number, disk: Disk = DISK) {
     this.#directory = directory;
     this.#extension = extension;
@@ -62,8 +62,8 @@ export class NumberedFiles {
   }
 
   /**
-   * Whether the path still leads to the open file. Somebody may have removed or moved it, which a write does
-   * not notice.
+   * Whether the path still leads to the open file. It may have been removed or moved, which a write does not
+   * notice.
    */
   async isInPlace(): Promise<boolean> {
     const { handle, path } = this.#current as OpenFile;
@@ -101,7 +101,7 @@ export class NumberedFiles {
     this.#current = { handle: await this.#disk.open(path, 'wx'), path };
   }
 
-  /** Appends bytes to the open file: all of them, or none before it rejects. */
+  /** Appends bytes to the open file. If it rejects, none of them were written. */
   async append(bytes: Uint8Array): Promise<void> {
     const { handle } = this.#current as OpenFile;
     try {
@@ -110,7 +110,7 @@ export class NumberedFiles {
       }
       this.#length += bytes.length;
     } catch (error) {
-      // Half an event would make the file unreadable from there on.
+      // Half an event would make the rest of the file unreadable.
       await handle.truncate(this.#length).catch(() => undefined);
       throw error;
     }
@@ -124,11 +124,11 @@ export class NumberedFiles {
   }
 }
 
-/** What each file of `Encoding` begins with: an event, or the section of a capture with the name of this program. */
+/** The first bytes of each `Encoding`: an event, or a capture's section header with the name of this program. */
 const BEGINNINGS = /^(\{"(seq|kind)":|\n\r\r\n[\s\S]{0,200}modbus-sim)/;
 const BEGINNING_BYTES = 256;
 
-/** Whether this program has written a file, or an empty one. Others may have files of these names. */
+/** Whether a file is empty or was written by this program. Other programs may have files with these names. */
 async function isWritten(path: string): Promise<boolean> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined);
   if (!file) return false;
@@ -141,7 +141,7 @@ async function isWritten(path: string): Promise<boolean> {
   }
 }
 
-/** Creates a directory and its parents. Node's own recursive way never ends below /proc. */
+/** Creates a directory and its parents. Node's `recursive` option never returns for a path below /proc. */
 async function makeDirectory(path: string, disk: Disk): Promise<void> {
   try {
     await disk.mkdir(path);
@@ -155,23 +155,23 @@ async function makeDirectory(path: string, disk: Disk): Promise<void> {
 }
 
 /**
- * Interval between two writes, in ms. Writes wear out flash; what came since the last write is lost if the
- * process is killed.
+ * Interval between two writes, in ms. Writes wear out flash memory. Events since the last write are lost if
+ * the process is killed.
  */
 const WRITE_INTERVAL_MS = 1000;
 /** Longest time in ms to encode events before the lines get a turn. */
 const ENCODING_SLICE_MS = 2;
-/** Most bytes that are encoded for one write. While a disk is full, nothing more waits besides the stream. */
+/** Maximum number of bytes encoded for one write. While the disk is full, nothing is queued except in the stream. */
 const MAX_BATCH = 8 * 2 ** 20;
 
 /** The progress of writing. */
 interface TrafficFileStatus {
   readonly definition: TrafficFileDefinition;
-  /** Path of the file that is being written; undefined if there is none yet. */
+  /** Path of the open file; undefined if there is none yet. */
   readonly path: string | undefined;
-  /** Why nothing can be written at the moment; undefined if there is no problem. */
+  /** Why writing is currently impossible; undefined if there is no problem. */
   readonly problem: string | undefined;
-  /** Number of events that the stream had given up before they were written. */
+  /** Number of events that the stream dropped before they were written. */
   readonly missed: number;
 }
 
@@ -183,21 +183,22 @@ export class TrafficFile {
   readonly #files: NumberedFiles;
   readonly #log: FastifyBaseLogger;
   readonly #refresh: () => Promise<void>;
+  readonly #intervalMs: number;
   readonly #cursor: TrafficCursor;
   readonly #stopping = new AbortController();
   #encoding: Encoding | undefined;
-  /** Encoded bytes that the disk has refused. */
+  /** Encoded bytes that could not be written to the disk. */
   #unwritten: Uint8Array | undefined;
-  /** An event that was read and does not fit into the open file. */
+  /** An event that was read but does not fit into the open file. */
   #held: TrafficEvent | undefined;
   #problem: string | undefined;
-  /** Number of missed events that the files have reported. */
+  /** Number of missed events recorded in the files. */
   #reported = 0;
   #ended: Promise<void> = Promise.resolve();
 
   /**
-   * Writes events from this moment on, once `start` has opened a file.
-   * @param refresh makes `lines` current
+   * Writes events from this moment on, after `start` has opened a file.
+   * @param refresh updates `lines`
    */
   constructor(
     definition: TrafficFileDefinition,
@@ -206,7 +207,9 @@ export class TrafficFile {
     log: FastifyBaseLogger,
     refresh: () => Promise<void>,
     files = new NumberedFiles(definition.directory, definition.format, definition.files),
+    intervalMs = WRITE_INTERVAL_MS,
   ) {
+    this.#intervalMs = intervalMs;
     this.#definition = definition;
     this.#stream = stream;
     this.#newEncoding = newEncoding;
@@ -221,7 +224,7 @@ export class TrafficFile {
     return { definition, path: this.#files.path, problem, missed };
   }
 
-  /** Opens the first file. @returns why that is not possible; undefined on success */
+  /** Opens the first file. @returns why it can't; undefined on success */
   async start(): Promise<string | undefined> {
     try {
       await this.#refresh();
@@ -233,7 +236,7 @@ export class TrafficFile {
     return undefined;
   }
 
-  /** Writes the rest, and closes the file. */
+  /** Writes the remaining events, and closes the file. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#ended;
@@ -243,13 +246,13 @@ export class TrafficFile {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       await this.#writeNew();
-      await wait(WRITE_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
+      await wait(this.#intervalMs, undefined, { signal }).catch(() => undefined);
     }
     await this.#writeNew();
     await this.#files.close().catch(() => undefined);
   }
 
-  /** Writes the present content of the stream: with one write, and one more for each file that is begun. */
+  /** Writes the current content of the stream, with one write per file. */
   async #writeNew(): Promise<void> {
     const until = this.#stream.last;
     try {
@@ -270,8 +273,8 @@ export class TrafficFile {
   }
 
   /**
-   * Leaves a file that was removed or moved: the next one is begun. Bytes that a disk has refused still
-   * belong to the old one.
+   * Abandons a file that was removed or moved, and begins the next one. Bytes that could not be written still
+   * belong to the old file.
    */
   async #leaveLostFile(): Promise<void> {
     if (!this.#encoding || this.#unwritten || (await this.#files.isInPlace())) return;
@@ -287,7 +290,7 @@ export class TrafficFile {
     this.#encoding = this.#newEncoding();
   }
 
-  /** The next bytes of the open file: at most one batch, and at most what fits into the file. */
+  /** The next bytes for the open file: at most one batch, and no more than fits into the file. */
   async #encodeNew(until: number): Promise<Uint8Array> {
     const encoding = this.#encoding as Encoding;
     const pieces = this.#files.length === 0 ? [encoding.header()] : [];
@@ -296,7 +299,7 @@ export class TrafficFile {
     for (const event of this.#events(until)) {
       const bytes = [this.#encodeMissed(encoding), event ? encoding.encode(event) : NO_BYTES];
       const added = bytes.reduce((sum, each) => sum + each.length, 0);
-      // An empty file takes its first event whatever the length of it.
+      // An empty file accepts its first event, however long.
       if (pieces.length > 1 && this.#files.length + length + added > this.#definition.size) {
         this.#held = event;
         break;
@@ -339,13 +342,13 @@ export class TrafficFile {
   }
 }
 
-/** Starts and stops the writing of traffic. It is written to one place at a time. */
+/** Starts and stops writing traffic, to one place at a time. */
 export class TrafficFiles {
   readonly #stream: KeptEvents;
   readonly #lines: LineMap;
   readonly #log: FastifyBaseLogger;
   #current: TrafficFile | undefined;
-  /** Resolves when the last request has been carried out. */
+  /** Resolves when the last request is done. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(stream: KeptEvents, lines: LineMap, log: FastifyBaseLogger) {
@@ -354,14 +357,14 @@ export class TrafficFiles {
     this.#log = log;
   }
 
-  /** The progress of writing; undefined while nothing is written. */
+  /** The progress of writing; undefined if traffic is not being written. */
   get status(): TrafficFileStatus | undefined {
     return this.#current?.status;
   }
 
   /**
-   * Writes to this place from now on, and to no other.
-   * @returns why that is not possible; then nothing has changed
+   * Writes to this place from now on, and stops writing to any other.
+   * @returns why it can't; in that case nothing has changed
    */
   start(definition: TrafficFileDefinition): Promise<string | undefined> {
     return this.#inTurn(async () => {
@@ -378,7 +381,7 @@ export class TrafficFiles {
     });
   }
 
-  /** Writes the rest, and stops writing. */
+  /** Writes the remaining events, and stops writing. */
   stop(): Promise<void> {
     return this.#inTurn(async () => {
       await this.#current?.stop();

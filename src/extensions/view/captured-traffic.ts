@@ -10,39 +10,39 @@ import { fits } from '../learn/exchanges.js';
 import { CHECKED, formOf, wholeFrames } from '../learn/frames.js';
 import type { LoggedBytes } from '../learn/logged-bytes.js';
 
-/** What the page of a file shows. */
+/** The content of a page made from a file. */
 export interface ShownTraffic {
-  /** The events, the oldest first. */
+  /** The events, oldest first. */
   readonly events: readonly TrafficView[];
-  /** What the page does not show, a sentence each. */
+  /** The parts that the page does not show, one sentence each. */
   readonly notes: readonly string[];
 }
 
-/** The most events of a page: a browser reads all of them at once. */
+/** Maximum number of events in a page: a browser reads all of them at once. */
 const MOST_EVENTS = 50_000;
 
-/** The last of a list that a page has room for, and a note on the others. */
+/** The last items of a list, as many as fit in a page, and a note on the others. */
 export function lastOf<Item>(all: readonly Item[], what: string) {
   const isCut = all.length > MOST_EVENTS;
   const notes = isCut ? [`only the last ${MOST_EVENTS} of ${all.length} ${what} are shown`] : [];
   return { list: isCut ? all.slice(-MOST_EVENTS) : all, notes };
 }
 
-/** A frame of a capture, with what is known of its connection. */
+/** A frame in a capture, with details of its connection. */
 interface CapturedFrame extends LoggedBytes {
   readonly framing: Framing;
-  /** The direction of requests there. */
+  /** The direction of requests on that connection. */
   readonly asks: LoggedBytes['direction'];
 }
 
-/** A request whose response may still come. */
+/** A request that may still get a response. */
 interface HeardRequest {
   readonly seq: number;
   readonly at: number;
   readonly request: AduContent;
 }
 
-/** The frames of a capture, as a line in monitor mode would report them. */
+/** The frames in a capture, in the form in which a line in monitor mode reports them. */
 export function capturedTraffic(file: Uint8Array): Result<ShownTraffic> {
   const read = readCapture(file);
   if (!read.ok) return read;
@@ -61,7 +61,7 @@ export function capturedTraffic(file: Uint8Array): Result<ShownTraffic> {
   return success({ events: viewsOf(list), notes: [...read.value.notes, ...notes] });
 }
 
-/** The frames of a connection, or of the serial lines, in the framing of most of them. */
+/** The frames on a connection, or on the serial lines, in the framing that most of them have. */
 function framedChannel(logged: readonly LoggedBytes[]): CapturedFrame[] {
   const framings = logged[0]?.channel === undefined ? CHECKED : [SOCKET, ...CHECKED];
   const all = framings.map((framing) => {
@@ -77,7 +77,7 @@ function framedChannel(logged: readonly LoggedBytes[]): CapturedFrame[] {
 function viewsOf(frames: readonly CapturedFrame[]): TrafficView[] {
   const start = frames[0]?.at ?? 0;
   const events: TrafficEvent[] = [];
-  /** The requests of each connection, by their transactions. */
+  /** The requests on each connection, by transaction identifier. */
   const open = new Map<string | undefined, Map<number, HeardRequest>>();
   return frames.map((frame) => {
     const { at: time = 0, channel } = frame;
@@ -99,7 +99,7 @@ function eventOf(
     ...when,
     ...{ line: server ?? 'serial', clientId: 0 },
     client: ends.find((end) => end !== server),
-    // A capture does not say how long its bytes took.
+    // A capture does not say how long its bytes took on the wire.
     ...{ bytes, framing, startedAt: when.at, pause: undefined, characterTime: 0 },
   };
   const content = framing.decode(bytes);

@@ -10,7 +10,7 @@ const OPTIONS = {
   },
 };
 
-/** Write a page that shows the traffic of a file. */
+/** Write a page that shows the traffic in a file. */
 export interface ViewCommand extends Values<typeof OPTIONS> {
   readonly file: string;
 }

@@ -14,13 +14,13 @@ import { refusal } from '../../simulator/commands/refusal.js';
 import { failures } from '../../simulator/commands/schemas/problem.js';
 import type { ToView, Viewed } from './page.js';
 
-/** How many pages are kept, and their bytes, compressed. The oldest go first. */
+/** Maximum number of pages kept, and maximum of their compressed bytes. The oldest are dropped first. */
 const MOST_KEPT = 4;
 const MOST_KEPT_BYTES = 16 * 1024 * 1024;
 
 /**
- * The page has a stricter policy inside, and is one of nobody: what a file holds reaches neither the session nor the
- * console. A page without an origin may not isolate itself from others, so that header is off.
+ * The page contains a stricter policy and has no origin, so the content of a file can reach neither the
+ * session nor the console. A page without an origin can't isolate itself from others, so that header is off.
  */
 const OPENED_HEADERS = {
   'content-security-policy': "sandbox allow-scripts; frame-ancestors 'none'",
@@ -30,13 +30,13 @@ const OPENED_HEADERS = {
 const EXAMPLE =
   '{"seq":1,"line":"lan","kind":"echo","direction":"none","text":"echo","monotonicUs":7,"time":"2026-11-28T12:00:00.000007Z"}';
 const NO_BYTES = 'content-type: expected application/octet-stream';
-/** How long the page of a file may take, in ms: on a busy machine it waits for the lines. */
+/** Longest time to make the page of a file, in ms: on a busy machine it waits for the lines. */
 const VIEWING_MS = 120_000;
 const TOO_LARGE = 'body: expected a file whose page has at most 16 MiB, compressed';
 const NO_MEMORY = 'the file needs more memory than there is for it';
 const NOT_KEPT = 'this file is not kept any more: open it again';
 
-/** `/api/v1/view`: the page of a file, as `modbus-sim view` writes it. */
+/** `/api/v1/view`: makes a page from a file, like `modbus-sim view`. */
 export function viewAtDesk({ beginWork }: Pick<ApiContext, 'beginWork'>): ExtensionPart {
   const places = new Places('files that are opened', '', 1);
   const kept = new Map<string, Buffer>();
@@ -73,7 +73,7 @@ export function viewAtDesk({ beginWork }: Pick<ApiContext, 'beginWork'>): Extens
               const declared = Number(request.headers['content-length'] ?? 0);
               const read = await readBytes(request.body, declared, LARGEST);
               if (!read.ok) return refuse(request, reply, read);
-              // In this thread, it is one turn.
+              // Without a work thread, making the page is one turn of this thread.
               if (beginWork) reply.raw.setTimeout(VIEWING_MS);
               const begun: Asked<ToView, Viewed> = beginWork?.('view') ?? askedHere(viewing());
               viewer = begun;

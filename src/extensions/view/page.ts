@@ -3,19 +3,19 @@ import { type Result, success } from '../../common/result.js';
 import { recordedHtml } from '../../testing/report/html.js';
 import { shownFile } from './shown-file.js';
 
-/** The most bytes of a file. */
+/** Maximum size of a file, in bytes. */
 export const LARGEST = 16 * 1024 * 1024;
 
-/** The page of a file. */
+/** The page made from a file. */
 export interface PageOfFile {
   readonly html: string;
-  /** How many frames and events it has. */
+  /** The number of frames and events in it. */
   readonly count: number;
-  /** What it does not show, a sentence each. */
+  /** The parts that it does not show, one sentence each. */
   readonly notes: readonly string[];
 }
 
-/** Makes the page of a report, a capture or recorded traffic. @returns it, or what is wrong, as a sentence */
+/** Makes a page from a report, a capture or recorded traffic. @returns it, or what is wrong, as a sentence */
 export function pageOfFile(file: Uint8Array, title: string): Result<PageOfFile> {
   const shown = shownFile(file);
   if (!shown.ok) return shown;
@@ -28,16 +28,16 @@ export function pageOfFile(file: Uint8Array, title: string): Result<PageOfFile> 
   });
 }
 
-/** A file of which `viewing` makes a page. */
+/** A request to `viewing`: the file to make a page from. */
 export interface ToView {
   readonly file: Uint8Array;
   readonly title: string;
 }
 
-/** The page of a file, compressed, or why there is none, as a sentence. */
+/** The page, compressed, or why there is none, as a sentence. */
 export type Viewed = Result<{ readonly page: Uint8Array; readonly notes: readonly string[] }>;
 
-/** Makes the page of one file. It is begun with any file, because a generator ignores its first argument. */
+/** Makes the page of one file. A generator ignores the argument of its first `next`, so start it with any file. */
 export function* viewing(): Generator<Viewed, Viewed, ToView> {
   const { file, title } = yield success({ page: new Uint8Array(), notes: [] });
   const made = pageOfFile(file, title);

@@ -10,7 +10,7 @@ import { KIND_NAMES } from '../../testing/run-kinds.js';
 import { isCapture } from '../learn/capture-file.js';
 import { capturedTraffic, lastOf, type ShownTraffic } from './captured-traffic.js';
 
-/** Reads what a page shows of a file. @returns it, or what is wrong and where, as a sentence */
+/** Reads the content of a page from a file. @returns it, or what is wrong and where, as a sentence */
 export function shownFile(file: Uint8Array): Result<Omit<Recorded, 'version' | 'title'>> {
   if (isCapture(file)) return ofTraffic(capturedTraffic(file));
   let text: string;
@@ -30,7 +30,7 @@ function ofTraffic(read: Result<ShownTraffic>): Result<Omit<Recorded, 'version' 
 
 const finite = z.number().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER);
 
-/** An event as REST writes it, with the parts checked that a page computes with. */
+/** An event as written by REST. The fields that a page computes with are validated. */
 const event = trafficViewSchema.extend({
   seq: z.int().min(1),
   monotonicUs: finite,
@@ -47,7 +47,7 @@ const finding = z.looseObject({
   frames: z.array(event),
 });
 const named = { name: z.string() };
-/** A report, with the parts checked that a page can't do without. */
+/** A report. The fields that a page requires are validated. */
 const report = z.looseObject({
   ...{ kind: z.enum(KIND_NAMES), name: z.string(), verdict, configuration: z.string() },
   ...{ startedAt: z.number().min(0).max(LAST_MOMENT), durationMs: finite, seed: finite },
@@ -63,7 +63,7 @@ const recorded = z.object({
   notes: z.array(z.string()).default([]),
 });
 
-/** Reads what this program has put into a page. */
+/** Reads the data that this program embedded in a page. */
 function shownPage(text: string): Result<Omit<Recorded, 'version' | 'title'>> {
   const [, data] = /<script type="application\/json" id="recorded">([^<]*)</.exec(text) ?? [];
   if (data === undefined) return failure('is a page of HTML, but no report of this program');
@@ -73,7 +73,7 @@ function shownPage(text: string): Result<Omit<Recorded, 'version' | 'title'>> {
     : failure(mistakeIn(read.error, 'its report'));
 }
 
-/** The first mistake, with its place. */
+/** The first mistake, and where it is. */
 function mistakeIn(error: z.ZodError, where: string): string {
   const { path = [], message = '' } = error.issues[0] ?? {};
   const place = path.length > 0 ? ` ${pathText(path as (string | number)[])}:` : '';
@@ -82,7 +82,7 @@ function mistakeIn(error: z.ZodError, where: string): string {
 
 const gap = z.object({ kind: z.literal('left out'), count: z.int().min(1) });
 
-/** Reads events as `GET /api/v1/traffic?format=ndjson` and `traffic.file` write them. */
+/** Reads events as written by `GET /api/v1/traffic?format=ndjson` and `traffic.file`. */
 function recordedTraffic(text: string): Result<ShownTraffic> {
   const events: TrafficView[] = [];
   let [missing, earlier] = [0, 0];
@@ -90,7 +90,7 @@ function recordedTraffic(text: string): Result<ShownTraffic> {
   for (const [i, line] of lines.entries()) {
     if (line.trim() === '') continue;
     const value = parsed(line);
-    // A program that was killed leaves half a line behind.
+    // A killed program leaves half a line behind.
     if (value === undefined && i === lines.length - 1 && events.length > 0) break;
     if (value === undefined) return failure(`line ${i + 1}: expected one JSON event per line`);
     const left = gap.safeParse(value);

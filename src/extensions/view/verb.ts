@@ -6,7 +6,7 @@ import { readBytes } from '../../document/text/read-file.js';
 import type { ViewCommand } from './command.js';
 import { LARGEST, pageOfFile } from './page.js';
 
-/** Writes the page of a report, a capture or recorded traffic. */
+/** Makes a page from a report, a capture or recorded traffic, and writes it to a file. */
 export async function view({ file, output = `${file}.html`, force = false }: ViewCommand): Promise<number> {
   const read = readBytes(file, LARGEST);
   if (!read.ok) return complain(`${file}: ${read.error}`, NOT_DONE);

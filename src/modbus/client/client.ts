@@ -12,8 +12,8 @@ export interface ClientRequest {
   /** The request PDU, 1 to 253 bytes. */
   readonly pdu: Uint8Array;
   /**
-   * How long the reply may take to begin, in ms from the end of the request. Opening a connection may take as
-   * long.
+   * How long the reply may take to begin, in ms from the end of the request. Opening a connection may take
+   * just as long.
    */
   readonly timeout: number;
 }
@@ -21,26 +21,26 @@ export interface ClientRequest {
 /** How a request ended. Times are in ms from the end of the request. */
 export type RequestOutcome =
   | { readonly kind: 'answered'; readonly pdu: Uint8Array; readonly adu: Uint8Array; readonly ms: number }
-  /** No reply came in time. `heard` holds the bytes that came and were no reply. */
+  /** No reply came in time. `heard` contains the bytes that came and were not a reply. */
   | { readonly kind: 'timeout'; readonly heard: Uint8Array; readonly ms: number }
   | Failed;
 
 /**
- * The request could not be sent, or its reply could not come. The reason is one sentence that names the port
- * or the host.
+ * The request could not be sent, or its reply could not arrive. The reason is one sentence that names the
+ * port or the host.
  */
 interface Failed {
   readonly kind: 'failed';
   readonly reason: string;
 }
 
-/** What came after raw bytes. Times are in ms from the end of the last byte out. */
+/** The outcome of a raw exchange. Times are in ms from the end of the last byte sent. */
 export type RawOutcome =
   | {
       readonly kind: 'heard';
-      /** The bytes of each read, and when they were read; negative while bytes were still sent. */
+      /** The bytes of each read, and when they were read; negative if bytes were still being sent. */
       readonly chunks: readonly { readonly bytes: Uint8Array; readonly ms: number }[];
-      /** When the exchange was over. */
+      /** When the exchange ended. */
       readonly ms: number;
       /** Why the port or the connection is gone, as one sentence; undefined while it is open. */
       readonly lost: string | undefined;
@@ -50,26 +50,25 @@ export type RawOutcome =
 /** A Modbus client ("master"). */
 export interface ModbusClient {
   /**
-   * Sends a request once, after the requests before it have ended; on a serial line after a silence of t3.5.
-   * Nobody answers a broadcast on a serial line: such a request ends as a time-out after the turnaround
-   * delay.
+   * Sends a request once, after all earlier requests have ended; on a serial line after a silence of t3.5. A
+   * broadcast on a serial line gets no reply: it ends as a timeout after the turnaround delay.
    */
   ask(request: ClientRequest): Promise<RequestOutcome>;
   /**
-   * Sends bytes as they are, each piece after its pause, and hears what comes until `wait` ends it. Nothing
-   * is added, and nothing taken for a reply. Takes its turn among the requests, on the same port or
-   * connection.
+   * Sends bytes unchanged, each piece after its pause, and collects what arrives until `wait` ends the
+   * exchange. Nothing is added, and nothing is interpreted as a reply. Queues with the requests, on the same
+   * port or connection.
    */
   raw(pieces: readonly RawPiece[], wait: RawWait): Promise<RawOutcome>;
-  /** Ends all requests as failed, and closes the port or the connection. The next request opens it again. */
+  /** Fails all requests, and closes the port or the connection. The next request opens it again. */
   close(): Promise<void>;
-  /** How many requests wait or are under way. */
+  /** How many requests are waiting or in progress. */
   readonly pending: number;
 }
 
 /**
- * Makes a client. It opens nothing: the first request does, and each request opens again what was lost.
- * @param wireTo tests bring a wire of their own
+ * Creates a client. It opens nothing: the first request does, and each request reopens what was lost.
+ * @param wireTo lets tests supply their own wire
  */
 export function newClient(
   target: ClientTarget,
@@ -85,21 +84,21 @@ export function newClient(
  */
 const TURNAROUND_MS = 100;
 
-/** A request, or raw bytes, that wait for their turn or are under way. */
+/** A request or a raw exchange that is waiting for its turn or in progress. */
 interface Queued {
-  /** Carries it out. @returns what tells the outcome */
+  /** Performs it. @returns a function that reports the outcome */
   readonly carryOut: () => Promise<() => void>;
   readonly fail: (failed: Failed) => void;
 }
 
-/** The exchange of a request and its reply that is under way. */
+/** The exchange of a request and its reply that is in progress. */
 interface OpenExchange {
   readonly search: ReplySearch;
   readonly sentAt: number;
   readonly end: (outcome: RequestOutcome) => void;
   /**
-   * Sets the timer to the gap of the wire after the last byte. Then the client looks whether the reply is
-   * complete or too late.
+   * Sets the timer to the wire's gap after the last byte. When it fires, the client checks whether the reply
+   * is complete or too late.
    */
   readonly wait: () => void;
   lastAt: number;
@@ -114,13 +113,13 @@ class QueuedClient implements ModbusClient, WireListener {
   readonly #queue: Queued[] = [];
   #isWorking = false;
   #exchange: OpenExchange | undefined;
-  /** Hears what comes while raw bytes are exchanged. */
+  /** The connection of raw exchanges, which receives what arrives during one. */
   #raw: RawConnection | undefined;
   #transactionId = 0;
   #echoes = false;
   /** When the wire was last in use, in ms of the clock. */
   #busyUntil = Number.NEGATIVE_INFINITY;
-  /** How often the client was closed. A request that finds this number changed goes no further. */
+  /** How many times the client was closed. A request that finds this number changed stops. */
   #closings = 0;
 
   constructor(
@@ -207,7 +206,7 @@ class QueuedClient implements ModbusClient, WireListener {
     this.#isWorking = true;
     for (let first = this.#queue[0]; first; first = this.#queue[0]) {
       const tell = await first.carryOut();
-      // If the client was closed meanwhile, all requests have been answered.
+      // If the client was closed in the meantime, all requests have already failed.
       if (this.#queue[0] !== first) continue;
       this.#queue.shift();
       tell();
@@ -232,7 +231,7 @@ class QueuedClient implements ModbusClient, WireListener {
     return outcome;
   }
 
-  /** Waits until the wire has been silent for t3.5. Bytes that come meanwhile are ignored. */
+  /** Waits until the wire has been silent for t3.5. Bytes that arrive during the wait are ignored. */
   async #silence(): Promise<void> {
     const { t35 } = this.#wire.times;
     const free = () => (this.#isSerial ? this.#busyUntil + t35 : this.#clock.now());
@@ -258,8 +257,7 @@ class QueuedClient implements ModbusClient, WireListener {
       const sentAt = this.#clock.now() + adu.length * times.character;
       const isBroadcast = unitId === BROADCAST && this.#isSerial;
       const late = sentAt + (isBroadcast ? Math.min(timeout, TURNAROUND_MS) : timeout);
-      // A reply that has begun in time may go on. Bytes that are followed by silence and are no reply count
-      // as none.
+      // A reply that began in time may continue. Bytes before a silence that are not a reply do not count.
       const look = (): void => {
         const now = this.#clock.now();
         const isSilent = now - exchange.lastAt >= times.gap;

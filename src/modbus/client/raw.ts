@@ -2,14 +2,14 @@ import { concatBytes, newBytes } from '../protocol/bytes.js';
 import { type Clock, systemClock } from '../transport/clock.js';
 import { type ClientTarget, newWire, type Wire, type WireListener, type WireTimes } from './wire.js';
 
-/** Bytes to send, whatever they are. */
+/** Arbitrary bytes to send. */
 export interface RawPiece {
   readonly bytes: Uint8Array;
-  /** The pause before these bytes, in ms from the end of the bytes before; 0 when absent. */
+  /** The pause before these bytes, in ms from the end of the previous bytes; 0 when absent. */
   readonly waitMs?: number;
 }
 
-/** Bytes that came in one read. */
+/** The bytes of one read. */
 export interface RawChunk {
   readonly bytes: Uint8Array;
   /** When they were read, in ms of the clock. */
@@ -18,12 +18,12 @@ export interface RawChunk {
 
 /** What was sent and what came until the exchange was over. Times are in ms of the clock. */
 export interface RawExchange {
-  /** When the first byte was handed to the port or the socket. */
+  /** When the first byte was passed to the port or the socket. */
   readonly startedAt: number;
-  /** When the last byte had left, as far as the speed of the port tells. */
+  /** When the last byte had left, according to the speed of the port. */
   readonly sentAt: number;
   readonly chunks: readonly RawChunk[];
-  /** How many of the chunks came before the last piece was sent: they are no answer to it. */
+  /** How many of the chunks arrived before the last piece was sent, and so can't be an answer to it. */
   readonly early: number;
   readonly endedAt: number;
   /** Why the port or the connection is gone, as one sentence; undefined while it is open. */
@@ -37,27 +37,27 @@ export interface RawExchange {
 export type HeardSoFar = 'complete' | 'perhaps' | 'more';
 
 export interface RawWait {
-  /** How long to wait after the last byte out, in ms. */
+  /** How long to wait after the last byte sent, in ms. */
   readonly timeout: number;
-  /** Looks at all bytes that have come; without it, the exchange lasts until the time-out. */
+  /** Judges all bytes received so far; without it, the exchange lasts until the timeout. */
   readonly look?: (heard: Uint8Array) => HeardSoFar;
 }
 
 /**
- * The most bytes that are kept of one exchange, or of the time between two: more than eight replies of the
- * largest size. Who sends more never ends.
+ * Maximum bytes kept per exchange, or between two exchanges: more than eight replies of the largest size. A
+ * server that sends more never stops.
  */
 const MOST_HEARD = 4096;
 /**
- * How long an exchange lasts after its time-out while bytes keep coming: a frame that has begun gets its time
- * (the longest, of ASCII, has 513 characters), and on a network this many ms.
+ * How long an exchange may continue after its timeout while bytes keep coming: long enough for a frame that
+ * has begun (the longest, in ASCII, has 513 characters), and on a network this many ms.
  */
 const LONGEST_FRAME = 513;
 const NETWORK_REST_MS = 500;
 
 /**
- * A serial port or a connection, below frames: bytes out with planned pauses between them, bytes in with
- * their times. One exchange at a time.
+ * A serial port or a connection below the level of frames: sends bytes with planned pauses, and receives
+ * bytes with their times. One exchange at a time.
  */
 export class RawConnection implements WireListener {
   readonly #clock: Clock;
@@ -65,14 +65,14 @@ export class RawConnection implements WireListener {
   #isOpen = false;
   #unsolicited: RawChunk[] = [];
   #chunks: RawChunk[] | undefined;
-  /** How many bytes `#chunks`, or `#unsolicited` between exchanges, may still take. */
+  /** How many more bytes fit into `#chunks`, or into `#unsolicited` between exchanges. */
   #room = MOST_HEARD;
   #lost: string | undefined;
   #news: () => void = () => {};
   /** When the last byte passed in either direction, in ms of the clock. */
   lastAt = Number.NEGATIVE_INFINITY;
 
-  /** @param wireTo tests bring a wire of their own */
+  /** @param wireTo lets tests supply their own wire */
   constructor(
     target: ClientTarget,
     clock: Clock = systemClock,
@@ -92,7 +92,7 @@ export class RawConnection implements WireListener {
 
   /**
    * Opens the port or the connection unless it is open.
-   * @returns one sentence that says why it can't be opened
+   * @returns one sentence that says why it can't be opened; undefined on success
    */
   async open(timeout: number): Promise<string | undefined> {
     if (this.#isOpen) return undefined;
@@ -102,7 +102,10 @@ export class RawConnection implements WireListener {
     return problem;
   }
 
-  /** Sends the pieces, and hears what comes. The connection has to be open. A signal ends that at once. */
+  /**
+   * Sends the pieces and collects what arrives. The connection must be open. Aborting the signal ends the
+   * exchange at once.
+   */
   async exchange(
     pieces: readonly RawPiece[],
     { timeout, look = () => 'more' }: RawWait,
@@ -120,7 +123,7 @@ export class RawConnection implements WireListener {
       if (waitMs > 0) await this.#until(sentAt + waitMs, signal);
       if (!this.#isOpen || signal?.aborted) break;
       early = chunks.length;
-      // Taken before the write: if the process is stalled here, a reply looks later, never too early.
+      // Taken before the write: if the process stalls here, a reply seems later than it was, never earlier.
       const from = Math.max(this.#clock.now(), sentAt);
       const lost = this.#wire.write(bytes);
       if (lost !== undefined) this.lost(lost);
@@ -134,7 +137,7 @@ export class RawConnection implements WireListener {
     return { startedAt, sentAt, chunks, early, endedAt: this.#clock.now(), lost: this.#lost };
   }
 
-  /** Returns the bytes that came while no exchange was under way, since the last call. */
+  /** Returns the bytes that arrived outside an exchange since the last call. */
   takeUnsolicited(): readonly RawChunk[] {
     const taken = this.#unsolicited;
     this.#unsolicited = [];
@@ -147,7 +150,7 @@ export class RawConnection implements WireListener {
     await this.#wire.close();
   }
 
-  /** Ends a connection by RST, as a client does that has crashed; closes a port. */
+  /** Ends a connection with RST, like a client that crashed; closes a port. */
   async reset(): Promise<void> {
     this.#isOpen = false;
     if (this.#wire.reset) this.#wire.reset();
@@ -160,7 +163,8 @@ export class RawConnection implements WireListener {
     const kept = bytes.subarray(0, this.#room);
     this.#room -= kept.length;
     if (kept.length > 0) (this.#chunks ?? this.#unsolicited).push({ bytes: Uint8Array.from(kept), at });
-    // A connection is worth nothing any more. A port stays: its bytes are slow, and those of others.
+    // Drop a connection whose server does not stop sending. Keep a port: it is slow, and other devices may be
+    // sending.
     if (this.#room === 0 && this.#wire.reset) {
       this.#wire.reset();
       this.lost('the server does not stop sending');
@@ -173,7 +177,7 @@ export class RawConnection implements WireListener {
     this.#news();
   }
 
-  /** Resolves when the exchange is over. What came `early` is not looked at. */
+  /** Resolves when the exchange is over. Chunks that came `early` are ignored. */
   #hear(
     chunks: readonly RawChunk[],
     early: number,
@@ -208,7 +212,7 @@ export class RawConnection implements WireListener {
 
   #until(at: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
-      // A connection that is lost meanwhile ends the pause.
+      // Losing the connection ends the pause.
       this.#news = () => {
         if (!this.#isOpen || signal?.aborted) resolve();
       };

@@ -6,33 +6,33 @@ import { decodeMbap } from '../protocol/mbap.js';
 import { hasQuantityOf } from '../protocol/pdu.js';
 import { isRtuFrame, repeatsRequest, responseLength } from '../protocol/rtu.js';
 
-/** A reply: the whole frame, and its PDU. */
+/** A reply: the whole frame and its PDU. */
 export interface Reply {
   readonly adu: Uint8Array;
   readonly pdu: Uint8Array;
 }
 
-/** How many bytes are kept of those that are no reply. No reply is longer. */
+/** Maximum bytes kept that are not a reply. No reply is longer. */
 const MOST_HEARD = 1024;
 
 /**
- * Looks for the reply to one request in the bytes that come after it. A reply has the unit and the function
- * of the request, or is the exception to it; it has the transaction identifier of the request if there is an
- * MBAP header; and it has as many data as were asked for. All other bytes are only kept as heard. Pure.
+ * Searches the bytes after a request for its reply. A reply has the unit and the function of the request, or
+ * is an exception to it; with an MBAP header, it also has the transaction identifier of the request; and it
+ * has as much data as requested. All other bytes are only kept in `heard`. Pure.
  */
 export class ReplySearch {
   readonly #framing: Framing;
   readonly #asked: AduContent;
   readonly #request: Uint8Array;
   #heard: Uint8Array = newBytes(0);
-  /** True when the request itself was heard first. */
+  /** True if the request itself was received first. */
   isEchoed = false;
   readonly #mayEcho: boolean | 'certainly';
 
   /**
-   * Makes the search.
-   * @param mayEcho whether the adapter may hear what it sends. Before that is certain, a copy of a request
-   * whose reply is a copy, too, is not taken for an echo.
+   * Creates the search.
+   * @param mayEcho whether the adapter may receive what it sends. Until that is certain, a copy of the
+   * request is not treated as an echo if the reply would be a copy too.
    */
   constructor(framing: Framing, asked: AduContent, mayEcho: boolean | 'certainly') {
     this.#framing = framing;
@@ -41,14 +41,14 @@ export class ReplySearch {
     this.#mayEcho = mayEcho;
   }
 
-  /** The bytes that have come, of which none was a reply yet. */
+  /** The bytes received so far, none of which was a reply. */
   get heard(): Uint8Array {
     return this.#heard;
   }
 
   /**
-   * Takes the bytes of one read.
-   * @param isOver true after a silence, which shows that the frame is complete, whatever its length
+   * Adds the bytes of one read.
+   * @param isOver true after a silence, which completes the frame whatever its length
    */
   push(chunk: Uint8Array, isOver = false): Reply | undefined {
     this.#heard = concatBytes(this.#heard, chunk).slice(-MOST_HEARD);
@@ -72,7 +72,7 @@ export class ReplySearch {
     return length;
   }
 
-  /** True when the reply to such a request is a copy of the request. */
+  /** True if the reply to this request is a copy of it. */
   get #isCopied(): boolean {
     const { unitId, pdu } = this.#asked;
     return repeatsRequest(Uint8Array.of(unitId, ...pdu));
@@ -90,7 +90,7 @@ export class ReplySearch {
     return undefined;
   }
 
-  /** Looks at every offset, because a driver that switches late may leave stray bytes before the reply. */
+  /** Tries every offset, because a driver that switches late may leave stray bytes before the reply. */
   #rtuReply(from: number, isOver: boolean): Reply | undefined {
     const bytes = this.#heard;
     for (let start = from; start + 1 < bytes.length; start++) {

@@ -7,7 +7,7 @@ import type { BytePort } from '../transport/port/port.js';
 import type { PortSettings, SerialSettings } from '../transport/settings.js';
 import { lookUpName } from '../transport/socket/listen.js';
 
-/** The port or the address where servers are asked. */
+/** The port or the address of the servers. */
 export type ClientTarget =
   | ({ readonly kind: 'serial'; readonly framing: 'rtu' | 'ascii' } & PortSettings)
   | {
@@ -18,27 +18,27 @@ export type ClientTarget =
       readonly framing: 'socket' | 'rtu' | 'ascii';
     };
 
-/** What carries the requests of a client: a serial port or a connection. Times are in ms. */
+/** What carries a client's requests: a serial port or a connection. Times are in ms. */
 export interface Wire {
   /**
    * Opens the port or the connection unless it is open.
-   * @returns one sentence that says why it can't be opened
+   * @returns one sentence that says why it can't be opened; undefined on success
    */
   open(timeout: number): Promise<string | undefined>;
-  /** Sends bytes. @returns why the bytes are lost, as far as that is known at once */
+  /** Sends bytes. @returns why the bytes are lost, if that is known immediately */
   write(bytes: Uint8Array): string | undefined;
   close(): Promise<void>;
-  /** Ends the connection by RST; absent on a port. */
+  /** Ends the connection with RST; absent on a port. */
   reset?(): void;
   readonly times: WireTimes;
 }
 
 export interface WireTimes {
-  /** The time of a character; 0 where bytes take no time. */
+  /** The time of one character; 0 if bytes take no time. */
   readonly character: number;
   /** The silence between two frames. */
   readonly t35: number;
-  /** The silence after which a frame is over. */
+  /** The silence that ends a frame. */
   readonly gap: number;
 }
 
@@ -49,12 +49,12 @@ export interface WireListener {
 }
 
 /**
- * On a network nothing but its length shows the end of a frame, so a frame is over when no read has followed
- * for this many ms.
+ * On a network, only its length marks the end of a frame, so a frame also ends when no read has followed for
+ * this many ms.
  */
 const NETWORK_GAP_MS = 50;
 
-/** Makes the wire to a port or an address, and opens nothing. */
+/** Creates the wire to a port or an address, without opening it. */
 export function newWire(target: ClientTarget, listener: WireListener): Wire {
   return target.kind === 'serial' ? new SerialWire(target, listener) : new TcpWire(target, listener);
 }
@@ -119,7 +119,7 @@ class TcpWire implements Wire {
   }
 }
 
-/** Returns a short reason, because Node's messages repeat the address. */
+/** Returns a short reason; Node's messages repeat the address. */
 function whyNot(error: NodeJS.ErrnoException): string {
   return error.code === undefined ? error.message : `no connection (${error.code})`;
 }
@@ -161,7 +161,7 @@ class SerialWire implements Wire {
     };
     const opened = await openPort(settings, {
       onData: (bytes) => this.#listener.heard(bytes),
-      // A damaged byte is no part of a valid reply, so the byte is passed on inverted.
+      // A damaged byte can't be part of a valid reply, so it is passed on inverted.
       onDamaged: (bytes) => this.#listener.heard(bytes.map((byte) => byte ^ 0xff)),
       onClose: (reason) => {
         this.#port = undefined;

@@ -3,44 +3,34 @@ import type { AduContent, Framing } from './framing.js';
 import { COLON, MAX_PDU_LENGTH } from './limits.js';
 
 /*
- * Modbus ASCII (Modbus over Serial Line V1.02, 2.5.2): a colon, unit identifier, PDU and LRC as two
- * hexadecimal digits a byte, carriage return and the delimiter, which is a line feed until function 8/3
- * changes it.
+ * Modbus ASCII (Modbus over Serial Line V1.02, 2.5.2): a colon; unit identifier, PDU and LRC, two hexadecimal
+ * digits per byte; carriage return; and the delimiter, a line feed unless function 8/3 has changed it.
  */
 export const CARRIAGE_RETURN = 0x0d;
 export const LINE_FEED = 0x0a;
 
-/**
- * How many characters of a message come before its digits (the colon) and after them (carriage return and
- * delimiter).
- */
+/** Characters before the digits of a message (the colon) and after them (carriage return and delimiter). */
 const BEGIN_LENGTH = 1;
 const END_LENGTH = 2;
 const LRC_LENGTH = 2;
 /** The shortest message, in characters: unit identifier, function code and LRC. */
 const MIN_ASCII_LENGTH = BEGIN_LENGTH + 2 * 2 + LRC_LENGTH + END_LENGTH;
-/** The longest message, in characters: 513 (2.5.2.1). No ADU of another framing has as many bytes. */
+/** The longest message, in characters: 513 (2.5.2.1). No other framing has longer ADUs. */
 export const MAX_ASCII_LENGTH = BEGIN_LENGTH + 2 * (1 + MAX_PDU_LENGTH) + LRC_LENGTH + END_LENGTH;
 
 /** The longest pause between two characters of a message, in ms (2.5.2.1). */
 export const ASCII_TIMEOUT_MS = 1000;
 
-/** Characters have seven data bits (2.5.2), so a greater character would never arrive as it was sent. */
+/** Characters have seven data bits (2.5.2), so a higher value would never arrive intact. */
 const MAX_CHARACTER = 0x7f;
 
-/**
- * True for 0–9 and A–F, which the specification allows, and for a–f: many send them, and nothing else could
- * be meant.
- */
+/** True for 0–9 and A–F, which the specification allows, and for a–f, which many implementations send. */
 export function isHexDigit(character: number): boolean {
   const letter = character & ~0x20;
   return (character >= 0x30 && character <= 0x39) || (letter >= 0x41 && letter <= 0x46);
 }
 
-/**
- * Tells whether messages that end with this character can be read: the character has seven bits, and occurs
- * nowhere else in a message.
- */
+/** Reports whether a message can end with this character: it has seven bits and occurs nowhere else in a message. */
 export function mayDelimit(character: number): boolean {
   const isPart = character === COLON || character === CARRIAGE_RETURN || isHexDigit(character);
   return !isPart && character <= MAX_CHARACTER;
@@ -48,7 +38,7 @@ export function mayDelimit(character: number): boolean {
 
 /**
  * ASCII messages that end with one delimiter. `decode` is strict except for lower-case digits. `fields` and
- * `recheck` go by the positions of the characters alone, because a fault may have damaged any character.
+ * `recheck` rely only on the positions of characters, because a fault may have damaged any character.
  */
 export class AsciiFraming implements Framing {
   readonly name = 'ascii';
@@ -98,8 +88,8 @@ export class AsciiFraming implements Framing {
 }
 
 /**
- * Returns the two's complement of the sum of the bytes, without carries. The result is 0 when the LRC is
- * among the bytes (Serial Line V1.02, 6.2.1).
+ * Returns the two's complement of the sum of the bytes, discarding carries. The result is 0 if the bytes
+ * include the LRC (Serial Line V1.02, 6.2.1).
  */
 function lrc(bytes: Uint8Array): number {
   let sum = 0;
@@ -119,7 +109,7 @@ function digitsOf(bytes: Uint8Array | readonly number[]): Uint8Array {
   return digits;
 }
 
-/** Returns the characters of a message that are its digits. */
+/** Returns the digits of a message. */
 function digitsIn(adu: Uint8Array): Uint8Array {
   return adu.subarray(BEGIN_LENGTH, -END_LENGTH);
 }

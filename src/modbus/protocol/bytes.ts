@@ -10,12 +10,12 @@ export function setWord(bytes: Uint8Array, offset: number, word: number): void {
   bytes[offset + 1] = word & 0xff;
 }
 
-/** Returns `quantity` words from `offset` on. */
+/** Returns `quantity` words starting at `offset`. */
 export function wordsAt(bytes: Uint8Array, offset: number, quantity: number): number[] {
   return Array.from({ length: quantity }, (_, i) => wordAt(bytes, offset + 2 * i));
 }
 
-/** Returns `quantity` bits from `offset` on. The first bit is the least significant bit of the first byte. */
+/** Returns `quantity` bits starting at `offset`. The first bit is the least significant bit of the first byte. */
 export function bitsAt(bytes: Uint8Array, offset: number, quantity: number): boolean[] {
   return Array.from(
     { length: quantity },
@@ -45,8 +45,8 @@ export const NO_BYTES: Uint8Array = new Uint8Array();
 /** The longest array, in bytes, that V8 keeps on its own heap. */
 export const MAX_ON_HEAP = 64;
 /**
- * Longer arrays share blocks of memory of this size. An array of its own costs 0.7 µs, most of what a read of
- * 125 registers takes. A block stays in memory as long as one of its arrays is used: the last reply to each
+ * Longer arrays share blocks of memory of this size. A separate array costs 0.7 µs, most of the time of a
+ * read of 125 registers. A block stays in memory while any of its arrays is in use; the last reply to each
  * client is kept.
  */
 const SHARED_SIZE = 4096;
@@ -66,13 +66,10 @@ export function newBytes(length: number): Uint8Array {
   return bytes;
 }
 
-/**
- * Up to this many bytes, a loop is quicker than the functions of typed arrays: 20 ns instead of 80 ns for 12
- * bytes.
- */
+/** Up to this many bytes, a loop is faster than the functions of typed arrays: 20 ns instead of 80 ns for 12 bytes. */
 const FEW = 64;
 
-/** Writes `source` into `target`, from `at` on. */
+/** Writes `source` into `target`, starting at `at`. */
 export function putBytes(target: Uint8Array, at: number, source: Uint8Array): void {
   const { length } = source;
   if (length > FEW) target.set(source, at);
@@ -103,8 +100,8 @@ export function concatBytes(...parts: readonly (Uint8Array | readonly number[])[
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 /**
- * Writes bytes as people read them in frames: `01 03 00 0a`. Every view of traffic calls this; the table
- * takes a fifth of the time of `toString`.
+ * Formats bytes as in frame dumps: `01 03 00 0a`. Every traffic view calls this; the table takes a fifth of
+ * the time of `toString`.
  */
 export function hex(bytes: Uint8Array): string {
   let text = '';

@@ -3,7 +3,7 @@ import { MAX_PDU_LENGTH, MBAP_LENGTH, MIN_RTU_LENGTH } from './limits.js';
 import { decodeMbap, encodeMbap } from './mbap.js';
 import { decodeRtu, encodeRtu, isRtuFrame, MAX_RTU_LENGTH } from './rtu.js';
 
-/** The content of every ADU. `transactionId` is 0 where the framing has none. */
+/** The content of every ADU. `transactionId` is 0 if the framing has none. */
 export interface AduContent {
   readonly transactionId: number;
   readonly unitId: number;
@@ -11,17 +11,17 @@ export interface AduContent {
 }
 
 /**
- * Turns PDUs into ADUs and back on one kind of line. A framing never changes; to change the delimiter, a line
- * takes another framing.
+ * Converts PDUs to ADUs and back for one kind of line. A framing is immutable; to change the delimiter, a
+ * line switches to another framing.
  */
 export interface Framing {
   readonly name: 'rtu' | 'ascii' | 'socket';
   /**
-   * True when unit identifier 0 means every server of the line, and none of them answers (Serial Line V1.02,
-   * 2.1).
+   * True if unit identifier 0 addresses every server on the line, and none of them replies (Serial Line
+   * V1.02, 2.1).
    */
   readonly broadcasts: boolean;
-  /** How many bits of a byte every line with this framing carries. ASCII lines may have seven data bits. */
+  /** Data bits per character on every line with this framing. ASCII lines may have seven. */
   readonly characterBits: 7 | 8;
   /** The length of the shortest ADU, in bytes: one whose PDU is a function code alone. */
   readonly minLength: number;
@@ -30,20 +30,20 @@ export interface Framing {
   /** The character that ends every message; absent on framings without a delimiter. */
   readonly delimiter?: number;
   /**
-   * Returns this framing with another delimiter, as function 8/3 sets it; undefined if no message could be
-   * read any more with that character. Absent on framings without a delimiter.
+   * Returns this framing with another delimiter, as set by function 8/3; undefined if messages with that
+   * delimiter could not be read. Absent on framings without a delimiter.
    */
   withDelimiter?(character: number): Framing | undefined;
   encode(content: AduContent): Uint8Array;
   /** Returns the content of bytes that are exactly one valid ADU; otherwise undefined. */
   decode(adu: Uint8Array): AduContent | undefined;
   /**
-   * Returns the fields of an ADU, valid or not. Nothing is checked, so that a damaged frame can be changed
+   * Returns the fields of an ADU, valid or not. Nothing is checked, so that a damaged frame can be modified
    * further.
    */
   fields(adu: Uint8Array): AduContent | undefined;
   /**
-   * Returns the ADU with another check value (CRC, low byte first, or LRC), computed from the present one;
+   * Returns the ADU with another check value (CRC, low byte first, or LRC), computed from the current one;
    * undefined if the ADU has none. Absent on framings without a check value.
    */
   recheck?(adu: Uint8Array, change: (check: readonly number[]) => readonly number[]): Uint8Array | undefined;

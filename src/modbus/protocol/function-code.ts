@@ -1,4 +1,4 @@
-/** The codes of the nineteen functions by the names of the specification (Application Protocol V1.1b3, 6). */
+/** The nineteen function codes, named as in the specification (Application Protocol V1.1b3, 6). */
 export const FunctionCode = {
   readCoils: 1,
   readDiscreteInputs: 2,
@@ -28,7 +28,7 @@ export type FunctionCode<Name extends FunctionName> = (typeof FunctionCode)[Name
 /** This bit is set in the function code of an exception response (7, "MODBUS Exception Responses"). */
 export const EXCEPTION_FLAG = 0x80;
 
-/** Maps codes to names as the specification writes them: `readFifoQueue` becomes `read FIFO queue`. */
+/** Maps codes to names spelt as in the specification: `readFifoQueue` becomes `read FIFO queue`. */
 export function namesOf(codes: Readonly<Record<string, number>>): ReadonlyMap<number, string> {
   const inWords = (name: string) =>
     name
@@ -38,7 +38,7 @@ export function namesOf(codes: Readonly<Record<string, number>>): ReadonlyMap<nu
   return new Map(Object.entries(codes).map(([name, code]) => [code, inWords(name)]));
 }
 
-/** The sub-functions of function 8 by the names of the specification (Application Protocol V1.1b3, 6.8). */
+/** The sub-functions of function 8, named as in the specification (Application Protocol V1.1b3, 6.8). */
 export const SubFunction = {
   returnQueryData: 0,
   restartCommunicationsOption: 1,
@@ -57,7 +57,7 @@ export const SubFunction = {
   clearOverrunCounterAndFlag: 20,
 } as const;
 
-/** The exception codes by the names of the specification (Application Protocol V1.1b3, 7). */
+/** The exception codes, named as in the specification (Application Protocol V1.1b3, 7). */
 export const ExceptionCode = {
   illegalFunction: 1,
   illegalDataAddress: 2,

@@ -8,32 +8,32 @@ import {
 } from './limits.js';
 
 /*
- * The table of functions: where each field of their PDUs is, and what it means (Application Protocol V1.1b3,
- * 6). Requests are decoded and checked with this table, frames are measured with it, and the console names
- * the fields of a frame by it. What a device does for each function is in `device`.
+ * The table of functions: where each field of a PDU is, and what it means (Application Protocol V1.1b3, 6).
+ * It serves to decode and check requests, to find the length of frames, and to label the fields of a frame in
+ * the console. `device` implements the functions.
  */
 
 /** A field at a fixed offset of a PDU. */
 export interface Field {
-  /** The name that the specification gives the field. */
+  /** The field's name in the specification. */
   readonly name: string;
   readonly at: number;
-  /** How many bytes the field has. A word is most significant byte first. */
+  /** The width in bytes. A word is most significant byte first. */
   readonly width: 1 | 2;
   readonly means: FieldMeaning;
-  /** The greatest quantity; 0 for a field that is no quantity. */
+  /** The maximum quantity; 0 for other fields. */
   readonly max: number;
 }
 
 type FieldMeaning =
   /** The address of the first register or coil. */
   | 'address'
-  /** How many registers or coils there are from the address before this field on. */
+  /** The number of registers or coils, starting at the preceding address. */
   | 'quantity'
-  /** How many bytes come after this field. */
+  /** The number of bytes after this field. */
   | 'byte count'
   | 'sub-function'
-  /** Another code or count, which says what the data are. */
+  /** Another code or count that describes the data. */
   | 'head'
   /** A coil to write: ff00 or 0000. */
   | 'coil'
@@ -42,23 +42,23 @@ type FieldMeaning =
   | 'bits'
   | 'value';
 
-/** What the bytes from the last field to the end of the PDU are. */
+/** The meaning of the bytes after the last field. */
 type Rest =
   | 'bits'
   | 'words'
-  /** Words that are no registers (6.8). */
+  /** Words that are not registers (6.8). */
   | 'data'
   | 'events'
   | 'server ID and status'
   /**
-   * Parts of files, each with reference type, file, record and length (6.14). `parts with words` have the
-   * words of each part, too (6.15).
+   * File parts, each with reference type, file, record and length (6.14). `parts with words` also have the
+   * words of each part (6.15).
    */
   | 'parts'
   | 'parts with words'
-  /** The words of parts of files, each part with length and reference type (6.14). */
+  /** The words of file parts, each part preceded by its length and reference type (6.14). */
   | 'words of parts'
-  /** Objects of an identification, each with identifier, length and text (6.21). */
+  /** Identification objects, each with identifier, length and text (6.21). */
   | 'objects';
 
 /**
@@ -70,9 +70,9 @@ export interface Layout {
   readonly rest: Rest | undefined;
   /** The offset at which the last field ends. */
   readonly end: number;
-  /** The length of the PDU; undefined where the specification does not fix it. */
+  /** The length of the PDU; undefined if the specification does not fix it. */
   readonly length: LengthRule | undefined;
-  /** The offset at which the data begin, which are what a client would show as values. */
+  /** The offset of the data, which a client would show as values. */
   readonly dataAt: number;
 }
 
@@ -96,33 +96,34 @@ function layout(unplaced: readonly Unplaced[], rest?: Rest, usualLength?: number
     return { ...field, at: end - field.width };
   });
   const count = fields.find(({ means }) => means === 'byte count');
-  // A count of two bytes is never greater than one byte can hold.
+  // A two-byte count never exceeds 255, so its low byte is enough.
   const counted = count && { countAt: count.at + count.width - 1, plus: count.at + count.width };
   const dataAt = fields.find(({ means }) => !BEFORE_DATA.includes(means))?.at ?? end;
   return { fields, rest, end, length: counted ?? usualLength ?? (rest ? undefined : end), dataAt };
 }
 
-/** What the protocol says about a function. */
+/** What the specification says about a function. */
 interface FunctionRow {
-  /** The name of the function, as the specification writes it: `read holding registers`. */
+  /** The name of the function, spelt as in the specification: `read holding registers`. */
   readonly name: string;
   readonly request: Layout;
   readonly response: Layout;
   readonly table?: 'coils' | 'discrete' | 'input' | 'holding';
-  /** True when requests of other lengths are valid, too, so that only silence shows where a frame ends. */
+  /** True if requests of other lengths are valid too, so that only silence marks the end of a frame. */
   readonly varies?: boolean;
   /**
-   * True when servers execute the function as a broadcast: it writes (Serial Line V1.02, 2.2), or is about
-   * diagnostics.
+   * True if servers execute the function as a broadcast: it writes (Serial Line V1.02, 2.2), or it is a
+   * diagnostic function.
    */
   readonly broadcast?: boolean;
-  /** True when the function asks for the events of the line, and is not counted as an event itself (6.9). */
-  readonly asksForEvents?: boolean;
-  /** Where the request names addresses of registers or coils. Without a quantity, the range is one item. */
-  readonly ranges: readonly { readonly addressAt: number; readonly quantityAt: number | undefined }[];
   /**
-   * Which kind of values the data of a response are; undefined when the data are not the values of a range.
+   * True if the function reads the communication events of the line, and so is not counted as an event itself
+   * (6.9).
    */
+  readonly asksForEvents?: boolean;
+  /** Where the request has addresses of registers or coils. Without a quantity, the range is one item. */
+  readonly ranges: readonly { readonly addressAt: number; readonly quantityAt: number | undefined }[];
+  /** The kind of values in the data of a response; undefined if the data are not the values of a range. */
   readonly values: 'bits' | 'words' | undefined;
 }
 
@@ -133,9 +134,9 @@ const NOTHING = layout([]);
 const COUNTED_WORDS = layout([COUNT], 'words');
 const READ_BITS = { request: layout(range(MAX_BITS_READ)), response: layout([COUNT], 'bits') };
 const READ_WORDS = { request: layout(range(MAX_REGISTERS_READ)), response: COUNTED_WORDS };
-/** Makes the row of a write whose response is a copy of the request. */
+/** Creates the row of a write whose response is a copy of the request. */
 const copied = (both: Layout) => ({ request: both, response: both, broadcast: true });
-/** Makes the row of a write of a range, which the response names. */
+/** Creates the row of a write to a range, whose response repeats the range. */
 const confirmed = (max: number, rest: Rest) => ({
   request: layout([...range(max), COUNT], rest),
   response: layout(range(max)),
@@ -185,7 +186,7 @@ const ROWS: Readonly<Record<FunctionName, WrittenRow>> = {
     ),
     table: 'holding',
   },
-  // The function reads one range and writes the other.
+  // Reads one range and writes the other.
   readWriteMultipleRegisters: {
     request: layout(
       [
@@ -201,12 +202,12 @@ const ROWS: Readonly<Record<FunctionName, WrittenRow>> = {
     table: 'holding',
     broadcast: true,
   },
-  // The function names the pointer of a queue. A response brings at most 31 values of the queue.
+  // The address is that of the queue's pointer. A response has at most 31 values of the queue.
   readFifoQueue: {
     request: layout([word('FIFO pointer address', 'address')]),
     response: layout([word('byte count', 'byte count'), word('FIFO count', 'head')], 'words'),
   },
-  // Another MEI type may have any length.
+  // Other MEI types may have any length.
   encapsulatedInterfaceTransport: {
     request: layout(heads('MEI type', 'read device ID code', 'object ID')),
     response: layout(
@@ -243,7 +244,7 @@ const BY_CODE: readonly (FunctionRow | undefined)[] = Array.from({ length: 256 }
   return entry && rowOf(ROWS[entry[0] as FunctionName], NAMES.get(code) as string);
 });
 
-/** Returns the row of a function code; undefined for a code that the specification does not have. */
+/** Returns the row of a function code; undefined for a code that is not in the specification. */
 export function functionOf(code: number | undefined): FunctionRow | undefined {
   return code === undefined ? undefined : BY_CODE[code];
 }

@@ -25,7 +25,7 @@ export function encodeMbap({ transactionId, unitId, pdu }: MbapFrame): Uint8Arra
   return adu;
 }
 
-/** What the first bytes of a buffer are. `length` is that of the whole ADU. */
+/** The result of decoding the beginning of a buffer. `length` is the length of the whole ADU. */
 export type DecodedMbap =
   /** The PDU of `frame` is a copy. */
   | { readonly kind: 'frame'; readonly frame: MbapFrame; readonly length: number }
@@ -36,7 +36,7 @@ export type DecodedMbap =
    * be trusted.
    */
   | { readonly kind: 'other protocol'; readonly length: number; readonly reason: string }
-  /** The length field can't be that of a PDU. The bytes after it can't be trusted. */
+  /** No PDU has the length in the length field. The bytes after it can't be trusted. */
   | { readonly kind: 'invalid'; readonly reason: string };
 
 export function decodeMbap(bytes: Uint8Array, start = 0, end = bytes.length): DecodedMbap {

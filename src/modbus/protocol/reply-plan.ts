@@ -1,11 +1,11 @@
 import { concatBytes } from './bytes.js';
 
 /**
- * What a line is to do about a request, as data. The bus and the fault rules decide it, a transport carries
+ * How a line responds to a request, as data. The bus and the fault rules make the plan; a transport carries
  * it out.
  *
- * Times are relative, in ms: a step waits `waitMs` after the step before it has ended, that is, after the
- * last character of that step has left. Before the first step the transport waits its turnaround, counted
+ * Times are relative, in ms: a step waits for `waitMs` after the end of the previous step, that is, after the
+ * last character of that step has left. Before the first step the transport waits for its turnaround, counted
  * from the end of the request, unless the plan is `early`.
  */
 export type ReplyPlan =
@@ -13,19 +13,14 @@ export type ReplyPlan =
   | {
       readonly kind: 'send';
       readonly early: boolean;
-      /**
-       * The bytes wait for those of the next reply on the connection, and leave together with them (TCP,
-       * TLS).
-       */
+      /** Hold the bytes back, and send them together with the next reply on the connection (TCP, TLS). */
       readonly coalesce?: true;
       readonly steps: readonly Step[];
     };
 
 export type Step = SendStep | BreakStep | CloseStep;
 
-/**
- * Bytes that leave in one piece. `continues` marks a piece that belongs to the frame of the piece before it.
- */
+/** Bytes that are sent in one piece. `continues` marks a piece that belongs to the same frame as the previous piece. */
 export interface SendStep {
   readonly kind: 'bytes';
   readonly waitMs: number;
@@ -40,7 +35,7 @@ export interface BreakStep {
   readonly ms: number;
 }
 
-/** Closes the connection (sockets): `end` in an orderly way, `reset` with a reset. No step follows. */
+/** Closes the connection (sockets): `end` gracefully, `reset` with RST. It is always the last step. */
 interface CloseStep {
   readonly kind: 'close';
   readonly waitMs: number;
@@ -48,8 +43,8 @@ interface CloseStep {
 }
 
 /**
- * Makes the plan of a well-behaved device: the whole response in one piece, on time or `waitMs` milliseconds
- * later.
+ * Creates the plan of a well-behaved device: the whole response in one piece, on time or `waitMs`
+ * milliseconds late.
  */
 export function plainReply(bytes: Uint8Array, waitMs = 0): ReplyPlan {
   return { kind: 'send', early: false, steps: [{ kind: 'bytes', waitMs, bytes, continues: false }] };
@@ -59,7 +54,7 @@ export function silence(reason: string): ReplyPlan {
   return { kind: 'silence', reason };
 }
 
-/** Returns the plan with `steps` before it, and `pauseMs` of silence between them. A silence stays one. */
+/** Returns the plan with `steps` and `pauseMs` of silence inserted before it. A silent plan is returned unchanged. */
 export function prepend(plan: ReplyPlan, steps: readonly SendStep[], pauseMs: number): ReplyPlan {
   if (plan.kind === 'silence') return plan;
   const [first, ...rest] = plan.steps;
@@ -67,29 +62,26 @@ export function prepend(plan: ReplyPlan, steps: readonly SendStep[], pauseMs: nu
   return { ...plan, steps: late ? [...steps, late, ...rest] : steps };
 }
 
-/** Returns the steps of a plan; none when the plan is a silence, or is still to come. */
+/** Returns the steps of a plan; none if it is silent or does not exist yet. */
 export function stepsOf(plan: ReplyPlan | undefined): readonly Step[] {
   return plan?.kind === 'send' ? plan.steps : [];
 }
 
 /** The outcome of one step of a reply plan. Times are `performance.now()` ms. */
 export interface StepReport {
-  /**
-   * When the plan wanted the step: its wait after the end of the previous step (the first step: after the
-   * request).
-   */
+  /** When the step was due: its wait after the end of the previous step (the first step: after the request). */
   readonly plannedAt: number;
   /**
-   * The earliest moment at which the step can have happened, as far as the transport can know: for bytes on a
-   * socket, before they were given to the operating system. For a step that was not achieved, when the
-   * transport gave up.
+   * The earliest moment at which the step can have happened, as far as the transport knows: for bytes on a
+   * socket, the time before they were passed to the operating system. For a step that was not achieved, the
+   * time when the transport gave up.
    */
   readonly achievedAt: number;
   /** When the last character left or the break ended, if the step began at `achievedAt`. */
   readonly endedAt: number;
   /**
-   * The true moment lies between `achievedAt` and this many ms later, as far as the port is known. Undefined
-   * where nothing is known beyond the system call (sockets), and for a step that was not achieved.
+   * The true moment is between `achievedAt` and this many ms later, as far as the port is known. Undefined if
+   * nothing is known beyond the system call (sockets), and for a step that was not achieved.
    */
   readonly uncertainty: number | undefined;
   readonly outcome: 'achieved' | 'not achieved';
@@ -105,12 +97,12 @@ export interface PlayReport {
   readonly steps: readonly StepReport[];
   /**
    * `superseded`: a newer request replaced the plan. `disconnected`: the client or the port went away before
-   * its end.
+   * the plan ended.
    */
   readonly ended: 'complete' | 'superseded' | 'disconnected';
 }
 
-/** Makes the report on a step that was done. `endedAt` and `uncertainty` are those of `StepReport`. */
+/** Creates the report on a step that was done. `endedAt` and `uncertainty` are explained at `StepReport`. */
 export function achieved(
   plannedAt: number,
   achievedAt: number,
@@ -121,8 +113,9 @@ export function achieved(
 }
 
 /**
- * When each step of a plan would happen on an idle line, in ms since the end of the request.
- * @param turnaround the wait before a reply, and `characterTime`, in ms
+ * Returns when each step of a plan would happen on an idle line, in ms since the end of the request.
+ * @param turnaround the wait before a reply, in ms
+ * @param characterTime in ms
  */
 export function onIdleLine(plan: ReplyPlan, turnaround: number, characterTime: number): StepReport[] {
   if (plan.kind === 'silence') return [];
@@ -137,8 +130,8 @@ export function onIdleLine(plan: ReplyPlan, turnaround: number, characterTime: n
 }
 
 /**
- * Makes the report on a step that was not done.
- * @param gaveUpAt when it was clear that the step is not done
+ * Creates the report on a step that was not done.
+ * @param gaveUpAt when it became clear that the step would not be done
  */
 export function notAchieved(plannedAt: number, gaveUpAt: number, reason: string): StepReport {
   const never = { achievedAt: gaveUpAt, endedAt: gaveUpAt, uncertainty: undefined };
@@ -146,8 +139,9 @@ export function notAchieved(plannedAt: number, gaveUpAt: number, reason: string)
 }
 
 /**
- * Makes the reports on steps that were not reached because the plan was given up at `gaveUpAt`, for `reason`.
- * @param from when the wait of the first of these steps began
+ * Creates the reports on steps that were not reached because the plan was given up at `gaveUpAt`, for
+ * `reason`.
+ * @param from when the wait before the first of these steps began
  */
 export function notReached(
   steps: readonly Step[],
@@ -162,7 +156,7 @@ export function notReached(
   });
 }
 
-/** Returns the pieces of a reply that were really sent. */
+/** Returns the pieces of a reply that were actually sent. */
 export function sentBytes(plan: ReplyPlan, report: PlayReport): Uint8Array[] {
   return stepsOf(plan).flatMap((step, i) =>
     step.kind === 'bytes' && report.steps[i]?.outcome === 'achieved' ? [step.bytes] : [],
@@ -170,7 +164,7 @@ export function sentBytes(plan: ReplyPlan, report: PlayReport): Uint8Array[] {
 }
 
 /**
- * Returns the frames of a reply that were really sent, at least in part. A fault may send a frame twice, or
+ * Returns the frames of a reply that were actually sent, at least in part. A fault may send a frame twice, or
  * in pieces.
  */
 export function sentFrames(plan: ReplyPlan, report: PlayReport): Uint8Array[] {

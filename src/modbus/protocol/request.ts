@@ -3,7 +3,7 @@ import { ExceptionCode, FunctionCode, SubFunction } from './function-code.js';
 import { type Field, functionOf, type Layout } from './function-table.js';
 import { MAX_PDU_LENGTH } from './limits.js';
 
-/** A request of a client, decoded. Addresses are 0-based, as on the wire. */
+/** A decoded client request. Addresses are 0-based, as on the wire. */
 export type Request = RegisterRequest | FileRequest | DiagnosticRequest;
 
 /** Requests about coils and registers (6.1 to 6.6, 6.11, 6.12, 6.16, 6.17). */
@@ -70,7 +70,7 @@ interface BareRequest {
   >;
 }
 
-/** `length` records of a file, from `record` on (6.14). */
+/** `length` records of a file, starting at `record` (6.14). */
 export interface FilePart {
   readonly referenceType: number;
   readonly file: number;
@@ -84,10 +84,9 @@ type DecodedRequest =
   | { readonly ok: false; readonly error: ExceptionCode };
 
 /**
- * Decodes a request PDU up to the address. These are the first two decisions of every state diagram in
- * Application Protocol V1.1b3, 6: the function code is known (else 01), then quantity, byte count and value
- * are right (else 03). A PDU too short or too long for its function counts as a wrong byte count. The device
- * judges the addresses.
+ * Decodes a request PDU, and makes the first two decisions of every state diagram in Application Protocol
+ * V1.1b3, 6: the function code is known (else 01); quantity, byte count and value are right (else 03). A PDU
+ * too short or too long for its function counts as a wrong byte count. The device checks the addresses.
  */
 export function decodeRequest(pdu: Uint8Array): DecodedRequest {
   const layout = functionOf(pdu[0])?.request;
@@ -96,7 +95,7 @@ export function decodeRequest(pdu: Uint8Array): DecodedRequest {
   return request ? { ok: true, value: request } : { ok: false, error: ExceptionCode.illegalDataValue };
 }
 
-/** Returns the request that a PDU is, or the exception that answers it; undefined stands for exception 03. */
+/** Returns the request in a PDU, or the exception that answers it; undefined stands for exception 03. */
 function requestIn(pdu: Uint8Array, layout: Layout): Request | ExceptionCode | undefined {
   const code = pdu[0] as Request['code'];
   switch (code) {
@@ -104,7 +103,7 @@ function requestIn(pdu: Uint8Array, layout: Layout): Request | ExceptionCode | u
     case FunctionCode.readDiscreteInputs:
     case FunctionCode.readHoldingRegisters:
     case FunctionCode.readInputRegisters: {
-      // Most requests are reads, and this way a read takes a third of the time.
+      // Most requests are reads. This shortcut cuts their time to a third.
       const quantity = layout.fields[1] as Field;
       const asked = wordAt(pdu, quantity.at);
       if (pdu.length !== layout.end || asked < 1 || asked > quantity.max) return undefined;
@@ -125,8 +124,8 @@ function requestIn(pdu: Uint8Array, layout: Layout): Request | ExceptionCode | u
 }
 
 /**
- * Returns the values of the fields of a request. Undefined when a quantity is beyond its limits, the byte
- * count does not match the quantity, a coil is neither on nor off, or the length is wrong.
+ * Returns the values of the fields of a request. Undefined if a quantity is beyond its limits, the byte count
+ * does not match the quantity, a coil is neither on nor off, or the length is wrong.
  */
 function valuesOf(pdu: Uint8Array, { fields, rest, end }: Layout): number[] | undefined {
   const values = new Array<number>(fields.length);
@@ -148,7 +147,7 @@ function valuesOf(pdu: Uint8Array, { fields, rest, end }: Layout): number[] | un
 const COIL_ON = 0xff00;
 const COIL_OFF = 0x0000;
 
-/** A request that consists of its fields, and of the bits or words after them. */
+/** A request that consists of its fields and the bits or words after them. */
 type PlainRequest =
   | Exclude<RegisterRequest, ReadRequest>
   | BareRequest
@@ -199,8 +198,8 @@ function diagnosticsIn(pdu: Uint8Array): Request | ExceptionCode | undefined {
 }
 
 /**
- * Tells whether the data fit the sub-function. Query data is any number of words; every other sub-function
- * has one word, which is 0 unless it means something.
+ * Reports whether the data fit the sub-function. Query data is any number of words; every other sub-function
+ * has one word, which must be 0 unless it has a meaning.
  */
 function dataFits(subFunction: number, data: Uint8Array): boolean {
   if (subFunction === SubFunction.returnQueryData) return data.length >= 2 && data.length % 2 === 0;
@@ -210,10 +209,10 @@ function dataFits(subFunction: number, data: Uint8Array): boolean {
   return word === 0 || (subFunction === SubFunction.restartCommunicationsOption && word === CLEAR_LOG);
 }
 
-/** The only MEI type of function 43 that a server without CANopen has (6.21). */
+/** The only MEI type of function 43 that a server without CANopen supports (6.21). */
 export const READ_DEVICE_IDENTIFICATION = 14;
 
-/** Decodes function 43 (6.19, 6.21). Another MEI type counts as another function (01). */
+/** Decodes function 43 (6.19, 6.21). Other MEI types count as unknown functions (01). */
 function identificationIn(pdu: Uint8Array): Request | ExceptionCode | undefined {
   const [, type, access, objectId = 0] = pdu;
   if (type === undefined) return undefined;
@@ -222,16 +221,16 @@ function identificationIn(pdu: Uint8Array): Request | ExceptionCode | undefined 
   return { code: FunctionCode.encapsulatedInterfaceTransport, access, objectId };
 }
 
-/** How many bytes name a part of a file: reference type, file, record, length. */
+/** The bytes that identify a file part: reference type, file, record, length. */
 const PART_LENGTH = 7;
-/** The greatest byte counts in requests of functions 20 and 21. */
+/** The maximum byte counts in requests of functions 20 and 21. */
 const MAX_PARTS_READ = 0xf5;
 const MAX_PARTS_WRITTEN = 0xfb;
 
 /**
- * Decodes functions 20 and 21 (6.14, 6.15). The parts fill the byte count exactly, and each has at least one
- * record; written parts carry their data. The response to function 20 has to fit into a PDU. (The table says
- * 245 bytes for the response as well; the text says that the PDU is the limit.)
+ * Decodes functions 20 and 21 (6.14, 6.15). The parts must fill the byte count exactly, and each must have at
+ * least one record; parts to write carry their data. The response to function 20 must fit into a PDU. (The
+ * table in the specification also limits the response to 245 bytes; its text says that the PDU is the limit.)
  */
 function filesIn(pdu: Uint8Array): Request | undefined {
   const isRead = pdu[0] === FunctionCode.readFileRecord;

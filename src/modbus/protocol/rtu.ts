@@ -12,7 +12,7 @@ export const MAX_RTU_LENGTH = 256;
 /** The unit identifier that addresses every server of a serial line (2.2). */
 export const BROADCAST = 0;
 
-/** Makes the RTU ADU of a PDU: unit identifier, PDU, CRC low byte first. */
+/** Creates the RTU ADU of a PDU: unit identifier, PDU, CRC low byte first. */
 export function encodeRtu(unitId: number, pdu: Uint8Array): Uint8Array {
   const adu = new Uint8Array(pdu.length + 3);
   adu[0] = unitId;
@@ -23,7 +23,7 @@ export function encodeRtu(unitId: number, pdu: Uint8Array): Uint8Array {
   return adu;
 }
 
-/** Tells whether `bytes[start..end)` has the length of an ADU and ends with its CRC. */
+/** Reports whether `bytes[start..end)` has the length of an ADU and ends with its CRC. */
 export function isRtuFrame(bytes: Uint8Array, start = 0, end = bytes.length): boolean {
   const length = end - start;
   return length >= MIN_RTU_LENGTH && length <= MAX_RTU_LENGTH && crc16(bytes, start, end) === 0;
@@ -41,7 +41,7 @@ export function decodeRtu(adu: Uint8Array): { readonly unitId: number; readonly 
  */
 export type PredictedLength = number | 'more' | 'unknown';
 
-/** How many bytes an ADU has besides its PDU, and how many of them come before it. */
+/** How many bytes an ADU has besides its PDU, and how many of those precede it. */
 const AROUND_PDU = 3;
 const BEFORE_PDU = 1;
 
@@ -69,14 +69,14 @@ function apply(rule: LengthRule | undefined, bytes: Uint8Array, start: number, e
   return countAt < end ? rule.plus + AROUND_PDU + (bytes[countAt] as number) : 'more';
 }
 
-/** Tells whether only silence shows where a frame of this function ends, request or response. */
+/** Reports whether only silence marks the end of a frame of this function, request or response. */
 export function endsAtSilence(functionCode: number): boolean {
   const row = functionOf(functionCode & ~EXCEPTION_FLAG);
   return row === undefined || row.varies === true;
 }
 
 /**
- * Tells whether the response of this function is a copy of the request, so that an ADU may be either (6.5,
+ * Reports whether the response of this function is a copy of the request, so that an ADU may be either (6.5,
  * 6.6, 6.8, 6.15, 6.16).
  */
 export function repeatsRequest(adu: Uint8Array): boolean {
@@ -85,7 +85,7 @@ export function repeatsRequest(adu: Uint8Array): boolean {
 }
 
 /**
- * Tells whether these bytes may be a request: their response would be a copy, or they are as long as a
+ * Reports whether these bytes may be a request: their response would be a copy, or they have the length of a
  * request.
  */
 export function mayBeRequest(adu: Uint8Array): boolean {

@@ -1,33 +1,33 @@
 /**
- * The time and its timers, in ms. Everything that waits on a serial line gets a clock, so that tests can pass
- * their own.
+ * A clock and its timers, in ms. Everything that waits on a serial line is given a clock, so that tests can
+ * pass their own.
  */
 export interface Clock {
-  /** Returns the time in ms. Only the difference between two of these times means something. */
+  /** Returns the time in ms. Only differences between these times have a meaning. */
   now(): number;
   /**
-   * Calls back as soon as possible at or after `at`, never before and never at once. The end of the wait is
-   * spent in turns of the event loop, so use this for replies and not for frequent waits. Returns a function
-   * that calls it off.
+   * Calls back as soon as possible at or after `at`: never earlier, and never synchronously. The end of the
+   * wait is spent in turns of the event loop, so use this for replies, not for frequent waits. Returns a
+   * function that cancels it.
    */
   callAt(at: number, callback: () => void): () => void;
   /**
-   * Calls back some ms after `ms`, when everything that has arrived by then has been read. That holds even if
-   * the process was stalled: after a stall, timers fire before received bytes are read. Returns a function
-   * that calls it off.
+   * Calls back a little later than `ms` from now, when everything that had arrived by then has been read.
+   * That holds even if the process was stalled: after a stall, timers fire before received bytes are read.
+   * Returns a function that cancels it.
    */
   callAfter(ms: number, callback: () => void): () => void;
 }
 
 /**
- * Calls `wake` in a later turn of the event loop, as near as possible to `ms` from now but mostly earlier;
- * the caller then sleeps again for the rest. Returns a function that calls it off.
+ * Calls `wake` in a later turn of the event loop, as close as possible to `ms` from now, but usually earlier;
+ * the caller then sleeps again for the rest. Returns a function that cancels it.
  */
 export type Sleep = (ms: number, wake: () => void) => () => void;
 
 /**
- * The event loop's timers know whole milliseconds, and count from when the loop's turn began. So they are set
- * to 0.35 ms before the time, and the rest, mostly up to 1.4 ms, is spent in turns of the loop.
+ * Timers of the event loop have a resolution of 1 ms, and count from the beginning of the loop's turn. So
+ * they are set 0.35 ms early, and the rest, usually up to 1.4 ms, is spent in turns of the loop.
  */
 const LOOP_LEAD_MS = 0.35;
 
@@ -37,7 +37,7 @@ let sleep: Sleep = (ms, wake) => {
   return () => clearTimeout(timeout);
 };
 
-/** Makes all waits use a better sleep from now on. */
+/** Makes all further waits use a better sleep. */
 export function useSleep(better: Sleep): void {
   sleep = better;
 }
@@ -47,7 +47,7 @@ export const nextTurn = (wake: () => void): (() => void) => {
   return () => clearImmediate(immediate);
 };
 
-/** How long bytes that have arrived may take to reach us through the kernel and the event loop. */
+/** How long bytes that have arrived may take to reach the program through the kernel and the event loop. */
 const READING_MS = 3;
 
 const now = () => performance.now();

@@ -3,10 +3,11 @@ import { open } from 'node:fs/promises';
 
 /**
  * Reads a regular file. Throws for anything else, such as a pipe or a file that never ends.
- * @param most how many bytes the file may have. From a larger file, at most 64 KiB more are read.
+ * @param most the maximum size of the file in bytes. From a larger file, at most 64 KiB more are read.
  */
 export async function readShort(path: string, most: number): Promise<string> {
-  // Without this flag, opening a pipe would take a thread of the pool until somebody writes to it.
+  // Without this flag, opening a pipe would block a thread of the pool until another program opens it for
+  // writing.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stat = await file.stat();
@@ -14,7 +15,7 @@ export async function readShort(path: string, most: number): Promise<string> {
     if (!stat.isFile()) throw new Error('is not a regular file');
     const pieces: Buffer[] = [];
     let length = 0;
-    // A file in /proc has size 0, however much can be read from it.
+    // A file in /proc has size 0, whatever it contains.
     for await (const piece of file.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>) {
       pieces.push(piece);
       length += piece.length;

@@ -12,7 +12,7 @@ interface Attempts {
    * what it has opened.
    */
   attempt(isCalledOff: () => boolean): Promise<string | undefined>;
-  /** Is called at every failed attempt. @param isNew whether the reason is another one than before */
+  /** Called after every failed attempt. @param isNew whether the reason differs from the previous one */
   failed(reason: string, isNew: boolean): void;
 }
 
@@ -22,11 +22,11 @@ export class Reopening {
   readonly #times: RetryTimes;
   readonly #attempts: Attempts;
   #cancel = (): void => {};
-  /** Why the last attempt failed. A port may be away for days, so a reason is reported once. */
+  /** Why the last attempt failed. A port may be missing for days, so each reason is reported once. */
   #reason: string | undefined;
-  /** The last attempt, under way or over. */
+  /** The last attempt, in progress or finished. */
   #attempt: Promise<void> | undefined;
-  /** How often `end` was called. An attempt that began before the last call is called off. */
+  /** How many times `end` was called. An attempt that began before the last call is called off. */
   #ends = 0;
 
   constructor(clock: Clock, times: RetryTimes, attempts: Attempts) {
@@ -35,13 +35,13 @@ export class Reopening {
     this.#attempts = attempts;
   }
 
-  /** @param reason why it is not open, if that has been reported */
+  /** @param reason why it is not open, if this has already been reported */
   begin(reason?: string): void {
     this.#reason = reason;
     this.#tryIn(this.#times.firstMs);
   }
 
-  /** Calls the attempts off. Resolves when no attempt is under way any more. */
+  /** Calls off all attempts. Resolves when none is in progress. */
   async end(): Promise<void> {
     this.#ends++;
     this.#cancel();

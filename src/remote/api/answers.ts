@@ -7,21 +7,24 @@ import { errorAnswer, statusOf } from './error-answer.js';
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
- * Number of characters of a piece. A longer answer is made in pieces of about this size, only as fast as the
- * client reads.
+ * Length of a piece in characters. A longer answer is produced in pieces of about this size, only as fast as
+ * the client reads.
  */
 const PIECE_LENGTH = 64 * 1024;
-/** Longest time in ms that making a piece may take before other requests get their turn. */
+/** Maximum time in ms for producing a piece before other requests get their turn. */
 const PIECE_MS = 10;
 
-/** The parts of a request that are used here, whatever its route declares. */
+/** The parts of a request that are used here, for any route. */
 type AnyRequest = Pick<FastifyRequest, 'url' | 'params'>;
 interface AnyReply {
   code(status: never): unknown;
   readonly raw: FastifyReply['raw'];
 }
 
-/** The value of a handler that has sent its answer itself. The type fits the answers of any route. */
+/**
+ * The return value of a handler that has sent its answer itself. The type is assignable to the answers of any
+ * route.
+ */
 export type Sent = never;
 
 export function refuse(request: AnyRequest, reply: AnyReply, refusal: Refusal): Sent {
@@ -38,7 +41,7 @@ function named({ params }: AnyRequest, refusal: Refusal): Refusal {
   return { ...refusal, problems };
 }
 
-/** Sends text that is made in pieces. Short text is sent as a whole. */
+/** Sends text that is produced in pieces. Short text is sent as a whole. */
 export async function sendText(
   reply: AnyReply,
   type: string,
@@ -65,11 +68,12 @@ export function sendBytes(reply: AnyReply, type: string, pieces: AsyncIterable<U
 }
 
 /**
- * A body that takes a piece when the client has read the one before. Closes `pieces` when the client leaves.
+ * A body that requests a piece once the client has read the previous one. Closes `pieces` when the client
+ * disconnects.
  */
 function bodyOf<Piece>(begun: readonly Piece[], pieces: AsyncIterator<Piece>): Readable {
   const body = Readable.from(resumed(begun, pieces), { highWaterMark: 1 });
-  // If the body closes before it has asked for anything, it does not close `pieces` itself.
+  // A body that closes before it has requested anything does not close `pieces` itself.
   return body.once('close', () => void pieces.return?.());
 }
 
@@ -97,8 +101,8 @@ async function* resumed<Piece>(
 }
 
 /**
- * The JSON of an object, in pieces. A list in parts is written part by part, at any depth of members. A
- * member that is a function is called when the members before it have been written.
+ * The JSON of an object, in pieces. A list in parts is written part by part, at any depth of members. If a
+ * member is a function, it is called once the members before it have been written.
  */
 async function* jsonPieces(answer: Readonly<Record<string, unknown>>): AsyncGenerator<string, void> {
   let separator = '{';
@@ -119,8 +123,8 @@ async function* jsonPieces(answer: Readonly<Record<string, unknown>>): AsyncGene
 }
 
 /**
- * Closes the lists of an answer that were not read, for example because the client left before they were
- * begun.
+ * Closes the lists of an answer that were not read, for example because the client disconnected before they
+ * were started.
  */
 async function endLists(answer: Readonly<Record<string, unknown>>): Promise<void> {
   for (const member of Object.values(answer))
@@ -129,8 +133,8 @@ async function endLists(answer: Readonly<Record<string, unknown>>): Promise<void
 }
 
 /**
- * One piece for the parts that arrive together; the lines have made them in half a millisecond. Where there
- * are none, it is empty, so that a long search gives others their turn.
+ * One piece for all parts that arrive together; the lines produced them within half a millisecond. If there
+ * are none, the piece is empty, so that a long search gives others their turn.
  */
 async function* listPieces(list: AsyncIterable<readonly unknown[]>): AsyncGenerator<string, void> {
   let separator = '[';

@@ -31,8 +31,8 @@ import { v1Routes } from './v1/routes.js';
 const health = z.object({ status: z.literal('ok') }).describe('The program serves.');
 
 /**
- * Serves `/healthz`, for programs that watch this one. It asks the side of the lines, so an answer shows that
- * both threads live.
+ * Serves `/healthz`, for monitoring programs. It asks the side of the lines, so an answer shows that both
+ * threads are alive.
  */
 function healthRoutes({ rpc }: Pick<ApiContext, 'rpc'>): FastifyPluginCallback {
   return (app, _, done) => {
@@ -60,9 +60,7 @@ interface PathMethods {
   readonly methods: readonly string[];
 }
 
-/**
- * Records the routes of an application, to look up the methods of a path. Create it before the first route.
- */
+/** Records the routes of an application, to look up the methods of a path. Create it before the first route. */
 class Methods {
   readonly #routes: PathMethods[] = [];
 
@@ -72,7 +70,7 @@ class Methods {
     });
   }
 
-  /** The methods of the path of `url`, each once and sorted; empty if there is no such path. */
+  /** The methods of the path of `url`, sorted and without duplicates; empty if there is no such path. */
   of(url: string): string[] {
     const [path = ''] = url.split('?');
     const methods = this.#routes.filter((route) => route.path.test(path)).flatMap((route) => route.methods);
@@ -96,12 +94,12 @@ export interface ApiRules extends AccessRules {
   readonly credentials?: { readonly cert: string; readonly key: string };
 }
 
-/** Longest time in ms for a complete request to arrive, including its header. */
+/** Maximum time in ms for a complete request to arrive, including its header. */
 const REQUEST_TIMEOUT_MS = 10_000;
-/** Longest time in ms for a client to read some of its answer, and for a route to begin the answer. */
+/** Maximum time in ms for a client to read part of its answer, and for a route to start the answer. */
 const PROGRESS_TIMEOUT_MS = 30_000;
 const IDLE_TIMEOUT_MS = 10_000;
-/** Longest time in ms for a client to take the answer to bytes that are no request. */
+/** Maximum time in ms for a client to read the answer to something that is not an HTTP request. */
 const LINGER_MS = 500;
 /** The settings of Node's HTTP and HTTPS servers. */
 const SERVER_OPTIONS = {
@@ -112,25 +110,28 @@ const SERVER_OPTIONS = {
   requireHostHeader: false,
 };
 /**
- * Longest parameter in a path: a name has up to 64 characters of four bytes each, and each byte takes three
+ * Longest path parameter: a name has up to 64 characters of four bytes each, and each byte takes three
  * characters in a URL.
  */
 const LONGEST_NAME = 64 * 4 * 3;
 
-/** Compiles what writes answers as JSON. An answer that its schema does not describe is a bug, so it throws. */
+/**
+ * Compiles the functions that write answers as JSON. An answer that its schema does not describe is a bug, so
+ * they throw.
+ */
 const serializerCompiler: FastifySerializerCompiler<z.ZodType> =
   ({ schema }) =>
   (data) =>
     JSON.stringify(z.encode(schema, data));
 
-/** Stands for Fastify's own compilers until those of this program are set. It is never called. */
+/** Placeholder for Fastify's own compilers until those of this program are set. It is never called. */
 const notAsked = (): never => {
   throw new Error('Fastify has asked for a compiler that was not set yet');
 };
 
 /**
- * Has Node hand over in JavaScript what clients send. Otherwise its HTTP parser reads the sockets itself, and
- * aborts the whole program when the thread is ended while requests come in.
+ * Makes Node pass the data from clients through JavaScript. Otherwise its HTTP parser reads the sockets
+ * itself, and aborts the whole program if the thread is ended while requests are arriving.
  */
 function readInJavaScript(server: Server, isTls: boolean): void {
   server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => socket.on('data', () => {}));
@@ -165,7 +166,7 @@ export function buildApp(
     routerOptions: { maxParamLength: LONGEST_NAME },
     // Otherwise Fastify loads its own compilers (Ajv and fast-json-stringify) first.
     schemaController: { compilersFactory: { buildValidator: notAsked, buildSerializer: notAsked } },
-    // Requests that can't be routed pass no hook, so this does the work of the hooks.
+    // Hooks do not run for requests that can't be routed, so this does their work.
     frameworkErrors: (error, request, reply) => {
       reply.type('application/json; charset=utf-8');
       reply.serializer((body: unknown) => JSON.stringify(asSent(request.url, reply, body)));
@@ -185,7 +186,7 @@ export function buildApp(
   app.addHook('preClose', async () => endConnections());
   const methods = new Methods(app);
   const operations = collectOperations(app);
-  // Where people have no page, only programs have something to read.
+  // These paths are for programs, and have no pages for people.
   const plugins = extensions.flatMap((each) => Object.entries(each.plugins ?? {}));
   const forPrograms = ['/api', ...plugins.map(([prefix]) => prefix)];
   const isForPrograms = (url: string) =>
@@ -223,7 +224,7 @@ export function buildApp(
   return app;
 }
 
-/** Answers with what the client must change about its request. Our own failures are logged. */
+/** Answers with what the client must change in its request. Our own failures are logged. */
 function sendError(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   const found = refusalIn(error);
   if (found) return refuse(request, reply, found);
@@ -235,7 +236,7 @@ function sendError(error: FastifyError, request: FastifyRequest, reply: FastifyR
   return reply.code(CODES[code].status).send(body);
 }
 
-/** The code of an error with this status of HTTP. */
+/** The code of an error with this HTTP status. */
 function codeOf(status: number): Code {
   if (status >= 500) return 'request.failed';
   const code = Object.keys(CODES).find(
@@ -250,9 +251,7 @@ function errorText(status: number, error: FastifyError): string {
   return error.message;
 }
 
-/**
- * The answer to bytes that are no HTTP request or arrive too late. There is no reply object at this point.
- */
+/** The answer to bytes that are not an HTTP request, or arrive too late. There is no reply object at this point. */
 function httpRefusal({ code }: NodeJS.ErrnoException): string {
   const [status, text] = UNREADABLE.get(code ?? '') ?? ['400 Bad Request', 'not a valid HTTP request'];
   const body = JSON.stringify(failure(text));

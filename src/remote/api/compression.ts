@@ -2,13 +2,13 @@ import { Readable } from 'node:stream';
 import { constants, crc32, deflateRawSync, gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** The fewest bytes of an answer that is worth compressing: less fits into one packet anyway. */
+/** Minimum size in bytes of an answer worth compressing. Less than this fits into one packet anyway. */
 const LEAST_BYTES = 1024;
-/** The types of what is text. Captures are bytes, and end late or never. */
+/** Content types that are text. Captures are binary, and end late or never. */
 const TEXT = /^text\/|[/+](?:json|yaml|x-ndjson|xml)\b/;
 const LEVEL = constants.Z_BEST_SPEED;
 
-/** Whether a client takes gzip (RFC 9110, 12.5.3). @param header its Accept-Encoding */
+/** Whether a client accepts gzip (RFC 9110, 12.5.3). @param header its Accept-Encoding */
 export function takesGzip(header: string | undefined): boolean {
   return (header ?? '').split(',').some((each) => {
     const [name = '', ...parameters] = each.split(';').map((part) => part.trim().toLowerCase());
@@ -17,8 +17,8 @@ export function takesGzip(header: string | undefined): boolean {
 }
 
 /**
- * Compresses the answers of an application that are text, are long enough, and go to clients that take gzip.
- * That is done in this thread, which steps back for the lines; the threads that Node would use do not.
+ * Compresses an application's answers that are text, are long enough, and go to clients that accept gzip.
+ * This thread does the work, because it gives way to the lines; the threads that Node would use do not.
  */
 export function compressAnswers(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -40,7 +40,7 @@ export function compressAnswers(app: FastifyInstance): void {
   });
 }
 
-/** Tells caches that an answer depends on what its client takes. */
+/** Tells caches that an answer depends on what its client accepts. */
 export function vary(reply: FastifyReply): void {
   const others = String(reply.getHeader('vary') ?? '').split(', ');
   reply.header('vary', [...new Set([...others, 'accept-encoding'])].filter(Boolean).join(', '));
@@ -49,16 +49,16 @@ export function vary(reply: FastifyReply): void {
 /** Compresses a stream, only as fast as it is read. */
 function gzipStream(payload: Readable): Readable {
   const body = Readable.from(gzipPieces(payload), { highWaterMark: 1, objectMode: true });
-  // If it closes before it was read, it does not close what it would read.
+  // If it closes before it was read, it does not close its source.
   return body.once('close', () => payload.destroy());
 }
 
-/** Of a file without a name, a time or a system (RFC 1952, 2.3). */
+/** The header of a file without a name, time or system (RFC 1952, 2.3). */
 const GZIP_HEADER = Buffer.from('1f8b08000000000000ff', 'hex');
-/** The last block of a file, with nothing in it (RFC 1951, 3.2.6). */
+/** The last block of a file, which is empty (RFC 1951, 3.2.6). */
 const LAST_BLOCK = Buffer.from('0300', 'hex');
 
-/** Each piece is compressed for itself, up to a whole byte: so together they are one file. */
+/** Each piece is compressed separately and ends on a whole byte, so together they form one file. */
 async function* gzipPieces(pieces: AsyncIterable<string | Buffer>): AsyncGenerator<Buffer, void> {
   yield GZIP_HEADER;
   let [check, length] = [0, 0];

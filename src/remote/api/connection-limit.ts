@@ -5,42 +5,48 @@ import { descriptorLimit, RESERVED_DESCRIPTORS } from '../../common/descriptors.
 import { refusal } from '../../simulator/commands/refusal.js';
 import { refuse, type Sent } from './answers.js';
 
-/** Most connections, unless the configuration sets another limit. */
+/** Maximum number of connections, unless the configuration sets another limit. */
 const MAX_CONNECTIONS = 64;
 
-/** Longest time in ms to read a request while many answers are being made. */
+/** Maximum time in ms for a request to be read while many answers are being produced. */
 const GRACE_MS = 2000;
 
-/** Length in bytes from which an answer counts as long. The system may accept megabytes that nobody reads. */
+/**
+ * Length in bytes above which an answer counts as long. The operating system may accept megabytes that the
+ * client never reads.
+ */
 const LONG_ANSWER = 256 * 1024;
 
-/** Most connections that the system may queue. */
+/** Maximum number of connections that the operating system may queue. */
 export const BACKLOG = 32;
 
 /**
- * Limits of connections of servers for which one is configured. They replace Node's own limit, which would
- * close the new connection, whoever holds the others.
+ * Connection limits of servers for which one is configured. They replace Node's own limit, which would close
+ * the new connection, whoever holds the others.
  */
 const limits = new WeakMap<object, number>();
 
-/** Most connections that a server may have. */
+/** Maximum number of connections that a server may have. */
 function connectionLimit(server: object): number {
   return limits.get(server) ?? MAX_CONNECTIONS;
 }
 
-/** Most answers of one kind that may stay open, and their share: they must not take all connections. */
+/** Maximum number of answers of one kind that may stay open, and their share: they must not use up all connections. */
 const MAX_STAYING = 16;
 const SHARE_OF_CONNECTIONS = 1 / 4;
 
-/** Calls back when a response was sent to its end, or its client has left: at once if that was before. */
+/**
+ * Calls back when a response was completely sent or its client has disconnected; immediately if that has
+ * already happened.
+ */
 export function whenClosed(response: ServerResponse, call: () => void): void {
   if (response.closed) call();
   else response.once('close', call);
 }
 
 /**
- * Places for answers of one kind that stay open or take much memory, such as streams of events, requests that
- * wait, and reports.
+ * Slots for answers of one kind that stay open or take much memory, such as event streams, waiting requests
+ * and reports.
  */
 export class Places {
   #taken = 0;
@@ -51,7 +57,7 @@ export class Places {
   /**
    * @param what the answers, in the plural
    * @param path the part of the request that a refusal is about; empty for the request as a whole
-   * @param most how many places there are, unless the server has few connections
+   * @param most how many slots there are, unless the server has few connections
    */
   constructor(what: string, path = '', most = MAX_STAYING) {
     this.#what = what;
@@ -60,11 +66,11 @@ export class Places {
   }
 
   /**
-   * Has a request answered in a place, or refuses it when all places are taken. The place is given back when
-   * the work has ended and the response is closed, however and whenever the client leaves. One that has left
-   * before gets no place.
+   * Answers a request in a slot, or rejects it if all slots are taken. The slot is freed when the work has
+   * ended and the response is closed, however and whenever the client disconnects. A client that has already
+   * disconnected gets no slot.
    * @param work sends the answer
-   * @param tidy what else is to be done once the response is closed, before the place is given back
+   * @param tidy cleans up once the response is closed, before the slot is freed
    */
   async answer(
     request: FastifyRequest,
@@ -95,7 +101,7 @@ interface RestConnection {
   readonly socket: Socket;
   readonly address: string;
   /**
-   * `waiting` for a complete request, `unread`: its client does not read, `long`: sends a long answer,
+   * `waiting`: for a complete request; `unread`: its client does not read; `long`: sends a long answer;
    * `busy`: anything else.
    */
   state: () => 'waiting' | 'unread' | 'long' | 'busy';
@@ -104,13 +110,13 @@ interface RestConnection {
 }
 
 /**
- * Limits the number of connections, and refuses a new one that would leave the lines too few file
+ * Limits the number of connections, and rejects a new one that would leave the lines too few file
  * descriptors. At the limit, a new connection replaces the one that has waited longest for a complete
- * request, of the address with most such connections. If none has waited for two seconds, it replaces one
- * whose client does not read, or else one with a long answer, by the same order. So clients that hold
- * connections open keep nobody out.
+ * request, of the address with the most such connections. If none has waited for two seconds, it replaces one
+ * whose client does not read, or else one with a long answer, chosen in the same way. So clients that hold
+ * connections open can't lock others out.
  * @param descriptors number of file descriptors that the process may have
- * @returns a function that ends all connections, including those in a TLS handshake
+ * @returns a function that closes all connections, including those in a TLS handshake
  */
 export function limitConnections(
   server: Server,
@@ -134,7 +140,7 @@ export function limitConnections(
     if (!connection) return;
     const answered = () => {
       connection.since = performance.now();
-      // The socket above TLS, if there is TLS. Data for which the system has no room stays in it.
+      // The socket above TLS, if there is TLS. It holds the data for which the operating system has no room.
       const { socket } = request;
       const written = socket.bytesWritten;
       connection.state = () => {
@@ -155,12 +161,12 @@ export function limitConnections(
   };
 }
 
-/** The key of a connection; it is the same for a socket and for the TLS socket above it. */
+/** The key of a connection, the same for a socket and for the TLS socket above it. */
 function keyOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
-/** The connection that is closed in favour of a new one; undefined if all are busy. */
+/** The connection to close to make room for a new one; undefined if all are busy. */
 function leastMissed(open: Iterable<RestConnection>): Socket | undefined {
   const all = [...open].filter(({ socket }) => !socket.destroyed);
   const late = all.filter(({ since }) => performance.now() - since >= GRACE_MS);
@@ -169,9 +175,7 @@ function leastMissed(open: Iterable<RestConnection>): Socket | undefined {
   );
 }
 
-/**
- * The connection that has been in a state for longest, of the address with most connections in that state.
- */
+/** The connection that has been in a state for longest, of the address with the most connections in that state. */
 function longest(
   all: readonly RestConnection[],
   state: ReturnType<RestConnection['state']>,
@@ -185,7 +189,8 @@ function longest(
 }
 
 /**
- * The file descriptor of a socket. The system assigns the lowest free one, so it shows how many are in use.
+ * The file descriptor of a socket. The operating system assigns the lowest free one, so it shows how many are
+ * in use.
  */
 function descriptorOf(socket: Socket): number {
   const { _handle } = socket as { _handle?: { fd?: number } };

@@ -6,23 +6,23 @@ import type { Rpc } from '../rpc/rpc.js';
 import { LineMap } from './line-map.js';
 import { Sums } from './sums.js';
 
-/** The way of the desk to the running simulator, and to its traffic. */
+/** How the desk reaches the running simulator and its traffic. */
 export interface ApiContext {
   readonly rpc: Rpc;
   readonly traffic: KeptEvents;
   readonly map: LineMap;
   readonly sums: Sums;
-  /** Directory in which clients may have files written. */
+  /** Directory in which clients may write files. */
   readonly writesIn: string;
   /**
-   * Resolves when `traffic` has everything that the lines have done so far. So a client that has a reply
-   * finds its request there.
+   * Resolves when `traffic` contains everything that the lines have done so far. A client that has received a
+   * reply then finds its request there.
    */
   readonly caughtUp: () => Promise<void>;
-  /** The present moment by the clock of the events, in ms. */
+  /** The current time on the clock of the events, in ms. */
   readonly now: () => number;
   readonly log: FastifyBaseLogger;
-  /** Begins the long work of an extension in a thread of its own; absent if this thread does it. */
+  /** Starts the long work of an extension in a separate thread; absent if this thread does it. */
   readonly beginWork?: <Question, Answer>(extension: string) => Asked<Question, Answer>;
   /** The connection to the MQTT broker; undefined if there is none. */
   mqtt?:
@@ -33,7 +33,7 @@ export interface ApiContext {
     | undefined;
 }
 
-/** What a desk is made of beside its way to the simulator. */
+/** The parts of a desk other than its access to the simulator. */
 type DeskParts = Pick<ApiContext, 'writesIn' | 'now' | 'beginWork' | 'log'>;
 
 export function newDesk(rpc: Rpc, traffic: KeptEvents, parts: DeskParts): ApiContext {

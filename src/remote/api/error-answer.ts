@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { CODES, type CodedProblem, type Refusal } from '../../simulator/commands/refusal.js';
 import type { errorSchema } from '../../simulator/commands/schemas/problem.js';
 
-/** A failure outside `/api/v1`, in the form that clients of pymodbus.simulator know. */
+/** A failure outside `/api/v1`, in the form that pymodbus.simulator's clients know. */
 export const failureSchema = z.object({ result: z.literal('error'), error: z.string() }).meta({
   id: 'Failure',
   description: 'What is wrong, in words.',
@@ -17,7 +17,7 @@ export function failure(error: string): Failure {
   return { result: 'error', error };
 }
 
-/** A refusal by a command, with the names that this interface has for the fields. */
+/** A command's refusal, with this interface's names for the fields. */
 export function refused(
   { problems, more }: Pick<Refusal, 'problems' | 'more'>,
   names: ReadonlyMap<string, string> = new Map(),
@@ -65,7 +65,7 @@ export function errorAnswer(url: string, refusal: Refusal): ErrorBody | Failure 
   return isV1(url) ? errorBody(refusal) : refused(refusal);
 }
 
-/** Adds title and status to an error body of /api/v1 before it is sent. Other bodies stay as they are. */
+/** Adds title and status to an error body of /api/v1 before it is sent. Other bodies are not changed. */
 export function asSent(url: string, reply: FastifyReply, body: unknown): unknown {
   if (reply.statusCode < 400 || !isV1(url)) return body;
   reply.type(PROBLEM_TYPE);

@@ -4,28 +4,28 @@ import type { LinkPart, LinkSide } from '../mqtt/part.js';
 import type { ApiContext } from './desk.js';
 import type { Routes } from './v1/route.js';
 
-/** The keys of the configuration that begin something of an extension. */
+/** The configuration keys that start something in an extension. */
 export interface StartKeys {
   readonly trafficFile: TrafficFileDefinition | undefined;
 }
 
-/** What an extension does at the desk. It does nothing before it is asked or started. */
+/** What an extension does at the desk. It does nothing until it gets a request or is started. */
 export interface ExtensionPart {
   /** Routes of `/api/v1`, by their tags in the document. */
   readonly routes?: Readonly<Partial<Record<'devices' | 'program' | 'traffic', Routes>>>;
-  /** Routes of its own, by the path that all of them begin with. */
+  /** Separate routes, by their common path prefix. */
   readonly plugins?: Readonly<Record<`/${string}`, FastifyPluginCallback>>;
-  /** Joins the link to the broker; undefined if it has nothing to do there. */
+  /** Joins the link to the broker; undefined if it does not use the link. */
   joinLink?(link: LinkSide): LinkPart | undefined | Promise<LinkPart | undefined>;
-  /** Starts what the configuration asks for. @returns why it can't, as a sentence; undefined if all is well */
+  /** Starts what the configuration asks for. @returns a sentence if that fails; undefined if all is well */
   start?(keys: StartKeys): Promise<string | undefined>;
   stop?(): Promise<void>;
 }
 
-/** Makes what an extension does at a desk. */
+/** Makes an extension's part for a desk. */
 export type AtDesk = (desk: ApiContext) => ExtensionPart;
 
-/** Starts all parts, until one of them can't. @returns why it can't */
+/** Starts all parts, until one of them fails. @returns why it failed */
 export async function startParts(
   parts: readonly ExtensionPart[],
   keys: StartKeys,

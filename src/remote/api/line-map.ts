@@ -19,8 +19,8 @@ import type { TrafficView } from '../../simulator/traffic/view-schema.js';
 import { allParts, type Rpc } from '../rpc/rpc.js';
 
 /**
- * The lines and their devices, as far as they are needed to show the traffic. They are read again when the
- * simulator reports a change.
+ * What is needed of the lines and their devices to show the traffic. It is read again when the simulator
+ * reports a change.
  */
 export class LineMap implements CaptureLines {
   readonly #rpc: Rpc;
@@ -30,7 +30,7 @@ export class LineMap implements CaptureLines {
   /** The values of each device, by table. */
   #known = new Map<string, ReturnType<typeof valuesByTable>>();
 
-  /** Where the names in filters are. */
+  /** The places of the names in filters. */
   #places = new Map<string, NamedPlace[]>();
 
   constructor(rpc: Rpc, traffic: KeptEvents) {
@@ -41,7 +41,7 @@ export class LineMap implements CaptureLines {
   /** Reads what has changed. Await this before `get` and `names`. */
   async refresh(): Promise<void> {
     const { revision } = this.#rpc;
-    // A line that is waiting or reopened gets its port only when it is open, so a capture asks for it each
+    // A line that waits or is reopened knows its port only once it is open, so a capture asks for it each
     // time.
     const map = await this.#rpc.call('program.map', undefined);
     if (map.ok) this.#lines = new Map(map.value.map((line) => [line.name, line]));
@@ -64,14 +64,14 @@ export class LineMap implements CaptureLines {
   }
 
   /**
-   * Shows events as REST does. Takes a few at a time: values of devices that are not known yet are read once
+   * Shows events in REST form. Pass a few at a time: values of devices that are not known yet are read once
    * for all of them.
    */
   async views(events: readonly TrafficEvent[]): Promise<TrafficView[]> {
     return events.map(await this.viewer(events));
   }
 
-  /** Makes a function that shows each of these events, with the values that their devices have now. */
+  /** Makes a function that shows each of these events, with the current values of their devices. */
   async viewer(events: Iterable<TrafficEvent>): Promise<(event: TrafficEvent) => TrafficView> {
     if (this.#rpc.revision !== this.#revision) await this.refresh();
     const [lines, known] = [this.#lines, this.#known];
@@ -90,13 +90,13 @@ export class LineMap implements CaptureLines {
     };
   }
 
-  /** A filter with what it asks of devices, which is read once until devices change. */
+  /** A filter with the device properties that it tests. These are read only once until devices change. */
   async filter(wanted: Filter | undefined): Promise<TrafficFilter> {
     const tests = wanted ? testsIn(wanted).filter(({ field }) => ASKS_DEVICES.has(field)) : [];
     if (tests.length === 0) return { wanted };
     if (this.#rpc.revision !== this.#revision) await this.refresh();
     const names = tests.flatMap((test) => ('name' in test ? test.name : 'texts' in test ? test.texts : []));
-    // A stream asks with the same filter again and again.
+    // A stream uses the same filter again and again.
     if (this.#places.size > MOST_PLACES) this.#places = new Map();
     const places = this.#places;
     for (const name of new Set(names)) {
@@ -111,7 +111,7 @@ export class LineMap implements CaptureLines {
     };
   }
 
-  /** The device and the named values that a confirmed write has written. @param view one of `views` */
+  /** The device and the named values written by a confirmed write. @param view one of `views` */
   writtenIn(
     view: TrafficView,
   ): { readonly device: string; readonly values: readonly WrittenValue[] } | undefined {
@@ -123,10 +123,10 @@ export class LineMap implements CaptureLines {
   }
 }
 
-/** Number of names whose places are kept until devices change. */
+/** Number of names whose places are stored until devices change. */
 const MOST_PLACES = 1000;
 
-/** The fields that are about devices. */
+/** The fields that test devices. */
 const ASKS_DEVICES: ReadonlySet<FieldName> = new Set(['device', 'name', 'value']);
 
 type Lines = ReadonlyMap<string, MappedLine>;

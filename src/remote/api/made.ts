@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileBesideCode } from '../../common/package.js';
 
-/** The answers that the build makes: file names and the paths below `/api/v1`. */
+/** The answers that the build produces: file names and paths below `/api/v1`. */
 export const MADE_AT_BUILD = {
   'openapi.json': '/openapi.json',
   'fault-rule.json': '/schemas/fault-rule',
@@ -19,8 +19,8 @@ export const MADE_AT_BUILD = {
 export const MADE_DIRECTORY = fileBesideCode('remote/api/openapi/made/');
 
 /**
- * The text of an answer that never differs. It is read from the file that the build has made; when the
- * program runs from its sources, it is made at the first request. Converting all schemas of zod takes a
+ * The text of an answer that never changes. It is read from the file that the build has produced. If the
+ * program runs from its sources, it is produced at the first request. Converting all zod schemas takes a
  * second on a slow machine.
  */
 export function madeOnce(

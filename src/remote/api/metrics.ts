@@ -14,11 +14,11 @@ type Labels = Readonly<Record<string, string | number>>;
 interface FamilyValue {
   readonly labels: Labels;
   readonly value: number;
-  /** The name of a part of a histogram; the name of the family when absent. */
+  /** The name of a part of a histogram; the family's name when absent. */
   readonly metricName?: string;
 }
 
-/** A metric with its values by label, in the form of prom-client for the registry of another process. */
+/** A metric with its values by label, in prom-client's form for the registry of another process. */
 interface Family {
   readonly name: string;
   readonly help: string;
@@ -27,7 +27,7 @@ interface Family {
   readonly aggregator: 'first';
 }
 
-/** Counts of values up to each bound, and of values above the last bound. */
+/** Counts of values up to each bound, and above the last bound. */
 interface HistogramCounts {
   readonly bounds: readonly number[];
   readonly counts: readonly number[];
@@ -63,7 +63,7 @@ function plain(type: 'counter' | 'gauge' | 'summary', name: string, help: string
   return { name, help, type, values: listed, aggregator: 'first' };
 }
 
-/** The values of a histogram for Prometheus, in which each bucket counts all values up to its bound. */
+/** The values of a histogram for Prometheus, where each bucket counts all values up to its bound. */
 function histogramValues(
   name: string,
   labels: Labels,
@@ -90,7 +90,7 @@ export function snakeCase(name: string): string {
 
 type FrameCount = 'requests' | 'replies' | 'foreignRequests' | 'foreignResponses';
 
-/** The metrics of a simulator. docs/rest.md has their names and meanings. */
+/** The metrics of a simulator. docs/rest.md describes them. */
 function* simulatorFamilies(
   all: readonly LineMetrics[],
   { hits, lastEvent, firstEvent, lag, memory }: ProgramMetrics,
@@ -164,7 +164,7 @@ export function* brokerFamilies({ connected, sent, received, waiting, lost }: Mq
   yield counter('mqtt_messages_lost', 'Messages dropped because too many were waiting.', [[{}, lost]]);
 }
 
-/** Counts by line, unit and function; those that are 0 are left out. */
+/** Counts by line, unit and function, without zeros. */
 function* byFrame(lines: readonly LineMetrics[], count: FrameCount): Labelled {
   for (const { name, frames: all } of lines) {
     for (const frames of all) {
@@ -183,7 +183,7 @@ function* exceptions(lines: readonly LineMetrics[]): Labelled {
   }
 }
 
-/** The sums that are outcomes of requests, with the words of the label. */
+/** The sums that are outcomes of requests, with their label values. */
 const OUTCOMES = [
   ['good', 'good'],
   ['exceptions', 'exception'],
@@ -238,11 +238,10 @@ export function metricsRoutes(desk: ApiContext): FastifyPluginCallback {
       const lines = await allParts(await rpc.list('line.metrics', undefined));
       if (!program.ok) return refuse(request, reply, program);
       if ('ok' in lines) return refuse(request, reply, lines);
-      // Loaded late, because many programs that run have no Prometheus.
+      // Loaded late, because many programs run without Prometheus.
       const { default: prometheus } = await import('prom-client');
       const { AggregatorRegistry, Registry } = prometheus;
-      // The counts live in another thread, so prom-client takes the metrics as it takes those of other
-      // processes.
+      // The counts are in another thread, so prom-client handles the metrics like those of other processes.
       const textOf = (family: Family) =>
         AggregatorRegistry.aggregate([[family]]).getSingleMetricAsString(family.name);
       const families = function* () {
@@ -255,10 +254,10 @@ export function metricsRoutes(desk: ApiContext): FastifyPluginCallback {
   };
 }
 
-/** How many values are written without a pause. A bench of 64 lines may have 250,000. */
+/** How many values are written before a yield. A bench with 64 lines may have 250,000. */
 const PIECE = 500;
 
-/** Writes families one after the other, in pieces. Only a family's first piece has its two head lines. */
+/** Writes families one after another, in pieces. Only a family's first piece has its two head lines. */
 async function* writtenIn(
   families: Iterable<Family>,
   textOf: (family: Family) => Promise<string>,

@@ -9,12 +9,13 @@ import { DEEPEST } from '../../common/schema/parts.js';
 import { type Path, pathText } from '../../common/schema/problem.js';
 import { type Refusal, refusal, refusalOf } from '../../simulator/commands/refusal.js';
 
-/** Most requests of one connection that may wait for the answers to those before them. */
+/** Maximum number of requests on one connection that may wait for earlier answers. */
 const MOST_PIPELINED = 100;
 
 /**
- * Makes a hook that begins each request of a connection when the one before is answered, and meanwhile reads
- * no more from the connection. So a client that sends many requests at once has only one answer in memory.
+ * Makes a hook that starts each request of a connection only when the previous one has been answered, and
+ * until then stops reading from the connection. So a client that sends many requests at once has only one
+ * answer in memory.
  */
 function oneAfterTheOther() {
   const unanswered = new WeakMap<Socket, number>();
@@ -41,7 +42,7 @@ function oneAfterTheOther() {
 
 export type BodyText = { readonly ok: true; readonly text: string } | Refusal;
 
-/** The value of a JSON text, or the refusal of the text. */
+/** The value of a JSON text, or why it was rejected. */
 export type ParsedJson = { readonly ok: true; readonly value: unknown } | Refusal;
 
 const NOT_JSON = "Body is not valid JSON but content-type is set to 'application/json'";
@@ -49,16 +50,16 @@ const NOT_JSON = "Body is not valid JSON but content-type is set to 'application
 const MAX_BYTES = 256 * 1024;
 
 /**
- * Most names and values in a body, including nested ones. The largest rule and the longest list of units have
- * 2500. Copying more would delay the lines.
+ * Maximum number of names and values in a body, including nested ones. The largest rule and the longest list
+ * of units have 2500. Copying more would delay the lines.
  */
 export const MAX_PARTS = 4096;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Most names and values in a body of this route; `MAX_PARTS` if it says nothing. */
+    /** Maximum number of names and values in a body of this route; `MAX_PARTS` when absent. */
     readonly maxParts?: number;
-    /** Most bytes in a body of this route; `MAX_BYTES` if it says nothing. */
+    /** Maximum number of bytes in a body of this route; `MAX_BYTES` when absent. */
     readonly maxBytes?: number;
   }
 }
@@ -104,9 +105,9 @@ export function readBytes(
 }
 
 /**
- * Parses the body of a request; an empty body is undefined. Refuses keys that would reach an object's
+ * Parses the body of a request; an empty body is undefined. Rejects keys that would reach an object's
  * prototype when objects are merged. No request needs such keys.
- * @param maxParts most names and values
+ * @param maxParts maximum number of names and values
  */
 export function parseJson(text: string, maxParts = MAX_PARTS): ParsedJson {
   if (text === '') return { ok: true, value: undefined };
@@ -127,7 +128,7 @@ export function parseJson(text: string, maxParts = MAX_PARTS): ParsedJson {
     : { ok: true, value };
 }
 
-/** The codes of characters, each of which begins or separates names and values outside of strings. */
+/** The codes of the characters that start or separate names and values outside strings. */
 const codesOf = (characters: string) => new Set([...characters].map((each) => each.charCodeAt(0)));
 const SEPARATORS = codesOf(',:[{');
 const OPENING = codesOf('[{');
@@ -136,9 +137,9 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * Estimates a JSON text without parsing it: an upper bound of its names and values, including nested ones,
- * and the depth of nesting. A value nested thousands deep can't be sent to the side of the lines, and no
- * request needs one.
+ * Estimates the size of a JSON text without parsing it: an upper bound of its names and values, including
+ * nested ones, and the depth of nesting. A value nested thousands deep can't be sent to the side of the
+ * lines, and no request needs one.
  */
 export function measure(text: string): { readonly parts: number; readonly depth: number } {
   let parts = 1;
@@ -158,7 +159,7 @@ export function measure(text: string): { readonly parts: number; readonly depth:
   return { parts, depth };
 }
 
-/** Text that may contain a forbidden key. An escape may stand for a letter of a key. */
+/** Text that may contain a forbidden key. An escape sequence may stand for a letter of the key. */
 const SUSPICIOUS = /__proto__|constructor|\\u/;
 
 function forbiddenKey(value: unknown): Path | undefined {
@@ -181,7 +182,7 @@ interface Visited {
   readonly parent: Visited | undefined;
 }
 
-/** Most keys of a path that are shown, counted from its end. A full path could be as long as the body. */
+/** Maximum number of keys shown of a path, counted from its end. A full path could be as long as the body. */
 const LONGEST_PATH = 8;
 
 function pathOf(visited: Visited): Path {
@@ -190,12 +191,12 @@ function pathOf(visited: Visited): Path {
   return path;
 }
 
-/** Thrown to refuse a request before its route sees it. */
+/** Thrown to reject a request before its route sees it. */
 interface RefusedRequest extends Error {
   readonly refusal: Refusal;
 }
 
-/** A refusal as an error, for Fastify. */
+/** Converts a refusal to an error, for Fastify. */
 export function asError(refusal: Refusal): RefusedRequest {
   return Object.assign(new Error('refused'), { refusal, statusCode: 400 });
 }
@@ -206,8 +207,8 @@ export function refusalIn(error: Error): Refusal | undefined {
 }
 
 /**
- * The error for a value that does not fit a schema: for each mistake its path and what was expected there.
- * Undefined if the value fits.
+ * The error for a value that does not match a schema: the path of each mistake and what was expected there.
+ * Undefined if the value matches.
  */
 function wrongBody(schema: z.ZodType, value: unknown): RefusedRequest | undefined {
   const findings = new Findings();
@@ -215,7 +216,7 @@ function wrongBody(schema: z.ZodType, value: unknown): RefusedRequest | undefine
   return findings.count > 0 ? asError(refusalOf(findings, 'request.invalid')) : undefined;
 }
 
-/** Compiles the checks of requests. They report mistakes in the same way as those of files. */
+/** Compiles the checks of requests. They report mistakes like those in files. */
 const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
   ({ schema }) =>
   (data: unknown) => {
@@ -225,8 +226,8 @@ const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
   };
 
 /**
- * The error for a request without a required body. Fastify would pass null to the validator, which looks like
- * a body of `null`.
+ * The error for a request without a required body. Fastify would pass null to the validator, which would look
+ * like a body of `null`.
  */
 function missingBody({ body, routeOptions }: FastifyRequest): RefusedRequest | undefined {
   const schema = routeOptions.schema?.body;
@@ -234,20 +235,20 @@ function missingBody({ body, routeOptions }: FastifyRequest): RefusedRequest | u
 }
 
 /**
- * Makes an application take requests one after the other from each connection, and parse and check what is
- * sent. Query and body are checked by the schemas of the route, in the same way as files are.
- * @param guard answers a request that is not let in; returns undefined for any other
+ * Makes an application handle the requests of each connection one at a time, and parse and check what is
+ * sent. The schemas of the route check query and body, in the same way as files.
+ * @param guard answers a request that is not admitted; returns undefined for any other
  */
 export function takeRequests(
   app: FastifyInstance,
   guard: (request: FastifyRequest, reply: FastifyReply) => unknown,
 ): void {
   const inOrder = oneAfterTheOther();
-  // The hooks use callbacks: a promise in each would cost a short request some µs.
+  // The hooks use callbacks: promises would add a few µs to a short request.
   app.addHook('onRequest', (request, reply, done) => {
     inOrder(request.raw, reply.raw, () => {
-      // The request may have waited for others. Then nobody else catches an error, and its client may have
-      // gone.
+      // The request may have waited for others. Errors are caught here, because nothing else would, and its
+      // client may have disconnected.
       try {
         if (request.socket.destroyed) reply.hijack();
         else if (!guard(request, reply)) done();

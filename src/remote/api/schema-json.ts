@@ -9,13 +9,10 @@ const RECORDED = fileBesideCode('remote/api/openapi/examples.json');
 /** The schemas of an OpenAPI document. Those with an `id` are components, and the others refer to them. */
 export class Components {
   readonly #converter = new SchemaConverter('draft-2020-12', PREFIX);
-  /**
-   * Examples of components that have none of their own. They are recorded from a run by
-   * `test/remote/api/openapi.test.ts`.
-   */
+  /** Examples for components that have none of their own. `test/remote/api/openapi.test.ts` records them from a run. */
   readonly #recorded: Readonly<Record<string, unknown>> = JSON.parse(readFileSync(RECORDED, 'utf8'));
 
-  /** The components, by their names. */
+  /** The components, by name. */
   get schemas(): Record<string, JsonSchema> {
     const entries = Object.entries(this.#converter.definitions).map(([id, definition]) => [
       id,
@@ -28,7 +25,7 @@ export class Components {
     return this.#converter.convert(schema, io);
   }
 
-  /** Follows a reference to its schema. Any other schema is returned as it is. */
+  /** Follows a reference to its schema. Returns any other schema unchanged. */
   resolve(schema: JsonSchema): JsonSchema {
     const id = idOfReference(schema);
     return (id === undefined ? undefined : this.schemas[id]) ?? schema;

@@ -1,33 +1,33 @@
 import { addTo, newRow, SUM_NAMES, type SumName, type SumRow } from '../../simulator/traffic/sums.js';
 import { allParts, type Rpc } from '../rpc/rpc.js';
 
-/** How long what is added up lasts, and how many of these are kept: ten minutes, an hour, a day. */
+/** The length of each period, and how many periods are stored: ten minutes, an hour, a day. */
 const RINGS = [
   { seconds: 1, most: 600 },
   { seconds: 10, most: 360 },
   { seconds: 60, most: 1440 },
 ] as const;
 
-/** The most rows of all rings, of 56 bytes each. Beyond it, the ring with most rows gives up its oldest. */
+/** Maximum number of rows in all rings, of 56 bytes each. Beyond it, the ring with the most rows drops its oldest. */
 const MOST_ROWS = 200_000;
-/** The most rows of a time that is not over, as a part of these. */
+/** Maximum number of rows in an unfinished period, as a fraction of these. */
 const MOST_OPEN = 0.1;
 
-/** The sums of one line, unit and function in a time. */
+/** The sums for one line, unit and function in a period. */
 export interface KeptSums extends SumRow {
-  /** The beginning, in s by the clock of the events. */
+  /** The start, in s on the clock of the events. */
   readonly from: number;
   /** The length, in s. */
   readonly seconds: number;
   readonly line: string;
 }
 
-/** Line, unit and function stand before the sums. */
+/** Line, unit and function come before the sums. */
 const KEYS = 3;
 const WIDTH = KEYS + SUM_NAMES.length;
 const SLOWEST = KEYS + SUM_NAMES.indexOf('slowestMs' satisfies SumName);
 
-/** The sums of equal times, the oldest first. The newest is added to; the others are packed. */
+/** The sums of equal periods, oldest first. New sums are added to the newest period; the others are packed. */
 class Ring {
   readonly seconds: number;
   readonly #most: number;
@@ -35,10 +35,10 @@ class Ring {
   readonly #packed: { readonly index: number; readonly rows: Float32Array }[] = [];
   #open = new Map<number, number[]>();
   #index = -1;
-  /** How many rows are packed. */
+  /** Number of packed rows. */
   rows = 0;
 
-  /** @param mostOpen most rows of a time; those of further units and functions are added up for each line */
+  /** @param mostOpen maximum number of rows in a period; further units and functions are summed per line */
   constructor({ seconds, most }: (typeof RINGS)[number], mostOpen: number) {
     this.seconds = seconds;
     this.#most = most;
@@ -66,7 +66,7 @@ class Ring {
     this.rows -= (this.#packed.shift()?.rows.length ?? 0) / WIDTH;
   }
 
-  /** The times from a second on, each with its rows. */
+  /** The periods from a second on, each with its rows. */
   *from(second: number): Generator<{ readonly from: number; readonly rows: Float32Array }> {
     const open = { index: this.#index, rows: Float32Array.from([...this.#open.values()].flat()) };
     for (const { index, rows } of [...this.#packed, open])
@@ -84,16 +84,16 @@ class Ring {
   }
 }
 
-/** The times of sums, to the µs. */
+/** The times in sums, rounded to µs. */
 export function rounded({ speakingMs, slowestMs }: Pick<SumRow, 'speakingMs' | 'slowestMs'>) {
   const toMicros = (ms: number) => Math.round(ms * 1000) / 1000;
   return { speakingMs: toMicros(speakingMs), slowestMs: toMicros(slowestMs) };
 }
 
-/** How often the seconds that are over are fetched, in ms. */
+/** How often the completed seconds are fetched, in ms. */
 const FETCH_MS = 1000;
 
-/** What passed the lines, added up: a second for ten minutes, ten seconds for an hour, a minute for a day. */
+/** The summed traffic of the lines: per second for ten minutes, per ten seconds for an hour, per minute for a day. */
 export class Sums {
   readonly #rpc: Pick<Rpc, 'list'>;
   readonly #rings: readonly Ring[];
@@ -103,7 +103,7 @@ export class Sums {
   #reading: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param mostRows most rows of all rings */
+  /** @param mostRows maximum number of rows in all rings */
   constructor(rpc: Pick<Rpc, 'list'>, mostRows = MOST_ROWS) {
     this.#rpc = rpc;
     this.#mostRows = mostRows;
@@ -118,12 +118,12 @@ export class Sums {
     clearInterval(this.#timer);
   }
 
-  /** The last second that was read, by the clock of the events; -1 before the first. */
+  /** The last second that was read, on the clock of the events; -1 before the first. */
   get last(): number {
     return this.#after;
   }
 
-  /** Fetches the seconds that are over. */
+  /** Fetches the completed seconds. */
   read(): Promise<void> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined;
@@ -132,8 +132,8 @@ export class Sums {
   }
 
   /**
-   * The sums of times from a second on, the oldest first.
-   * @param seconds the length of each time: 1, 10 or 60
+   * The sums of periods from a second on, oldest first.
+   * @param seconds the length of each period: 1, 10 or 60
    */
   *from(seconds: number, second: number): Generator<KeptSums> {
     const ring = this.#rings.find((each) => each.seconds === seconds);
@@ -146,7 +146,7 @@ export class Sums {
       }
   }
 
-  /** The sums of each line over all units, since a second that is kept. */
+  /** The sums of each line over all units, from a stored second on. */
   byLine(second: number): Omit<SumRow, 'unit' | 'function'>[] {
     const lines = new Map<string, SumRow>();
     for (const each of this.from(1, second)) {
@@ -163,12 +163,12 @@ export class Sums {
 
   async #read(): Promise<void> {
     const lines = await allParts(await this.#rpc.list('line.sums', { after: this.#after }));
-    // The lines may be busy; the next time fetches these, too.
+    // The lines may be busy; the next fetch gets these too.
     if ('ok' in lines) return;
     for (const { name, second, rows } of lines.sort((a, b) => a.second - b.second)) {
       this.#after = Math.max(this.#after, second);
       const line = this.#number(name);
-      // Packed rows have all but the line.
+      // Packed rows contain everything but the line.
       for (let at = 0; at < rows.length; at += WIDTH - 1) {
         const row = [line, ...rows.subarray(at, at + WIDTH - 1)];
         for (const ring of this.#rings) ring.add(second, row);

@@ -7,7 +7,7 @@ import type { MqttStatus } from '../../simulator/commands/schemas/mqtt.js';
 import { Outbox, type Publication } from './outbox.js';
 import { PacketWatch } from './packet-watch.js';
 
-/** Certificate, key and authorities as PEM texts. */
+/** Certificate, key and CA certificates as PEM texts. */
 export interface BrokerCredentials {
   readonly ca?: string;
   readonly cert?: string;
@@ -19,11 +19,11 @@ export interface BrokerSettings
   readonly credentials?: BrokerCredentials;
 }
 
-/** A message that the broker has delivered. */
+/** A message from the broker. */
 export interface Arrived {
   readonly topic: string;
   readonly payload: Buffer;
-  /** Whether the broker has kept the message from before, so that nobody is asking for it now. */
+  /** Whether the broker stored the message earlier, so that it is not a request made now. */
   readonly isRetained: boolean;
   readonly responseTopic: string | undefined;
   readonly correlation: Buffer | undefined;
@@ -31,7 +31,7 @@ export interface Arrived {
 
 export interface BrokerEvents {
   /**
-   * Makes the last will: what the broker sends to others when this connection is lost. Called before each
+   * Makes the last will: what the broker sends to others if this connection is lost. Called before each
    * attempt to connect.
    */
   readonly will?: () => Publication;
@@ -46,7 +46,7 @@ type BrokerStatus = Pick<
 >;
 
 const LIMITS = { messages: 20_000, bytes: 8 * 2 ** 20 };
-/** Most messages without an acknowledgement. Others wait in the outbox, which is bounded. */
+/** Maximum number of messages without an acknowledgement. Others wait in the outbox, which is bounded. */
 const MOST_UNDER_WAY = 32;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5000;
@@ -55,16 +55,16 @@ const KEEPALIVE_S = 15;
 const GOODBYE_MS = 800;
 /** Return codes of a broker that does not support this version (MQTT 5, 3.2.2.2; MQTT 3.1.1, 3.2.2.3). */
 const OTHER_VERSION = [0x84, 1];
-/** Reason code when another client has connected with the same client identifier (MQTT 5, 3.14.2.1). */
+/** Reason code if another client has connected with the same client identifier (MQTT 5, 3.14.2.1). */
 const TAKEN_OVER = 0x8e;
 /**
- * Longest pause in ms after the connection was taken over. Of two clients that take it from each other, one
- * then has it for a while.
+ * Longest pause in ms after the connection was taken over. If two clients take it from each other, each then
+ * has it for a while.
  */
 const LONGEST_PAUSE_TAKEN_OVER_MS = 60_000;
 /**
- * Time in ms after which a connection counts as steady. A connection that is lost earlier makes pauses
- * longer, and after some of them the log stays silent.
+ * Time in ms after which a connection counts as steady. A connection lost earlier makes the pauses longer,
+ * and after a few of them the log is silent.
  */
 const STEADY_MS = 60_000;
 const MOST_TOLD = 3;
@@ -75,32 +75,29 @@ const COMES_AND_GOES = `it connects and disconnects repeatedly; this is reported
  * with its topics and properties.
  */
 const LONGEST_PACKET = 2 ** 21;
-/** Most messages of QoS 2, and most bytes of them, that may wait for their release (MQTT 5, 4.3.3). */
+/** Maximum number and total bytes of QoS 2 messages that may wait for their release (MQTT 5, 4.3.3). */
 const MOST_UNRELEASED = { messages: 256, bytes: 16 * 2 ** 20 };
 /** Receive Maximum (MQTT 5, 3.1.2.11.3). */
 const RECEIVE_MAXIMUM = 64;
-/** Most characters that are shown of a reason given by the broker. */
+/** Maximum number of characters shown of the broker's reason. */
 const LONGEST_REASON = 300;
 
 /**
- * A connection to a broker that restores itself. Whatever the broker does, publishing never waits, and takes
- * no more memory than the outbox has.
+ * A connection to a broker that reconnects by itself. Whatever the broker does, publishing never waits, and
+ * takes no more memory than the outbox.
  */
 export class Broker {
   readonly #settings: BrokerSettings;
   readonly #events: BrokerEvents;
   readonly #outbox = new Outbox(LIMITS);
   readonly #url: URL;
-  /**
-   * The client of the present attempt. Each attempt has a new one, so that nothing old is sent after
-   * something new.
-   */
+  /** The client of the current attempt. Each attempt has a new one, so that nothing old is sent after something new. */
   #client: MqttClient;
   #version: 4 | 5 = 5;
   /** Messages that the broker has not acknowledged yet. */
   readonly #underWay = new Set<Publication>();
   #attempts = 0;
-  /** Number of connections in a row that were lost before they were steady. */
+  /** Number of consecutive connections that were lost before they were steady. */
   #unsteady = 0;
   /** Whether the log says that the broker is connected. */
   #isTold = false;
@@ -108,7 +105,7 @@ export class Broker {
   #steady: NodeJS.Timeout | undefined;
   #sent = 0;
   #refused = 0;
-  /** Whether the log says that messages were refused on this connection. */
+  /** Whether the log says that messages were rejected on this connection. */
   #hasRefused = false;
   #received = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -130,7 +127,7 @@ export class Broker {
     return { ...this.#status, sent, received, waiting, lost: this.#outbox.lost + this.#refused };
   }
 
-  /** Whether so much waits for the broker that reports which can wait should wait. */
+  /** Whether so much is waiting for the broker that reports which can wait should wait. */
   get isBusy(): boolean {
     return this.#outbox.isBusy;
   }
@@ -168,7 +165,7 @@ export class Broker {
     }
     const wasConnected = this.#status.connected;
     this.#status = { ...this.#status, connected: false };
-    // Without the packet DISCONNECT, the broker would send the last will.
+    // Without a DISCONNECT packet, the broker would send the last will.
     await new Promise<void>((resolve) => {
       setTimeout(resolve, GOODBYE_MS / 2).unref();
       this.#client.end(!wasConnected, {}, () => resolve());
@@ -185,7 +182,7 @@ export class Broker {
       clean: true,
       keepalive: KEEPALIVE_S,
       connectTimeout: CONNECT_MS,
-      // The pauses between attempts are made by this class.
+      // This class makes the pauses between attempts.
       reconnectPeriod: 0,
       properties: { maximumPacketSize: LONGEST_PACKET, receiveMaximum: RECEIVE_MAXIMUM },
       wsOptions: { maxPayload: 2 * LONGEST_PACKET },
@@ -221,7 +218,7 @@ export class Broker {
     const watch = new PacketWatch();
     const unreleased = new Map<number | undefined, number>();
     let bytes = 0;
-    // The parser stores a packet until it is complete, so this looks at the bytes before the parser does.
+    // The parser stores a packet until it is complete, so this checks the bytes before the parser does.
     client.stream.prependListener('data', (chunk: Uint8Array) => {
       const longest = watch.longestIn(chunk);
       if (longest > LONGEST_PACKET)
@@ -245,7 +242,7 @@ export class Broker {
     this.#client.stream.destroy();
   }
 
-  /** The reason for which the broker has ended the connection, in its own words (MQTT 5, 3.14). */
+  /** The reason why the broker ended the connection, in its own words (MQTT 5, 3.14). */
   #goodbye(code = 0, words?: string): Error {
     const reason = words ?? `the broker ended it with reason ${code}`;
     return Object.assign(new Error(code === TAKEN_OVER ? this.#takenOver : reason), { code });
@@ -256,8 +253,8 @@ export class Broker {
   }
 
   #connected(): void {
-    // Otherwise an answer waits for the acknowledgement of the packet before it, for up to 40 ms (RFC 896,
-    // RFC 1122 4.2.3.2).
+    // Otherwise an answer waits up to 40 ms for the acknowledgement of the previous packet (RFC 896, RFC 1122
+    // 4.2.3.2).
     if (this.#client.stream instanceof Socket) this.#client.stream.setNoDelay();
     this.#status = { connected: true, reason: null, since: new Date().toISOString() };
     this.#attempts = this.#unsteady;
@@ -291,7 +288,7 @@ export class Broker {
     if (isShort) this.#unsteady++;
     const reason = words.slice(0, LONGEST_REASON);
     if (this.#isTold || (!connected && this.#status.reason === null)) {
-      // A broker of 3.1.1 does not say that another client has connected.
+      // A 3.1.1 broker does not say that another client has connected.
       const isGuess = isShort && code === undefined && this.#version === 4 && this.#settings.client;
       const guess = isGuess ? `; perhaps ${this.#takenOver}` : '';
       const more = this.#unsteady === MOST_TOLD ? `; ${COMES_AND_GOES}` : '';
@@ -301,7 +298,7 @@ export class Broker {
     this.#status = { connected: false, reason, since: connected ? new Date().toISOString() : since };
     this.#outbox.disconnected(this.#underWay);
     this.#underWay.clear();
-    // Some brokers of 3.1.1 close the connection without a word.
+    // Some 3.1.1 brokers close the connection without a reason.
     if (OTHER_VERSION.includes(code as number) || (code === undefined && !connected))
       this.#version = this.#version === 5 ? 4 : 5;
     const most = isTakenOver ? LONGEST_PAUSE_TAKEN_OVER_MS : LONGEST_PAUSE_MS;
@@ -311,8 +308,8 @@ export class Broker {
   }
 
   /**
-   * Looks up the name of the broker, and then makes the next attempt. The package gives up an attempt that
-   * takes too long, but its look-up goes on in the system. With this, there is only one look-up at a time
+   * Looks up the broker's name, and then starts the next attempt. The package gives up an attempt that takes
+   * too long, but its look-up continues in the operating system. This way there is only one look-up at a time
    * while no name server answers, however many attempts were made.
    */
   #tryAgain(): void {
@@ -332,9 +329,7 @@ export class Broker {
     this.#events.arrived({ topic, payload, isRetained: retain, responseTopic, correlation });
   }
 
-  /**
-   * Counts a message that the broker has refused. It is not sent again, because it would be refused again.
-   */
+  /** Counts a message that the broker rejected. It is not sent again, because it would be rejected again. */
   #refuse({ topic }: Publication, { message: why }: Error): void {
     this.#refused++;
     if (!this.#hasRefused)
@@ -371,7 +366,7 @@ export class Broker {
   }
 }
 
-/** Whether the broker itself has refused a message, with a reason code (MQTT 5, 3.4.2.1). */
+/** Whether the broker itself rejected a message, with a reason code (MQTT 5, 3.4.2.1). */
 function isRefusal(error: Error): boolean {
   return 'code' in error && typeof error.code === 'number';
 }

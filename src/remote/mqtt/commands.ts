@@ -13,28 +13,28 @@ import type { CallName, ListName, Rpc } from '../rpc/rpc.js';
 import type { Arrived } from './broker.js';
 import type { Publication } from './outbox.js';
 
-/** Longest request and longest answer, in bytes. */
+/** Maximum length of a request and of an answer, in bytes. */
 const LONGEST = 2 ** 20;
 const TOO_LONG = refusal(
   'answer.too_long',
   '',
   `the answer is longer than ${LONGEST} bytes: request it in parts over REST`,
 );
-/** Most requests that are carried out at a time; more are refused. */
+/** Maximum number of requests in progress; more are rejected. */
 const MOST_UNDER_WAY = 64;
-/** Most answers, and most bytes of them, that are remembered for requests that are repeated. */
+/** Maximum number and total bytes of answers stored for repeated requests. */
 const MOST_REMEMBERED = { answers: 256, bytes: 4 * 2 ** 20 };
-/** Longest correlation data, in bytes; it is stored with the answer. */
+/** Maximum length of correlation data, in bytes; it is stored with the answer. */
 const LONGEST_CORRELATION = 1024;
 const CORRELATION_TEXT = `expected correlation data of at most ${LONGEST_CORRELATION} bytes`;
 const RESPONSES = /^modbus-sim\/[^+#\p{Cc}]{1,1000}$/u;
 
-/** A request after parsing. */
+/** A parsed request. */
 interface Request {
   readonly input: unknown;
   readonly responseTopic: string | undefined;
   readonly correlation: Uint8Array | undefined;
-  /** The correlation of a request under MQTT 3.1.1. The answer contains it as it was sent. */
+  /** The correlation of a request under MQTT 3.1.1. The answer contains it unchanged. */
   readonly tag: unknown;
 }
 
@@ -47,11 +47,11 @@ interface CommandAnswer {
 
 interface Remembered {
   readonly result: Promise<CommandAnswer>;
-  /** Length of the answer in bytes; 0 until it is there. */
+  /** Length of the answer in bytes; 0 until there is one. */
   length: number;
 }
 
-/** The keys in a payload for what MQTT 3.1.1 has no properties for. */
+/** The payload keys for what MQTT 3.1.1 has no properties for. */
 const KEYS = ['responseTopic', 'correlation', 'input'];
 
 /** Carries out commands and queries that arrive as messages, and answers them. */
@@ -62,10 +62,10 @@ export class Commands {
   readonly #publish: (message: Publication) => void;
   #underWay = 0;
   readonly #answers = new Map<string, Remembered>();
-  /** Bytes of the answers that are remembered. */
+  /** Total bytes of the stored answers. */
   #remembered = 0;
 
-  /** @param bench prefix of the topics of this bench; each answer contains it */
+  /** @param bench topic prefix of this bench; each answer contains it */
   constructor(
     rpc: Rpc,
     {
@@ -115,7 +115,7 @@ export class Commands {
     return { refused, text: text.length <= LONGEST ? text : textOf(TOO_LONG) };
   }
 
-  /** Carries out a request once. If it is repeated because the answer was lost, repeats the answer. */
+  /** Carries out a request once. If the request is repeated because its answer was lost, repeats the answer. */
   #once(name: string, request: Request): Promise<CommandAnswer> {
     const { input, responseTopic, correlation, tag } = request;
     const answered = async () => this.#answerOf(await this.carryOut(name, input), request);
@@ -135,7 +135,7 @@ export class Commands {
     return entry.result;
   }
 
-  /** Makes room for a new answer by forgetting the oldest ones. */
+  /** Makes room for a new answer by dropping the oldest ones. */
   #forgetOldest(): void {
     for (const [key, { length }] of this.#answers) {
       const { answers, bytes } = MOST_REMEMBERED;
@@ -192,7 +192,7 @@ export function jsonOf(payload: Buffer): Outcome<unknown> {
   return text.trim() === '' ? { ok: true, value: {} } : parseJson(text);
 }
 
-/** Reads a request. MQTT 5 has the response topic beside the payload; under 3.1.1 it is in the payload. */
+/** Parses a request. MQTT 5 has the response topic in the properties; under 3.1.1 it is in the payload. */
 function requestOf({ payload, responseTopic, correlation }: Arrived): Outcome<Request> {
   const parsed = jsonOf(payload);
   if (!parsed.ok) return parsed;

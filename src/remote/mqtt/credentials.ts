@@ -5,7 +5,7 @@ import { readShort } from '../../modbus/transport/read-short.js';
 import { LARGEST_PEM_BYTES } from '../../modbus/transport/socket/tls.js';
 import type { BrokerCredentials } from './broker.js';
 
-/** Reads the PEM files for a broker. @returns them, or what is wrong, in one sentence */
+/** Reads the PEM files for a broker. @returns them, or a sentence that says what is wrong */
 export async function readBrokerFiles(
   files: NonNullable<MqttDefinition['files']>,
 ): Promise<Result<BrokerCredentials>> {

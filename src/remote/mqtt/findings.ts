@@ -3,32 +3,32 @@ import type { WrittenValue } from '../../simulator/commands/shown-values.js';
 import type { TrafficView } from '../../simulator/traffic/view-schema.js';
 import type { ApiContext } from '../api/desk.js';
 
-/** What is reported of the traffic. */
+/** What is reported about the traffic. */
 interface FindingEvents {
-  /** Called when a client has written values of a device; `values` are those with a name. */
+  /** Called when a client has written values of a device; `values` are the named ones. */
   readonly written: (device: string, values: readonly WrittenValue[], view: TrafficView) => Promise<void>;
   /** Called when the state of a line has changed, or a test has a result. */
   readonly happened: (view: TrafficView) => Promise<void>;
-  /** Called with one of all events at regular intervals, so that it can be shown. */
+  /** Called with one event at regular intervals, as a sample of the traffic. */
   readonly sample: (view: TrafficView) => void;
 }
 
-/** Least time between two turns, in ms. */
+/** Minimum time between two turns, in ms. */
 const TURN_PAUSE_MS = 50;
-/** Most events that are tested in one turn. Older ones are skipped and counted. */
+/** Maximum number of events tested in one turn. Older ones are skipped and counted. */
 const MOST_IN_A_TURN = 5000;
-/** Most events of a turn that are decoded and looked up; the others wait for the next turn. */
+/** Maximum number of events per turn that are decoded and looked up; the others wait for the next turn. */
 const MOST_DECODED = 50;
 const WRITES: ReadonlySet<number> = new Set([5, 6, 15, 16, 22, 23]);
 
-/** Reads the traffic in turns and finds what is reported. */
+/** Reads the traffic in turns and finds what should be reported. */
 export class Findings {
   readonly #desk: ApiContext;
   readonly #events: FindingEvents;
   readonly #sampleEvery: number | undefined;
   #read: number;
   #sampledAt = 0;
-  /** Number of events that were skipped because there were too many. */
+  /** Number of events skipped because there were too many. */
   missed = 0;
 
   /** @param sampleEvery time between two samples, in ms; undefined for no samples */
@@ -39,7 +39,7 @@ export class Findings {
     this.#read = desk.traffic.last;
   }
 
-  /** Takes a turn whenever something has happened. @param attempt runs a turn and handles its failure */
+  /** Runs a turn whenever something has happened. @param attempt runs a turn and handles its failure */
   async follow(isStopped: AbortSignal, attempt: (turn: () => Promise<void>) => Promise<void>): Promise<void> {
     while (!isStopped.aborted) {
       await this.#desk.traffic.next(this.#read);

@@ -2,12 +2,12 @@ import type { RegisterView } from '../../simulator/commands/schemas/value.js';
 import type { Publication } from './outbox.js';
 import { level } from './values.js';
 
-/** Converts text to an identifier of Home Assistant. */
+/** Converts text to a Home Assistant identifier. */
 function identifier(text: string): string {
   return text.replace(/[^A-Za-z0-9_-]/g, (character) => `_${character.codePointAt(0)?.toString(16)}_`);
 }
 
-/** The device class of Home Assistant for a unit, where one class alone has the unit (sensor/const.py). */
+/** The Home Assistant device class for a unit, if only one class has the unit (sensor/const.py). */
 const CLASSES: Readonly<Record<string, readonly string[]>> = {
   voltage: ['V', 'mV'],
   current: ['A', 'mA'],
@@ -31,12 +31,12 @@ const CLASS_OF_UNIT = new Map(
   Object.entries(CLASSES).flatMap(([name, units]) => units.map((unit) => [unit, name])),
 );
 
-/** The most that a number may be in Home Assistant. The simulator refuses what does not fit the register. */
+/** The largest number in Home Assistant. The simulator rejects what does not fit in the register. */
 const MOST = Number.MAX_SAFE_INTEGER;
-/** The least step that Home Assistant allows (number.py). */
+/** The smallest step that Home Assistant allows (number.py). */
 const LEAST_STEP = 0.001;
 
-/** What is said of a value by its unit. @param component of Home Assistant */
+/** The Home Assistant keys that follow from the unit of a value. @param component of Home Assistant */
 function measured({ unit, type }: RegisterView, component: string): object {
   if (unit === null || type === 'bit') return {};
   const deviceClass = type === 'string' ? undefined : CLASS_OF_UNIT.get(unit);
@@ -49,10 +49,10 @@ function measured({ unit, type }: RegisterView, component: string): object {
 }
 
 /**
- * The messages with which Home Assistant finds the named values of a device (MQTT discovery of Home
- * Assistant). A value that may be written is a switch or a number, any other one a binary sensor or a sensor.
- * @param bench prefix of the topics
- * @param takesCommands whether the bench takes values from the broker
+ * The messages that announce the named values of a device to Home Assistant (MQTT discovery). A value that
+ * may be written is a switch or a number, any other one a binary sensor or a sensor.
+ * @param bench topic prefix
+ * @param takesCommands whether the bench accepts values from the broker
  */
 export function discoveries(
   bench: string,
@@ -67,14 +67,14 @@ export function discoveries(
     const isBit = type === 'bit';
     const topics = `${bench}/devices/${level(device)}`;
     const [reads, writes] = isBit ? ['binary_sensor', 'switch'] : ['sensor', 'number'];
-    // A signal computes its value, and there is no text in `number`.
+    // A signal computes its value, and `number` has no text.
     const isSet = takesCommands && writable && signal === null && type !== 'string';
     const component = isSet ? writes : reads;
     const config = {
       name: description ?? name,
       unique_id: `${node}_${identifier(name)}`,
       state_topic: `${topics}/values/${level(name)}`,
-      // A value that is not available is null, which Home Assistant shows as unknown.
+      // An unavailable value is null, which Home Assistant shows as unknown.
       value_template: '{{ value_json }}',
       ...(isSet && { command_topic: `${topics}/set/${level(name)}` }),
       availability_topic: `${bench}/state`,
@@ -92,7 +92,7 @@ export function discoveries(
       payload,
       retain: true,
     });
-    // What it was while the bench took other commands must not stay beside it.
+    // The entity from before a change of the accepted commands must be removed.
     const before = writable ? [message(isSet ? reads : writes, '')] : [];
     return [...before, message(component, JSON.stringify(config))];
   });

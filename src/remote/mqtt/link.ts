@@ -20,17 +20,17 @@ import type { Publication } from './outbox.js';
 import type { LinkOrder, LinkPart } from './part.js';
 import { Inlets, level, nameIn, ValuesOut } from './values.js';
 
-/** Interval in ms in which everything but the traffic is looked at. */
+/** How often everything but the traffic is checked, in ms. */
 const SUMMARY_MS = 1000;
-/** Interval in µs in which rates are reported. */
+/** How often rates are reported, in µs. */
 const RATES_US = 5e6;
-/** Interval in ms in which reports that wait for a busy broker check whether it is still busy. */
+/** How often reports that wait for a busy broker check whether it is still busy, in ms. */
 const BUSY_MS = 20;
-/** Most devices that are named in the state. */
+/** Maximum number of devices named in the state. */
 const MOST_NAMED = 1000;
 
 /**
- * The link of a simulator to its broker: reports its state, values and findings, takes values, and carries
+ * The link of a simulator to its broker: reports its state, values and findings, accepts values, and carries
  * out commands.
  */
 export class MqttLink {
@@ -50,7 +50,7 @@ export class MqttLink {
   readonly #stopping = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
   #devices: readonly string[] = [];
-  /** The topics that Home Assistant knows of the values of each device. */
+  /** The topics of each device's values that were announced to Home Assistant. */
   readonly #announced = new Map<string, ReadonlySet<string>>();
   #summary: Summary | undefined;
   /** The second up to which sums were reported. */
@@ -58,7 +58,7 @@ export class MqttLink {
   #reported = '';
   #counted: { readonly at: number; readonly requests: number; readonly faults: number } | undefined;
   #hits = new Map<string, number>();
-  /** Runs that are running. */
+  /** The runs in progress. */
   #running: readonly { readonly id: number; readonly name: string }[] = [];
 
   constructor(
@@ -136,11 +136,11 @@ export class MqttLink {
     ]);
   }
 
-  /** Makes the function that logs the state of a connection. */
+  /** Returns the function that logs the state of a connection. */
   #logOf(name: string): BrokerEvents['log'] {
     let wasLost = false;
     return (kind, text) => {
-      // After a warning that the connection was lost, its return is logged at the same level.
+      // After a warning about a lost connection, its return is logged at the same level.
       this.#log[kind === 'lost' || wasLost ? 'warn' : 'info'](`${name}: ${text}`);
       wasLost = kind === 'lost';
     };
@@ -159,7 +159,7 @@ export class MqttLink {
     this.#parts = parts.filter((part) => part !== undefined);
   }
 
-  /** Does work and logs its failure, so that later work goes on. */
+  /** Does work and logs its failure, so that later work is still done. */
   async #do(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -168,7 +168,7 @@ export class MqttLink {
     }
   }
 
-  /** Repeats work at an interval; a new round never begins before the last one has ended. */
+  /** Repeats work at an interval. A round never starts before the previous one has ended. */
   #every(ms: number, work: () => Promise<void>): void {
     let isWorking = false;
     const turn = async () => {
@@ -197,7 +197,7 @@ export class MqttLink {
   }
 
   /**
-   * Announces the values of all devices to Home Assistant, as fast as the broker takes them.
+   * Announces the values of all devices to Home Assistant, as fast as the broker accepts them.
    * @param since start of the connection
    */
   async #announceAll(since: string): Promise<void> {
@@ -217,8 +217,8 @@ export class MqttLink {
   }
 
   /**
-   * Makes Home Assistant forget values that a device does not have any more.
-   * @param topics those of the values that it has
+   * Makes Home Assistant forget values that a device no longer has.
+   * @param topics of the values that it still has
    */
   #takeBack(device: string, topics: ReadonlySet<string>): void {
     for (const topic of this.#announced.get(device) ?? [])
@@ -296,7 +296,7 @@ export class MqttLink {
     void this.#reportSums();
   }
 
-  /** Reports what has passed each line since the last report, over all units. */
+  /** Reports the traffic of each line since the last report, over all units. */
   async #reportSums(): Promise<void> {
     const { sums } = this.#desk;
     await sums.read();
@@ -305,7 +305,7 @@ export class MqttLink {
     this.#broker.publish({ topic: `${this.#topic}/sums`, payload });
   }
 
-  /** Reports each rule that has acted since the last look, once. */
+  /** Reports each rule that has acted since the last check, once. */
   async #reportHits(): Promise<void> {
     const rules = await allParts(await this.#desk.rpc.list('rule.list', undefined));
     if ('ok' in rules) return;
@@ -353,7 +353,7 @@ export class MqttLink {
     if ('ok' in present) return;
     this.#reportNow(device, present);
     for (const [i, { name, ...now }] of present.entries()) {
-      // The present value may be newer than this write; it is reported with its own write.
+      // The current value may be newer than this write; it is reported with its own write.
       const { value, raw, label } = written[i]?.asWritten ?? { ...now, label: undefined };
       this.#broker.publish({
         topic: `${this.#topic}/devices/${level(device)}/written/${level(name ?? '')}`,
@@ -380,10 +380,7 @@ export class MqttLink {
     }
   }
 
-  /**
-   * Carries out `set/NAME` as the command `value.set`. The payload is a value, or an object in the form of
-   * REST.
-   */
+  /** Carries out `set/NAME` as the command `value.set`. The payload is a value, or an object in REST form. */
   async #set(message: Arrived, where: { readonly device: string; readonly name: string }): Promise<void> {
     const parsed = jsonOf(message.payload);
     const { value } = { value: undefined, ...parsed };

@@ -3,9 +3,9 @@ export interface Publication {
   readonly topic: string;
   readonly payload: string | Uint8Array;
   readonly retain?: boolean;
-  /** Quality of service; that of the bench when absent. */
+  /** Quality of service; the bench's when absent. */
   readonly qos?: 0 | 1 | 2;
-  /** Whether the message is for the present connection only; it is dropped when that is lost. */
+  /** Whether the message is for the current connection only; it is dropped when that is lost. */
   readonly isFleeting?: boolean;
   /** Correlation data of a response (MQTT 5, 4.10). */
   readonly correlation?: Uint8Array;
@@ -13,8 +13,8 @@ export interface Publication {
 
 /**
  * The bounded queue of messages to the broker. A retained message is the state of its topic: only the newest
- * of each topic is kept, in the place of the older one. When the queue is full, the oldest message that is
- * not retained is dropped and counted; a state is dropped only if nothing else is waiting.
+ * per topic is stored, in the place of the older one. When the queue is full, the oldest message that is not
+ * retained is dropped and counted; a state is dropped only if nothing else is waiting.
  */
 export class Outbox {
   readonly #limits: { readonly messages: number; readonly bytes: number };
@@ -23,7 +23,7 @@ export class Outbox {
   readonly #passing = new Set<string>();
   #bytes = 0;
   #last = 0;
-  /** Number of messages that were dropped. */
+  /** Number of dropped messages. */
   lost = 0;
 
   constructor(limits: { readonly messages: number; readonly bytes: number }) {
@@ -42,10 +42,10 @@ export class Outbox {
 
   /**
    * Adds a message.
-   * @returns whether states of topics were dropped, too, so that the broker has to get all states again
+   * @returns whether states of topics were also dropped, so that the broker must get all states again
    */
   add(message: Publication): boolean {
-    // No topic contains this character.
+    // Topics can't contain this character.
     const key = message.retain ? message.topic : `\u0000${++this.#last}`;
     const older = this.#waiting.get(key);
     if (older) this.#bytes -= sizeOf(older);
@@ -78,7 +78,7 @@ export class Outbox {
   }
 
   /**
-   * Call this when the connection is lost. Messages that were sent and not acknowledged wait again, before
+   * Call this when the connection is lost. Messages that were sent but not acknowledged wait again, before
    * the others. Fleeting messages are dropped, and so are retained ones, because their states are reported
    * again after reconnecting. A message that clears a retained one is kept.
    */
@@ -92,7 +92,7 @@ export class Outbox {
   }
 }
 
-/** The share of a limit from which the outbox counts as busy. */
+/** The fraction of a limit above which the outbox counts as busy. */
 const BUSY = 0.25;
 
 function sizeOf({ topic, payload, correlation }: Publication): number {

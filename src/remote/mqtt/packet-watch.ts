@@ -1,19 +1,16 @@
 /**
- * Reads the lengths of packets in the bytes of a connection as they arrive. So a packet that is too long is
- * known by its first bytes, before the rest of it is stored (MQTT 5, 2.1.4: fixed header and Remaining
+ * Reads the lengths of packets from a connection's bytes as they arrive. This way, a packet that is too long
+ * is detected from its first bytes, before the rest is stored (MQTT 5, 2.1.4: fixed header and Remaining
  * Length).
  */
 export class PacketWatch {
-  /** Number of bytes that are left of the present packet. */
+  /** Number of bytes left in the current packet. */
   #left = 0;
   #isInLength = false;
   #length = 0;
   #factor = 1;
 
-  /**
-   * @returns the longest Remaining Length that is announced in these bytes; infinite if the length field
-   * itself is too long
-   */
+  /** @returns the largest Remaining Length announced in these bytes; infinite if the length field itself is too long */
   longestIn(bytes: Uint8Array): number {
     let longest = 0;
     for (let at = 0; at < bytes.length; ) {
@@ -40,5 +37,5 @@ export class PacketWatch {
   }
 }
 
-/** The factor of the fourth and last byte of a length (MQTT 5, 1.5.5). */
+/** The factor for the fourth and last byte of a length (MQTT 5, 1.5.5). */
 const LARGEST_FACTOR = 0x80 ** 3;

@@ -5,20 +5,20 @@ import type { Summary } from '../../simulator/commands/schemas/program.js';
 import type { ValueView } from '../../simulator/commands/schemas/value.js';
 import type { Broker, BrokerCredentials, BrokerEvents } from './broker.js';
 
-/** The settings with which a simulator joins a broker. */
+/** The settings with which a simulator connects to a broker. */
 export interface LinkOrder {
   readonly definition: MqttDefinition;
   readonly credentials: BrokerCredentials;
   readonly rest: readonly string[];
 }
 
-/** What an extension may use of the link of a simulator to its broker. */
+/** What an extension may use of a simulator's link to its broker. */
 export interface LinkSide {
   readonly order: LinkOrder;
   readonly broker: Broker;
-  /** Makes the function that logs the state of a connection. */
+  /** Returns the function that logs the state of a connection. */
   logOf(name: string): BrokerEvents['log'];
-  /** Does work and logs its failure, so that later work goes on. */
+  /** Does work and logs its failure, so that later work is still done. */
   attempt(work: () => Promise<void>): Promise<void>;
   /** Carries out `value.set`, and reports the new value. */
   write(input: { readonly device: string }): Promise<Outcome<unknown>>;
@@ -26,17 +26,17 @@ export interface LinkSide {
   report(kind: string, content: object): void;
 }
 
-/** What an extension does on the broker of a simulator. */
+/** What an extension does on a simulator's broker. */
 export interface LinkPart {
   /** What it adds to the status of the link. */
   readonly status?: Partial<MqttStatus>;
-  /** Called after each connection, when the broker has forgotten the subscriptions. */
+  /** Called after each connection, when the broker has no subscriptions. */
   connected?(): void;
   /** Called for every message. */
   arrived?(topic: string, payload: Buffer): void;
   /** Called each second. */
   look?(now: Summary, devices: readonly string[]): void;
-  /** Whether it takes values at the moment. */
+  /** Whether it accepts values at the moment. */
   readonly isReady?: boolean;
   /** Called with values that may have changed, if it is ready. */
   report?(device: string, values: readonly ValueView[]): void;

@@ -24,24 +24,24 @@ export function nameIn(level: string): string | undefined {
 
 type NamedReading = Pick<ValueView, 'name' | 'value'>;
 
-/** Most values that are reported, over all devices. */
+/** Maximum number of values reported, over all devices. */
 const MOST_REPORTED = 10_000;
 
-/** The record of a value that is to be reported again. */
+/** The record of a value that must be reported again. */
 const NOT_REPORTED = { json: '', at: Number.NEGATIVE_INFINITY };
 
-/** Decides when each value is reported: when it has changed, and not more often than allowed. */
+/** Decides when each value is reported: when it has changed, but not more often than allowed. */
 export class Reported {
   readonly #every: number;
   /** For each device and name, the value as JSON and the time of its last report in ms. */
   readonly #reported = new Map<string, Map<string, { readonly json: string; readonly at: number }>>();
 
-  /** @param every shortest time between two reports of one value, in ms */
+  /** @param every minimum time between two reports of one value, in ms */
   constructor(every: number) {
     this.#every = every;
   }
 
-  /** Has all values reported again, because receivers may have forgotten them. The names stay known. */
+  /** Makes all values be reported again, because receivers may have forgotten them. The names stay known. */
   forget(): void {
     for (const values of this.#reported.values())
       for (const name of values.keys()) values.set(name, NOT_REPORTED);
@@ -51,7 +51,7 @@ export class Reported {
     this.#reported.delete(device);
   }
 
-  /** Forgets the values that are gone. @returns their devices and names */
+  /** Removes the values that no longer exist. @returns their devices and names */
   keepOnly(isThere: (device: string, name: string) => boolean): (readonly [device: string, name: string])[] {
     const gone: (readonly [string, string])[] = [];
     for (const [device, values] of this.#reported) {
@@ -65,7 +65,7 @@ export class Reported {
     return gone;
   }
 
-  /** Whether a value is to be reported now. If so, it counts as reported. */
+  /** Whether a value should be reported now. If so, it counts as reported. */
   isNews(device: string, name: string, value: ValueView['value']): boolean {
     const values = this.#reported.get(device) ?? new Map<string, { json: string; at: number }>();
     this.#reported.set(device, values);
@@ -91,9 +91,7 @@ export class ValuesOut {
   readonly #reported: Reported;
   readonly #broker: Pick<Broker, 'publish' | 'isBusy'>;
 
-  /**
-   * @param settings `topic` of all devices; `every`: shortest time between two messages of one value, in ms
-   */
+  /** @param settings `topic` of all devices; `every`: minimum time between two messages about one value, in ms */
   constructor(
     { topic, every }: { readonly topic: string; readonly every: number },
     broker: Pick<Broker, 'publish' | 'isBusy'>,
@@ -103,20 +101,20 @@ export class ValuesOut {
     this.#broker = broker;
   }
 
-  /** Has all values reported again, because the broker may have forgotten them. */
+  /** Makes all values be reported again, because the broker may have forgotten them. */
   forget(): void {
     this.#reported.forget();
   }
 
-  /** Clears the retained messages of values that are gone. @param names names of the values of each device */
+  /** Clears the retained messages of values that no longer exist. @param names names of the values of each device */
   keepOnly(names: ReadonlyMap<string, ReadonlySet<string>>): void {
     for (const [device, name] of this.#reported.keepOnly((of, each) => names.get(of)?.has(each) ?? false))
       this.#broker.publish({ topic: this.#topicOf(device, name), payload: '', retain: true });
   }
 
   /**
-   * Reports the values that have changed and may be reported again. While the broker is busy, they wait for
-   * the next call.
+   * Reports values that have changed and may be reported again. While the broker is busy, they wait for the
+   * next call.
    */
   report(device: string, values: readonly NamedReading[]): void {
     if (this.#broker.isBusy) return;
@@ -134,21 +132,21 @@ export class ValuesOut {
   }
 }
 
-/** Longest payload in bytes; a longer one is no value. */
+/** Longest payload in bytes; a longer one is not a value. */
 const LONGEST = 65_536;
 
 /**
- * Passes payloads to the values that follow their topics. If a value receives more than can be passed on, its
- * newest payload counts.
+ * Passes payloads on to the values that follow their topics. If a value receives more than can be passed on,
+ * its newest payload counts.
  */
 export class Inlets {
   readonly #rpc: Rpc;
   #byTopic = new Map<string, InletView[]>();
-  /** The last payload of each value, which the value gets again when its device restarts. */
+  /** The last payload for each value. The value gets it again when its device restarts. */
   readonly #known = new Map<string, { readonly taken: Omit<Taken, 'age'>; readonly at: number }>();
   readonly #waiting = new Set<string>();
   #isPassing = false;
-  /** Number of payloads from which no number could be read. */
+  /** Number of payloads that did not contain a number. */
   unreadable = 0;
 
   constructor(rpc: Rpc) {
@@ -161,7 +159,7 @@ export class Inlets {
 
   /**
    * Reads which values follow which topics.
-   * @returns topics that are new, and topics that no value follows any more
+   * @returns new topics, and topics that no value follows any more
    */
   async refresh(): Promise<{ readonly gone: string[]; readonly added: string[] }> {
     const inlets = await allParts(await this.#rpc.list('inlet.list', undefined));
@@ -182,7 +180,7 @@ export class Inlets {
     };
   }
 
-  /** Takes a message. Ignores it if no value follows its topic. */
+  /** Handles a message. Ignores it if no value follows its topic. */
   async arrived(topic: string, payload: Buffer): Promise<void> {
     const inlets = this.#byTopic.get(topic);
     if (!inlets) return;
@@ -225,7 +223,7 @@ function keyOf({ device, table, address, topic, path }: InletView): string {
   return JSON.stringify([device, table, address, topic, path]);
 }
 
-/** Parses JSON; text that is no JSON stays text. */
+/** Parses JSON; text that is not JSON is returned as text. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -12,7 +12,7 @@ import {
 import { SIGNAL_COMMANDS, VALUE_COMMANDS } from '../../simulator/commands/schemas/value.js';
 import { RUN_COMMANDS } from '../../testing/declared.js';
 
-/** Every command and query of a running simulator by its name. `line-end.ts` has what carries them out. */
+/** Every command and query of a running simulator, by name. The functions that carry them out are in `line-end.ts`. */
 export const COMMANDS = {
   ...PROGRAM_COMMANDS,
   ...PORT_COMMANDS,
@@ -31,14 +31,14 @@ export const COMMANDS = {
 
 type CommandName = keyof typeof COMMANDS;
 
-/** The names of lists. Their answers come in parts, by `Rpc.list`; all others come by `Rpc.call`. */
+/** The names of lists. `Rpc.list` returns their answers in parts; `Rpc.call` is for all others. */
 export type ListName = {
   [Name in CommandName]: (typeof COMMANDS)[Name] extends { readonly kind: 'list' } ? Name : never;
 }[CommandName];
 
 export type CallName = Exclude<CommandName, ListName>;
 
-/** The declaration of a command; undefined when nothing has this name. */
+/** The declaration of a command; undefined if there is none with this name. */
 export function declaredAs(name: string): Declared | undefined {
   return Object.hasOwn(COMMANDS, name) ? COMMANDS[name as CommandName] : undefined;
 }

@@ -3,12 +3,12 @@ import { TrafficMirror } from '../../simulator/traffic/mirror.js';
 import type { DeskMessage, LineMessage, Port, SomeParts } from './line-end.js';
 import type { CallName, Input, ListName, Part, Parts, Result, Rpc } from './rpc.js';
 
-/** Most calls that are under way; more wait here, where they take neither memory nor time of the lines. */
+/** Maximum number of calls in progress; more wait here, where they use neither memory nor time of the lines. */
 const MOST_ASKED = 16;
 
 /**
- * Most further calls that have begun and wait for a port or the look-up of a name. Other calls are answered
- * meanwhile.
+ * Maximum number of further calls that have started and wait for a port or a name look-up. Other calls are
+ * answered in the meantime.
  */
 const MOST_BEGUN = 48;
 
@@ -23,18 +23,18 @@ export class DeskEnd implements Rpc {
   revision = 0;
   readonly #port: Port;
   #last = 0;
-  /** Calls that wait for an answer, or for the next parts of a list, by their number. */
+  /** Calls that wait for an answer, or for the next parts of a list, by number. */
   readonly #asking = new Map<number, PendingAnswer>();
   readonly #unsent: (() => void)[] = [];
-  /** The calls in `#asking` that have begun. */
+  /** The calls in `#asking` that have started. */
   readonly #begun = new Set<number>();
   /**
-   * Messages of this turn of the event loop. They go together, because each message wakes the other thread,
-   * which costs 30 µs.
+   * Messages in this turn of the event loop. They are sent together, because each message wakes the other
+   * thread, which costs 30 µs.
    */
   #outbox: DeskMessage[] = [];
 
-  /** @param events number of events that the stream of the lines keeps */
+  /** @param events number of events that the lines' stream stores */
   constructor(port: Port, events: number) {
     this.#port = port;
     this.traffic = new TrafficMirror(events);
@@ -116,8 +116,8 @@ export class DeskEnd implements Rpc {
 }
 
 /**
- * A list that the side of the lines keeps until it has been read to its end, or `return` was called. It is no
- * generator, because a generator that was never begun does not notice its end.
+ * A list that the side of the lines keeps until it has been read to the end, or `return` is called. It is not
+ * a generator, because a generator that was never started does not notice its end.
  */
 class BegunList<Each> implements AsyncIterableIterator<readonly Each[]> {
   #next: SomeParts | undefined;

@@ -17,21 +17,21 @@ import type { CallName, ListName } from './declared.js';
 export type DeskMessage =
   | { readonly kind: 'call'; readonly id: number; readonly name: CallName; readonly input: unknown }
   | { readonly kind: 'list'; readonly id: number; readonly name: ListName; readonly input: unknown }
-  /** Asks for the next parts of a list, or gives the list up. */
+  /** Asks for the next parts of a list, or ends the list. */
   | { readonly kind: 'more'; readonly id: number }
   | { readonly kind: 'enough'; readonly id: number };
 
-/** Some parts of a list, and whether they are the last. */
+/** Some parts of a list, and whether they are the last ones. */
 export interface SomeParts {
   readonly parts: readonly unknown[];
   readonly isLast: boolean;
 }
 
-/** A message from the lines to the desk. The answer to a list has its first parts. */
+/** A message from the lines to the desk. The answer to a list contains its first parts. */
 export type LineMessage =
   | { readonly kind: 'answer'; readonly id: number; readonly outcome: Outcome<unknown> }
   | { readonly kind: 'failed'; readonly id: number; readonly message: string }
-  /** The call has begun and waits for a port, a name, or its next slice. */
+  /** The call has started and waits for a port, a name, or its next slice. */
   | { readonly kind: 'begun'; readonly id: number }
   | ({ readonly kind: 'parts'; readonly id: number } & SomeParts)
   | { readonly kind: 'revision'; readonly revision: number }
@@ -59,7 +59,7 @@ type AnyCall = (context: TestContext, input: unknown) => Outcome<unknown> | Prom
 type BegunOrNot = Iterable<unknown> | Outcome<Iterable<unknown>>;
 type AnyList = (context: TestContext, input: unknown) => BegunOrNot | Promise<BegunOrNot>;
 
-/** Carries out a call in this thread. The outcome is there at once if the call need not wait. */
+/** Carries out a call in this thread. The outcome is available immediately if the call need not wait. */
 export function carryOut(
   context: TestContext,
   name: CallName,
@@ -68,7 +68,7 @@ export function carryOut(
   return (FUNCTIONS[name] as AnyCall)(context, input);
 }
 
-/** Begins a list in this thread: at once if that need not wait. */
+/** Starts a list in this thread; immediately if that need not wait. */
 export function beginList(
   context: TestContext,
   name: ListName,
@@ -83,7 +83,7 @@ function iteratorOf(begun: BegunOrNot): Outcome<Iterator<unknown>> {
   return begun.ok ? { ok: true, value: begun.value[Symbol.iterator]() } : begun;
 }
 
-/** Number of changes of anything that `program.map` shows. */
+/** A number that changes when anything that `program.map` shows has changed. */
 export function revisionOf({ simulator }: TestContext): number {
   return simulator.revision;
 }
@@ -92,20 +92,17 @@ export function revisionOf({ simulator }: TestContext): number {
 export type Port = Pick<MessagePort, 'postMessage' | 'on' | 'off'>;
 
 /**
- * Most lists that may be begun and not read to their end. Each takes little memory: its subject and its
- * position.
+ * Maximum number of lists that may be started but not fully read. Each takes little memory: its subject and
+ * its position.
  */
 const MOST_LISTS = 128;
 
-/**
- * Longest time per turn of the event loop spent on calls of the desk, in ms. The lines are served between two
- * turns.
- */
+/** Maximum time per turn of the event loop spent on the desk's calls, in ms. The lines are served between two turns. */
 const TURN_MS = 0.5;
 
 /**
- * The lines' end of the way between the threads. It carries out the calls of the desk in their order, and
- * feeds the desk's mirror of the traffic.
+ * The lines' end of the channel between the threads. It carries out the desk's calls in order, and feeds the
+ * desk's mirror of the traffic.
  */
 export class LineEnd {
   readonly #context: TestContext;
@@ -115,7 +112,7 @@ export class LineEnd {
   readonly #lists = new Map<number, Iterator<unknown>>();
   #revision = -1;
   #isScheduled = false;
-  /** Messages of this turn. They go together, in the order in which they happened. */
+  /** Messages in this turn. They are sent together, in the order in which things happened. */
   #outbox: LineMessage[] = [];
   #isServing = false;
   readonly #take = (all: readonly DeskMessage[]) => {
@@ -184,7 +181,7 @@ export class LineEnd {
     }
   }
 
-  /** Does what follows the result of a call: at once, or when the call has waited. */
+  /** Continues with the result of a call: immediately, or once the call has waited. */
   #when<Result>(id: number, result: Result | Promise<Result>, then: (result: Result) => void): void {
     if (!(result instanceof Promise)) {
       then(result);
@@ -194,7 +191,7 @@ export class LineEnd {
     result.then(then).catch((error: Error) => this.#fail(id, error));
   }
 
-  /** The first parts of a list that has begun go with the answer, so a short list need not be kept. */
+  /** The first parts of a started list are sent with the answer, so a short list need not be stored. */
   #firstParts(id: number, begun: Outcome<Iterator<unknown>>): Outcome<SomeParts> {
     if (!begun.ok) return begun;
     const first = nextParts(begun.value);
@@ -227,7 +224,7 @@ export class LineEnd {
   }
 
   /**
-   * Tells the desk that lines or devices may have changed. This goes before the answer to the call that
+   * Tells the desk that lines or devices may have changed. This is sent before the answer to the call that
    * changed them.
    */
   #postRevision(): void {

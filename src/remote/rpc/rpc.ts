@@ -4,7 +4,7 @@ import type { FUNCTIONS } from './line-end.js';
 
 export type { CallName, ListName };
 
-/** What carries out each command and each query. */
+/** The function for each command and query. */
 type Functions = typeof FUNCTIONS;
 
 export type Input<Name extends CallName | ListName> = Functions[Name] extends (
@@ -32,7 +32,7 @@ export type Part<Name extends ListName> =
         : never
     : never;
 
-/** An answer in parts. Each step has as many parts as could be made without a pause. */
+/** An answer in parts. Each step contains as many parts as could be produced without a yield. */
 export type Parts<Each> = AsyncIterable<readonly Each[]>;
 
 /** Calls a running simulator, in this thread or in another one. */
@@ -40,8 +40,8 @@ export interface Rpc {
   call<Name extends CallName>(name: Name, input: Input<Name>): Promise<Outcome<Result<Name>>>;
   list<Name extends ListName>(name: Name, input: Input<Name>): Promise<Outcome<Parts<Part<Name>>>>;
   /**
-   * Number that changes when lines, units or devices may have changed; an answer of `program.map` is then
-   * outdated.
+   * Number that changes when lines, units or devices may have changed; an earlier answer of `program.map` is
+   * then outdated.
    */
   readonly revision: number;
 }

@@ -4,7 +4,7 @@ import type { Session } from '../api/v1/session.js';
 import { past } from './past.js';
 import { recorded } from './recorded.js';
 
-/** True after an answer that asked for a token, until somebody has logged in. */
+/** True after an answer that asked for a token, until the user has logged in. */
 export const needsLogIn = signal(false);
 
 /** The session of this page; undefined until the simulator has described it. */
@@ -23,10 +23,10 @@ export function ask<Value>(method: Method, path: string, body?: object): Promise
   return askBy<Value>(send, method, path, body);
 }
 
-/** Why a control that changes something is off in a session that may not. */
+/** Why a control that changes something is disabled in a read-only session. */
 export const ONLY_READS = 'this session may only read';
 
-/** Whether this session only reads. Not assumed while its role is not known. */
+/** Whether this session is read-only. False while its role is not known. */
 export function onlyReads(): boolean {
   return session.value?.role === 'read';
 }

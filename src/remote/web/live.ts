@@ -7,8 +7,8 @@ import { needsLogIn, send } from './api.js';
 import { recorded, recordedEvents, recordedLines } from './recorded.js';
 
 /**
- * The state of the connection. `refused`: the simulator answers, but refuses it. `restarting`: only REST is
- * away, and comes back.
+ * The state of the connection. `refused`: the simulator answers, but rejects it. `restarting`: only REST is
+ * unavailable, for a short time.
  */
 export type ConnectionState =
   | { readonly state: 'connecting' }
@@ -19,15 +19,15 @@ export type ConnectionState =
 
 export const connection = signal<ConnectionState>({ state: recorded ? 'open' : 'connecting' });
 
-/** The state of the simulator, once a second; undefined before the first one. */
+/** The state of the simulator, updated once a second; undefined until the first update. */
 export const summary = signal<Summary | undefined>(recorded ? recordedSummary(recorded) : undefined);
 
-/** The state at the end of what a file holds: with the first ms that is over. */
+/** The state at the end of a file's events, plus 1 ms to complete the last one. */
 function recordedSummary({ version }: { readonly version: string }): Summary {
   const { time = '1970', monotonicUs = 0, seq = 0 } = recordedEvents.at(-1) ?? {};
   const begunUs = Number(time.slice(23, 26)) || 0;
   const moreUs = begunUs > 0 ? 1000 - begunUs : 0;
-  // Only what views of files ask for.
+  // Only what views of files need.
   return {
     time: new Date(Date.parse(time) + Math.sign(moreUs)).toISOString(),
     monotonicUs: monotonicUs + moreUs,
@@ -37,64 +37,67 @@ function recordedSummary({ version }: { readonly version: string }): Summary {
   } as unknown as Summary;
 }
 
-/** Number of restarts of the simulator. Everything that was read before a restart is invalid. */
+/** Number of restarts of the simulator. Everything read before a restart is invalid. */
 export const restarts = signal(0);
 
-/** Number of times that the connection was restored. What could not be read without it can be read now. */
+/** How often the connection was restored. What could not be read without it can be read now. */
 export const comebacks = signal(0);
 
 /** Sequence number up to which all traffic was read. */
 export const readUpTo = signal(0);
 
 /**
- * The events of a fifth of a second, in their order. An event of kind `left out` stands for events that the
- * simulator has dropped.
+ * The events since the previous batch, in order. An event of kind `left out` is a placeholder for events that
+ * the simulator has dropped.
  */
 export type Batch = readonly StreamedView[];
 
 /** A view that reads the traffic. */
 interface TrafficFollower {
-  /**
-   * Filters of `/api/v1/events`: `new URLSearchParams({ line: 'lan' })`. A narrow filter saves the page work.
-   */
+  /** Filters of `/api/v1/events`: `new URLSearchParams({ line: 'lan' })`. A narrow filter saves work. */
   readonly filter: URLSearchParams;
-  /** Sequence number after which the traffic begins; without it, it begins with the next event. */
+  /** Sequence number after which the traffic starts; without it, it starts with the next event. */
   readonly after?: number;
-  /** Called at most every 200 ms. */
+  /** Called at most every 200 ms; every 500 ms if many events arrive. */
   readonly onBatch: (batch: Batch) => void;
   /**
-   * Called when the simulator refuses the filter, for example because a line is gone. No more batches follow.
+   * Called if the simulator rejects the filter, for example because a line no longer exists. No more batches
+   * follow.
    */
   readonly onRefused?: (problem: RemoteRefusal) => void;
 }
 
-/** When more events than this wait for the next frame, the page stops reading, and the simulator waits. */
+/** If more events than this wait for the next frame, the page stops reading, and the simulator waits. */
 const MOST_PENDING = 4000;
 const RECONNECT_MS = 1000;
-/** The code of the answer while REST is started again. */
+/** The code of the answer while REST restarts. */
 const RESTARTING = 'rest.restarting';
-/** Longest silence on the connection, in ms. A summary comes every second. */
+/** Longest silence on the connection, in ms. A summary arrives every second. */
 const SILENCE_MS = 5000;
 /** Time between two batches of a hidden page, in ms. Hidden pages get no animation frames. */
 const HIDDEN_FRAME_MS = 1000;
-/** The shortest time between two batches, in ms: more often is more work, and no eye reads it. */
+/** Minimum time between two batches, in ms. */
 const BATCH_MS = 200;
+/** The same while more events arrive than anyone can read: each drawing shows only the last of them. */
+const RUSH_MS = 500;
+/** `RUSH_MS` applies to batches with at least this many events. A screen shows about 40 rows. */
+const RUSH = 80;
 
 let follower: TrafficFollower | undefined;
 let after: number | undefined;
-/** The follower whose filter the simulator refuses. The rest of the page goes on without traffic. */
+/** The follower whose filter the simulator rejects. The rest of the page works without traffic. */
 let refused: TrafficFollower | undefined;
-/** The follower for which the present connection was opened. */
+/** The follower for which the current connection was opened. */
 let served: TrafficFollower | undefined;
-/** Aborts the present connection; the next one is then opened at once. */
+/** Aborts the current connection; the next one is then opened at once. */
 let current = new AbortController();
 const pending: StreamedView[] = [];
-/** When the last batch was handed over, by `performance.now()`. */
-let handedOver = Number.NEGATIVE_INFINITY;
-/** True from a message of traffic to the next batch. */
+/** The earliest time of the next batch, on the clock of `performance.now()`. */
+let nextBatchAt = Number.NEGATIVE_INFINITY;
+/** True from the arrival of traffic to the next batch. */
 let isDue = false;
 /**
- * False after a break until the next summary tells whether it is still the same run of the simulator. Events
+ * False after a break, until the next summary shows whether it is still the same run of the simulator. Events
  * wait until then.
  */
 let isKnown = true;
@@ -103,14 +106,14 @@ let isKnown = true;
 const clockOffset = signal(0);
 
 /**
- * The present time of the simulator, in ms since 1970; in a file, that of its last event. The console shows only
- * times of the simulator.
+ * The simulator's current time, in ms since 1970; in a file, the time of its last event. The console only
+ * shows the simulator's times.
  */
 export function serverNow(): number {
   return recorded ? Date.parse(summary.peek()?.time ?? '') : Date.now() + clockOffset.value;
 }
 
-/** A moment of the wall clock by the clock of `monotonicUs`. @param ms since 1970 */
+/** Converts a wall-clock time to the clock of `monotonicUs`. @param ms since 1970 */
 export function usOf(ms: number): number {
   return (summary.peek()?.monotonicUs ?? 0) - 1000 * (serverNow() - ms);
 }
@@ -137,10 +140,10 @@ function whoFollows(): TrafficFollower | undefined {
   return globalThis.document?.hidden || follower === refused ? undefined : follower;
 }
 
-/** Keeps the connection of the page open as long as the page lasts. */
+/** Keeps the page's connection open as long as the page exists. */
 export async function keepConnected(): Promise<void> {
   globalThis.document?.addEventListener('visibilitychange', () => {
-    // A view that began with the next event continues with the next event.
+    // A view that started with the next event continues with the next event.
     if (follower?.after === undefined) after = undefined;
     current.abort();
   });
@@ -185,7 +188,7 @@ async function closed({ status, problem }: Extract<Followed, { kind: 'closed' }>
   await (needsLogIn.value ? loggedIn() : new Promise((resolve) => setTimeout(resolve, RECONNECT_MS)));
 }
 
-/** Takes a message: a list is traffic, an object a summary. */
+/** Handles a message: a list is traffic, an object a summary. */
 function take(message: StreamedView[] | Summary): void {
   if (!Array.isArray(message)) {
     takeSummary(message);
@@ -194,7 +197,7 @@ function take(message: StreamedView[] | Summary): void {
   for (const event of message) pending.push(event);
   if (isDue) return;
   isDue = true;
-  void nextFrame(handedOver + BATCH_MS - performance.now()).then(() => {
+  void nextFrame(nextBatchAt - performance.now()).then(() => {
     isDue = false;
     handOver();
   });
@@ -202,15 +205,15 @@ function take(message: StreamedView[] | Summary): void {
 
 function handOver(): void {
   if (!isKnown) return;
-  handedOver = performance.now();
   if (after !== undefined) readUpTo.value = after;
   const batch = pending.splice(0);
+  nextBatchAt = performance.now() + (batch.length < RUSH ? BATCH_MS : RUSH_MS);
   if (batch.length > 0) follower?.onBatch(batch);
 }
 
 function takeSummary(next: Summary): void {
   const offset = Date.parse(next.time) - Date.now();
-  // A smaller difference is the time that the message took.
+  // A smaller difference comes from the message's transmission time.
   if (Math.abs(offset - clockOffset.peek()) > 500) clockOffset.value = offset;
   const last = summary.peek();
   summary.value = next;
@@ -220,8 +223,8 @@ function takeSummary(next: Summary): void {
     readUpTo.value = 0;
     refused = undefined;
     pending.length = 0;
-    // A view that began after an event of the earlier run must begin again: the numbers mean other events
-    // now.
+    // A view that started after an event of the earlier run must start again: the numbers now mean other
+    // events.
     if (follower?.after !== undefined) {
       follower = undefined;
       current.abort();
@@ -230,7 +233,7 @@ function takeSummary(next: Summary): void {
   } else handOver();
 }
 
-/** Resolves at the first animation frame after so many ms, or a second later if there is none. */
+/** Resolves at the first animation frame after the pause in ms, or a second later if there is none. */
 async function nextFrame(pause: number): Promise<void> {
   if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
   await new Promise<void>((resolve) => {

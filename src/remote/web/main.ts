@@ -18,15 +18,15 @@ import { broker } from './views/fleet/broker.js';
 import { LinesView } from './views/lines/lines.js';
 import './app.css';
 
-/** A view: its title, and what loads it. */
+/** The title of a view, and the function that loads it. */
 interface LoadedLate {
   readonly title: string;
   readonly load: () => Promise<ComponentType>;
 }
 
 /**
- * The views. They have no properties: `route` says what they show. The start page comes with the program, the
- * others are loaded when they are opened.
+ * The views. They have no properties: `route` says what they show. The start page is loaded with the program,
+ * the others when they are opened.
  */
 const VIEWS: Readonly<Record<ViewName, LoadedLate>> = {
   lines: { title: 'Lines', load: async () => LinesView },
@@ -51,10 +51,10 @@ const VIEWS: Readonly<Record<ViewName, LoadedLate>> = {
   report: { title: 'Report', load: async () => (await import('./views/report/report.js')).ReportView },
 };
 
-/** The views that are loaded. False: the simulator did not send it. */
+/** The loaded views. False: the simulator did not send it. */
 const loaded = signal<Partial<Record<ViewName, ComponentType | false>>>({});
 
-// What the network did not bring is asked for again when the simulator is back.
+// What the network failed to load is requested again when the simulator is back.
 effect(() => {
   const [{ view }] = [route.value, comebacks.value];
   if (loaded.peek()[view]) return;
@@ -65,7 +65,7 @@ effect(() => {
   VIEWS[view].load().then(keep, () => keep(false));
 });
 
-/** The view of the address, or what is shown before it is there. */
+/** The view for the address, or what is shown until it has loaded. */
 function LoadedView() {
   const { view } = route.value;
   const View = loaded.value[view];
@@ -78,7 +78,7 @@ function LoadedView() {
     <${Button} onClick=${() => location.reload()}>Reload the page<//><//>`;
 }
 
-/** The whole page: header, view, messages, and the log-in in front of everything. */
+/** The whole page: header, view, messages, and the log-in on top. */
 function App() {
   const { view } = route.value;
   const { title } = VIEWS[view];
@@ -102,7 +102,7 @@ function Header() {
   const { program } = summary.value ?? {};
   const { view } = route.value;
   useEffect(recorded ? () => {} : broker.follow, []);
-  // Without a broker there is no fleet to show, and an import is begun on Lines.
+  // Without a broker there is no fleet to show, and an import starts on Lines.
   const shown = SHOWN_VIEWS.filter(
     (name) => (name !== 'fleet' || broker.current.value) && (name !== 'import' || name === view),
   );
@@ -150,7 +150,7 @@ function ConnectionState() {
   return html`<${State} tone="bad">lost<//><p class="banner refused long" role="alert">${text}</p>`;
 }
 
-/** Asks for the token. The view behind it stays as it is, so that no work is lost. */
+/** Asks for the token. The view behind it is not changed, so that no work is lost. */
 function LogIn() {
   const token = useSignal('');
   const { isBusy, refusal, send } = useRequest();
@@ -173,7 +173,7 @@ function nextTheme(): void {
   theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length] ?? 'auto';
 }
 
-/** The theme of the last visit, if the browser has kept it. */
+/** The theme of the last visit, if the browser has stored it. */
 function keptTheme(): (typeof THEMES)[number] {
   try {
     const kept = localStorage.getItem(THEME_KEY);
@@ -188,13 +188,13 @@ effect(() => {
   try {
     localStorage.setItem(THEME_KEY, theme.value);
   } catch {
-    // The browser keeps nothing, so the next visit begins with `auto`.
+    // The browser can't store it, so the next visit starts with `auto`.
   }
 });
 followLinks();
 // The first view has one address, not two.
 if (!recorded && location.pathname === '/') go(hrefOf('lines'), 'replace');
-// What a file says in plain words is for readers without a program.
+// The plain text in a file is for readers without JavaScript.
 if (recorded) document.body.replaceChildren();
 else {
   followDrops();

@@ -3,10 +3,10 @@ import { ask } from './api.js';
 import { Button } from './ui/controls.js';
 import { say } from './ui/toast.js';
 
-/** The most bytes of a file that the simulator takes, in MiB. */
+/** Maximum size of a file that the simulator accepts, in MiB. */
 const LARGEST_MIB = 16;
 
-/** Opens a report, a capture or recorded traffic: the simulator makes its page, as `modbus-sim view` does. */
+/** Opens a report, a capture or recorded traffic. The simulator makes the page, like `modbus-sim view`. */
 async function openFile(file: File): Promise<void> {
   const { name, size } = file;
   if (size > LARGEST_MIB * 1024 ** 2) {
@@ -20,7 +20,7 @@ async function openFile(file: File): Promise<void> {
   else say(`${name}: ${answer.problem.detail}`, 'refused');
 }
 
-/** A button that asks for a file, and opens it. */
+/** A button that asks for a file and opens it. */
 export function OpenFile() {
   return html`<${Button} label="Open a file: a report, a capture or recorded traffic" onClick=${choose}>Open a file<//>`;
 }
@@ -35,7 +35,7 @@ function choose(): void {
   input.click();
 }
 
-/** Opens the file that is dropped on the page; a field of a form takes its own. */
+/** Opens a file that is dropped on the page. Form fields handle their own drops. */
 export function followDrops(): void {
   const takes = ({ dataTransfer, target }: DragEvent) =>
     dataTransfer?.types.includes('Files') && !(target as Element).closest?.('input, textarea');
@@ -43,7 +43,7 @@ export function followDrops(): void {
     if (takes(event)) event.preventDefault();
   });
   addEventListener('drop', (event) => {
-    // A view that takes files itself has done so.
+    // A view that accepts files itself has handled the drop.
     if (event.defaultPrevented || !takes(event)) return;
     event.preventDefault();
     const [file] = event.dataTransfer?.files ?? [];

@@ -2,21 +2,21 @@ import { computed, signal } from '@preact/signals';
 import { recorded } from './recorded.js';
 import { addressNow, go, route } from './route.js';
 
-/** The key of the address that has the moment. */
+/** The key in the address for the time shown. */
 export const MOMENT_KEY = 'then';
 
-/** The moment of the past that the page shows, in ISO 8601; undefined for now. */
+/** The past time that the page shows, in ISO 8601; undefined for now. */
 export const past = computed(() => {
   const then = route.value.query.get(MOMENT_KEY);
   return then === null || Number.isNaN(Date.parse(then)) ? undefined : then;
 });
 
-/** When registers were written before and after that moment, as far as a view has found out. */
+/** When registers were written before and after that time, as far as a view knows. */
 export const writes = signal<{ readonly previous: string | null; readonly next: string | null } | undefined>(
   undefined,
 );
 
-/** Shows this view at another moment; now without one. */
+/** Shows this view at another time; without a time, at the present. */
 export function showThen(moment: string | undefined): void {
   const [path = '', search] = addressNow().split('?');
   const query = new URLSearchParams(search);
@@ -26,7 +26,7 @@ export function showThen(moment: string | undefined): void {
   go(address, past.peek() === undefined ? 'push' : 'replace');
 }
 
-/** A time in ISO 8601, some µs later. Fractions of a second may have three or six digits. */
+/** An ISO 8601 time shifted by some µs. Fractions of a second may have three or six digits. */
 export function shifted(time: string, us: number): string {
   const [, second = '', fraction = ''] = /^(.*?)(?:\.(\d+))?Z$/.exec(time) ?? [];
   const all = Date.parse(`${second}Z`) * 1000 + Number(fraction.padEnd(6, '0').slice(0, 6)) + us;

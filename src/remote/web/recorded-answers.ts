@@ -6,7 +6,7 @@ import type { Event } from './views/traffic/chunks.js';
 import { filterIn } from './views/traffic/filter.js';
 import { pageOf } from './views/traffic/recorded-page.js';
 
-/** Answers a request from what the file holds, as the simulator would. */
+/** Answers a request with the content of the file, like the simulator would. */
 export function answered(path: string): Response {
   const { pathname, searchParams } = new URL(path, 'http://file');
   if (pathname === '/lines') return Response.json({ lines: recordedLines });
@@ -25,7 +25,7 @@ export function answered(path: string): Response {
   );
 }
 
-/** What passed the lines in times of a length, added up by what adds it up in the simulator. */
+/** The summed traffic of the lines in periods of one length, using the simulator's own code. */
 function sumsOf(seconds: number) {
   const sums = new Map<string, { readonly line: string; readonly from: number; readonly row: SumRow }>();
   const add = (line: string, second: number, row: SumRow) => {
@@ -57,7 +57,7 @@ function sumsOf(seconds: number) {
   })).sort((a, b) => a.monotonicUs - b.monotonicUs);
 }
 
-/** An event as its line reported it, as far as sums ask. */
+/** An event in the form in which its line reported it, as far as sums need it. */
 function reported(event: Event): NewEvent {
   const { kind, monotonicUs, requestedUs = monotonicUs, silence, steps = [], faults } = event;
   const about = {

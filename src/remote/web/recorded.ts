@@ -1,7 +1,7 @@
 import type { Recorded } from '../../testing/report/html.js';
 import type { Event } from './views/traffic/chunks.js';
 
-/** What this page holds in place of a simulator: it is a file. Undefined on a page that came from one. */
+/** The content of this page if it is a file. Undefined on a page that came from a simulator. */
 export const recorded: Recorded | undefined = readRecorded();
 
 function readRecorded(): Recorded | undefined {
@@ -9,7 +9,7 @@ function readRecorded(): Recorded | undefined {
   return text ? (JSON.parse(text) as Recorded) : undefined;
 }
 
-/** The events of the file, the oldest first. */
+/** The events of the file, oldest first. */
 export const recordedEvents: readonly Event[] = [
   ...new Map(
     (
@@ -20,23 +20,23 @@ export const recordedEvents: readonly Event[] = [
   ).values(),
 ].sort((a, b) => a.seq - b.seq);
 
-/** How long they took, in s. */
+/** Their total duration, in s. */
 export const recordedSeconds =
   ((recordedEvents.at(-1)?.monotonicUs ?? 0) - (recordedEvents[0]?.monotonicUs ?? 0)) / 1e6;
 
-/** Above 19200 baud t3.5 is 1.75 ms; a character takes less than this there (Serial Line V1.02, 2.5.1.1). */
+/** Above 19200 baud, where t3.5 is 1.75 ms, a character takes less than this (Serial Line V1.02, 2.5.1.1). */
 const FAST_CHARACTER_MS = 0.5;
 const FAST_T35_MS = 1.75;
 const T35_CHARACTERS = 3.5;
 
-/** The time of a character on each line, in ms, as far as its events show it. */
+/** The character time of each line, in ms, as far as its events show it. */
 const characterTimes = new Map<string, number | undefined>();
 for (const { line, pauseUs, pauseCharacters } of recordedEvents) {
   const known = pauseUs && pauseCharacters ? pauseUs / pauseCharacters / 1000 : undefined;
   characterTimes.set(line, characterTimes.get(line) ?? known);
 }
 
-/** The lines of the file, with their times as far as they are known. */
+/** The lines of the file, with their times as far as known. */
 export const recordedLines = Array.from(characterTimes, ([name, characterTime]) => {
   const line = { name, settings: {}, units: {}, manners: {}, reason: null };
   if (characterTime === undefined) return { ...line, times: {} };

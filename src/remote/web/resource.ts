@@ -5,9 +5,9 @@ import { comebacks, restarts, summary } from './live.js';
 
 /** A value that is read from the simulator and kept up to date. */
 export interface Resource<Value> {
-  /** The value; undefined before it was read. */
+  /** The value; undefined until it is read. */
   readonly current: Signal<Value | undefined>;
-  /** Why the last reading failed; undefined if it did not. */
+  /** Why the last read failed; undefined if it did not. */
   readonly problem: Signal<RemoteRefusal | undefined>;
   readonly read: () => Promise<void>;
   /** Reads the value now and whenever it may have changed, until the returned function is called. */

@@ -2,7 +2,7 @@ import { computed, signal } from '@preact/signals';
 import { type ViewName as ServedView, VIEW_NAMES } from '../api/console/paths.js';
 import { recorded, recordedEvents } from './recorded.js';
 
-/** The views of this page, in the order of its navigation. A file has those for which it holds anything. */
+/** The views of this page, in the order of its navigation. A file has only the views that it contains data for. */
 export const SHOWN_VIEWS: readonly ViewName[] = recorded ? recordedViews() : VIEW_NAMES;
 
 export type ViewName = ServedView | 'report';
@@ -13,7 +13,7 @@ function recordedViews(): ViewName[] {
   return isReport ? ['report', 'lines', 'conversations', 'traffic'] : ['traffic', 'lines', 'conversations'];
 }
 
-/** What the console shows. The address in the browser says the same, so it can be kept and sent. */
+/** What the console shows. The address in the browser says the same, so it can be saved and sent. */
 export interface ConsoleRoute {
   readonly view: ViewName;
   /** The parts of the path after the view, decoded: `['meter', 'holding']` of `/registers/meter/holding`. */
@@ -37,14 +37,14 @@ export function hrefOf(
   query: URLSearchParams | Readonly<Record<string, string>> = {},
 ): string {
   const all = new URLSearchParams(query);
-  // Whoever looks at the past goes on doing so.
+  // A page that shows the past continues to do so.
   const then = route.peek().query.get('then');
   if (then !== null && !all.has('then')) all.set('then', then);
   const text = all.toString();
   return `${[`${recorded ? '#' : ''}/${view}`, ...parts.map(encodeURIComponent)].join('/')}${text === '' ? '' : `?${text}`}`;
 }
 
-/** Shows another view or address. @param how `replace` if the back button must not lead to the old one */
+/** Shows another view or address. @param how `replace` if the back button must not return to the old one */
 export function go(href: string, how: 'push' | 'replace' = 'push'): void {
   if (href === (recorded ? location.hash : address.value)) return;
   if (how === 'push') history.pushState(null, '', href);
@@ -52,10 +52,10 @@ export function go(href: string, how: 'push' | 'replace' = 'push'): void {
   address.value = addressNow();
 }
 
-/** Follows links and the back button without loading the page again. */
+/** Handles links and the back button without reloading the page. */
 export function followLinks(): void {
   addEventListener('popstate', () => {
-    // The link that skips the header leads nowhere else.
+    // Only the link that skips the header leads elsewhere.
     if (!recorded || location.hash !== '#view') address.value = addressNow();
   });
   if (recorded) return;
@@ -70,7 +70,7 @@ export function followLinks(): void {
   });
 }
 
-/** The address that is shown. A file has one path, so its views are in the fragment. */
+/** The address shown. A file has one path, so its views are in the fragment. */
 export function addressNow(): string {
   if (!recorded) return location.pathname + location.search;
   return location.hash.startsWith('#/') ? location.hash.slice(1) : '/';

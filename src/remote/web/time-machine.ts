@@ -19,12 +19,12 @@ const SPANS = [
 
 const span = signal(recorded ? String(recordedSeconds) : '600');
 
-/** Where the slider is while it is moved; the views follow when it rests. */
+/** The position of the slider while it is being moved; the views follow when it rests. */
 const dragged = signal<number | undefined>(undefined);
 const RESTS_MS = 120;
 const STEPS_S = [-10, -1, 1, 10];
 
-/** What the views show of the past; the others go on with what is now. */
+/** What the views show of the past; the others keep showing the present. */
 const FOLLOWING: Readonly<Partial<Record<ShownView, string>>> = {
   lines: recorded ? 'The lanes end here.' : 'The lanes end here; all else is of now.',
   conversations: 'What was asked before.',
@@ -35,14 +35,14 @@ const FOLLOWING: Readonly<Partial<Record<ShownView, string>>> = {
 
 const iso = (ms: number) => new Date(ms).toISOString();
 
-/** A moment with the day, where that is not today, and with ms. */
+/** Formats a time, with the day if that is not today, and with ms. */
 function momentText(ms: number): string {
   const day =
     new Date(ms).toDateString() === new Date(serverNow()).toDateString() ? '' : `${iso(ms).slice(0, 10)} `;
   return `${day}${timeOfDay(ms)}.${String(Math.floor(ms) % 1000).padStart(3, '0')}`;
 }
 
-/** The band that says which moment all views show, with the slider for it. */
+/** The band with the time that all views show, and the slider for it. */
 export function TimeMachine() {
   const then = Date.parse(past.value ?? '');
   const at = dragged.value ?? then;
@@ -91,7 +91,7 @@ export function TimeMachine() {
   </section>`;
 }
 
-/** Goes to a write of registers of the device that is shown. */
+/** Goes to a register write on the device shown. */
 function WriteButton({ text, at }: { readonly text: string; readonly at?: string | null }) {
   const label = at ? `${text}: ${momentText(Date.parse(at))}` : text;
   return html`<${Button} disabled=${!at} label=${label} onClick=${() => showThen(at ?? undefined)}>${text}<//>`;

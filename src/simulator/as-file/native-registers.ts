@@ -13,7 +13,7 @@ import {
 } from './plain-registers.js';
 
 /**
- * The keys `signal` and `seed` of an entry that make its value continue as it does now; undefined for a value
+ * The keys `signal` and `seed` of an entry that continue its value from where it is; undefined for a value
  * without a signal. A counter continues from its sum. Other signals are functions of the clock, which starts
  * again.
  */
@@ -37,15 +37,16 @@ function goingOn(device: Device, point: Point, written: Readonly<Record<string, 
 
 type EntryFields = Readonly<Record<string, unknown>>;
 
-/** The number of values that are looked at without a pause. */
+/** How many values are processed before a yield. */
 const VALUES_AT_ONCE = 128;
 
 /**
- * The most registers of an entry. A longer entry is divided, so that no long list is written without a pause.
+ * Maximum number of registers in an entry. Longer entries are split, so that no long list is written without
+ * a yield.
  */
 const LONGEST_AS_WRITTEN = 1024;
 
-/** The keys of an entry that mean the same for each of its values, so that the entry may be divided. */
+/** The keys of an entry that mean the same for each of its values. An entry with only these keys can be split. */
 const DIVISIBLE = [
   'address',
   'value',
@@ -58,7 +59,7 @@ const DIVISIBLE = [
   'padding',
 ];
 
-/** The registers of an entry: where they begin, and where they end (exclusive), as addresses of the table. */
+/** The registers of an entry: their first and last address (exclusive) in the table. */
 interface EntryLocation {
   readonly device: Device;
   readonly table: TableName;
@@ -67,8 +68,8 @@ interface EntryLocation {
 }
 
 /**
- * The entries of a table with the values, access flags and signals as they are now. All other keys stay as
- * they are, whatever they are.
+ * The entries of a table with their current values, access flags and signals. All other keys stay as they
+ * were written.
  * @param source the entries of the table as they were written
  */
 export function* nativeEntries(device: Device, table: TableName, source: unknown): Generator<WrittenEntry> {
@@ -86,7 +87,7 @@ export function* nativeEntries(device: Device, table: TableName, source: unknown
   }
 }
 
-/** The entry with its present `available`. REST makes only values with a name available or not. */
+/** Returns the entry with its current `available`. REST makes only named values available or unavailable. */
 function withAvailability({ points }: Device, entry: EntryFields): EntryFields {
   const point = points.named.get(String(entry.name));
   if (!point || point.isSwitchedOn === ((entry.available ?? true) === true)) return entry;
@@ -97,7 +98,7 @@ function isDivisible(entry: EntryFields): boolean {
   return Object.keys(entry).every((name) => DIVISIBLE.includes(name));
 }
 
-/** The end of an entry: the first address that is undefined, or where the next entry begins. */
+/** The end of an entry: the first undefined address, or the start of the next entry. */
 function endOf({ tables }: Device, table: TableName, first: number, addresses: ReadonlySet<number>): number {
   const { image, base, size } = tables[table].window;
   let end = first + 1;
@@ -105,7 +106,7 @@ function endOf({ tables }: Device, table: TableName, first: number, addresses: R
   return end;
 }
 
-/** Divides an entry without a signal or a name. Equal values that follow each other are written once. */
+/** Splits an entry without a signal or a name. Equal consecutive values are written once. */
 function* dividedEntries(entry: EntryFields, location: EntryLocation): Generator<WrittenEntry> {
   const isShort = location.end - location.first <= LONGEST_AS_WRITTEN || !Array.isArray(entry.value);
   if (isShort && isAsConfigured(location)) {
@@ -122,7 +123,7 @@ function* dividedEntries(entry: EntryFields, location: EntryLocation): Generator
   }
 }
 
-/** True when a signal was replaced or taken away, or when a counter has to continue. */
+/** True if a signal was replaced or removed, or if a counter has to continue. */
 function hasChangedSignals(location: EntryLocation): boolean {
   for (const { point } of pointsOf(location)) {
     if (point && (point.placedSignal !== point.definition.signal || point.signal?.accumulator)) return true;
@@ -130,7 +131,7 @@ function hasChangedSignals(location: EntryLocation): boolean {
   return false;
 }
 
-/** True for an entry with a signal of which a value is writable now and was not, or the other way round. */
+/** True for an entry with a signal if one of its values has become writable, or is no longer writable. */
 function isOpenedOrClosed({ signal, write = false }: EntryFields, location: EntryLocation): boolean {
   if (signal === undefined) return false;
   const { image } = location.device.tables[location.table].window;
@@ -138,7 +139,7 @@ function isOpenedOrClosed({ signal, write = false }: EntryFields, location: Entr
   return false;
 }
 
-/** An entry for each value, with its present signal. */
+/** Yields an entry for each value, with its current signal. */
 function* movedEntries(entry: EntryFields, location: EntryLocation): Generator<WrittenEntry> {
   const { value, quantity, signal, seed, ...rest } = entry;
   const { action, min, max, ...moving } = rest;

@@ -11,16 +11,16 @@ import {
 import { TABLE_NAMES, type TableName } from '../../device/tables.js';
 import { ADDRESS_SPACE } from '../../modbus/protocol/limits.js';
 
-/** A value as it is now, in the form of a native file. */
+/** The current value, in the form of a native file. */
 export interface PresentValue {
   readonly type: ValueType;
   readonly cells: number;
-  /** The content of `value` in a file. */
+  /** The value of the key `value` in a file. */
   readonly written: Value;
   readonly writable: boolean;
   readonly action?: Action | undefined;
   readonly padding?: 'space';
-  /** True when the registers hold bytes that `written` does not produce. */
+  /** True if the registers hold bytes that `written` does not produce. */
   readonly inexact?: boolean;
 }
 
@@ -47,10 +47,7 @@ export function presentValue(image: RegisterImage, location: ValueLocation): Pre
   };
 }
 
-/**
- * True when the written value produces the same words. Not all bytes are text, and there are many kinds of
- * NaN.
- */
+/** True if the written value produces the same words. Not all bytes are valid text, and there are many kinds of NaN. */
 function isExact(image: RegisterImage, { address, cells, type }: ValueLocation, written: Value): boolean {
   const words = wordsOfValue(type, written, cells, image.orderAt(address));
   return words.every((word, i) => word === image.wordAt(address + i));
@@ -59,43 +56,40 @@ function isExact(image: RegisterImage, { address, cells, type }: ValueLocation, 
 function writtenValue({ type, cells }: ValueLocation, value: Value, isPadded: boolean): Value {
   if (typeof value === 'string') {
     const text = isPadded ? value.replace(/ +$/, '') : value;
-    // The replacement character for a byte that is no text takes three bytes, which may not fit.
+    // The replacement character for an invalid byte takes three bytes, which may not fit.
     return Buffer.byteLength(text) > 2 * cells ? text.replaceAll('\ufffd', '?') : text;
   }
   return type === 'float32' && typeof value === 'number' ? shortestFloat32(value) : value;
 }
 
-/** Equal values side by side. */
+/** Consecutive equal values. */
 interface Repetition {
   readonly address: number;
   readonly value: PresentValue;
   count: number;
 }
 
-/** Values side by side that one entry of a file can hold: of one type, with the same flags and action. */
+/** Consecutive values that fit in one entry of a file: all of one type, with the same flags and action. */
 interface ValueRun {
   /** The first address. */
   readonly address: number;
   /** The first of the values. */
   readonly first: PresentValue;
-  /** Either one value for all places, or one for each. */
+  /** Either one value for all places, or one value per place. */
   readonly values: readonly PresentValue['written'][];
   readonly quantity: number;
-  /** True when the registers of a value hold bytes that the entry does not produce. */
+  /** True if the registers of a value hold bytes that the entry does not produce. */
   readonly inexact: boolean;
 }
 
-/** The fewest equal values that get an entry of their own. Fewer are shorter in a list. */
+/** Minimum number of equal values that get a separate entry. Fewer are shorter as a list. */
 const FEWEST_REPEATED = 8;
 const LONGEST_LIST = 128;
 
-/**
- * A value with its address; undefined while the next one is searched for, so that a long search can be
- * interrupted.
- */
+/** A value and its address; undefined between two values, so that a long search can be interrupted. */
 export type FoundRegister = readonly [address: number, value: PresentValue] | undefined;
 
-/** Puts values, in ascending order, into entries: many equal values into one, others into lists. */
+/** Groups values, in ascending order, into entries: many equal values into one entry, others into lists. */
 export function* runsOf(values: Iterable<FoundRegister>): Generator<ValueRun | undefined> {
   let list: Repetition[] = [];
   for (const repetition of repetitionsOf(values)) {
@@ -133,7 +127,7 @@ function* repetitionsOf(values: Iterable<FoundRegister>): Generator<Repetition |
   if (current) yield current;
 }
 
-/** True when `next` begins where `before` ends, and one entry can hold both. */
+/** True if `next` starts where `before` ends and both fit in one entry. */
 function continues(before: Repetition | undefined, next: Repetition): boolean {
   if (!before || next.address !== before.address + before.count * before.value.cells) return false;
   const [one, other] = [before.value, next.value];
@@ -173,7 +167,7 @@ function* listed(list: readonly Repetition[]): Generator<ValueRun> {
   };
 }
 
-/** The number of cells that are looked at without a pause. */
+/** How many cells are processed before a yield. */
 const CELLS_AT_ONCE = 256;
 
 /** The number of registers that the action `timestamp` fills. */
@@ -181,13 +175,13 @@ const TIMESTAMP_CELLS = 7;
 
 /**
  * An entry of a table in the form of a native file, or a comment on the table; undefined while the search
- * goes on.
+ * continues.
  */
 export type WrittenEntry = Readonly<Record<string, unknown>> | string | undefined;
 
 /**
- * The entries of a table of a device that was not defined by entries: the device of a pymodbus file. Its
- * tables may share cells, but in a native file each table has its own.
+ * The entries of a table whose device was defined by a pymodbus file, not by entries. Its tables may share
+ * cells, but in a native file each table has its own.
  */
 export function* plainEntries(device: Device, table: TableName): Generator<WrittenEntry> {
   const isBits = table === 'coils' || table === 'discrete';
@@ -199,7 +193,7 @@ export function* plainEntries(device: Device, table: TableName): Generator<Writt
   }
 }
 
-/** The comment on the entry at `address`, whose text or NaN does not stand for the same bytes. */
+/** The comment on the entry at `address`, whose text or NaN does not produce the same bytes. */
 export function inexactComment(address: number): string {
   return `registers from ${address} on hold other bytes with the same meaning, or are not text`;
 }
@@ -245,7 +239,7 @@ function* valuesOf({ tables }: Device, table: TableName): Generator<FoundRegiste
       continue;
     }
     const location = type === 'next' ? undefined : image.valueSpan(cell);
-    // Of a value that lies across the border of two tables, each table has only some registers.
+    // If a value crosses the boundary between two tables, each table has only some of its registers.
     const isWhole = location !== undefined && cell + location.cells <= base + size;
     const value = presentValue(image, isWhole ? location : { address: cell, cells: 1, type: 'uint16' });
     yield [cell - base, value];
@@ -267,7 +261,7 @@ function entryOf({ address, first, values, quantity }: ValueRun): Readonly<Recor
   };
 }
 
-/** The keys of an action. A timestamp of a native file always fills seven registers. */
+/** The keys of an action. In a native file a timestamp always fills seven registers. */
 function actionKeys({ name, minval, maxval }: Action, quantity: number) {
   if (name === 'timestamp' && quantity % TIMESTAMP_CELLS !== 0) return {};
   return { action: name, min: minval, max: maxval };

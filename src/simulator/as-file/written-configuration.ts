@@ -22,9 +22,7 @@ import { sourceWith } from '../devices.js';
 import { nativeEntries } from './native-registers.js';
 import { plainEntries, sharesCells } from './plain-registers.js';
 
-/**
- * What is to be written. Lists and definitions belong to one moment; values are read while they are written.
- */
+/** What to write. The lists and definitions are from one moment; values are read while they are being written. */
 export interface RunningConfiguration {
   readonly devices: readonly WrittenDevice[];
   readonly lines: readonly { readonly definition: LineDefinition; readonly state: string }[];
@@ -38,7 +36,7 @@ export interface RunningConfiguration {
   readonly directory: string;
 }
 
-/** A native file (YAML) that would start what runs now, in pieces that each take little time. */
+/** Yields a native file (YAML) that would start what is running now, in pieces that each take little time. */
 export function configurationText(running: RunningConfiguration): Generator<string> {
   return printed(new Block(sections(running)));
 }
@@ -91,13 +89,13 @@ function* devices(running: RunningConfiguration): Generator<BlockPart> {
   for (const device of running.devices) {
     const { name, copyOf } = device.definition;
     const original = copies.get(name) ?? '';
-    // Its line makes it again, as its source is then.
+    // Its line makes the copy again, from the source device as it is then.
     const isMadeAgain = copyOf !== undefined && untouched.has(name) && untouched.has(original);
     yield isMadeAgain && !named.has(name) ? undefined : [name, new Block(deviceParts(device, lines))];
   }
 }
 
-/** True for a device that is as it is when it starts, whatever it was meanwhile. */
+/** True for a device whose present state is its initial state. */
 function isUntouched({ definition, device }: WrittenDevice): boolean {
   if (hasSums(device)) return false;
   const { changes, points, clock, manners, defined } = device;
@@ -122,7 +120,7 @@ function hasSums({ points }: WrittenDevice['device']): boolean {
   return points.all.some(({ signal }) => signal?.accumulator !== undefined);
 }
 
-/** Why a rule can't be used: lines and devices may have changed since it was made. Undefined where it can. */
+/** Why a rule can't be used; undefined if it can. Lines and devices may have changed since the rule was made. */
 export function whyUnusable(
   { rule }: RuleStatus,
   faultLines: readonly FaultLine[],
@@ -132,7 +130,7 @@ export function whyUnusable(
   return usable.ok ? undefined : usable.error[0]?.message;
 }
 
-/** A rule as it would stand in a file, with the seed of its random values. */
+/** A rule in the form of a file, with the seed of its random values. */
 export function ruleSource({
   rule: { name, enabled, when, schedule, faults, becomes },
   seed,
@@ -148,7 +146,7 @@ export function ruleSource({
   };
 }
 
-/** The sections about the program, without what is secret, as a file has them. */
+/** The sections about the program in the form of a file, without secrets. */
 export function sectionsOf({
   api: { token, readTokens, files: tls, ...api },
   mqtt,
@@ -181,12 +179,12 @@ interface WrittenDevice {
   readonly device: Device;
 }
 
-/** The present entry of a device in a native file. */
+/** Yields the current entry of a device in a native file. */
 function* deviceParts(written: WrittenDevice, lines: readonly LineDefinition[]): Generator<BlockPart> {
   const { definition, device } = written;
   const source = definition.source ?? identitySource(definition);
   const { defined } = device;
-  // `like` is left out: its manners and rules stand in the file as they are now.
+  // `like` is left out, because the file contains its manners and rules as they are now.
   const { registers, clock, pymodbus, manners, like, device: deviceInFile, ...others } = source;
   const isUnchanged = pymodbus !== undefined && defined.length === 0 && isAsConfigured(device);
   if (isUnchanged) yield* Object.entries(compact({ pymodbus, device: deviceInFile }));
@@ -213,7 +211,7 @@ function mannersShown({ device }: WrittenDevice, lines: readonly LineDefinition[
   return manners && usableManners(manners, { name, isReal: real !== undefined }, lines);
 }
 
-/** Why manners of a device are left out, in words. */
+/** Explains why manners of a device are left out. */
 function mannersLeftOut({ device }: WrittenDevice, lines: readonly LineDefinition[]): string[] {
   const { name, manners = {}, real } = device;
   return mannersProblems(manners, { name, isReal: real !== undefined }, lines).map(
@@ -221,7 +219,7 @@ function mannersLeftOut({ device }: WrittenDevice, lines: readonly LineDefinitio
   );
 }
 
-/** The comments about what a native file can't say of the device of a pymodbus file. */
+/** The comments on what a native file can't express about the device of a pymodbus file. */
 function* differences({ tables }: DeviceDefinition, device: Device): Generator<string> {
   const windows = Object.values(tables);
   yield 'From a pymodbus file. Clients count addresses as for a native device.';

@@ -18,34 +18,32 @@ import { NO_FAULTS, Reply } from './reply.js';
 import type { Executed, Station } from './station.js';
 import { type Served, Stations } from './stations.js';
 
-/** A request, whatever carried it and whenever it came. */
+/** A request, without its transport and its times. */
 export type BusRequest = Omit<LineRequest, 'adu' | 'startedAt' | 'receivedAt'>;
 
 export interface BusLine extends FaultLine {
-  /** The framing when the line opens. */
+  /** The framing when the line is opened. */
   readonly framing: Framing;
-  /** Time of one character on the wire, in ms; 0 when characters take no time. */
+  /** Time of one character on the wire, in ms; 0 if the line is not serial. */
   readonly characterTime: number;
-  /**
-   * The reply to a request for an unknown unit on a line without broadcasts: exception 11 (default), or none.
-   */
+  /** The reply to a request for an unknown unit on a line without broadcasts: exception 11 (default) or none. */
   readonly missingUnit?: 'exception' | 'silence';
 }
 
 const NO_ANSWER = silence('broadcast');
 
-/** The devices of one line. For each request it finds the device, plans the reply and applies the faults. */
+/** The devices on one line. For each request it finds the device, plans the reply and applies the faults. */
 export class Bus {
   #line: BusLine;
-  /** The framing of the line, with the delimiter that was set last. */
+  /** The framing of the line, with the most recent delimiter. */
   #framing: Framing;
   #stations: Stations;
   readonly #faults: FaultRules;
-  /** The true reply to each client's last request, for the fault that sends it late. */
+  /** The correct reply to each client's last request, for the fault that sends it late. */
   readonly #lastReplies = new Map<number, Uint8Array>();
   /**
-   * The refused addresses of the answer that is being made. Only an exception 02 sets this, so that other
-   * answers cost nothing more.
+   * The rejected addresses of the answer in progress. Only an exception 02 sets this, so other answers cost
+   * nothing more.
    */
   #refused: RefusedRange | undefined;
 
@@ -56,10 +54,10 @@ export class Bus {
     this.#stations = new Stations(served, this.#framing);
   }
 
-  /** Replaces the line and the units. A unit that keeps its device keeps its counters. */
+  /** Replaces the line and the units. A unit that keeps its device also keeps its counters. */
   change(line: BusLine, served: Served): void {
     if (line.framing !== this.#line.framing) {
-      // A stored reply has the old framing, which the client no longer uses.
+      // A stored reply has the old framing, which clients no longer use.
       this.#lastReplies.clear();
       this.#framing = line.framing;
     }
@@ -67,12 +65,12 @@ export class Bus {
     this.#stations = new Stations(served, this.#framing, this.#stations);
   }
 
-  /** The line as fault rules see it. */
+  /** The line in the form that fault rules need. */
   get line(): FaultLine {
     return this.#line;
   }
 
-  /** The devices of the line, by units and addresses. */
+  /** The devices on the line, by unit and address. */
   get stations(): Stations {
     return this.#stations;
   }
@@ -82,8 +80,8 @@ export class Bus {
   }
 
   /**
-   * The device that answers for `unitId`; undefined for a broadcast, which every device takes.
-   * @param host the address that a request came to; when absent, the first address of the line
+   * The device that answers for `unitId`; undefined for a broadcast, which all devices execute.
+   * @param host the address that a request was sent to; the line's first address when absent
    */
   deviceAt(unitId: number, host?: string): Device | undefined {
     const isBroadcast = unitId === BROADCAST && this.#framing.broadcasts;
@@ -91,17 +89,17 @@ export class Bus {
   }
 
   /**
-   * Counts of the traffic with the devices at an address, or with those of the line when its addresses have
-   * the same devices.
+   * Traffic counts for the devices at an address, or for the whole line if all of its addresses have the same
+   * devices.
    */
   activityAt(host: string | undefined): Activity {
     return this.#stations.at(host).activity;
   }
 
   /**
-   * Answers a request. A broadcast is executed without a reply. Undefined when no device of this line has the
-   * unit identifier and another device on the bus may answer. The plan of a real device may come later.
-   * @param moment the times that manners depend on; without it, manners that are about time do not act
+   * Answers a request. A broadcast is executed without a reply. Undefined if no device on this line has the
+   * unit identifier and another device on the bus may answer. The plan of a real device may arrive later.
+   * @param moment the times that manners depend on; without it, timing manners do not act
    */
   answer(request: BusRequest, moment?: Moment): Reply | undefined {
     const framing = this.#framing;
@@ -122,28 +120,28 @@ export class Bus {
   }
 
   /**
-   * Tells the devices that a client has connected to the line.
+   * Notifies the devices that a client has connected to the line.
    * @param host the address that the client connected to
    */
   connected(connection: Connection, host: string | undefined): void {
     for (const { timedManners } of this.#stations.at(host).devices) timedManners?.connected(connection);
   }
 
-  /** Drops the stored reply of a client that has disconnected. */
+  /** Drops the stored reply for a client that has disconnected. */
   forget(clientId: number): void {
     this.#lastReplies.delete(clientId);
   }
 
   /**
-   * Must be called when a closed line opens again: earlier replies are dropped, and the framing of the
-   * definition is in use again.
+   * Call this when a closed line is opened again: drops earlier replies, and returns to the framing of the
+   * definition.
    */
   reopened(): void {
     this.#lastReplies.clear();
     this.#framing = this.#line.framing;
   }
 
-  /** Makes an answer in the current framing. The framing of everything after this answer is `next`. */
+  /** Makes an answer in the current framing. Everything after this answer uses the framing `next`. */
   #answerOf(plan: ReplyPlan, acted = NO_FAULTS, next = this.#framing): Reply {
     const framing = this.#framing;
     const refused = this.#refused;
@@ -153,8 +151,8 @@ export class Bus {
   }
 
   /**
-   * Executes a broadcast on every device once, silently but for a device whose manners answer it, and lets
-   * the rules act that name unit 0.
+   * Executes a broadcast once on every device, without a reply unless a device's manners answer broadcasts.
+   * Also applies the rules that name unit 0.
    */
   #broadcast(request: BusRequest, moment: Moment | undefined): Reply {
     const { host } = request;
@@ -175,7 +173,7 @@ export class Bus {
     return this.#answerOf(plan, acted, executed?.framing);
   }
 
-  /** Executes a broadcast. @returns the reply, which most devices do not give, and the framing after it */
+  /** Executes a broadcast. @returns the reply, which most devices do not send, and the framing after it */
   #executed(
     heard: readonly (readonly [unitId: number | '*', station: Station])[],
     request: BusRequest,
@@ -202,7 +200,7 @@ export class Bus {
     return { plan, framing };
   }
 
-  /** A gateway replies with exception 11 (Application Protocol V1.1b3, 7), if not set to silence. */
+  /** A gateway replies with exception 11 (Application Protocol V1.1b3, 7) unless it is configured not to reply. */
   #missingUnit({ transactionId, unitId, pdu }: BusRequest): ReplyPlan {
     if (this.#line.missingUnit === 'silence') return silence('no such unit');
     const response = exceptionResponse(pdu[0] as number, ExceptionCode.gatewayTargetDeviceFailedToRespond);
@@ -241,8 +239,8 @@ export class Bus {
   }
 
   /**
-   * The rules that act on the reply to a request. Must be called once for each request, in their order,
-   * because rules count requests.
+   * The rules that act on the reply to a request. Call this once per request, in order, because rules count
+   * requests.
    */
   #acting(station: Station, request: BusRequest, moment: Moment | undefined): ActingRule[] {
     return this.#faults.match(this.#factsOf(station, request, moment));
@@ -262,7 +260,7 @@ export class Bus {
     };
   }
 
-  /** @param reply undefined when a fault keeps the request from the device */
+  /** @param reply undefined if a fault hides the request from the device */
   #applied(
     acting: readonly ActingRule[],
     reply: ReplyPlan | undefined,
@@ -287,8 +285,8 @@ export class Bus {
   }
 
   /**
-   * Passes a request on to the real device behind a simulated one. The rules that act on the reply are chosen
-   * now, in the order of requests.
+   * Forwards a request to the real device behind a simulated one. The rules that act on the reply are chosen
+   * now, in the order of the requests.
    */
   #realAnswer(real: RealDevice, station: Station, request: BusRequest, moment: Moment | undefined): Reply {
     const framing = this.#framing;
@@ -328,7 +326,7 @@ function circumstancesOf({ startedAt, receivedAt, quietSince, connection }: Mome
   };
 }
 
-/** The response PDU of the first frame of a plan; undefined when the plan sends no readable frame. */
+/** The response PDU of the first frame in a plan; undefined if the plan sends no readable frame. */
 function firstResponse(plan: ReplyPlan, framing: Framing): Uint8Array | undefined {
   const step = plan.kind === 'send' ? plan.steps.find(({ kind }) => kind === 'bytes') : undefined;
   return step?.kind === 'bytes' ? framing.fields(step.bytes)?.pdu : undefined;

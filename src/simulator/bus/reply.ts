@@ -18,30 +18,31 @@ const NOT_ANSWERED = silence('the real device had not answered yet');
 export interface TracedRequest {
   readonly request: LineRequest;
   readonly framing: Framing;
-  /** The sequence number of its event; 0 before there is one. */
+  /** The sequence number of its event; 0 until it has one. */
   seq: number;
 }
 
 /**
- * The reply to a request, from the bus to the traffic: the bus makes it, a transport plays its plan, and its
- * line reports it. The plan of a real device comes later, or never when the reply has ended before.
+ * The reply to a request, on its way from the bus to the traffic: the bus makes it, a transport plays its
+ * plan, and its line reports it. The plan of a real device arrives later, or never if the reply has already
+ * ended.
  */
 export class Reply implements LineReply {
   readonly framing: Framing;
-  /** The plan, with all that is sent before the reply; undefined while a real device has not answered. */
+  /** The plan, with everything that is sent before the reply; undefined until a real device has answered. */
   plan: ReplyPlan | undefined;
   /** The faults that shaped the plan. */
   acted: readonly ActedFault[];
-  /** The framing after this reply. Set only when the request changed the delimiter of an ASCII line. */
+  /** The framing after this reply. Set only if the request changed the delimiter of an ASCII line. */
   readonly next: Framing | undefined;
-  /** The addresses that are the reason of exception 02; undefined for other answers and other reasons. */
+  /** The addresses that caused exception 02; undefined for other answers and other causes. */
   readonly refused: RefusedRange | undefined;
   /** The request; known while the reply is pending. */
   asked: TracedRequest | undefined;
   older: Reply | undefined;
   newer: Reply | undefined;
   list: PendingReplies | undefined;
-  /** The plan of the reply alone, when something is sent before it. */
+  /** The plan without the steps before the reply, if there are any. */
   #alone: ReplyPlan | undefined;
   #before = NOTHING;
   #pause = 0;
@@ -56,24 +57,24 @@ export class Reply implements LineReply {
     this.refused = refused;
   }
 
-  /** The plan of the reply without what is sent before it. */
+  /** The plan of the reply, without the steps before it. */
   get alone(): ReplyPlan {
     return this.#alone ?? this.plan ?? NOT_ANSWERED;
   }
 
-  /** What is sent before the reply; empty for a silence. */
+  /** The steps sent before the reply; empty if nothing is sent. */
   get before(): readonly SendStep[] {
     return this.#alone ? this.#before : NOTHING;
   }
 
-  /** Sends `steps`, and `pauseMs` of silence, before the reply, if there is one. */
+  /** Sends `steps`, then `pauseMs` of silence, before the reply. Does nothing if there is no reply. */
   prepend(steps: readonly SendStep[], pauseMs: number): void {
     this.#before = steps;
     this.#pause = pauseMs;
     if (this.plan) this.become(this.plan, this.acted);
   }
 
-  /** Takes over the plan of a real device that has answered, and the faults that shaped this plan. */
+  /** Adopts the plan of a real device that has answered, and the faults that shaped it. */
   become(plan: ReplyPlan, acted: readonly ActedFault[]): void {
     this.acted = acted;
     this.plan = plan;
@@ -88,7 +89,7 @@ export class Reply implements LineReply {
     this.#whenPlanned = callback;
   }
 
-  /** Sets the function that calls off the request to the real device. */
+  /** Sets the function that cancels the request to the real device. */
   onGivenUp(giveUp: () => void): void {
     this.#giveUp = giveUp;
   }
@@ -99,20 +100,20 @@ export class Reply implements LineReply {
   }
 }
 
-/** Called when the plan of a reply has ended. */
+/** Called at the end of a reply's plan. */
 type Replied = (asked: TracedRequest, reply: Reply, report: PlayReport) => void;
 
 /**
- * The replies of a line whose plans are being played. It is a linked list and not a `Set`: each request would
- * leave a hole in the table of a set, which V8 then rebuilds again and again, in memory that every scavenge
- * of the garbage collector looks through.
+ * The replies of a line whose plans are still playing. This is a linked list and not a `Set`: every request
+ * would leave a hole in a set's table. V8 rebuilds such a table again and again, in memory that every
+ * scavenge of the garbage collector scans.
  */
 export class PendingReplies {
   readonly #ended: Replied;
   #oldest: Reply | undefined;
   #newest: Reply | undefined;
 
-  /** Makes an empty list. @param ended called when the plan of a reply has ended */
+  /** Makes an empty list. @param ended called at the end of a reply's plan */
   constructor(ended: Replied) {
     this.#ended = ended;
   }
@@ -122,7 +123,7 @@ export class PendingReplies {
     return this.#oldest;
   }
 
-  /** Adds the newest reply, which is removed when it has been played. */
+  /** Adds the newest reply. It is removed once it has been played. */
   add(asked: TracedRequest, reply: Reply): void {
     reply.asked = asked;
     reply.list = this;

@@ -5,7 +5,7 @@ import { EXCEPTION_FLAG, FunctionCode } from '../../modbus/protocol/function-cod
 import { functionOf } from '../../modbus/protocol/function-table.js';
 import { BROADCAST } from '../../modbus/protocol/rtu.js';
 
-/** Response PDUs by device for one broadcast. A device executes once, and each of its units counts. */
+/** Response PDUs to one broadcast, by device. A device executes it once, and each of its units counts it. */
 export type Executed = Map<Device, Uint8Array | undefined>;
 
 /** A device under one unit identifier of one line, with the counters of that unit. */
@@ -20,12 +20,12 @@ export class Station {
     this.#current = { losses: device.powerLosses, diagnostics: new Diagnostics(activity) };
   }
 
-  /** False while the device has no power or is booting. */
+  /** False while the device is without power or booting. */
   get hasPower(): boolean {
     return this.device.power.state === 'on';
   }
 
-  /** Counters and listen-only mode. Both are lost when the device loses its power. */
+  /** Counters and listen-only mode. A loss of power resets both. */
   get #diagnostics(): Diagnostics {
     const { powerLosses: losses } = this.device;
     if (this.#current.losses !== losses) {
@@ -34,7 +34,7 @@ export class Station {
     return this.#current.diagnostics;
   }
 
-  /** The framing of messages after the last request to this unit; undefined before the first request. */
+  /** The framing of messages after the last request to this unit; undefined before the first one. */
   get framing(): Framing | undefined {
     return this.#diagnostics.framing;
   }
@@ -46,7 +46,7 @@ export class Station {
       : 'the device does not answer this kind of request';
   }
 
-  /** Processes a request that came in this framing. @returns the response PDU; undefined for no reply. */
+  /** Processes a request with this framing. @returns the response PDU; undefined for no reply. */
   process(requestPdu: Uint8Array, framing: Framing): Uint8Array | undefined {
     const wasListening = this.#diagnostics.listenOnly;
     this.#diagnostics.framing = framing;
@@ -60,8 +60,8 @@ export class Station {
   }
 
   /**
-   * Counts a request that went to the real device. If the fallback answers, it executes the request now.
-   * @returns the response PDU; undefined when there is none
+   * Counts a request that was sent to the real device. If the fallback answers, it executes the request now.
+   * @returns the response PDU; undefined if there is none
    */
   passedOn(requestPdu: Uint8Array, outcome: RealOutcome, framing: Framing): Uint8Array | undefined {
     this.#diagnostics.framing = framing;
@@ -77,8 +77,8 @@ export class Station {
   }
 
   /**
-   * Counts an answer that a fault rule gave instead of the device. An exception counts as the device's,
-   * because the client sees it so.
+   * Counts an answer from a fault rule that replaced the device's. An exception counts as the device's,
+   * because that is how the client sees it.
    */
   stoodIn(responsePdu: Uint8Array | undefined, framing: Framing): void {
     this.#diagnostics.framing = framing;
@@ -87,7 +87,7 @@ export class Station {
     this.#diagnostics.processed(responsePdu, true);
   }
 
-  /** Counts a broadcast, and executes it once on the device if its function may be broadcast. */
+  /** Counts a broadcast. Executes it on the device, once, if its function may be broadcast. */
   broadcast(requestPdu: Uint8Array, framing: Framing, executed: Executed): void {
     const wasListening = this.#diagnostics.listenOnly;
     this.#diagnostics.framing = framing;
@@ -106,7 +106,7 @@ export class Station {
     if (requestPdu[0] === FunctionCode.diagnostics) return this.device.respond(requestPdu, this.#diagnostics);
     const { device } = this;
     if (!executed.has(device)) {
-      // A real device does not answer a broadcast, so no reply is waited for.
+      // A real device does not answer a broadcast, so there is no reply to wait for.
       device.real?.ask(BROADCAST, requestPdu, () => {});
       executed.set(device, device.real ? undefined : device.respond(requestPdu, this.#diagnostics));
     }

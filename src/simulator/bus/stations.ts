@@ -7,24 +7,21 @@ import { Station } from './station.js';
 /** The device that answers for each unit identifier; `*` stands for every identifier that is not listed. */
 export type Units = ReadonlyMap<number | '*', Device>;
 
-/** The devices of a line, and those at each of its addresses when the addresses have different devices. */
+/** The devices of a line, and the devices of each of its addresses if these differ. */
 export interface Served {
   readonly units: Units;
   readonly at?: ReadonlyMap<string, Units>;
 }
 
-/**
- * The stations at an address of a line. A line whose addresses all have the same devices has one object for
- * all of them.
- */
+/** The stations at an address of a line. If all addresses of a line have the same devices, they share one object. */
 class AddressStations {
   readonly stations: ReadonlyMap<number | '*', Station>;
-  /** The station of the first unit, on a line with MBAP headers whose units are all the same device. */
+  /** The station of the first unit, on a line with MBAP headers where every unit is the same device. */
   readonly only: Station | undefined;
-  /** Counts of the traffic with these devices. The line updates them; the devices' diagnostics read them. */
+  /** Traffic counts for these devices. The line updates them; the devices' diagnostics read them. */
   readonly activity: Activity;
 
-  /** @param before the stations before the change; a unit that keeps its device keeps its counters */
+  /** @param before the stations before the change; a unit that keeps its device also keeps its counters */
   constructor(units: Units, framing: Framing, before?: AddressStations) {
     this.activity = before?.activity ?? { messages: 0, errors: 0, overruns: 0 };
     this.stations = new Map(
@@ -37,14 +34,14 @@ class AddressStations {
     this.only = framing.broadcasts || this.devices.size > 1 ? undefined : first;
   }
 
-  /** The devices, each once. */
+  /** The devices, without duplicates. */
   get devices(): ReadonlySet<Device> {
     return new Set(Array.from(this.stations.values(), ({ device }) => device));
   }
 
   /**
-   * The station of a unit identifier. On a line with MBAP headers, 0 and 255 mean its only device when no
-   * unit has these identifiers.
+   * The station for a unit identifier. On a line with MBAP headers, 0 and 255 mean its only device if no unit
+   * has these identifiers.
    */
   of(unitId: number): Station | undefined {
     const station = this.stations.get(unitId) ?? this.stations.get('*');
@@ -52,15 +49,15 @@ class AddressStations {
   }
 }
 
-/** The stations of a line. They do not change: other units or devices make new ones. */
+/** The stations of a line. Immutable: a change of units or devices makes new ones. */
 export class Stations {
-  /** The stations of the line, or of the first of its addresses. */
+  /** The stations of the line, or of its first address. */
   readonly #first: AddressStations;
-  /** The stations by address; empty when all addresses have the same devices. */
+  /** The stations by address; empty if all addresses have the same devices. */
   readonly byAddress: ReadonlyMap<string, AddressStations>;
   readonly #unitsOf = new Map<Device, Set<number | '*'>>();
 
-  /** @param before the stations before the change; a unit that keeps its device keeps its counters */
+  /** @param before the stations before the change; a unit that keeps its device also keeps its counters */
   constructor({ units, at = new Map() }: Served, framing: Framing, before?: Stations) {
     const endpoints = Array.from(at, ([host, unitsThere]) => {
       return [host, new AddressStations(unitsThere, framing, before?.byAddress.get(host))] as const;
@@ -75,27 +72,27 @@ export class Stations {
     }
   }
 
-  /** The stations at an address; the first ones for one without stations of its own. */
+  /** The stations at an address, or the first ones if the address has none of its own. */
   at(host: string | undefined): AddressStations {
     return (host === undefined ? undefined : this.byAddress.get(host)) ?? this.#first;
   }
 
-  /** True when a device of this line answers for `unitId`. */
+  /** True if a device on this line answers for `unitId`. */
   owns(unitId: number): boolean {
     return this.#first.of(unitId) !== undefined;
   }
 
-  /** The unit identifiers that a device answers for; none when it is not on this line. */
+  /** The unit identifiers that a device answers for; empty if it is not on this line. */
   unitsOf(device: Device): (number | '*')[] {
     return [...(this.#unitsOf.get(device) ?? [])];
   }
 
-  /** True when the device is on this line. */
+  /** True if the device is on this line. */
   has(device: Device): boolean {
     return this.#unitsOf.has(device);
   }
 
-  /** The devices of this line, each once. */
+  /** The devices on this line, without duplicates. */
   get devices(): ReadonlySet<Device> {
     return new Set(this.#unitsOf.keys());
   }

@@ -16,11 +16,11 @@ import { changeLine } from './lines.js';
 import { done, type Outcome, type Refusal, refusal, refusalOfIssues } from './refusal.js';
 import type { CATALOGUE_COMMANDS } from './schemas/catalogue.js';
 
-/** An entry of the catalogue for a target, with its fault rules in the form of a native file. */
+/** A catalogue entry for a target, with its fault rules in the form of a native file. */
 type Arming = DeclaredInput<(typeof CATALOGUE_COMMANDS)['misbehaviour.arm']>;
 
 /**
- * What was armed or taken back: the names of devices whose manners changed, of lines whose settings changed,
+ * What was armed or disarmed: the names of devices whose manners changed, of lines whose settings changed,
  * and of rules. The library publishes this type.
  */
 export interface Armed {
@@ -29,10 +29,7 @@ export interface Armed {
   readonly rules: readonly string[];
 }
 
-/**
- * Makes a device, or all devices of a line, misbehave as an entry of the catalogue says: all of it, or
- * nothing.
- */
+/** Makes a device, or all devices of a line, misbehave as a catalogue entry describes, all or nothing. */
 export async function armMisbehaviour(context: CommandContext, arming: Arming): Promise<Outcome<Armed>> {
   const lines = linesFor(context, arming);
   if (!lines.ok) return lines;
@@ -64,7 +61,7 @@ async function refused(
   return why;
 }
 
-/** The lines whose settings are changed. An entry with settings of lines needs at least one. */
+/** The lines whose settings change. An entry with line settings needs at least one. */
 function linesFor(context: CommandContext, { line: settings, target }: Arming): Outcome<Line[]> {
   const devices = devicesOf(context, target);
   if (!devices.ok) return devices;
@@ -105,8 +102,8 @@ function armDevices(
 }
 
 /**
- * Takes back what an entry has brought about, on any target: its rules, its manners on devices that still
- * have them, and its settings on lines that still have them. These settings get their defaults.
+ * Undoes an entry on all targets: removes its rules, its manners on devices that still have them, and its
+ * settings on lines that still have them. These settings return to their defaults.
  */
 async function disarmMisbehaviour(
   context: CommandContext,
@@ -137,7 +134,7 @@ async function disarmMisbehaviour(
   return done({ devices: changed, lines, rules: names });
 }
 
-/** The change of a line that restores the default of each setting. */
+/** The change that restores the default of each setting of a line. */
 function defaultsOf(settings: LineSource): LineSource {
   return Object.fromEntries(
     Object.entries(settings).map(([key, value]) => [key, isMapping(value) ? defaultsOf(value) : null]),

@@ -14,15 +14,15 @@ import type { CELL_COMMANDS } from './schemas/device.js';
 
 /**
  * A range of one list of registers, both ends included. Without a device, the first device of the first line
- * is meant. A device of a pymodbus file has no table, but one list for all of them.
+ * is used. A device of a pymodbus file has no tables, but one list for all of them.
  */
 export type CellRange = DeclaredInput<(typeof CELL_COMMANDS)['cells.read']>;
 
-/** Registers side by side, in typed arrays because the list may be long. */
+/** Consecutive registers, in typed arrays because there may be many. */
 export interface CellBlock {
   /** The address of the first cell. */
   readonly first: number;
-  /** How many cells were requested. A value that ends behind them is included with all of its cells. */
+  /** How many cells were requested. A value that ends behind the last one is included with all of its cells. */
   readonly count: number;
   readonly words: Uint16Array;
   /** Type and access of each cell; see `device/registers/layout.ts`. */
@@ -33,7 +33,7 @@ export interface CellBlock {
   readonly actions: readonly (readonly [cell: number, action: Action])[];
 }
 
-/** The most cells in an answer. */
+/** Maximum number of cells in an answer. */
 const MAX_CELLS = 8192;
 
 /** Reads registers without running actions and without counting reads. */
@@ -44,8 +44,8 @@ function readCells({ simulator }: CommandContext, range: CellRange): Outcome<Cel
 }
 
 /**
- * Sets the value of a register, or makes it writable, or both; with a mistake, neither.
- * @returns the register as it is then
+ * Sets the value of a register, makes it writable, or both; neither if there is a mistake.
+ * @returns the register after the change
  */
 function setCell(
   { simulator }: CommandContext,

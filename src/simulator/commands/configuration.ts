@@ -27,14 +27,14 @@ type OfConfiguration = DeclaredInput<(typeof CONFIGURATION_COMMANDS)['configurat
 
 /**
  * The sections that a client may change. The others belong to the owner of the machine: they say who may do
- * what, and where that is reported.
+ * what, and where it is reported.
  */
 const SECTIONS = ['devices', 'lines', 'faults', 'start'];
 
-/** The simulators to which a configuration is being applied. */
+/** The simulators to which a configuration is currently being applied. */
 const applying = new WeakSet<CommandContext['simulator']>();
 
-/** Reads a configuration as `applyConfiguration` does, and says what it would change. Nothing is changed. */
+/** Reads a configuration like `applyConfiguration`, and says what it would change. Changes nothing. */
 export async function checkConfiguration(
   context: CommandContext,
   input: OfConfiguration,
@@ -48,9 +48,9 @@ export async function checkConfiguration(
 }
 
 /**
- * Replaces the devices, lines and fault rules that run by those of a configuration: all of it, or nothing
- * when a line can't be opened. What is equal is not interrupted and keeps its registers. Memory, paths, ports
- * and hosts have the limits of what REST adds.
+ * Replaces the running devices, lines and fault rules with those of a configuration, all or nothing: if a
+ * line can't be opened, nothing changes. Anything unchanged is not interrupted and keeps its registers.
+ * Memory, paths, ports and hosts have the same limits as additions through REST.
  */
 function applyConfiguration(
   context: CommandContext,
@@ -62,7 +62,7 @@ function applyConfiguration(
   });
 }
 
-/** Takes back what the last command has changed of devices, lines and rules; the second time, takes that back. */
+/** Undoes the changes that the last command made to devices, lines and rules. A second call redoes them. */
 function undoChange(context: CommandContext): Promise<Outcome<ConfigurationChange>> {
   const { simulator } = context;
   return alone(context, async () => {
@@ -85,7 +85,7 @@ async function alone<Value>(
   return work().finally(() => applying.delete(simulator));
 }
 
-/** @param configured the rules that a reset restores from now on; without them, those of before */
+/** @param configured the rules that a reset restores from now on; without them, the previous ones */
 async function become(
   { simulator, log }: CommandContext,
   wanted: Pick<Configuration, 'devices' | 'lines' | 'faults'>,
@@ -136,7 +136,7 @@ async function readConfiguration(
   return findings.count > 0 ? refusalOf(findings, 'configuration.invalid') : done(configuration);
 }
 
-/** Why there are too many devices, lines or addresses. They are counted before any of them is made. */
+/** Why there are too many devices, lines or addresses. They are counted before any of them is created. */
 function whyTooLarge({ devices, lines }: Readonly<Record<string, unknown>>): Refusal | undefined {
   const [written, sources] = [devices, lines].map((all) => (isMapping(all) ? Object.values(all) : []));
   if ((written?.length ?? 0) > MAX_DEVICES)
@@ -163,7 +163,7 @@ function whyTooLarge({ devices, lines }: Readonly<Record<string, unknown>>): Ref
   return undefined;
 }
 
-/** Why devices or lines may not use what they name, by the limits of REST. What they use already may stay. */
+/** Why devices or lines may not use what they name, under the limits of REST. What they already use may stay. */
 async function whyNotHere(
   context: CommandContext,
   { devices, lines }: Readonly<Record<string, unknown>>,
@@ -191,7 +191,7 @@ function below(wrong: Refusal, path: string): Refusal {
   return { ...wrong, problems: wrong.problems.map((each) => ({ ...each, path: `${path}.${each.path}` })) };
 }
 
-/** What is done, in this order. */
+/** The steps to make, in this order. */
 function stepsOf({ devices, lines }: Difference, rules: Differing<FaultRule>): ConfigurationChange['steps'] {
   const step = (change: StepView['change'], of: StepView['of'], all: readonly { readonly name: string }[]) =>
     all.map(({ name }): StepView => ({ change, of, name }));

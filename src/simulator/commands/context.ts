@@ -3,20 +3,20 @@ import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Logger } from 'pino';
 import type { Simulator } from '../simulator.js';
 
-/** The running simulator as commands see it, and what else they need. */
+/** The running simulator as commands see it, and the other things that they need. */
 export interface CommandContext {
   readonly simulator: Simulator;
   readonly log: Logger;
-  /** Unique per simulator. A client that sees a new id must drop everything that it has read before. */
+  /** Unique per simulator. A client that sees a new ID must discard everything it has read before. */
   readonly run: string;
-  /** The directory in which remote clients may have files made. */
+  /** The directory in which remote clients may create files. */
   readonly writesIn: string;
   /**
-   * True for commands of the owner of the machine: their files may have any path, and a simulator may have no
-   * line for a moment.
+   * True for commands from the owner of the machine: their files may have any path, and a simulator may have
+   * no line for a moment.
    */
   readonly isOwner: boolean;
-  /** Numbers definitions, each when it is first seen: another number means that something has changed. */
+  /** Returns a number for each definition. A different number means that something has changed. */
   readonly revisionOf: (definition: object) => number;
   readonly lag: LoopLag;
 }
@@ -33,9 +33,7 @@ export function newContext(simulator: Simulator, log: Logger, writesIn?: string)
   };
 }
 
-/**
- * A context for commands that read files of the owner: the reload of the configuration, and the kept state.
- */
+/** A context for commands that read the owner's files: the reload of the configuration, and the saved state. */
 export function ownersContext(simulator: Simulator, log: Logger): CommandContext {
   return { ...newContext(simulator, log), isOwner: true };
 }
@@ -53,20 +51,20 @@ function revisions(): (definition: object) => number {
 const RESOLUTION_MS = 10;
 const QUANTILES = [0.5, 0.99, 1] as const;
 
-/** How late, in seconds, timers were at most in this share of cases. */
+/** A quantile of timer delays, in seconds. */
 export interface Lag {
   readonly quantile: number;
   readonly seconds: number;
 }
 
-/** Measures how late the timers of the line side run. Measuring begins with the first call of `take`. */
+/** Measures how late the timers on the line side run. Measuring starts with the first call of `take`. */
 class LoopLag {
   #delays: IntervalHistogram | undefined;
 
-  /** The lag since the last call; undefined at the first. */
+  /** The lag since the last call; undefined on the first call. */
   take(): readonly Lag[] | undefined {
     const delays = this.#delays;
-    // Node measures the time between two timers, in ns: the lag and the interval.
+    // Node measures the time between two timers, in ns: the interval plus the lag.
     const lags =
       delays &&
       QUANTILES.map((quantile) => ({ quantile, seconds: lagOf(delays.percentile(100 * quantile)) }));

@@ -3,49 +3,45 @@ import { section } from '../../common/schema/parts.js';
 import { done, type Outcome } from './refusal.js';
 
 /**
- * A command or a query: all that is known of it but what runs. REST, MQTT and the clients of both are made
- * from it, so it is loaded by those who ask. The function that carries it out is in a file that only the side
- * of the lines loads.
+ * A command or query: everything about it except its code. REST, MQTT and the clients of both are made from
+ * it, so the side of the desk loads it. The function that carries it out is in a file that only the side of
+ * the lines loads.
  */
 export type Declared = DeclaredCommand & (DeclaredRoute | { readonly rest?: undefined });
 
 interface DeclaredCommand {
   /**
-   * A query changes nothing. A list is a query whose answer may be long: its parts are made only as fast as
-   * they are read. Without it, the command may change something.
+   * A query changes nothing. A list is a query whose answer may be long: its parts are produced only as fast
+   * as they are read. If absent, the command may change something.
    */
   readonly kind?: 'query' | 'list';
-  /** What the command is for, as an order. */
+  /** What the command does, in the imperative. */
   readonly summary: string;
-  /** What the command is about. REST has these parts in the path, in this order. */
+  /** What the command acts on. In REST these are parts of the path, in this order. */
   readonly of?: z.core.$ZodLooseShape;
-  /** The rest of the input: the body of REST, or its query. The command itself checks nested input. */
+  /** The rest of the input: the REST body or query. The command itself checks nested input. */
   readonly sent?: z.ZodType;
-  /**
-   * The key under which the command gets the rest; without it, the keys of the rest stand beside the others.
-   */
+  /** The key under which the command receives the rest; without it, the keys of the rest are next to the others. */
   readonly as?: string;
-  /**
-   * Converts the input to what the command gets instead, because the main thread does not read the catalogue.
-   */
+  /** Converts the input into what the command receives instead, because the main thread does not read the catalogue. */
   readonly means?: (input: never) => Promise<Outcome<unknown>>;
-  /** The parameters of the path as REST describes them. */
+  /** The path parameters as REST describes them. */
   readonly params?: z.ZodType;
 }
 
-/** A route of `/api/v1`. A command without one is for MQTT and for this program. */
+/** A route of `/api/v1`. A command without a route is for MQTT and for this program. */
 export interface DeclaredRoute {
   readonly rest: RoutePath;
   readonly description: string;
-  /** The schemas of the input, if REST has others than the command. */
+  /** The schemas of the input, if those of REST differ from the command's. */
   readonly schema?: SentSchemas;
-  /** Most names and values in the body of REST, if it may have more than other bodies. */
+  /** Maximum number of names and values in the REST body, if more than in other bodies. */
   readonly maxParts?: number;
-  /** The member of the answer that is the value of the command; absent if the value itself is the answer. */
+  /** The member of the answer that contains the command's value; absent if the value itself is the answer. */
   readonly member?: string;
-  /** The list that is read after the command and is the member of the answer. */
+  /** The list that is read after the command and becomes the member of the answer. */
   readonly list?: string;
-  /** Schemas of answers by status; the first is that of a success. */
+  /** Schemas of answers by status. The first is for success. */
   readonly response: Answers;
 }
 
@@ -55,34 +51,34 @@ export type RoutePath = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${strin
 /** Schemas of answers by status. */
 export type Answers = Readonly<Record<number, z.ZodType | DescribedContent>>;
 
-/** A body of an answer that is not plain JSON. */
+/** A response body that is not plain JSON. */
 export interface DescribedContent {
   readonly description?: string;
   /** Schemas by media type. */
   readonly content: Readonly<Record<string, { readonly schema: z.ZodType }>>;
 }
 
-/** Schemas of what a request sends. */
+/** Schemas of the parts of a request. */
 export interface SentSchemas {
   readonly querystring?: z.ZodType;
   readonly body?: z.ZodType;
   /**
-   * The schema of a body that is checked here, although the route gets the body as it was sent, because the
-   * side of the lines reads it again.
+   * The schema that checks a body here. The route still gets the body as it was sent, because the side of the
+   * lines reads it again.
    */
   readonly checkedBody?: z.ZodType;
-  /** What the document shows of a body, if it is checked by another schema, or by the simulator. */
+  /** The schema of the body in the document, if the body is checked by another schema or by the simulator. */
   readonly describedBody?: z.ZodType;
   /** The schema of the same body as YAML, if the route accepts YAML. */
   readonly yamlBody?: z.ZodType;
-  /** The schema of a body of bytes, which the route reads itself. */
+  /** The schema of a binary body, which the route reads itself. */
   readonly bytesBody?: z.ZodType;
 }
 
-/** Commands and queries by their names. */
+/** Commands and queries by name. */
 export type DeclaredCommands = Readonly<Record<string, Declared>>;
 
-/** The input of a command as it was declared: what fits the schema, or what it means. */
+/** The input of a command as declared: the type that its schema accepts, or the type that it is converted to. */
 export type DeclaredInput<Each extends Declared> = Each extends {
   readonly means: (input: never) => Promise<Outcome<infer Meant>>;
 }
@@ -96,15 +92,15 @@ export type DeclaredInput<Each extends Declared> = Each extends {
           : z.output<Sent>
         : object);
 
-/** The functions that carry out commands: one for each that is declared, and it takes what is declared. */
+/** The functions that carry out commands: one for each declared command, with the declared input. */
 export type FunctionsOf<Commands extends DeclaredCommands> = {
   readonly [Name in keyof Commands]: (context: never, input: DeclaredInput<Commands[Name]>) => unknown;
 };
 
-/** Schemas, each made when it is first needed: making a schema takes longer than a check by it. */
+/** Schemas, each created when it is first needed: creating a schema takes longer than a check with it. */
 const schemas = new WeakMap<Declared, z.ZodType>();
 
-/** The whole input of a command or a query as one mapping. */
+/** The whole input of a command or query as one mapping. */
 export function inputSchema(declared: Declared): z.ZodType {
   const known = schemas.get(declared);
   if (known) return known;
@@ -119,7 +115,7 @@ function schemaOf({ of = {}, sent, as }: Declared): z.ZodType {
   return Object.keys(of).length === 0 ? sent : section({ ...of, ...sent.shape });
 }
 
-/** The input of the command itself, for an input that fits its schema. */
+/** Converts an input that fits the schema into the input of the command itself. */
 export async function meantBy({ means }: Declared, input: object): Promise<Outcome<unknown>> {
   return means ? means(input as never) : done(input);
 }

@@ -40,7 +40,7 @@ export function valueNamed({ points }: Device, name: string): DeviceValue | unde
   return point && { ...point.definition, image: point.image, location: point.location, point };
 }
 
-/** The value that has an address of a table; undefined when nothing is defined there. */
+/** The value at an address of a table; undefined if nothing is defined there. */
 export function valueAtAddress(
   { tables, points }: Device,
   table: TableName,
@@ -53,7 +53,7 @@ export function valueAtAddress(
   return { table, address: first, image, location, point: points.at(image, location.address) };
 }
 
-/** Shows the present value. A signal is computed first. */
+/** Shows the current value. A signal is computed first. */
 export function viewValue(value: DeviceValue): ValueView {
   const { image, location, point } = value;
   image.refresh(location.address, location.cells);
@@ -70,7 +70,7 @@ export function viewValue(value: DeviceValue): ValueView {
   };
 }
 
-/** Shows a stored value in its unit and as it is stored. */
+/** Shows a stored value, both in its unit and as stored. */
 export function storedView(raw: Value, scale: number): Pick<ValueView, 'value' | 'raw'> {
   const isAsStored = typeof raw === 'string' || scale === 1;
   return { value: inJson(isAsStored ? raw : tidy(Number(raw) * scale)), raw: inJson(raw) };
@@ -103,7 +103,10 @@ export function viewRegister(value: DeviceValue): RegisterView {
   };
 }
 
-/** The reaction that would refuse this value if a client wrote it. A password judges the writer, not the value. */
+/**
+ * The reaction that would reject this value if a client wrote it. A password is left out, because it is about
+ * the writer and not the value.
+ */
 function violated({ image, location, point }: DeviceValue): string | undefined {
   const { reactions = [], scale } = point?.definition ?? {};
   const value = () => Number(image.valueAt(location)) * (scale ?? 1);
@@ -114,7 +117,7 @@ function violated({ image, location, point }: DeviceValue): string | undefined {
 
 function viewLastWriter({ image, location, point }: DeviceValue): RegisterView['lastWriter'] {
   const write = latestWrite(image, location);
-  // A counter continues from what was written; any other signal has replaced it by now.
+  // A counter continues from the written value; by now, a write has replaced any other signal.
   if (point?.signal && !(write && point.signal.accumulator)) {
     return { by: 'signal', line: null, client: null, time: null };
   }
@@ -123,7 +126,7 @@ function viewLastWriter({ image, location, point }: DeviceValue): RegisterView['
   return { by, line, client, time: write.at.toISOString() };
 }
 
-/** The latest write to a value, whose registers may have been written one by one. */
+/** The latest write to a value. Its registers may have been written one by one. */
 function latestWrite(image: RegisterImage, { address, cells }: ValueLocation): Write | undefined {
   let latest: Write | undefined;
   for (let cell = address; cell < address + cells; cell++) {
@@ -140,7 +143,7 @@ function inJson(value: Value): number | string {
   return isExact ? number : String(value);
 }
 
-/** Rounds to twelve digits to remove the error of the multiplication by the scale: 2301 * 0.1 is 230.1. */
+/** Rounds to twelve digits to remove the rounding error of the scale: 2301 * 0.1 is 230.1. */
 function tidy(number: number): number {
   return Number(number.toPrecision(12));
 }
@@ -159,10 +162,10 @@ export function readValue(target: DeviceValue, raw: boolean, at: At): { readonly
   return parsed.ok ? parsed : at.expected(parsed.error);
 }
 
-/** Why a device accepts no more writes for now. */
+/** Why a device does not accept more writes at the moment. */
 export const TOO_MUCH_TO_COME = 'too many changes are pending in this device; try again';
 
-/** Why a value can't be changed: its signal computes it. Undefined when the value can be changed. */
+/** Why a value can't be changed: its signal computes it. Undefined if it can be changed. */
 export function whyUnchangeable({ image, location, point }: DeviceValue): string | undefined {
   if (point && image.live?.isFull(location.address)) return TOO_MUCH_TO_COME;
   const signal = point?.signal;
@@ -170,15 +173,15 @@ export function whyUnchangeable({ image, location, point }: DeviceValue): string
   return 'is moved by its signal; DELETE the signal to hold the value';
 }
 
-/** Writes a value that `parseChange` accepted, for REST. The value reacts. */
+/** Writes a value that `parseChange` accepted, for REST. Reactions act on it. */
 export function writeValue({ image, location }: Pick<DeviceValue, 'image' | 'location'>, value: Value): void {
   image.write(location, value);
   image.noteWrite(location.address, location.cells, { by: 'REST' });
 }
 
 /**
- * Converts a value in its unit, a label, names of bits or a raw value to the stored value.
- * @param raw true when the input is the stored number, without the scale
+ * Converts a value in its unit, a label, bit names or a raw value to the stored value.
+ * @param raw true if the input is the stored number, without the scale
  * @returns the stored value, or what was expected instead
  */
 export function parseChange(
@@ -203,7 +206,7 @@ export function parseChange(
 
 const MOST_LABELS = 20;
 
-/** The first names of bits, as in `running, overload`. */
+/** The first bit names, as in `running, overload`. */
 function namesOf(bits: BitNames): string {
   return `${bits
     .slice(0, MOST_LABELS)
@@ -211,7 +214,7 @@ function namesOf(bits: BitNames): string {
     .join(', ')}${bits.length > MOST_LABELS ? ', …' : ''}`;
 }
 
-/** The labels that may stand for a value, as the end of an "expected" message. */
+/** The labels that are valid for a value, as the end of an "expected" message. */
 function orOneOf(labels: readonly string[]): string {
   const listed = labels.slice(0, MOST_LABELS).map((label) => `, or ${quote(label)}`);
   return `${listed.join('')}${labels.length > MOST_LABELS ? ', …' : ''}`;

@@ -23,16 +23,14 @@ import type {
 
 export type OfDevice = DeclaredInput<(typeof DEVICE_COMMANDS)['device.get']>;
 
-/** How long a power that is cycled is off by default, in ms. */
+/** How long a power cycle switches the power off by default, in ms. */
 const USUAL_CYCLE_MS = 1000;
 
 function* listDevices({ simulator }: CommandContext): Generator<DeviceView> {
   for (const device of simulator.devices.values()) yield deviceView(simulator, device);
 }
 
-/**
- * Adds a device whose entry is that of a native file. The device answers once a line has it among its units.
- */
+/** Adds a device from its entry in the form of a native file. The device answers once it is a unit of a line. */
 export async function addDevice(
   context: CommandContext,
   { name, ...source }: DeclaredInput<(typeof DEVICE_COMMANDS)['device.add']>,
@@ -51,8 +49,8 @@ export async function addDevice(
 }
 
 /**
- * Puts the fault rules of the entry of the catalogue that `like` of a new device names in force. The device
- * already has the manners of the entry.
+ * Puts in force the fault rules of the catalogue entry that `like` of a new device names. The device already
+ * has the entry's manners.
  */
 async function armLike(context: CommandContext, device: string, like: unknown): Promise<Outcome<unknown>> {
   const entry = typeof like === 'string' ? findMisbehaviour(like) : undefined;
@@ -62,7 +60,7 @@ async function armLike(context: CommandContext, device: string, like: unknown): 
   return armMisbehaviour(context, { manners: undefined, line: undefined, rules, target });
 }
 
-/** Removes a device and its copies. @param how `force` also takes the device from the units of lines */
+/** Removes a device and its copies. @param how `force` also removes the device from the units of lines */
 async function removeDevice(
   { simulator }: CommandContext,
   { device: name, force }: DeclaredInput<(typeof DEVICE_COMMANDS)['device.remove']>,
@@ -80,7 +78,7 @@ function getDevice({ simulator }: CommandContext, { device: name }: OfDevice): O
 
 const MOST_RANGES_SHOWN = 256;
 
-/** The defined addresses of each table. This takes up to 1 ms, so only one device is looked at in a turn. */
+/** The defined addresses of each table. This takes up to 1 ms, so each turn handles only one device. */
 function definedIn({ tables }: Device): DeviceView['defined'] {
   return Object.fromEntries(
     Object.entries(tables).map(([table, { window }]) => {
@@ -99,13 +97,13 @@ function definedIn({ tables }: Device): DeviceView['defined'] {
   );
 }
 
-/** Switches the power of a device. Times are in ms. */
+/** Switches a device's power. Times are in ms. */
 const switchDevice = command((device, { state, forMs, bootMs }: PowerChange) => {
   if (state === 'on') device.restore(bootMs);
   else device.interrupt({ forMs: forMs ?? (state === 'cycle' ? USUAL_CYCLE_MS : undefined), bootMs });
 });
 
-/** Makes the clock of a device run faster, slower or not at all, or advances it by a step in ms. */
+/** Changes the speed of a device's clock, pauses it, or advances it by a step in ms. */
 const setDeviceClock = command((device, { speed, pause, step }: ClockChange) => {
   device.setClock(
     { ...(speed !== undefined && { speed }), ...(pause !== undefined && { paused: pause }) },
@@ -113,12 +111,12 @@ const setDeviceClock = command((device, { speed, pause, step }: ClockChange) => 
   );
 });
 
-/** Restarts a device: registers and signals are as configured, except retained values. */
+/** Restarts a device: registers and signals return to their configured values, except retained values. */
 const restartDevice = command((device) => device.restart());
 
 /**
- * Replaces all manners of a device. The device then behaves as if it had just started; registers keep their
- * values.
+ * Replaces all manners of a device. The device then behaves as if it had just started, but registers keep
+ * their values.
  */
 function setManners(
   { simulator }: CommandContext,
@@ -130,7 +128,7 @@ function setManners(
   const issues = mannersProblems(manners, { name, isReal: device.real !== undefined }, lines);
   if (issues.length > 0) return refusalOfIssues(issues, 'manners.no_connection');
   device.manners = Object.keys(manners).length > 0 ? manners : undefined;
-  // The names of registers in the traffic may have changed.
+  // Register names in the traffic may have changed.
   simulator.changes.lineRevision++;
   return done(deviceView(simulator, device));
 }
@@ -175,24 +173,21 @@ export const DEVICE_FUNCTIONS = {
   'device.reset': restartDevice,
 } satisfies FunctionsOf<typeof DEVICE_COMMANDS>;
 
-/** A value that comes from outside: its place and its source. */
+/** A value that comes from outside, with its place and its source. */
 export type InletView = Pick<Taken, 'device' | 'table' | 'address'> & InletSource;
 
-/** The values whose signals take them from outside, with their sources. */
+/** Lists the values whose signals come from outside, with their sources. */
 function* listInlets({ simulator }: CommandContext): Generator<InletView | undefined> {
   for (const { name: device, points } of simulator.devices.values()) {
     for (const { definition, signal } of points.all) {
       const { table, address } = definition;
-      // Also yields when there is nothing to list, so that the lines can be served.
+      // Yields even without a match, so that the lines are served.
       yield signal?.inlet && { device, table, address, ...signal.inlet.source };
     }
   }
 }
 
-/**
- * Passes numbers on to the signals. Values that were removed, or whose signal has been replaced, are left
- * out.
- */
+/** Passes numbers on to the signals. Skips values that were removed or whose signal was replaced. */
 function takeValues(
   { simulator }: CommandContext,
   { values }: DeclaredInput<(typeof INLET_COMMANDS)['inlet.take']>,

@@ -9,10 +9,10 @@ import type { Refusal } from './refusal.js';
 import type { Change } from './schemas/value.js';
 
 /**
- * Reads `expected` of a change: what a client wants to find where it writes, so that it does not overwrite
- * the write of another. It is a list of registers as clients see them, or a value. Undefined when there is
- * none, and after reporting that nothing like it could stand there.
- * @returns a function that says what stands there instead
+ * Reads `expected` of a change: what a client expects to be there before it writes, so that it does not
+ * overwrite another client's write. It is a list of registers as clients see them, or a value. Undefined if
+ * it is absent, and after reporting a value that can't be there.
+ * @returns a function that says what is there instead
  */
 export function readExpected(
   device: Device,
@@ -59,7 +59,7 @@ function expectedValue(
   const { image, location } = found;
   return () => {
     const present = viewValue(found);
-    // NaN is taken for equal to NaN.
+    // NaN equals NaN here.
     if (Object.is(image.valueAt(location), parsed.value) || image.valueAt(location) === parsed.value)
       return undefined;
     return other(at, String(expected), String(raw ? present.raw : (present.value ?? present.raw)));
@@ -74,7 +74,7 @@ function other(at: At, expected: string, present: string): Problem {
   return { path: pathText(at.path), message: `expected ${expected}, found ${present}` };
 }
 
-/** The refusal when other content stands there than expected, with everything that was found. */
+/** The refusal if the content differs from the expected one, with everything that was found. */
 export function unexpected(others: readonly Problem[], targets: readonly DeviceValue[]): Refusal {
   return {
     ok: false,

@@ -29,7 +29,7 @@ import { done, type Outcome, type Refusal, refusal, refusalOf, refusalOfIssues }
 import type { PastRules, RULE_COMMANDS, RuleView } from './schemas/fault.js';
 import { type FaultPreviewView, previewBody } from './schemas/fault-preview.js';
 
-/** Warnings about devices of a rule that no line of the rule serves. */
+/** Warnings about devices named by a rule that are not on any line of the rule. */
 export function unservedDevices({ when }: FaultRule, lines: Iterable<Line>): string[] {
   const served = [...lines]
     .filter(({ name }) => aimsAt(when, name))
@@ -42,8 +42,8 @@ export function unservedDevices({ when }: FaultRule, lines: Iterable<Line>): str
 }
 
 /**
- * Warnings about unit identifiers of a rule that no line of the rule serves. The rule never acts for these
- * units.
+ * Warnings about unit identifiers named by a rule that are not on any line of the rule. The rule never acts
+ * for these units.
  */
 export function unservedUnits({ when }: FaultRule, lines: Iterable<Line>): string[] {
   const aimedAt = [...lines].filter(({ name }) => aimsAt(when, name));
@@ -70,7 +70,7 @@ function* listRules({ simulator }: CommandContext): Generator<RuleView> {
   for (const status of simulator.faults.rules.list()) yield ruleView(status, simulator.lines.values());
 }
 
-/** The rules of a moment of the past. */
+/** The rules at an earlier time. */
 function pastRules(
   { simulator }: CommandContext,
   { at = Date.now() }: DeclaredInput<(typeof RULE_COMMANDS)['rule.past']>,
@@ -92,7 +92,7 @@ function getRule({ simulator }: CommandContext, { name }: OfRule): Outcome<RuleV
   return status ? done(ruleView(status, simulator.lines.values())) : unknownRule(name);
 }
 
-/** Adds a rule, which acts after the present ones. */
+/** Adds a rule, which acts after the existing ones. */
 function addRule(context: CommandContext, { rule: written }: OfWrittenRule): Outcome<RuleView> {
   const checked = checkedRule(context.simulator, written);
   if (!checked.ok) return checked;
@@ -101,13 +101,13 @@ function addRule(context: CommandContext, { rule: written }: OfWrittenRule): Out
   return refusal('rule.name_taken', 'name', `a rule named ${name} already exists; PUT replaces it`);
 }
 
-/** Adds a rule, or replaces the one with its name, whose counts start again at zero. */
+/** Adds a rule, or replaces the one with its name and restarts its counts at zero. */
 function replaceRule(context: CommandContext, { rule }: OfWrittenRule): Outcome<RuleView> {
   const checked = checkedRule(context.simulator, rule);
   return checked.ok ? accept(context, checked.value, rule) : checked;
 }
 
-/** Switches a rule on or off. Switching on resets its counts. */
+/** Switches a rule on or off. Switching it on resets its counts. */
 function switchRule(
   { simulator }: CommandContext,
   { name, enabled }: DeclaredInput<(typeof RULE_COMMANDS)['rule.switch']>,
@@ -122,15 +122,15 @@ function removeRule({ simulator }: CommandContext, { name }: OfRule): Outcome<nu
   return simulator.faults.rules.remove(name) ? done(null) : unknownRule(name);
 }
 
-/** Restores the rules of the configuration, and removes all others. */
+/** Restores the configured rules and removes all others. */
 function resetRules({ simulator }: CommandContext): Outcome<null> {
   simulator.faults.reset(simulator.findValue);
   return done(null);
 }
 
 /**
- * Shows what a rule would make of the reply to a request: to one in the traffic by its sequence number, to a
- * made-up one, or to the newest that the rule applies to.
+ * Shows how a rule would change the reply to a request: one in the traffic by its sequence number, a made-up
+ * one, or the newest one that the rule applies to.
  */
 function previewRule(
   { simulator }: CommandContext,
@@ -156,7 +156,7 @@ function previewRule(
 
 /**
  * Checks a rule from any source.
- * @returns the rule in the form in which it can be put in force, or why it can't
+ * @returns the rule, ready to put in force, or why it can't be used
  */
 export function checkedRule(
   { faults, ruleHome, changes: { budget } }: Simulator,
@@ -207,7 +207,7 @@ function ruleView(
   };
 }
 
-/** A rule as it was written. */
+/** A rule in the form that users write. */
 function writtenRule(rule: FaultRule, seed: number) {
   return {
     name: rule.name,

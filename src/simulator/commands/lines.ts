@@ -25,8 +25,8 @@ function getLine({ simulator }: CommandContext, { line: name }: OfLine): Outcome
 }
 
 /**
- * Adds a line whose entry is that of a native file, and opens it, unless the simulator is still to be
- * started. A line that can't be opened is removed again.
+ * Adds a line from its entry in the form of a native file. Opens it, unless the simulator has not started
+ * yet. A line that can't be opened is removed again.
  */
 async function addLine(
   context: CommandContext,
@@ -39,7 +39,8 @@ async function addLine(
 }
 
 /**
- * Changes settings of a line while it serves. When the port or the system refuses, the line stays as it was.
+ * Changes settings of a line while it is running. If the port or the operating system refuses, the line stays
+ * as it was.
  */
 export async function changeLine(
   context: CommandContext,

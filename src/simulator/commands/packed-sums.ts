@@ -3,8 +3,8 @@ import { newRow, SUM_NAMES, type SumRow } from '../traffic/sums.js';
 const COLUMNS = ['unit', 'function', ...SUM_NAMES] as const;
 
 /**
- * Rows one behind the other: the unit, the function, and the sums in the order of `SUM_NAMES`. Another thread
- * gets a copy in a tenth of the time that as many objects take.
+ * Packs rows one after another: the unit, the function, and the sums in the order of `SUM_NAMES`. Copying
+ * this to another thread takes a tenth of the time that the same number of objects takes.
  */
 export function packed(rows: readonly SumRow[]): Float64Array {
   const all = new Float64Array(rows.length * COLUMNS.length);
@@ -13,7 +13,7 @@ export function packed(rows: readonly SumRow[]): Float64Array {
   return all;
 }
 
-/** The rows that were packed. */
+/** Yields the packed rows. */
 export function* unpacked(all: Float64Array): Generator<SumRow> {
   for (let at = 0; at < all.length; at += COLUMNS.length) {
     const row = newRow(-1, -1) as Record<(typeof COLUMNS)[number], number>;

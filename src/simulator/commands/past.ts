@@ -6,15 +6,15 @@ import { isoTime, LAST_MOMENT } from '../traffic/words.js';
 import { done, type Outcome, refusal } from './refusal.js';
 import type { Words } from './schemas/value.js';
 
-/** A moment of which the registers of a device are kept. */
+/** A time from which a device's registers are still stored. */
 interface PastMoment {
-  /** The moment in ms of the clock of the devices. */
+  /** The time on the devices' clock, in ms. */
   readonly real: number;
-  /** What REST says of the moment, and of the writes around it in some cells. */
+  /** What REST says about that time, and about the writes around it in some cells. */
   readonly past: (window: TableWindow, from: number, to: number) => NonNullable<Words['past']>;
 }
 
-/** Half a µs is lost where a moment is written, and half of one where it is read. */
+/** Writing a time loses up to half a µs, and so does reading it. */
 const ROUNDING_MS = 0.001;
 
 const WHY: Readonly<Record<Since['why'], string>> = {
@@ -25,7 +25,7 @@ const WHY: Readonly<Record<Since['why'], string>> = {
   full: 'earlier changes are no longer kept',
 };
 
-/** A moment by the clock that never goes back, and how times of that clock are written. @param wall in ms since 1970 */
+/** Converts a time to the monotonic clock, and formats times of that clock. @param wall in ms since 1970 */
 export function momentIn({ traffic }: Simulator, wall: number) {
   const now = performance.now();
   const asked = Math.max(-LAST_MOMENT, Math.min(LAST_MOMENT, wall));
@@ -37,7 +37,7 @@ export function momentIn({ traffic }: Simulator, wall: number) {
   };
 }
 
-/** Finds a moment of which the registers of a device are kept. @param wall in ms since 1970 */
+/** Finds a time from which a device's registers are still stored. @param wall in ms since 1970 */
 export function momentOf(simulator: Simulator, device: Device, wall: number): Outcome<PastMoment> {
   const { history, points, images } = device;
   const { real, shown, time } = momentIn(simulator, wall);
@@ -46,7 +46,7 @@ export function momentOf(simulator: Simulator, device: Device, wall: number): Ou
     const message = `the registers of ${device.name} are known only from ${time(at)} on: ${WHY[why]}`;
     return refusal('history.not_kept', 'at', message);
   }
-  // A restart has undone what was written before it.
+  // A restart undid what was written before it.
   const timeOf = (ms: number | undefined) => (ms === undefined || ms < at ? null : time(ms));
   const past: PastMoment['past'] = ({ image, base }, from, to) => {
     const { last, previous, next } = history.around(real, images, image);

@@ -13,12 +13,12 @@ import type { PORT_COMMANDS, PROGRAM_COMMANDS, Summary, TRAFFIC_COMMANDS } from 
 
 const PROGRAM = { host: hostname(), version: version() };
 
-/** Answers at once, which shows that the main thread is alive. */
+/** Answers at once, to show that the main thread is alive. */
 function ping(): Outcome<null> {
   return done(null);
 }
 
-/** The state of everything at this moment, small enough to be requested every second. */
+/** The current state of everything, small enough to be requested every second. */
 function summary({ simulator, run, revisionOf }: CommandContext): Outcome<Summary> {
   const { traffic, lines, faults } = simulator;
   return done({
@@ -48,20 +48,20 @@ function summaryOf(line: Line, edition: number): Summary['lines'][number] {
   };
 }
 
-/** A line as whoever shows its traffic needs it: its kind and address, and the device of each unit. */
+/** A line as needed for showing its traffic: its kind and address, and the device of each unit. */
 export interface MappedLine {
   readonly name: string;
   readonly kind: 'serial' | 'tcp' | 'udp' | 'tls';
   readonly description: string;
-  /** The address at which a socket listens; absent on a serial line. */
+  /** The address that a socket listens on; absent for a serial line. */
   readonly host?: string;
   readonly port?: number;
   readonly units: ReadonlyMap<number | '*', string>;
-  /** The device of which each address of the line has a copy of its own. */
+  /** The device of which each address of the line has its own copy. */
   readonly each?: string;
 }
 
-/** The lines and their devices. The answer changes only when `revision` of the simulator does. */
+/** The lines and their devices. The answer only changes when the simulator's `revision` does. */
 function map({ simulator }: CommandContext): Outcome<readonly MappedLine[]> {
   return done(
     Array.from(simulator.lines.values(), (line) => {
@@ -74,7 +74,7 @@ function map({ simulator }: CommandContext): Outcome<readonly MappedLine[]> {
   );
 }
 
-/** The measurements of a line. Times are in ms. */
+/** Metrics of a line. Times are in ms. */
 export interface LineMetrics {
   readonly name: string;
   readonly isOpen: boolean;
@@ -111,7 +111,7 @@ function* lineMetrics({ simulator }: CommandContext): Generator<LineMetrics> {
   }
 }
 
-/** What passed a line in a second. */
+/** The traffic of a line in one second. */
 interface LineSecond {
   readonly name: string;
   readonly second: number;
@@ -120,8 +120,8 @@ interface LineSecond {
 }
 
 /**
- * The seconds after one of them that are over. Each is packed when it is its turn, so that the time for a part
- * of the list bounds its size.
+ * The completed seconds after a given one. Each is packed when its turn comes, so that the time limit per
+ * part also limits its size.
  */
 function* lineSums(
   { simulator }: CommandContext,
@@ -136,14 +136,14 @@ function plain({ bounds, counts, sum }: HistogramCounts): HistogramCounts {
   return { bounds, counts, sum };
 }
 
-/** The measurements of the program as a whole. */
+/** Metrics of the whole program. */
 export interface ProgramMetrics {
   readonly hits: readonly { readonly rule: string; readonly hits: number }[];
   readonly lastEvent: number;
   readonly firstEvent: number;
-  /** The memory of what REST has added, and its limit, in bytes. */
+  /** The memory that additions through REST use, and its limit, in bytes. */
   readonly memory: { readonly used: number; readonly limit: number };
-  /** How late timers were since the last request; undefined at the first. */
+  /** How late timers were since the last request; undefined on the first. */
   readonly lag: readonly Lag[] | undefined;
 }
 
@@ -161,18 +161,18 @@ function programMetrics({
   });
 }
 
-/** A native file (YAML) that would start what runs now. */
+/** A native file (YAML) that would start what is running now. */
 export function configuration({ simulator }: CommandContext): Iterable<string> {
   return configurationText(simulator.running);
 }
 
-/** Forgets the traffic. Sequence numbers continue. */
+/** Deletes the stored traffic. Sequence numbers continue. */
 function clearTraffic({ simulator }: CommandContext): Outcome<null> {
   simulator.traffic.clear();
   return done(null);
 }
 
-/** The serial ports of the lines, by their definitions. */
+/** The serial ports of the lines, from their definitions. */
 function usedPorts({
   simulator,
 }: CommandContext): Outcome<readonly { readonly name: string; readonly path: string }[]> {

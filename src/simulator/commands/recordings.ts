@@ -16,16 +16,16 @@ import type { CommandContext } from './context.js';
 import { whyNotIn } from './remote-files.js';
 
 /**
- * The most bytes that one request may have read. More takes seconds; files of the configuration may have any
- * length.
+ * Maximum number of bytes that one request may cause to be read. More takes seconds. Files of the
+ * configuration may have any length.
  */
 const MOST_BYTES = 16 * 1024 * 1024;
 
 /**
- * Opens the files that signals in the body of a request play, so that the body can then be read without
- * waiting for a file. The lines are served meanwhile. A client may name files in the directory of the
- * configuration, and files that are already played: messages show what is in a file, and a token must not
- * give access to every file that the program may read. Undefined for the owner, whose files are read at once.
+ * Opens the files that signals in a request body play, so that the body can then be read without waiting for
+ * a file. The lines keep running. A client may name files in the directory of the configuration, and files
+ * that are already in use: messages show file content, and a token must not give access to every file that
+ * the program may read. Undefined for the owner, whose files are read at once.
  */
 export async function openRecordings(
   { simulator, isOwner }: CommandContext,
@@ -48,7 +48,7 @@ export async function openRecordings(
   return (source) => opened.get(keyOf(source)) ?? failure(`${source.file}: was not opened`);
 }
 
-/** True when a signal of a running device plays the file. */
+/** True if the signal of a running device plays the file. */
 function isPlayed({ devices, directory }: Simulator, file: string): boolean {
   return Array.from(devices.values()).some(({ points }) =>
     [...points.all.map(({ placedSignal }) => placedSignal), ...points.feeds.map(({ signal }) => signal)].some(
@@ -59,8 +59,8 @@ function isPlayed({ devices, directory }: Simulator, file: string): boolean {
 }
 
 /**
- * The recordings of all signals anywhere in `body`. Uses a list of places still to be visited, because a body
- * may be nested 100,000 deep.
+ * The recordings of all signals anywhere in `body`. Uses a list of places to visit instead of recursion,
+ * because a body may be nested 100,000 deep.
  */
 function sourcesIn(body: unknown): TrackSource[] {
   const found: TrackSource[] = [];

@@ -1,13 +1,13 @@
 import { Findings, type Mistakes } from '../../common/schema/findings.js';
 import { type Issue, type Path, type Problem, pathText } from '../../common/schema/problem.js';
 
-/** The meaning of a code. `status` is a status of HTTP, which other transports can map to their own. */
+/** The meaning of a code. `status` is an HTTP status, which other transports can map to their own. */
 interface CodeMeaning {
   readonly status: 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 421 | 429 | 431 | 500 | 503;
   readonly means: string;
 }
 
-/** The codes of all reasons for a refusal. A code is published, so it is never renamed. */
+/** The codes of all refusals. A code is public, so it is never renamed. */
 export const CODES = {
   'request.invalid': { status: 400, means: 'A field is missing, unknown or not as expected.' },
   'request.not_json': { status: 400, means: 'The body is not valid JSON, or the request is not valid HTTP.' },
@@ -120,10 +120,10 @@ export const CODES = {
 
 export type Code = keyof typeof CODES;
 
-/** One mistake: its place, what was expected there, and the code of the reason. */
+/** A mistake: its place, what was expected there, and the code of the reason. */
 export interface CodedProblem extends Problem {
   readonly code: Code;
-  /** The parts of `path`, when they are known. */
+  /** The parts of `path`, if they are known. */
   readonly parts?: Path;
 }
 
@@ -136,7 +136,7 @@ export interface Refusal {
   readonly problems: readonly CodedProblem[];
   /** The number of problems that are not listed. */
   readonly more: number;
-  /** What was found in place of what the request expects. */
+  /** What was found instead of what the request expects. */
   readonly found?: readonly unknown[];
 }
 
@@ -152,7 +152,7 @@ export function refusal(code: Code, path: string, message: string): Refusal {
   return { ok: false, code, problems: [{ path, message, code }], more: 0 };
 }
 
-/** The refusal for mistakes in an input. @param code the code of mistakes that have none of their own */
+/** The refusal for mistakes in an input. @param code for mistakes without a code of their own */
 export function refusalOf({ listed, more }: Mistakes, code: Code): Refusal {
   return { ok: false, code, problems: listed.map((issue) => coded(issue, code)), more };
 }
@@ -160,13 +160,13 @@ export function refusalOf({ listed, more }: Mistakes, code: Code): Refusal {
 /** Why the simulator was not changed. */
 interface NotDone {
   readonly error: string | Mistakes;
-  /** Absent when a port or the system refused. */
+  /** Absent if a port or the operating system refused. */
   readonly code?: Code;
-  /** True when another program uses the port or the address. */
+  /** True if another program uses the port or the address. */
   readonly inUse?: boolean;
 }
 
-/** The refusal for a change that was not made. @param invalid the code of mistakes in what was wanted */
+/** The refusal for a change that was not made. @param invalid the code for mistakes in the requested state */
 export function notDone({ error, code, inUse }: NotDone, invalid: Code = 'request.invalid'): Refusal {
   if (typeof error !== 'string') return refusalOf(error, invalid);
   return refusal(code ?? (inUse ? 'line.port_busy' : 'line.not_opened'), '', error);
@@ -181,7 +181,7 @@ function coded({ path, message, code: own }: Issue, code: Code): CodedProblem {
   };
 }
 
-/** Why a command did nothing, in one line; undefined when it was carried out. */
+/** Why a command did nothing, in one line; undefined if it was carried out. */
 export function problemText(outcome: Outcome<unknown>): string | undefined {
   if (outcome.ok) return undefined;
   return outcome.problems.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join('; ');

@@ -7,10 +7,10 @@ import type { CommandContext } from './context.js';
 import { type Refusal, refusal } from './refusal.js';
 
 /**
- * Why a remote client may not have a file made or read at `path`, which begins in `root` unless it is
- * absolute: the path leads out of `root`, perhaps through a symbolic link. So a token does not give the
- * rights that the program has elsewhere.
- * @param what the use of `root`, for the message
+ * Why a remote client may not create or read a file at `path`, which is relative to `root` unless it is
+ * absolute: the path leads out of `root`, perhaps through a symbolic link. Otherwise a token would give all
+ * the file access that the program has.
+ * @param what what `root` is for, for the message
  */
 export async function whyNotIn(
   root: string,
@@ -26,10 +26,9 @@ export async function whyNotIn(
 const TLS_FILES = ['cert', 'key', 'ca'] as const;
 
 /**
- * Checks the files in the settings of a line that a client has sent: the link of a virtual line, and the
- * certificates of TLS, which may only be read from the directory of the configuration. Nothing outside is
- * looked at.
- * @param present the present definition of the line: its files may stay wherever they are
+ * Checks the files in the line settings from a client: the link of a virtual line, and the TLS certificates,
+ * which may only be read from the directory of the configuration. Nothing outside it is touched.
+ * @param present the current definition of the line: its files may stay wherever they are
  */
 export async function wrongFiles(
   context: CommandContext,
@@ -63,8 +62,8 @@ async function wrongPort(
 }
 
 /**
- * Why a client may not name the real device of a new one: its port is none of this machine, or its host is
- * not listed in `api.mayReach`. So a token does not give access to what only this machine can reach.
+ * Why a client may not name the real device of a new one: its port is not on this machine, or its host is not
+ * listed in `api.mayReach`. Otherwise a token would give access to whatever this machine can reach.
  */
 export async function wrongReal(
   { isOwner, simulator }: CommandContext,
@@ -85,14 +84,15 @@ async function wrongLink(
 ): Promise<Refusal | undefined> {
   const link = sectionOf(settings.serial, 'link');
   if (typeof link !== 'string' || link === present) return undefined;
-  // A relative path begins where the program was started. A link that exists there already is not followed.
+  // A relative path starts from the directory where the program was started. An existing link is not
+  // followed.
   const message = await whyNotIn(root, dirname(resolve(link)));
   return message === undefined ? undefined : refusal('file.outside', 'serial.link', message);
 }
 
 /**
- * True for the directory itself and what is below it.
- * @param paths how the system writes paths
+ * True for the directory itself and everything below it.
+ * @param paths the path syntax of the operating system
  */
 export function isIn(
   root: string,
@@ -103,7 +103,7 @@ export function isIn(
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** The path without symbolic links. The end of the path need not exist yet. */
+/** Resolves symbolic links. The end of the path need not exist yet. */
 async function realPath(path: string): Promise<string> {
   try {
     return await realpath(path);

@@ -20,7 +20,7 @@ import type { OfDevice } from './devices.js';
 import { done, type Outcome } from './refusal.js';
 import type { ValueView } from './schemas/value.js';
 
-/** Where clients find a value with a name, and what its registers mean. */
+/** The location of a named value for clients, and the meaning of its registers. */
 type NamedValue = readonly [
   table: TableName,
   address: number,
@@ -33,7 +33,7 @@ type NamedValue = readonly [
   bits: BitNames | undefined,
 ];
 
-/** Values of one type side by side, each of the same number of registers. */
+/** Consecutive values of one type, each with the same number of registers. */
 type TypedValues = readonly [
   table: TableName,
   address: number,
@@ -44,19 +44,19 @@ type TypedValues = readonly [
 ];
 
 /**
- * What some registers of a device are, for showing them in the traffic: values with names, and values of
- * several registers.
+ * What is known about some registers of a device, for showing them in the traffic: named values, and values
+ * of several registers.
  */
 export type KnownValue = NamedValue | TypedValues;
 
-/** Registers of one table, with the addresses that clients use. */
+/** Registers of one table, in the addresses that clients use. */
 interface Part {
   readonly table: TableName;
   readonly address: number;
   readonly quantity: number;
 }
 
-/** All known values of a device, in pieces: a large device has tens of thousands. */
+/** All known values of a device, in pieces, because a large device has tens of thousands. */
 export function namesOfDevice(
   { simulator }: CommandContext,
   { device: name }: OfDevice,
@@ -65,7 +65,7 @@ export function namesOfDevice(
   return device ? done(knownValues(device)) : unknownDevice(simulator, name);
 }
 
-/** Where devices have a value of a name, or a bit of one, with the device before it or without. */
+/** Where devices have a value with this name, or a bit of one. The device's name may come first. */
 export function placesOfName(
   { simulator }: CommandContext,
   { name }: { readonly name: string },
@@ -73,12 +73,12 @@ export function placesOfName(
   return done(placesIn(simulator.devices, name));
 }
 
-/** A value of a device, and the name of its bit that is meant. */
+/** A value of a device, and the name of the selected bit. */
 type KnownPlace = readonly [device: string, value: NamedValue, bit: string | undefined];
 
 function* placesIn(devices: ReadonlyMap<string, Device>, name: string): Generator<KnownPlace | undefined> {
   for (const [of, device] of devices) {
-    // Names of values and bits have no dot.
+    // Names of values and bits contain no dots.
     const [short = '', bit, ...rest] = (name.startsWith(`${of}.`) ? name.slice(of.length + 1) : name).split(
       '.',
     );
@@ -93,7 +93,7 @@ function* placesIn(devices: ReadonlyMap<string, Device>, name: string): Generato
   }
 }
 
-/** The places of a name, for filters. */
+/** The places that a name matches, for filters. */
 export function placesNamed(devices: ReadonlyMap<string, Device>, name: string): NamedPlace[] {
   return Array.from(placesIn(devices, name)).flatMap((each) => (each ? [placeOf(each)] : []));
 }
@@ -114,12 +114,12 @@ function numberOfBit({ 8: bits }: NamedValue, name: string): number | undefined 
   return bits?.find(([, each]) => each === name)?.[0];
 }
 
-/** The number of values or registers that are left out before the lines can be served again. */
+/** How many values or registers may be skipped before the lines must be served again. */
 const MANY = 256;
 
 /**
- * For each table, the values with names, and then the others in the order of their addresses. Yields
- * undefined when the lines can be served.
+ * The named values of each table, and then the others in order of address. Yields undefined to let the lines
+ * be served.
  * @param part limits the values to some registers
  */
 export function* knownValues(device: Device, part?: Part): Generator<KnownValue | undefined> {
@@ -130,7 +130,7 @@ export function* knownValues(device: Device, part?: Part): Generator<KnownValue 
     const end = part ? from + part.quantity : device.tables[source].window.size;
     const stored = { table, source, first, from, end };
     yield* namedIn(device, stored);
-    // For bits, a value of several cells is not what a client reads.
+    // For bits, clients do not read values of several cells.
     if (table === 'input' || table === 'holding') yield* typedIn(device, stored);
   }
 }
@@ -140,7 +140,7 @@ interface Stored {
   readonly source: TableName;
   /** The address that clients call 0. */
   readonly first: number;
-  /** The first address to look at, in `source`. */
+  /** The first address to search, in `source`. */
   readonly from: number;
   readonly end: number;
 }
@@ -162,7 +162,7 @@ function* namedIn(
   }
 }
 
-/** Values of which the count is still growing. */
+/** Values whose count is still growing. */
 type Counted = { -readonly [Part in keyof TypedValues]: TypedValues[Part] };
 
 /** The values of several registers in a table. */
@@ -189,7 +189,7 @@ function* typedIn(device: Device, { table, source, first, from, end }: Stored) {
   if (last) yield last;
 }
 
-/** True when a value has the same type as others and stands right behind them. */
+/** True if a value has the same type as the others and directly follows them. */
 function isNextOf(
   [, from, size, count, kind, before]: TypedValues,
   [, address, cells, , type, order]: TypedValues,
@@ -204,17 +204,17 @@ function isNextOf(
   );
 }
 
-/** A value with a name that a client has written. */
+/** A named value that a client has written. */
 export interface WrittenValue {
   readonly name: string;
-  /** The value; undefined when the client wrote only a part of it, or some of its bits. */
+  /** The value; undefined if the client wrote only a part or some bits of it. */
   readonly asWritten: (Pick<ValueView, 'value' | 'raw'> & { readonly label?: string }) | undefined;
 }
 
 interface TableValues {
-  /** The values with names, under each address that they occupy. */
+  /** The named values, under each address that they occupy. */
   readonly named: ReadonlyMap<number, NamedValue>;
-  /** The values of several registers, in the order of their addresses. */
+  /** The values of several registers, in order of address. */
   readonly typed: readonly TypedValues[];
 }
 
@@ -240,7 +240,7 @@ function isNamed(value: KnownValue): value is NamedValue {
   return typeof value[3] === 'string';
 }
 
-/** An event with the names of its registers, and with the values that they hold. */
+/** Adds the names and values of its registers to an event. */
 export function withValues(view: TrafficView, device: string, known: TableValues): TrafficView {
   const { address = 0, quantity = 0 } = view;
   const names = namedBetween(known, address, quantity).map(([, , , name]) => `${device}.${name}`);
@@ -249,7 +249,7 @@ export function withValues(view: TrafficView, device: string, known: TableValues
   return text === view.text ? named : { ...named, text };
 }
 
-/** A text that ends with words of registers, and these words. */
+/** A text that ends with the words of registers, and these words. */
 interface Said {
   readonly text: string;
   readonly address?: number | undefined;
@@ -257,7 +257,7 @@ interface Said {
   readonly values?: readonly number[] | undefined;
 }
 
-/** The text with values in place of the words: `… 100–104: voltage 230.1 V, 16560, 103–104 float32 50.02`. */
+/** Replaces the words in a text with values: `… 100–104: voltage 230.1 V, 16560, 103–104 float32 50.02`. */
 export function textWithValues(
   { address = 0, quantity = 0, values = [], text }: Said,
   known: TableValues,
@@ -268,9 +268,7 @@ export function textWithValues(
   return shown === undefined ? text : `${text.slice(0, -tail.length)}: ${shown}`;
 }
 
-/**
- * The text of the words from an address on; undefined when no value is known there that is more than a word.
- */
+/** The text for the words from an address on; undefined if all of them are plain words. */
 function shownValues(
   values: readonly number[],
   address: number,
@@ -291,7 +289,7 @@ function shownValues(
       const texts = Array.from({ length: count }, (_, n) =>
         valueText(type, valueOfWords(type, values, order, i + n * cells, cells), 1),
       );
-      // The text of the event names these addresses already when there are no others.
+      // If there are no other addresses, the text of the event already names these.
       const where = count * cells === values.length ? '' : `${rangeText(at, count * cells)} `;
       shown.push(`${where}${type} ${texts.join(' ')}`);
       i += count * cells;
@@ -301,7 +299,7 @@ function shownValues(
   return isKnown ? shown.join(', ') : undefined;
 }
 
-/** The values without a name that begin at an address, as many as fit into `quantity` registers. */
+/** The unnamed values that start at an address, as many as fit in `quantity` registers. */
 function wholeValues(
   typed: readonly TypedValues[],
   address: number,
@@ -318,7 +316,7 @@ function wholeValues(
   return some > 0 ? [table, address, cells, some, type, order] : undefined;
 }
 
-/** Writes a value with its name: `voltage 230.1 V`, `serial "A17"`, `status 9 (running, overload)`. */
+/** Formats a value with its name: `voltage 230.1 V`, `serial "A17"`, `status 9 (running, overload)`. */
 function namedText([, , , name, type, , scale, unit, bits]: NamedValue, raw: Value): string {
   const text = `${name} ${valueText(type, raw, scale)}${unit === undefined ? '' : ` ${unit}`}`;
   return bits ? `${text} (${setBits(bits, raw)})` : text;
@@ -339,7 +337,7 @@ function namedBetween({ named }: TableValues, address: number, quantity: number)
   return [...found];
 }
 
-/** The values with names that a write has changed. */
+/** The named values that a write has changed. */
 export function valuesWritten(written: WrittenValues, known: TableValues): WrittenValue[] {
   return namedBetween(known, written.address, written.values?.length ?? 1).map((value) => {
     const raw = rawIn(written, value);
@@ -352,7 +350,7 @@ export function valuesWritten(written: WrittenValues, known: TableValues): Writt
   });
 }
 
-/** A value in stored form, from the words at an address; undefined when these have only a part of it. */
+/** A value in stored form, from the words at an address; undefined if these do not contain all of it. */
 function rawIn(
   { address: from, values = [] }: { readonly address: number } & Pick<Said, 'values'>,
   [, address, cells, , type, order]: NamedValue,

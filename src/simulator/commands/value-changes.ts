@@ -21,7 +21,7 @@ import { readExpected, unexpected } from './expected-values.js';
 import { type Code, done, type Outcome, refusal, refusalOf } from './refusal.js';
 import type { Change, RegisterView, VALUE_COMMANDS } from './schemas/value.js';
 
-/** Sets values by name, or by table and address: all of them, or none when one has a mistake. */
+/** Sets values by name, or by table and address: all of them, or none if one change has a mistake. */
 export function changeValues(
   { simulator }: CommandContext,
   { device: name, ...request }: DeclaredInput<(typeof VALUE_COMMANDS)['value.change']>,
@@ -42,11 +42,11 @@ export function changeValues(
   return done(targets.map(viewRegister));
 }
 
-/** A change without mistakes that is not carried out yet. */
+/** A valid change that is not yet carried out. */
 interface ReadyChange {
   readonly targets: readonly DeviceValue[];
   readonly carryOut: () => void;
-  /** Finds what stands in place of the expected content; undefined when everything is as expected. */
+  /** Finds what is there instead of the expected content; undefined if everything is as expected. */
   readonly unmet: (() => Problem | undefined) | undefined;
 }
 
@@ -92,7 +92,7 @@ function findTarget(device: Device, { name, table, address }: Change, at: At): D
 }
 
 /**
- * Finds the values that have the registers from an address on, if all of these may be written over REST.
+ * Finds the values in the registers from an address on. REST must be allowed to write all of them.
  * @returns otherwise what is wrong, and with which key of the change
  */
 function valuesOfWords(
@@ -119,10 +119,7 @@ function valuesOfWords(
   return { targets };
 }
 
-/**
- * Writes registers for REST as clients do: only a part of a value may be written. Must be called after
- * `valuesOfWords`.
- */
+/** Writes registers for REST the way clients do, so a value may be written in part. Call this after `valuesOfWords`. */
 function writeWords({ tables }: Device, table: TableName, address: number, words: readonly number[]): void {
   const { image, base } = tables[table].window;
   image.setWords(base + address, words);

@@ -32,13 +32,13 @@ import type { RegisterView, SIGNAL_COMMANDS, VALUE_COMMANDS, ValueView, Words } 
 import { namesOfDevice, placesOfName } from './shown-values.js';
 import { changeValues } from './value-changes.js';
 
-/** The most values in an answer, and the most addresses in one of words. */
+/** Maximum number of values in an answer, and of addresses in an answer of words. */
 const MAX_VALUES = 8192;
 const MAX_WORDS = 512;
 
 type OfValue = DeclaredInput<(typeof VALUE_COMMANDS)['value.get']>;
 
-/** Lists the values of a device: all, those of a table or a range of addresses, or those with names. */
+/** Lists the values of a device: all of them, those of a table, those in a range of addresses, or the given names. */
 export function listValues(
   { simulator }: CommandContext,
   { device: name, table, from, to, names }: DeclaredInput<(typeof VALUE_COMMANDS)['value.list']>,
@@ -70,7 +70,7 @@ interface Range {
   readonly to: number;
 }
 
-/** Finds out whether tables have more values in a range than `limit`. */
+/** Finds out whether tables have more than `limit` values in a range. */
 function* areMoreThan(
   limit: number,
   device: Device,
@@ -86,7 +86,7 @@ function* areMoreThan(
   return false;
 }
 
-/** The number of addresses without a value that are passed over before the caller may pause. */
+/** How many addresses without a value are skipped before the caller may pause. */
 const ADDRESSES_PASSED_OVER = 64;
 
 /** The values of a table with an address from `from` to `to`. */
@@ -108,7 +108,7 @@ function tablesMeant(table: TableName | undefined): readonly TableName[] {
   return table === undefined ? TABLE_NAMES : [table];
 }
 
-/** Finds each value when it is read, so that an unread list takes no memory. */
+/** Finds each value only when it is read, so that a list that is not read takes no memory. */
 function* viewsBetween(
   device: Device,
   tables: readonly TableName[],
@@ -117,14 +117,14 @@ function* viewsBetween(
   for (const table of tables)
     for (let start = from; start <= to; start += ADDRESSES_PASSED_OVER) {
       const end = Math.min(to, start + ADDRESSES_PASSED_OVER - 1);
-      // A value that begins before was shown already.
+      // A value that begins earlier has already been shown.
       for (const value of valuesBetween(device, table, { from: start, to: end }))
         if (value.address >= start || start === from) yield viewRegister(value);
       yield undefined;
     }
 }
 
-/** The values of a device that have a name, in brief. */
+/** The named values of a device, in short form. */
 function namedValues(
   { simulator }: CommandContext,
   { device: name }: OfDevice,
@@ -146,16 +146,13 @@ function* viewsNamed<View>(
   }
 }
 
-/** Reads a value by its name: in its unit, and as it is stored. A signal is computed for this moment. */
+/** Reads a value by name, in its unit and as stored. A signal is computed first. */
 function getValue({ simulator }: CommandContext, of: OfValue): Outcome<ValueView> {
   const found = findValue(simulator, of);
   return 'ok' in found ? found : done(viewValue(found));
 }
 
-/**
- * Sets a value by its name, whether or not clients may write it, or makes the value available or not, or
- * both.
- */
+/** Sets a value by name, even if clients can't write it, makes the value available or unavailable, or both. */
 function setValue(
   { simulator }: CommandContext,
   { device, name, available, ...change }: DeclaredInput<(typeof VALUE_COMMANDS)['value.set']>,
@@ -178,7 +175,7 @@ function setValue(
   return done(viewValue(found));
 }
 
-/** Defines the registers of a range that are not defined yet. @returns these registers */
+/** Defines the undefined registers of a range. @returns these registers */
 export function defineRegisters(
   { simulator }: CommandContext,
   { device: name, table, address, quantity, write }: DeclaredInput<(typeof VALUE_COMMANDS)['value.define']>,
@@ -216,7 +213,7 @@ function undefinedRanges(device: Device, table: TableName, from: number, end: nu
   return ranges;
 }
 
-/** Gives a value a signal, which replaces its present one. */
+/** Gives a value a signal, replacing its current one. */
 async function setSignal(
   context: CommandContext,
   { signal, ...of }: DeclaredInput<(typeof SIGNAL_COMMANDS)['signal.set']>,
@@ -233,7 +230,7 @@ async function setSignal(
   return done(viewRegister(found));
 }
 
-/** Restores the signal of a value without a name, or its lack of one, from the kept state. */
+/** Restores from the saved state the signal of an unnamed value, or the absence of one. */
 export function restoreSignal(
   { simulator }: CommandContext,
   device: Device,
@@ -247,7 +244,7 @@ export function restoreSignal(
   return done(null);
 }
 
-/** Removes the signal of a value, which keeps its present number. */
+/** Removes the signal of a value. The value keeps its current number. */
 function removeSignal({ simulator }: CommandContext, of: OfValue): Outcome<RegisterView> {
   const found = findValue(simulator, of);
   if ('ok' in found) return found;
@@ -255,7 +252,7 @@ function removeSignal({ simulator }: CommandContext, of: OfValue): Outcome<Regis
   return done(viewRegister(found));
 }
 
-/** Reads registers side by side as clients see them. Runs no action and counts no read. */
+/** Reads consecutive registers as clients see them. Does not run actions or count reads. */
 function readWords(
   { simulator }: CommandContext,
   {
@@ -274,9 +271,9 @@ function readWords(
   return at === undefined ? done(wordsOf(device, range)) : pastWords(simulator, device, range, at);
 }
 
-/** Registers side by side as they were. @param wall the moment, in ms since 1970 */
+/** Consecutive registers as they were at an earlier time. @param wall the time, in ms since 1970 */
 function pastWords(simulator: Simulator, device: Device, range: WordRange, wall: number): Outcome<Words> {
-  // What has fallen due meanwhile is a change, too.
+  // Changes that have become due also count.
   device.points.advance();
   const moment = momentOf(simulator, device, wall);
   if (!moment.ok) return moment;
@@ -287,7 +284,7 @@ function pastWords(simulator: Simulator, device: Device, range: WordRange, wall:
   for (const { point } of valuesBetween(device, range.table, range))
     if (point && !device.points.isKnownAt(point, real, known)) unknown.add(point);
   const words = device.at(real, () => wordsOf(device, range, unknown));
-  // What signals were then is shown in their registers.
+  // The registers show what the signals were at that time.
   window.image.refresh(window.base + range.from, words.words.length);
   return done({ ...words, past: past(window, range.from, range.to) });
 }
@@ -296,7 +293,7 @@ interface WordRange extends Range {
   readonly table: TableName;
 }
 
-/** @param unknown values that can not be computed for the moment that is looked at */
+/** @param unknown values that can't be computed for that time */
 function wordsOf(
   device: Device,
   { table, from, to }: WordRange,
@@ -309,7 +306,7 @@ function wordsOf(
   const gaps = new Set<number>();
   for (const { point, address, location } of found)
     for (let cell = 0; unknown.has(point) && cell < location.cells; cell++) gaps.add(address + cell);
-  // Signals are computed while values are shown, so the words are taken afterwards.
+  // Signals are computed while values are shown, so the words are read afterwards.
   const values = found
     .filter((value) => isMoreThanAWord(value) && !unknown.has(value.point))
     .map(viewRegister);

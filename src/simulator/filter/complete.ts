@@ -2,25 +2,25 @@ import { FIELD_NAMES, FIELDS } from './fields.js';
 import type { FieldName } from './filter.js';
 import { type FilterPart, parseFilter, unfinishedIn } from './parse.js';
 
-/** What may be written at a place of a text. */
+/** What can be written at a position in a text. */
 export interface Offer {
-  /** What takes the place of the text between `from` and the place. */
+  /** What replaces the text between `from` and the position. */
   readonly text: string;
   readonly from: number;
-  /** What it means, in a few words. */
+  /** Its meaning, in a few words. */
   readonly about: string;
 }
 
-/** Values of fields that were seen, and are offered. */
+/** Values seen in fields, to be offered. */
 export type SeenValues = Readonly<Partial<Record<FieldName, readonly string[]>>>;
 
 const MOST_OFFERS = 12;
 
-/** What may be written at the end of a text: fields, or values of the field that is being written. */
+/** What can be written at the end of a text: fields, or values of the field being written. */
 export function offersFor(text: string, seen: SeenValues): readonly Offer[] {
   const { from, field } = unfinishedIn(text);
   const written = text.slice(from).replace(/^"/, '').toLowerCase();
-  // What is wrong further to the left comes first.
+  // A mistake further to the left must be corrected first.
   if (/[\s()]/.test(text.slice(from)) && text[from] !== '"') return [];
   const offers = field === undefined ? fieldOffers(text) : valueOffers(field, seen);
   const fits = ([word, about]: readonly [string, string]) =>
@@ -52,17 +52,17 @@ function valueOffers(field: FieldName, seen: SeenValues): readonly (readonly [st
   ];
 }
 
-/** A value as it is written in a filter: in quotes where it needs them. */
+/** A value in the syntax of a filter, quoted if necessary. */
 function quoted(value: string): string {
   return /^[^\s,()"]+$/.test(value) ? value : `"${value.replace(/["\\]/g, '\\$&')}"`;
 }
 
-/** A field with values, as it is written: `line=bus,"second, line"`. */
+/** A field with values in the syntax of a filter: `line=bus,"second, line"`. */
 function partText(field: FieldName, values: readonly string[]): string {
   return `${field}=${values.map(quoted).join()}`;
 }
 
-/** The one part of a text that asks for values of a field; undefined where there is none, or several. */
+/** The only part of a text that tests a field; undefined if there are none or several. */
 export function partOf(text: string, field: FieldName): FilterPart | undefined {
   const parsed = parseFilter(text, { now: 0 });
   const parts = parsed.ok ? parsed.value.parts.filter((part) => part.field === field) : [];
@@ -70,8 +70,8 @@ export function partOf(text: string, field: FieldName): FilterPart | undefined {
 }
 
 /**
- * The text with other values of a field, which have to be met besides all else.
- * @param values none to ask for the field no more; undefined to ask for it alone
+ * Replaces the values of a field in a text; the other conditions stay.
+ * @param values empty to remove the field; undefined to test only that it is there
  */
 export function withPart(text: string, field: FieldName, values: readonly string[] | undefined): string {
   const parsed = parseFilter(text, { now: 0 });

@@ -5,27 +5,27 @@ import { ExceptionCode, FunctionCode, namesOf } from '../../modbus/protocol/func
 import { DIRECTIONS, EVENT_KINDS } from '../traffic/event.js';
 import { DAMAGE, type FieldName, GOOD, type NumberRange, type WantedValues } from './filter.js';
 
-/** What filters may ask of a frame, and how that is written. */
+/** A property of frames that filters can test, and its syntax. */
 export interface Field {
-  /** Another name, which parameters of REST have. */
+  /** Another name, used by REST parameters. */
   readonly also?: string;
   readonly takes: 'numbers' | 'texts' | 'choices' | 'duration' | 'moment' | 'bytes' | 'value';
-  /** What is asked, in a few words. */
+  /** What it tests, in a few words. */
   readonly about: string;
-  /** What stands after "expected" where the value is wrong. */
+  /** The words after "expected" if the value is wrong. */
   readonly expected: string;
-  /** Of numbers: the greatest, and names for some. */
+  /** For numbers: the maximum, and names for some of them. */
   readonly max?: number;
   readonly names?: ReadonlyMap<number, string>;
   readonly choices?: readonly string[];
-  /** The field may stand alone, which asks whether a frame has it. */
+  /** The field may be used without a value, to test whether a frame has it. */
   readonly alone?: true;
 }
 
 const MOMENT = 'a time such as 2026-03-01T12:00:00Z, or how long ago, such as 30s or 5m';
 const ranged = (what: string, max: number) => `${what} from 0 to ${max}, or a range such as 1-9`;
 
-/** All fields, in the order in which they are offered. Several values are separated by commas; one has to match. */
+/** All fields, in the order in which they are offered. Values are separated by commas; one of them must match. */
 export const FIELDS: Readonly<Record<FieldName, Field>> = {
   line: { takes: 'texts', about: 'the line', expected: 'the name of a line' },
   unit: {
@@ -140,17 +140,17 @@ export function fieldNamed(word: string): FieldName | undefined {
   return FIELD_NAMES.find((name) => name === lower || FIELDS[name].also === lower);
 }
 
-/** What the values of a filter depend on. */
+/** What the meaning of filter values depends on. */
 export interface FilterContext {
-  /** The present time, in ms since 1970; without it, no time can be meant by how long ago it was. */
+  /** The current time, in ms since 1970; without it, a time can't be given as an age. */
   readonly now?: number;
-  /** Says that a field can't have a value, for example as there is no such line; undefined if it can. */
+  /** Says that a field can't have a value, for example because there is no such line; undefined if it can. */
   readonly refuse?: (field: FieldName, text: string) => string | undefined;
 }
 
 export type Operator = '=' | '<' | '>' | '<=' | '>=';
 
-/** The values that texts stand for, one of which has to match. @returns what is wrong with one, as a sentence */
+/** Parses values, one of which must match. @returns a sentence if one is wrong */
 export function valuesOf(
   field: FieldName,
   texts: readonly string[],
@@ -211,7 +211,7 @@ export function valuesOf(
   return success(found.length > 0 ? { texts: found } : { ranges });
 }
 
-/** `7`, `10-19`, or a part of a name, such as `write` for all functions that write. */
+/** `7`, `10-19`, or part of a name, such as `write` for all functions that write. */
 function numbersOf(field: FieldName, text: string): readonly NumberRange[] | undefined {
   const { max = 0, names } = FIELDS[field];
   const [, first, last = first] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? [];
@@ -226,7 +226,7 @@ function numbersOf(field: FieldName, text: string): readonly NumberRange[] | und
   return part !== '' && named.length > 0 ? named : undefined;
 }
 
-/** @returns µs; NaN for what is no duration */
+/** @returns µs; NaN if the text is not a duration */
 function microsOf(text: string): number {
   const ms = DURATION.test(text)
     ? milliseconds(text)
@@ -236,7 +236,7 @@ function microsOf(text: string): number {
   return Math.round(1000 * ms);
 }
 
-/** The whole numbers on one side of another. */
+/** The integers below or above another. */
 function beside(end: number, operator: Exclude<Operator, '='>): NumberRange {
   switch (operator) {
     case '<':

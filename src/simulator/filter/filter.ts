@@ -1,6 +1,6 @@
 import type { AddressRange } from '../../modbus/protocol/pdu.js';
 
-/** From the first number to the last, both included. */
+/** From the first number to the last, inclusive. */
 export type NumberRange = readonly [first: number, last: number];
 
 export type FieldName =
@@ -26,54 +26,54 @@ export type FieldName =
   | 'since'
   | 'until';
 
-/** What a field has to be, one of several. Moments are in µs since 1970, durations in µs. */
+/** The values that a field may have; one must match. Times are in µs since 1970, durations in µs. */
 export type WantedValues =
   | { readonly texts: readonly string[] }
   | { readonly ranges: readonly NumberRange[] }
-  /** The number that a name stands for, and how it has to compare. */
+  /** A named number, and how it must compare. */
   | {
       readonly name: string;
       readonly operator: '=' | '!=' | '<' | '>' | '<=' | '>=';
       readonly number: number;
     }
-  /** Registers or coils that a request has to write. */
+  /** Registers or coils that a request must write. */
   | { readonly writes: WantedWrite }
-  /** Whatever it is, if the frame has it. */
+  /** Any value, if the frame has the field. */
   | { readonly any: true };
 
 export interface WantedWrite {
   /** Name of the device; undefined for any device. */
   readonly device: string | undefined;
-  /** The table; undefined for coils and holding registers alike. */
+  /** The table; undefined for both coils and holding registers. */
   readonly table: 'coils' | 'holding' | undefined;
   readonly address: number;
   readonly quantity: number;
-  /** The words of registers, or coils as 0 and 1; undefined when any value will do. */
+  /** The words of registers, or coils as 0 and 1; undefined for any value. */
   readonly words: readonly number[] | undefined;
-  /** For each word, the bits that matter; all of them when absent. */
+  /** For each word, the bits that matter; all bits when absent. */
   readonly mask?: readonly number[];
 }
 
-/** Registers or coils that a request writes; without values where it changes bits of a register. */
+/** Registers or coils that a request writes; without values if it only changes bits of a register. */
 export interface Written {
   readonly table: 'coils' | 'holding';
   readonly address: number;
   readonly values?: readonly number[] | undefined;
 }
 
-/** Stands for a reply that is no exception where an exception code could stand: a device may send 0 as a code. */
+/** Marks a reply that is not an exception, in place of an exception code. A device may send 0 as a code. */
 export const GOOD = -1;
 
 export type Test = { readonly field: FieldName } & WantedValues;
 
-/** Which frames are wanted. `all` of nothing is every frame. */
+/** Which frames match. `all` with an empty list matches every frame. */
 export type Filter =
   | Test
   | { readonly all: readonly Filter[] }
   | { readonly some: readonly Filter[] }
   | { readonly not: Filter };
 
-/** What filters look at first: it is cheap to read. */
+/** What filters test first, because it is cheap to read. */
 export interface Facts {
   readonly line: string;
   readonly kind: string;
@@ -83,36 +83,36 @@ export interface Facts {
   readonly unit: number | undefined;
   /** The function code without the exception flag. */
   readonly functionCode: number | undefined;
-  /** Undefined as long as it was not read. */
+  /** Undefined until it is read. */
   readonly more?: MoreFacts | undefined;
 }
 
-/** The rest of a frame. Each is made when it is asked for. */
+/** The rest of a frame. Each part is computed when it is needed. */
 export interface MoreFacts {
   readonly client: string | undefined;
   readonly host: string | undefined;
-  /** The rules whose faults were to act. */
+  /** The rules whose faults were meant to act. */
   readonly rules: readonly string[];
-  /** Of the request, also for a response. */
+  /** The addresses of the request, for a response too. */
   ranges(): readonly AddressRange[];
   device(): string | undefined;
-  /** Of a valid response: its exception code, or `GOOD`. */
+  /** The exception code of a valid response, or `GOOD`. */
   exception(): number | undefined;
-  /** Of a reply: whether something went wrong, and whether a rule had ordered that. */
+  /** For a reply: whether something went wrong, and whether a rule caused it. */
   problem(): 'ordered' | 'unordered' | undefined;
   /** Time from the request to the response, in µs. */
   lateUs(): number | undefined;
-  /** Whether the frame is about a value by its name. */
+  /** Whether the frame concerns the value with this name. */
   isAbout(name: string): boolean;
-  /** The numbers that the frame has for a name: of each device that has it, what was read or written. */
+  /** The numbers read or written in the frame for a name, from each device that has it. */
   numbers(name: string): readonly number[];
   written(): Written | undefined;
-  /** Hexadecimal, lower case, without spaces. */
+  /** Lower-case hexadecimal without spaces. */
   bytes(): string;
   text(): string;
 }
 
-/** The kinds of events that are damage. */
+/** The kinds of events that report damage. */
 export const DAMAGE: ReadonlySet<string> = new Set([
   'damaged',
   'discarded',
@@ -123,10 +123,10 @@ export const DAMAGE: ReadonlySet<string> = new Set([
   'damaged characters',
 ]);
 
-/** The kinds of events that are always problems. Replies are only sometimes. */
+/** The kinds of events that are always problems. Replies are only sometimes problems. */
 const PROBLEMS: ReadonlySet<string> = new Set([...DAMAGE, 'dropped', 'client rejected']);
 
-/** The kinds that can have a field; all when absent. No other event is read for it. */
+/** The kinds that can have a field; all when absent. The field is not read from other events. */
 const KINDS: Readonly<Partial<Record<FieldName, ReadonlySet<string>>>> = {
   rule: new Set(['reply']),
   late: new Set(['reply', 'foreign response']),
@@ -134,8 +134,8 @@ const KINDS: Readonly<Partial<Record<FieldName, ReadonlySet<string>>>> = {
 };
 
 /**
- * Whether a frame is wanted; undefined when that can't be said before all of it is read.
- * It takes as long as the filter is long: no test is made twice.
+ * Whether a frame matches; undefined if this can't be decided until all of it is read. The time is
+ * proportional to the length of the filter: no test is done twice.
  */
 export function matches(filter: Filter, facts: Facts): boolean | undefined {
   if ('field' in filter) return meets(filter, facts);
@@ -235,7 +235,7 @@ function touches({ address, quantity }: AddressRange, [first, last]: NumberRange
   return address <= last && first < address + quantity;
 }
 
-/** Whether some of these bytes are in others, from the first digit of a byte on. */
+/** Whether some of these bytes occur in others, aligned to whole bytes. */
 function hasBytes(all: string, parts: readonly string[]): boolean {
   return parts.some((part) => {
     let at = all.indexOf(part);
@@ -261,7 +261,7 @@ function compares(found: number, { operator, number }: Extract<Test, { operator:
   }
 }
 
-/** True when a request writes all that is wanted. */
+/** True if a request writes everything that must be written. */
 function isWritten(
   { device, table, address, words, quantity, mask }: WantedWrite,
   { kind }: Facts,
@@ -269,7 +269,7 @@ function isWritten(
 ) {
   const written = more.written();
   if (!written || (table !== undefined && written.table !== table)) return false;
-  // A broadcast is for all devices of the line.
+  // A broadcast is for all devices on the line.
   if (device !== undefined && more.device() !== device && kind !== 'broadcast') return false;
   const { values } = written;
   if (words === undefined) {
@@ -284,7 +284,7 @@ function isWritten(
   });
 }
 
-/** All tests of a filter, whether negated or not. */
+/** All tests in a filter, negated or not. */
 export function testsIn(filter: Filter): readonly Test[] {
   if ('field' in filter) return [filter];
   if ('not' in filter) return testsIn(filter.not);

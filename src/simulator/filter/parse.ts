@@ -3,56 +3,56 @@ import { quote } from '../../common/schema/problem.js';
 import { FIELD_NAMES, FIELDS, type FilterContext, fieldNamed, type Operator, valuesOf } from './fields.js';
 import type { FieldName, Filter, Test } from './filter.js';
 
-/** A longer text is no filter. The length bounds how many tests a frame costs, too. */
+/** A longer text is rejected. This also limits how many tests each frame costs. */
 export const MOST_CHARACTERS = 1000;
-/** How deep parentheses and `not` may be in each other. */
+/** Maximum nesting of parentheses and `not`. */
 const MOST_DEPTH = 16;
 
 /** What is wrong with a text, and where. `at` counts characters from 0. */
 export interface Mistake {
   readonly at: number;
-  /** What was expected there, as a sentence. */
+  /** A sentence with what was expected there. */
   readonly message: string;
 }
 
-/** A field of a filter that asks for nothing but one thing after the other, and where it is in the text. */
+/** A field of a filter that is only a list of conditions, and its position in the text. */
 export interface FilterPart {
   readonly field: FieldName;
   readonly from: number;
   readonly to: number;
-  /** Its values as they were written, without quotes; none for a field that stands alone or compares. */
+  /** Its values as written, without quotes; undefined for a field without a value or with a comparison. */
   readonly values: readonly string[] | undefined;
 }
 
 export interface Parsed {
   readonly filter: Filter;
-  /** The fields that are all asked for, `not` and `or` apart. */
+  /** The fields that must all match, without those under `not` or `or`. */
   readonly parts: readonly FilterPart[];
-  /** Whether the text has `or` outside of parentheses. */
+  /** Whether the text has an `or` outside parentheses. */
   readonly isOr: boolean;
 }
 
 /**
- * Reads the text of a filter: `unit=1 fc=3 addr 0-9 not rule:x late>50ms`. What stands side by side must all be
- * met; `or` binds less, `not` more. The empty text is the filter of every frame.
+ * Parses a filter: `unit=1 fc=3 addr 0-9 not rule:x late>50ms`. Adjacent conditions must all be met. `or`
+ * binds more loosely than that, and `not` more tightly. The empty text matches every frame.
  */
 export function parseFilter(text: string, context: FilterContext = {}): Result<Parsed, Mistake> {
   return new FilterReader(text, context).read();
 }
 
-/** A mistake with its place, for people: `expected a field, got "unt" (at character 8 of the filter)`. */
+/** A mistake and its place, for people: `expected a field, got "unt" (at character 8 of the filter)`. */
 export function mistakeText({ at, message }: Mistake): string {
   return `${message} (at character ${at + 1} of the filter)`;
 }
 
-/** The piece of text that is written last, as far as it goes: what may be written there. */
+/** The last piece of the text, which may be incomplete. */
 export interface Unfinished {
   readonly from: number;
-  /** The field whose value it is; undefined for a field or a word between fields. */
+  /** The field that the value belongs to; undefined for a field or a word between fields. */
   readonly field: FieldName | undefined;
 }
 
-/** What is being written at the end of a text. */
+/** Finds the piece that is being written at the end of a text. */
 export function unfinishedIn(text: string): Unfinished {
   const reader = new FilterReader(text, {});
   reader.read();
@@ -77,7 +77,7 @@ class Wrong extends Error {
   }
 }
 
-/** Goes through a text once, from left to right. */
+/** Reads a text once, from left to right. */
 class FilterReader {
   unfinished: Unfinished = { from: 0, field: undefined };
   readonly #text: string;
@@ -175,7 +175,7 @@ class FilterReader {
     return { test: { field, ...wanted.value }, values: operator === '=' ? values : undefined, isNot };
   }
 
-  /** `voltage>240`, where `value` may have an operator of its own: `value: voltage>240`. */
+  /** `voltage>240`, where `value` may be followed by an operator: `value: voltage>240`. */
   #value(written: string | undefined): Test {
     if (written !== undefined && written !== ':' && written !== '=') this.#wrong(FIELDS.value.expected);
     this.#take(SPACES);
@@ -203,7 +203,7 @@ class FilterReader {
     return this.#take(BARE)?.[0] ?? this.#wrong(expected);
   }
 
-  /** Whether the field before has no value: the text ends here, or another field follows. */
+  /** Whether the preceding field has no value: the text ends here, or another field follows. */
   #isAlone(): boolean {
     const start = this.#at;
     this.#take(SPACES);

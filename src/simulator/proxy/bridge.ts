@@ -10,26 +10,23 @@ import { decodeRequest } from '../../modbus/protocol/request.js';
 import { BROADCAST } from '../../modbus/protocol/rtu.js';
 import type { Clock } from '../../modbus/transport/clock.js';
 
-/** The most requests that wait for a real device, which answers one at a time. */
+/** Maximum number of requests waiting for a real device, which answers one at a time. */
 const MOST_WAITING = 256;
 
-/**
- * A request to a real device. `pause` is the silence before it, in ms, in addition to that of the line
- * itself.
- */
+/** A request to a real device. `pause` is the silence before it, in ms, added to the line's own. */
 interface RealRequest extends ClientRequest {
   readonly pause: number;
 }
 
 interface PendingRequest {
   readonly request: RealRequest;
-  /** Takes the outcome; undefined when no client waits for it any more. */
+  /** Called with the outcome; undefined if no client waits for it any more. */
   done: ((outcome: RequestOutcome) => void) | undefined;
 }
 
 /**
- * The port or the connection behind which real devices are. The devices share it: one request at a time, in
- * order, each sent once.
+ * The port or connection that leads to real devices. They share it: one request at a time, in order, each
+ * sent once.
  */
 export class RealLine {
   readonly #client: ModbusClient;
@@ -45,9 +42,9 @@ export class RealLine {
   }
 
   /**
-   * Sends a request when its turn comes. If it equals the request under way, and no client waits for that
-   * reply any more, it gets that reply: its client has lost patience and asked again.
-   * @returns a function that calls the request off; the reply to a request that was already sent is dropped
+   * Sends a request when its turn comes. If the request in progress is equal, and no client waits for that
+   * reply any more, this request gets the reply: its client timed out and asked again.
+   * @returns a function that cancels the request; the reply to a request that was already sent is dropped
    */
   ask(request: RealRequest, done: (outcome: RequestOutcome) => void): () => void {
     const current = this.#current;
@@ -65,7 +62,7 @@ export class RealLine {
     return () => this.#callOff(asked);
   }
 
-  /** Closes the port or the connection. Waiting requests end with a failure. */
+  /** Closes the port or connection. Waiting requests fail. */
   async close(): Promise<void> {
     this.#callOffPause();
     for (const { done } of this.#waiting.splice(0)) done?.({ kind: 'failed', reason: 'the line is closed' });
@@ -102,7 +99,7 @@ function isSame(one: RealRequest, other: RealRequest): boolean {
   return one.unitId === other.unitId && Buffer.compare(one.pdu, other.pdu) === 0;
 }
 
-/** The functions that change nothing in a device. Of function 43, only the identification is one of them. */
+/** The functions that change nothing in a device. For function 43 this is true only of device identification. */
 const READS: readonly number[] = [
   FunctionCode.readCoils,
   FunctionCode.readDiscreteInputs,
@@ -118,15 +115,15 @@ const READS: readonly number[] = [
 
 const READ_IDENTIFICATION = 14;
 
-/** How long after an attempt an absent real device is asked again, in ms. */
+/** How long to wait before asking an absent real device again, in ms. */
 const PROBE_MS = 1000;
 
 interface BridgeContext {
   readonly clock: Clock;
-  /** The device itself. Its registers keep the values of the real device when there is no fallback. */
+  /** The device itself. Without a fallback, its registers follow the values of the real device. */
   readonly device: Device;
   readonly fallback: () => Device | undefined;
-  /** Takes a sentence for people. */
+  /** Called with a sentence for people. */
   readonly report: (text: string) => void;
 }
 
@@ -137,8 +134,8 @@ interface WaitingRequest {
 }
 
 /**
- * Leads from a simulated device to the real one behind it. While the real device does not answer, its
- * fallback does, and the last read is tried every second. The first answer ends that.
+ * Connects a simulated device to the real one behind it. While the real device does not answer, its fallback
+ * does, and the last read is repeated every second. The first answer ends this.
  */
 export class Bridge implements RealDevice {
   readonly #definition: RealDefinition;
@@ -163,7 +160,7 @@ export class Bridge implements RealDevice {
     const { writes, unit = unitId, timeout, pause } = this.#definition;
     const isRead = reads(pdu);
     if (!isRead && !writes) {
-      // A broadcast gets no answer, so it is not reported that the device does not take it.
+      // A broadcast gets no answer, so it is not reported that the device does not accept it.
       if (unitId !== BROADCAST) this.#report(`function ${pdu[0]} was not forwarded: that needs writes: true`);
       done(exception(pdu, ExceptionCode.illegalFunction));
       return () => {};
@@ -187,7 +184,7 @@ export class Bridge implements RealDevice {
     };
   }
 
-  /** Ends the bridge when the device is removed: the real device is not asked any more. */
+  /** Ends the bridge when the device is removed. The real device gets no more requests. */
   end(): void {
     this.#stopProbing();
     for (const { callOff } of this.#waiting) callOff();
@@ -201,10 +198,10 @@ export class Bridge implements RealDevice {
     }
     const late = `did not answer within ${this.#definition.timeout} ms`;
     const why = outcome.kind === 'failed' ? outcome.reason : late;
-    // Without a read to try, nothing could find out that the device is back.
+    // Without a read to repeat, there is no way to find out that the device is back.
     const standIn = this.#lastRead && this.#around.fallback();
     if (standIn && !this.#isAway) this.#goAway(why, standIn);
-    // A write may have been executed. So it is neither reported as failed nor executed once more by the
+    // A write may already have been executed, so it is neither reported as failed nor executed again by the
     // fallback.
     if (standIn && reads(pdu)) done({ kind: 'fallback', device: standIn });
     else if (this.#definition.whenSilent === 'silence')
@@ -222,10 +219,7 @@ export class Bridge implements RealDevice {
     this.#report('answers again');
   }
 
-  /**
-   * Switches to the fallback. It also gets the requests that have not been sent; the one that was sent last
-   * has just ended.
-   */
+  /** Switches to the fallback. It also gets the requests that have not been sent; the last one sent has just ended. */
   #goAway(why: string, standIn: Device): void {
     this.#isAway = true;
     this.#report(`${why}; ${standIn.name} answers instead`);
@@ -237,7 +231,7 @@ export class Bridge implements RealDevice {
     this.#probeLater();
   }
 
-  /** Tries the last read in a second, and again until it is answered. */
+  /** Repeats the last read every second until it is answered. */
   #probeLater(): void {
     this.#stopProbing();
     this.#stopProbing = this.#around.clock.callAfter(PROBE_MS, () => {
@@ -267,8 +261,8 @@ function exception(pdu: Uint8Array, code: ExceptionCode): RealOutcome {
 }
 
 /**
- * Keeps what a real device has read or written in the registers that are defined for it, so that people see
- * its values by name. Registers that are not defined are left out.
+ * Copies what a client has read from or written to a real device into the registers defined for it, so that
+ * people see its values by name. Undefined registers are skipped.
  * @param tables the tables as clients see them
  */
 function keepReply(tables: Tables, requestPdu: Uint8Array, responsePdu: Uint8Array): void {
@@ -327,10 +321,7 @@ interface Shared {
   users: number;
 }
 
-/**
- * The ports and connections to real devices. Each is opened by the first request and closed with its last
- * device.
- */
+/** The ports and connections to real devices. Each is opened on the first request and closed with its last device. */
 export class RealLines {
   readonly #surroundings: RealLinesContext;
   readonly #lines = new Map<string, Shared>();
@@ -340,7 +331,7 @@ export class RealLines {
     this.#surroundings = surroundings;
   }
 
-  /** Makes the real device answer in place of `device`. */
+  /** Makes the real device answer instead of `device`. */
   attach(device: Device, definition: RealDefinition): void {
     const { clock, device: find, report } = this.#surroundings;
     const { target, fallback } = definition;

@@ -13,9 +13,9 @@ interface KeptDevice {
 }
 
 /**
- * The changes of a device as JSON, in pieces that each take little time. The device is copied when the first
- * piece is requested, so the pieces belong to one moment.
- * @param uptime the time of the program in ms, which continues across restarts
+ * The changes to a device as JSON, in pieces that each take little time. The device is copied when the first
+ * piece is requested, so all pieces are from one moment.
+ * @param uptime the program's running time in ms, which continues across restarts
  */
 export function* deviceStateText({ definition, device }: KeptDevice, uptime: number): Generator<string> {
   const images = Array.from(device.images, (image) => image.snapshot());
@@ -47,31 +47,32 @@ export function* deviceStateText({ definition, device }: KeptDevice, uptime: num
 }
 
 /**
- * True for a device whose state must be kept although nobody has changed it: its values move, or come and go.
+ * True for a device whose state must be saved even if nothing has changed it: its values have signals, or
+ * become available and unavailable.
  */
 export function hasSignals({ points }: Device): boolean {
   return points.all.some(({ signal, definition }) => signal !== undefined || definition.isAway !== undefined);
 }
 
-/** True for a device with sums, which grow while nobody changes it. */
+/** True for a device with sums, which grow even if nothing changes it. */
 export function hasCounters({ points }: Device): boolean {
   return points.all.some(({ signal }) => signal?.accumulator !== undefined);
 }
 
-/** Places a signal as REST does. @returns what is wrong with the signal */
+/** Sets a signal the way REST does. @returns what is wrong with the signal */
 type PlaceSignal = (point: Point, source: DeviceState['signals'][number]) => string | undefined;
 
-/** Defines registers as REST does. @returns why that is not possible */
+/** Defines registers the way REST does. @returns a sentence if that is not possible */
 type DefineRegisters = (registers: DefinedRegisters) => string | undefined;
 
 interface Restoring {
-  /** The present time of the program, in ms. */
+  /** The program's current running time, in ms. */
   readonly uptime: number;
   readonly placeSignal: PlaceSignal;
   readonly define: DefineRegisters;
 }
 
-/** Restores the state of a device. @returns what could not be restored, in words */
+/** Restores the state of a device. @returns sentences that say what could not be restored */
 export function restoreDevice(
   { definition, device }: KeptDevice,
   state: DeviceState,
@@ -101,7 +102,7 @@ export function restoreDevice(
   if (state.manners) device.manners = Object.keys(state.manners).length > 0 ? state.manners : undefined;
   clock.resume(time + missed, { paused, speed });
   for (const [i, image] of Array.from(device.images).entries()) {
-    // A signal of the file that was taken away has left a value of this moment.
+    // A signal that was removed from the file has already written its current value.
     image.reset();
     const wrong = state.images[i]?.filter((page) => !restorePage(image, page)) ?? [];
     if (wrong.length > 0) problems.push(`${wrong.length} pages of registers have the wrong length`);
@@ -109,7 +110,7 @@ export function restoreDevice(
   const sums = new Map(state.counters.map((each) => [cellOf(each), each]));
   for (const point of points.all) {
     const sum = sums.get(cellOf(point.definition));
-    // A sum of a later time is of a damaged file.
+    // A sum with a later time comes from a damaged file.
     const isUsable = sum !== undefined && sum.time <= clock.time;
     point.resume(isUsable ? sum : { time: clock.time, value: point.stored });
   }
@@ -151,10 +152,10 @@ function cellOf({ table, address }: { readonly table: string; readonly address: 
   return `${table} ${address}`;
 }
 
-/** The cells of a page. Registers are kept in pages, and a page without changes is left out. */
+/** Number of cells in a page. Registers are saved in pages, and pages without changes are left out. */
 const PAGE_CELLS = 256;
 
-/** A page: its number, its words (low byte first) and its access flags (a byte each), both in base64. */
+/** A page: its number, its words (low byte first) and its access flags (one byte each), both in base64. */
 type ImagePage = readonly [page: number, words: string, flags: string];
 
 /** The pages of an image that differ from the configuration. */
@@ -167,7 +168,7 @@ function* changedPages({ layout, words, meta }: ImageSnapshot): Generator<ImageP
   }
 }
 
-/** Restores a page. @returns false, without restoring anything, when the page does not belong to the image */
+/** Restores a page. @returns false, without restoring anything, if the page does not belong to the image */
 function restorePage(image: RegisterImage, [page, words, flags]: ImagePage): boolean {
   const first = page * PAGE_CELLS;
   const cells = Math.min(PAGE_CELLS, image.size - first);
@@ -185,7 +186,7 @@ function isSame(one: ArrayLike<number>, other: ArrayLike<number>, first: number,
   return true;
 }
 
-/** Memory has the low byte first on every machine that Node 20 runs on, except IBM's s390x. */
+/** Memory has the low byte first on every machine that Node 20 supports, except IBM's s390x. */
 function base64Of(words: Uint16Array): string {
   return Buffer.from(words.buffer, words.byteOffset, words.byteLength).toString('base64');
 }

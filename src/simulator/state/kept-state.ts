@@ -12,14 +12,11 @@ import { flow } from '../../document/print.js';
 import { type RunningConfiguration, ruleSource, whyUnusable } from '../as-file/written-configuration.js';
 
 /**
- * The files of a state. They are read as carefully as a file of somebody else: an SD card, an editor or
- * another version may have changed them.
+ * The files of a state. They are validated like untrusted input: an SD card, an editor or another version may
+ * have changed them.
  */
 
-/**
- * The version of the form of these files. A file with another number was written by another version of the
- * program.
- */
+/** The version of the file format. A file with another number was written by another version of the program. */
 export const FORMAT = 1;
 
 const name = z.string().min(1).max(64);
@@ -28,23 +25,23 @@ const finite = z.number();
 const time = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
 const source = z.record(z.string(), z.unknown());
 
-/** The schema of a page. 65,536 cells are 256 pages. */
+/** The schema of a page. 65,536 cells make 256 pages. */
 const page = z.tuple([z.int().min(0).max(0xffff), z.string().max(800), z.string().max(400)]);
 const location = { table: z.literal(TABLE_NAMES), address: z.int().min(0).max(0xffff) };
 
-/** The most points of a device: it can't have more points than addresses. */
+/** Maximum number of points in a device: it can't have more points than addresses. */
 const MOST_POINTS = 4 * 65536;
 
 export const deviceStateSchema = z.strictObject({
   format: z.literal(FORMAT),
   device: name,
   fingerprint,
-  /** The time of the program that the time of the clock belongs to, in ms. */
+  /** The program's running time that corresponds to the time of the clock, in ms. */
   uptime: time,
   clock: z.strictObject({ time, speed: z.number().min(0).max(MAX_SPEED), paused: z.boolean() }),
-  /** The manners, when they are not those of the file. */
+  /** The manners, if they differ from the file. */
   manners: mannersSchema.optional(),
-  /** The registers that were defined at run time. The pages of the images have their values, too. */
+  /** The registers that were defined at run time. The pages of the images include their values. */
   defined: z
     .array(z.strictObject({ ...location, quantity: z.int().min(1).max(0x10000), write: z.boolean() }))
     .max(MOST_POINTS)
@@ -55,7 +52,7 @@ export const deviceStateSchema = z.strictObject({
     .array(z.strictObject({ ...location, available: z.boolean() }))
     .max(MOST_POINTS)
     .optional(),
-  /** The sums of counters, each with its time in ms of the clock. */
+  /** The sums of counters, each with its time on the clock in ms. */
   counters: z.array(z.strictObject({ ...location, time, value: finite })).max(MOST_POINTS),
   /** The changed pages of each list of registers. */
   images: z.array(z.array(page).max(0x10000)).max(5),
@@ -71,7 +68,7 @@ export const keptStateSchema = z.strictObject({
   devices: z.strictObject({
     added,
     removed,
-    /** Copies that the file does not have, with their sources. */
+    /** Copies that are not in the file, with their sources. */
     copies: z
       .array(z.strictObject({ name, copyOf: name }))
       .max(4096)
@@ -80,10 +77,10 @@ export const keptStateSchema = z.strictObject({
   lines: z.strictObject({
     added,
     removed,
-    /** `fingerprint` is that of the line in the file; `change` is the body of a `PUT` of the line. */
+    /** `fingerprint` identifies the line in the file; `change` is the body of a `PUT` of the line. */
     changed: z.array(z.strictObject({ name, fingerprint, change: source })).max(4096),
   }),
-  /** All fault rules, when they are not those of the file. `fingerprint` is that of the rules in the file. */
+  /** All fault rules, if they differ from the file. `fingerprint` identifies the rules in the file. */
   faults: z.strictObject({ fingerprint, rules: z.array(source).max(1024) }).optional(),
 });
 
@@ -94,13 +91,13 @@ export const clockStateSchema = z.strictObject({
   uptime: time,
   /** The time of day, in ms since 1970. */
   at: finite,
-  /** True when the program ended at this time; otherwise it ran on for an unknown time. */
+  /** True if the program ended at this time; otherwise it continued for an unknown time. */
   ended: z.boolean(),
 });
 
 export type ClockState = z.output<typeof clockStateSchema>;
 
-/** Numbers that JSON has not, as text that readers of values take for them. */
+/** Writes numbers that JSON can't represent as texts that readers of values accept. */
 function replacer(_: string, value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'number') return value;
@@ -109,11 +106,11 @@ function replacer(_: string, value: unknown): unknown {
   return Object.is(value, -0) ? MINUS_ZERO : value;
 }
 
-/** Stands for -0, which JSON has, and which `JSON.stringify` writes as 0. */
+/** Represents -0, which JSON can represent but `JSON.stringify` writes as 0. */
 const MINUS_ZERO = '\u0000-0';
 const MINUS_ZERO_IN_JSON = JSON.stringify(MINUS_ZERO);
 
-/** What was written in a file, as JSON that means the same when it is read. */
+/** The content of a file, as JSON that reads back with the same meaning. */
 export function jsonOf(written: unknown, indent?: number): string {
   return JSON.stringify(written, replacer, indent).replaceAll(MINUS_ZERO_IN_JSON, '-0');
 }
@@ -125,8 +122,8 @@ const fingerprints = new WeakMap<DeviceDefinition, string>();
 const digests = new WeakMap<RegisterLayout, string>();
 
 /**
- * A short text that changes when the file defines the device differently: its entry, or the registers of a
- * pymodbus file. A state belongs to the definition with the same fingerprint.
+ * A short text that changes when the file's definition of the device changes: its entry, or the registers of
+ * a pymodbus file. A state belongs to the definition with the same fingerprint.
  */
 export function deviceFingerprint(definition: DeviceDefinition): string {
   const known = fingerprints.get(definition);
@@ -143,7 +140,7 @@ function fingerprintOf({ source, identity, tables, cells, life }: DeviceDefiniti
   }));
   const { extended, ...names } = identity;
   const parts = {
-    // As the state of the simulator has it, which is JSON.
+    // In the same form as in the simulator's state, which is JSON.
     source: source && JSON.parse(jsonOf(source)),
     identity: { ...names, ...(extended && { extended: Object.fromEntries(extended) }) },
     windows,
@@ -177,15 +174,15 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
-/** The parts of the file with which a running simulator is compared. */
+/** The parts of the file that a running simulator is compared with. */
 export type FileContent = Pick<Configuration, 'devices' | 'lines' | 'faults'>;
 
-/** How what runs differs from the file, apart from the registers and signals of devices. */
+/** How the running setup differs from the file, apart from the registers and signals of devices. */
 export function keptState(file: FileContent, running: RunningConfiguration): KeptState {
   const definitions = running.devices.map(({ definition }) => definition);
   const devices = new Map(definitions.map((each) => [each.name, each]));
   const configuredDevices = new Map(file.devices.map((each) => [each.name, each]));
-  // Copies for the addresses of lines are left out: the lines make them again.
+  // Copies for the addresses of lines are left out, because the lines recreate them.
   const madeByLines = new Set(running.lines.flatMap(({ definition }) => copiesAt(definition)));
   const added = definitions.filter((each) => !isSame(each, configuredDevices.get(each.name)));
   const copies = added.flatMap(({ name, copyOf }) =>
@@ -217,13 +214,13 @@ export function keptState(file: FileContent, running: RunningConfiguration): Kep
   };
 }
 
-/** True when nothing differs from the file. */
+/** True if nothing differs from the file. */
 export function isAsInFile({ devices, lines, faults }: KeptState): boolean {
   const lists = [devices.added, devices.removed, lines.added, lines.removed, lines.changed];
   return faults === undefined && lists.every(({ length }) => length === 0);
 }
 
-/** True when two devices are the same: of one definition, and copies of the same device or of none. */
+/** True if two devices have the same definition and are copies of the same device or of none. */
 function isSame(one: DeviceDefinition, other: DeviceDefinition | undefined): boolean {
   if (one === other) return true;
   return one.copyOf === other?.copyOf && !!other && deviceFingerprint(one) === deviceFingerprint(other);
@@ -241,8 +238,8 @@ function changedRules(
   { rules, faultLines, findValue }: RunningConfiguration,
 ): Pick<KeptState, 'faults'> {
   const fingerprint = rulesFingerprint(faults);
-  // A program that is killed during a run must not go on disturbing the client after its
-  // restart. A rule for a line or a value that is gone could not be put in force again.
+  // A program that is killed during a run must not continue to disturb the client after its restart. A rule
+  // for a line or value that no longer exists could not be put in force again.
   const lasting = rules.filter(
     (rule) => !rule.temporary && whyUnusable(rule, faultLines, findValue) === undefined,
   );

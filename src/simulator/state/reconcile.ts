@@ -30,29 +30,29 @@ import {
 } from './kept-state.js';
 
 /*
- * Two texts say what a running simulator is to become: the file, when it is read again, and what was kept of an earlier
- * run. Each becomes edits of what runs, and one plan carries them out (`../plan.ts`). An edit that does not fit, or whose
- * port refuses, is left out.
+ * Two sources say what a running simulator should become: a reloaded file, and the saved state of an earlier
+ * run. Each is converted into edits of the running setup, and one plan carries them out (`../plan.ts`). An
+ * edit that does not fit, or whose port refuses, is skipped.
  */
 
-/** The text for an exception, which is a defect of this program. */
+/** The text for an exception, which is a bug in this program. */
 export function defectText({ message }: Error): string {
   return `${message} (a defect of this program)`;
 }
 
 /** The result of reading the configuration again. */
 interface Reloaded extends Readonly<Made> {
-  /** The configuration that now applies. The next reload compares with it. */
+  /** The configuration that now applies. The next reload is compared with it. */
   readonly configuration: Configuration;
   /** What a running program can't change, in words such as `api`. */
   readonly atRestart: readonly string[];
 }
 
 /**
- * Applies the changes in a configuration file to a running simulator: lines, devices and fault rules. Parts that are
- * unchanged in the file are left alone, even if REST has changed them.
- * @param before the content of the file that applies now
- * @param after its content as it was read again, without mistakes
+ * Applies the changes in a configuration file to a running simulator: lines, devices and fault rules. Parts
+ * that have not changed in the file are left alone, even if REST has changed them.
+ * @param before the content of the file that currently applies
+ * @param after its new content, without mistakes
  * @param how with `preview`, nothing is changed
  */
 export async function reload(
@@ -79,7 +79,7 @@ export async function reload(
   });
   const isDone = (what: string) => done.includes(what);
   return {
-    // The next reload must find the changes again that were refused or need a restart.
+    // Changes that were refused or need a restart must be found again by the next reload.
     configuration: {
       ...before,
       lines: merged(before.lines, after.lines, ({ name }) => isDone(`line ${name}`)),
@@ -96,7 +96,7 @@ export async function reload(
   };
 }
 
-/** The definitions before, but those that are taken as they are after, or are gone then. */
+/** The earlier definitions, except those replaced by the later ones or removed in them. */
 function merged<Definition extends { readonly name: string }>(
   before: readonly Definition[],
   after: readonly Definition[],
@@ -109,16 +109,13 @@ function merged<Definition extends { readonly name: string }>(
   return [...now.values()];
 }
 
-/** How a line of the file was changed: a change of the line that runs, or the whole line. */
+/** How a line of the file has changed: a change to the running line, or the whole line. */
 function settingsOf(before: Configuration, { name, source: whole }: LineDefinition) {
   const was = before.lines.find((line) => line.name === name);
   return { whole, change: was && sourceChange(was.source, whole) };
 }
 
-/**
- * The differences in a configuration that was read again. Definitions are those of the file as it is now, apart from
- * those that are gone.
- */
+/** The differences in a configuration that was read again. Definitions are the new ones, except for removed ones. */
 interface ConfigurationChanges {
   readonly lines: readonly LineDefinition[];
   readonly devices: readonly DeviceDefinition[];
@@ -130,16 +127,16 @@ interface ConfigurationChanges {
   readonly atRestart: readonly string[];
 }
 
-/** Compares the contents of the old and the new file, in slices. Changes made over REST are ignored. */
+/** Compares the old and new content of the file, in slices. Changes made over REST are ignored. */
 export function* comparing(before: Configuration, after: Configuration): Work<ConfigurationChanges> {
-  // Copies are left out: they depend on the units of lines.
+  // Copies are left out, because they depend on the units of lines.
   const isOwn = ({ copyOf }: DeviceDefinition) => copyOf === undefined;
-  // Fingerprints are computed once for each definition, in slices, and compared below.
+  // Fingerprints are computed once per definition, in slices, and compared below.
   for (const device of [...before.devices, ...after.devices].filter(isOwn)) {
     deviceFingerprint(device);
     yield;
   }
-  // The parsed form can't be compared: parts of it, such as the functions of a signal, are never equal.
+  // The parsed form can't be compared: some of its parts, such as a signal's functions, are never equal.
   const isSame = (now: DeviceDefinition, then: DeviceDefinition) =>
     deviceFingerprint(now) === deviceFingerprint(then);
   const devices = yield* differing(before.devices.filter(isOwn), after.devices.filter(isOwn), isSame);
@@ -161,15 +158,15 @@ export function* comparing(before: Configuration, after: Configuration): Work<Co
 
 /** What could not be restored. */
 export interface RestoredSimulator {
-  /** What was not restored and why, in words. */
+  /** Sentences that say what was not restored and why. */
   readonly problems: readonly string[];
-  /** The names of lines whose settings are not those of the file. */
+  /** The names of lines whose settings differ from the file. */
   readonly lines: ReadonlySet<string>;
 }
 
 const OTHER_FILE = 'the file defines it differently now';
 
-/** Gives a simulator that is not started yet the devices, lines and rules of the earlier run. */
+/** Restores the devices, lines and rules of an earlier run, in a simulator that has not started yet. */
 export async function restoreSimulator(
   context: CommandContext,
   file: FileContent,
@@ -182,8 +179,8 @@ export async function restoreSimulator(
   const { added, copies = [] } = devices;
   const placed = new Set([...added, ...copies].map(({ name }) => name));
   const isAsKept = (name: string) => deviceInFile.get(name) === removed.get(name);
-  // A device that stands in place of one of the file is restored only if the file still defines that one in
-  // the same way.
+  // A device that replaces one of the file is restored only if the file's definition of that one has not
+  // changed.
   const isPlaced = ({ name }: { readonly name: string }) => !deviceInFile.has(name) || isAsKept(name);
   const read = readDevices(simulator, added.filter(isPlaced));
   const isSameLine = ({ name, fingerprint }: { readonly name: string; readonly fingerprint: string }) =>
@@ -199,7 +196,7 @@ export async function restoreSimulator(
   ];
   const known = faults && rulesFingerprint(file.faults) === faults.fingerprint;
   const edits = [
-    // Rules may name lines and devices that are removed, or that do not exist yet.
+    // Rules may name lines and devices that are being removed or do not exist yet.
     ...(known ? simulator.faults.rules.list().map(({ rule }) => withoutRule(rule.name)) : []),
     ...lines.removed.map((each) =>
       withoutLine(each.name, `removal of line ${each.name}`, isSameLine(each) ? undefined : OTHER_FILE),
@@ -227,7 +224,7 @@ export async function restoreSimulator(
   };
 }
 
-/** Edits that put the devices of an earlier run in, by name. */
+/** Edits that add the devices of an earlier run, by name. */
 function readDevices(simulator: Simulator, kept: KeptState['devices']['added']): ReadonlyMap<string, Edit> {
   const entries = new Map(kept.map(({ name, source }) => [name, new At(source, new Findings())]));
   const others = new Map(Array.from(simulator.devices).filter(([name]) => !entries.has(name)));
@@ -296,8 +293,8 @@ function withCopy({ name, copyOf }: { readonly name: string; readonly copyOf: st
 }
 
 /**
- * Gives a line other settings, or adds it.
- * @param how the change of the line that runs, as a `PUT` has it; and the whole line, for when there is none
+ * Changes the settings of a line, or adds the line.
+ * @param how the change to the running line, in the form of a `PUT`, and the whole line in case there is none
  */
 function withLine(
   { directory }: Simulator,
@@ -338,7 +335,7 @@ function withoutRule(name: string): Edit {
   };
 }
 
-/** Puts a rule in force, in place of the one with its name or behind all others. */
+/** Puts a rule in force, replacing the one with its name or after all others. */
 function withRule(rule: FaultRule): Edit {
   const what = `fault rule ${rule.name}`;
   return {

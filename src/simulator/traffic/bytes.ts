@@ -1,16 +1,17 @@
-/** The most characters of a text. Longer text is cut: nobody reads more, and the length has to fit. */
+/**
+ * Maximum number of characters in a text. Longer text is cut: it would not be read, and its length must fit
+ * in the length field.
+ */
 const MAX_TEXT = 1024;
-/** The flag in the length of a text whose characters take two bytes. */
+/** The flag, in the length of a text, for two bytes per character. */
 const WIDE = 0x8000;
 
-/** The most bytes that `Writer.text` can take for a text. */
+/** Maximum number of bytes that `Writer.text` needs for a text. */
 export function sizeOfText(text: string): number {
   return 2 + 2 * Math.min(text.length, MAX_TEXT);
 }
 
-/**
- * Writes numbers, texts and bytes one after another into memory. The caller makes sure that there is room.
- */
+/** Writes numbers, texts and bytes to memory, one after another. The caller makes sure that there is room. */
 export class Writer {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
@@ -41,26 +42,24 @@ export class Writer {
     this.at += 4;
   }
 
-  /** Writes a number, or that there is none. */
+  /** Writes a number, or that it is undefined. */
   number(value: number | undefined): void {
     this.#view.setFloat64(this.at, value ?? Number.NaN, true);
     this.at += 8;
   }
 
-  /** Writes bytes behind their length. */
+  /** Writes the length and then the bytes. */
   bytes(value: Uint8Array): void {
     const { length } = value;
     this.long(length);
     const [memory, start] = [this.#bytes, this.at];
-    // For a few bytes, as in most frames, the call of `set` costs more than this loop.
+    // For a few bytes, as in most frames, a call of `set` costs more than this loop.
     if (length > 64) memory.set(value, start);
     else for (let i = 0; i < length; i++) memory[start + i] = value[i] as number;
     this.at = start + length;
   }
 
-  /**
-   * Writes text behind its length: with one byte for each character, or two for each when one does not fit.
-   */
+  /** Writes the length and then the text: one byte per character, or two if a character needs them. */
   text(value: string): void {
     const length = Math.min(value.length, MAX_TEXT);
     const [memory, start] = [this.#bytes, this.at + 2];
@@ -114,7 +113,7 @@ export class Reader {
     return Number.isNaN(value) ? undefined : value;
   }
 
-  /** Reads bytes into a copy, because the memory is used again. */
+  /** Reads bytes into a copy, because the memory will be reused. */
   bytes(): Uint8Array {
     const length = this.long();
     this.at += length;

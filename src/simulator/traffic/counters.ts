@@ -2,8 +2,8 @@ import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
 import type { EventKind, NewEvent } from './event.js';
 
 /**
- * The meaning of each counter of a line. All count from the moment the line is made. docs/rest.md and the
- * help texts of the metrics have these sentences.
+ * The meaning of each counter of a line. All start when the line is created. docs/rest.md and the help texts
+ * of the metrics use these sentences.
  */
 export const COUNTERS = {
   requests: 'Requests to our units, including broadcasts.',
@@ -30,7 +30,7 @@ export function newCounters(): LineCounters {
   return Object.fromEntries(Object.keys(COUNTERS).map((name) => [name, 0])) as LineCounters;
 }
 
-/** The counter of each kind of event. Other kinds have none, or those that `countEvent` chooses. */
+/** The counter for each kind of event. Other kinds have none, or `countEvent` chooses them. */
 const COUNTER_OF: Readonly<Partial<Record<EventKind, keyof LineCounters>>> = {
   request: 'requests',
   broadcast: 'requests',
@@ -54,7 +54,7 @@ export function countEvent(counters: LineCounters, event: NewEvent): void {
       break;
     case 'reply':
       // If the first step was not achieved, nothing was sent: no client had the line open, or a newer request
-      // came.
+      // arrived.
       if (event.report.steps[0]?.outcome === 'achieved') counters.replies++;
       break;
     case 'damaged':
@@ -68,9 +68,9 @@ export function countEvent(counters: LineCounters, event: NewEvent): void {
 
 /** A histogram: counts of values between bounds. */
 class Histogram {
-  /** The bounds in ascending order. A value counts in the first bucket whose bound it does not exceed. */
+  /** The bounds in ascending order. A value counts in the first bucket whose bound is not less than the value. */
   readonly bounds: readonly number[];
-  /** The counts: one for each bound, and a last one for greater values. */
+  /** The counts: one per bound, and a last one for greater values. */
   readonly counts: number[];
   sum = 0;
 
@@ -90,7 +90,7 @@ class Histogram {
 
 /** Frames with one unit identifier and one function code. */
 export interface FrameCounts {
-  /** The unit identifier; undefined in the counts of everything beyond `MAX_PAIRS`. */
+  /** The unit identifier; undefined for everything beyond `MAX_PAIRS`. */
   readonly unitId: number | undefined;
   readonly functionCode: number | undefined;
   requests: number;
@@ -100,8 +100,8 @@ export interface FrameCounts {
 }
 
 /**
- * The most pairs that are counted apart. A hostile client can send 65,536 pairs of unit identifier and
- * function code; further pairs share one count.
+ * Maximum number of pairs that are counted separately. A hostile client can send 65,536 pairs of unit
+ * identifier and function code; further pairs share one count.
  */
 export const MAX_PAIRS = 1000;
 
@@ -110,17 +110,17 @@ const TURNAROUNDS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 50
 const LATENESSES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100];
 
 /**
- * The measurements of a line besides its counters. Each event costs some ten nanoseconds: nothing is
+ * The measurements of a line other than its counters. An event costs a few tens of nanoseconds: nothing is
  * allocated, except for a new pair of unit identifier and function code.
  */
 export class LineMeters {
   readonly #pairs = new Map<number, FrameCounts>();
   #others: FrameCounts | undefined;
-  /** How often an exception with each code was sent. */
+  /** How often each exception code was sent. */
   readonly exceptions = new Map<number, number>();
-  /** The time from the end of a request to the beginning of its reply, in ms. */
+  /** The time from the end of a request to the start of its reply, in ms. */
   readonly turnaround = new Histogram(TURNAROUNDS);
-  /** How much later than planned each step of a reply began, in ms. */
+  /** How much later than planned each step of a reply started, in ms. */
   readonly lateness = new Histogram(LATENESSES);
 
   /** The counts in the order in which the pairs were first seen. */
@@ -177,11 +177,11 @@ function newCounts(unitId: number | undefined, functionCode: number | undefined)
   return { unitId, functionCode, requests: 0, replies: 0, foreignRequests: 0, foreignResponses: 0 };
 }
 
-/** The code of the exception that a reply begins with; undefined when it begins with something else. */
+/** The exception code at the start of a reply; undefined if it starts with something else. */
 export function sentException({ plan, framing }: Extract<NewEvent, { kind: 'reply' }>): number | undefined {
   const step = plan.kind === 'send' ? plan.steps[0] : undefined;
-  // A reply with an exception has one byte more than the shortest ADU, which has only a function code. In
-  // ASCII, that is two digits.
+  // A reply with an exception is one byte longer than the shortest ADU, which has only a function code. In
+  // ASCII, that byte is two digits.
   const length = framing.minLength + (framing.name === 'ascii' ? 2 : 1);
   if (step?.kind !== 'bytes' || step.bytes.length !== length) return undefined;
   const pdu = framing.fields(step.bytes)?.pdu;

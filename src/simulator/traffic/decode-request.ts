@@ -7,10 +7,7 @@ import { decodeRequest, type FilePart, type Request } from '../../modbus/protoco
 import type { TrafficView } from './view-schema.js';
 import { exceptionText, functionName, hexWord, rangeText, subFunctionName, valuesText } from './words.js';
 
-/**
- * The content of a PDU. `quantity` belongs to `address`. For function 23, both describe the range that is
- * read.
- */
+/** The content of a PDU. `quantity` belongs to `address`. For function 23, both describe the range to read. */
 export interface Message {
   /** The function code without the exception flag. */
   readonly functionCode: number;
@@ -18,22 +15,22 @@ export interface Message {
   readonly name: string;
   readonly address: number | undefined;
   readonly quantity: number | undefined;
-  /** The registers, or coils as 0 and 1, that a request writes or a response brings. */
+  /** The registers, or coils as 0 and 1, that a request writes or a response contains. */
   readonly values: readonly number[] | undefined;
   /** The exception code of a response. */
   readonly exception: number | undefined;
-  /** The whole content in words: `read holding registers 0–1: 1 256`. */
+  /** The whole content as text: `read holding registers 0–1: 1 256`. */
   readonly text: string;
 }
 
-/** The content of a message besides its function and its first range. */
+/** The content of a message other than its function and first range. */
 export interface Saying {
   readonly text: string;
   readonly values?: readonly number[] | undefined;
   readonly exception?: number;
 }
 
-/** @param requestPdu names the addresses; undefined when the request is not known */
+/** @param requestPdu contains the addresses; undefined if the request is not known */
 export function messageOf(
   functionCode: number,
   requestPdu: Uint8Array | undefined,
@@ -44,9 +41,7 @@ export function messageOf(
   return { functionCode, name: functionName(functionCode), address, quantity, values, exception, text };
 }
 
-/**
- * Decodes a request PDU. If its function does not allow it, the text names the exception that it deserves.
- */
+/** Decodes a request PDU. If it is invalid for its function, the text names the exception that should answer it. */
 export function requestMessage(pdu: Uint8Array): Message {
   const code = pdu[0] as number;
   const decoded = decodeRequest(pdu);
@@ -56,7 +51,7 @@ export function requestMessage(pdu: Uint8Array): Message {
 /** Registers or coils that a request writes. Function 22 has no values: it changes bits of a register. */
 export type WrittenValues = NonNullable<TrafficView['written']>;
 
-/** The registers or coils that a request writes; undefined for other requests, and for invalid ones. */
+/** The registers or coils that a request writes; undefined for other requests and invalid ones. */
 export function writtenBy(pdu: Uint8Array): WrittenValues | undefined {
   const decoded = decodeRequest(pdu);
   const written = decoded.ok ? writeOf(decoded.value) : undefined;
@@ -82,14 +77,14 @@ function writeOf(request: Request): Omit<WrittenValues, 'table'> | undefined {
   }
 }
 
-/** A part of a file in words: `file 4 records 1–2`. */
+/** Formats a part of a file: `file 4 records 1–2`. */
 export function partText({ file, record, length }: FilePart): string {
   return `file ${file} ${plural(length, 'record')} ${rangeText(record, length)}`;
 }
 
 /**
- * A message of function 8 in words: `diagnostics, return query data: a5 37`. Counters are shown as numbers;
- * data without meaning is left out.
+ * Formats a message of function 8: `diagnostics, return query data: a5 37`. Counters are shown as numbers;
+ * meaningless data is left out.
  */
 export function diagnosticsText(subFunction: number, data: Uint8Array, isResponse: boolean): string {
   const text = `diagnostics, ${subFunctionName(subFunction)}`;

@@ -34,7 +34,7 @@ import { exceptionText, functionName, objectName, rangeText, valuesText } from '
 
 /**
  * Decodes a response PDU.
- * @param requestPdu the request that is answered, which has the addresses; undefined when that is not known
+ * @param requestPdu the request that it answers, which contains the addresses; undefined if not known
  */
 function responseMessage(pdu: Uint8Array, requestPdu: Uint8Array | undefined): Message {
   const code = (pdu[0] as number) & ~EXCEPTION_FLAG;
@@ -43,7 +43,7 @@ function responseMessage(pdu: Uint8Array, requestPdu: Uint8Array | undefined): M
   return messageOf(code, request, saying);
 }
 
-/** An exception in words: `read holding registers 0–9: exception 02 illegal data address`. */
+/** Formats an exception: `read holding registers 0–9: exception 02 illegal data address`. */
 function refusal(pdu: Uint8Array, request: Uint8Array | undefined): Saying {
   const exception = pdu[1];
   const what = subjectText((pdu[0] as number) & ~EXCEPTION_FLAG, request);
@@ -94,7 +94,7 @@ function sayingOf(pdu: Uint8Array, request: Uint8Array | undefined): Saying {
   return { text, values };
 }
 
-/** The function and the addresses that a response is about, in words. */
+/** Describes the function and addresses that a response is about. */
 function subjectText(code: number, request: Uint8Array | undefined): string {
   const [range] = request === undefined ? [] : addressRanges(request);
   const name = functionName(code);
@@ -112,14 +112,14 @@ function valuesOf(data: Uint8Array, kind: 'bits' | 'words', request: Uint8Array 
   return bitsAt(data, 0, Math.min(asked ?? Number.POSITIVE_INFINITY, 8 * data.length)).map(Number);
 }
 
-/** The status in words. A status of all ones means that a program command is still being processed (6.9). */
+/** Formats the status. All ones mean that a program command is still being processed (6.9). */
 function statusText(status: number | undefined): string {
   return status === 0 ? 'ready' : 'busy';
 }
 
 /**
- * The records of a response of function 20. Each part is its length, which counts the reference type, then
- * the reference type and the data (6.14).
+ * The records in a response of function 20. Each part is its length, which includes the reference type,
+ * followed by the reference type and the data (6.14).
  */
 function fileRecords(parts: Uint8Array, request: Uint8Array | undefined): Saying {
   const decoded = request && decodeRequest(request);
@@ -140,7 +140,7 @@ function fileRecords(parts: Uint8Array, request: Uint8Array | undefined): Saying
   };
 }
 
-/** The objects of an identification, each with its number, its length and its text (6.21). */
+/** The objects of an identification, each with number, length and text (6.21). */
 function identification(pdu: Uint8Array, objects: Uint8Array): string {
   if (pdu[1] !== READ_DEVICE_IDENTIFICATION)
     return `${functionName(pdu[0] as number)}: ${hex(pdu.subarray(1))}`;
@@ -154,23 +154,20 @@ function identification(pdu: Uint8Array, objects: Uint8Array): string {
   return `read device identification: ${texts.join(', ') || 'no objects'}`;
 }
 
-/**
- * Reads another event of the stream, such as the request of a response. Undefined when that event is no
- * longer kept.
- */
+/** Reads another event of the stream, such as the request of a response. Undefined if it is no longer stored. */
 export type ReadEvent = (seq: number) => TrafficEvent | undefined;
 
-/** An event in words. */
+/** An event as text. */
 export interface Decoded {
   /** The content of the frame, or of the request that it answers; undefined for an event without a frame. */
   readonly message: Message | undefined;
-  /** The event in words, such as `unit 17 read holding registers 0–9`. */
+  /** The event as text, such as `unit 17 read holding registers 0–9`. */
   readonly text: string;
-  /** What one of our devices has written to its registers, as its response confirms. */
+  /** What one of our devices has written to its registers, as confirmed by its response. */
   readonly written?: WrittenValues | undefined;
 }
 
-/** Decodes an event. This takes some µs, so only events that are going to be shown should be decoded. */
+/** Decodes an event. This takes a few µs, so only events to be shown should be decoded. */
 export function decodeEvent(event: TrafficEvent, read: ReadEvent): Decoded {
   switch (event.kind) {
     case 'reply':
@@ -201,7 +198,7 @@ export function decodeEvent(event: TrafficEvent, read: ReadEvent): Decoded {
 
 /**
  * The request PDU that an event is about: its own, or the one that it answers. Undefined for events without
- * one, and for a response whose request was not heard.
+ * one, and for a response whose request was not received.
  */
 export function requestPduOf(event: TrafficEvent, read: ReadEvent): Uint8Array | undefined {
   switch (event.kind) {
@@ -243,7 +240,7 @@ const AFTER: Readonly<Partial<Record<FrameEvent['kind'], string>>> = {
   dropped: ', not executed: a reply is pending',
 };
 
-/** Such a frame may be meant as a request or as a response, so it is not decoded further. */
+/** Such a frame may be meant as a request or a response, so it is not decoded further. */
 function decodeUnsolicited({ bytes, framing }: UnsolicitedEvent): Decoded {
   const content = framing.decode(bytes);
   const count = counted(bytes.length, 'byte');
@@ -276,11 +273,11 @@ function decodeReply(event: ReplyEvent): Decoded {
   return { message, text: `${unit(content.unitId)} ${message.text}${reason}${more}`, written };
 }
 
-/** How much there is of a reply that was cut, as in `24 of 25 bytes`; undefined for any other damage. */
+/** How much of a truncated reply there is, such as `24 of 25 bytes`; undefined for any other damage. */
 function cutText(bytes: Uint8Array, framing: Framing, asked: Uint8Array): string | undefined {
   if (framing.name !== 'rtu' || bytes[1] !== asked[0]) return undefined;
   const whole = responseLength(bytes, 0, bytes.length);
-  // A byte count that is damaged itself would promise any length.
+  // A damaged byte count could promise any length.
   const isCut = typeof whole === 'number' && bytes.length < whole && hasQuantityOf(bytes.subarray(1), asked);
   return isCut ? `${bytes.length} of ${whole} bytes` : undefined;
 }
@@ -324,13 +321,12 @@ function noticeText({ kind, count }: NoticeEvent): string {
   }
 }
 
-/** The number of bytes behind the two digits of the LRC: carriage return and delimiter. */
+/** Number of bytes after the two digits of the LRC: carriage return and delimiter. */
 const ASCII_END = 2;
 
 /**
- * What is wrong with bytes that are no valid frame: `CRC error: 1a2b, expected 3c4d`, with the bytes in the
- * order in which they are on the wire; `LRC error: F8, expected FA` on ASCII lines; `not Modbus TCP: protocol
- * identifier 1, expected 0`.
+ * Says why bytes are not a valid frame: `CRC error: 1a2b, expected 3c4d`, with the bytes in wire order; `LRC
+ * error: F8, expected FA` on ASCII lines; `not Modbus TCP: protocol identifier 1, expected 0`.
  */
 export function damageText(bytes: Uint8Array, framing: Framing): string {
   const content = bytes.length <= framing.maxLength ? framing.fields(bytes) : undefined;
@@ -341,12 +337,12 @@ export function damageText(bytes: Uint8Array, framing: Framing): string {
     case 'rtu': {
       const [found, expected] = [crcOf(bytes), crcOf(right)];
       if (found !== expected) return `CRC error: ${found}, expected ${expected}`;
-      // Its CRC is right, so it is no message for another reason.
+      // The CRC is right, so there is another reason why it is not a message.
       return `${bytes.length} bytes with a correct CRC that are not a separate message: other bytes preceded them without a silence, or no message has this length`;
     }
     case 'ascii': {
       const [found, expected] = [lrcOf(bytes), lrcOf(right)];
-      // When the check value is right, some character must be one that an ASCII message can't have.
+      // If the check value is right, there must be a character that an ASCII message can't contain.
       return found.toUpperCase() === expected ? none : `LRC error: ${found}, expected ${expected}`;
     }
     case 'socket': {

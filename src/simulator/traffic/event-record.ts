@@ -24,10 +24,10 @@ import {
 
 /**
  * Events as bytes, one record each. As objects, 100,000 events would keep the garbage collector busy, and
- * every line waits while it works. The collector never looks into bytes, and their size is known.
+ * every line waits while it works. The collector does not look into bytes, and their size is known.
  */
 
-/** The states of a line. The code of a state is its place in this list. */
+/** The states of a line. The code of a state is its index in this list. */
 const STATES = [
   'open',
   'lost',
@@ -39,10 +39,10 @@ const STATES = [
   'real device',
 ] as const satisfies readonly LineStateEvent['state'][];
 
-/** The states of a test. The code of a state is its place in this list. */
+/** The states of a test. The code of a state is its index in this list. */
 const TEST_STATES = ['began', 'step', 'over'] as const satisfies readonly TestEvent['state'][];
 
-/** The reasons of a rejection. The code of a reason is its place in this list. */
+/** The reasons for rejecting a client. The code of a reason is its index in this list. */
 const REASONS = [
   'protocol',
   'idle',
@@ -51,23 +51,23 @@ const REASONS = [
   'tls',
 ] as const satisfies readonly RejectedEvent['reason'][];
 
-/** The code of each kind of event: its place in the list of kinds. */
+/** The code of each kind of event: its index in the list of kinds. */
 const KIND_CODES = Object.fromEntries(EVENT_KINDS.map((kind, code) => [kind, code])) as Record<
   EventKind,
   number
 >;
 
-/** The last of the kinds whose records have a unit identifier and a function code right behind the kind. */
+/** The last kind whose records have a unit identifier and a function code directly after the kind. */
 const LAST_WITH_UNIT = KIND_CODES.reply;
 
-/** The code for bytes that came all at once, on a line where characters take no time. */
+/** The code for bytes that arrived all at once, on a line that is not serial. */
 const AT_ONCE = 1;
 const OVER_TIME = 0;
 
-/** The most bytes of a record besides its bytes, texts and steps. */
+/** Maximum number of bytes in a record other than its bytes, texts and steps. */
 const FIXED_SIZE = 128;
 
-/** The most bytes that the record of `event` can take. */
+/** Maximum size of the record of `event`, in bytes. */
 export function sizeOf(event: NewEvent): number {
   if (event.kind === 'reply') return FIXED_SIZE + sizeOfReply(event);
   const bytes = 'bytes' in event ? event.bytes.length : 0;
@@ -76,9 +76,9 @@ export function sizeOf(event: NewEvent): number {
 }
 
 /**
- * Writes an event. `sizeOf` says how much room it needs.
- * @param seq the number of the event
- * @param before the event whose record is right before; undefined when that is in other memory
+ * Writes an event. `sizeOf` returns the room that it needs.
+ * @param seq the sequence number of the event
+ * @param before the event whose record directly precedes this one; undefined if that is in other memory
  */
 export function writeEvent(w: Writer, event: NewEvent, seq: number, before: NewEvent | undefined): void {
   w.byte(KIND_CODES[event.kind]);
@@ -125,12 +125,12 @@ export function writeEvent(w: Writer, event: NewEvent, seq: number, before: NewE
   }
 }
 
-/** What can be read of a record without reading all of it. */
+/** The part of a record that can be read without reading all of it. */
 export interface RecordOutline {
   readonly kind: EventKind;
-  /** The unit identifier; undefined when the event has none. */
+  /** The unit identifier; undefined if the event has none. */
   readonly unitId: number | undefined;
-  /** The function code; undefined when the event has none. */
+  /** The function code; undefined if the event has none. */
   readonly functionCode: number | undefined;
 }
 
@@ -144,9 +144,9 @@ export function readOutline(r: Reader): RecordOutline {
 type Place = Pick<TrafficEvent, 'seq' | 'line' | 'time'>;
 
 /**
- * Reads an event. All properties are named one by one, because spreading takes ten times as long (10 µs for
- * an event), and a filter may read 100,000 of them.
- * @param before reads the event whose record is right before, from the same reader
+ * Reads an event. All properties are named one by one, because spreading takes ten times as long (10 µs per
+ * event), and a filter may read 100,000 events.
+ * @param before reads the event whose record directly precedes this one, from the same reader
  */
 export function readEvent(r: Reader, { seq, line, time }: Place, before: () => TrafficEvent): TrafficEvent {
   const { kind, unitId = 0, functionCode = 0 } = readOutline(r);

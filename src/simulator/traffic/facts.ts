@@ -10,22 +10,22 @@ import { DIRECTION_OF, type FrameEvent, type ReplyEvent, type TrafficEvent } fro
 import type { Outline } from './kept-events.js';
 import { micros } from './words.js';
 
-/** Where a device has a value with a name, as clients see it. */
+/** The location of a named value in a device, in the addresses that clients use. */
 export interface NamedPlace extends AddressRange {
   readonly device: string;
   readonly table: string;
-  /** The number that words from an address on have for it; undefined when they have only a part of it. */
+  /** The number for the value in the words from an address on; undefined if these contain only a part of it. */
   readonly numberIn: (words: readonly number[], address: number) => number | undefined;
 }
 
-/** What filters ask of devices, which the traffic does not know. */
+/** The properties of devices that filters need and the traffic does not contain. */
 export interface DevicesInFilters {
   readonly deviceOf: (line: string, unitId: number, host: string | undefined) => string | undefined;
-  /** The places of each name for which the filter asks. */
+  /** The places of each name in the filter. */
   readonly places: ReadonlyMap<string, readonly NamedPlace[]>;
 }
 
-/** What can be said of an event before it is read. */
+/** The facts about an event that are known before it is read. */
 export function factsOfOutline({ line, kind, time, unitId, functionCode }: Outline): Facts {
   const code = functionCode === undefined ? undefined : functionCode & ~EXCEPTION_FLAG;
   return {
@@ -38,13 +38,13 @@ export function factsOfOutline({ line, kind, time, unitId, functionCode }: Outli
   };
 }
 
-/** Registers or coils that follow each other. */
+/** Consecutive registers or coils. */
 interface CellBlock {
   readonly address: number;
   readonly words: readonly number[];
 }
 
-/** What is in an event that was read. @param devices absent where no filter can ask for devices */
+/** The facts about an event that has been read. @param devices absent if no filter can test devices */
 export class EventFacts implements MoreFacts {
   readonly #event: TrafficEvent;
   readonly #read: ReadEvent;
@@ -142,7 +142,7 @@ export class EventFacts implements MoreFacts {
     return this.#known;
   }
 
-  /** The places of a name in the table and the device that the event is about. */
+  /** The places of a name in the event's table and device. */
   #placesOf(name: string): readonly NamedPlace[] {
     const event = this.#event;
     const table =
@@ -152,7 +152,7 @@ export class EventFacts implements MoreFacts {
     return found.filter((place) => place.table === table && place.device === device);
   }
 
-  /** What the event says of registers or coils: what a request writes, or what a response brings or confirms. */
+  /** The registers or coils in the event: what a request writes, or what a response returns or confirms. */
   #blocks(): readonly CellBlock[] {
     const event = this.#event;
     const { message, written } = this.#decoded;
@@ -167,7 +167,7 @@ export class EventFacts implements MoreFacts {
   }
 }
 
-/** The PDU of a response: of a reply the first frame that was sent, if it is valid. */
+/** The PDU of a response. For a reply, of the first frame sent, if it is valid. */
 function responsePduOf(event: ReplyEvent | FrameEvent): Uint8Array | undefined {
   if (event.kind !== 'reply') return event.framing.fields(event.bytes)?.pdu;
   const [frame] = sentFrames(event.plan, event.report);

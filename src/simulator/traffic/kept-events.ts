@@ -2,10 +2,10 @@ import { Reader, sizeOfText, Writer } from './bytes.js';
 import type { TrafficEvent } from './event.js';
 import { type RecordOutline, readEvent, readOutline, sizeOf, writeEvent } from './event-record.js';
 
-/** The bytes before each record: sequence number, wall-clock time, name of the line. */
+/** The bytes before each record: sequence number, wall-clock time, line name. */
 const HEAD_SIZE = 8 + 8;
 
-/** Events as bytes, for another thread. An event has functions, which can't be passed there. */
+/** Converts events to bytes, for another thread. Events have functions, which can't be sent to a thread. */
 export function packEvents(events: readonly TrafficEvent[]): Uint8Array {
   let size = 0;
   for (const event of events) size += HEAD_SIZE + sizeOfText(event.line) + sizeOf(event);
@@ -24,50 +24,50 @@ export function unpackEvents(bytes: Uint8Array): TrafficEvent[] {
   const events: TrafficEvent[] = [];
   while (reader.at < bytes.length) {
     const [seq, time] = [reader.number() ?? 0, reader.number() ?? 0];
-    // A record that refers to the one before it is never written here.
+    // Records written here never refer to the previous one.
     events.push(readEvent(reader, { seq, time, line: reader.text() }, () => events.at(-1) as TrafficEvent));
   }
   return events;
 }
 
-/** What can be read of an event without decoding all of it. */
+/** The part of an event that can be read without decoding all of it. */
 export interface Outline extends RecordOutline {
   readonly line: string;
-  /** The time by the wall clock, in ms since 1970. */
+  /** The time on the wall clock, in ms since 1970. */
   readonly time: number;
 }
 
 /**
- * The offset of the first record of a block. Before it are the counts of events and of the names that they
- * need, whether a reader waits, how often the memory was used again, and whether a reader is reading.
+ * The offset of the first record in a block. Before it are the number of events and of the line names that
+ * they need, whether a reader waits, how often the memory was reused, and whether a reader is reading.
  */
 export const RECORDS_AT = 24;
 
 /**
- * Events side by side in shared memory, so that another thread reads them without a copy. The records grow
- * from the front. From the end grows a list of 32-bit offsets: where each record begins. The count of the
- * events is written last.
+ * Consecutive events in shared memory, so that another thread can read them without a copy. The records grow
+ * from the front. A list of 32-bit offsets, which says where each record starts, grows from the end. The
+ * number of events is written last.
  *
- * Memory is used again for newer events, whether or not the other thread has heard of it. Each use has a
- * number, and the reader holds the memory while it reads. Each of the two threads says what it does before it
- * looks at what the other has said, so that at least one of them sees the other.
+ * Memory is reused for newer events, even if the other thread does not know it yet. Each use has a number,
+ * and the reader holds the memory while it reads. Each thread announces what it does before it checks what
+ * the other has announced, so that at least one of them sees the other.
  */
 export class EventBlock {
   readonly memory: SharedArrayBuffer;
   /** The sequence number of the first event in the block. */
   readonly first: number;
   readonly reader: Reader;
-  /** The number of the use of the memory that this block is. */
+  /** The number of this use of the memory. */
   readonly use: number;
   /**
-   * The number of events, the number of line names that are needed to read them, whether a reader waits for
-   * another event, the number of the use, and whether a reader holds the memory.
+   * The number of events, the number of line names needed to read them, whether a reader waits for another
+   * event, the number of the use, and whether a reader holds the memory.
    */
   readonly #head: Int32Array;
   readonly #starts: Uint32Array;
   #count: number;
 
-  /** @param use the number that `begin` has returned */
+  /** @param use the number that `begin` returned */
   constructor(memory: SharedArrayBuffer, first: number, use: number) {
     this.memory = memory;
     this.first = first;
@@ -80,7 +80,7 @@ export class EventBlock {
   }
 
   /**
-   * Begins another use of memory, which is then empty.
+   * Starts another use of memory, which is then empty.
    * @returns the number of the use; undefined while a reader holds the memory
    */
   static begin(memory: SharedArrayBuffer): number | undefined {
@@ -91,7 +91,7 @@ export class EventBlock {
     return use;
   }
 
-  /** Keeps the memory from being used again, until `letGo`. @returns false if it was already used again */
+  /** Prevents the memory from being reused until `letGo`. @returns false if it has already been reused */
   hold(): boolean {
     Atomics.store(this.#head, 4, 1);
     if (this.isKept) return true;
@@ -99,7 +99,7 @@ export class EventBlock {
     return false;
   }
 
-  /** True while the events of the block are still in its memory. */
+  /** True while the block's events are still in its memory. */
   get isKept(): boolean {
     return Atomics.load(this.#head, 3) === this.use;
   }
@@ -108,14 +108,14 @@ export class EventBlock {
     Atomics.store(this.#head, 4, 0);
   }
 
-  /** The number of events; once the memory was used again, the last known number. */
+  /** The number of events; once the memory has been reused, the last known number. */
   get count(): number {
     const count = Atomics.load(this.#head, 0);
     if (this.isKept) this.#count = count;
     return this.#count;
   }
 
-  /** The number of line names that are needed to read the events that `count` has reported, or more. */
+  /** The number of line names needed to read the events that `count` has reported, or more. */
   get names(): number {
     return Atomics.load(this.#head, 1);
   }
@@ -126,8 +126,8 @@ export class EventBlock {
   }
 
   /**
-   * Lets readers see one more event, whose record is complete.
-   * @returns true when a reader has waited for it
+   * Makes one more event, whose record is complete, visible to readers.
+   * @returns true if the reader was waiting for it
    */
   publish(start: number, count: number, lineNumber: number): boolean {
     this.#starts[this.#starts.length - count] = start;
@@ -136,7 +136,7 @@ export class EventBlock {
     return Atomics.load(this.#head, 2) === 1 && Atomics.exchange(this.#head, 2, 0) === 1;
   }
 
-  /** Asks for a call at the next event. */
+  /** Requests a call on the next event. */
   wait(): void {
     Atomics.store(this.#head, 2, 1);
   }
@@ -146,27 +146,27 @@ export class EventBlock {
   }
 }
 
-/** The newest events of all lines, as far as they are kept. Sequence numbers have no gaps. */
+/** The newest stored events of all lines. Sequence numbers have no gaps. */
 export abstract class KeptEvents {
   protected readonly lines: string[] = [];
   /** The blocks in the order of their events. */
   protected readonly blocks: EventBlock[] = [];
 
-  /** The sequence number of the oldest event that is kept; one more than `last` when there is none. */
+  /** The sequence number of the oldest stored event; one more than `last` if there is none. */
   abstract get first(): number;
 
   /** The sequence number of the newest event; 0 before the first. */
   abstract get last(): number;
 
-  /** Resolves when there is an event after this one; at once when there already is. */
+  /** Resolves when there is an event after this one; immediately if there already is. */
   abstract next(after: number): Promise<void>;
 
-  /** The names of all lines that have existed. The list grows with lines that are added. */
+  /** The names of all lines that have existed. The list grows when lines are added. */
   get lineNames(): readonly string[] {
     return this.lines;
   }
 
-  /** The event with this sequence number; undefined when it is not kept. */
+  /** The event with this sequence number; undefined if it is not stored. */
   read(seq: number): TrafficEvent | undefined {
     const block = this.#blockOf(seq);
     if (!block || !this.hold(block)) return undefined;
@@ -177,7 +177,7 @@ export abstract class KeptEvents {
     }
   }
 
-  /** Reads only the outline of an event, at a tenth of the cost of `read`. */
+  /** Reads only an event's outline, at a tenth of the cost of `read`. */
   outline(seq: number): Outline | undefined {
     const block = this.#blockOf(seq);
     if (!block || !this.hold(block)) return undefined;
@@ -194,8 +194,8 @@ export abstract class KeptEvents {
   }
 
   /**
-   * Must be called before a block is read, and `letGo` afterwards.
-   * @returns true when the events of the block are still there
+   * Call this before reading a block, and `letGo` afterwards.
+   * @returns true if the block's events are still there
    */
   protected abstract hold(block: EventBlock): boolean;
 
@@ -206,7 +206,7 @@ export abstract class KeptEvents {
     reader.at = block.startOf(seq);
     const line = this.lines[reader.word()] as string;
     const time = reader.number() ?? 0;
-    // The record before is there as long as its block, even if its event was dropped.
+    // The preceding record exists as long as its block, even if its event was dropped.
     return readEvent(reader, { seq, line, time }, () => this.#read(block, seq - 1));
   }
 

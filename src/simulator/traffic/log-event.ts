@@ -4,15 +4,15 @@ import { sentBytes } from '../../modbus/protocol/reply-plan.js';
 import { damageText, decodeEvent } from './decode.js';
 import type { ClientOf, EventKind, LineStateEvent, NewEvent } from './event.js';
 
-/** The most bytes in one log entry. Faults can make long replies. */
+/** Maximum number of bytes in one log entry. Faults can make replies long. */
 const MAX_LOGGED = 256;
 
-/** The shortest time between two warnings of a kind, in ms. */
+/** Minimum time between two warnings of the same kind, in ms. */
 const INTERVAL_MS = 10_000;
 
 interface Passed {
   at: number;
-  /** The number of warnings of the kind that were left out since then. */
+  /** The number of warnings of this kind left out since then. */
   leftOut: number;
 }
 
@@ -24,8 +24,8 @@ class WarningLimit<Kind> {
   readonly #passed = new Map<Kind, Passed>();
 
   /**
-   * @param at the present time, in ms of `performance.now()`
-   * @returns how many warnings of this kind were left out since the last one; undefined if this one is to be
+   * @param at the current time, in ms of `performance.now()`
+   * @returns how many warnings of this kind were left out since the last one; undefined if this one must be
    * left out
    */
   pass(kind: Kind, at: number): number | undefined {
@@ -40,8 +40,8 @@ class WarningLimit<Kind> {
 }
 
 /**
- * Logs the events of a line: its states; as warnings, what is wrong on the bus; at level `debug` everything.
- * The texts at level `debug` are made only when they are logged.
+ * Logs the events of a line: its states; problems on the bus, as warnings; and everything at level `debug`.
+ * Texts for level `debug` are made only if they are logged.
  */
 export class EventLog {
   readonly #log: Logger;
@@ -77,13 +77,13 @@ export class EventLog {
       this.#log[level](key === undefined ? {} : { [key]: text }, message);
       return;
     }
-    // A client that writes to a device which takes no writes usually does so again and again.
+    // A client that writes to a device which does not accept writes usually repeats it.
     const leftOut = this.#warnings.pass(kind, at);
     if (leftOut !== undefined) this.#log.warn(withLeftOut(`real device ${text}`, leftOut));
   }
 }
 
-/** How each state of a line is logged, and the key of the text of its event. */
+/** How each state of a line is logged, and the key for the text of its event. */
 const STATES: Readonly<
   Record<
     Exclude<LineStateEvent['state'], 'real device'>,
@@ -122,7 +122,7 @@ function withLeftOut(text: string, leftOut: number): string {
   return leftOut === 0 ? text : `${text} (and ${leftOut} times more since the last warning)`;
 }
 
-/** The event in words, with the faults that acted: `reply: unit 1 read coils 0: …; faults: late (delay)`. */
+/** Formats the event, with the faults that acted: `reply: unit 1 read coils 0: …; faults: late (delay)`. */
 function textOf(event: NewEvent): string {
   const { text } = decodeEvent({ ...event, seq: 0, line: '', time: 0 }, () => undefined);
   const acted = event.kind === 'reply' ? faultsOf(event) : [];

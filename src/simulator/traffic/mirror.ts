@@ -1,16 +1,16 @@
 import { EventBlock, KeptEvents } from './kept-events.js';
 import type { StreamChange } from './stream.js';
 
-/** Reads a stream of another thread. It sees an event as soon as the stream has it. */
+/** Reads a stream in another thread. It sees an event as soon as the stream has it. */
 export class TrafficMirror extends KeptEvents {
   readonly #events: number;
-  /** The number of the first event that may be kept: all before were cleared. */
+  /** The number of the first event that may be stored: all earlier ones were cleared. */
   #floor = 1;
-  /** The newest event that was known to be readable. */
+  /** The newest event known to be readable. */
   #last = 0;
   readonly #waiting: (() => void)[] = [];
 
-  /** @param events how many events the stream keeps */
+  /** @param events how many events the stream stores */
   constructor(events: number) {
     super();
     this.#events = events;
@@ -20,7 +20,7 @@ export class TrafficMirror extends KeptEvents {
     const { blocks } = this;
     let gone = 0;
     while (gone < blocks.length && !blocks[gone]?.isKept) gone++;
-    // The stream may have dropped blocks of which this thread does not know yet.
+    // The stream may have dropped blocks without this thread knowing it yet.
     const kept = gone === 0 ? this.#floor : (blocks[gone]?.first ?? this.last + 1);
     return Math.max(this.#floor, kept, this.last - this.#events + 1);
   }
@@ -28,14 +28,14 @@ export class TrafficMirror extends KeptEvents {
   get last(): number {
     const newest = this.blocks.at(-1);
     const last = newest ? newest.first + newest.count - 1 : this.#floor - 1;
-    // An event of a new line may be seen before the message with the name of the line has come.
+    // An event of a new line may be seen before the message with the line's name has arrived.
     if (newest === undefined || newest.names <= this.lines.length) this.#last = last;
     return Math.max(this.#last, this.#floor - 1);
   }
 
   async next(after: number): Promise<void> {
     while (true) {
-      // `wait` is called before the check, so that an event between the two is reported.
+      // `wait` is called before the check, so that an event in between is reported.
       this.blocks.at(-1)?.wait();
       if (this.last > after) return;
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -62,7 +62,7 @@ export class TrafficMirror extends KeptEvents {
         break;
       case 'event':
     }
-    // All waiting callers look again.
+    // All waiting callers check again.
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 

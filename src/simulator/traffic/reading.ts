@@ -5,9 +5,9 @@ import type { KeptEvents } from './kept-events.js';
 
 /** Which events are wanted. */
 export interface TrafficFilter {
-  /** All events without it. */
+  /** All events when absent. */
   readonly wanted?: Filter | undefined;
-  /** What it asks of devices; absent where it does not. */
+  /** The properties of devices that it tests; absent if it tests none. */
   readonly devices?: DevicesInFilters | undefined;
 }
 
@@ -15,13 +15,13 @@ export interface TrafficFilter {
 interface Span {
   /** Only events with higher numbers are read; all when absent. */
   readonly after?: number;
-  /** No event with a higher number is read; without it, reading ends at the newest one. */
+  /** Events with higher numbers are not read; without it, reading ends at the newest one. */
   readonly until?: number;
 }
 
 /**
- * The events of some kinds, the newest first. Each is read when it is requested, so a slow reader keeps
- * nothing in memory. Events that the stream has dropped meanwhile are left out.
+ * The events of some kinds, newest first. Each is read when it is requested, so a slow reader uses no memory.
+ * Events that the stream drops in the meantime are left out.
  */
 export function* newestFirst<Kind extends EventKind>(
   stream: KeptEvents,
@@ -34,8 +34,8 @@ export function* newestFirst<Kind extends EventKind>(
 }
 
 /**
- * The events that pass a filter, the newest first, read like those of `newestFirst`. Sometimes yields
- * undefined while none passes, so that the caller can pause in a long search.
+ * The events that pass a filter, newest first, read like those of `newestFirst`. Yields undefined from time
+ * to time if none passes, so that the caller can pause in a long search.
  */
 export function* wantedNewestFirst(
   stream: KeptEvents,
@@ -49,7 +49,7 @@ export function* wantedNewestFirst(
   }
 }
 
-/** All events that pass a filter, the oldest first, read like those of `newestFirst`. */
+/** All events that pass a filter, oldest first, read like those of `newestFirst`. */
 export function wantedOldestFirst(
   stream: KeptEvents,
   filter: TrafficFilter,
@@ -57,12 +57,12 @@ export function wantedOldestFirst(
   return new TrafficCursor(stream, filter, stream.first - 1).events();
 }
 
-/** The number of unwanted events that are passed over before the caller may pause. They take a few µs. */
+/** How many unwanted events are skipped before the caller may pause. This takes a few µs. */
 const PASSED_OVER = 64;
 
 /**
- * Reads a stream forward from a sequence number, as fast as its caller asks, while the stream grows. Nothing
- * is read twice. Events that the stream drops before they are read are counted.
+ * Reads a stream forward from a sequence number, as fast as its caller requests, while the stream grows.
+ * Nothing is read twice. Events that the stream drops before they are read are counted.
  */
 export class TrafficCursor {
   readonly #stream: KeptEvents;
@@ -71,8 +71,8 @@ export class TrafficCursor {
   #missed = 0;
 
   /**
-   * @param after only events with higher numbers are read; a number that the stream has not reached stands
-   * for the newest event
+   * @param after only events with higher numbers are read; a number that the stream has not reached means the
+   * newest event
    */
   constructor(stream: KeptEvents, filter: TrafficFilter, after: number) {
     this.#stream = stream;
@@ -80,29 +80,23 @@ export class TrafficCursor {
     this.#after = Math.min(after, stream.last);
   }
 
-  /**
-   * The sequence number up to which everything was looked at. Another cursor that begins after it misses
-   * nothing.
-   */
+  /** The sequence number up to which all events were searched. Another cursor that starts after it misses nothing. */
   get after(): number {
     return this.#after;
   }
 
-  /** True when everything was looked at. */
+  /** True if all events were searched. */
   get isAtEnd(): boolean {
     return this.#after >= this.#stream.last;
   }
 
-  /**
-   * How many events the stream has dropped before they could be looked at, whether or not the filter wanted
-   * them.
-   */
+  /** How many events the stream dropped before they could be looked at, wanted or not. */
   get missed(): number {
     return this.#missed;
   }
 
   /**
-   * The wanted events up to the number `until`, the oldest first. Sometimes yields undefined while none is
+   * The wanted events up to the number `until`, oldest first. Yields undefined from time to time if none is
    * wanted, so that the caller can pause in a long search.
    */
   *events(until = this.#stream.last): Generator<TrafficEvent | undefined> {
@@ -113,14 +107,14 @@ export class TrafficCursor {
       const event = wantedAt(this.#stream, this.#filter, seq);
       if (event) yield event;
       else {
-        // The event was dropped while it was looked at.
+        // The event was dropped while it was being looked at.
         if (seq < this.#stream.first) this.#missed++;
         if (looked % PASSED_OVER === 0) yield undefined;
       }
     }
   }
 
-  /** The next number that is kept. Dropped events are counted as missed. */
+  /** The next stored number. Dropped events are counted as missed. */
   #next(): number {
     const next = this.#after + 1;
     const { first } = this.#stream;
@@ -132,9 +126,9 @@ export class TrafficCursor {
 }
 
 /**
- * Goes back from the newest event until `count` wanted ones are found. Sometimes yields, so that the caller
- * can pause in a long search.
- * @returns the number after which these events begin
+ * Goes back from the newest event until `count` wanted ones are found. Yields from time to time, so that the
+ * caller can pause in a long search.
+ * @returns the number after which these events start
  */
 export function* beginningOfNewest(
   stream: KeptEvents,
@@ -147,11 +141,11 @@ export function* beginningOfNewest(
     if (event && --left === 0) return event.seq - 1;
     yield undefined;
   }
-  // Events that the stream drops from now on were not looked at, so they do not count as missed.
+  // Events that the stream drops from now on were not searched for, so they do not count as missed.
   return stream.first - 1;
 }
 
-/** The event of a number if it is wanted. Most events are rejected by their outline, and never read. */
+/** The event with this number if it is wanted. Most events are rejected by their outline, and never read. */
 function wantedAt(
   stream: KeptEvents,
   { wanted, devices }: TrafficFilter,

@@ -13,9 +13,9 @@ import {
 import { type Reader, sizeOfText, type Writer } from './bytes.js';
 import type { ClientOf, EventOf, FrameEvent, NewEvent, ReplyEvent, TrafficEvent } from './event.js';
 
-/** Parts that several kinds of records have. */
+/** Parts that several kinds of records share. */
 
-/** The names of framings. The code of a framing is its place in this list. */
+/** The names of framings. The code of a framing is its index in this list. */
 const FRAMING_NAMES = ['rtu', 'ascii', 'socket'] as const satisfies readonly Framing['name'][];
 
 export function writeFraming(w: Writer, { name, delimiter = 0 }: Framing): void {
@@ -29,7 +29,7 @@ export function readFraming(r: Reader): Framing {
   return delimiter === framing.delimiter ? framing : (framing.withDelimiter?.(delimiter) ?? framing);
 }
 
-/** The most bytes that the texts of `writeClient` can take. */
+/** Maximum number of bytes for the texts of `writeClient`. */
 export function sizeOfClient({ client = '', host = '' }: ClientOf): number {
   return sizeOfText(client) + sizeOfText(host);
 }
@@ -47,7 +47,7 @@ export function readClient(r: Reader): ClientOf {
   return { clientId, client: r.text(), host: r.text() || undefined };
 }
 
-/** The item of a list that a code stands for. */
+/** The item of a list with this code. */
 export function itemAt<Item>(items: readonly Item[], code: number): Item {
   const item = items[code];
   if (item === undefined) throw new Error(`a record has an unknown code: ${code}`);
@@ -55,12 +55,13 @@ export function itemAt<Item>(items: readonly Item[], code: number): Item {
 }
 
 /**
- * The outcome of a request as bytes: the plan of its reply, where each step stands beside its report, and the
- * faults that acted.
+ * The outcome of a request as bytes: the plan of its reply, with each step next to its report, and the faults
+ * that acted.
  *
- * Nearly every reply is the one of a well-behaved device, sent at once, and its record comes right behind
- * that of its request. Such a record has only the bytes of the reply, and the rest is read from the record
- * before: 55 bytes in place of 161. That is less memory to write, and this memory is in no cache.
+ * Nearly every reply comes from a well-behaved device, is sent at once, and has its record directly after
+ * that of its request. Such a record contains only the bytes of the reply, and the rest is read from the
+ * preceding record: 55 bytes instead of 161. That is less memory to write, and this memory is not in any
+ * cache.
  */
 
 /** An event without the fields that the stream adds. */
@@ -70,10 +71,10 @@ type New<Event> = Omit<Event, 'seq' | 'line' | 'time'>;
 const PLAIN = 1;
 const NOT_PLAIN = 0;
 
-/** The code that stands in place of one of `REFUSALS`. */
+/** The code for a reply that has none of the `REFUSALS`. */
 const NOT_REFUSED = 0xff;
 
-/** The most bytes that a reply can take besides those of fixed size. */
+/** Maximum number of bytes in a reply, other than those of fixed size. */
 export function sizeOfReply(event: New<ReplyEvent>): number {
   const { requestAdu, plan, report, acted } = event;
   let size = sizeOfClient(event) + requestAdu.length + sizeOfPlan(plan, report);
@@ -84,9 +85,9 @@ export function sizeOfReply(event: New<ReplyEvent>): number {
 }
 
 /**
- * Writes the record of a reply from behind its time.
- * @param seq the number of the event
- * @param before the event whose record is right before
+ * Writes the record of a reply, starting after its time.
+ * @param seq the sequence number of the event
+ * @param before the event whose record directly precedes this one
  */
 export function writeReply(
   w: Writer,
@@ -112,15 +113,15 @@ export function writeReply(
   const { refused } = event;
   w.byte(refused === undefined ? NOT_REFUSED : REFUSALS.indexOf(refused.why));
   if (refused === undefined) return;
-  // The address may be one more than the last address.
+  // The address may be one more than the last valid address.
   w.long(refused.address);
   w.word(refused.quantity);
 }
 
-/** The fields of a reply that stand in its record before these bytes. */
+/** The fields of a reply that come before these bytes in its record. */
 type Head = Pick<ReplyEvent, 'seq' | 'line' | 'time' | 'at' | 'unitId' | 'functionCode'>;
 
-/** @param before reads the event whose record is right before, from the same reader */
+/** @param before reads the event whose record directly precedes this one, from the same reader */
 export function readReply(r: Reader, head: Head, before: () => TrafficEvent): ReplyEvent {
   const { seq, line, time, at, unitId, functionCode } = head;
   const sent = r.byte() === PLAIN ? r.bytes() : undefined;
@@ -172,9 +173,9 @@ function sentAtOnce(bytes: Uint8Array, requestedAt: number, at: number): ReturnT
 }
 
 /**
- * The bytes of a plain reply; undefined when `event` is none.
- * @param seq the number of `event`
- * @param before the event whose record is right before
+ * The bytes of a plain reply; undefined if `event` is not one.
+ * @param seq the sequence number of `event`
+ * @param before the event whose record directly precedes it
  */
 function plainReplyBytes(
   event: New<ReplyEvent>,
@@ -217,21 +218,21 @@ function isAchievedAtOnce({ at, requestedAt, report }: New<ReplyEvent>): boolean
   );
 }
 
-/** The ends of a plan. The code of an end is its place in this list. */
+/** The ends of a plan. The code of an end is its index in this list. */
 const ENDS = ['complete', 'superseded', 'disconnected'] as const satisfies readonly PlayReport['ended'][];
 
 const SILENCE = 0;
 const REPLY = 1;
 const EARLY_REPLY = 2;
 
-/** The code of an achieved step without a reason; nearly all steps are such. */
+/** The code for an achieved step without a reason, as nearly all steps are. */
 const ACHIEVED = 1;
 const NOT_ACHIEVED = 0;
 
-/** The most bytes of a step with its report, besides its bytes and its reason. */
+/** Maximum number of bytes in a step with its report, other than its bytes and its reason. */
 const STEP_SIZE = 64;
 
-/** The most bytes that `writePlan` can take. */
+/** Maximum number of bytes for `writePlan`. */
 function sizeOfPlan(plan: ReplyPlan, report: PlayReport): number {
   if (plan.kind === 'silence') return sizeOfText(plan.reason);
   let size = 0;

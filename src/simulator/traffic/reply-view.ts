@@ -54,7 +54,7 @@ export const replySchema = {
 type ReplyView = Readonly<z.infer<z.ZodObject<typeof replySchema>>>;
 
 /**
- * The most that is shown of one reply. A reply can have 64 KiB and thousands of pieces, and the lines are not
+ * Limits what is shown of one reply. A reply can have 64 KiB and thousands of pieces, and the lines are not
  * served while a view is made. The bytes of any other event have the same limit.
  */
 const MAX_STEPS = 64;

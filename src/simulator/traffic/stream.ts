@@ -3,11 +3,11 @@ import type { NewEvent, TrafficEvent } from './event.js';
 import { sizeOf, writeEvent } from './event-record.js';
 import { EventBlock, KeptEvents, RECORDS_AT } from './kept-events.js';
 
-/** How much is kept: the newest events within these limits. */
+/** How much is stored: the newest events within these limits. */
 export interface TrafficLimits {
-  /** The most events; 0 keeps none. */
+  /** Maximum number of events; 0 stores none. */
   readonly events: number;
-  /** The most bytes of memory. */
+  /** Maximum memory, in bytes. */
   readonly bytes: number;
 }
 
@@ -15,7 +15,7 @@ export const DEFAULT_LIMITS: TrafficLimits = { events: 100_000, bytes: 64 * 1024
 
 type Listener = (event: TrafficEvent) => void;
 
-/** What a mirror of a stream in another thread has to know: plain data and shared memory. */
+/** What a mirror of a stream in another thread needs to know: plain data and shared memory. */
 export type StreamChange =
   | { readonly kind: 'line'; readonly name: string }
   | {
@@ -24,11 +24,11 @@ export type StreamChange =
       readonly memory: SharedArrayBuffer;
       readonly use: number;
     }
-  /** The oldest block was dropped. Its memory may be in use again before the mirror hears of it. */
+  /** The oldest block was dropped. Its memory may already be reused when the mirror receives this. */
   | { readonly kind: 'dropped' }
-  /** There is an event that the mirror has waited for. */
+  /** The event that the mirror waits for has arrived. */
   | { readonly kind: 'event' }
-  /** Nothing before this event is kept. */
+  /** No events before this one are stored. */
   | { readonly kind: 'cleared'; readonly first: number };
 
 /** The connection of a stream to its mirror. */
@@ -36,25 +36,25 @@ export interface Feed {
   end(): void;
 }
 
-/** The size of a block in bytes. An event that is larger gets a block of several times this size. */
+/** The size of a block in bytes. A larger event gets a block of several times this size. */
 const BLOCK_SIZE = 512 * 1024;
 /**
- * How often the wall clock is read, in ms: it may be set while this program runs. A Raspberry Pi has no clock
- * of its own.
+ * How often the wall clock is read, in ms: it may be set while this program is running. A Raspberry Pi has no
+ * clock of its own.
  */
 const CLOCK_INTERVAL_MS = 1000;
 
-/** The least difference, in ms, by which the wall clock was set and not only read. */
+/** The smallest difference, in ms, that means that the wall clock was set; less is jitter. */
 const CLOCK_STEP_MS = 2;
 
-/** The bytes before each record: number of the line, wall-clock time. */
+/** The bytes before each record: line number, wall-clock time. */
 const HEAD_SIZE = 2 + 8;
-/** The bytes of the offset of a record in its block. */
+/** The size of a record's offset in its block, in bytes. */
 const START_SIZE = 4;
 
 /**
- * The newest events of everything that passed the lines, kept as bytes in shared memory. A `TrafficMirror` in
- * another thread reads the same memory, so a reader there costs the lines one message for each 512 KiB.
+ * The newest events from all lines, as bytes in shared memory. A `TrafficMirror` in another thread reads the
+ * same memory, so a reader there costs the lines one message per 512 KiB.
  */
 export class TrafficStream extends KeptEvents {
   readonly limits: TrafficLimits;
@@ -62,14 +62,14 @@ export class TrafficStream extends KeptEvents {
   readonly #listeners = new Set<Listener>();
   #first = 1;
   #last = 0;
-  /** Writes into the newest block, which has `#count` events. */
+  /** Writes into the newest block, which contains `#count` events. */
   #writer: Writer | undefined;
   #count = 0;
-  /** The event that was kept last, while its record is in the newest block. */
+  /** The last stored event, while its record is in the newest block. */
   #newest: NewEvent | undefined;
-  /** The bytes of all blocks. */
+  /** Size of all blocks, in bytes. */
   #size = 0;
-  /** The memory of dropped blocks, to be used again: the garbage collector would free it too late. */
+  /** The memory of dropped blocks, to be reused: the garbage collector would free it too late. */
   readonly #spares: SharedArrayBuffer[] = [];
   #send: ((change: StreamChange) => void) | undefined;
   #wallOffset = 0;
@@ -95,7 +95,7 @@ export class TrafficStream extends KeptEvents {
     return this.#size;
   }
 
-  /** The number of a line, which `add` takes. */
+  /** The number of a line, for `add`. */
   lineNumber(name: string): number {
     const known = this.lines.indexOf(name);
     if (known >= 0) return known;
@@ -104,7 +104,8 @@ export class TrafficStream extends KeptEvents {
   }
 
   /**
-   * Calls `listener` with each event from now on. It must not throw and must be quick: the line waits for it.
+   * Calls `listener` with each event from now on. It must not throw and must be fast, because the line waits
+   * for it.
    * @returns a function that ends the subscription
    */
   subscribe(listener: Listener): () => void {
@@ -124,8 +125,8 @@ export class TrafficStream extends KeptEvents {
 
   /**
    * Feeds a mirror. Only one mirror can be fed at a time.
-   * @param send is called with each change from now on, beginning with the changes that lead to what is kept
-   * now
+   * @param send is called with each change from now on, starting with the changes that lead to the present
+   * content
    */
   feed(send: (change: StreamChange) => void): Feed {
     for (const name of this.lines) send({ kind: 'line', name });
@@ -139,22 +140,22 @@ export class TrafficStream extends KeptEvents {
     };
   }
 
-  /** Keeps an event and calls the listeners. @returns its sequence number */
+  /** Stores an event and calls the listeners. @returns its sequence number */
   add(lineNumber: number, event: NewEvent): number {
     const seq = ++this.#last;
     const time = event.at + this.offsetAt(event.at);
     if (this.limits.events > 0) this.#keep(seq, lineNumber, time, event);
     else this.#first = seq + 1;
     if (this.#listeners.size > 0) {
-      // What was kept is read back: copying the event takes 10 µs, because V8 spreads objects of many shapes
-      // slowly.
+      // The stored event is read back: copying the event takes 10 µs, because V8 is slow to spread objects of
+      // many shapes.
       const kept = this.read(seq) ?? { ...event, seq, line: this.lines[lineNumber] as string, time };
       for (const listener of this.#listeners) listener(kept);
     }
     return seq;
   }
 
-  /** Forgets all events. Sequence numbers continue. */
+  /** Deletes all events. Sequence numbers continue. */
   clear(): void {
     while (this.blocks.length > 0) this.#dropOldestBlock();
     this.#first = this.#last + 1;
@@ -163,12 +164,12 @@ export class TrafficStream extends KeptEvents {
     this.#send?.({ kind: 'cleared', first: this.#first });
   }
 
-  /** Wall-clock time at a time of `performance.now()`, less that time; both in ms. */
+  /** The wall-clock time minus the time of `performance.now()`, at a time of the latter; all in ms. */
   offsetAt(at: number): number {
     if (at - this.#wallReadAt > CLOCK_INTERVAL_MS) {
       this.#wallReadAt = at;
       const offset = this.#wallClock();
-      // What is read jitters by the resolution of the clock; moments that were shown must stay what they are.
+      // Readings jitter by the resolution of the clock, but times that were already shown must not change.
       if (Math.abs(offset - this.#wallOffset) > CLOCK_STEP_MS) this.#wallOffset = offset;
     }
     return this.#wallOffset;
@@ -186,13 +187,10 @@ export class TrafficStream extends KeptEvents {
     if (seq - this.#first >= this.limits.events) this.#forgetBefore(seq - this.limits.events + 1);
   }
 
-  /**
-   * The writer of a block that has room for `size` bytes. When all memory is taken, the oldest blocks are
-   * dropped.
-   */
+  /** The writer of a block with room for `size` bytes. If all memory is used, the oldest blocks are dropped. */
   #writerFor(size: number, seq: number): Writer {
     const newest = this.blocks.at(-1);
-    // An event that is longer than all memory may be has a block of its own.
+    // An event that is larger than all allowed memory has a block of its own.
     const writer = this.#size <= this.limits.bytes ? this.#writer : undefined;
     if (newest && writer && size <= newest.room(writer.at, this.#count)) return writer;
     const blockSize = Math.ceil((size + RECORDS_AT) / BLOCK_SIZE) * BLOCK_SIZE;
@@ -212,7 +210,7 @@ export class TrafficStream extends KeptEvents {
     return this.#writer;
   }
 
-  /** Forgets the events before `seq`, and drops blocks that have no others. */
+  /** Deletes the events before `seq`, and drops blocks that have no others. */
   #forgetBefore(seq: number): void {
     this.#first = seq;
     while (this.blocks.length > 1 && (this.blocks[1] as EventBlock).first <= seq) this.#dropOldestBlock();
@@ -225,10 +223,7 @@ export class TrafficStream extends KeptEvents {
     this.#send?.({ kind: 'dropped' });
   }
 
-  /**
-   * Empty memory, and the number of its use. Memory that a mirror is reading at the moment is used again
-   * later.
-   */
+  /** Empty memory, and the number of its use. Memory that a mirror is reading is reused later. */
   #memoryOf(size: number): [memory: SharedArrayBuffer, use: number] {
     for (const [i, spare] of this.#spares.entries()) {
       const use = spare.byteLength === size ? EventBlock.begin(spare) : undefined;
@@ -236,7 +231,7 @@ export class TrafficStream extends KeptEvents {
       this.#spares.splice(i, 1);
       return [spare, use];
     }
-    // Beside what is kept, at most one spare block stays, which a mirror may be reading.
+    // In addition to the stored blocks, at most one spare block stays, which a mirror may be reading.
     let taken = this.#size + this.#spares.reduce((sum, { byteLength }) => sum + byteLength, 0);
     while (this.#spares.length > 0 && taken + size > this.limits.bytes + BLOCK_SIZE)
       taken -= this.#spares.shift()?.byteLength ?? 0;
@@ -244,7 +239,7 @@ export class TrafficStream extends KeptEvents {
     return [memory, EventBlock.begin(memory) ?? 0];
   }
 
-  /** In this thread, no memory is used again while it is read. */
+  /** In this thread, memory is never reused while it is being read. */
   protected hold(): boolean {
     return true;
   }

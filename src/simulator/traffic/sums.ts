@@ -1,7 +1,7 @@
 import { MAX_PAIRS, sentException } from './counters.js';
 import type { NewEvent } from './event.js';
 
-/** The meaning of each sum of what passed a line in a time, by unit and function. */
+/** The meaning of each sum of the traffic of a line in a period, by unit and function. */
 export const SUMS = {
   requests: 'Requests to our units, including broadcasts and requests that were not executed.',
   good: 'Replies as the device gave them, without exceptions.',
@@ -20,25 +20,28 @@ export type SumName = keyof typeof SUMS;
 
 export const SUM_NAMES = Object.keys(SUMS) as readonly SumName[];
 
-/** The sums of one unit and function. -1 stands for what has no unit or function, and for those beyond the limit. */
+/**
+ * The sums for one unit and function. -1 is used for traffic without a unit or function, and for units and
+ * functions beyond the limit.
+ */
 export interface SumRow extends Record<SumName, number> {
   readonly unit: number;
   readonly function: number;
 }
 
-/** What passed a line within a second of the clock of `performance.now()`, counted from its zero. */
+/** The traffic of a line in one second. Seconds are counted from the zero of `performance.now()`. */
 export interface SumSecond {
   readonly second: number;
   readonly rows: readonly SumRow[];
 }
 
-/** Most rows of a second, and the seconds that wait for the desk. */
+/** Maximum number of rows in a second, and number of seconds that wait for the desk. */
 const MOST_ROWS = 250;
 const MOST_WAITING = 5;
-/** As many as the other counts of a line tell apart. */
+/** The same limit as for the other counts of a line. */
 const MOST_TOTALS = MAX_PAIRS;
 
-/** Adds up what passes a line, a second at a time. The desk fetches the seconds that are over, and keeps them. */
+/** Adds up the traffic of a line, second by second. The desk fetches the completed seconds and stores them. */
 export class LineSums {
   #second = -1;
   #rows = new Map<number, SumRow>();
@@ -46,9 +49,9 @@ export class LineSums {
   readonly #totals = new Map<number, SumRow>();
 
   /**
-   * The last seconds that were over at a moment. Lines that are asked one after the other with the same moment
-   * give the same seconds, though some of them have begun another one meanwhile.
-   * @param after only those after this one @param now the moment, in ms
+   * The last seconds that were complete at a given time. Lines that are asked one after another with the same
+   * time return the same seconds, even if a new second has begun for some of them.
+   * @param after only those after this one @param now the time, in ms
    */
   after(after: number, now: number): readonly SumSecond[] {
     this.#turn(now);
@@ -56,7 +59,7 @@ export class LineSums {
     return this.#waiting.filter(({ second }) => second > after && second < present);
   }
 
-  /** The sums of all seconds that are over, since the line was made. @param now in ms */
+  /** The sums of all completed seconds since the line was created. @param now in ms */
   totals(now: number): SumRow[] {
     this.#turn(now);
     return [...this.#totals.values()];
@@ -64,7 +67,7 @@ export class LineSums {
 
   /**
    * @param characterTime time of one character on the line, in ms
-   * @param exceptionOf the exception that a reply was, if it was one
+   * @param exceptionOf returns the exception that a reply contains, if any
    */
   count(event: NewEvent, characterTime: number, exceptionOf = sentException): void {
     this.#turn(event.at);
@@ -151,7 +154,7 @@ export class LineSums {
   }
 }
 
-/** The row of a unit and function, which is made if there is room for it. */
+/** The row for a unit and function, which is created if there is room for it. */
 function rowOf(rows: Map<number, SumRow>, unit: number, code: number, most: number): SumRow {
   const key = unit * 256 + code;
   const known = rows.get(key);
@@ -168,7 +171,7 @@ export function addTo(sum: SumRow, row: SumRow): void {
     sum[name] = name === 'slowestMs' ? Math.max(sum[name], row[name]) : sum[name] + row[name];
 }
 
-/** A row without anything. */
+/** A row with all sums 0. */
 export function newRow(unit: number, code: number): SumRow {
   const outcomes = { good: 0, exceptions: 0, ordered: 0, missing: 0, foreign: 0, damaged: 0 };
   const sizes = { bytesIn: 0, bytesOut: 0, speakingMs: 0, slowestMs: 0 };

@@ -4,9 +4,7 @@ import { replySchema } from './reply-view.js';
 
 const { omittedBytes, ...replyFields } = replySchema;
 
-/**
- * An event of the traffic. Keys that an event of its kind does not have are absent; `null` means not known.
- */
+/** A traffic event. Keys that this kind of event does not have are absent; `null` means not known. */
 export const trafficViewSchema = z
   .object({
     seq: z.number(),
@@ -80,7 +78,7 @@ export const trafficViewSchema = z
 
 export type TrafficView = Readonly<z.infer<typeof trafficViewSchema>>;
 
-/** Stands for events that were dropped before they could be sent. */
+/** Placeholder for events that were dropped before they could be sent. */
 const leftOutSchema = z.object({ kind: z.literal('left out'), count: z.number(), text: z.string() }).meta({
   id: 'LeftOut',
   description: 'Replaces events that were dropped before they could be sent.',
@@ -94,7 +92,7 @@ export type StreamedView = z.infer<typeof streamedViewSchema>;
 
 export type LeftOut = z.infer<typeof leftOutSchema>;
 
-/** Reports a number of missing events: `1,240 left out`. */
+/** Reports missing events: `1,240 left out`. */
 export function leftOut(count: number): LeftOut {
   return { kind: 'left out', count, text: `${count.toLocaleString('en')} left out` };
 }

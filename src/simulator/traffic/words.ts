@@ -15,10 +15,7 @@ const OBJECT_NAMES = [
 const subFunctions = namesOf(SubFunction);
 const exceptions = namesOf(ExceptionCode);
 
-/**
- * The name of a function: `read holding registers`; `function 65` for a code that the specification does not
- * have.
- */
+/** The name of a function: `read holding registers`; `function 65` for a code that is not in the specification. */
 export function functionName(code: number): string {
   return functionOf(code)?.name ?? `function ${code}`;
 }
@@ -31,8 +28,8 @@ export function subFunctionName(code: number): string {
 }
 
 /**
- * An exception in words: `exception 02 illegal data address`; `exception 7f` for a code that the
- * specification does not have.
+ * Formats an exception: `exception 02 illegal data address`; `exception 7f` for a code that is not in the
+ * specification.
  */
 export function exceptionText(code: number): string {
   const name = exceptions.get(code);
@@ -50,16 +47,16 @@ export function rangeText(address: number, quantity: number): string {
   return quantity === 1 ? String(address) : `${address}–${address + quantity - 1}`;
 }
 
-/** The most values that are shown: more than a frame has registers would make a text that nobody reads. */
+/** Maximum number of values shown: a text with more than fit in a frame would not be read. */
 export const MAX_SHOWN = 128;
 
-/** Values in words: `1 256 0`; of more than 128 values, the first ones and the number of the others. */
+/** Formats values: `1 256 0`. If there are more than 128, the first ones and the number of the others. */
 export function valuesText(values: readonly number[]): string {
   const more = values.length - MAX_SHOWN;
   return more > 0 ? `${values.slice(0, MAX_SHOWN).join(' ')} … ${more} more` : values.join(' ');
 }
 
-/** A word as it stands on the wire: `00f2`. */
+/** Formats a word in wire order: `00f2`. */
 export function hexWord(word: number): string {
   return word.toString(16).padStart(4, '0');
 }
@@ -69,10 +66,10 @@ export function micros(ms: number): number {
   return Math.round(1000 * ms);
 }
 
-/** The last moment that a date can have, in ms since 1970; the first is as long before. */
+/** The last time that a date can represent, in ms since 1970; the first is equally far in the past. */
 export const LAST_MOMENT = 8.64e15;
 
-/** A moment in ms since 1970 as ISO 8601 with µs: `2026-03-01T12:00:00.123456Z`. */
+/** Formats a time in ms since 1970 as ISO 8601 with µs: `2026-03-01T12:00:00.123456Z`. */
 export function isoTime(ms: number): string {
   const us = micros(ms);
   const toMs = new Date(Math.floor(us / 1000)).toISOString();
@@ -80,8 +77,8 @@ export function isoTime(ms: number): string {
 }
 
 /**
- * Rounds a time for output to thousandths: ms to µs, s to ms. More digits would suggest a precision that the
- * time does not have.
+ * Rounds a time for output to thousandths: ms to µs, s to ms. More digits would suggest a precision that it
+ * does not have.
  */
 export function thousandths(value: number): number {
   return Math.round(1000 * value) / 1000;

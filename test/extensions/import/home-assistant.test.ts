@@ -140,6 +140,20 @@ modbus:
     );
   });
 
+  it('uses the last value of a repeated key, as Home Assistant does, and says so', () => {
+    const { registers, notes } = homeAssistant(
+      hub(`    sensors:
+      - name: a
+        slave: 1
+        address: 1
+        scale: 2
+        address: 5
+`),
+    );
+    expect(registers.holding).toMatchObject([{ address: 5, name: 'a', scale: 2 }]);
+    expect(notes).toEqual(['line 11: this key appears twice; the last value is used']);
+  });
+
   it('says what it does not keep or understand', () => {
     const { notes, registers } = homeAssistant(
       hub(`    sensors:

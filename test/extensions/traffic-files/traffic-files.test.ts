@@ -15,6 +15,9 @@ import { TrafficStream } from '../../../src/simulator/traffic/stream.js';
 import { until } from '../../modbus/transport/socket/raw-client.js';
 import { frameEvent } from '../../simulator/traffic/events.js';
 
+/** Between two writes; the program writes once a second. */
+const INTERVAL_MS = 50;
+
 let directory: string;
 let stream: TrafficStream;
 let log: { level: number; msg: string }[];
@@ -39,7 +42,7 @@ function fileOf(change: Partial<TrafficFileDefinition> = {}, disk?: Disk): Traff
   const encoding = () => (definition.format === 'ndjson' ? ndjson(stream) : pcapng(lines));
   const logger = pino({}, { write: (entry: string) => void log.push(JSON.parse(entry)) });
   const numbered = new NumberedFiles(definition.directory, definition.format, definition.files, disk);
-  const file = new TrafficFile(definition, stream, encoding, logger, async () => {}, numbered);
+  const file = new TrafficFile(definition, stream, encoding, logger, async () => {}, numbered, INTERVAL_MS);
   files.push(file);
   return file;
 }
@@ -211,7 +214,7 @@ describe('a full disk', () => {
     await until(() => file.status.problem !== undefined, 'the disk is full');
     expect(file.status.problem).toContain('ENOSPC');
     happen(10);
-    await new Promise((resolve) => setTimeout(resolve, 2500));
+    await new Promise((resolve) => setTimeout(resolve, 10 * INTERVAL_MS));
     expect(text('traffic-000001.ndjson')).toBe('');
     room = 1e6;
     await until(() => file.status.problem === undefined, 'it is written again');

@@ -14,13 +14,13 @@ import { FAULTLESS, RTU_PLANTS, TCP_PLANTS } from './plants.js';
 
 const SCRATCH = { holding: { first: 0, last: 129 }, coils: { first: 0, last: 40 } };
 const QUICK = [
-  'discrete inputs from the byte that has the first one',
+  'discrete inputs begin at the byte that contains the first one',
   'exceptions have no flag',
   'function 6 has no value in its reply',
   'closes after each exception',
-  'ends a frame by its function, not by its length, as libmodbus',
-  'never frees a connection, and has 8',
-  'writes whatever the CRC of function 16 is',
+  'takes the end of a frame from its function, not its length, like libmodbus',
+  'never frees a connection, and accepts 8',
+  'function 16 writes with any CRC',
   'compares five bits of the unit',
 ];
 const QUICK_FAULTLESS = [

@@ -76,7 +76,7 @@ const changed = (bytes: Uint8Array, at: number, value: number) => {
 
 export const TCP_PLANTS: Readonly<Record<string, Plant>> = {
   // Reads
-  'coils from the byte that has the first one, as esp-modbus#35': pdus(
+  'coils begin at the byte that contains the first one, like esp-modbus#35': pdus(
     ['block-agrees', 'fc05-echo', 'fc15-echo'],
     (pdu, right, answer) => {
       if (pdu[0] !== 1 || isException(right)) return right;
@@ -84,12 +84,15 @@ export const TCP_PLANTS: Readonly<Record<string, Plant>> = {
       return answer(Uint8Array.of(1, (first >> 8) & 0xff, first & 0xf8, pdu[3] ?? 0, pdu[4] ?? 0));
     },
   ),
-  'discrete inputs from the byte that has the first one': pdus(['block-agrees'], (pdu, right, answer) => {
-    if (pdu[0] !== 2 || isException(right)) return right;
-    const first = word(pdu, 1);
-    return answer(Uint8Array.of(2, (first >> 8) & 0xff, first & 0xf8, pdu[3] ?? 0, pdu[4] ?? 0));
-  }),
-  'the first coil in the highest bit': pdus(
+  'discrete inputs begin at the byte that contains the first one': pdus(
+    ['block-agrees'],
+    (pdu, right, answer) => {
+      if (pdu[0] !== 2 || isException(right)) return right;
+      const first = word(pdu, 1);
+      return answer(Uint8Array.of(2, (first >> 8) & 0xff, first & 0xf8, pdu[3] ?? 0, pdu[4] ?? 0));
+    },
+  ),
+  'the first coil is in the highest bit': pdus(
     ['fc05-echo', 'fc15-echo', 'fc01-padding', 'block-agrees'],
     (pdu, right) =>
       pdu[0] !== 1 || isException(right)
@@ -101,17 +104,17 @@ export const TCP_PLANTS: Readonly<Record<string, Plant>> = {
               .map((byte) => many(8).reduce((sum, i) => sum | (((byte >> i) & 1) << (7 - i)), 0)),
           ],
   ),
-  'a byte too many where the coils fill their bytes': pdus(['frames'], (pdu, right) =>
+  'an extra byte if the coils fill their bytes': pdus(['frames'], (pdu, right) =>
     (pdu[0] ?? 0) <= 2 && !isException(right) && word(pdu, 3) % 8 === 0
       ? [pdu[0] ?? 0, (right[1] ?? 0) + 1, ...right.slice(2), 0]
       : right,
   ),
-  'two registers have their words swapped, blocks have not': pdus(['block-agrees'], (pdu, right) =>
+  'reads of two registers have swapped words, longer reads do not': pdus(['block-agrees'], (pdu, right) =>
     pdu[0] === 3 && word(pdu, 3) === 2 && !isException(right)
       ? [3, 4, ...right.slice(4, 6), ...right.slice(2, 4)]
       : right,
   ),
-  'input registers of a block come in reverse order': pdus(['block-agrees'], (pdu, right) =>
+  'input registers of a block are in reverse order': pdus(['block-agrees'], (pdu, right) =>
     pdu[0] === 4 && word(pdu, 3) > 1 && !isException(right)
       ? [
           4,
@@ -122,24 +125,27 @@ export const TCP_PLANTS: Readonly<Record<string, Plant>> = {
         ]
       : right,
   ),
-  'quantities are one byte, so 256 coils are none': pdus(
+  'quantities are one byte, so 256 coils are read as none': pdus(
     ['frames', 'fc01-quantity-2000'],
     (pdu, right, answer) =>
       (pdu[0] ?? 0) <= 2 && word(pdu, 3) > 255 && !isException(right)
         ? answer(Uint8Array.of(pdu[0] ?? 0, pdu[1] ?? 0, pdu[2] ?? 0, 0, (pdu[4] ?? 0) || 1))
         : right,
   ),
-  'a block beyond the end is cut to what is there': pdus(['frames', 'map-end'], (pdu, right, answer) => {
-    const first = word(pdu, 1);
-    if (pdu[0] !== 3 || !isException(right) || right[1] !== 2 || first >= 300) return right;
-    return answer(Uint8Array.of(3, first >> 8, first & 0xff, 0, 300 - first));
-  }),
+  'a block beyond the end is cut to the existing registers': pdus(
+    ['frames', 'map-end'],
+    (pdu, right, answer) => {
+      const first = word(pdu, 1);
+      if (pdu[0] !== 3 || !isException(right) || right[1] !== 2 || first >= 300) return right;
+      return answer(Uint8Array.of(3, first >> 8, first & 0xff, 0, 300 - first));
+    },
+  ),
   'a block beyond the end is filled with zeros': pdus(['map-end'], (pdu, right) =>
     pdu[0] === 3 && isException(right) && right[1] === 2 && word(pdu, 1) < 300
       ? [3, 2 * word(pdu, 3), ...many(2 * word(pdu, 3)).map(() => 0)]
       : right,
   ),
-  'the last register is refused in any block': pdus(['map-end', 'block-agrees'], (pdu, right) =>
+  'any block with the last register is refused': pdus(['map-end', 'block-agrees'], (pdu, right) =>
     pdu[0] === 3 && word(pdu, 3) > 1 && word(pdu, 1) + word(pdu, 3) === 300 ? [0x83, 2] : right,
   ),
   'addresses have eight bits': pdus(
@@ -150,29 +156,30 @@ export const TCP_PLANTS: Readonly<Record<string, Plant>> = {
         : right,
     ['block-agrees'],
   ),
-  'every read of 40 registers or more is late by two registers': pdus(
+  'every read of 40 or more registers is off by two registers': pdus(
     ['block-agrees'],
     (pdu, right, answer) =>
       pdu[0] === 3 && word(pdu, 3) >= 40 && !isException(right)
         ? answer(Uint8Array.of(3, pdu[1] ?? 0, (pdu[2] ?? 0) + 2, pdu[3] ?? 0, pdu[4] ?? 0))
         : right,
   ),
-  'reads of 125 registers have 124 and a right byte count': pdus(
+  'reads of 125 registers return 124, with a matching byte count': pdus(
     ['frames', 'fc03-quantity-125'],
     (pdu, right) =>
       pdu[0] === 3 && word(pdu, 3) === 125 && !isException(right) ? [3, 248, ...right.slice(2, 250)] : right,
   ),
-  'blocks of more than 100 registers are refused by function 4 with 04': pdus(
-    ['fc04-quantity-125'],
-    (pdu, right) => (pdu[0] === 4 && word(pdu, 3) > 100 && !isException(right) ? [0x84, 4] : right),
+  'function 4 refuses more than 100 registers with 04': pdus(['fc04-quantity-125'], (pdu, right) =>
+    pdu[0] === 4 && word(pdu, 3) > 100 && !isException(right) ? [0x84, 4] : right,
   ),
   // Refusals
-  'addresses that are not there have an empty reply': pdus(['frames'], (pdu, right) =>
+  'missing addresses get an empty reply': pdus(['frames'], (pdu, right) =>
     isException(right) && right[1] === 2 && (pdu[0] ?? 0) <= 4 ? [pdu[0] ?? 0, 0] : right,
   ),
-  'exceptions have a byte more': pdus(['frames'], (_, right) => (isException(right) ? [...right, 0] : right)),
+  'exceptions have an extra byte': pdus(['frames'], (_, right) =>
+    isException(right) ? [...right, 0] : right,
+  ),
   'exceptions have no code': pdus(['frames'], (_, right) => (isException(right) ? right.slice(0, 1) : right)),
-  'exceptions are those of function 3': pdus(['frames', 'function-unknown'], (_, right) =>
+  'exceptions always have function 3': pdus(['frames', 'function-unknown'], (_, right) =>
     isException(right) ? [0x83, right[1] ?? 0] : right,
   ),
   'exceptions have no flag': pdus(['frames'], (_, right) =>
@@ -189,7 +196,7 @@ export const TCP_PLANTS: Readonly<Record<string, Plant>> = {
   'function codes have seven bits': pdus(['function-over-127'], (pdu, right, answer) =>
     (pdu[0] ?? 0) > 0x7f ? answer(Uint8Array.of((pdu[0] ?? 0) & 0x7f, ...pdu.slice(1))) : right,
   ),
-  'functions above 64 are answered with nothing': {
+  'functions above 64 get an empty reply': {
     ...{ on: 'tcp', by: ['function-unknown'] },
     server: () => {
       const answer = device();
@@ -212,19 +219,19 @@ export const TCP_PLANTS: Readonly<Record<string, Plant>> = {
   'function 16 repeats its whole request': pdus(['frames', 'fc16-echo'], (pdu, right) =>
     pdu[0] === 16 && !isException(right) ? [...pdu] : right,
   ),
-  'function 16 confirms the quantity less one': pdus(
+  'function 16 confirms one register too few': pdus(
     ['fc16-echo'],
     (pdu, right) =>
       pdu[0] === 16 && !isException(right) ? [...right.slice(0, 4), (right[4] ?? 0) - 1] : right,
     ['fc16-quantity-123'],
   ),
-  'function 15 confirms bytes in place of coils': pdus(['fc15-echo'], (pdu, right) =>
+  'function 15 confirms bytes instead of coils': pdus(['fc15-echo'], (pdu, right) =>
     pdu[0] === 15 && !isException(right) ? [...right.slice(0, 3), 0, pdu[5] ?? 0] : right,
   ),
   'function 6 has no value in its reply': pdus(['frames', 'fc06-echo'], (pdu, right) =>
     pdu[0] === 6 && !isException(right) ? right.slice(0, 3) : right,
   ),
-  'function 5 takes 0001 for a 1': (() => {
+  'function 5 accepts 0001 as on': (() => {
     const make = () => {
       const model = modelDevice();
       const base = answering(model);
@@ -263,7 +270,7 @@ export const TCP_PLANTS: Readonly<Record<string, Plant>> = {
     };
     return { on: 'tcp', by: ['fc23-order'], server: make };
   })(),
-  'function 16 believes its byte count, not its length': (() => {
+  'function 16 uses its byte count, not its length': (() => {
     const make = () => {
       const base = device();
       let buffer = new Uint8Array(260);
@@ -276,7 +283,7 @@ export const TCP_PLANTS: Readonly<Record<string, Plant>> = {
     };
     return { on: 'tcp', by: ['fc16-data-missing'], server: make };
   })(),
-  'a value that was written is there after 600 ms': {
+  'a written value is stored after 600 ms': {
     ...{ on: 'tcp', by: ['write-read-back'] },
     server: () => {
       const model = modelDevice();
@@ -291,23 +298,23 @@ export const TCP_PLANTS: Readonly<Record<string, Plant>> = {
       };
     },
   },
-  'a write is stored until the next connection': {
+  'a write is lost on the next connection': {
     ...{ on: 'tcp', by: ['write-read-back', 'fc06-echo'] },
     server: () => (peer) => tcp(undefined, device())(peer),
   },
   // Identification
-  'more follows for ever': pdus(
+  '"more follows" never ends': pdus(
     ['fc43-basic'],
     (pdu, right) =>
       pdu[0] === 43 ? [43, 14, pdu[2] ?? 1, 1, 0xff, 0, 3, 0, 1, 65, 1, 1, 66, 2, 1, 67] : right,
     ['fc43-extended', 'fc43-code-illegal', 'fc43-object-unknown', 'fc43-mei-unknown'],
   ),
-  'objects are counted one too many': pdus(
+  'the number of objects is one too high': pdus(
     ['fc43-basic'],
     (pdu, right) => (pdu[0] === 43 ? [43, 14, pdu[2] ?? 1, 1, 0, 0, 4, 0, 1, 65, 1, 1, 66, 2, 1, 67] : right),
     ['fc43-extended', 'fc43-code-illegal', 'fc43-object-unknown', 'fc43-mei-unknown'],
   ),
-  'function 17 has no byte count, as freemodbus#17': pdus(['fc17-shape', 'frames'], (pdu, right) =>
+  'function 17 has no byte count, like freemodbus#17': pdus(['fc17-shape', 'frames'], (pdu, right) =>
     pdu[0] === 17 ? [17, 65, 66, 67, 0xff] : right,
   ),
   'function 8 echoes zeros': pdus(
@@ -356,7 +363,7 @@ export const TCP_PLANTS: Readonly<Record<string, Plant>> = {
       if (n === 200) peer.close(DELAY_MS + 1);
     },
   ),
-  'is mute on a connection after an exception, as nanoMODBUS#67': {
+  'does not answer on a connection after an exception, like nanoMODBUS#67': {
     ...{ on: 'tcp', by: ['keeps-connection'] },
     server: () => {
       const answer = device();
@@ -370,7 +377,7 @@ export const TCP_PLANTS: Readonly<Record<string, Plant>> = {
       };
     },
   },
-  'never frees a connection, and has 8': {
+  'never frees a connection, and accepts 8': {
     ...{ on: 'tcp', by: ['reconnect-at-once'] },
     server: () => {
       let connections = 0;
@@ -378,7 +385,7 @@ export const TCP_PLANTS: Readonly<Record<string, Plant>> = {
       return (peer) => (++connections > 8 ? undefined : tcp(undefined, answer)(peer));
     },
   },
-  'never frees a connection, and accepts the ninth to say nothing': {
+  'never frees a connection, and accepts the ninth but does not answer it': {
     ...{ on: 'tcp', by: ['reconnect-at-once'] },
     server: () => {
       let connections = 0;
@@ -386,7 +393,7 @@ export const TCP_PLANTS: Readonly<Record<string, Plant>> = {
       return (peer) => (++connections > 8 ? { heard: () => {} } : tcp(undefined, answer)(peer));
     },
   },
-  'waits for the rest of a request whoever asks': {
+  'has one receive buffer for all connections': {
     // What is left in its buffer makes a reply of its own with the next request.
     ...{ on: 'tcp', by: ['half-frame-elsewhere', 'half-frame-and-gone'], too: ['frames'] },
     server: () => {
@@ -406,7 +413,7 @@ export const TCP_PLANTS: Readonly<Record<string, Plant>> = {
       };
     },
   },
-  'answers the first request of a segment alone': {
+  'answers only the first request of a segment': {
     ...{ on: 'tcp', by: ['tcp-coalesced'], too: ['tcp-split'] },
     server: () => {
       const answer = device();
@@ -418,7 +425,7 @@ export const TCP_PLANTS: Readonly<Record<string, Plant>> = {
       });
     },
   },
-  'ends a frame by its function, not by its length, as libmodbus': {
+  'takes the end of a frame from its function, not its length, like libmodbus': {
     ...{ on: 'tcp', by: ['mbap-length-is-the-frame'], too: ['request-too-long', 'mbap-length'] },
     server: () => {
       const server = tcp();
@@ -441,7 +448,7 @@ export const TCP_PLANTS: Readonly<Record<string, Plant>> = {
       };
     },
   },
-  'takes each segment for a request': {
+  'treats each segment as a request': {
     ...{ on: 'tcp', by: ['tcp-split'] },
     server: () => {
       const server = tcp(undefined, device());
@@ -452,7 +459,7 @@ export const TCP_PLANTS: Readonly<Record<string, Plant>> = {
     reply(asked, peer, right);
     if (n % 10 === 0) reply(asked, peer, right, DELAY_MS + 3);
   }),
-  'loses a request that comes within 10 ms of its reply': {
+  'loses a request that arrives within 10 ms of the previous reply': {
     ...{ on: 'tcp', by: ['back-to-back'] },
     server: () => {
       let readyAt = 0;
@@ -464,7 +471,7 @@ export const TCP_PLANTS: Readonly<Record<string, Plant>> = {
       });
     },
   },
-  'every 25th read has the values of the register behind': {
+  'every 25th read has the value of the next register': {
     ...{ on: 'tcp', by: ['repeat-pair', 'same-value'] },
     server: () => {
       let n = 0;
@@ -476,7 +483,7 @@ export const TCP_PLANTS: Readonly<Record<string, Plant>> = {
       );
     },
   },
-  'is deaf for 20 s after a request of length 0': {
+  'ignores requests for 20 s after a request of length 0': {
     ...{ on: 'tcp', by: ['mbap-length'] },
     server: () => {
       let deafUntil = 0;
@@ -493,7 +500,7 @@ export const TCP_PLANTS: Readonly<Record<string, Plant>> = {
       };
     },
   },
-  'ends for ever at a request of one byte': {
+  'crashes on a request of one byte': {
     ...{ on: 'tcp', by: ['request-too-short'] },
     server: () => {
       let isDead = false;
@@ -515,12 +522,12 @@ const serial = (by: readonly string[], server: () => PlantedServer, too: readonl
 });
 
 export const RTU_PLANTS: Readonly<Record<string, Plant>> = {
-  'writes whatever the CRC of function 16 is': serial(['rtu-crc-write'], () =>
+  'function 16 writes with any CRC': serial(['rtu-crc-write'], () =>
     rtu({
       decode: (frame) => (frame[1] === 16 && frame.length > 8 ? uncheckedRtu(frame) : checkedRtu(frame)),
     }),
   ),
-  'refuses unknown functions before it looks at the CRC, as ArduinoModbusSlave#61': serial(
+  'refuses unknown functions before it checks the CRC, like ArduinoModbusSlave#61': serial(
     ['rtu-crc', 'rtu-other-unit-unknown-function'],
     () => {
       const known = [1, 2, 3, 4, 5, 6, 15, 16, 22, 23];
@@ -560,7 +567,7 @@ export const RTU_PLANTS: Readonly<Record<string, Plant>> = {
   'replies 1 ms after the last byte': serial(['rtu-reply-silence'], () =>
     rtu({ silenceMs: 0.5, respond: (asked, peer, pdu) => peer.send(rtuFrame(asked.unitId, pdu), 0) }),
   ),
-  'stops for 8 ms in the middle of long replies': serial(['rtu-gaps'], () =>
+  'pauses for 8 ms in the middle of long replies': serial(['rtu-gaps'], () =>
     rtu({
       respond: (asked, peer, pdu) => {
         const frame = rtuFrame(asked.unitId, pdu);
@@ -570,13 +577,13 @@ export const RTU_PLANTS: Readonly<Record<string, Plant>> = {
       },
     }),
   ),
-  'sends a zero byte behind each reply': serial(['frames', 'stray-bytes'], () =>
+  'sends a zero byte after each reply': serial(['frames', 'stray-bytes'], () =>
     rtu({
       respond: (asked, peer, pdu) =>
         peer.send(Uint8Array.from([...rtuFrame(asked.unitId, pdu), 0]), DELAY_MS),
     }),
   ),
-  'joins bytes over a pause of 400 ms': serial(
+  'joins bytes across a pause of 400 ms': serial(
     ['rtu-request-with-pause', 'rtu-half-frame', 'rtu-noise'],
     () => (peer) => {
       let rest: number[] = [];
@@ -598,7 +605,7 @@ export const RTU_PLANTS: Readonly<Record<string, Plant>> = {
       };
     },
   ),
-  'is deaf for 400 ms after a frame with a wrong CRC': serial(
+  'ignores requests for 400 ms after a frame with a wrong CRC': serial(
     ['rtu-noise', 'rtu-half-frame', 'rtu-noise-joined', 'rtu-crc'],
     () => (peer) => {
       let deafUntil = 0;
@@ -612,7 +619,7 @@ export const RTU_PLANTS: Readonly<Record<string, Plant>> = {
       })(peer);
     },
   ),
-  'takes the reply of a neighbour for a request, and is deaf for 100 ms': serial(
+  'treats the reply of a neighbour as a request, and ignores requests for 100 ms': serial(
     ['rtu-neighbour-answers'],
     () => (peer) => {
       let deafUntil = 0;
@@ -645,7 +652,7 @@ export const RTU_PLANTS: Readonly<Record<string, Plant>> = {
       answer,
     })(peer);
   }),
-  'counts words in place of bytes': serial(['frames'], () =>
+  'counts words instead of bytes': serial(['frames'], () =>
     rtu({
       answer: answers((pdu, right) =>
         [3, 4].includes(pdu[0] ?? 0) && !isException(right)
@@ -654,7 +661,7 @@ export const RTU_PLANTS: Readonly<Record<string, Plant>> = {
       )(),
     }),
   ),
-  'answers what it should ignore after its own unit and a zero': serial(
+  'does not check the CRC of 8-byte frames to its own unit': serial(
     ['rtu-crc'],
     () =>
       rtu({

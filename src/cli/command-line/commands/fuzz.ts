@@ -14,13 +14,13 @@ import { names, numberFrom, REMOTE_OPTIONS, REPORT_OPTIONS, text, timeFrom } fro
 
 export interface FuzzCommand extends ClientWanted {
   readonly kind: 'fuzz';
-  /** How many moves are tried at most; without a limit when absent. */
+  /** Maximum number of moves to try; no limit when absent. */
   readonly mostMoves?: number;
-  /** Kinds of moves that are left out. */
+  /** Kinds of moves to leave out. */
   readonly except?: readonly string[];
-  /** Path of a report with a schedule that is played in place of drawn ones. */
+  /** Path of a report whose schedule is played instead of a random one. */
   readonly replay?: string;
-  /** Where the scenario, and the traffic of the failure, are written. */
+  /** Where the scenario and the traffic of the failure are written. */
   readonly scenario?: string;
   readonly capture?: string;
 }

@@ -41,7 +41,7 @@ export const MEASURE = command({
     const source = sourceOf(values);
     if (!source.ok) return source;
     const { seconds = DEFAULT_SECONDS, json: asJson } = values;
-    // It does not open REST, so it needs no token.
+    // REST is not opened, so no token is needed.
     const api = { httpHost: '127.0.0.1' };
     return success({ kind: 'measure', line, source: source.value, api, seconds, ...compact({ asJson }) });
   },

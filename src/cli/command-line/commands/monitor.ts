@@ -3,7 +3,7 @@ import { type Result, success } from '../../../common/result.js';
 import { command } from './scan.js';
 import { DEFAULT_URL, flag, JSON_OPTION, numberFrom, REMOTE_OPTIONS, text } from './values.js';
 
-/** Print what passes the lines of a running simulator. */
+/** Print the traffic of a running simulator's lines. */
 export interface MonitorCommand {
   readonly kind: 'monitor';
   /** URL of the REST interface of the simulator. */
@@ -13,15 +13,15 @@ export interface MonitorCommand {
   readonly filters: Readonly<
     Partial<Record<'filter' | 'line' | 'unit' | 'function' | 'rule' | 'problems', string>>
   >;
-  /** How many of the newest events that are kept are printed first. */
+  /** How many of the newest stored events are printed first. */
   readonly last?: number;
-  /** Whether the bytes of each event are shown, too. */
+  /** Whether the bytes of each event are shown as well. */
   readonly hex: boolean;
-  /** Whether each event is a line of JSON. */
+  /** Whether each event is printed as a line of JSON. */
   readonly asJson?: boolean;
 }
 
-/** The most events that an answer of `GET /api/v1/traffic` has. */
+/** The maximum number of events in an answer from `GET /api/v1/traffic`. */
 const MOST_LAST = 100_000;
 
 export const MONITOR = command({

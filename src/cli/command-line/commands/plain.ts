@@ -4,8 +4,6 @@ import type { ApiOverrides } from '../../../document/api-definition.js';
 import { command } from './scan.js';
 import { DEFAULT_URL, flag, JSON_OPTION, REMOTE_OPTIONS } from './values.js';
 
-/* The commands with few options. */
-
 /** List known misbehaviour of real devices, or explain one of them. */
 export interface CatalogueCommand {
   readonly kind: 'catalogue';
@@ -76,7 +74,7 @@ export const SCHEMA = command({
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-/** Print what makes a shell complete commands and options. */
+/** Print a script that lets a shell complete commands and options. */
 export interface CompletionCommand {
   readonly kind: 'completion';
   readonly shell: (typeof SHELLS)[number];
@@ -119,10 +117,10 @@ export const PORTS = command({
   },
 });
 
-/** Print what a report of a problem needs. */
+/** Print the information that a problem report needs. */
 export interface ReportCommand {
   readonly kind: 'report';
-  /** A configuration that the report shows, too. */
+  /** A configuration that the report also shows. */
   readonly file?: string;
   /** URL of the REST interface of the simulator. */
   readonly url: string;
@@ -144,12 +142,12 @@ export const REPORT = command({
   },
 });
 
-/** Have a running program read its configuration again. */
+/** Make a running program read its configuration again. */
 export interface ReloadCommand {
   readonly kind: 'reload';
-  /** The configuration, or the runtime directory of a service, where its socket is. */
+  /** The configuration, or the runtime directory of a service, which has its socket. */
   readonly place: string;
-  /** Only says what would change. */
+  /** Only print what would change. */
   readonly preview: boolean;
 }
 

@@ -3,17 +3,17 @@ import { failure, type Result, success } from '../../../common/result.js';
 import { nearest } from '../../../common/schema/nearest.js';
 import { expectedMessage, quote } from '../../../common/schema/problem.js';
 
-/** An option, as node:util.parseArgs takes it, and what its text means. */
+/** An option as node:util.parseArgs expects it, and how its text is read. */
 export interface Option<Value = unknown, Type = 'string' | 'boolean'> {
   readonly type: Type;
   readonly short?: string;
-  /** The value that a text stands for; undefined for a text that is not valid. */
+  /** Returns the value that a text represents; undefined if the text is not valid. */
   readonly read: (text: string) => Value | undefined;
-  /** What a message about an invalid text says after "expected". */
+  /** The words that follow "expected" in a message about an invalid text. */
   readonly expected?: string;
-  /** The word that stands for the value in the help, such as `FILE`; absent for an option without a value. */
+  /** The placeholder for the value in the help, such as `FILE`; absent for an option without a value. */
   readonly value?: string;
-  /** The words that are valid, where these are few. */
+  /** The valid words, if there are only a few. */
   readonly choices?: readonly string[];
   /** The sentence of the help; absent for an option that the help does not show. */
   readonly help?: string;
@@ -25,49 +25,46 @@ export type Values<Table extends OptionTable> = {
   readonly [Name in keyof Table]?: Table[Name] extends Option<infer Value> ? Value : never;
 };
 
-/**
- * Options and their texts, in the order in which they were written. The text of an option without a value is
- * empty.
- */
+/** Options and their texts, in the order on the command line. The text of an option without a value is empty. */
 export type WrittenOptions = readonly (readonly [name: string, text: string])[];
 
-/** What the parser of a command gets. */
+/** The input to a command's parser. */
 export interface Given<Table extends OptionTable> {
-  /** Values by name. When an option is repeated, the last value counts. */
+  /** Values by name. If an option is repeated, its last value counts. */
   readonly values: Values<Table>;
   readonly options: WrittenOptions;
-  /** The words of the command line that are no options, without the name of the command. */
+  /** The words on the command line that are not options, without the command's name. */
   readonly words: readonly string[];
-  /** The token of REST from the environment. */
+  /** The REST token from the environment. */
   readonly token: string | undefined;
-  /** The runtime directory that the service manager has made for this service. */
+  /** The runtime directory that the service manager created for this service. */
   readonly runtimeDirectory: string | undefined;
 }
 
-/** The text of the help for a command with a name. */
+/** The help text of a named command. */
 export interface Described {
   readonly name: string;
-  /** The words that follow the name, such as `FILE...`; empty when there are none. */
+  /** The words that follow the name, such as `FILE...`; empty if there are none. */
   readonly words: string;
-  /** What the first of these words is chosen from; absent when it may be any. */
+  /** The choices for the first of these words; absent if it may be any word. */
   readonly choices?: readonly string[];
   /** What the command does: one line in the list of all commands. */
   readonly summary: string;
-  /** Sentences with everything else that a user has to know. */
+  /** Everything else that a user needs to know, in sentences. */
   readonly details: string;
-  /** What somebody types after the name of the program to use the command. */
+  /** What to type after the program's name to use the command. */
   readonly examples: readonly string[];
   readonly options: OptionTable;
 }
 
 export interface NamedCommand<Table extends OptionTable, Command> extends Described {
-  /** The options that the command takes. Others are refused before `parse` is called. */
+  /** The options that the command accepts. Others are rejected before `parse` is called. */
   readonly options: Table;
-  /** @returns the command, or what is wrong, as a sentence */
+  /** @returns the command, or a sentence that says what is wrong */
   parse(given: Given<Table>): Result<Command>;
 }
 
-/** Gives a command its type, so that `parse` knows the types of its options. */
+/** Infers the command's type, so that `parse` knows the types of its options. */
 export function command<Table extends OptionTable, Command>(
   named: NamedCommand<Table, Command>,
 ): NamedCommand<Table, Command> {
@@ -75,8 +72,8 @@ export function command<Table extends OptionTable, Command>(
 }
 
 /**
- * The end of an error message about the command line: where to find help.
- * @param name command whose options are explained; without a name, all commands are listed
+ * The end of a usage error message: where to find help.
+ * @param name command whose options the help explains; without a name, the list of all commands
  */
 export function seeHelp(name?: string): string {
   return name === undefined ? '(see modbus-sim --help)' : `(see modbus-sim help ${name})`;
@@ -85,7 +82,7 @@ export function seeHelp(name?: string): string {
 /**
  * Splits a command line into options and other words.
  * @param command name of the command, for messages
- * @returns the parts, or what is wrong, as a sentence
+ * @returns the parts, or a sentence that says what is wrong
  */
 export function scan(
   args: readonly string[],
@@ -119,7 +116,7 @@ export function scan(
   return success({ options, words });
 }
 
-/** Reads the values of the options of a table. @returns them, or what is wrong, as a sentence */
+/** Reads the values of a table's options. @returns them, or a sentence that says what is wrong */
 export function valuesOf<Table extends OptionTable>(
   table: Table,
   written: WrittenOptions,
@@ -133,12 +130,12 @@ export function valuesOf<Table extends OptionTable>(
   return success(values as Values<Table>);
 }
 
-/** All texts of an option that may be repeated. */
+/** All texts of a repeatable option. */
 export function allOf(written: WrittenOptions, name: string): string[] {
   return written.flatMap(([each, text]) => (each === name ? text : []));
 }
 
-/** The pairs of an option that may be repeated, whose texts are `NAME=VALUE`. */
+/** The pairs of a repeatable option whose texts are `NAME=VALUE`. */
 export function pairsOf(written: WrittenOptions, name: string): ReadonlyMap<string, string> {
   return new Map(
     allOf(written, name).map((text) => {

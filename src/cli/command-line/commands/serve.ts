@@ -10,34 +10,34 @@ import { FREE_PORTS_OPTION, flag, numberFrom, SOURCE_OPTIONS, sourceOf, text, wo
 const LOG_LEVELS = ['critical', 'error', 'warning', 'info', 'debug'] as const;
 
 export interface LogOptions {
-  /** Lowest level that is logged. When absent, it depends on where the log goes. */
+  /** Lowest level that is logged. The default depends on where the log goes. */
   readonly level?: (typeof LOG_LEVELS)[number];
-  /** Path of the log; standard error when absent. */
+  /** Path of the log file; standard error when absent. */
   readonly file?: string;
 }
 
-/** The directories in which the program may keep changes made while it runs. */
+/** The directories in which the program may save changes made at run time. */
 export interface StateOptions {
-  /** Directory of `--state`; the state is kept there, whatever the file says. */
+  /** Directory from `--state`. The state is saved there, whatever the file says. */
   readonly directory?: string;
-  /** Directory of the service manager; the state is kept there if the file asks for it. */
+  /** Directory from the service manager. The state is saved there if the file asks for it. */
   readonly ofService?: string;
 }
 
-/** Serve a configuration: what the program does without the name of a command. */
+/** Serve a configuration: what the program does without a command name. */
 export interface ServeCommand {
   readonly kind: 'serve';
   readonly source: ConfigurationSource;
   readonly api: ApiOverrides;
   readonly log: LogOptions;
   readonly state: StateOptions;
-  /** Directory of the socket on which the service is asked to read its configuration again. */
+  /** Directory for the socket on which the service receives reload requests. */
   readonly runtimeDirectory?: string;
-  /** Reads the configuration again each time that it is saved. */
+  /** Whether the configuration is read again each time it is saved. */
   readonly watches?: true;
-  /** Identifier of an entry of the catalogue that all devices play. */
+  /** Identifier of a catalogue entry that all devices imitate. */
   readonly misbehave?: string;
-  /** The password at the broker, from the environment. */
+  /** The broker password, from the environment. */
   readonly mqtt?: { readonly password: string };
 }
 
@@ -65,18 +65,18 @@ export const SERVE_OPTIONS = {
 };
 
 interface ServeSecrets {
-  /** The token of REST, from the environment. */
+  /** The REST token, from the environment. */
   readonly token: string | undefined;
-  /** The password at the broker, from the environment. */
+  /** The broker password, from the environment. */
   readonly mqttPassword: string | undefined;
-  /** The port of REST when neither the command line nor the file has one. */
+  /** The REST port if neither the command line nor the file has one. */
   readonly defaultPort: string | undefined;
-  /** The state directories that the service manager has made, separated by colons. */
+  /** The state directories that the service manager created, separated by colons. */
   readonly stateDirectory: string | undefined;
   readonly runtimeDirectory: string | undefined;
 }
 
-/** @returns the command, or what is wrong, as a sentence */
+/** @returns the command, or a sentence that says what is wrong */
 export function parseServe(
   values: Values<typeof SERVE_OPTIONS>,
   { token, mqttPassword, defaultPort: usualPort, stateDirectory, runtimeDirectory }: ServeSecrets,

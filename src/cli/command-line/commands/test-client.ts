@@ -31,38 +31,38 @@ export type TestClientRequest =
   | (ClientTestOrder &
       ClientWanted & {
         readonly what: 'test-client';
-        /** Whether the client is started again when it has ended. */
+        /** Whether the client is restarted if it exits. */
         readonly restart?: boolean;
       });
 
-/** A run on the client of a line. */
+/** A run on a line's client. */
 export interface ClientWanted extends Omit<ClientTestOrder, 'checks'>, Reports {
   readonly line: string;
   readonly source: ConfigurationSource;
   /** The command line that starts the client. */
   readonly dut?: string;
-  /** The observer, as the options `--observer-…` name it; empty when there is none. */
+  /** The observer that the `--observer-…` options describe; empty if there is none. */
   readonly observer: WrittenObserver;
-  /** URL of REST of a simulator that already runs. Undefined: the run starts a simulator of its own. */
+  /** REST URL of a running simulator. If undefined, the run starts its own simulator. */
   readonly url?: string;
   readonly token?: string;
 }
 
-/** What a client test does, on this simulator or on another one. */
+/** What a client test does, on this simulator or another one. */
 export interface ClientTestOrder {
-  /** Unit id; only requests to this unit are disturbed. */
+  /** Unit id: only requests to this unit are disturbed. */
   readonly unitId?: number;
-  /** Identifiers of checks and names of groups; all checks when empty. */
+  /** Identifiers of checks and names of groups. Empty means all checks. */
   readonly checks: readonly string[];
-  /** Longest duration in ms; the default when absent. */
+  /** Maximum duration in ms; the default when absent. */
   readonly limitMs?: number;
-  /** Seed of the random numbers; drawn when absent. */
+  /** Random seed; a random one when absent. */
   readonly seed?: number;
 }
 
 export type TestClientWanted = Extract<TestClientRequest, { what: 'test-client' }>;
 
-/** The shortest and the longest limit of a run, in ms. */
+/** The shortest and longest time limits of a run, in ms. */
 export const LIMITS_MS = [1000, 86_400_000] as const;
 
 export const ORDER_OPTIONS = {
@@ -79,7 +79,7 @@ export const ORDER_OPTIONS = {
   ]),
 };
 
-/** The options that name the bench: its configuration, and the client. */
+/** The options that describe the bench: its configuration and the client. */
 export const CLIENT_OPTIONS = {
   config: text('FILE', 'the configuration that defines the line (default: the demo)'),
   ...FREE_PORTS_OPTION,
@@ -89,7 +89,7 @@ export const CLIENT_OPTIONS = {
   ),
 };
 
-/** The options that name the observer of the client's values. */
+/** The options that describe the observer of the client's values. */
 export const OBSERVER_OPTIONS = {
   'observer-register': text('DEVICE.NAME', 'register to which the client copies what it read'),
   'observer-url': text('URL', 'web page on which the client shows what it read'),
@@ -138,9 +138,9 @@ export const TEST_CLIENT = command({
 });
 
 /**
- * Reads from a command line on which client something runs.
- * @param name of the command, for messages
- * @returns what is wrong, as a sentence
+ * Reads which client the command line means.
+ * @param name the command's name, for messages
+ * @returns a sentence if something is wrong
  */
 export function clientWanted(
   name: string,
@@ -163,7 +163,7 @@ export function clientWanted(
   });
 }
 
-/** Reads from the options of a command line what the client test does. */
+/** Reads from the options what the client test does. */
 export function clientTestOrder({
   unit: unitId,
   checks = [],
@@ -173,7 +173,7 @@ export function clientTestOrder({
   return { checks, ...compact({ unitId, limitMs, seed }) };
 }
 
-/** The observer that the options name; empty when they name none. */
+/** The observer that the options describe; empty if they describe none. */
 function observerOf(values: Values<typeof OBSERVER_OPTIONS>): WrittenObserver {
   return compact({
     register: values['observer-register'],
@@ -183,7 +183,7 @@ function observerOf(values: Values<typeof OBSERVER_OPTIONS>): WrittenObserver {
   });
 }
 
-/** Why the options do not fit together: some need `--url`, others can't be used with it. */
+/** Why the options can't be combined: some need `--url`, others can't be used with it. */
 function remoteProblem(values: Values<ClientOptions>): string | undefined {
   const { url, token, config } = values;
   if (url === undefined) return token === undefined ? undefined : '--token needs --url';

@@ -36,35 +36,34 @@ export type TestServerRequest =
     > &
       Reports & {
         readonly what: 'test-server';
-        /** How to reach the server, or the real device of the configuration that is tested. */
+        /** How to reach the server, or the configured real device to test. */
         readonly server:
           | RealTarget
           | { readonly kind: 'device'; readonly name: string; readonly source: ConfigurationSource };
-        /** True when speed, parity and unit are looked for first. */
+        /** Whether to search for speed, parity and unit first. */
         readonly find: boolean;
         readonly pauseMs?: number;
         readonly idleMs?: number;
         readonly timeoutMs?: number;
         readonly limitMs?: number;
-        /** Seed of the random numbers; drawn when absent. */
+        /** Random seed; a random one when absent. */
         readonly seed?: number;
-        /** A native file that says what the server has. */
+        /** A native file that describes the server. */
         readonly map?: string;
         readonly claims?: string;
-        /** Where a draft of claims is to be written; `-` is standard output. */
+        /** Where to write a draft of the claims; `-` is standard output. */
         readonly claimsTemplate?: string;
         /** A command that restarts the server. */
         readonly powerCycle?: string;
-        /** A native file about the server, to be written. */
+        /** Path for a native file that describes the server. */
         readonly write?: string;
-        /** True when files may be overwritten. */
+        /** Whether existing files may be overwritten. */
         readonly force: boolean;
       });
 
-/** The server test that a user asks for. */
 export type TestServerWanted = Extract<TestServerRequest, { what: 'test-server' }>;
 
-/** An option whose value is a list of tables with addresses: `holding:100-103,coils:10-13`. */
+/** An option whose value lists tables with addresses: `holding:100-103,coils:10-13`. */
 const scratch = option(
   'TABLE:FIRST-LAST,...',
   'addresses that may be written, such as holding:100-103,coils:10-13; their values are put back',

@@ -14,13 +14,13 @@ import {
 export interface TestCommand extends Reports {
   readonly kind: 'test';
   readonly files: readonly string[];
-  /** Parameters of the scenarios, as `name=value`. */
+  /** Scenario parameters, as `name=value`. */
   readonly settings: readonly string[];
-  /** Whether all lines of each simulator use free ports, whatever its configuration says. */
+  /** Whether all lines of each simulator use free ports, whatever the configuration says. */
   readonly freePorts?: boolean;
-  /** The command line of the program under test, in place of that of the scenarios. */
+  /** The command line of the program under test, instead of the one in the scenarios. */
   readonly dut?: string;
-  /** URL of REST of a simulator that already runs. Undefined: each scenario has a simulator of its own. */
+  /** REST URL of a running simulator. If undefined, each scenario gets its own simulator. */
   readonly url?: string;
   readonly token?: string;
 }

@@ -11,14 +11,14 @@ export function flag(help: string): Option<boolean, 'boolean'> {
   return { type: 'boolean', read: () => true, help };
 }
 
-/** An option whose value is any text. @param value the word for the text in the help, such as `FILE` */
+/** An option whose value is any text. @param value the placeholder in the help, such as `FILE` */
 export function text(value: string, help?: string): Option<string, 'string'> {
   return { type: 'string', read: (written) => written, value, ...compact({ help }) };
 }
 
 /**
- * An option whose text `read` turns into a value.
- * @param expected what a message about an invalid text says after "expected"
+ * An option whose text `read` converts into a value.
+ * @param expected the words that follow "expected" in a message about an invalid text
  */
 export function option<Value>(
   value: string,
@@ -29,7 +29,7 @@ export function option<Value>(
   return { type: 'string', read, expected, value, help };
 }
 
-/** An option whose value is one of these words; the help lists them. */
+/** An option whose value is one of these words. The help lists them. */
 export function wordOf<const Word extends string>(help: string, words: readonly Word[]): Option<Word> {
   const expected = `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
   const read = (written: string) => words.find((word) => word === written);
@@ -37,7 +37,7 @@ export function wordOf<const Word extends string>(help: string, words: readonly 
 }
 
 /**
- * An option whose value is a whole number between two limits, both included.
+ * An option whose value is an integer between two limits, inclusive.
  * @param what name of the number in messages
  */
 export function numberFrom(
@@ -52,7 +52,7 @@ export function numberFrom(
   });
 }
 
-/** An option whose value is a time in ms between two limits, both included. */
+/** An option whose value is a time in ms between two limits, inclusive. */
 export function timeFrom(
   help: string,
   expected: string,
@@ -64,7 +64,7 @@ export function timeFrom(
   });
 }
 
-/** An option whose value is names with commas between them. */
+/** An option whose value is a comma-separated list of names. */
 export function names(what: string, help: string, expected: string) {
   return option(what, help, expected, (written) => written.split(',').flatMap((name) => name.trim() || []));
 }
@@ -77,22 +77,22 @@ export function time(help: string) {
   });
 }
 
-/** The option with which a command prints what it has found for programs. */
+/** The option that makes a command print its results as JSON. */
 export const JSON_OPTION = { json: flag('print JSON, for programs') };
 
-/** The number that a text of decimal digits says; NaN for any other text. */
+/** Parses decimal digits; NaN for any other text. */
 export function wholeNumber(written: string): number {
   return /^\d{1,10}$/.test(written) ? Number(written) : Number.NaN;
 }
 
-/** The URL of the REST interface when none is given. */
+/** The default URL of the REST interface. */
 export const DEFAULT_URL = 'http://127.0.0.1:8080';
 
-/** The message for `--free-ports` together with `--url`. */
+/** The message if `--free-ports` and `--url` are combined. */
 export const FREE_PORTS_REMOTE =
   '--free-ports has no effect with --url: that simulator already has its ports';
 
-/** The options that name a running simulator. */
+/** The options that select a running simulator. */
 export const REMOTE_OPTIONS = {
   url: option(
     'URL',
@@ -103,7 +103,7 @@ export const REMOTE_OPTIONS = {
   token: text('TOKEN', 'its token (better: set MODBUS_SIM_TOKEN, which other users cannot see)'),
 };
 
-/** The options that say where a file is written, and whether an existing one is overwritten. */
+/** The options that say where to write a file, and whether to overwrite an existing one. */
 export const OUTPUT_OPTIONS = {
   output: { ...text('FILE', 'where the file is written (default: standard output)'), short: 'o' },
   force: flag('overwrite that file'),
@@ -112,7 +112,7 @@ export const OUTPUT_OPTIONS = {
 /** Where a command writes its file. */
 export type Output = Values<typeof OUTPUT_OPTIONS>;
 
-/** The options with the paths of reports, and what an inconclusive step or check counts as in JUnit. */
+/** The options for the paths of reports, and how JUnit counts an inconclusive step or check. */
 export const REPORT_OPTIONS = {
   junit: text('FILE', 'write a report for CI systems'),
   html: text('FILE', 'write a report for people'),
@@ -132,11 +132,11 @@ export interface Reports {
   readonly html?: string;
   readonly json?: string;
   /**
-   * What an inconclusive step or check counts as in JUnit, and for the exit code of a client test; `skipped`
-   * when absent.
+   * How an inconclusive step or check counts in JUnit, and in the exit code of a client test; `skipped` when
+   * absent.
    */
   readonly inconclusive?: 'skipped' | 'failure';
-  /** What the tester says about the run; absent when nothing. */
+  /** What the tester says about the run; absent if nothing. */
   readonly about?: RunAbout;
 }
 
@@ -165,8 +165,8 @@ export const FREE_PORTS_OPTION = {
 };
 
 /**
- * The configuration that the options name; the demo when they name none.
- * @returns the source, or what is wrong, as a sentence
+ * The configuration that the options select; the demo if they select none.
+ * @returns the source, or a sentence that says what is wrong
  */
 export function sourceOf(
   values: Values<typeof SOURCE_OPTIONS & typeof FREE_PORTS_OPTION>,
@@ -198,7 +198,7 @@ function namedBy(values: Values<typeof SOURCE_OPTIONS>): Result<ConfigurationSou
 
 const SERIAL_ONLY = ['baud', 'parity', 'stop-bits'] as const;
 
-/** The options that say how a real device is reached. */
+/** The options that say how to reach a real device. */
 export const TARGET_OPTIONS = {
   serial: text('PATH', 'the serial port that the device is on'),
   tcp: option('HOST:PORT', 'or the address of the device', 'HOST:PORT', hostPort),
@@ -209,9 +209,9 @@ export const TARGET_OPTIONS = {
 };
 
 /**
- * Reads from the options how the device is reached.
- * @param name of the command, for messages
- * @returns what is wrong, as a sentence
+ * Reads from the options how to reach the device.
+ * @param name the command's name, for messages
+ * @returns a sentence if something is wrong
  */
 export function targetOf(values: Values<typeof TARGET_OPTIONS>, name: string): Result<RealTarget> {
   const { serial, tcp, framing, baud = 19200, parity = 'even', 'stop-bits': stopBits = '1' } = values;
@@ -236,7 +236,7 @@ export function targetOf(values: Values<typeof TARGET_OPTIONS>, name: string): R
 
 export type Ranges = readonly (readonly [first: number, last: number])[];
 
-/** The addresses of a device that are searched when nobody says which. */
+/** The addresses to search on a device if the user names none. */
 export const DEFAULT_RANGES: Ranges = [
   [0, 9999],
   [40000, 40999],

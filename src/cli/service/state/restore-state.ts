@@ -17,16 +17,13 @@ import { restoreSimulator } from '../../../simulator/state/reconcile.js';
 import type { StateFiles } from './state-files.js';
 import { CLOCK_FILE, deviceFile, isDeviceFile, SIMULATOR_FILE } from './state-names.js';
 
-/**
- * Interval in which a running clock is noted, in ms. After a sudden end, clocks are ahead by at most this
- * time.
- */
+/** How often a running clock is saved, in ms. After a crash, clocks are ahead by at most this time. */
 export const CLOCK_INTERVAL_MS = 60_000;
 
 export interface RestoredState {
-  /** The time of the program in ms, counted over all restarts. */
+  /** Running time of the program in ms, summed over all restarts. */
   readonly uptime: number;
-  /** The names of the devices whose files hold their present state. */
+  /** The names of devices whose files contain their current state. */
   readonly devices: ReadonlySet<string>;
   /** The names of lines whose settings differ from the configuration. */
   readonly lines: ReadonlySet<string>;
@@ -34,7 +31,7 @@ export interface RestoredState {
   readonly isChanged: boolean;
   /** Number of parts that could not be restored and were set aside. */
   readonly setAside: number;
-  /** The folders with states of earlier runs whose starts have ended. */
+  /** The folders with states set aside after failed starts. */
   readonly ended: readonly string[];
 }
 
@@ -43,14 +40,14 @@ interface RestoreContext {
   readonly files: StateFiles;
   readonly file: FileContent;
   readonly log: Logger;
-  /** The time of day in ms. */
+  /** Returns the time of day in ms. */
   readonly now: () => number;
-  /** Whether the service manager has made the directory for this program. */
+  /** Whether the service manager created the directory for this program. */
   readonly isService?: boolean;
 }
 
 /**
- * Restores what was changed in an earlier run, on a simulator that is not started yet. Damaged files are set
+ * Restores the changes of an earlier run, on a simulator that has not started yet. Damaged files are set
  * aside; none of them is fatal.
  */
 export async function restoreState(surroundings: RestoreContext): Promise<RestoredState> {
@@ -102,9 +99,9 @@ export async function restoreState(surroundings: RestoreContext): Promise<Restor
 }
 
 /**
- * How long in ms the clock ran on unnoticed after it was last noted. After an orderly end that is 0. After a
- * sudden end it is unknown: at most the time until now, and at most one interval. One interval is also
- * assumed when the time of day went backwards.
+ * How long in ms the clock may have run after it was last saved. After an orderly stop this is 0. After a
+ * crash it is unknown: at most the time until now, and at most one interval. One interval is also assumed if
+ * the time of day went backwards.
  */
 function missed({ ended, at }: ClockState, now: number): number {
   if (ended) return 0;
@@ -132,7 +129,7 @@ class StateReader {
     return undefined;
   }
 
-  /** Sets the whole state aside. @returns the name of its folder; undefined when there is no state */
+  /** Sets the whole state aside. @returns the name of its folder; undefined if there is no state */
   async ended(names: readonly string[], why: string): Promise<string | undefined> {
     const folder = await this.#files.setAsideTogether(names, this.#time);
     if (folder === undefined) return undefined;

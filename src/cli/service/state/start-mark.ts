@@ -1,21 +1,22 @@
 import { MARK_FILE } from './state-names.js';
 
-/** How many starts in a row may be ended from outside before the state is set aside. */
+/** How many consecutive starts may be killed before the state is set aside. */
 const MOST_ENDED = 3;
-/** Most characters of a reason in a message. */
+/** Maximum length of a reason in a message, in characters. */
 const MOST_REASON = 200;
 
-/** What the mark says of the starts before this one. */
+/** What the mark says about earlier starts. */
 export interface EarlierStarts {
-  /** Number of starts in a row that were ended before the program was ready. */
+  /** Number of consecutive starts that ended before the program was ready. */
   readonly ended: number;
-  /** Why the program ended itself in its last start, such as for want of memory; undefined if it did not. */
+  /** Why the program ended itself in its last start, such as lack of memory; undefined if it did not. */
   readonly reason: string | undefined;
 }
 
 /**
- * Why the state is not to be used, as a sentence. A program is usually killed for reasons that have nothing to do with
- * its state: the machine is short of memory, or a user is impatient. Three kills in a row are unlikely to be chance.
+ * Why the state must not be used, as a sentence. A program is usually killed for reasons unrelated to its
+ * state: the machine is short of memory, or a user is impatient. Three kills in a row are unlikely to be
+ * chance.
  */
 export function whySetAside({ ended, reason }: EarlierStarts): string | undefined {
   if (reason !== undefined) return `the program crashed when it last started with this state: ${reason}`;
@@ -24,14 +25,14 @@ export function whySetAside({ ended, reason }: EarlierStarts): string | undefine
     : undefined;
 }
 
-/** The text of the mark. @param ended number of starts in a row that count as ended, if this one ends now */
+/** The content of the mark. @param ended number of consecutive failed starts to report if this one ends now */
 export function markText(ended: number): string {
   return `${JSON.stringify({ format: 1, ended })}\n`;
 }
 
 /**
  * Reads a mark. Node writes its report into the same file when the program ends itself (`reportEnd`).
- * @param read the content; undefined when there is none
+ * @param text the content; undefined if there is none
  */
 export function readMark(text: string | undefined): EarlierStarts {
   const none = { ended: 0, reason: undefined };
@@ -59,10 +60,10 @@ function parsed(text: string): MarkOrReport {
 }
 
 /**
- * Has Node overwrite the mark with its report when the program ends itself: by an exception, or because its heap is
- * full. A program that is killed writes no report. The report has the environment, so only the owner may read the mark.
+ * Makes Node overwrite the mark with its report if the program ends itself, by an exception or a full heap. A
+ * killed program writes no report. The report contains the environment, so only the owner may read the mark.
  * @param directory with the mark
- * @returns a function that ends this
+ * @returns a function that turns this off
  */
 export function reportEnd(directory: string): () => void {
   const { report } = process;

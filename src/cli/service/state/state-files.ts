@@ -9,43 +9,37 @@ import { readShort } from '../../../modbus/transport/read-short.js';
 import { markText, readMark, reportEnd, whySetAside } from './start-mark.js';
 import { claim, foreignFiles, isEndedState, isStateFile, MARK_FILE, UNFINISHED } from './state-names.js';
 
-/** The part of `node:fs/promises` that is used here. Tests replace it to play a full disk. */
+/** The part of `node:fs/promises` that is used here. Tests replace it to simulate a full disk. */
 export type FileSystem = Pick<typeof promises, 'mkdir' | 'open' | 'readdir' | 'rename' | 'rm'>;
 
-/**
- * Longest file of a state, in bytes. A file has at most 1 MB per list of registers, so a longer one is
- * damaged.
- */
+/** Longest file in a state, in bytes. A file has at most 1 MB per list of registers, so a longer one is damaged. */
 const MOST_BYTES = 32 * 1024 * 1024;
-/** Texts are gathered into chunks of this many characters, so that each write takes little time. */
+/** Texts are collected into chunks of this many characters, so that each write is short. */
 const CHUNK = 32 * 1024;
 
-/** Who may read a file: the owner and the group. */
+/** File mode: the owner and the group may read. */
 const MODE = 0o640;
-/** Only the owner. */
+/** File mode: only the owner may read. */
 const PRIVATE_MODE = 0o600;
 
-/** The beginning of a file: the SHA-256 of the file, computed with zeros in its place. */
+/** The start of a file: its SHA-256, computed with zeros in place of the digest. */
 const SUM_HEAD = '{"sum":"';
 const SUM_LENGTH = 64;
 const SUM_END = '",';
 const NO_SUM = '0'.repeat(SUM_LENGTH);
 
-/** What is found when the directory of a state is opened. */
+/** The result of opening the directory of a state. */
 interface OpenedFiles {
   readonly names: readonly string[];
-  /** Why the directory can't be locked, if so. */
+  /** Why the directory can't be locked; undefined if it is locked. */
   readonly note: string | undefined;
-  /** Why the state is not to be used, if so: earlier starts with it have ended. */
+  /** Why the state must not be used: earlier starts with it failed. Undefined if it may be used. */
   readonly ended: string | undefined;
-  /** The names of the folders with states that earlier starts have set aside. */
+  /** The names of the folders that contain states set aside by earlier starts. */
   readonly setAside: readonly string[];
 }
 
-/**
- * The files of a state in their directory. Functions throw the error of the system, unless they say
- * otherwise.
- */
+/** The files of a state in their directory. Functions throw the system's error, unless they say otherwise. */
 export class StateFiles {
   readonly directory: string;
   readonly #fs: FileSystem;
@@ -64,8 +58,8 @@ export class StateFiles {
 
   /**
    * Creates the directory, locks it for this process, and removes files that a killed program left
-   * unfinished. Throws when another process holds the lock, or when files of others are in the way.
-   * @param isService whether the service manager has made the directory for this program
+   * unfinished. Throws if another process holds the lock, or if files of other programs are in the way.
+   * @param isService whether the service manager created the directory for this program
    */
   async open(isService = false): Promise<OpenedFiles> {
     makeDirectory(this.directory, 0o750);
@@ -85,7 +79,7 @@ export class StateFiles {
     }
   }
 
-  /** Notes that a start begins. @returns why the state is not to be used, as a sentence */
+  /** Records that a start begins. @returns a sentence that says why the state must not be used */
   async #begin(): Promise<string | undefined> {
     const read = await this.read(MARK_FILE);
     const earlier = readMark('text' in read ? read.text : undefined);
@@ -95,14 +89,14 @@ export class StateFiles {
     return why;
   }
 
-  /** A full disk does not keep a program from starting. */
+  /** A full disk must not prevent a start. */
   #countStart(ended: number): Promise<void> {
     return this.#mark(ended).catch(() => {});
   }
 
-  /** @param ended as in the mark; 0 when the start is over */
+  /** @param ended as in the mark; 0 once the start has succeeded */
   #mark(ended: number): Promise<void> {
-    // One after the other, because the program may be stopped while the first is written.
+    // One at a time, because the program may be stopped while the first is being written.
     this.#marked = this.#marked
       .catch(() => {})
       .then(async () => {
@@ -111,7 +105,7 @@ export class StateFiles {
         this.#endReport = () => {};
         this.#isStarted = ended === 0;
         const written = this.#write(MARK_FILE, [markText(ended)], PRIVATE_MODE);
-        // A start that is over must not count, even if the disk is full.
+        // A completed start must not count as failed, even if the disk is full.
         if (this.#isStarted) return written.catch(() => this.remove(MARK_FILE));
         await written;
         this.#endReport = reportEnd(this.directory);
@@ -119,7 +113,7 @@ export class StateFiles {
     return this.#marked;
   }
 
-  /** The names of the files that exist now. Creates the directory again when somebody has removed it. */
+  /** The names of the files that exist now. Creates the directory again if it has been removed. */
   async present(): Promise<ReadonlySet<string>> {
     makeDirectory(this.directory, 0o750);
     return new Set(await this.#fs.readdir(this.directory));
@@ -134,7 +128,7 @@ export class StateFiles {
     }
   }
 
-  /** Writes a file atomically: when the program is killed, the file has either its old or its new content. */
+  /** Writes a file atomically: if the program is killed, the file has either its old or its new content. */
   write(name: string, pieces: Iterable<string>): Promise<void> {
     return this.#write(name, pieces, MODE);
   }
@@ -159,7 +153,7 @@ export class StateFiles {
       }
       await this.#fs.rename(unfinished, path);
     } catch (error) {
-      // An unfinished file would take the room on a full disk that the next attempt needs.
+      // On a full disk, an unfinished file would take the space that the next attempt needs.
       await this.#fs.rm(unfinished, { force: true }).catch(() => {});
       throw error;
     }
@@ -170,25 +164,25 @@ export class StateFiles {
     await this.#fs.rm(this.#path(name), { force: true });
   }
 
-  /** Notes that the state did not end the start: the program has started, or somebody has stopped it. */
+  /** Records that the state did not break the start: the program has started, or a user stopped it. */
   async started(): Promise<void> {
     if (this.#isOpen) await this.#mark(0);
     else this.#isStarted = true;
   }
 
-  /** Notes that the start is over, and releases the lock of the directory. */
+  /** Records that the start is over, and releases the lock on the directory. */
   async close(): Promise<void> {
     await this.started();
     await this.release();
   }
 
-  /** Releases the lock of the directory, as the kernel does when the process is killed. */
+  /** Releases the lock on the directory, as the kernel does when the process is killed. */
   async release(): Promise<void> {
     await this.#locked?.close();
     this.#locked = undefined;
   }
 
-  /** Locks the directory. The kernel releases the lock when the process ends, however it ends. */
+  /** Locks the directory. The kernel releases the lock however the process ends. */
   async #lock(): Promise<string | undefined> {
     const loaded = await loadLibc();
     if (!loaded.ok) return `can't keep other programs out of ${this.directory}: ${loaded.error}`;
@@ -203,7 +197,7 @@ export class StateFiles {
     return undefined;
   }
 
-  /** Flushes the directory, so that new names outlive a loss of power. Windows opens no directory. */
+  /** Flushes the directory, so that new names survive a power failure. Windows can't open a directory. */
   async sync(): Promise<void> {
     if (this.#platform.isWindows) return;
     const directory = await this.#fs.open(this.directory, 'r');
@@ -229,15 +223,15 @@ export class StateFiles {
   }
 
   /**
-   * Moves the files of a state that has ended earlier starts into a folder of their own, which is a state again.
-   * Throws when they can't be moved: they would be overwritten.
-   * @returns the path of the folder; undefined when there is no file
+   * Moves the files of a state that broke earlier starts into a separate folder, which can be used as a state
+   * again. Throws if they can't be moved, because they would be overwritten.
+   * @returns the path of the folder; undefined if there are no files
    */
   async setAsideTogether(names: readonly string[], time: string): Promise<string | undefined> {
     const folder = names.length > 0 ? this.#path(`ended-${time}`) : undefined;
     if (folder !== undefined) await this.#fs.mkdir(folder, { mode: 0o750 });
     for (const name of names) await this.#fs.rename(this.#path(name), join(folder ?? '', name));
-    // Not before: if it is ended meanwhile, the next start sets aside the rest.
+    // Only now: if the program is killed earlier, the next start sets the rest aside.
     await this.#countStart(1);
     return folder;
   }
@@ -247,9 +241,7 @@ export class StateFiles {
   }
 }
 
-/**
- * Puts the place for the checksum before the text of a file. Each file is an object with at least one member.
- */
+/** Writes a placeholder for the checksum before the text of a file. Each file is an object with at least one member. */
 function* withSum(pieces: Iterable<string>): Generator<string> {
   let isFirst = true;
   for (const piece of pieces) {
@@ -258,7 +250,7 @@ function* withSum(pieces: Iterable<string>): Generator<string> {
   }
 }
 
-/** Checks the checksum of a file and removes it. Files of version 0.1 have none and pass unchecked. */
+/** Verifies and removes the checksum of a file. Files from version 0.1 have none and are not verified. */
 function checked(text: string): { readonly text: string } | { readonly problem: string } {
   if (!text.startsWith(SUM_HEAD)) return { text };
   const end = SUM_HEAD.length + SUM_LENGTH;

@@ -20,40 +20,38 @@ import { CLOCK_INTERVAL_MS, type RestoredState, restoreState } from './restore-s
 import { StateFiles } from './state-files.js';
 import { CLOCK_FILE, deviceFile, SIMULATOR_FILE } from './state-names.js';
 
-/** Interval in which the counters of changes are compared, in ms. */
+/** How often the change counters are compared, in ms. */
 const LOOK_MS = 100;
-/**
- * Changes are gathered for this many ms, so that a change every millisecond does not wear out a memory card.
- */
+/** Changes are collected for this many ms, so that a change every millisecond does not wear out a memory card. */
 const WRITE_MS = 1000;
 
 interface Kept {
   readonly simulator: Simulator;
   readonly files: StateFiles;
   readonly log: Logger;
-  /** The time of day in ms. */
+  /** Returns the time of day in ms. */
   readonly now: () => number;
-  /** Monotonic time in ms. */
+  /** Returns monotonic time in ms. */
   readonly uptime: () => number;
 }
 
-/** Writes changes of a simulator into files, at most once a second; without changes, nothing is written. */
+/** Saves a simulator's changes to files at most once a second. Writes nothing if nothing changed. */
 export class StateKeeper {
   readonly #kept: Kept;
   #file: FileContent;
-  /** The value of `Device.changes` when each device was last written. */
+  /** The value of `Device.changes` when each device was last saved. */
   readonly #written = new Map<Device, number>();
-  /** The definitions and revisions that `bench.json` is made from, as they were when it was last written. */
+  /** The definitions and revisions in `bench.json` when it was last written. */
   #simulator: readonly unknown[];
   /** Whether `bench.json` exists, as far as this program knows. */
   #isSimulatorKept: boolean;
-  /** The time in ms when the existence of the files was last checked. */
+  /** When the existence of the files was last checked, in ms. */
   #filesAt = Number.NEGATIVE_INFINITY;
-  /** The time of the program in ms when the uptime was 0. */
+  /** The program's running time in ms when this process had run for 0 ms. */
   readonly #earlier: number;
   /**
-   * When the clock was last saved, in ms. It is noted at once after the start, because the program
-   * may be killed at any time.
+   * When the clock was last saved, in ms. It is saved immediately after the start, because the program may be
+   * killed at any time.
    */
   #clockAt = Number.NEGATIVE_INFINITY;
   #roundAt = Number.NEGATIVE_INFINITY;
@@ -62,14 +60,14 @@ export class StateKeeper {
   #trouble: string | undefined;
   readonly #ended: readonly string[];
 
-  /** @param file content of the configuration, with which the running simulator is compared */
+  /** @param file content of the configuration, which the running simulator is compared with */
   constructor(kept: Kept, file: FileContent, restored: RestoredState) {
     this.#kept = kept;
     this.#file = file;
     this.#earlier = restored.uptime - kept.uptime();
     for (const device of kept.simulator.devices.values()) {
-      // Remembers the fingerprint of each device now: from now on lines are served, and reading all of a
-      // definition takes time.
+      // Compute each device's fingerprint now: once lines are running, reading a whole definition would take
+      // too long.
       deviceFingerprint(kept.simulator.definitionOf(device.name));
       if (restored.devices.has(device.name) || !needsFile(device)) {
         this.#written.set(device, device.changes);
@@ -85,7 +83,7 @@ export class StateKeeper {
     this.#file = file;
   }
 
-  /** Starts to keep the state. Call it after the program has started. */
+  /** Starts saving the state. Call it after the program has started. */
   async begin(): Promise<void> {
     const { files, log } = this.#kept;
     await files.started().catch((error: Error) => this.#failed(error));
@@ -96,7 +94,7 @@ export class StateKeeper {
     this.#timer = setInterval(() => this.#look(), LOOK_MS);
   }
 
-  /** Writes everything that is not written yet. Call it when nothing changes any more. */
+  /** Writes everything that is still unsaved. Call it when nothing can change any more. */
   async end(): Promise<void> {
     clearInterval(this.#timer);
     await this.#round;
@@ -104,7 +102,7 @@ export class StateKeeper {
     await this.#kept.files.close();
   }
 
-  /** Notes that the program was not started, for a reason other than its state. */
+  /** Records that the program did not start, for a reason other than its state. */
   async cancel(): Promise<void> {
     await this.#kept.files.close();
   }
@@ -133,10 +131,10 @@ export class StateKeeper {
     const hasClocks = (isClockDue || due.length > 0) && devices.some(hasSignals);
     if (due.length + gone.length === 0 && !isSimulatorDue && !hasClocks) return false;
     try {
-      // First, because a new device in place of a removed one may have no file of its own.
+      // These come first, because a new device that replaces a removed one may have no file of its own.
       for (const device of gone) await this.#forget(device);
-      // This file defines the devices that REST has added: their registers must not be written before it, as
-      // the program may be killed in between.
+      // This file defines the devices added through REST. It is written before their registers, because the
+      // program may be killed in between.
       if (isSimulatorDue) await this.#writeSimulator();
       this.#simulator = parts;
       for (const device of due) await this.#writeDevice(device);
@@ -157,7 +155,7 @@ export class StateKeeper {
 
   async #writeDevice(device: Device): Promise<void> {
     const { simulator, files } = this.#kept;
-    // The device was removed while others were written.
+    // The device was removed while others were being written.
     if (simulator.devices.get(device.name) !== device) return;
     const { changes } = device;
     const definition = simulator.definitionOf(device.name);
@@ -170,7 +168,7 @@ export class StateKeeper {
     this.#written.delete(device);
   }
 
-  /** Finds files that somebody has removed, and has them written again even if nothing changes. */
+  /** Finds files that have been removed, and rewrites them even if nothing changes. */
   async #lookForFiles(): Promise<void> {
     this.#filesAt = this.#kept.uptime();
     const names = await this.#kept.files.present().catch((error: Error) => this.#failed(error));
@@ -208,7 +206,7 @@ export class StateKeeper {
     return [this.#file, faults.rules.changes, ...definitions, ...devices.values()];
   }
 
-  /** Logs a failure, such as a full disk, once. The next attempt comes a second later. */
+  /** Logs a failure, such as a full disk, once. Writing is tried again a second later. */
   #failed({ message }: Error): void {
     if (this.#trouble !== message) {
       this.#kept.log.error(
@@ -250,7 +248,7 @@ type OpenState =
       readonly ok: true;
       readonly keeper: StateKeeper;
       /**
-       * Names of lines whose settings differ from the configuration; the start does not fail when one of them
+       * Names of lines whose settings differ from the configuration. The start does not fail if one of them
        * can't be opened.
        */
       readonly lines: ReadonlySet<string>;
@@ -259,8 +257,8 @@ type OpenState =
   | { readonly ok: false; readonly error: string };
 
 /**
- * Restores the state of a simulator that is not started yet.
- * @returns undefined when no state is kept; an error when the directory of the state can't be used
+ * Restores the state of a simulator that has not started yet.
+ * @returns undefined if no state is kept; an error if the state directory can't be used
  */
 export async function openState({
   context,
@@ -279,7 +277,7 @@ export async function openState({
     };
   }
   const files = new StateFiles(resolve(directory));
-  // A program that is stopped while it starts was not ended by its state.
+  // If a user stops the program during its start, the state is not to blame.
   void stop.then(() => files.started()).catch(() => {});
   const now = () => Date.now();
   try {

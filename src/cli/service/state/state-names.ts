@@ -4,11 +4,11 @@ import { basename, join } from 'node:path';
 
 export const SIMULATOR_FILE = 'bench.json';
 export const CLOCK_FILE = 'clock.json';
-/** Marks a directory as that of a state, and counts the starts that were ended (`start-mark.ts`). */
+/** Marks a directory as the directory of a state, and counts failed starts (`start-mark.ts`). */
 export const MARK_FILE = 'modbus-sim-state.json';
 export const UNFINISHED = '.tmp';
 
-/** The name of the file of a device. It is a digest, because names of devices may have any characters. */
+/** The file name of a device. It contains a digest, because device names may contain any characters. */
 export function deviceFile(device: string): string {
   const readable = device.replace(/[^A-Za-z0-9_-]/g, '').slice(0, 32);
   return `device-${readable}-${createHash('sha256').update(device).digest('hex').slice(0, 8)}.json`;
@@ -18,20 +18,20 @@ const DEVICE = String.raw`device-[\w-]{0,32}-[0-9a-f]{8}\.json`;
 const DEVICE_FILE = new RegExp(`^${DEVICE}$`);
 const STATE_FILE = new RegExp(`^(bench\\.json|clock\\.json|${DEVICE})$`);
 const WRITTEN = new RegExp(`^(bench\\.json|clock\\.json|modbus-sim-state\\.json|${DEVICE})(\\.tmp)?$`);
-/** Names that no other program gives: a file with one of them is of a state, whatever is in it. */
+/** Names that no other program uses: a file with one of them belongs to a state, whatever its content. */
 const SPECIFIC = new RegExp(`^(modbus-sim-state\\.json|${DEVICE})(\\.tmp)?$`);
 const SET_ASIDE = /^.*\.json\.(unfitting|(damaged|ended)-\d{8}T\d{9}Z)$/;
 /** A folder with a state that was set aside as a whole. */
 const ENDED = /^ended-\d{8}T\d{9}Z$/;
 /**
- * Other files that may be in the directory of a state: those of earlier versions, of `traffic.file`, and hidden
- * ones, such as .gitkeep.
+ * Other files that may be in a state directory: those from earlier versions, those of `traffic.file`, and
+ * hidden ones such as .gitkeep.
  */
 const TOLERATED = /^(lock|start|traffic-\d{6,}\.(ndjson|pcapng)|\..*)$/;
 
-/** The beginning of a file of a state, with a checksum or, in version 0.1, without one. */
+/** The start of a state file, with a checksum or, in version 0.1, without one. */
 const OWN_HEAD = /^\{\s*"(sum|format)":/;
-/** What a loss of power leaves of a file: nothing, or zeros. */
+/** What remains of a file after a power failure: nothing, or zeros. */
 const BLANK = /^(\0|$)/;
 const HEAD_BYTES = 64;
 
@@ -47,14 +47,14 @@ export function isEndedState(name: string): boolean {
   return ENDED.test(name);
 }
 
-/** Most names of foreign files in a message. */
+/** Maximum number of foreign files named in a message. */
 const MOST_NAMED = 3;
 
 /**
- * Finds files that this program did not write and that are in its way.
+ * Finds files in the directory that this program did not write and that are in its way.
  * @param names what is in the directory
- * @param isService whether the service manager has made the directory for this program
- * @returns a sentence that names them; undefined when the program may use the directory
+ * @param isService whether the service manager created the directory for this program
+ * @returns a sentence that names them; undefined if the program may use the directory
  */
 export async function foreignFiles(
   directory: string,
@@ -78,7 +78,7 @@ export async function foreignFiles(
   return `${directory} has other files in it (${named}), so it is not used; name a new or empty directory`;
 }
 
-/** Throws when there is a file of this name that this program did not write. */
+/** Throws if there is a file with this name that this program did not write. */
 export async function claim(path: string): Promise<void> {
   if ((await originOf(path)) === 'foreign') throw new Error(leftAlone(path));
 }
@@ -89,7 +89,7 @@ function leftAlone(path: string): string {
 
 type Origin = 'own' | 'blank' | 'foreign' | 'missing';
 
-/** Whose a file is that has one of our names. */
+/** Finds out who wrote a file that has one of our names. */
 async function originOf(path: string): Promise<Origin> {
   const stat = await promises.lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;

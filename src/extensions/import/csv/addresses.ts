@@ -2,40 +2,41 @@ import { isOfBits, type TableName } from '../../../device/tables.js';
 
 export interface WrittenAddress {
   readonly number: number;
-  /** True for a decimal form of five or six digits, as register numbers in manuals have. */
+  /** True for a decimal form of five or six digits, like the register numbers in manuals. */
   readonly isLong: boolean;
-  /** True for one of six digits. */
+  /** True if it has six digits. */
   readonly hasSix?: boolean;
-  /** The number of registers of a range such as `100-101`. */
+  /** The number of registers in a range such as `100-101`. */
   readonly words?: number;
-  /** The bit of `100.3`, `100:3` or `100.b3`. */
+  /** The bit in `100.3`, `100:3` or `100.b3`. */
   readonly bit?: number;
-  /** True for a string of KEPServerEX, `400020.16H`, whose bytes are counted. */
+  /** True for a KEPServerEX string such as `400020.16H`, whose length is in bytes. */
   readonly isString?: boolean;
 }
 
-/** How all addresses of a file are read. */
+/** How all addresses in a file are interpreted. */
 export interface AddressStyle {
-  /** True when addresses are hexadecimal without a mark that says so. */
+  /** True if addresses are hexadecimal without a prefix or suffix that shows it. */
   readonly isHex: boolean;
   /**
-   * Defined when addresses are register numbers: the number of the first register of each table. From 1 on, 40001 is
-   * holding register 0, 30001 input register 0, and so on; from 0 on, 400000 is.
+   * Defined if addresses are register numbers: the number of the first register in each table. If it is 1,
+   * 40001 is holding register 0, 30001 is input register 0, and so on; if it is 0, 400000 is holding register
+   * 0.
    */
   readonly numbersFrom: 0 | 1 | undefined;
-  /** True where numbers have six digits, so those of five are none. */
+  /** True if register numbers have six digits, so five digits are not a register number. */
   readonly haveSix?: boolean;
-  /** How many addresses could be read the other way, where those are most. */
+  /** How many addresses could be read the other way, if most of them could. */
   readonly others?: number;
 }
 
 const PATTERN =
   /^(0?x)?([0-9a-f]+)(h)?(?:\s*(?:[-–~,/]|\.\.|to|bis)\s*(?:0?x)?([0-9a-f]+)h?)?(?:[.:]b?(\d{1,2}))?$/i;
 const KEP_STRING = /^(\d{5,6})\.(\d{1,3})[HL]$/i;
-/** A register number with its digit before an x: `4x0001`, `3X00012`. */
+/** A register number with its table digit before an x: `4x0001`, `3X00012`. */
 const WITH_DIGIT = /^([134])x(\d{4,5})$/i;
 
-/** The text of an address without what is beside it: comments, a number in brackets, further lines. */
+/** The text of an address without comments, a number in brackets or further lines. */
 function bareAddress(text: string): string {
   return text
     .slice(0, 80)
@@ -46,8 +47,8 @@ function bareAddress(text: string): string {
 }
 
 /**
- * Decides whether a column has hexadecimal addresses: its header says so, or some addresses have letters and
- * all can be read so.
+ * Decides whether the addresses in a column are hexadecimal: the header says so, or some contain letters and
+ * all are valid hexadecimal.
  */
 export function areHex(header: string, cells: readonly string[]): boolean {
   if (/hex/i.test(header)) return true;
@@ -58,7 +59,7 @@ export function areHex(header: string, cells: readonly string[]): boolean {
   );
 }
 
-/** Reads an address. @returns undefined when the text is no address */
+/** Parses an address. @returns undefined if the text is not an address */
 export function writtenAddress(text: string, isHex: boolean): WrittenAddress | undefined {
   const bare = isHex ? bareAddress(text).replace(/\s+/g, '') : bareAddress(text);
   const digit = WITH_DIGIT.exec(bare);
@@ -99,9 +100,7 @@ const TABLE_OF_DIGIT: Readonly<Record<string, TableName>> = {
 };
 const DIGIT_OF_TABLE: Readonly<Record<TableName, number>> = { coils: 0, discrete: 1, input: 3, holding: 4 };
 
-/**
- * The table and the address that a register number of five or six digits means: 40001 is holding register 0.
- */
+/** The table and address that a register number of five or six digits stands for: 40001 is holding register 0. */
 export function numbered(
   { number, isLong, hasSix = false }: WrittenAddress,
   from: 0 | 1 = 1,
@@ -114,13 +113,15 @@ export function numbered(
   return table === undefined || address < 0 || address > 65_535 ? undefined : { table, address };
 }
 
-/** How many of the addresses have to be register numbers to say that they could be. */
+/** If at least this fraction of the addresses could be register numbers, `others` counts them. */
 const MOST = 0.8;
 
 /**
- * Decides whether the addresses of a file are register numbers: all must be, and each of the table that its
- * row names, if any, and none a coil whose type has 16 bits. A single address that is no register number, such as 40000 or 12, decides against it,
- * unless others are too great for an address on the wire, whatever a title says. So does a lowest one such as 33000. Then 400000 shows that the numbers count from 0.
+ * Decides whether the addresses in a file are register numbers. All must be, each in the table that its row
+ * names, if any, and none may be a coil with a 16-bit type. A single address that is not a register number,
+ * such as 40000 or 12, decides against it; so does a lowest address such as 33000. If some addresses are too
+ * large for the wire, they are register numbers regardless, whatever a title says; in that case 400000 shows
+ * that the numbers start at 0.
  */
 export function numbersFrom(
   all: readonly { address: WrittenAddress; table: TableName | undefined; isWord?: boolean }[],
@@ -136,10 +137,10 @@ export function numbersFrom(
     return !(isWord && isOfBits(meant.table)) && DIGIT_OF_TABLE[meant.table];
   });
   const numbers = tables.filter((digit) => digit !== false);
-  // If all of them were numbers of coils, they could as well be addresses with leading zeros.
+  // If all of them were coil numbers, they could equally be addresses with leading zeros.
   const hasTables = numbers.some((digit) => digit !== 0);
   const areAll = numbers.length === all.length;
-  // Numbers of a manual begin with 33001, addresses on the wire with 33000.
+  // Register numbers in a manual begin with 33001, addresses on the wire with 33000.
   const lowest = all.reduce(
     (least, { address }) => Math.min(least, address.number),
     Number.POSITIVE_INFINITY,

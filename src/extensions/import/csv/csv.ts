@@ -22,7 +22,7 @@ const SEPARATOR_NAMES: Readonly<Record<Separator, string>> = {
 };
 
 /**
- * Reads a table of registers, or all tables of a text of Markdown.
+ * Reads a table of registers, or all tables in a Markdown text.
  * @returns what the file lacks, as a sentence
  */
 export function importCsv(text: string, device: string, extras: ImportExtras = {}): Result<Imported> {
@@ -60,7 +60,7 @@ export function importCsv(text: string, device: string, extras: ImportExtras = {
   return success({ ...value, tables });
 }
 
-/** The table of a file of which no column was understood: its first full row, and some of those below. */
+/** The table in a file of which no column was recognised: its first full row, and some of the rows below it. */
 export function tableSeen(text: string): TableReading | undefined {
   const separator = separatorOf(text);
   const blocks = isMarkdown(text) ? markdownBlocks(text) : [];
@@ -75,16 +75,16 @@ export function tableSeen(text: string): TableReading | undefined {
   };
 }
 
-/** The characters of a file that are looked at for this. */
+/** Only this many characters of the file are searched for such a table. */
 const SEEN = 100_000;
 
-/** The first row with as many cells as any has. */
+/** The first row that has the maximum number of cells. */
 function firstFullRow(rows: readonly CsvRow[]): CsvRow | undefined {
   const widest = rows.reduce((most, { cells }) => Math.max(most, cells.length), 0);
   return rows.find(({ cells }) => cells.length === widest && widest > 1);
 }
 
-/** What is missing in tables of which no column was understood, and what headers they have. */
+/** Says what is missing in tables in which no column was recognised, and lists their headers. */
 function lacking(blocks: readonly Block[], said: SaidColumns): string {
   const rows = blocks.flatMap((block) => block.rows.slice(0, 20));
   const first = firstFullRow(rows);
@@ -106,7 +106,7 @@ function lacking(blocks: readonly Block[], said: SaidColumns): string {
   );
 }
 
-/** What the user has decided, so that the import can be repeated. */
+/** The user's choices as options, so that the import can be repeated. */
 function decisionsIn({ columns, base, table }: ImportExtras): string[] {
   const options = [
     ...[...(columns ?? [])].map(([header, role]) => `--column ${quote(`${role}=${header}`)}`),

@@ -1,7 +1,7 @@
-/** The sign before the decimals of a file; undefined when its numbers do not show it. */
+/** The decimal separator of a file; undefined if its numbers do not show it. */
 export type DecimalSign = ',' | '.';
 
-/** Finds the decimal sign of a file: numbers such as `0,5` and `12.75` show it, `5.000` does not. */
+/** Finds the decimal separator of a file: numbers such as `0,5` and `12.75` show it, `5.000` does not. */
 export function decimalSignOf(cells: readonly string[]): DecimalSign | undefined {
   const shows = (sign: string) =>
     cells.some(
@@ -11,14 +11,14 @@ export function decimalSignOf(cells: readonly string[]): DecimalSign | undefined
   return comma === point ? undefined : comma ? ',' : '.';
 }
 
-/** True for a number whose sign may as well separate thousands, such as `5.000`. */
+/** True for a number whose separator could also separate thousands, such as `5.000`. */
 export function isGrouped(text: string, sign: string): boolean {
   return new RegExp(`^[+-]?[1-9]\\d{0,2}(?:\\${sign}\\d{3})+$`).test(text);
 }
 
 /**
- * Reads a number with a decimal point or comma; undefined for other text.
- * @param sign the decimal sign of the file, when it is known: the other sign separates thousands
+ * Parses a number with a decimal point or comma; undefined for other text.
+ * @param sign the decimal separator of the file, if known; the other one separates thousands
  */
 export function decimalOf(text: string, sign?: DecimalSign): number | undefined {
   const [whole = '', decimals] = sign ? text.trim().slice(0, 60).split(sign) : [text.trim()];
@@ -31,7 +31,7 @@ export function decimalOf(text: string, sign?: DecimalSign): number | undefined 
   return match ? Number(match[0].replace(',', '.')) : undefined;
 }
 
-/** Reads a factor: `0.1`, `0,1`, `x10`, `*0.01`, `/10`, `1/100`, `10^-2`, `scale(0.1)`. */
+/** Parses a factor: `0.1`, `0,1`, `x10`, `*0.01`, `/10`, `1/100`, `10^-2`, `scale(0.1)`. */
 export function scaleOf(text: string): number | undefined {
   const short = text
     .slice(0, 40)
@@ -50,7 +50,7 @@ export function scaleOf(text: string): number | undefined {
   return decimalOf(short.replace(/^[x*×·]/i, ''));
 }
 
-/** A unit with a factor before it, as tables of inverters have: `0.1V`, `0,01 A`, `10mV`. */
+/** Parses a unit that may have a factor in front of it, as in inverter tables: `0.1V`, `0,01 A`, `10mV`. */
 export function unitOf(text: string): { readonly unit: string; readonly scale?: number } {
   const [, number = '', unit = ''] =
     /^\s*((?:0[.,]0*|)1(?:0*))\s*([^\s\d.,/*^].*)$/.exec(text.slice(0, 60)) ?? [];

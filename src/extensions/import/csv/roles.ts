@@ -5,13 +5,13 @@ import type { CsvRow } from './rows.js';
 import { accessOf, tableOf } from './words.js';
 
 /**
- * Which column of a table holds what. Each reading of a column gets a score: of its header, exact or among other words, and of the
- * cells below it. The reading of the whole table with the best scores is taken.
+ * Finds the role of each column in a table. Each possible role gets a score: for the header, exact or as part
+ * of a longer one, and for the cells below it. The assignment with the best total score wins.
  */
 
 /**
- * The headers of each role, in lower case, without spaces and punctuation; earlier words weigh more. After the
- * bar: words that a longer header may have.
+ * The headers for each role, in lower case, without spaces and punctuation; earlier words score higher. After
+ * the bar: words that a longer header may contain.
  */
 const HEADERS = {
   address:
@@ -47,10 +47,10 @@ const HEADERS = {
   scaledHigh: 'scaledhigh |',
 };
 
-/** What a column can hold. */
+/** What a column can contain. */
 export type ColumnRole = keyof typeof HEADERS;
 const COLUMN_ROLES = Object.keys(HEADERS) as ColumnRole[];
-/** What a user may say of a column: `none` is one that is not used. */
+/** The roles that a user can assign to a column; `none` means that the column is not used. */
 export const SAID_ROLES = [...COLUMN_ROLES, 'none'] as const;
 
 const WORDS = COLUMN_ROLES.map((role) => {
@@ -58,33 +58,33 @@ const WORDS = COLUMN_ROLES.map((role) => {
   return { role, exact: exact.trim().split(/\s+/), among: among.trim().split(/\s+/).filter(Boolean) };
 });
 
-/** The columns of a table by what they hold. */
+/** The columns of a table, by role. */
 export interface Columns {
   readonly header: CsvRow;
   readonly of: ReadonlyMap<ColumnRole, number>;
-  /** Other columns that could hold the same, with scores near the best. */
+  /** Other columns that could have the same role, with scores close to the best. */
   readonly near: ReadonlyMap<ColumnRole, number>;
 }
 
-/** What a user has said of columns, by their headers, or by their numbers from 1. */
+/** The user's assignment of roles to columns, by header or by column number from 1. */
 export type SaidColumns = ReadonlyMap<string, (typeof SAID_ROLES)[number]>;
 
-/** The most columns that are looked at: each is weighed for each role, in each row that may be the header. */
+/** Maximum number of columns considered: each is scored for each role, in each row that may be the header. */
 export const MOST_COLUMNS = 500;
 const HEADER_ROWS = 20;
 const SAMPLE = 300;
-/** The score of a header that is exactly one of the words, and of one that has such a word among others. */
+/** The scores of a header that is exactly one of the words, and of one that contains such a word. */
 const EXACT = 10;
 const AMONG = 5;
-/** The score of what a user has said. */
+/** The score of a role that the user assigned. */
 const SAID = 100;
-/** The least score with which a column is used. */
+/** The minimum score for a column to be used. */
 const LEAST = 4;
-/** Scores that differ by less are near. */
+/** Scores that differ by less than this are close. */
 const NEAR = 2;
-/** What cells add to the score when all of them fit, and take off when none does. */
+/** Added to the score if all cells fit; subtracted if there are no cells. */
 const FITTING = 4;
-/** What register numbers such as 40001 add to the score of a column of addresses. */
+/** Added to the score of an address column whose cells are register numbers such as 40001. */
 const NUMBERED = 2;
 const MISFITS: Readonly<Partial<Record<ColumnRole, number>>> = {
   address: 5,
@@ -98,15 +98,17 @@ const MISFITS: Readonly<Partial<Record<ColumnRole, number>>> = {
 const MISFIT = 10;
 
 /**
- * Finds the header: the row whose columns have the best scores, with a column for addresses and one more.
- * @returns undefined when there is none
+ * Finds the header: the row whose columns have the best scores, including an address column and at least one
+ * more.
+ * @returns undefined if there is none
  */
 export function findColumns(rows: readonly CsvRow[], said: SaidColumns = new Map()): Columns | undefined {
   let best: { readonly columns: Columns; readonly score: number } | undefined;
   for (const [i, header] of rows.slice(0, HEADER_ROWS).entries()) {
     const found = rolesOf(header, rows.slice(i + 1, i + 1 + SAMPLE), said);
     const address = found.columns.of.get('address');
-    // A header of an address is none: its columns were said by their numbers.
+    // If the header of the address column is itself an address, the row is no header: the user gave columns
+    // by number.
     const isHeader = address !== undefined && !/^\d/.test(header.cells[address] ?? '');
     const isUsable = isHeader && found.columns.of.size > 1;
     if (isUsable && (!best || found.score > best.score)) best = found;
@@ -114,15 +116,15 @@ export function findColumns(rows: readonly CsvRow[], said: SaidColumns = new Map
   return best?.columns;
 }
 
-/** The line of the header of a table that has none. */
+/** The header line of a table without a header. */
 export const NO_HEADER = 0;
-/** The roles that cells alone can show, in the order in which they choose a column. */
+/** The roles that cells alone can show, in the order in which they pick a column. */
 const SHOWN_BY_CELLS = ['address', 'access', 'table', 'type', 'name', 'description'] as const;
 const MOST = 0.9;
 
 /**
- * The columns of a table without a header, by their numbers from 1: the cells alone say what they hold.
- * @returns undefined if nothing but the user could say where the addresses are
+ * Finds the columns of a table without a header, numbered from 1: only the cells show what they contain.
+ * @returns undefined if only the user can say where the addresses are
  */
 export function columnsWithout(rows: readonly CsvRow[], said: SaidColumns): Columns | undefined {
   const sample = rows.slice(0, SAMPLE);
@@ -170,7 +172,7 @@ function rolesOf(
   const candidates = header.cells.slice(0, MOST_COLUMNS).flatMap((text, column): Candidate[] => {
     const cells = sample.map(({ cells }) => cells[column] ?? '').filter((cell) => cell !== '');
     const forms = formsOf(text);
-    // A column that has no header of its own is meant by its number.
+    // A column without a header of its own is identified by its number.
     const number = String(column + 1);
     const meant = said.get(text) ?? (header.cells.includes(number) ? undefined : said.get(number));
     if (meant !== undefined) return meant === 'none' ? [] : [{ column, role: meant, score: SAID }];
@@ -202,15 +204,15 @@ function rolesOf(
   return { columns: { header, of, near }, score: sum };
 }
 
-/** A header as it is compared. */
+/** A header in the forms used for comparison. */
 interface HeaderForms {
-  /** The header, and what is before its brackets: these have mostly a unit or a remark, as in "Scale [x]". */
+  /** The header, and the part before its brackets, which usually contain a unit or a remark, as in "Scale [x]". */
   readonly whole: readonly string[];
-  /** Its words, and each with the next one. */
+  /** Its words, and each pair of adjacent words. */
   readonly words: ReadonlySet<string>;
 }
 
-/** The most characters of a header that are compared as a whole. */
+/** The maximum length of a header that is compared as a whole, in characters. */
 const LONGEST_HEADER = 60;
 
 function formsOf(text: string): HeaderForms {
@@ -230,7 +232,7 @@ function headerScore(forms: HeaderForms, exact: readonly string[], among: readon
   return among.some((each) => forms.words.has(each)) ? AMONG : 0;
 }
 
-/** The place of a header among words. */
+/** The position of a header in a list of words. */
 function exactRank({ whole }: HeaderForms, exact: readonly string[]): number | undefined {
   const ranks = whole.map((each) => exact.indexOf(each)).filter((each) => each >= 0);
   return ranks.length === 0 ? undefined : Math.min(...ranks);
@@ -243,18 +245,18 @@ function plain(text: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
-/** What the cells of a column say for a role: up to `FITTING` for it, or against it. */
+/** The score of a column's cells for a role: positive if they fit, negative if they do not. */
 function cellScore(role: ColumnRole, cells: readonly string[]): number {
   if (cells.length === 0) return -FITTING;
   const fitting = cells.filter((cell) => FITS[role](cell)).length / cells.length;
-  // Most addresses stand in one row, and register numbers say the table as well.
+  // Most addresses occur in one row only, and register numbers also name the table.
   const share = role === 'address' ? Math.min(fitting, (2 * new Set(cells).size) / cells.length) : fitting;
   const bonus = role === 'address' && cells.every((cell) => /^[0134]\d{4,5}\b/.test(cell)) ? NUMBERED : 0;
   return share * FITTING + bonus - (1 - share) * (MISFITS[role] ?? MISFIT);
 }
 
 const isNumber = (cell: string) => decimalOf(cell) !== undefined;
-/** The most bytes, or registers, of a value. Greater numbers are addresses. */
+/** The maximum size of a value in bytes or registers. Greater numbers are addresses. */
 const MOST_COUNTED = 250;
 const isCount = (cell: string) =>
   /^\d{1,4}(?:\s*(?:bytes?|words?|registers?))?$/i.test(cell) && Number.parseInt(cell, 10) <= MOST_COUNTED;

@@ -1,4 +1,4 @@
-/** A row of a CSV file, and the line on which it begins, from 1. */
+/** A row in a CSV file, and the number of the line on which it begins, from 1. */
 export interface CsvRow {
   readonly line: number;
   readonly cells: readonly string[];
@@ -9,8 +9,8 @@ const SEPARATORS = [';', '\t', ',', '|'] as const;
 export type Separator = (typeof SEPARATORS)[number];
 
 /**
- * Finds the separator that splits the most of the first lines into the same number of cells, at least two; of
- * two that do equally well, the one with more cells. Undefined when none does.
+ * Finds the separator that splits most of the first lines into the same number of cells, at least two; if two
+ * separators do equally well, the one with more cells. Undefined if none does.
  */
 export function separatorOf(text: string): Separator | undefined {
   let best: { separator: Separator; score: number } | undefined;
@@ -30,8 +30,8 @@ export function separatorOf(text: string): Separator | undefined {
 }
 
 /**
- * The rows of a CSV file (RFC 4180), without empty ones and the ruler of a Markdown table. A quote that is
- * never closed ends with its line: the rest of a file must not vanish in one cell.
+ * The rows of a CSV file (RFC 4180), without empty rows and the ruler of a Markdown table. A quote that is
+ * never closed ends at the end of its line; otherwise the rest of the file would vanish into one cell.
  */
 export function rowsOf(text: string, separator: Separator): CsvRow[] {
   const rows: CsvRow[] = [];
@@ -73,10 +73,7 @@ function cellAt(
   return { text: text.slice(start, end), end, newlines: 0 };
 }
 
-/**
- * Reads the text in quotes, with doubled quotes as one; undefined when no quote ends it within a reasonable
- * length.
- */
+/** Reads quoted text, with doubled quotes as one; undefined if no quote ends it within a reasonable length. */
 function quotedAt(text: string, start: number): { text: string; end: number; newlines: number } | undefined {
   let content = '';
   let newlines = 0;
@@ -92,27 +89,30 @@ function quotedAt(text: string, start: number): { text: string; end: number; new
   return undefined;
 }
 
-/** A table of a file, and the title above it. */
+/** A table in a file, and the title above it. */
 export interface Block {
   readonly title: string;
   readonly rows: readonly CsvRow[];
 }
 
-/** A row of a table of Markdown, and a heading. Below a ruler, the bars at both ends of a row may be missing. */
+/** A Markdown table row, and a heading. Below a ruler, the bars at both ends of a row may be missing. */
 const MARKDOWN_ROW = /^\s*\|[^|]*\|/;
 const HEADING = /^#{1,6} \S/;
-/** The marks before and behind the words of a title. A search for the latter begins once in each run of them. */
+/**
+ * The marks before and after the words of a title. The search for the marks after them begins only once in
+ * each run of marks.
+ */
 const MARKS_BEFORE = /^[\s#>*-]+/;
 const MARKS_BEHIND = /(?<![*:])[*:]+\s*$/;
-/** A comment. It ends before the next one begins: a line of beginnings is read once, not once for each. */
+/** A comment. It ends before the next one begins, so a line with many `<!--` is scanned once, not once for each. */
 const COMMENT = /<!--(?:(?!<!--).)*?-->/g;
 
-/** True for the line between the header and the rows of a table of Markdown. */
+/** True for the line between the header and the rows of a Markdown table. */
 function isRuler(line = ''): boolean {
   return /^[|:\s-]+$/.test(line) && line.includes('|') && line.includes('-');
 }
 
-/** True when a line is the ruler of a table. Tables below a heading may lack it. */
+/** True if a line is the ruler of a table. Tables below a heading may lack it. */
 export function isMarkdown(text: string): boolean {
   const lines = linesOf(text);
   return (
@@ -125,7 +125,7 @@ function linesOf(text: string): string[] {
   return text.split(/\r?\n/);
 }
 
-/** The tables of a text of Markdown. The title of each is the last heading above it, or the last line. */
+/** The tables in a Markdown text. The title of each is the last heading above it, or the last line. */
 export function markdownBlocks(text: string): Block[] {
   const blocks: { title: string; rows: CsvRow[] }[] = [];
   let open: { title: string; rows: CsvRow[] } | undefined;
@@ -147,7 +147,7 @@ export function markdownBlocks(text: string): Block[] {
   return blocks;
 }
 
-/** The cells of a row, without marks of emphasis and comments. A bar behind a backslash is a part of its cell. */
+/** The cells of a row, without emphasis marks and comments. A bar after a backslash is part of its cell. */
 function markdownCells(line: string): string[] {
   const cells = line
     .replace(COMMENT, '')

@@ -26,17 +26,17 @@ import type { CsvRow } from './rows.js';
 import { TableText } from './table-text.js';
 import { accessOf, type TableWord, tableOf, tableOfTitle } from './words.js';
 
-/** The rows of a table that show what its columns hold. */
+/** Number of rows shown so that the user can see what the columns contain. */
 const ROWS_SHOWN = 6;
 
-/** A row whose address is understood. */
+/** A row whose address was understood. */
 interface PlacedRow {
   readonly row: CsvRow;
   readonly address: WrittenAddress;
   readonly word: TableWord | undefined;
 }
 
-/** Reads one table of a file: its rows become values of a collector. */
+/** Reads one table in a file and adds its rows to a collector as values. */
 export class TableReader {
   readonly #collector: Collector;
   readonly #columns: Columns;
@@ -64,7 +64,7 @@ export class TableReader {
     this.#text = new TableText(columns, rows, (row, message) => this.#note(row, message));
   }
 
-  /** Reads all rows. @returns how the columns were understood */
+  /** Reads all rows. @returns how the columns were interpreted */
   read(device: string): { readonly reading: TableReading; readonly preview: readonly string[] } {
     const isHex = areHex(
       this.#text.headerOf('address') ?? '',
@@ -90,7 +90,10 @@ export class TableReader {
     return { reading, preview: this.#preview(reading, style) };
   }
 
-  /** How addresses count. Identifiers, as NIBE has them, are no register numbers unless they are too great for the wire. */
+  /**
+   * Decides how addresses count. Identifiers such as NIBE's are not register numbers unless they are too
+   * large for the wire.
+   */
   #numbersIn(all: Parameters<typeof numbersFrom>[0]): ReturnType<typeof numbersFrom> {
     const found = numbersFrom(all);
     const areIds = /^id$/i.test(this.#text.headerOf('address') ?? '');
@@ -103,13 +106,13 @@ export class TableReader {
     this.#collector.note(`line ${row.line}`, message);
   }
 
-  /** The table that the header of the addresses names, as "Coil" or "Input Register", or the title of the table. */
+  /** The table named in the address header, such as "Coil" or "Input Register", or in the title of the table. */
   #titled(): TableName | undefined {
     const header = this.#text.headerOf('address') ?? '';
     return (/\p{L}/u.test(header) ? tableOf(header)?.table : undefined) ?? tableOfTitle(this.#title);
   }
 
-  /** The rows with addresses. A title between them may name the table of those that follow. */
+  /** The rows with addresses. A title between them may name the table of the rows below it. */
   #placedRows(isHex: boolean): PlacedRow[] {
     let titled = this.#titled();
     return this.#rows.flatMap((row) => {
@@ -137,8 +140,8 @@ export class TableReader {
   }
 
   /**
-   * Weighs whether lengths count bytes or registers: a value ends before the next one begins, and has the size
-   * of its type.
+   * Decides whether lengths are in bytes or registers: a value ends before the next one begins, and has the
+   * size of its type.
    */
   #doesCountBytes(placed: readonly PlacedRow[]): boolean {
     const score = (perRegister: number) =>
@@ -163,7 +166,7 @@ export class TableReader {
     return score(2) > score(1);
   }
 
-  /** True when a default value has decimals that its type can't store, but would have with the scale. */
+  /** True if a default value has decimals that its type can't store, but could store after scaling. */
   #hasDefaultsInUnits(): boolean {
     return this.#rows.some((row) => {
       const value = this.#text.decimal(row, 'value', false);
@@ -175,7 +178,7 @@ export class TableReader {
     });
   }
 
-  /** Takes a row. @param next the address of the next row */
+  /** Adds the value of a row. @param next the address of the next row */
   #take(
     { row, address: written, word }: PlacedRow,
     next: number | undefined,
@@ -197,7 +200,7 @@ export class TableReader {
       this.#until(row, written) ??
       this.#lengthUntil(row, text, written.number, next);
     const said = text === '' ? untyped(words) : dataTypeOf(text, words);
-    // A bit of several registers is no coil, but its registers.
+    // A bit that spans several registers is not a coil: its registers are served.
     const known = said?.type === 'bit' && words !== undefined && words > 1 ? untyped(words) : said;
     const filled = this.#filled(known ?? this.#unknown(row, text, words), words);
     const data = text !== '' && known && !known.assumed ? filled : this.#signed(row, filled);
@@ -210,7 +213,7 @@ export class TableReader {
     const unit = this.#text.whole(row, 'slave') ?? 1;
     const write = this.#isWritable(row, word?.write ?? false, table);
     const isInBits = isOfBits(table);
-    // For a bit of a register, the address is that of the register.
+    // The address of a bit in a register is the address of the register.
     const part = isInBits || (bit === undefined && data.type !== 'bit') ? undefined : `bit ${bit ?? 0}`;
     if (part !== undefined && bit === undefined) {
       this.#note(
@@ -238,7 +241,7 @@ export class TableReader {
     });
   }
 
-  /** A type with the registers behind it that its row counts as well. */
+  /** Extends a type by the registers after it that its row also counts. */
   #filled(data: DataType, words: number | undefined): DataType {
     if (data.type === 'string' || data.type === 'bit' || data.rest !== undefined || words === undefined)
       return data;
@@ -246,7 +249,7 @@ export class TableReader {
     return rest > 0 && Number.isInteger(words) && words <= MAX_REGISTERS_READ ? { ...data, rest } : data;
   }
 
-  /** A whole number is signed if its limits or its default are negative, and its type does not say. */
+  /** A whole number is signed if its type does not say but its limits or default are negative. */
   #signed(row: CsvRow, data: DataType): DataType {
     const isNegative = [this.#text.decimal(row, 'min', false), this.#text.decimal(row, 'value', false)].some(
       (each) => each !== undefined && each < 0,
@@ -256,22 +259,25 @@ export class TableReader {
     return { ...data, type: SIGNED[type] };
   }
 
-  /** What is served for a type that is not known: its registers. */
+  /** The replacement for an unknown type: its registers. */
   #unknown(row: CsvRow, text: string, length = 1): DataType {
-    // A length that no read can have is none: a table with 1e9 there must not be served register by register.
+    // A length beyond any read is ignored: a table with 1e9 there must not be served register by register.
     const words = Number.isInteger(length) && length >= 1 && length <= MAX_REGISTERS_READ ? length : 1;
     const what = text === '' ? `no type for ${words} registers` : `type ${quote(text)} is not known`;
     this.#note(row, `${what}, so ${words === 1 ? 'a plain register is' : 'plain registers are'} served`);
     return { type: 'uint16', rest: words - 1 };
   }
 
-  /** The number of registers up to the last address, where a column says it. */
+  /** The number of registers up to the last address, if a column gives it. */
   #until(row: CsvRow, { number }: WrittenAddress): number | undefined {
     const last = writtenAddress(this.#text.of(row, 'last'), false)?.number;
     return last === undefined || last < number ? undefined : last - number + 1;
   }
 
-  /** The registers of `string[6]` when the next address is 6 further: then 6 counts no characters. */
+  /**
+   * The number of registers in `string[6]` if the next address is 6 higher: in that case 6 does not count
+   * characters.
+   */
   #lengthUntil(row: CsvRow, type: string, address: number, next: number | undefined): number | undefined {
     const count = Number(/^\D*[[(](\d{1,3})[\])]$/.exec(type)?.[1]);
     if (next === undefined || next - address !== count || count < 2) return undefined;
@@ -306,7 +312,7 @@ export class TableReader {
     return { found, cells: type === 'string' ? (found.length ?? 1) : CELLS_PER_VALUE[type] };
   }
 
-  /** Both limits of a row; none when both are 0, as tables write that have no limits there. */
+  /** Both limits of a row; none if both are 0, which some tables write for "no limits". */
   #limits(row: CsvRow): readonly [number | undefined, number | undefined] {
     const [min, max] = [this.#text.decimal(row, 'min'), this.#text.decimal(row, 'max')];
     return min === 0 && max === 0 ? [undefined, undefined] : [min, max];
@@ -328,7 +334,7 @@ export class TableReader {
     return Math.max(1, length ?? 1);
   }
 
-  /** The initial value as it is stored. */
+  /** The initial value in stored form. */
   #initial(row: CsvRow, type: DataType['type'], scale = 1): number | string | undefined {
     const text = this.#text.of(row, 'value');
     if (text === '' || /^[-–]+$/.test(text)) return undefined;
@@ -345,7 +351,7 @@ export class TableReader {
     const access = text === '' ? byFunction : accessOf(text);
     if (access === undefined)
       this.#note(row, `access ${quote(text)} is not known, so clients can only read it`);
-    // Clients have no function that writes these two tables.
+    // No Modbus function writes these two tables.
     return access === true && table !== 'discrete' && table !== 'input';
   }
 
@@ -383,7 +389,7 @@ export class TableReader {
     return { line: header.line, columns, rows };
   }
 
-  /** How the columns were understood, a line of text each: first those that are used. */
+  /** How the columns were interpreted, one line of text each: used columns first. */
   #preview({ columns }: TableReading, style: AddressStyle): string[] {
     const used = columns.flatMap(({ header, role, meaning, near }) => {
       if (role === undefined) return [];

@@ -4,15 +4,15 @@ import { type DecimalSign, decimalOf, decimalSignOf, isGrouped, scaleOf, unitOf 
 import type { ColumnRole, Columns } from './roles.js';
 import type { CsvRow } from './rows.js';
 
-/** Columns with numbers that may have decimals. */
+/** The columns whose numbers may have decimals. */
 const NUMBERS = ['value', 'min', 'max', 'scale', 'divisor'] as const;
 
-/** The cells of a table by what their columns mean, and the numbers in them. What can't be read is noted. */
+/** The cells of a table by role, and the numbers in them. Cells that can't be read are noted. */
 export class TableText {
   readonly #columns: Columns;
   readonly #note: (row: CsvRow, message: string) => void;
   readonly #sign: DecimalSign | undefined;
-  /** Whether scales are powers of ten: all are small whole numbers, and one is negative. */
+  /** Whether scales are powers of ten: all are small whole numbers, and at least one is negative. */
   readonly #areExponents: boolean;
 
   constructor(columns: Columns, rows: readonly CsvRow[], note: (row: CsvRow, message: string) => void) {
@@ -29,7 +29,7 @@ export class TableText {
     return column === undefined ? undefined : this.#columns.header.cells[column];
   }
 
-  /** The text of a cell; empty where the column or the cell is missing. */
+  /** The text of a cell; empty if the column or the cell is missing. */
   of(row: CsvRow, role: ColumnRole): string {
     const column = this.#columns.of.get(role);
     const text = column === undefined ? '' : (row.cells[column] ?? '');
@@ -37,7 +37,7 @@ export class TableText {
     return (role === 'type' ? typeText : orderText)(this.headerOf(role) ?? '', text);
   }
 
-  /** A whole number from 0 on, perhaps with the word for what it counts behind it. */
+  /** Reads a whole number, 0 or more; the word for what it counts may follow. */
   whole(row: CsvRow, role: ColumnRole, isNoted = true): number | undefined {
     const text = this.of(row, role);
     if (text === '') return undefined;
@@ -47,7 +47,7 @@ export class TableText {
     return undefined;
   }
 
-  /** A number with the decimal separator of the file. A number that may mean another one is noted. */
+  /** Reads a number with the decimal separator that the file uses. An ambiguous number is noted. */
   decimal(row: CsvRow, role: ColumnRole, isNoted = true): number | undefined {
     const text = this.of(row, role);
     const number = decimalOf(text, this.#sign);
@@ -67,7 +67,7 @@ export class TableText {
     return taken;
   }
 
-  /** The factor from what is stored to the unit; undefined for 1 and where it is not known. */
+  /** The factor from the stored value to the unit; undefined if it is 1 or unknown. */
   scale(row: CsvRow, isNoted = true): number | undefined {
     const text = this.of(row, 'scale');
     const divisor = this.of(row, 'divisor');
@@ -88,7 +88,7 @@ export class TableText {
     return parsed === undefined || parsed === 1 ? undefined : parsed;
   }
 
-  /** The scale of a tag of KEPServerEX, from a raw range to a scaled one. */
+  /** The scale of a KEPServerEX tag, from a raw range to a scaled one. */
   #linear(row: CsvRow, isNoted: boolean): number | undefined {
     const [rawLow, rawHigh, low, high] = (['rawLow', 'rawHigh', 'scaledLow', 'scaledHigh'] as const).map(
       (role) => decimalOf(this.of(row, role)),

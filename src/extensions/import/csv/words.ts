@@ -1,15 +1,15 @@
 import type { TableName } from '../../../device/tables.js';
 import { functionOf } from '../../../modbus/protocol/function-table.js';
 
-/** What the cells of a table of registers say in words: tables, and who may write. */
+/** Meanings of words in the cells of a register table: tables, and write access. */
 
-/** A table that a text names, and whether the functions in the text write it. */
+/** A table that a text names, and whether the functions in the text write to it. */
 export interface TableWord {
   readonly table: TableName;
   readonly write: boolean;
 }
 
-/** The first pattern that fits the words of a text decides. Digits such as `3x` begin register numbers. */
+/** The first pattern that matches a text decides. Digits such as `3x` are the beginning of register numbers. */
 const TABLES: readonly (readonly [RegExp, TableName])[] = [
   [/\b(?:holdings?|holdingregisters?|holdingreg|4x|hr|ao|analogu?e? ?outputs?)\b/, 'holding'],
   [
@@ -19,11 +19,14 @@ const TABLES: readonly (readonly [RegExp, TableName])[] = [
   [/\b(?:coils?|coilstatus|co|do|(?:digital|binary) ?outputs?)\b|^0x$|\(0x\)/, 'coils'],
   [/\b(?:inputs?|inputregisters?|inputreg|3x|ir|ai|analogu?e? ?inputs?)\b/, 'input'],
 ];
-/** All words that may stand beside one of these: a text with any other word is about something else. */
+/** The words that may occur next to one of these: a text with any other word is about something else. */
 const BESIDE =
   /^(?:modbus|registers?|regs?|reading|read|write|only|or|and|r|w|rw|ro|wo|f(?:c|n)?\d*|function|code|table|type|status|single|multiple|area|memory|analogu?e?|digital|binary|bits?|words?|[0134]x+|0x\d\d?|\d{1,2}|inputs?|outputs?|holdings?|coils?|discretes?|contacts?|ir|hr|di|do|co|ai|ao|(?:coil|input)status|(?:discrete|digital|analog)(?:inputs?|outputs?)|(?:input|holding)reg(?:isters?)?)$/;
 
-/** The table that a word or function codes stand for: `input register`, `FC03`, `3, 6, 16`, `0x04`, `MODBUS_INPUT_REGISTER`. */
+/**
+ * The table that words or function codes stand for: `input register`, `FC03`, `3, 6, 16`, `0x04`,
+ * `MODBUS_INPUT_REGISTER`.
+ */
 export function tableOf(text: string): TableWord | undefined {
   const words = wordsOf(text.slice(0, 60));
   if (words.length > 0 && words.every((word) => BESIDE.test(word))) {
@@ -39,7 +42,7 @@ export function tableOf(text: string): TableWord | undefined {
   return { table, write: known.some((each) => each?.broadcast) };
 }
 
-/** The table that a title above a group of registers names; undefined when it names none, or several. */
+/** The table named in a title above a group of registers; undefined if it names none, or several. */
 export function tableOfTitle(text: string): TableName | undefined {
   const words = wordsOf(text.slice(0, 200)).join(' ');
   if (!/\b(?:registers?|registry|coils?|discretes?|discrete ?inputs?|fc ?0?[1-4])\b/.test(words))
@@ -63,7 +66,7 @@ const READ_ONLY =
 const WRITABLE =
   /^(?:w|wo|rw|wr|s|ls|l\/s|write|writeonly|readwrite|writeable|writable|yes|true|1|y|ja|setting|schreiben|lesenschreiben|lesenundschreiben|readandwrite|schreibbar|rwd|rrw)$/;
 
-/** Decides whether clients may write a value; undefined when the text does not say. */
+/** Decides whether clients may write a value; undefined if the text does not say. */
 export function accessOf(text: string): boolean | undefined {
   const word = text
     .slice(0, 40)

@@ -8,45 +8,43 @@ import {
 } from '../../../document/sunspec/place.js';
 import { type Collector, numberOf, type Section, sectionOf } from '../collected.js';
 
-/**
- * A model in a dump. Points are named as in a native file, with the groups that they are in: `module1_DCV`.
- */
+/** A model in a dump. Points have their names in a native file, which include their groups: `module1_DCV`. */
 export interface ModelInstance {
   readonly model: SunspecModel;
   /** The place of the model in the dump. */
   readonly location: string;
-  /** The values by point; null for a point that is not available. */
+  /** The values by point; null if the point is not available. */
   readonly values: ReadonlyMap<string, unknown>;
-  /** How often each group occurs. */
+  /** How many times each group occurs. */
   readonly repeat: Readonly<Record<string, number>>;
-  /** The length that the dump gives; absent when it gives none. */
+  /** The length given in the dump, if any. */
   readonly length?: number;
 }
 
-/** An item of `sunspec.models` of a native device. */
+/** An item in `sunspec.models` of a native device. */
 interface ModelEntry {
   readonly model: number;
   readonly values: Readonly<Record<string, unknown>>;
   readonly repeat?: Readonly<Record<string, number>>;
 }
 
-/** Points that say what a model is. They are left out, because they are made when the model is served. */
+/** Points that identify the model. They are left out, because the server generates them. */
 const OF_THE_MODEL = new Set(['ID', 'L']);
 /** Clients need the texts of the common model, so a model without them gets some. */
 const COMMON_TEXTS = ['Mn', 'Md', 'Vr', 'SN'];
 
-/** A point of a group with its name in the model. */
+/** A point in a group, and its name in the model. */
 interface NamedPoint {
   readonly point: SunspecPoint;
   readonly name: string;
   /**
-   * The beginnings of names in this group and in those around it, the innermost first. The scale factor is
-   * looked for under these.
+   * The name prefixes of this group and of the groups around it, innermost first. The scale factor is looked
+   * up with these.
    */
   readonly paths: readonly string[];
 }
 
-/** All points of a model, with each group as often as it occurs. */
+/** All points of a model, with each group repeated as often as it occurs. */
 export function pointsOf(
   { group }: SunspecModel,
   repeat: Readonly<Record<string, number>>,
@@ -63,14 +61,14 @@ export function pointsOf(
   return walk(group, '', []);
 }
 
-/** The beginning of the names of the points of a group. @param index from 0 */
+/** The name prefix of the points in a group. @param index from 0 */
 function pathIn(path: string, { name, count }: SunspecGroup, index: number): string {
   return `${path}${name.replace(/\W/g, '_')}${count === undefined ? '' : index + 1}_`;
 }
 
 /**
- * Makes the entry of a model for a native device.
- * @param areRaw true when numbers are as they are stored; otherwise they are in the units of their points
+ * Makes the entry for a model in a native device.
+ * @param areRaw true if numbers are stored values; otherwise they are in the units of their points
  * @returns undefined after noting that the model is too large
  */
 export function modelEntry(
@@ -94,7 +92,8 @@ export function modelEntry(
     if (value === undefined || point.type === 'pad' || OF_THE_MODEL.has(name)) continue;
     const note = (message: string) => collector.note(location, `${name}: ${message}`);
     if (value === null) {
-      // A point without a value is not available, but these two kinds would get a default value.
+      // A point without a value is not available. Points of these two kinds would get a default value
+      // instead.
       if (point.type === 'sunssf' && isScaleFactor(model, point.name)) {
         note('not available in the dump; here it is 0');
         kept[name] = 0;
@@ -109,14 +108,14 @@ export function modelEntry(
   return { model: model.id, values: kept, ...(Object.keys(repeat).length > 0 && { repeat }) };
 }
 
-/** True when points of a model use this scale factor. */
+/** True if points of the model use this scale factor. */
 function isScaleFactor(model: SunspecModel, name: string): boolean {
   const isUsed = ({ points, groups = [] }: SunspecGroup): boolean =>
     points.some(({ sf }) => sf === name) || groups.some(isUsed);
   return isUsed(model.group);
 }
 
-/** A value in the form of a native file; undefined when it can't stand there. */
+/** A value in the form of a native file; undefined if it has no such form. */
 function asGiven({ type }: SunspecPoint, value: unknown): unknown {
   if (type === 'string') return typeof value === 'object' ? undefined : String(value);
   if (type === 'eui48' || type === 'ipv6addr') return undefined;
@@ -145,9 +144,9 @@ function inUnits(value: unknown, power: number): unknown {
 }
 
 /**
- * The dumps that programs print of a device: `evcc sunspec` and `mbmd inspect` (cmd/sunspec.go,
- * cmd/inspect.go), which show numbers in their units, and `suns.py` of pysunspec2 (Point.get_text), which
- * shows them as they are stored. All print points in the order of the model.
+ * Device dumps printed by `evcc sunspec` and `mbmd inspect` (cmd/sunspec.go, cmd/inspect.go), with numbers in
+ * their units, and by pysunspec2's `suns.py` (Point.get_text), with stored values. All of them print points
+ * in the order of the model.
  */
 
 /** Begins a model: `--------- Model 103 inverter_three_phase ---------` */
@@ -161,20 +160,20 @@ const GO_POINT =
 const PY_MODEL = /^Model: .{0,200}\((\d{1,5})\)\s*$/;
 /**
  * Shows a point: `      A        429 A`, and `   01:DCV    4800 V` in the first repetition of a group.
- * `01:02:` begins the second repetition of a group in that group.
+ * `01:02:` marks the second repetition of a group within that group.
  */
 const PY_POINT = /^\s{0,6}(?:(\d{2,4}):)?(?:(\d{2,4}):)?\s{0,6}(\w{1,60}?)\s{1,60}(\S.{0,400}|)$/;
 
-/** The identifier behind the last model of a device. */
+/** The identifier after the last model of a device. */
 const END_OF_MODELS = 0xffff;
 
-/** A line with the value of a point. */
+/** A line that shows the value of a point. */
 interface ShownPoint {
   readonly line: number;
   readonly name: string;
-  /** The number, from 1, of the repetition of each group around the point. */
+  /** The repetition number, from 1, of each group around the point. */
   readonly indexes: readonly number[];
-  /** The value; null when the point is not available. */
+  /** The value; null if the point is not available. */
   readonly value: string | null;
 }
 
@@ -184,21 +183,21 @@ interface ShownModel {
   readonly points: ShownPoint[];
 }
 
-/** True when a text has a model as one of the programs prints it. */
+/** True if a text contains a model in the form that one of these programs prints. */
 export function isTextDump(text: string): boolean {
   return text.split('\n').some((line) => GO_MODEL.test(line) || PY_MODEL.test(line));
 }
 
 /**
- * Reads the known models of a dump. Unknown ones are noted.
- * @returns also whether numbers are as they are stored
+ * Reads the known models in a dump. Unknown ones are noted.
+ * @returns the models, and whether numbers are stored values
  */
 export function readTextDump(
   text: string,
   collector: Collector,
 ): { readonly models: ModelInstance[]; readonly areRaw: boolean } {
   const shown = shownModels(text.split('\n'), collector);
-  // pysunspec2 shows the end of the list of models as a model.
+  // pysunspec2 prints the end of the model list as a model.
   const models = shown.models
     .filter(({ id }) => id !== END_OF_MODELS)
     .flatMap((each) => instanceOf(each, collector));
@@ -274,7 +273,7 @@ function namesIn({ points, groups = [] }: SunspecGroup): Set<string> {
   return new Set([...points.map(({ name }) => name), ...groups.flatMap((group) => [...namesIn(group)])]);
 }
 
-/** Walks through a model beside the lines, which are in its order. Points without a line are passed over. */
+/** Walks through a model and the lines together: both have the same order. Points without a line are skipped. */
 function placed({ group }: SunspecModel, points: readonly ShownPoint[]) {
   const values = new Map<string, unknown>();
   const repeat: Record<string, number> = {};
@@ -311,7 +310,7 @@ function placed({ group }: SunspecModel, points: readonly ShownPoint[]) {
   return { values, repeat, rest: points.slice(at) };
 }
 
-/** Converts a shown number to a number, without the unit behind it. */
+/** Parses a printed number, without the unit after it. */
 function shownValue(shown: string | null, type: string, units: string | undefined): unknown {
   if (shown === null || type === 'string') return shown;
   const text =
@@ -324,14 +323,14 @@ function shownValue(shown: string | null, type: string, units: string | undefine
 }
 
 /**
- * The dump of a device that pysunspec2 writes with `device.get_json()`: {"models": [{"ID": 103, "L": 50, "A":
+ * The device dump that pysunspec2 writes with `device.get_json()`: {"models": [{"ID": 103, "L": 50, "A":
  * 1250, "A_SF": -2, …}, …]}.
  */
 
-/** The keys of a group besides its points and groups. */
+/** The keys of a group other than its points and groups. */
 const ABOUT = new Set(['mid', 'error', 'model_id']);
 
-/** The known models of a dump. Unknown ones are noted. */
+/** Reads the known models in a dump. Unknown ones are noted. */
 export function readJsonDump(models: readonly unknown[], collector: Collector): ModelInstance[] {
   return models.flatMap((item, i) => {
     const location = `models[${i}]`;

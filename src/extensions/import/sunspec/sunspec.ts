@@ -27,8 +27,8 @@ import {
 } from './instance.js';
 
 /**
- * Definitions of models as SunSpec publishes them (json/model_103.json of https://github.com/sunspec/models),
- * and those of vendors.
+ * Model definitions as published by SunSpec (json/model_103.json in https://github.com/sunspec/models), and
+ * by vendors.
  */
 
 const BASE = 40_000;
@@ -71,7 +71,7 @@ const definition = z.object({ id: wholeNumber(1, 65_534, 'the number of a model'
 
 /**
  * Makes the registers of a device that has the common model and this one.
- * @returns also the number of the model; or what is wrong with it, as a sentence
+ * @returns also the number of the model; or the error, as a sentence
  */
 function readDefinition(
   data: unknown,
@@ -99,16 +99,14 @@ function readDefinition(
   });
 }
 
-/** True when a text is a definition or a dump of SunSpec models. */
+/** True if a text is a definition or a dump of SunSpec models. */
 export function isSunspec(text: string): boolean {
   if (!/^\s*\{/.test(text)) return isTextDump(text);
   const isDefinition = /"group"\s*:/.test(text) && /"points"\s*:/.test(text);
   return isDefinition || (/"models"\s*:\s*\[/.test(text) && /"(?:ID|model_id)"\s*:/.test(text));
 }
 
-/**
- * Reads a definition of a model of SunSpec, or a dump of the models of a device.
- */
+/** Reads a SunSpec model definition, or a dump of the models of a device. */
 export function importSunspec(text: string, device: string): Result<Imported> {
   const collector = new Collector();
   if (!/^\s*\{/.test(text)) {
@@ -170,8 +168,8 @@ function imported(
 }
 
 /**
- * Decides whether the numbers of a dump of pysunspec2 are in their units, by `get_json(computed=True)`: then
- * each that has a scale factor other than 0 is written with a decimal point.
+ * Decides whether a pysunspec2 dump has numbers in their units (`get_json(computed=True)`): if so, each
+ * number with a scale factor other than 0 has a decimal point.
  */
 function isComputed(text: string, models: readonly ModelInstance[]): boolean {
   const scaled = models.flatMap(({ model, repeat, values }) =>

@@ -19,18 +19,17 @@ import {
  *
  * A colon begins a message wherever it comes. If it comes inside another message, that message is noise. A
  * message ends with carriage return and the line's delimiter, and is valid if `framing` can decode it. A
- * message turns into noise at the first character that has no place in it. Call `silence` after a pause of
- * `ASCII_TIMEOUT_MS`.
+ * message becomes noise at its first invalid character. Call `silence` after a pause of `ASCII_TIMEOUT_MS`.
  *
  * Noise is reported in one piece: at the end of its line, before a message, at the silence, or when it is
  * longer than a message. So never more than two messages are kept between two chunks.
  *
- * Limits, as messages don't say who sent them:
- * - Another device with one of our unit identifiers is noticed only if its response comes right after the
- * request and can't be a request by its length. Responses to functions such as 5 and 6 are copies of the
- * request, so they are executed again. Responses of functions without a fixed length are answered.
- * - Between others, a message that can be the response to an unanswered request is taken for it, even if it
- * is a write that a client repeats. Foreign messages are never executed.
+ * Limits, because messages don't identify their sender:
+ * - Another device with one of our unit identifiers is detected only if its response immediately follows the
+ *   request and does not have the length of a request. Responses to functions such as 5 and 6 are copies of
+ *   the request, so they are executed again. Responses of functions without a fixed length are answered.
+ * - Between other stations, a message that could be the response to an unanswered request is treated as that
+ *   response, even if it is a write that a client repeats. Foreign messages are never executed.
  * - Messages in the same chunk as the request that changes the delimiter are read with the old delimiter.
  *
  * Pure: the caller brings the clock.
@@ -42,16 +41,16 @@ export class AsciiFramer implements Framer {
   readonly #carrier: Carrier;
   #framing: Framing;
   #burst = new Burst();
-  /** Where in the pending bytes the message under way begins; everything before that offset is noise. */
+  /** The offset in the pending bytes at which the current message begins; everything before it is noise. */
   #begun: number | undefined;
   #lastAt = Number.NEGATIVE_INFINITY;
   /** The last message, unless it was a broadcast or another device's response to one of ours. */
   #asked: AduContent | undefined;
   readonly #unanswered = new UnansweredRequests();
-  /** True when damage of the message under way was reported. */
+  /** True if damage to the current message was reported. */
   #isDamageReported = false;
 
-  /** Makes the framer. @param owns tells whether a unit identifier is ours */
+  /** Creates the framer. @param owns reports whether a unit identifier is ours */
   constructor(
     owns: (unitId: number) => boolean,
     framing: Framing,
@@ -72,7 +71,7 @@ export class AsciiFramer implements Framer {
     return this.#lastAt;
   }
 
-  /** Forgets everything. `aligned` does not matter, because the first colon shows where a message begins. */
+  /** Forgets everything. `aligned` does not matter, because the next colon marks the beginning of a message. */
   reset(): void {
     this.#burst = new Burst();
     this.#begun = undefined;
@@ -118,7 +117,7 @@ export class AsciiFramer implements Framer {
     return events;
   }
 
-  /** Looks for the next colon, outside of messages. Returns the offset to go on from. */
+  /** Looks for the next colon outside a message. Returns the offset at which to continue. */
   #seek(next: number): number {
     const colon = this.#burst.bytes.indexOf(COLON, next);
     if (colon < 0) return this.#burst.length;
@@ -126,7 +125,7 @@ export class AsciiFramer implements Framer {
     return colon + 1;
   }
 
-  /** Reads the message that begins at `begun` up to its end, or to a character that makes it invalid. */
+  /** Reads the message that begins at `begun` up to its end, or up to its first invalid character. */
   #follow(begun: number, next: number, events: FramerEvent[]): number {
     const { bytes } = this.#burst;
     for (let i = next; i < bytes.length; i++) {
@@ -156,8 +155,8 @@ export class AsciiFramer implements Framer {
   }
 
   /**
-   * Tells whether this is another device's response to the request right before it: it is as long as a
-   * response and not as long as a request. A stream has no other devices.
+   * Reports whether this is another device's response to the request immediately before it: it has the length
+   * of a response, and not the length of a request. A stream has no other devices.
    */
   #isDuplicate({ unitId, pdu }: AduContent): boolean {
     if (this.#carrier === 'stream' || this.#asked?.unitId !== unitId) return false;

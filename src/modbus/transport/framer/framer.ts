@@ -21,16 +21,14 @@ export type FramerEvent =
   | ({ readonly kind: 'duplicate' } & TimedBytes)
   | Noise;
 
-/**
- * Bytes that belong to no valid frame. `isRest` is true when damage of the same message was reported before.
- */
+/** Bytes that belong to no valid frame. `isRest` is true if damage to the same message was reported before. */
 export type Noise = { readonly kind: 'noise'; readonly isRest: boolean } & TimedBytes;
 
 export type FrameRole = 'request' | 'response';
 
 /**
- * What carries the bytes: a wire, on which there may be other devices, or a stream between two programs (RTU
- * over TCP), which loses nothing, cuts and merges frames anywhere, and whose pauses mean little.
+ * What carries the bytes: a wire, which other devices may share, or a stream between two programs (RTU over
+ * TCP), which loses nothing, may split and merge frames anywhere, and whose pauses mean little.
  */
 export type Carrier = 'wire' | 'stream';
 
@@ -38,10 +36,7 @@ export type Carrier = 'wire' | 'stream';
 export interface FramerOptions {
   /** The pause t3.5. A frame may end before such a pause, and begin after it. */
   readonly t35: number;
-  /**
-   * How long a character takes on the wire; 0, the default, where bytes arrive all at once. ASCII does not
-   * use it.
-   */
+  /** How long a character takes on the wire; 0, the default, if bytes arrive all at once. ASCII does not use it. */
   readonly characterTime?: number;
   /** The longest pause between two pieces of one frame. When absent, only silence ends a damaged message. */
   readonly longestPause?: number;
@@ -50,8 +45,8 @@ export interface FramerOptions {
 }
 
 /**
- * Finds the frames in a stream of bytes that has no structure of its own. Pure: the caller brings the clock,
- * and calls `silence` when nothing has come for the discard gap. Times are in ms.
+ * Finds the frames in a stream of bytes. Pure: the caller brings the clock, and calls `silence` when nothing
+ * has arrived for the discard gap. Times are in ms.
  */
 export interface Framer {
   /** True while bytes wait for the rest of their frame, or for the silence that discards them. */
@@ -60,14 +55,14 @@ export interface Framer {
   readonly lastAt: number;
   /** Forgets everything. If not `aligned`, the first bytes may come from the middle of a frame. */
   reset(state: { readonly aligned: boolean }): void;
-  /** Changes the framing for messages that end from now on: the same framing with another delimiter. */
+  /** Changes the framing for messages that end from now on, to the same one with another delimiter. */
   reframe(framing: Framing): void;
-  /** Takes the bytes of one read, received at `at`. */
+  /** Adds the bytes of one read, received at `at`. */
   push(chunk: Uint8Array, at: number): FramerEvent[];
   /**
    * Reports that one or more characters arrived damaged at `at`, as far as the port knows. Their frame is
-   * invalid, whatever its check value says. `isRest` is true when damage of the same message was reported
-   * before; `noise` is what was pending.
+   * invalid, whatever its check value says. `isRest` is true if damage to the same message was reported
+   * before; `noise` contains what was pending.
    */
   damaged(at: number): { readonly isRest: boolean; readonly noise: readonly Noise[] };
   /**
@@ -77,7 +72,7 @@ export interface Framer {
 }
 
 interface Chunk {
-  /** Where the chunk begins in the pending bytes; negative when its first bytes were taken already. */
+  /** The offset of the chunk in the pending bytes; negative if its first bytes were already taken. */
   offset: number;
   readonly at: number;
   readonly afterPause: boolean;
@@ -101,7 +96,7 @@ export class Burst {
     this.#bytes = this.length > 0 ? concatBytes(this.#bytes, bytes) : bytes;
   }
 
-  /** Returns the offsets of bytes that came first after a pause of t3.5, in ascending order. */
+  /** Returns the offsets of the first bytes after each pause of t3.5, in ascending order. */
   pauses(): number[] {
     return this.#chunks
       .filter(({ offset, afterPause }) => afterPause && offset >= 0)
@@ -109,8 +104,8 @@ export class Burst {
   }
 
   /**
-   * Returns the longest time between two chunks that brought the first `length` bytes, in ms; 0 when one
-   * chunk brought all of them.
+   * Returns the longest time between two chunks that brought the first `length` bytes, in ms; 0 if one chunk
+   * brought all of them.
    */
   longestPause(length: number): number {
     let longest = 0;
@@ -134,7 +129,7 @@ export class Burst {
     return { bytes, startedAt, receivedAt: last.at };
   }
 
-  /** Takes all bytes without cutting a chunk. Nearly every frame comes alone, so this is the usual case. */
+  /** Takes all bytes without cutting a chunk. Nearly every frame arrives alone, so this is the usual case. */
   #takeAll(): TimedBytes {
     const chunks = this.#chunks;
     const startedAt = (chunks[0] as Chunk).at;
@@ -146,22 +141,19 @@ export class Burst {
   }
 }
 
-/** How many requests are kept. A response to an older request is not recognised. */
+/** Maximum requests kept. A response to an older request is not recognised. */
 const MOST_REQUESTS_KEPT = 32;
 
 /**
- * Requests to other devices that nobody has answered yet. A slow device may answer after its client has
- * already asked one of our units. Where its response is as long as a request, only the earlier request shows
- * that it is a response.
+ * Requests to other devices that are still unanswered. A slow device may answer after its client has already
+ * sent a request to one of our units. If its response has the length of a request, only the earlier request
+ * identifies it as a response.
  */
 export class UnansweredRequests {
   /** The requests as RTU frames, the oldest first. */
   #requests: Uint8Array[] = [];
 
-  /**
-   * Forgets the oldest request that the valid RTU frame `frame` can answer. Returns false when it can answer
-   * none.
-   */
+  /** Forgets the oldest request that the valid RTU frame `frame` can answer. Returns false if it can answer none. */
   answeredBy(frame: Uint8Array): boolean {
     const index = this.#requests.findIndex((request) => canAnswer(frame, request));
     if (index >= 0) this.#requests.splice(index, 1);
@@ -169,9 +161,9 @@ export class UnansweredRequests {
   }
 
   /**
-   * Remembers a frame between others if it may be a request.
-   * @param isAnswer true when the frame has answered an earlier request. Such a frame may be a new request
-   * all the same, unless it is a copy of that request
+   * Remembers a frame between other stations if it may be a request.
+   * @param isAnswer true if the frame answered an earlier request. It may still be a new request, unless it
+   * is a copy of that request
    */
   remember(frame: Uint8Array, isAnswer: boolean): void {
     const code = frame[1] as number;
@@ -186,7 +178,7 @@ export class UnansweredRequests {
   }
 }
 
-/** Tells whether `frame` has the unit, the function and the length of a response to `request`. */
+/** Reports whether `frame` has the unit, the function and the length of a response to `request`. */
 function canAnswer(frame: Uint8Array, request: Uint8Array): boolean {
   const [unitId, code] = frame as unknown as [number, number];
   if (unitId !== request[0] || (code & ~EXCEPTION_FLAG) !== request[1]) return false;
@@ -200,13 +192,13 @@ const REQUEST: readonly FrameRole[] = ['request'];
 const REQUEST_OR_RESPONSE: readonly FrameRole[] = ['request', 'response'];
 const RESPONSE_OR_REQUEST: readonly FrameRole[] = ['response', 'request'];
 
-/** Tells requests from responses in RTU. They look alike, and only the frames before distinguish them. */
+/** Distinguishes requests from responses in RTU. They look alike; only the preceding frames tell them apart. */
 export class Conversation {
   readonly #owns: (unitId: number) => boolean;
   readonly #carrier: Carrier;
   /**
-   * The last frame, if it was a request that somebody may answer: one of our devices, or another device with
-   * a unit of ours.
+   * The last frame, if it was a request that one of our devices may answer, or another device with one of our
+   * units.
    */
   #asked: Uint8Array | undefined;
   readonly #unanswered = new UnansweredRequests();
@@ -227,8 +219,9 @@ export class Conversation {
   }
 
   /**
-   * Returns what a frame at `start` may be, the likeliest first. A frame to a unit of ours is a request,
-   * unless another device on the wire may have the same unit identifier and be answering the last request.
+   * Returns the possible roles of a frame at `start`, the likeliest first. A frame to one of our units is a
+   * request, unless another device on the wire may have the same unit identifier and be answering the last
+   * request.
    */
   rolesAt(bytes: Uint8Array, start: number): readonly FrameRole[] {
     const unitId = bytes[start] as number;
@@ -237,7 +230,7 @@ export class Conversation {
     return asked && this.#mayAnswer(asked, bytes.subarray(start + 1)) ? REQUEST_OR_RESPONSE : REQUEST;
   }
 
-  /** Decides what a valid frame is that looks like a `supposed`. */
+  /** Decides the role of a valid frame that looks like a `supposed`. */
   settle(frame: Uint8Array, supposed: FrameRole): FrameRole {
     const unitId = frame[0] as number;
     const role = this.isOurs(unitId) ? supposed : this.#roleBetweenOthers(frame, supposed);
@@ -252,7 +245,7 @@ export class Conversation {
   }
 
   /**
-   * Tells whether this may be the response of another device that has our unit identifier. A stream has no
+   * Reports whether this may be the response of another device with our unit identifier. A stream has no
    * other devices.
    */
   #mayAnswer(asked: Uint8Array, response: Uint8Array): boolean {

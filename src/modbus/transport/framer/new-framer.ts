@@ -3,7 +3,7 @@ import { AsciiFramer } from './ascii-framer.js';
 import type { Framer, FramerOptions } from './framer.js';
 import { RtuFramer } from './rtu-framer.js';
 
-/** Makes the framer for a framing. @param owns tells whether a unit identifier is ours */
+/** Creates the framer for a framing. @param owns reports whether a unit identifier is ours */
 export function newFramer(
   framing: Framing,
   owns: (unitId: number) => boolean,

@@ -17,16 +17,13 @@ import {
   type Noise,
 } from './framer.js';
 
-/** A valid frame at an offset that the caller knows. */
+/** A valid frame, at an offset known to the caller. */
 interface FoundFrame {
   readonly length: number;
   readonly role: FrameRole;
 }
 
-/**
- * How many stray bytes there may be before a frame at the beginning of a burst. A driver that switches on
- * late leaves such bytes.
- */
+/** Maximum stray bytes before a frame at the beginning of a burst. A driver that switches on late leaves such bytes. */
 const MAX_STRAY_BYTES = 2;
 
 /**
@@ -37,20 +34,20 @@ const MAX_STRAY_BYTES = 2;
  * by the length that its function code predicts; silence only cleans up. To keep damaged or foreign bytes
  * from being executed, a frame may begin only
  * - at the beginning of a burst,
- * - right after a valid frame,
+ * - immediately after a valid frame,
  * - after at most two stray bytes, or after a pause of t3.5, if everything up to the next silence is valid.
  *
  * On a stream no stray bytes come before a frame. A client that got no answer has given up its request, so
  * bytes that are not a frame at the end of the read that completes them never become one later. Two more
  * rules hold there:
- * - The end of a read may end a frame of any length, if exactly that frame is left.
+ * - The end of a read may end a frame of any length, if exactly one frame is left.
  * - If a read comes after a pause of `t35` and consists of whole frames only, everything before it was noise.
  *
- * Silence completes a frame that closes with its CRC, even if the frame is shorter than its function wants.
+ * Silence completes a frame that ends with its CRC, even if the frame is shorter than its function requires.
  *
  * So there are three ways to find frames, each a method: `#framesOfPredictedLength` at the front, as soon as
  * they are complete; `#framesThatFill` all pending bytes, when a pause or silence shows that nothing is
- * missing; and `#framesAtEndOfRead` on a stream. Pending bytes that none of them finds to be frames become
+ * missing; and `#framesAtEndOfRead` on a stream. Pending bytes in which none of them finds a frame become
  * noise.
  *
  * Pure: the caller brings the clock, and calls `silence` when nothing has arrived for the discard gap.
@@ -60,17 +57,17 @@ export class RtuFramer implements Framer {
   readonly #characterTime: number;
   readonly #carrier: Carrier;
   readonly #conversation: Conversation;
-  /** The bytes that are in no event yet. */
+  /** The bytes that are not in any event yet. */
   #pending = new Burst();
   #lastAt = Number.NEGATIVE_INFINITY;
-  /** True when a frame begins at the first pending byte, as far as can be known. */
+  /** True if a frame begins at the first pending byte, as far as known. */
   #isAligned = true;
-  /** The longest pause inside a frame: the one given, or a longer one that was seen in a valid frame. */
+  /** The longest pause inside a frame: the one configured, or a longer one seen in a valid frame. */
   #longestPause: number;
-  /** True when damage of the message under way was reported. */
+  /** True if damage to the current message was reported. */
   #isDamageReported = false;
 
-  /** Makes the framer. @param owns tells whether a unit identifier is ours */
+  /** Creates the framer. @param owns reports whether a unit identifier is ours */
   constructor(owns: (unitId: number) => boolean, options: FramerOptions) {
     const { t35, characterTime = 0, longestPause = Number.POSITIVE_INFINITY, carrier = 'wire' } = options;
     this.#t35 = t35;
@@ -89,8 +86,8 @@ export class RtuFramer implements Framer {
   }
 
   /**
-   * Starts over, as on a port just opened. Unless `aligned`, the first bytes are frames only if a silence
-   * shows it.
+   * Starts over, as on a newly opened port. Unless `aligned`, the first bytes count as frames only if a
+   * silence confirms it.
    */
   reset({ aligned }: { aligned: boolean }): void {
     this.#pending = new Burst();
@@ -105,14 +102,14 @@ export class RtuFramer implements Framer {
 
   push(chunk: Uint8Array, at: number): FramerEvent[] {
     const events: FramerEvent[] = [];
-    // A FIFO hands over 8 or 16 characters of an unbroken frame at once. The wire was busy for that long
-    // before `at`.
+    // A FIFO delivers 8 or 16 characters of an unbroken frame at once. The wire was busy for that long before
+    // `at`.
     const idle = at - this.#lastAt - chunk.length * this.#characterTime;
     const afterPause = idle >= this.#t35;
     const isWire = this.#carrier === 'wire';
     this.#endDamagedMessage(at, events);
-    // A busy bus may never be silent for the discard gap, so a pause of t3.5 is enough where everything
-    // before it is valid.
+    // A busy bus may never be silent for the discard gap, so a pause of t3.5 is enough if everything before
+    // it is valid.
     if (isWire && afterPause && this.busy && this.#isAligned) this.#framesThatFill([0], false, events);
     this.#pending.append(chunk, at, afterPause);
     this.#lastAt = at;
@@ -142,9 +139,7 @@ export class RtuFramer implements Framer {
     return events;
   }
 
-  /**
-   * Ends the message whose damage was reported, if the pause before `at` is too long to be inside a frame.
-   */
+  /** Ends the message whose damage was reported, if the pause before `at` is too long for the inside of a frame. */
   #endDamagedMessage(at: number, events: FramerEvent[]): void {
     if (!this.#isDamageReported || at - this.#lastAt <= this.#longestPause + this.#t35) return;
     if (this.busy) this.#discard(this.#pending.length, events);
@@ -157,8 +152,8 @@ export class RtuFramer implements Framer {
   }
 
   /**
-   * Returns the frame at the front, if it is complete. While the likelier reading of the front still lacks
-   * bytes, the other reading does not count, because a response may begin like a request.
+   * Returns the frame at the front if it is complete. While the likelier interpretation still lacks bytes,
+   * the other does not count, because a response may begin like a request.
    */
   #frameAtFront(): FoundFrame | undefined {
     const { bytes } = this.#pending;
@@ -218,8 +213,9 @@ export class RtuFramer implements Framer {
   }
 
   /**
-   * Returns frames that follow each other from `start` to the last pending byte; none if that can't be.
-   * @param deadEnds offsets from which no frames lead to the end, as known so far
+   * Returns frames that follow each other from `start` to the last pending byte; none if there is no such
+   * chain.
+   * @param deadEnds offsets known to lead to no such chain
    */
   #chainFrom(start: number, anyLength: boolean, deadEnds: Set<number>): FoundFrame[] {
     const { bytes } = this.#pending;
@@ -235,9 +231,9 @@ export class RtuFramer implements Framer {
   }
 
   /**
-   * Returns the valid frames that may begin at `start`, likeliest first. Some functions do not fix the
-   * length, and the adapter or the system may have swallowed the pause after the frame. Then the frame may
-   * end wherever a CRC closes.
+   * Returns the valid frames that may begin at `start`, the likeliest first. Some functions do not fix the
+   * length, and the adapter or the system may have swallowed the pause after the frame. Such a frame may end
+   * wherever a CRC matches.
    */
   #validFramesAt(start: number, anyLength: boolean): FoundFrame[] {
     const { bytes } = this.#pending;
@@ -275,8 +271,8 @@ export class RtuFramer implements Framer {
   }
 
   /**
-   * Discards up to the next pause, where a frame may begin, while more bytes are pending than any frame has.
-   * Then no frame begins at the front.
+   * Discards up to the next pause, where a frame may begin, while more bytes are pending than the longest
+   * frame has. No frame begins at the front then.
    */
   #boundMemory(events: FramerEvent[]): void {
     while (this.#pending.length > MAX_RTU_LENGTH) {

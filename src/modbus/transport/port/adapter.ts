@@ -2,23 +2,20 @@ import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { HERE, type Platform } from '../../../common/platform.js';
 
-/** What carries the bytes between the wire and the kernel, and how long it may hold them back. */
+/** The hardware between the wire and the kernel, and how long it may delay bytes. */
 export interface Adapter {
   readonly kind: 'pl011' | 'mini-uart' | '16550' | 'ftdi' | 'usb' | 'pty' | 'unknown';
-  /** The driver's name and what is special about the driver, for people. */
+  /** The driver's name and its peculiarities, as text for the user. */
   readonly name: string;
-  /** How many characters of one unbroken frame may lie between two chunks ("K"). */
+  /** The number of characters of an unbroken frame that may lie between two chunks ("K"). */
   readonly fifoCharacters: number;
-  /** How long a USB adapter may hold bytes back, in ms ("L"). */
+  /** How long a USB adapter may delay bytes, in ms ("L"). */
   readonly latencyMs: number;
   /** What the user of the adapter should know or do. */
   readonly hint?: string;
 }
 
-/**
- * A pseudo-terminal, the virtual line included: the client behind it and its pacing may behave like any
- * adapter.
- */
+/** A pseudo-terminal, including a virtual line: its client and its pacing may behave like any adapter. */
 export const ptyAdapter: Adapter = {
   kind: 'pty',
   name: 'pseudo-terminal',
@@ -31,13 +28,11 @@ export const ptyAdapter: Adapter = {
  * adapter, waits by default.
  */
 const UNKNOWN_USB_LATENCY = 20;
-/**
- * The characters in a UART that reports each character as it comes: that one, and one that is being received.
- */
+/** The characters in a UART that reports each one as it arrives: that one, and the one being received. */
 const SHORT_FIFO = 2;
 
 /**
- * Returns how far apart an adapter may deliver the pieces of one unbroken frame, in ms: its characters and
+ * Returns how far apart an adapter may deliver the pieces of an unbroken frame, in ms: its characters plus
  * its latency.
  * @param characterTime the time of one character on the wire, in ms
  */
@@ -46,8 +41,8 @@ export function inputPause({ fifoCharacters, latencyMs }: Adapter, characterTime
 }
 
 /**
- * Returns the silence after which an unfinished frame is given up, in ms. It is longer than t3.5, because of
- * the pauses that the adapter may make (see `inputPause`).
+ * Returns the silence after which an incomplete frame is discarded, in ms. It is longer than t3.5, because
+ * the adapter may insert pauses (see `inputPause`).
  * @param characterTime the time of one character on the wire, in ms
  * @param t35 in ms
  */
@@ -55,12 +50,12 @@ export function discardGap(adapter: Adapter, characterTime: number, t35: number)
   return Math.max(t35, inputPause(adapter, characterTime)) + 3;
 }
 
-/** A full-speed USB adapter takes bytes from the bus once in a frame of 1 ms. */
+/** A full-speed USB adapter receives bytes from the host once per 1 ms frame. */
 const USB_FRAME_MS = 1;
 
 /**
- * Returns how long a written byte may wait in the adapter before it is on the wire, in ms, as far as that is
- * known: a USB frame, the character that a UART is shifting out, nothing at all on a pseudo-terminal.
+ * Returns how long a written byte may wait in the adapter before it is on the wire, in ms, as far as known: a
+ * USB frame; the character that a UART is shifting out; 0 for a pseudo-terminal.
  * @param characterTime the time of one character on the wire, in ms
  */
 export function outputHold({ kind }: Adapter, characterTime: number): number {
@@ -69,7 +64,7 @@ export function outputHold({ kind }: Adapter, characterTime: number): number {
 }
 
 /**
- * Finds out from sysfs what is behind a serial port. Never fails: what can't be found out is 'unknown'.
+ * Finds out from sysfs which hardware is behind a serial port. Never fails: anything not found is 'unknown'.
  * @param path the port's path or a link to it, such as /dev/serial/by-id/…
  * @param root directory in which dev/, sys/ and proc/ are looked up; tests pass a tree of their own
  */
@@ -101,8 +96,8 @@ export function identifyAdapter(path: string, root = '/', platform = HERE): Adap
 }
 
 /**
- * Describes a port of a system that does not show what is behind it. It may be as slow as the slowest adapter
- * that is known.
+ * Describes a port of a system that does not show the hardware behind it. The port may be as slow as the
+ * slowest known adapter.
  */
 export function unseenAdapter({ name, isWindows }: Platform): Adapter {
   return {
@@ -116,7 +111,7 @@ export function unseenAdapter({ name, isWindows }: Platform): Adapter {
   };
 }
 
-/** Since Linux 6.5 the serial core puts two devices of its own between a port and the hardware. */
+/** Since Linux 6.5 the serial core puts two devices between a port and its hardware. */
 const serialCoreDrivers = ['port', 'ctrl'];
 
 function usbAdapter(driver: string | undefined, entry: string): Adapter {
@@ -138,8 +133,8 @@ function usbAdapter(driver: string | undefined, entry: string): Adapter {
 }
 
 /**
- * Describes a PL011. It hands over bytes at half its FIFO: 8 of 16 up to the Raspberry Pi 3, 16 of 32 from
- * the Pi 4 on.
+ * Describes a PL011. It delivers bytes when its FIFO is half full: 8 of 16 up to the Raspberry Pi 3, 16 of 32
+ * since the Pi 4.
  */
 function pl011Adapter(root: string): Adapter {
   const model = (smallText(join(root, 'proc/device-tree/model')) ?? '').replace(/\0.*$/s, '').trim();
@@ -152,12 +147,12 @@ function pl011Adapter(root: string): Adapter {
   };
 }
 
-/** PORT_16550A of linux/serial_core.h. All types with greater numbers descend from it. */
+/** PORT_16550A in linux/serial_core.h. All types with greater numbers are derived from it. */
 const PORT_16550A = 4;
 
 /**
- * Describes a UART of the 16550 family. A 16550A hands over 8 characters at once, or as many as its port says
- * in sysfs; the rest comes after 4 character times.
+ * Describes a UART of the 16550 family. A 16550A delivers 8 characters at once, or the number that its port
+ * has in sysfs; the rest comes after 4 character times.
  */
 function uart16550(entry: string, driver: string | undefined): Adapter | undefined {
   const type = Number.parseInt(smallText(join(entry, 'type')) ?? '', 10);
@@ -193,7 +188,7 @@ function driverOf(directory: string): string | undefined {
   return driver === undefined ? undefined : basename(driver);
 }
 
-/** Returns the path with all links followed, or undefined where it leads nowhere. */
+/** Returns the path with all links followed, or undefined if it leads nowhere. */
 export function realPathOf(path: string): string | undefined {
   try {
     return realpathSync(path);
@@ -202,7 +197,7 @@ export function realPathOf(path: string): string | undefined {
   }
 }
 
-/** Returns the text of a small file without the white space around it; undefined when it can't be read. */
+/** Returns the text of a small file without surrounding white space; undefined if it can't be read. */
 export function smallText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8').trim();
@@ -211,7 +206,7 @@ export function smallText(path: string): string | undefined {
   }
 }
 
-/** Returns the names in a directory, sorted; none when it can't be read. */
+/** Returns the names in a directory, sorted; none if it can't be read. */
 export function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory).sort();

@@ -14,20 +14,19 @@ import {
 import { dirname } from 'node:path';
 
 /*
- * The symbolic link by which clients find a virtual line. Another program may have something under the same
- * name, so a link of ours carries a mark: it is spelt `/dev/./pts/3`, which the kernel resolves as
- * `/dev/pts/3` and nobody writes by hand. The mark is a part of the link, so it can neither get lost nor
- * outlive the link.
+ * The symbolic link through which clients find a virtual line. Another program may use the same name, so our
+ * links carry a mark: they are spelt `/dev/./pts/3`, which the kernel resolves to `/dev/pts/3` and people do
+ * not type. The mark is part of the link, so it can neither get lost nor outlive the link.
  */
 
 const PLAIN = '/dev/pts/';
 const MARKED = '/dev/./pts/';
 
 /**
- * Makes `link` lead to the client's side of a pseudo-terminal. Replaces a link that an earlier run of this
- * program left behind, and nothing else. The directory of the link has to exist.
+ * Points `link` at the client side of a pseudo-terminal. Replaces only a link that an earlier run of this
+ * program left behind. The directory of the link must exist.
  * @param target `/dev/pts/3`
- * @returns what is wrong, as a sentence
+ * @returns the error, as a sentence
  */
 export function createClientLink(link: string, target: string): string | undefined {
   try {
@@ -40,13 +39,13 @@ export function createClientLink(link: string, target: string): string | undefin
   }
 }
 
-/** How often a link is looked for, in ms. */
+/** How often to check that a link exists, in ms. */
 const LOOK = 1000;
 
 /**
- * Makes the link again where somebody has removed it or its directory, because clients reconnect by it. What
- * somebody else has put in its place is left alone.
- * @returns a function that ends this
+ * Restores the link if it or its directory was removed, because clients reconnect through it. Anything that
+ * another program put in its place is left alone.
+ * @returns a function that stops this
  */
 export function keepClientLink(link: string, target: string): () => void {
   let isKept = true;
@@ -56,7 +55,7 @@ export function keepClientLink(link: string, target: string): () => void {
       try {
         mkdirSync(dirname(link), { recursive: true, mode: 0o755 });
       } catch {
-        // What is in the way of the directory may go away again.
+        // Whatever blocks the directory may disappear later.
         return;
       }
       createClientLink(link, target);
@@ -68,18 +67,18 @@ export function keepClientLink(link: string, target: string): () => void {
   };
 }
 
-/** Removes the link when it still leads to this pseudo-terminal. */
+/** Removes the link if it still points to this pseudo-terminal. */
 export function removeClientLink(link: string, target: string): void {
   try {
     if (readlinkSync(link) === marked(target)) unlinkSync(link);
   } catch {
-    // The link is gone already.
+    // The link is already gone.
   }
 }
 
 /**
- * Returns the process that serves the line behind `link`; undefined when no line is served there, or its
- * process is hidden.
+ * Returns the ID of the process that serves the line behind `link`; undefined if no line is served there, or
+ * its process is hidden.
  */
 export function servingProcess(link: string): number | undefined {
   const target = targetOf(link);
@@ -90,7 +89,7 @@ function marked(target: string): string {
   return target.replace(PLAIN, MARKED);
 }
 
-/** Returns the pseudo-terminal that a link of ours leads to; undefined for anything else. */
+/** Returns the pseudo-terminal that one of our links points to; undefined for anything else. */
 function targetOf(link: string): string | undefined {
   try {
     const text = readlinkSync(link);
@@ -112,8 +111,8 @@ function refusal(link: string, present: Stats): string | undefined {
 }
 
 /**
- * Tells whether a link leads to a line that is served. The link of a killed program leads nowhere, or to a
- * pseudo-terminal that somebody got later under the same number.
+ * Reports whether a link leads to a line that is being served. The link of a killed program leads nowhere, or
+ * to a pseudo-terminal that later got the same number.
  */
 function isServed(link: string, itself: Stats): boolean {
   const line = statSync(link, { throwIfNoEntry: false });
@@ -133,10 +132,10 @@ function replace(link: string, target: string): undefined {
 }
 
 /**
- * Returns the process that has the master side of a pseudo-terminal open: Linux shows the terminal's number
- * in fdinfo (proc(5), `tty-index`). Undefined when there is no such process, or when it belongs to another
- * user, whose descriptors are hidden.
- * @param path the client's side, `/dev/pts/3`
+ * Returns the ID of the process that has the master side of a pseudo-terminal open: Linux shows the
+ * terminal's number in fdinfo (proc(5), `tty-index`). Undefined if there is no such process, or if it belongs
+ * to another user, whose descriptors are hidden.
+ * @param path the client side, `/dev/pts/3`
  */
 function masterHolder(path: string): number | undefined {
   const index = new RegExp(`^tty-index:\\s*${path.slice(path.lastIndexOf('/') + 1)}$`, 'm');
@@ -148,15 +147,15 @@ function masterHolder(path: string): number | undefined {
           index.test(readFileSync(`/proc/${pid}/fdinfo/${fd}`, 'utf8'))
         );
       } catch {
-        return false; // closed meanwhile
+        return false; // closed in the meantime
       }
     }),
   );
 }
 
 /**
- * Returns the names in a directory that are numbers; none when it can't be read, since processes end and hide
- * while they are looked at.
+ * Returns the numeric names in a directory; none if it can't be read, because processes exit or hide during
+ * the search.
  */
 function numbersIn(directory: string): number[] {
   try {

@@ -5,18 +5,18 @@ import { HERE } from '../../../common/platform.js';
 import { nextTurn, type Sleep, useSleep } from '../clock.js';
 import { loadLibc, loadWinmm } from './libc.js';
 
-/** Numbers of `EVENTS` of serialport's poller, which does not export them. */
+/** The numbers of `EVENTS` in serialport's poller, which does not export them. */
 export const READABLE = 1;
 export const NOTHING = 0;
 
-/** Settings for a port of serialport of which only the poller is used. */
+/** Settings for a serialport port of which only the poller is used. */
 const NO_OPTIONS = {} as never;
 
 /**
  * Makes the event loop watch a descriptor for which Node has no stream. serialport's poller can watch any
- * descriptor, but only serialport's port can make a poller.
- * @returns undefined where the loop can't watch it: no serialport, or a worker thread, where the poller would
- * wake the loop of another thread
+ * descriptor, but only a serialport port can create a poller.
+ * @returns undefined if the loop can't watch it: no serialport, or a worker thread, in which the poller would
+ * wake another thread's loop
  */
 export async function newPoller(fd: number): Promise<LinuxPortBinding['poller'] | undefined> {
   if (!isMainThread) return undefined;
@@ -29,15 +29,15 @@ export async function newPoller(fd: number): Promise<LinuxPortBinding['poller'] 
 }
 
 /**
- * How long before the time the kernel's timer wakes the loop, in ms. The loop needs about half of that to
- * run. With 0.1 ms the median is late by 0.05 ms, with 0.2 by 0.005 for 0.1 ms more of processor time, and
- * 0.3 is no better (measured).
+ * How far ahead the kernel's timer wakes the loop, in ms. The loop needs about half of that to run. With 0.1
+ * ms the median wait ends 0.05 ms late; with 0.2 ms it ends 0.005 ms late, for 0.1 ms more of processor time;
+ * 0.3 ms is no better (measured).
  */
 const KERNEL_LEAD_MS = 0.2;
 
 let loading: Promise<void> | undefined;
 
-/** Makes all waits use the kernel's timer from now on, where there is one; on Windows, its finest clock. */
+/** Makes all further waits use the kernel's timer, if there is one; on Windows, its finest clock. */
 export function useKernelTimer({ isWindows } = HERE, winmm = loadWinmm): Promise<void> {
   loading ??= isWindows
     ? winmm().then((timeBeginPeriod) => void timeBeginPeriod?.(WINDOWS_TICK_MS))
@@ -48,23 +48,23 @@ export function useKernelTimer({ isWindows } = HERE, winmm = loadWinmm): Promise
 }
 
 /**
- * The clock of Windows ticks every 15.6 ms unless a program asks for more, and timers end with a tick. This
- * is the shortest that it offers, in ms; it ends with the process.
+ * The Windows clock ticks every 15.6 ms unless a program requests more, and timers expire on a tick. This is
+ * the shortest tick available, in ms; the request ends with the process.
  */
 const WINDOWS_TICK_MS = 1;
 
 interface Sleeper {
   readonly at: number;
-  /** Wakes the sleeper; absent when the sleep was called off. */
+  /** Wakes the sleeper; absent once the sleep was cancelled. */
   wake?: (() => void) | undefined;
 }
 
 /**
- * Makes a sleep from one timer of the kernel, which is set for the sleeper that is due first.
- * @returns undefined where there is no such timer
+ * Creates a sleep from one kernel timer, which is always set for the sleeper that is due first.
+ * @returns undefined if there is no such timer
  */
 async function sleepByKernel(): Promise<Sleep | undefined> {
-  /** The sleepers in the order of their times; the sleeper that is due first stands last. */
+  /** The sleepers in order of time; the one that is due first comes last. */
   const sleepers: Sleeper[] = [];
   const timer = await openKernelTimer(() => {
     const now = performance.now();
@@ -74,7 +74,7 @@ async function sleepByKernel(): Promise<Sleep | undefined> {
       sleepers.pop();
     }
     set();
-    // A sleeper that is woken may call off another one.
+    // A sleeper may cancel another one when it wakes.
     for (const sleeper of woken) sleeper.wake?.();
   });
   if (timer === undefined) return undefined;
@@ -101,7 +101,7 @@ async function sleepByKernel(): Promise<Sleep | undefined> {
   };
 }
 
-/** Wakes the event loop at one time. Setting another time replaces the time before. */
+/** Wakes the event loop once. Setting a new time replaces the previous one. */
 interface WakeUp {
   /** Sets the time. @param ms from now, more than 0 */
   set(ms: number): void;
@@ -123,11 +123,10 @@ const NANOSECONDS_AT = 24;
 const KNOWN_MACHINES = ['x64', 'arm64', 'riscv64', 'loong64'];
 
 /**
- * Opens a timer of the kernel, timerfd(2). The event loop's own timers know whole milliseconds; this one
- * wakes the loop within 0.1 ms (median, measured), so there is little left to wait for in turns of the loop.
- * @param woken is called once after each `set`, soon after the time; if the poller fails, before it
- * @returns undefined where there is no such timer: no koffi, no serialport, a machine of 32 bits, or a worker
- * thread
+ * Opens a timer of the kernel, timerfd(2). The event loop's own timers have a resolution of 1 ms; this one
+ * wakes the loop within 0.1 ms (median, measured), so little is left to wait for in turns of the loop.
+ * @param woken called once after each `set`, soon after the time; if the poller fails, before it
+ * @returns undefined if there is no such timer: no koffi, no serialport, a 32-bit machine, or a worker thread
  */
 export async function openKernelTimer(woken: () => void): Promise<WakeUp | undefined> {
   if (!KNOWN_MACHINES.includes(process.arch)) return undefined;
@@ -141,8 +140,7 @@ export async function openKernelTimer(woken: () => void): Promise<WakeUp | undef
     closeSync(fd);
     return undefined;
   }
-  // A timer that went off stays readable until it is set again, and the poller reports it once each time the
-  // poller is asked.
+  // An expired timer stays readable until it is set again; the poller reports it once per request.
   poller.on('readable', woken);
   return {
     set(ms) {
@@ -153,7 +151,7 @@ export async function openKernelTimer(woken: () => void): Promise<WakeUp | undef
   };
 }
 
-/** The structure that is passed to the kernel, reused for each time. */
+/** The structure passed to the kernel, reused for each time. */
 const time = Buffer.alloc(ITIMERSPEC_BYTES);
 
 /**

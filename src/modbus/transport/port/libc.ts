@@ -4,12 +4,12 @@ import { HERE } from '../../../common/platform.js';
 import { failure } from '../../../common/result.js';
 
 /**
- * The C library functions this project needs, called through koffi. Every function returns what the C
- * function returns, or the negative errno (as the kernel does) when that was an error.
+ * The C library functions this project needs, called through koffi. Every function returns the result of the
+ * C function, or the negative errno on error, like the kernel.
  *
- * Terminal settings go through the kernel's `termios2` ioctls and not through tcgetattr: glibc 2.42 changed
- * what the speed fields of its `struct termios` hold, while the kernel's structure is fixed and has the speed
- * as a number.
+ * Terminal settings use the kernel's `termios2` ioctls, not tcgetattr: glibc 2.42 changed the meaning of the
+ * speed fields of its `struct termios`, while the kernel's structure is fixed and contains the speed as a
+ * number.
  */
 export interface Libc {
   posixOpenpt(flags: number): number;
@@ -19,41 +19,34 @@ export interface Libc {
   ptsnameR(fd: number, buffer: Uint8Array): number;
   /** `argument` is the structure the request reads or writes; null for requests without one. */
   ioctl(fd: number, request: number, argument: Uint8Array | null): number;
-  /** `queue`: 0 input not read yet (TCIFLUSH), 1 output not sent yet (TCOFLUSH). */
+  /** `queue`: 0 discards input not yet read (TCIFLUSH), 1 output not yet sent (TCOFLUSH). */
   tcflush(fd: number, queue: 0 | 1): number;
-  /** `action`: 0 holds output back (TCOOFF), 1 lets it go on (TCOON). */
+  /** `action`: 0 suspends output (TCOOFF), 1 resumes it (TCOON). */
   tcflow(fd: number, action: 0 | 1): number;
   /** Returns the events of one descriptor at this moment (poll(2) with timeout 0). */
   pollNow(fd: number): number;
-  /**
-   * Locks the file for this open descriptor alone, or fails at once when another descriptor has it locked
-   * (flock(2)).
-   */
+  /** Locks the file for this open descriptor alone; fails at once if another descriptor has it locked (flock(2)). */
   lockNow(fd: number): number;
   /**
-   * Returns a descriptor that is readable when something happens to a file that it watches (inotify(7)).
-   * Reading never blocks.
+   * Returns a descriptor that becomes readable when something happens to a watched file (inotify(7)). Reading
+   * never blocks.
    */
   inotifyInit(): number;
-  /** Watches a file for the events of `mask`. Returns the number by which events name it. */
+  /** Watches a file for the events of `mask`. Returns the number that identifies the watch in events. */
   inotifyAddWatch(fd: number, path: string, mask: number): number;
   inotifyRmWatch(fd: number, watch: number): number;
-  /** Returns a descriptor that is readable from a time on. */
+  /** Returns a descriptor that becomes readable at a set time. */
   timerfdCreate(clock: number, flags: number): number;
-  /**
-   * Sets the time of such a descriptor, counted from now. `time` is a `struct itimerspec` with 64-bit fields.
-   */
+  /** Sets the time of such a descriptor, relative to now. `time` is a `struct itimerspec` with 64-bit fields. */
   timerfdSettime(fd: number, time: Uint8Array): number;
   /**
-   * Returns a descriptor whose writes are datagrams to a socket. `@name` is in the abstract namespace.
-   * Writing never blocks.
+   * Returns a descriptor that sends each write as a datagram to a socket. `@name` is in the abstract
+   * namespace. Writing never blocks.
    */
   connectDatagrams(path: string): number;
-  /**
-   * Reads how the calling thread is scheduled into `attributes`, a `struct sched_attr` of any of its lengths.
-   */
+  /** Reads the scheduling of the calling thread into `attributes`, a `struct sched_attr` of any of its lengths. */
   schedGetattr(attributes: Uint8Array): number;
-  /** Schedules the calling thread by `attributes`, which begin with their own length. */
+  /** Sets the scheduling of the calling thread from `attributes`, which begin with their own length. */
   schedSetattr(attributes: Uint8Array): number;
 }
 
@@ -69,16 +62,16 @@ export const TCSETS2 = 0x402c542b;
 export const TIOCEXCL = 0x540c;
 export const TIOCNXCL = 0x540d;
 export const TIOCGEXCL = 0x80045440;
-/** Sets CLOCAL, or clears it when the number is 0, and leaves all other settings alone. */
+/** Sets CLOCAL, or clears it if the number is 0; leaves all other settings alone. */
 export const TIOCSSOFTCAR = 0x541a;
 /** Reads the number of bytes that can be read. */
 export const FIONREAD = 0x541b;
-/** Reads the number of bytes that were written and that the driver has not taken into its FIFO. */
+/** Reads the number of bytes that were written but are not yet in the driver's FIFO. */
 export const TIOCOUTQ = 0x5411;
-/** Reads a word of flags, of which only TIOCSER_TEMT is defined: FIFO and shift register are empty. */
+/** Reads a word of flags, of which only TIOCSER_TEMT is defined: the FIFO and the shift register are empty. */
 export const TIOCSERGETLSR = 0x5459;
 export const TIOCSER_TEMT = 1;
-/** Requests for modem lines: reading all, and setting and clearing those of a mask. */
+/** Requests for modem lines: read all, set those of a mask, clear those of a mask. */
 export const TIOCMGET = 0x5415;
 export const TIOCMBIS = 0x5416;
 export const TIOCMBIC = 0x5417;
@@ -93,23 +86,20 @@ const SOCK_DGRAM = 2;
 const SOCK_NONBLOCK = 0o4000;
 const SOCK_CLOEXEC = 0o2000000;
 
-/** Flags of flock(2): an exclusive lock, and no waiting for it. */
+/** Flags of flock(2): an exclusive lock, without waiting. */
 const LOCK_EX = 2;
 const LOCK_NB = 4;
 
 /** Flags of inotify_init1(2), as for open(2). */
 const IN_NONBLOCK = 0o4000;
 const IN_CLOEXEC = 0o2000000;
-/** The event of inotify(7) that somebody closed a file that was open for writing. */
+/** The event of inotify(7) for closing a file that was open for writing. */
 export const IN_CLOSE_WRITE = 8;
 
-/**
- * The event of poll(2) that the other side is closed, or the device behind the descriptor is gone. It is
- * reported unsolicited.
- */
+/** The event of poll(2) for a closed other side, or a device that is gone. It is reported even if not requested. */
 export const POLLHUP = 0x10;
 
-/** The numbers of system calls that C libraries lack: sched_setattr(2) is in glibc since 2.41 only. */
+/** The numbers of system calls that C libraries lack: glibc has had sched_setattr(2) only since 2.41. */
 interface SystemCalls {
   readonly schedSetattr: number;
   readonly schedGetattr: number;
@@ -118,8 +108,8 @@ interface SystemCalls {
 const GENERIC: SystemCalls = { schedSetattr: 274, schedGetattr: 275 };
 
 /**
- * The machines that are known to work: little-endian, with the ioctl numbers of asm-generic. On mips, ppc and
- * s390x the numbers differ.
+ * The machines known to work: little-endian, with the ioctl numbers of asm-generic. On mips, ppc and s390x
+ * the numbers differ.
  */
 const KNOWN_MACHINES: ReadonlyMap<string, SystemCalls> = new Map([
   ['x64', { schedSetattr: 314, schedGetattr: 315 }],
@@ -136,7 +126,7 @@ let loading: Promise<LibcResult> | undefined;
 
 /**
  * Loads the C library on first use. Later calls share the result, because koffi never frees a function it
- * defined, and a port that vanished may be opened again many times.
+ * defined, and a port that vanished may be reopened many times.
  */
 export function loadLibc(): Promise<LibcResult> {
   loading ??= load();
@@ -153,7 +143,7 @@ async function load(): Promise<LibcResult> {
   if (unusable !== undefined) return failure(unusable);
   try {
     const { default: koffi } = await import('koffi');
-    // The process itself: it has the C library it runs with, glibc or musl, already loaded.
+    // The process itself, which has its C library, glibc or musl, already loaded.
     const library = koffi.load(null);
     const define = (name: string, args: string[]): Native => {
       const native = library.func(name, 'int', args) as Native;
@@ -169,7 +159,7 @@ async function load(): Promise<LibcResult> {
   }
 }
 
-/** Loads the function of winmm.dll that sets the tick; undefined where koffi does not load. */
+/** Loads the function of winmm.dll that sets the tick; undefined if koffi does not load. */
 export async function loadWinmm(): Promise<((ms: number) => number) | undefined> {
   try {
     const { default: koffi } = await import('koffi');
@@ -180,12 +170,12 @@ export async function loadWinmm(): Promise<((ms: number) => number) | undefined>
 }
 
 /**
- * Says why koffi can't run on this processor. Its binary for 32-bit ARM is built for Thumb-2, so the first
- * call into it ends a process on a Pi 1, Zero or Zero W with SIGILL. The name of the machine tells;
- * /proc/cpuinfo calls an ARMv6 "CPU architecture: 7", and services don't see that file. What Node itself was
- * built for says nothing about the processor.
- * @param machine as uname(2) has it: armv6l, armv7l, or aarch64 with programs of 32 bits
- * @returns what is missing, in the middle of a sentence; undefined where koffi can run
+ * Returns why koffi can't run on this processor. Its binary for 32-bit ARM is built for Thumb-2, so the first
+ * call into it kills a process on a Pi 1, Zero or Zero W with SIGILL. The name of the machine shows that.
+ * /proc/cpuinfo does not: it calls an ARMv6 "CPU architecture: 7", and services can't see the file. Nor does
+ * the architecture that Node was built for.
+ * @param machine as reported by uname(2): armv6l, armv7l, or aarch64 with 32-bit programs
+ * @returns what is missing, as the middle of a sentence; undefined if koffi can run
  */
 export function processorProblem(arch: string, machine: string): string | undefined {
   const version = arch === 'arm' ? /^armv(\d)/.exec(machine)?.[1] : undefined;

@@ -14,26 +14,20 @@ import {
 
 /** A serial port of this machine. */
 export interface PortInfo {
-  /**
-   * The path, for example /dev/ttyUSB0. The same port may have another path after the next start of the
-   * machine.
-   */
+  /** The path, for example /dev/ttyUSB0. It may change when the machine restarts. */
   readonly path: string;
   /**
-   * Names that stay the same: links in /dev/modbus-sim (made by this program's udev rules), in
-   * /dev/serial/by-id (named after the adapter) and in by-path (after the socket).
+   * Names that do not change: links in /dev/modbus-sim (from this program's udev rules), in /dev/serial/by-id
+   * (named after the adapter) and in by-path (named after the socket).
    */
   readonly stableNames: readonly string[];
   readonly adapter: Adapter;
   readonly usb?: UsbIdentity;
-  /** What the user of the port should know or do, the adapter's own hint included. */
+  /** What the user of the port should know or do, including the adapter's own hint. */
   readonly hints: readonly string[];
 }
 
-/**
- * What a USB adapter says about itself. The identifiers are 4 hexadecimal digits, as lsusb and udev write
- * them.
- */
+/** How a USB adapter identifies itself. The identifiers are 4 hexadecimal digits, as in lsusb and udev. */
 interface UsbIdentity {
   readonly vendorId: string;
   readonly productId: string;
@@ -43,11 +37,10 @@ interface UsbIdentity {
 }
 
 /**
- * Lists the serial ports that have hardware behind them, in the order of their names. On Linux it reads /sys
- * and /dev directly, because serialport's own list() starts udevadm and ends the process where that is
- * missing.
+ * Lists the serial ports that have hardware behind them, sorted by name. On Linux it reads /sys and /dev
+ * directly, because serialport's own list() starts udevadm, and ends the process if that is missing.
  * @param root directory in which dev/, sys/ and proc/ are looked up; tests pass a tree of their own
- * @param list lists the ports of other systems
+ * @param list lists the ports on other systems
  */
 export async function listPorts(root = '/', platform = HERE, list = bindingList): Promise<PortInfo[]> {
   const ports = platform.isLinux
@@ -56,7 +49,7 @@ export async function listPorts(root = '/', platform = HERE, list = bindingList)
   return ports.sort((a, b) => a.path.localeCompare(b.path, 'en', { numeric: true }));
 }
 
-/** A port as serialport lists it. `friendlyName` is the name in the Device Manager of Windows. */
+/** A port as listed by serialport. `friendlyName` is its name in the Windows Device Manager. */
 interface ListedPort {
   readonly path: string;
   readonly manufacturer?: string | undefined;
@@ -101,7 +94,7 @@ async function portsOfLinux(root: string): Promise<PortInfo[]> {
   const links = stableLinks(root);
   const ports: PortInfo[] = [];
   for (const name of namesIn(join(root, 'sys/class/tty'))) {
-    // A machine has dozens of terminals, and lines are served while one after the other is looked at.
+    // A machine has dozens of terminals; serve the lines between them.
     await nextTurn();
     const entry = join(root, 'sys/class/tty', name);
     const ancestors = ancestorsOf(realPathOf(join(entry, 'device')), root);
@@ -122,9 +115,9 @@ async function portsOfLinux(root: string): Promise<PortInfo[]> {
 }
 
 /**
- * Tells whether a port has no hardware. The 8250 driver registers ttyS0 to ttyS3 whether or not there is a
- * UART; their `type` is 0, PORT_UNKNOWN. Only root may read `type`; to others the ports without hardware are
- * those of the platform device 'serial8250'.
+ * Reports whether a port has no hardware. The 8250 driver registers ttyS0 to ttyS3 whether or not there is a
+ * UART; their `type` is 0, PORT_UNKNOWN. Only root may read `type`; for other users, the ports of the
+ * platform device 'serial8250' count as ports without hardware.
  */
 function isPhantom(entry: string, ancestors: readonly string[]): boolean {
   const type = smallText(join(entry, 'type'));
@@ -160,11 +153,11 @@ function usbIdentity(ancestors: readonly string[]): UsbIdentity | undefined {
 }
 
 /**
- * Finds out whether the kernel writes its messages to a serial port, and may read commands from it. If so, a
- * bus on that port hears the boot messages.
+ * Finds out whether the kernel writes its messages to a serial port, and possibly reads commands from it. If
+ * so, boot messages are sent to a bus on that port.
  * @param path the port's path or a link to it
  * @param root directory in which dev/, sys/ and proc/ are looked up; tests pass a tree of their own
- * @returns what to do about it; undefined when there is no such console
+ * @returns what to do about it; undefined if the port is not a console
  */
 export function consoleHint(path: string, root = '/', { isLinux } = HERE): string | undefined {
   if (!isLinux) return undefined;
@@ -177,7 +170,7 @@ export function consoleHint(path: string, root = '/', { isLinux } = HERE): strin
 }
 
 /**
- * Returns the devices of `console=device,options`, which may stand any number of times
+ * Returns the devices of `console=device,options`, which may occur any number of times
  * (Documentation/admin-guide/serial-console.rst).
  */
 function consolesOf(commandLine: string): string[] {
@@ -187,7 +180,7 @@ function consolesOf(commandLine: string): string[] {
     .map((word) => (word.slice('console='.length).split(',')[0] ?? '').replace(/^\/dev\//, ''));
 }
 
-/** Follows a device name that is a link, such as serial0 on the command line of a Raspberry Pi. */
+/** Resolves a device name that is a link, such as serial0 on the command line of a Raspberry Pi. */
 function alias(device: string, root: string): string {
   return realPathOf(join(root, 'dev', device)) ?? device;
 }

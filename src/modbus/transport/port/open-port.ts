@@ -13,9 +13,9 @@ import { isClientSide, openVirtualPort } from './virtual-port.js';
 const ROOT = 0;
 
 /**
- * Returns the directory of links and sockets of this user's programs. A service of systemd has a /tmp of its own, which no client sees, so
- * its links are in its runtime directory. Where another user of this machine has the usual directory, each
- * user has one of his own, `/tmp/modbus-sim-1001`.
+ * Returns the directory for this user's links and sockets. A systemd service has a /tmp of its own, which no
+ * client sees, so its links are in its runtime directory. If another user owns the usual directory, this user
+ * gets a separate one, `/tmp/modbus-sim-1001`.
  */
 export function ownDirectory(): string {
   const { RUNTIME_DIRECTORY } = process.env;
@@ -24,25 +24,28 @@ export function ownDirectory(): string {
   return otherOwner(usual) === undefined ? usual : `${usual}-${process.geteuid?.() ?? ''}`;
 }
 
-/** The owner of a directory, who could lead clients elsewhere; undefined for this user, root, or nobody. */
+/**
+ * Returns the owner of a directory, who could redirect clients; undefined for this user, for root, and if
+ * there is no directory.
+ */
 function otherOwner(path: string): number | undefined {
   const owner = lstatSync(path, { throwIfNoEntry: false })?.uid;
   return owner === process.geteuid?.() || owner === ROOT ? undefined : owner;
 }
 
 /**
- * Returns the stable name by which clients find a virtual line: `/tmp/modbus-sim/bench`, or
+ * Returns the stable name through which clients find a virtual line: `/tmp/modbus-sim/bench`, or
  * `/run/modbus-sim/bench`.
  */
 export function defaultLink(line: string): string {
-  // A line's name is no path: it must not lead out of the directory, and two names must not share a link.
+  // A line's name is not a path: it must not lead out of the directory, and two names must not share a link.
   return join(ownDirectory(), line.replaceAll('%', '%25').replaceAll('/', '%2F'));
 }
 
 /**
- * Makes the directory of the default links. A symbolic link in its place is not followed, because anybody may
- * put one into /tmp.
- * @returns what is wrong, as a sentence
+ * Creates the directory of the default links. A symbolic link in its place is not followed, because any user
+ * can put one into /tmp.
+ * @returns the error, as a sentence
  */
 function makeDefaultDirectory(): string | undefined {
   const path = ownDirectory();
@@ -66,20 +69,20 @@ export async function openPort(settings: SerialSettings, listener: PortListener)
   return settings.path === 'virtual' ? openVirtual(settings, listener) : openReal(settings, listener);
 }
 
-/** Returns how a virtual line hands over bytes; undefined where bytes pass at once. */
+/** Returns how a virtual line delivers bytes; undefined if bytes pass at once. */
 export function pacingOf(settings: SerialSettings): Pacing | undefined {
   const { pacing, baudRate, dataBits, parity, stopBits } = settings;
   return pacing && { ...pacing, baudRate, dataBits, parity, stopBits };
 }
 
-/** Returns the stable name by which clients find a virtual line. */
+/** Returns the stable name through which clients find a virtual line. */
 export function linkOf({ link, name }: SerialSettings): string {
   return link ?? defaultLink(name);
 }
 
 /**
- * Opens a real port, but not a virtual line of ours: on the client's side of another line, that would be two
- * servers on one bus; on the client's side of the same line, the line would answer itself.
+ * Opens a real port, but refuses the client side of one of our virtual lines: for another line, that would
+ * put two servers on one bus; for the same line, the line would answer itself.
  */
 async function openReal(settings: SerialSettings, listener: PortListener): Promise<OpenResult> {
   const { path } = settings;
@@ -88,7 +91,7 @@ async function openReal(settings: SerialSettings, listener: PortListener): Promi
     : openRealPort(settings, listener);
 }
 
-/** Says where the link is, where it is not in the usual directory. */
+/** Reports where the link is, if it is not in the usual directory. */
 function elsewhereNotes(): string[] {
   const usual = join(tmpdir(), 'modbus-sim');
   const owner = otherOwner(usual);
@@ -111,8 +114,8 @@ async function openVirtual(settings: SerialSettings, listener: PortListener): Pr
       ? await openVirtualPort({ ...options, link: linkOf(settings) }, listener)
       : { ok: false, error: problem };
   if (linked.ok) return { ...linked, notes: [...linked.notes, ...elsewhereNotes()] };
-  // Nobody asked for this link. If it can't be made, or another user has the directory, the line works
-  // without it.
+  // This link is optional: if it can't be created, or another user owns the directory, the line works without
+  // it.
   const unlinked = await openVirtualPort(options, listener);
   return unlinked.ok ? { ...unlinked, notes: [...unlinked.notes, linked.error] } : unlinked;
 }

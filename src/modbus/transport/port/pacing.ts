@@ -3,37 +3,35 @@ import { type Clock, systemClock } from '../clock.js';
 import type { PacingSettings } from '../settings.js';
 
 /**
- * Imitates how a real adapter hands over bytes, on a line without one. A pseudo-terminal passes any write in
+ * Imitates how a real adapter delivers bytes, on a line without one. A pseudo-terminal passes any write in
  * one piece and in no time. A UART takes a character time per byte, and reports bytes in bursts.
  */
 export type Pacing = PacingSettings & CharacterSettings;
 
-/** One direction of a paced line, as pure arithmetic. All times are in ms on one clock of the caller's. */
+/** One direction of a paced line, as pure arithmetic. All times are in ms of the caller's clock. */
 export interface PacedQueue {
-  /** Puts bytes on the wire at `now`, behind those still being sent. */
+  /** Puts bytes on the wire at `now`, after those still being sent. */
   put(bytes: Uint8Array, now: number): void;
-  /** Returns when the next chunk is due, as far as is known now; undefined when nothing is under way. */
+  /** Returns when the next chunk is due, as far as known; undefined if no bytes are in flight. */
   nextDue(): number | undefined;
   /**
-   * Removes and returns the earliest chunk that is due at `now`, alone: separate chunks of an adapter are
-   * never merged.
+   * Removes and returns the earliest chunk that is due at `now`, and no more: an adapter never merges
+   * separate chunks.
    */
   take(now: number): Uint8Array | undefined;
-  /** Returns the number of bytes under way. */
+  /** Returns the number of bytes in flight. */
   pending(): number;
-  /** Removes and returns all bytes under way. */
+  /** Removes and returns all bytes in flight. */
   takeAll(): Uint8Array;
 }
 
-/** The payload of a full-speed bulk packet of an FTDI adapter, in bytes: 64 less 2 of status. */
+/** The payload of a full-speed bulk packet of an FTDI adapter, in bytes: 64 minus 2 of status. */
 const USB_PAYLOAD = 62;
 
-/** The longest chunk, in bytes. Bytes further behind do not affect the next chunk. */
+/** The longest chunk, in bytes. Bytes beyond that do not affect the next chunk. */
 const LONGEST_CHUNK = USB_PAYLOAD;
 
-/**
- * Makes an empty queue for one direction. The time that a chunk takes does not grow with the bytes behind it.
- */
+/** Creates an empty queue for one direction. Computing a chunk takes no longer when more bytes are waiting. */
 export function createPacedQueue(pacing: Pacing): PacedQueue {
   const perCharacter = characterTime(pacing);
   const nextChunk =
@@ -42,15 +40,15 @@ export function createPacedQueue(pacing: Pacing): PacedQueue {
       : fifoChunk(pacing.chunk, 32_000 / pacing.baudRate);
   let bytes: number[] = [];
   let arrivals: number[] = [];
-  /** How many of these bytes were taken already. */
+  /** How many of these bytes were already taken. */
   let taken = 0;
   let lineFreeAt = Number.NEGATIVE_INFINITY;
 
   const next = () => nextChunk(arrivals.slice(taken, taken + LONGEST_CHUNK));
   const drop = (count: number): void => {
     taken += count;
-    // Old bytes are removed only when they are half of all: moving the rest at each chunk would take
-    // quadratic time.
+    // Old bytes are removed only when they make up half: moving the rest for each chunk would take quadratic
+    // time.
     if (2 * taken < bytes.length) return;
     bytes = bytes.slice(taken);
     arrivals = arrivals.slice(taken);
@@ -84,7 +82,10 @@ export function createPacedQueue(pacing: Pacing): PacedQueue {
   };
 }
 
-/** Decides about the next chunk. @param arrivals of the next bytes, `LONGEST_CHUNK` or all there are */
+/**
+ * Decides on the next chunk. @param arrivals when the next bytes arrive: `LONGEST_CHUNK` of them, or as many
+ * as there are
+ */
 type NextChunk = (arrivals: readonly number[]) => { dueAt: number; count: number } | undefined;
 
 function fifoChunk(depth: number, idle: number): NextChunk {
@@ -117,15 +118,15 @@ function usbChunk(latency: number): NextChunk {
  */
 export interface PacedLane {
   write(bytes: Uint8Array): void;
-  /** Returns the number of bytes under way. */
+  /** Returns the number of bytes in flight. */
   pending(): number;
-  /** Delivers the bytes under way at once, in one piece. */
+  /** Delivers the bytes in flight at once, in one piece. */
   finish(): void;
-  /** Forgets the bytes under way. */
+  /** Forgets the bytes in flight. */
   stop(): void;
 }
 
-/** Starts a lane. When it is late, it delivers each due chunk separately, one per turn of the event loop. */
+/** Starts a lane. If it is late, it delivers each due chunk separately, one per turn of the event loop. */
 export function startPacedLane(
   pacing: Pacing,
   deliver: (chunk: Uint8Array) => void,

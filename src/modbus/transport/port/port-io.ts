@@ -4,21 +4,21 @@ import { copyOf, NO_BYTES } from '../../protocol/bytes.js';
 import { READABLE } from './kernel-timer.js';
 
 /*
- * Reading and writing where serialport has no poller and no descriptor, as on Windows: by the read and write
- * of its binding, each of which takes a thread of its own until it is done.
+ * Reads and writes on systems where serialport has no poller and no descriptor, such as Windows: with the
+ * read and write of its binding, each of which occupies a thread until it is done.
  */
 
 /**
- * How often to ask a port for its baud rate, in ms. A driver whose adapter was pulled refuses to answer; some
- * never end the read that is under way.
+ * How often to ask a port for its baud rate, in ms. The driver of an unplugged adapter refuses to answer;
+ * some drivers never end the pending read.
  */
 const LOOK_INTERVAL = 500;
-/** How long to wait after a read that ended without a byte, in ms. */
+/** How long to wait after a read that returned no bytes, in ms. */
 const EMPTY_PAUSE = 20;
 
 /**
- * Reads bytes by the binding's read, which comes back with what has arrived as soon as there is a byte.
- * @returns a function that ends the reading
+ * Reads with the binding's read, which returns what has arrived as soon as there is a byte.
+ * @returns a function that stops reading
  */
 export function startBindingReader({ port, heard, gone }: Reading): () => void {
   const binding = port.port;
@@ -51,7 +51,7 @@ export function startBindingReader({ port, heard, gone }: Reading): () => void {
   };
 }
 
-/** Writes by the binding's write, one at a time: two that are under way at once may overtake each other. */
+/** Writes with the binding's write, one call at a time: two concurrent writes may overtake each other. */
 export function startBindingWriter(port: SerialPort, gone: (reason: string) => void): PortWriter {
   let queue: Uint8Array = NO_BYTES;
   let underWay = 0;
@@ -91,21 +91,21 @@ export function startBindingWriter(port: SerialPort, gone: (reason: string) => v
 /** What a reader needs from a port. */
 interface Reading {
   readonly port: SerialPort;
-  /** Gets what one read(2) delivered: at least one byte, in an array of its own. */
+  /** Receives the bytes of one read(2): at least one, in an array of their own. */
   heard(chunk: Uint8Array): void;
-  /** Returns why the port is gone, as far as the kernel shows it now; undefined while the port is there. */
+  /** Returns why the port is gone, as far as the kernel shows it now; undefined while the port exists. */
   hangUp(): string | undefined;
   gone(reason: string): void;
 }
 
-/** How many bytes are read at once. A terminal's buffer holds no more (N_TTY_BUF_SIZE). */
+/** Maximum bytes per read. A terminal's buffer holds no more (N_TTY_BUF_SIZE). */
 const READ_LIMIT = 4096;
 
 /**
- * Waits for bytes with serialport's own poller, and reads them from the event loop. serialport's stream would
- * read in the thread pool, and once more to find that there is nothing more. The poller asks again and again
- * as long as bytes are there, so one read at a time loses none and leaves others their turn.
- * @returns a function that ends the reading
+ * Waits for bytes with serialport's own poller, and reads them in the event loop. serialport's stream would
+ * read in the thread pool, and then read again to find that nothing is left. The poller reports again while
+ * bytes remain, so one read at a time loses none and gives others their turn.
+ * @returns a function that stops reading
  */
 export function startReader({ port, heard, hangUp, gone }: Reading): () => void {
   const binding = port.port;
@@ -132,8 +132,8 @@ export function startReader({ port, heard, hangUp, gone }: Reading): () => void 
       const { code, message } = error as NodeJS.ErrnoException;
       return code === 'EAGAIN' || code === 'EINTR' ? undefined : `hung up (${message})`;
     }
-    // A terminal that was hung up delivers nothing for ever; a terminal that somebody set to VMIN 0 does so
-    // now and then.
+    // A terminal that was hung up returns no bytes forever; one that another program set to VMIN 0 does so
+    // occasionally.
     if (length === 0) return hangUp();
     heard(copyOf(buffer, 0, length));
     return undefined;
@@ -150,31 +150,31 @@ export function startReader({ port, heard, hangUp, gone }: Reading): () => void 
 interface PortWriter {
   /**
    * Writes bytes.
-   * @returns why the bytes are lost, as far as that is known at once; then `gone` has been called, too
+   * @returns why the bytes are lost, if that is known immediately; `gone` has then been called too
    */
   write(bytes: Uint8Array): string | undefined;
-  /** Returns the number of bytes that the driver has not taken yet. */
+  /** Returns the number of bytes that the driver has not accepted yet. */
   pending(): number;
-  /** Gives up the pending bytes. */
+  /** Drops the pending bytes. */
   stop(): void;
 }
 
-/** How long to wait before offering bytes again for which the driver had no room, in ms. */
+/** How long to wait before retrying bytes for which the driver had no room, in ms. */
 const WRITE_RETRY = 2;
-/** A driver that is this many bytes behind sends nothing at all: flow control, or an adapter that hangs. */
+/** A driver that is this many bytes behind sends nothing at all: flow control, or a hung adapter. */
 const WRITE_QUEUE_LIMIT = 65_536;
 
-/** Says why a port is given up when too many bytes wait for it; undefined while more may wait. */
+/** Returns why a port is given up when too many bytes are waiting; undefined while more may wait. */
 function overfull(waiting: number): string | undefined {
   return waiting > WRITE_QUEUE_LIMIT ? `accepts no more bytes; ${waiting} are waiting` : undefined;
 }
 
 /**
  * Writes from this thread, with one write(2) for all bytes if the driver has room. Through the thread pool, a
- * reply would be later by half (0.28 against 0.18 ms round trip, measured).
+ * round trip would take half as long again (0.28 instead of 0.18 ms, measured).
  *
  * serialport's own write is not used even for the remaining bytes. Its poller waits for readable or for
- * writable, whichever was asked for last, so a waiting write may wait until the next byte is received (seen
+ * writable, whichever was requested last, so a pending write may wait until the next byte is received (seen
  * with bindings-cpp 13).
  */
 export function startWriter(port: SerialPort, gone: (reason: string) => void): PortWriter {

@@ -5,16 +5,17 @@ import { failure, type Result, success } from '../../../common/result.js';
 import { realPathOf } from './adapter.js';
 import type { Libc } from './libc.js';
 
-/** What was behind the path of a port when the port was opened. */
+/** The device behind the path of a port when the port was opened. */
 export interface PortDevice {
   /** True for a pseudo-terminal. It has no baud rate, no parity and no break. */
   readonly isPseudoTerminal: boolean;
-  /** Returns why the path does not lead to the device any more; undefined while it does, as far as known. */
+  /** Returns why the path no longer leads to the device; undefined while it does, as far as known. */
   whyGone(): string | undefined;
 }
 
 /**
- * Checks that a path is a serial port. Another device is not opened, since that could set off something.
+ * Checks that a path is a serial port. Other devices are not opened, because opening one may have side
+ * effects.
  * @returns the device, or what is wrong with the path
  */
 export function checkPath(path: string, { isWindows } = HERE): Result<PortDevice> {
@@ -41,8 +42,8 @@ export function deviceBehind(path: string, { rdev, ino }: Stats): PortDevice {
 }
 
 /**
- * Returns what a path of a port leads to: its file with all links followed, or its name where ports are no
- * files. Undefined where nothing is there.
+ * Returns what the path of a port leads to: its file with all links followed, or its name if ports are not
+ * files. Undefined if nothing is there.
  * @param root directory in which the path is looked up
  */
 export function portBehind(path: string, root = '/', { isWindows } = HERE): string | undefined {
@@ -74,7 +75,7 @@ function statOf(path: string): Result<Stats> {
 }
 
 /**
- * Returns a text that differs when something else is at the path, even the same adapter plugged in again.
+ * Returns a text that changes when something else is at the path, even the same adapter plugged in again.
  * Windows does not show that.
  */
 export function identityOf(path: string, { isWindows } = HERE): string {
@@ -92,8 +93,8 @@ function deviceNumber(dev: number): { major: number; minor: number } {
 }
 
 /**
- * Tells whether a device is the client side of a pseudo-terminal. The client sides of Unix98 pseudo-terminals
- * have the major numbers 136–143 (Documentation/admin-guide/devices.txt).
+ * Reports whether a device is the client side of a pseudo-terminal. The client sides of Unix98
+ * pseudo-terminals have the major numbers 136–143 (Documentation/admin-guide/devices.txt).
  */
 function isPseudoTerminal(rdev: number): boolean {
   const { major } = deviceNumber(rdev);
@@ -101,7 +102,7 @@ function isPseudoTerminal(rdev: number): boolean {
 }
 
 /**
- * Returns the process that has an flock(2) on a file, from /proc/locks; undefined when no process has, or
+ * Returns the process that holds an flock(2) on a file, from /proc/locks; undefined if no process does, or
  * none is shown.
  */
 export function lockHolder(path: string): { readonly pid: number; readonly name: string } | undefined {
@@ -122,15 +123,15 @@ export function lockHolder(path: string): { readonly pid: number; readonly name:
   }
 }
 
-/** A lock on a serial port. Other programs that lock ports (flock(2)) are kept out until it is released. */
+/** A lock on a serial port. Other programs that lock ports (flock(2)) are excluded until it is released. */
 interface PortLock {
   release(): void;
 }
 
 /**
- * Locks a port without changing any of its settings. /proc/locks would show who has a port, but the services
- * of systemd don't see that file (ProcSubset=pid), and reading it rules out no program that comes a moment
- * later.
+ * Locks a port without changing any of its settings. /proc/locks would show who has a port, but systemd
+ * services don't see that file (ProcSubset=pid), and reading it does not exclude a program that comes a
+ * moment later.
  * @returns the lock, or the text of the error
  */
 export function lockPort(path: string, libc: Libc): Result<PortLock> {

@@ -15,53 +15,47 @@ import { changeTermios2, rawTermios2 } from './termios.js';
 
 /** A pseudo-terminal pair in raw mode. We own the master side; a client opens the other side by its path. */
 export interface Pty {
-  /**
-   * The descriptor of the master side, non-blocking. Whoever makes a stream of it owns it; `close` leaves it
-   * alone.
-   */
+  /** The descriptor of the master side, non-blocking. A stream created from it owns it; `close` leaves it open. */
   readonly masterFd: number;
-  /** The client's side, for example /dev/pts/3. */
+  /** The client side, for example /dev/pts/3. */
   readonly path: string;
-  /** Tells whether a program has the client's side open at this moment. Takes about 7 µs, measured. */
+  /** Reports whether a program has the client side open at this moment. Takes about 7 µs (measured). */
   hasClient(): boolean;
   /**
    * Returns the number of bytes written to the master that no client has read. The kernel needs a moment to
    * count new ones.
    */
   unread(): number;
-  /** Throws away the bytes that were written to the master and not read. */
+  /** Discards the bytes written to the master and not yet read. */
   discardUnread(): void;
   /**
    * Makes the settings differ from those of any serial client, so that a client can set them again. A
-   * pseudo-terminal has no parity and 8 bits, whatever is set, and the C library of Debian and others reports
-   * EINVAL when such a setting is the only change: a second client with even parity could not open the line.
-   * The difference is CLOCAL, which such clients set and a pseudo-terminal does not use.
+   * pseudo-terminal has no parity and 8 bits, whatever is set, and some C libraries, including Debian's,
+   * report EINVAL if such a setting is the only change: a second client with even parity could not open the
+   * line. The difference is CLOCAL, which such clients set and a pseudo-terminal does not use.
    */
   makeSettable(): void;
-  /**
-   * Lets the client's side send again. A client (TCOOFF) or a byte 0x13 sent to it (IXON) may have stopped
-   * it.
-   */
+  /** Lets the client side send again. A client (TCOOFF) or a byte 0x13 sent to it (IXON) may have stopped it. */
   letClientSend(): void;
-  /** Closes the descriptor that keeps the client's side open. */
+  /** Closes the descriptor that keeps the client side open. */
   close(): void;
 }
 
 export type PtyResult =
   | { readonly ok: true; readonly pty: Pty }
-  /** The error is one sentence. `unfit` is true where there will never be a pseudo-terminal. */
+  /** The error is one sentence. `unfit` is true if this system will never have a pseudo-terminal. */
   | { readonly ok: false; readonly error: string; readonly unfit?: true };
 
 const masterFlags = constants.O_RDWR | constants.O_NOCTTY;
 /**
- * Our descriptor is only for reading, so that closing it does not look like a client's closing (see
+ * Our descriptor is read-only, so that closing it does not look like a client closing the line (see
  * virtual-port.ts).
  */
 const clientFlags = constants.O_RDONLY | constants.O_NOCTTY | constants.O_NONBLOCK;
 /** The flag has this value on all machines that libc.ts knows; node:fs has no constant for it. */
 const O_CLOEXEC = 0o2000000;
 
-/** Opens a pseudo-terminal pair in raw mode, with one descriptor on the client's side kept open. */
+/** Opens a pseudo-terminal pair in raw mode, and keeps one descriptor on the client side open. */
 export async function openPty(): Promise<PtyResult> {
   const loaded = await loadLibc();
   if (!loaded.ok) return { ...failed(loaded.error), unfit: true };
@@ -77,7 +71,7 @@ export async function openPty(): Promise<PtyResult> {
   return { ok: true, pty: keepOpen(libc, masterFd, prepared.value.path, prepared.value.clientFd) };
 }
 
-/** Prepares the client's side. @returns the step that failed, or path and descriptor of the client's side */
+/** Prepares the client side. @returns the step that failed, or the path and the descriptor of the client side */
 function prepareClientSide(libc: Libc, masterFd: number): Result<{ path: string; clientFd: number }> {
   const name = Buffer.alloc(128);
   const steps: [string, () => number][] = [
@@ -109,24 +103,24 @@ const NO = Buffer.alloc(4);
 const PTY_MODE = 0o660;
 
 /**
- * Gives the client's side to the group that this program runs in, so that clients of other users in that
- * group may open the line as they may open a real port, if the umask says so. The kernel gives every
- * pseudo-terminal to the group tty, in which nobody is.
+ * Gives the client side to the group of this program, so that clients of other users in that group may open
+ * the line like a real port, if the umask allows it. The kernel gives every pseudo-terminal to the group tty,
+ * which has no members.
  */
 function shareWithGroup(clientFd: number): void {
   try {
     fchownSync(clientFd, -1, process.getegid?.() ?? -1);
     fchmodSync(clientFd, PTY_MODE & ~process.umask());
   } catch {
-    // On a file system without owners the line still serves its own user.
+    // On a file system without owners, the line still serves its own user.
   }
 }
 
 /**
- * Keeps one descriptor of the client's side open, so that a client may come and go without a hang-up on the
- * master. To find out whether there is a client, that descriptor is closed for the moment of one poll(2): the
- * kernel reports POLLHUP on the master exactly when nobody else has the other side open. No other turn of the
- * event loop sees that moment.
+ * Keeps one descriptor of the client side open, so that clients may come and go without a hang-up on the
+ * master. To find out whether there is a client, that descriptor is closed for the duration of one poll(2):
+ * the kernel reports POLLHUP on the master only if no other descriptor has the client side open. No other
+ * turn of the event loop sees that moment.
  */
 function keepOpen(libc: Libc, masterFd: number, path: string, firstFd: number): Pty {
   const number = Buffer.alloc(4);
@@ -138,8 +132,8 @@ function keepOpen(libc: Libc, masterFd: number, path: string, firstFd: number): 
   makeSettable();
 
   const hasClient = (): boolean => {
-    // A client that set TIOCEXCL would keep us from opening the path again, and would leave it locked for
-    // ever.
+    // A client that set TIOCEXCL would keep us from reopening the path, and the path would stay locked
+    // forever.
     const exclusive = libc.ioctl(clientFd, TIOCGEXCL, number) === 0 && number.readInt32LE() !== 0;
     if (exclusive) libc.ioctl(clientFd, TIOCNXCL, null);
     if (clientFd >= 0) closeSync(clientFd);
@@ -155,13 +149,13 @@ function keepOpen(libc: Libc, masterFd: number, path: string, firstFd: number): 
     hasClient,
     unread: () => (libc.ioctl(clientFd, FIONREAD, number) === 0 ? number.readInt32LE() : 0),
     discardUnread: () => {
-      // The bytes under way between the two sides are thrown away first, then the bytes that have arrived.
+      // Bytes in flight between the two sides are discarded first, then the bytes that have arrived.
       libc.tcflush(masterFd, 1);
       libc.tcflush(clientFd, 0);
     },
     makeSettable,
     letClientSend: () => {
-      // TCOON ends only what TCOOFF began, so a stop by 0x13 is first made one by TCOOFF.
+      // TCOON undoes only TCOOFF, so a stop by 0x13 is first turned into one by TCOOFF.
       libc.tcflow(clientFd, 0);
       libc.tcflow(clientFd, 1);
     },

@@ -12,17 +12,17 @@ import { type Rs485Direction, type RtsSwitch, startRtsSwitch } from './rs485-dir
 import { setRts, type TransmitterState, transmitterState } from './uart.js';
 
 /**
- * A piece of what a port with parity marks received, in the order of the wire: good characters or damaged
- * ones, at least one.
+ * Part of what a port with parity marks received, in the order of the wire: good characters or damaged ones,
+ * at least one.
  */
 interface ReceivedCharacters {
   readonly kind: 'bytes' | 'damaged';
   readonly bytes: Uint8Array;
 }
 
-/** Removes the marks from the bytes that a port delivers. A mark may be cut at any place. */
+/** Removes the marks from the bytes that a port delivers. A mark may be split anywhere. */
 interface MarkDecoder {
-  /** Takes the next bytes. @param chunk is not kept, but the bytes returned may be views of it */
+  /** Adds the next bytes. @param chunk is not kept, but the returned bytes may be views of it */
   push(chunk: Uint8Array): readonly ReceivedCharacters[];
 }
 
@@ -33,7 +33,7 @@ interface MarkDecoder {
 const MARK = 0xff;
 const DAMAGED = 0x00;
 
-/** Makes a decoder that expects the start of a character. */
+/** Creates a decoder that expects the start of a character. */
 export function createMarkDecoder(): MarkDecoder {
   let state: 'character' | 'marked' | 'damaged' = 'character';
 
@@ -53,8 +53,8 @@ export function createMarkDecoder(): MarkDecoder {
         } else if (byte === DAMAGED) {
           state = 'damaged';
         } else {
-          // After a mark there is another mark, unless somebody has switched the marks off. Then this was a
-          // character.
+          // A mark is followed by another one, unless another program has switched the marks off. Then this
+          // was a character.
           found.add('bytes', MARK);
           if (byte !== MARK) found.add('bytes', byte);
           state = 'character';
@@ -94,8 +94,8 @@ class Pieces {
 
 /**
  * Opens the port for this process alone. serialport changes the settings before it tries its own lock, so a
- * failed attempt would disturb the program that has the port. So the port is locked before serialport opens
- * it, if the C library can be called.
+ * failed attempt would disturb the program that uses the port. Therefore the port is locked before serialport
+ * opens it, if the C library can be called.
  * @returns the open port, or why it did not open
  */
 export async function openExclusively(
@@ -114,7 +114,7 @@ export async function openExclusively(
   }
   const locked = loaded.ok ? lockPort(path, loaded.libc) : undefined;
   if (locked && !locked.ok) return failure(explainOpenError(locked.error));
-  // Always a new object, because a disconnected one does not come back reliably.
+  // Always create a new object, because a disconnected one can't be reopened reliably.
   const port = new module.SerialPort({
     path,
     baudRate,
@@ -133,7 +133,7 @@ export async function openExclusively(
   return success(port);
 }
 
-/** Explains an error of serialport, which passes on nothing but the text of strerror(3). */
+/** Explains an error of serialport, which passes on only the text of strerror(3). */
 export function explainOpenError(text: string): string {
   const message = text.replace(/^Error: /, '');
   const explanations: [RegExp, string][] = [
@@ -142,7 +142,7 @@ export function explainOpenError(text: string): string {
       /operation not permitted/i,
       "forbidden by the service's device policy, whatever the port's mode. systemd allows only devices named by DeviceAllow= whose driver was loaded when the service started: restart the service after plugging the adapter in for the first time",
     ],
-    // The texts of serialport for Windows.
+    // serialport's texts on Windows.
     [/access denied/i, 'is in use by another program; stop it first'],
     [/file not found/i, 'does not exist; modbus-sim ports lists the serial ports'],
     [/parameter is incorrect|error code 87$/i, 'has a driver that does not accept these settings'],
@@ -160,38 +160,37 @@ export function explainOpenError(text: string): string {
 
 interface OutputLines {
   readonly rts: 'high' | 'low';
-  /** Holds the line in the break state; false when absent. */
+  /** Holds the line in the break state; false if absent. */
   readonly brk?: boolean;
 }
 
 /**
- * Sets all output lines. serialport sets all of them at each call: DTR and RTS to high unless given, and the
- * low-latency mode off unless given. It does not report when that mode failed: see `hasLowLatency`.
- * @returns false when the lines were not set; a pseudo-terminal has none
+ * Sets all output lines. serialport sets all of them in each call: DTR and RTS to high unless given, and the
+ * low-latency mode off unless given. It does not report a failure of that mode: see `hasLowLatency`.
+ * @returns false if the lines were not set; a pseudo-terminal has none
  */
 export function setLines(port: SerialPort, { rts, brk = false }: OutputLines): Promise<boolean> {
-  // The types of serialport leave out lowLatency, which its Linux binding has.
+  // serialport's types omit lowLatency, which its Linux binding has.
   const all: object = { brk, rts: rts === 'high', lowLatency: true };
   return new Promise((resolve) => port.set(all, (error) => resolve(error === null)));
 }
 
-/** Tells whether the driver is in its low-latency mode; undefined where the driver can't be asked. */
+/** Reports whether the driver is in its low-latency mode; undefined if the driver can't be asked. */
 export function hasLowLatency(port: SerialPort): Promise<boolean | undefined> {
   return new Promise((resolve) =>
     port.get((error, status) => {
-      // As with `set`, the types leave it out.
+      // As with `set`, the types omit it.
       const isKnown = !error && status !== undefined && 'lowLatency' in status;
       resolve(isKnown ? status.lowLatency === true : undefined);
     }),
   );
 }
 
-/** Throws away the bytes that were received and not read, and those that were written and not sent. */
+/** Discards the bytes that were received and not read, and those that were written and not sent. */
 export function flush(port: SerialPort): Promise<void> {
   return new Promise((resolve) => port.flush(() => resolve()));
 }
 
-/** Closes the port, and resolves when it is closed. */
 export function closePort(port: SerialPort): Promise<void> {
   return new Promise((resolve) => {
     if (port.isOpen) port.close(() => resolve());
@@ -201,16 +200,15 @@ export function closePort(port: SerialPort): Promise<void> {
 }
 
 /**
- * How often an open port is checked, in ms. A name that vanished or leads to another device makes nothing
- * readable, and drivers differ in whether they hang up, so the notice that a read gives of an unplugged
- * adapter is not enough.
+ * How often an open port is checked, in ms. A path that vanished or leads to another device makes nothing
+ * readable, and some drivers do not hang up, so a failing read is not enough to detect an unplugged adapter.
  */
 const WATCHDOG_INTERVAL = 500;
 
 /** Returns why the device behind an open descriptor is dead; undefined while it is alive. */
 function hangUpOf(libc: Libc, fd: number): string | undefined {
   const events = libc.pollNow(fd);
-  // A negative result is an errno of poll(2). None of these means that the device is gone.
+  // A negative result is an errno of poll(2), none of which means that the device is gone.
   return events >= 0 && (events & POLLHUP) !== 0 ? 'hung up (POLLHUP)' : undefined;
 }
 
@@ -218,7 +216,7 @@ function hangUpOf(libc: Libc, fd: number): string | undefined {
 interface OpenedPort {
   readonly port: SerialPort;
   readonly loaded: LibcResult;
-  /** What was behind the path when the port was opened. */
+  /** The device behind the path when the port was opened. */
   readonly device: PortDevice;
   readonly settings: PortSettings;
   readonly listener: PortListener;
@@ -227,10 +225,10 @@ interface OpenedPort {
   readonly errorCounts: BytePort['errorCounts'];
 }
 
-/** How long closing waits for bytes that are being sent, before the direction switch is taken away; in ms. */
+/** How long closing waits for bytes that are being sent before it turns off direction switching, in ms. */
 const DRAIN_LIMIT = 500;
 
-/** Runs an open port: passes on received bytes, writes, watches over the port, and closes it. */
+/** Runs an open port: passes on received bytes, writes, monitors the port and closes it. */
 export function runPort(opened: OpenedPort): BytePort {
   const { port, loaded, device, settings, listener, facts, direction, errorCounts } = opened;
   const { path } = settings;
@@ -261,7 +259,7 @@ export function runPort(opened: OpenedPort): BytePort {
     const problem = device.whyGone();
     if (problem !== undefined) return problem;
     const open = fd();
-    // The name may be there (again) while the device behind the descriptor is dead.
+    // The path may exist (again) while the device behind the descriptor is dead.
     return open === undefined ? 'closed' : hangUp(open);
   };
   const watchdog = setInterval(() => {
@@ -300,12 +298,12 @@ export function runPort(opened: OpenedPort): BytePort {
     clearInterval(watchdog);
     stopReading();
     shutting.abort();
-    // The break is ended first, because drivers differ in what closing does to a break.
+    // End the break first: drivers differ in what closing does to a break.
     if (isThere) await breaking;
     if (isThere && direction.mustDrain) await drained(transmitter);
     writer.stop();
     rts?.stop();
-    // If serialport has closed the descriptor already, its number may belong to another file by now.
+    // If serialport has already closed the descriptor, its number may now belong to another file.
     if (openedFd !== undefined && fd() === openedFd) direction.restore?.();
     await closePort(port);
   }
@@ -348,8 +346,8 @@ export function runPort(opened: OpenedPort): BytePort {
 }
 
 /**
- * Returns the function that takes received bytes: it removes the marks, if there are any, and reports
- * characters in the order in which they arrived.
+ * Returns the function that accepts received bytes: it removes any marks, and reports characters in order of
+ * arrival.
  */
 function receiver(
   parityMarks: boolean,

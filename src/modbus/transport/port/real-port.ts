@@ -23,9 +23,9 @@ import { type ErrorCounts, readErrorCounts, setRts } from './uart.js';
 
 /**
  * Opens a serial port for this process alone, with exactly these settings. Refuses, with a sentence that says
- * what to do: a path that is no serial port, a port in use, and a driver that did not take a setting (a
- * Raspberry Pi's mini UART drops parity without an error) or can't do what was asked for.
- * @param load loads the C library; tests pass one that plays hardware
+ * what to do: a path that is not a serial port, a port in use, and a driver that ignored a setting (a
+ * Raspberry Pi's mini UART drops parity without an error) or can't do what was configured.
+ * @param load loads the C library; tests pass one that simulates hardware
  */
 export async function openRealPort(
   settings: PortSettings,
@@ -49,8 +49,8 @@ export async function openRealPort(
     await closePort(port.value);
     return { ok: false, error: `${path}: ${prepared.error}`, unfit: true };
   }
-  // Bytes that arrived before are the middle of a message. This never cuts a mark in two, because the line
-  // discipline puts whole marks into the buffer that is emptied here.
+  // Bytes that arrived earlier are the middle of a message. Discarding them never splits a mark, because the
+  // line discipline puts whole marks into the buffer.
   await flush(port.value);
   const { facts, direction } = prepared.value;
   const notes = unkept === undefined ? prepared.value.notes : [...prepared.value.notes, unkept];
@@ -71,10 +71,9 @@ export async function openRealPort(
 }
 
 /**
- * Opening has raised RTS, which may be the level for sending. So RTS is set to the level for listening at
- * once, before anything waits. If that level is high, the kernel is also kept from lowering RTS when the port
- * is closed.
- * @returns what did not work, for the log. `openDirection` reports a port without RTS.
+ * Opening raised RTS, which may be the level for sending. So RTS is set to the level for listening at once,
+ * before any wait. If that level is high, the kernel is also kept from lowering RTS when the port is closed.
+ * @returns what failed, for the log. `openDirection` reports a port without RTS.
  */
 function letGoOfBus(
   port: SerialPort,
@@ -95,7 +94,7 @@ interface Prepared {
   readonly notes: readonly string[];
 }
 
-/** Sets up an open port. @returns what was found out, or what the port can't do */
+/** Sets up an open port. @returns what was found, or what the port can't do */
 async function prepare(
   port: SerialPort,
   loaded: LibcResult,
@@ -103,7 +102,7 @@ async function prepare(
   isVerifiable: boolean,
 ): Promise<Result<Prepared>> {
   const fd = port.port?.fd ?? -1;
-  // serialport's own lock is a file lock, which programs such as mbpoll don't ask for. TIOCEXCL ends with the
+  // serialport's own lock is a file lock, which programs such as mbpoll don't check. TIOCEXCL ends with the
   // last close.
   if (loaded.ok) loaded.libc.ioctl(fd, TIOCEXCL, null);
 
@@ -114,8 +113,7 @@ async function prepare(
 
   const lowLatency = await hasLowLatency(port);
   const facts: PortFacts = {
-    // The adapter is identified after low latency was set, which brings the timer of an FTDI adapter down to
-    // 1 ms.
+    // Identify the adapter after setting low latency, which reduces the timer of an FTDI adapter to 1 ms.
     adapter: identifyAdapter(settings.path),
     settings: applied.settings,
     lowLatency,
@@ -127,8 +125,8 @@ async function prepare(
 }
 
 /**
- * Returns a note when low latency is missing where it matters, on USB. A built-in UART reports its characters
- * after a few character times.
+ * Returns a note if low latency is missing where it matters, on USB. A built-in UART reports its characters
+ * within a few character times.
  */
 function latencyNote({ kind, latencyMs }: Adapter, lowLatency: boolean | undefined): string | undefined {
   if (lowLatency !== false || (kind !== 'ftdi' && kind !== 'usb')) return undefined;
@@ -136,8 +134,8 @@ function latencyNote({ kind, latencyMs }: Adapter, lowLatency: boolean | undefin
 }
 
 /**
- * Returns the function that asks for error counts; undefined if the driver does not count, so that no request
- * asks in vain.
+ * Returns the function that reads error counts; undefined if the driver does not count, so that requests do
+ * not ask in vain.
  */
 function errorCounter(port: SerialPort, loaded: LibcResult): (() => ErrorCounts | undefined) | undefined {
   if (!loaded.ok) return undefined;
@@ -151,7 +149,7 @@ function errorCounter(port: SerialPort, loaded: LibcResult): (() => ErrorCounts 
 type AppliedSettings =
   | {
       readonly ok: true;
-      /** The settings as the driver has them, '19200 8E1'; undefined where they are not known. */
+      /** The settings as reported by the driver, '19200 8E1'; undefined if unknown. */
       readonly settings: string | undefined;
       readonly parityMarks: boolean;
       readonly notes: readonly string[];
@@ -159,9 +157,9 @@ type AppliedSettings =
   | { readonly ok: false; readonly error: string };
 
 /**
- * Has damaged characters marked, reads the settings back, and refuses a driver that has other settings than
- * asked for. A sentence of the result is the end of one that begins with the port's path.
- * @param isVerifiable false on a pseudo-terminal, which keeps settings that mean nothing
+ * Turns on marks for damaged characters, reads the settings back, and refuses a driver whose settings differ
+ * from those requested. Any sentence in the result continues one that begins with the port's path.
+ * @param isVerifiable false on a pseudo-terminal, which keeps settings that have no effect
  */
 function applySettings(
   loaded: LibcResult,
@@ -201,16 +199,16 @@ function applySettings(
 }
 
 /**
- * Makes RTS and DTR stay as they are when the port is closed, even by the end of the process. serialport's
- * option `hupcl: false` does not do that: it only refrains from setting a flag (HUPCL) that every serial
- * driver begins with.
- * @returns why it did not work
+ * Keeps RTS and DTR as they are when the port is closed, even if the process dies. serialport's option
+ * `hupcl: false` does not do that: it merely does not set a flag (HUPCL) that every serial driver sets
+ * initially.
+ * @returns why it failed
  */
 function keepLinesOnClose(libc: Libc, fd: number): string | undefined {
   return changeTermios2(libc, fd, keptLinesTermios2);
 }
 
-/** Has damaged characters marked. @returns why it did not work. */
+/** Turns on marks for damaged characters. @returns why it failed */
 function whyUnmarked(loaded: LibcResult, fd: number): string | undefined {
   if (!loaded.ok) return loaded.error;
   const { libc } = loaded;
@@ -218,7 +216,7 @@ function whyUnmarked(loaded: LibcResult, fd: number): string | undefined {
   const failure = changeTermios2(libc, fd, markedTermios2);
   if (failure !== undefined || typeof before === 'number') return failure;
   const after = readTermios2(libc, fd);
-  // Half of this setting would be worse than nothing: bytes would be taken for marks, or marks for bytes.
+  // Half of this setting would be worse than nothing: bytes would be read as marks, or marks as bytes.
   if (typeof after !== 'number' && hasParityMarks(after)) return undefined;
   changeTermios2(libc, fd, () => before);
   return 'the driver did not accept PARMRK and INPCK';

@@ -5,7 +5,7 @@ import type { Adapter } from './adapter.js';
 import { type Libc, type LibcResult, TIOCGRS485, TIOCMGET, TIOCSRS485 } from './libc.js';
 import type { TransmitterState } from './uart.js';
 
-/** What switching by RTS needs from a port and a clock. */
+/** What RTS switching needs from a port and a clock. */
 interface RtsOptions {
   readonly switching: RtsSwitching;
   /** Time of one character on the wire, in ms. */
@@ -13,39 +13,39 @@ interface RtsOptions {
   /** How long a byte may wait in the adapter before it is on the wire, in ms. */
   readonly outputHold: number;
   setRts(level: 'high' | 'low'): void;
-  /** Hands bytes to the driver. */
+  /** Passes bytes to the driver. */
   write(bytes: Uint8Array): void;
-  /** Says how far the driver has got with the bytes that were handed to it. */
+  /** Reports how far the driver has got with the bytes passed to it. */
   transmitter(): TransmitterState;
-  /** The clock; the system's when absent. */
+  /** The clock; the system's if absent. */
   readonly clock?: Clock;
 }
 
-/** Sends with RTS at its sending level, and sets RTS back as soon as the last character has left. */
+/** Sends with RTS at its sending level, and switches it back as soon as the last character has left. */
 export interface RtsSwitch {
   /**
-   * Sends bytes. Bytes that come while others are sent follow them directly; bytes that come during a `hold`
-   * wait.
+   * Sends bytes. Bytes written while others are being sent follow them directly; bytes written during a
+   * `hold` wait.
    */
   write(bytes: Uint8Array): void;
   /** Reserves the line for a break. Resolves when the break may begin. */
   hold(): Promise<void>;
   /** Ends `hold`. */
   release(): void;
-  /** Lets go of the line at once. */
+  /** Releases the line at once. */
   stop(): void;
 }
 
-/** How often to ask whether the transmitter is empty, in ms: at first, and when it stays busy. */
+/** How often to ask whether the transmitter is empty, in ms: initially, and when it stays busy. */
 const POLL = 0.25;
 const SLOW_POLL = 5;
-/** When a transmitter is later than expected by this many ms, something holds it up. */
+/** If a transmitter is late by this many ms, something is holding it up. */
 const STUCK_AFTER = 20;
 
 /**
- * Starts the switch with the line listening. The order is: RTS up, `delayBeforeSend`, the bytes, until the
- * computed end of their last character and until the driver says that its transmitter is empty (where it does
- * not know, one `outputHold` more), `delayAfterSend`, RTS down.
+ * Starts the switch with the line listening. The sequence is: RTS up, `delayBeforeSend`, the bytes, a wait
+ * for the computed end of their last character and for the driver to report an empty transmitter (or for one
+ * `outputHold` more, if it can't report that), `delayAfterSend`, RTS down.
  */
 export function startRtsSwitch(options: RtsOptions): RtsSwitch {
   const { characterTime, outputHold, transmitter, clock = systemClock } = options;
@@ -100,7 +100,7 @@ export function startRtsSwitch(options: RtsOptions): RtsSwitch {
     write(bytes) {
       takeLine();
       waiting.push(bytes);
-      // Setting RTS may have failed, and that ends everything.
+      // Setting RTS may have failed, which ends everything.
       if (isHeld || !isOurs) return;
       if (clock.now() >= mayStartAt) send();
       else next(mayStartAt, send);
@@ -139,7 +139,7 @@ const ENABLED = 1 << 0;
 const RTS_ON_SEND = 1 << 1;
 const RTS_AFTER_SEND = 1 << 2;
 const RX_DURING_TX = 1 << 4;
-/** The flag of a terminating resistor that the board can switch. This program does not change it. */
+/** The flag for a terminating resistor that the board can switch. This program does not change it. */
 const TERMINATE_BUS = 1 << 5;
 
 /** The kernel's RS-485 mode of a port. */
@@ -167,8 +167,8 @@ export function parseRs485(struct: Uint8Array): KernelMode {
 }
 
 /**
- * Returns the structure that asks for a mode.
- * @param found the structure as the driver has it now; a bus termination in it is kept
+ * Returns the structure that requests a mode.
+ * @param found the driver's current structure; its bus termination is kept
  */
 export function packRs485(wanted: Rs485Settings, found: Uint8Array): Uint8Array {
   const struct = new Uint8Array(SERIAL_RS485_BYTES);
@@ -185,10 +185,10 @@ export function packRs485(wanted: Rs485Settings, found: Uint8Array): Uint8Array 
 }
 
 /**
- * Compares a wanted mode with the mode that the driver has, because drivers adjust a mode without an error.
- * `receiveWhileSending` counts only if it was asked for: hearing itself does not hurt a line.
- * @returns undefined when the driver has taken everything, else both for people:
- * `{wanted: 'RTS high …', found: 'off'}`
+ * Compares a requested mode with the driver's mode, because drivers adjust modes without an error.
+ * `receiveWhileSending` counts only if it was requested: a line that hears itself does no harm.
+ * @returns undefined if the driver accepted everything, otherwise both as text: `{wanted: 'RTS high …',
+ * found: 'off'}`
  */
 export function rs485Difference(
   wanted: Rs485Settings,
@@ -208,16 +208,13 @@ export function rs485Difference(
   return same ? undefined : { wanted: describeKernelMode(full), found: describeKernelMode(found) };
 }
 
-/**
- * Describes a mode for people: 'RTS high while sending, 1 ms before and 0 ms after, receiver off meanwhile',
- * or 'off'.
- */
+/** Describes a mode: 'RTS high while sending, 1 ms before and 0 ms after, receiver off meanwhile', or 'off'. */
 export function describeKernelMode(mode: KernelMode): string {
   if (!mode.enabled) return 'off';
   return `${describeSwitching(mode)}, receiver ${mode.receiveWhileSending ? 'on' : 'off'} meanwhile`;
 }
 
-/** Describes switching for people: 'RTS high while sending, 1 ms before and 0 ms after'. */
+/** Describes switching: 'RTS high while sending, 1 ms before and 0 ms after'. */
 function describeSwitching({ rtsOnSend, delayBeforeSend, delayAfterSend }: RtsSwitching): string {
   return `RTS ${rtsOnSend} while sending, ${delayBeforeSend} ms before and ${delayAfterSend} ms after`;
 }
@@ -226,15 +223,15 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Reads the kernel's RS-485 mode as it is now; undefined where the driver has none. */
+/** Reads the kernel's current RS-485 mode; undefined if the driver has none. */
 function readKernelMode(libc: Libc, fd: number): KernelMode | undefined {
   const struct = readStruct(libc, fd);
   return typeof struct === 'number' ? undefined : parseRs485(struct);
 }
 
 /**
- * Switches the kernel's RS-485 mode on, and reads back what the driver made of it. A failure leaves the mode
- * as it was found. `restore` does so before the port is closed.
+ * Turns on the kernel's RS-485 mode, and reads back what the driver made of it. A failure leaves the mode as
+ * it was. `restore` restores it before the port is closed.
  */
 function enableKernelMode(
   libc: Libc,
@@ -275,34 +272,34 @@ function explain(negativeErrno: number): string {
   return `${why}; use an adapter that switches direction on its own (rs485: {mode: auto}), or rs485: {mode: rts}`;
 }
 
-/** Returns the fact about a port on which the kernel switches. */
+/** Describes a port on which the kernel switches. */
 function describeKernelSwitching(mode: KernelMode): string {
   return `the kernel switches: ${describeKernelMode(mode)} (read back)`;
 }
 
-/** Says who switches an open port between sending and listening. */
+/** What switches an open port between sending and listening. */
 export interface Rs485Direction {
-  /** A text for people that includes what was read back. */
+  /** A description that includes what was read back. */
   readonly text: string;
-  /** How to switch by RTS; present where this program has to switch. */
+  /** How to switch RTS; present if this program has to do it. */
   readonly rts?: RtsSwitching;
-  /** Why a break would not reach the bus; undefined where a break does reach it. */
+  /** Why a break would not reach the bus; undefined if it would. */
   readonly noBreak: string | undefined;
-  /** True when closing takes the switch away, and so must wait for bytes that are being sent. */
+  /** True if closing turns off the switching, and so must wait for bytes that are being sent. */
   readonly mustDrain: boolean;
-  /** Puts back the mode that was found at opening; absent where nothing was changed. */
+  /** Restores the mode found when the port was opened; absent if nothing was changed. */
   restore?(): void;
 }
 
 type DirectionResult = { readonly ok: true; readonly direction: Rs485Direction } | DirectionRefusal;
 
-/** The reason is the end of a sentence that begins with the port's path. */
+/** The reason continues a sentence that begins with the port's path. */
 interface DirectionRefusal {
   readonly ok: false;
   readonly error: string;
 }
 
-/** Sets a port up for the direction settings, and verifies that it can do what they ask for. */
+/** Sets up a port for its direction settings, and verifies that it supports them. */
 export function openDirection(
   fd: number,
   settings: Rs485Settings | undefined,
@@ -346,14 +343,15 @@ export function openDirection(
 }
 
 /**
- * The drivers whose kernel mode takes rtsOnSend for the voltage of the pin (amba-pl011.c, 8250_bcm2835aux.c).
- * Others, above all 8250, take it for the modem signal; a high (asserted) signal is a pin at 0 V.
+ * The drivers whose kernel mode interprets `rtsOnSend` as the voltage of the pin (amba-pl011.c,
+ * 8250_bcm2835aux.c). Others, above all 8250, interpret it as the modem signal; a high (asserted) signal is 0
+ * V at the pin.
  */
 const pinLevelKinds: readonly Adapter['kind'][] = ['pl011', 'mini-uart'];
 
 /**
  * Returns the level of the modem signal RTS on a port that is listening. serialport needs it whenever it sets
- * anything. With the kernel's mode, this level counts before that mode is on and after it is off.
+ * anything. In kernel mode, this level applies before the mode is turned on and after it is turned off.
  */
 export function rtsWhileListening(
   settings: Rs485Settings | undefined,

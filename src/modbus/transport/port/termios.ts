@@ -41,7 +41,7 @@ export interface LineSettings {
   readonly stopBits: 1 | 2;
 }
 
-/** Reads the line settings out of a termios2 structure of at least 44 bytes. */
+/** Reads the line settings from a termios2 structure of at least 44 bytes. */
 export function parseTermios2(bytes: Uint8Array): LineSettings {
   const view = viewOf(bytes);
   const flags = view.getUint32(offsets.controlFlags, true);
@@ -61,7 +61,7 @@ function parityOf(flags: number): LineSettings['parity'] {
 
 /**
  * Returns the same structure in raw mode: all 256 byte values pass unchanged in both directions, and nothing
- * is echoed. libuv's own raw mode won't do: it keeps ONLCR, which sends 0x0a as 0x0d 0x0a.
+ * is echoed. libuv's own raw mode is no use: it keeps ONLCR, which sends 0x0a as 0x0d 0x0a.
  */
 export function rawTermios2(bytes: Uint8Array): Uint8Array {
   const quiet = [offsets.inputFlags, offsets.outputFlags, offsets.localFlags].reduce(
@@ -79,14 +79,15 @@ export function rawTermios2(bytes: Uint8Array): Uint8Array {
 }
 
 /**
- * Returns the same structure with damaged characters marked (see `createMarkDecoder`); serialport has them
- * removed silently. termios(3): IGNPAR would drop them, ISTRIP would make the marks ambiguous.
+ * Returns the same structure with marks for damaged characters turned on (see `createMarkDecoder`);
+ * serialport has the characters removed silently. termios(3): IGNPAR would drop them, ISTRIP would make the
+ * marks ambiguous.
  */
 export function markedTermios2(bytes: Uint8Array): Uint8Array {
   return withFlags(bytes, offsets.inputFlags, (flags) => (flags & ~(IGNPAR | ISTRIP)) | PARMRK | INPCK);
 }
 
-/** Returns the same structure with RTS and DTR left as they are at the last close, instead of lowered. */
+/** Returns the same structure with the flag cleared that lowers RTS and DTR at the last close. */
 export function keptLinesTermios2(bytes: Uint8Array): Uint8Array {
   return withFlags(bytes, offsets.controlFlags, (flags) => flags & ~HUPCL);
 }
@@ -98,17 +99,17 @@ function withFlags(bytes: Uint8Array, at: number, change: (flags: number) => num
   return changed;
 }
 
-/** Tells whether the structure has damaged characters marked. */
+/** Reports whether the structure marks damaged characters. */
 export function hasParityMarks(bytes: Uint8Array): boolean {
   const flags = viewOf(bytes).getUint32(offsets.inputFlags, true);
   return (flags & (IGNPAR | PARMRK | INPCK | ISTRIP)) === (PARMRK | INPCK);
 }
 
 /**
- * Compares settings that were asked for with those found. Baud rates may differ by 2 %: drivers report what
- * their divisor really makes (115384 for 115200), and two stations may be that far apart; the kernel itself
+ * Compares the requested settings with those found. Baud rates may differ by 2 %: drivers report what their
+ * divisor actually produces (115384 for 115200), and two stations may differ that much; the kernel itself
  * uses this tolerance.
- * @returns undefined when they agree, else both as text: `{wanted: '19200 8E1', found: '19200 8N1'}`
+ * @returns undefined if they agree, otherwise both as text: `{wanted: '19200 8E1', found: '19200 8N1'}`
  */
 export function settingsDifference(
   wanted: LineSettings,
@@ -122,7 +123,7 @@ export function settingsDifference(
   return same ? undefined : { wanted: describeSettings(wanted), found: describeSettings(found) };
 }
 
-/** Writes settings as people write them: '19200 8E1'. */
+/** Formats settings in the usual notation: '19200 8E1'. */
 export function describeSettings(settings: LineSettings): string {
   const parity = { none: 'N', even: 'E', odd: 'O', mark: 'M', space: 'S' }[settings.parity];
   return `${settings.baudRate} ${settings.dataBits}${parity}${settings.stopBits}`;
@@ -139,7 +140,7 @@ export function readTermios2(libc: Libc, fd: number): Uint8Array | number {
   return result < 0 ? result : bytes;
 }
 
-/** Changes the settings of a terminal. @returns why it did not work */
+/** Changes the settings of a terminal. @returns why it failed */
 export function changeTermios2(
   libc: Libc,
   fd: number,

@@ -2,41 +2,38 @@ import { getSystemErrorName } from 'node:util';
 import { type LibcResult, loadLibc } from './libc.js';
 
 /**
- * How the system schedules the thread of the lines. `realtime`: the thread has a real-time class, which comes
- * before all others, and nothing was changed. `short`: the thread has slices of `SLICE_NS`, as read back.
- * `usual`: the slices are the kernel's own; `reason` says why, in the middle of a sentence.
+ * How the system schedules the thread of the lines. `realtime`: the thread has a real-time class, which
+ * precedes all others; nothing was changed. `short`: the thread has slices of `SLICE_NS`, as read back.
+ * `usual`: the slices are the kernel's own; `reason` says why, as the middle of a sentence.
  */
 export type TimeSlice =
   | { readonly kind: 'realtime' }
   | { readonly kind: 'short' }
   | { readonly kind: 'usual'; readonly reason: string };
 
-/** The shortest slice that Linux gives, in ns. When threads wake, those with shorter slices come first. */
+/** The shortest slice that Linux grants, in ns. Of the threads that wake, those with shorter slices run first. */
 const SLICE_NS = 100_000n;
 
-/** The first length of `struct sched_attr` of linux/sched/types.h, and the offsets of its fields. */
+/** The first length of `struct sched_attr` in linux/sched/types.h, and the offsets of its fields. */
 const SCHED_ATTR_BYTES = 48;
 const SIZE_AT = 0;
 const POLICY_AT = 4;
 const FLAGS_AT = 8;
 const RUNTIME_AT = 24;
 
-/**
- * The classes of sched(7): the one that threads have unless somebody chooses, and SCHED_FIFO, SCHED_RR and
- * SCHED_DEADLINE.
- */
+/** Classes of sched(7): the default one, then SCHED_FIFO, SCHED_RR and SCHED_DEADLINE. */
 const SCHED_OTHER = 0;
 const REALTIME = [1, 2, 6];
 /**
- * Makes threads that this one starts later have the kernel's slices, because short slices are for the lines
- * alone.
+ * Gives the kernel's default slices to threads that this one starts later, because short slices are for the
+ * lines alone.
  */
 const SCHED_FLAG_RESET_ON_FORK = 1n;
 
 /**
  * Gives the calling thread the shortest time slices (sched_setattr(2)), so that on a shared core it need not
  * wait until another thread has used up its own slice. Needs no privilege, and changes neither class nor nice
- * value. Linux honours the slice since 6.12; older kernels ignore it, which shows when the slice is read
+ * value. Linux has honoured the slice since 6.12; older kernels ignore it, which is detected by reading it
  * back.
  * @param load loads the C library; tests pass another one
  */

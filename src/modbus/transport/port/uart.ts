@@ -12,11 +12,11 @@ import {
 
 /**
  * How far a driver has got with the bytes written to it. 'handed over': its buffer is empty, but a FIFO
- * behind it may not be, and the driver does not say.
+ * behind it may not be, and the driver does not report that.
  */
 export type TransmitterState = 'sending' | 'handed over' | 'empty';
 
-/** Asks the driver how far it has got. A driver that is gone sends nothing more, and is 'empty'. */
+/** Asks the driver how far it has got. A driver that is gone sends nothing more, and counts as 'empty'. */
 export function transmitterState(libc: Libc, fd: number): TransmitterState {
   const word = new Uint8Array(4);
   const view = new DataView(word.buffer);
@@ -28,7 +28,7 @@ export function transmitterState(libc: Libc, fd: number): TransmitterState {
 
 /**
  * Sets RTS before this call returns, and leaves the other modem lines as they are.
- * @returns what is wrong; some ports, pseudo-terminals among them, have no modem lines
+ * @returns the error; some ports, pseudo-terminals among them, have no modem lines
  */
 export function setRts(libc: Libc, fd: number, level: 'high' | 'low'): string | undefined {
   const lines = new Uint8Array(4);
@@ -37,11 +37,11 @@ export function setRts(libc: Libc, fd: number, level: 'high' | 'low'): string | 
   return result < 0 ? `RTS can't be set ${level} (${getSystemErrorName(result)})` : undefined;
 }
 
-/** The errors that the driver of a UART has counted since the port exists. */
+/** The errors that the driver of a UART has counted since the port appeared. */
 export interface ErrorCounts {
   /** Characters without a stop bit. */
   readonly framing: number;
-  /** Characters that the UART lost because nobody fetched those before them in time. */
+  /** Characters that the UART lost because earlier ones were not fetched in time. */
   readonly overrun: number;
   readonly parity: number;
   readonly break: number;
@@ -51,7 +51,7 @@ export interface ErrorCounts {
 
 /**
  * Reads the counts from struct serial_icounter_struct (linux/serial.h), which has twenty ints: cts, dsr, rng,
- * dcd, rx and tx come before these.
+ * dcd, rx and tx come first.
  */
 export function parseErrorCounts(struct: Uint8Array): ErrorCounts {
   const view = new DataView(struct.buffer, struct.byteOffset, struct.byteLength);
@@ -65,24 +65,19 @@ export function parseErrorCounts(struct: Uint8Array): ErrorCounts {
   };
 }
 
-/**
- * Asks the driver for its counts; undefined where it does not count (pseudo-terminals, some USB adapters).
- */
+/** Asks the driver for its counts; undefined if it does not count (pseudo-terminals, some USB adapters). */
 export function readErrorCounts(libc: Libc, fd: number): ErrorCounts | undefined {
   const struct = new Uint8Array(80);
   return libc.ioctl(fd, TIOCGICOUNT, struct) < 0 ? undefined : parseErrorCounts(struct);
 }
 
-/**
- * Counts characters lost in the UART, or because the kernel's buffer was full, from the moment this object is
- * made.
- */
+/** Counts characters lost in the UART, or because the kernel's buffer was full, since this object was created. */
 export class Overruns {
   readonly #errorCounts: (() => ErrorCounts | undefined) | undefined;
-  /** How many lost characters were reported so far, as the driver counts them. */
+  /** How many lost characters were already reported, by the driver's count. */
   #reported: number;
 
-  /** Begins to count. @param errorCounts as the port has it; where it is absent nothing is counted */
+  /** Starts counting. @param errorCounts the port's own; without it nothing is counted */
   constructor(errorCounts: (() => ErrorCounts | undefined) | undefined) {
     this.#errorCounts = errorCounts;
     this.#reported = this.#counted() ?? 0;

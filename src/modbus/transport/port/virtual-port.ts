@@ -10,8 +10,8 @@ import { openPty, type Pty } from './pty.js';
 
 export interface VirtualPortOptions {
   /**
-   * A stable name for the client: a symbolic link to the client's side, which is made on opening and removed
-   * on closing. Its directory has to exist.
+   * A stable name for the client: a symbolic link to the client side, created when the line is opened and
+   * removed when it is closed. Its directory must exist.
    */
   readonly link?: string;
   /** Makes the line behave like a real adapter in both directions; without it bytes pass at once. */
@@ -21,23 +21,20 @@ export interface VirtualPortOptions {
 /** A serial line without hardware: a client opens `path` (or `link`) as its serial port. */
 export type VirtualPort = BytePort & Required<Pick<BytePort, 'setPacing'>>;
 
-/**
- * From this many bytes on, a client that writes faster than the paced line carries has to wait, as on a real
- * port.
- */
+/** With this many bytes pending, a client that writes faster than the paced line must wait, as on a real port. */
 const PACED_INPUT_LIMIT = 4096;
 
-/** Reasons for which bytes are lost. */
+/** Why bytes were lost. */
 const NOBODY = 'no client has the line open';
 const FULL = 'the client does not read, and its buffer is full';
 
 /** How often to check for bytes that a client left unread, in ms. */
 const LEFTOVER_CHECK = 100;
 
-/** The clients' sides of the virtual lines that are open. */
+/** The client sides of the virtual lines that are open. */
 const clientSides = new Set<string>();
 
-/** Tells whether this path, without links, is the client end of one of this program's virtual lines. */
+/** Reports whether this path, without links, is the client end of one of this program's virtual lines. */
 export function isClientSide(path: string): boolean {
   return clientSides.has(path);
 }
@@ -46,13 +43,13 @@ export function isClientSide(path: string): boolean {
  * Opens a virtual line.
  *
  * Bytes that a client does not read are treated as in a real port's kernel buffer:
- * - If nobody has the line open, the bytes are lost. A pseudo-terminal would keep them for the next client,
- * which would take a reply to somebody else for its own. So each write first asks whether there is a client,
- * and bytes that a client left behind are discarded when it closes.
- * - If a client has the line open and does not read, the bytes wait until the buffer (some 20 kB) is full.
- * Further bytes are lost, as in an overrun. A write never blocks and never queues.
+ * - If no client has the line open, the bytes are lost. A pseudo-terminal would keep them for the next
+ *   client, which would mistake a reply to another client for its own. So each write first checks that there
+ *   is a client, and bytes that a client left unread are discarded when it closes.
+ * - If a client has the line open but does not read, the bytes wait until the buffer (some 20 kB) is full.
+ *   Further bytes are lost, as in an overrun. A write never blocks or queues.
  *
- * Settings stay as a client has left them, except those that would keep the next client from using the line
+ * Settings stay as a client left them, except those that would keep the next client from using the line
  * (`Pty.makeSettable`, `Pty.letClientSend`).
  */
 export async function openVirtualPort(
@@ -101,8 +98,8 @@ function runPort(
     if (open && (input?.pending() ?? 0) < PACED_INPUT_LIMIT) stream.resume();
   };
   const receive = (chunk: Uint8Array): void => {
-    // This happens before the client has a reply, and can change its settings or close and open the line
-    // again.
+    // Do this before the client has a reply: after that it may change its settings, or close and reopen the
+    // line.
     pty.makeSettable();
     input?.write(chunk);
     if (input === undefined) listener.onData(chunk);
@@ -161,7 +158,7 @@ const virtualFacts: PortFacts = {
   direction: 'nothing to switch: a virtual line has no driver',
 };
 
-/** Writes to the client, with the rule for bytes that nobody reads (see `openVirtualPort`). */
+/** Writes to the client, and treats unread bytes as described at `openVirtualPort`. */
 function startOutput(pty: Pty, onError: (reason: string) => void) {
   let check: NodeJS.Timeout | undefined;
 
@@ -170,8 +167,8 @@ function startOutput(pty: Pty, onError: (reason: string) => void) {
     pty.letClientSend();
     pty.makeSettable();
   };
-  // Discards bytes that a client left behind where closings can't be watched, or that were under way at a
-  // closing.
+  // Discards bytes that a client left unread, if closings can't be watched or the bytes were in flight when
+  // it closed.
   const checkLeftovers = (): void => {
     check = undefined;
     if (!pty.hasClient()) cleanUp();
@@ -180,9 +177,9 @@ function startOutput(pty: Pty, onError: (reason: string) => void) {
 
   return {
     onClientClosed(): void {
-      // A client that has opened the line meanwhile can't know that the line was stopped. Its settings are
-      // left alone: changes while the client sets them would look to its C library as if it had changed
-      // nothing.
+      // A client that opened the line in the meantime can't know that the line was stopped. Its settings are
+      // left alone: if they changed while the client sets them, its C library would conclude that the client
+      // had changed nothing.
       if (pty.hasClient()) pty.letClientSend();
       else cleanUp();
     },
@@ -207,19 +204,19 @@ function startOutput(pty: Pty, onError: (reason: string) => void) {
   };
 }
 
-/** Tells when a program closes a file that it had open for writing. */
+/** Reports when a program closes a file that it had open for writing. */
 interface ClientClosings {
   /**
    * Watches a file.
-   * @param closed is called soon after one closing or several
-   * @returns a function that ends the watch
+   * @param closed called shortly after one or more closings
+   * @returns a function that stops watching
    */
   watch(path: string, closed: () => void): () => void;
 }
 
 /**
  * The length and a field of `struct inotify_event`: the watch (i32), its mask and cookie, and the length of
- * the name behind it (u32).
+ * the name after it (u32).
  */
 const EVENT_BYTES = 16;
 const NAME_LENGTH_AT = 12;
@@ -227,9 +224,9 @@ const NAME_LENGTH_AT = 12;
 let loading: Promise<ClientClosings | undefined> | undefined;
 
 /**
- * Begins to watch on first use. Later calls share the result, because a user has only some 128 inotify
+ * Starts watching on first use. Later calls share the result, because a user has only about 128 inotify
  * descriptors.
- * @returns undefined where the kernel, the C library or serialport can't do it, or in a worker thread
+ * @returns undefined if the kernel, the C library or serialport can't do it, or in a worker thread
  */
 function clientClosings(): Promise<ClientClosings | undefined> {
   loading ??= open();
@@ -248,7 +245,7 @@ async function open(): Promise<ClientClosings | undefined> {
     return undefined;
   }
   const watches = new Map<number, () => void>();
-  // The poller reports once for each time it is asked; asked for nothing, it does not keep the process alive.
+  // The poller reports once per request; a request for nothing does not keep the process alive.
   const wait = (): void => poller.poll(watches.size > 0 ? READABLE : NOTHING);
   const events = Buffer.alloc(256 * EVENT_BYTES);
   poller.on('readable', () => {
@@ -270,7 +267,7 @@ async function open(): Promise<ClientClosings | undefined> {
   };
 }
 
-/** Reads the next events. More events stay for the next turn. @returns the watches that the events name */
+/** Reads the next events; the rest stays for the next turn. @returns the watches named by the events */
 function readWatches(fd: number, events: Buffer): ReadonlySet<number> {
   const found = new Set<number>();
   let length = 0;

@@ -8,21 +8,18 @@ import { type Adapter, discardGap, inputPause, outputHold } from '../port/adapte
 import type { EchoSetting, SerialSettings, WhenBusy } from '../settings.js';
 import type { TimedBytes } from '../transport.js';
 
-/** The times of a serial line in ms that follow from its settings and its adapter. */
+/** The times of a serial line that follow from its settings and its adapter, in ms. */
 export interface SerialTimes {
   readonly t15: number;
   readonly t35: number;
-  /** The silence after which an incomplete frame is thrown away. */
+  /** The silence after which an incomplete frame is discarded. */
   readonly gap: number;
-  /**
-   * The wait after a request before a reply; when undefined, the reply leaves as soon as the frame is
-   * complete.
-   */
+  /** The wait between a request and its reply; if undefined, the reply leaves as soon as the frame is complete. */
   readonly turnaround: number | undefined;
   readonly characterTime: number;
 }
 
-/** Returns the times of a line on an adapter, before or after the line is open. */
+/** Returns the times of a line on an adapter. The line need not be open. */
 export function serialTimes(settings: SerialSettings, adapter: Adapter): SerialTimes {
   const { framing, baudRate, timing } = settings;
   const pause = timing.t35 ?? t35(baudRate);
@@ -46,9 +43,9 @@ export interface Arrival {
 }
 
 /**
- * Returns the received bytes with the time when they began on the wire. A FIFO hands over 8 or 16 characters
- * at once, so they arrive late. They are never later than the adapter allows (`inputHold`), because a port
- * without a wire may hand over much longer pieces at once.
+ * Returns the received bytes with the time when the first one began on the wire. A FIFO delivers 8 or 16
+ * characters at once, so they arrive late. The correction is limited to the delay of the adapter
+ * (`inputHold`), because a port without a wire may deliver much longer pieces at once.
  */
 export function asOnWire({ bytes, startedAt, receivedAt }: TimedBytes, arrival: Arrival): TimedBytes {
   const began = receivedAt - bytes.length * arrival.wireTime;
@@ -57,7 +54,7 @@ export function asOnWire({ bytes, startedAt, receivedAt }: TimedBytes, arrival: 
 }
 
 /**
- * Returns the wait after a request in ms, undefined for none. A number is added to t3.5, before which no
+ * Returns the wait after a request in ms; undefined for none. A number is added to t3.5, before which no
  * reply may begin.
  */
 function turnaround(wanted: number | 't3.5' | 'eager', t35: number): number | undefined {
@@ -67,43 +64,40 @@ function turnaround(wanted: number | 't3.5' | 'eager', t35: number): number | un
 
 /** How a port sends. Times are in ms. */
 export interface SendTiming {
-  /** How long one character keeps the wire busy after it was written; 0 on a line without a wire. */
+  /** How long one character occupies the wire after it was written; 0 on a line without a wire. */
   readonly wireTime: number;
   /** How long the port may hold a byte back before it is on the wire. */
   readonly outputHold: number;
-  /** How long the port waits before it sends to a free line: until its driver is on. */
+  /** How long the port waits before it sends on a free line, until its driver is on. */
   readonly lead: number;
 }
 
-/** When a line may speak. Times are in ms. */
+/** When a line may send. Times are in ms. */
 export interface ReplyTiming extends SendTiming {
   readonly t35: number;
-  /**
-   * The wait after the request before a reply; when undefined, the reply leaves as soon as the frame is
-   * complete.
-   */
+  /** The wait between a request and its reply; if undefined, the reply leaves as soon as the frame is complete. */
   readonly turnaround: number | undefined;
 }
 
 /** How a line behaves on an open port. Times are in ms. */
 export interface SerialBehaviour {
   readonly framing: Framing;
-  /** A framer of its own, because a framer keeps pending bytes. */
+  /** Not shared, because a framer keeps pending bytes. */
   readonly framer: Framer;
-  /** Tells whether these bytes, sent by us, could be a client's request as well. */
+  /** Reports whether these bytes, sent by us, could also be a client's request. */
   readonly mayBeRequest: (adu: Uint8Array) => boolean;
   readonly timing: ReplyTiming;
   readonly arrival: Arrival;
   /** The silence after which pending bytes are discarded. */
   readonly gap: number;
   readonly whenBusy: WhenBusy;
-  /** Says whether the adapter hears what it sends. */
+  /** Whether the adapter hears what it sends. */
   readonly echo: EchoSetting;
 }
 
 /**
- * Returns how a line behaves on the adapter that its port turned out to have.
- * @param owns tells whether a unit identifier is ours
+ * Returns how a line behaves on the adapter that its port was found to have.
+ * @param owns reports whether a unit identifier is ours
  */
 export function serialBehaviour(
   settings: SerialSettings,
@@ -113,14 +107,14 @@ export function serialBehaviour(
 ): SerialBehaviour {
   const { path, pacing, whenBusy, echo, rs485 } = settings;
   const { t35, gap, turnaround, characterTime } = serialTimes(settings, adapter);
-  // A pseudo-terminal without pacing has no wire: bytes are with the client as soon as they are written.
+  // A pseudo-terminal without pacing has no wire: the client has the bytes as soon as they are written.
   const wireTime = adapter.kind === 'pty' && !pacing ? 0 : characterTime;
-  // How long the adapter may hold bytes, whatever gap was configured; the gap of an ASCII line does not show
+  // How long the adapter may hold bytes, whatever gap is configured; the gap of an ASCII line does not show
   // that.
   const hold = discardGap(adapter, characterTime, t35);
   const longestPause = inputPause(adapter, wireTime);
   const framer = newFramer(framing, owns, { t35, characterTime: wireTime, longestPause });
-  // Others may be speaking on a real line, so its first bytes may come from the middle of a frame.
+  // Other stations may be sending on a real line, so its first bytes may come from the middle of a frame.
   framer.reset({ aligned: path === 'virtual' });
   return {
     framing,
@@ -140,10 +134,7 @@ export function serialBehaviour(
   };
 }
 
-/**
- * Tells whether the same message in RTU may be a request, because the lengths of each function are known
- * there.
- */
+/** Reports whether the same message in RTU may be a request; the length of each function is known there. */
 function mayBeAsciiRequest(framing: Framing, adu: Uint8Array): boolean {
   const content = framing.fields(adu);
   return content !== undefined && mayBeRequest(encodeRtu(content.unitId, content.pdu));

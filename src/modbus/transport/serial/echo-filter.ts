@@ -2,12 +2,12 @@ import { concatBytes, NO_BYTES } from '../../protocol/bytes.js';
 import type { EchoSetting } from '../settings.js';
 
 /**
- * What the filter noticed: a reply that came back, a loop of replies that the filter ended, or somebody
- * sending while we sent.
+ * What the filter noticed: a reply that came back, a loop of replies that the filter ended, or another
+ * station that sent while we sent.
  */
 export type Noticed = 'echo' | 'loop' | 'collision';
 
-/** The received bytes that are left once the echo of our own bytes is removed. */
+/** The received bytes that remain after the echo of our own bytes is removed. */
 export interface Filtered {
   readonly bytes: Uint8Array;
   readonly noticed: readonly Noticed[];
@@ -17,59 +17,57 @@ export interface EchoFilterOptions {
   readonly echo: EchoSetting;
   /** How long one character is on the wire, in ms; 0 on a line without a wire. */
   readonly wireTime: number;
-  /** Tells whether these bytes are one whole frame. */
+  /** Reports whether these bytes are one whole frame. */
   readonly isFrame: (bytes: Uint8Array) => boolean;
-  /** Tells whether this frame of ours could be a client's request as well. */
+  /** Reports whether this frame of ours could also be a client's request. */
   readonly mayBeRequest: (adu: Uint8Array) => boolean;
 }
 
-/** The place of a piece in the frame that was sent. */
+/** The position of a piece in the frame that was sent. */
 export interface SentPiece {
-  /** True when the piece belongs to the same frame as the piece before. */
+  /** True if the piece belongs to the same frame as the previous piece. */
   readonly continues: boolean;
-  /** True when another piece of the frame follows. */
+  /** True if another piece of the frame follows. */
   readonly more: boolean;
 }
 
-/** The part of a frame of ours that was sent so far, and may come back. */
+/** The part of one of our frames that was sent so far, and may come back. */
 interface Transmission {
   bytes: Uint8Array;
-  /** True when more pieces of the frame will follow. */
+  /** True if more pieces of the frame will follow. */
   isOpen: boolean;
 }
 
-/**
- * How many stray bytes there may be before an echo. A line driver that switches on late leaves such bytes.
- */
+/** Maximum stray bytes before an echo. A line driver that switches on late leaves such bytes. */
 const MOST_STRAYS = 2;
-/** How many bytes between two copies count as noise at most, and not as a message. */
+/** Maximum bytes between two copies that count as noise rather than a message. */
 const MOST_NOISE = 3;
-/** How many frames may wait for their echoes. */
+/** Maximum number of frames waiting for their echoes. */
 const MOST_AWAITED = 256;
 /** How many copies in a row are passed on if they may be requests. The next copy may be part of a loop. */
 const MOST_COPIES = 16;
 /**
- * How many echoes in a row may be missing. An adapter that hears itself does so each time, but noise may
- * spoil an echo.
+ * Maximum number of consecutive echoes that may be missing. An adapter that hears itself always does, but
+ * noise may corrupt an echo.
  */
 const MOST_MISSED = 1;
 
 /**
  * Removes the echo of our own replies from the received bytes. Some two-wire adapters hear what they send.
  * The response to functions such as 5 and 6 has the same bytes as the request, so its echo would be executed
- * as a request, answered, heard again, and so on for ever.
+ * as a request, answered, heard again, and so on forever.
  *
  * - `yes`: a copy of a reply that arrives within the echo window is its echo.
  * - `no`: nothing is removed.
  * - `auto`: a copy of a reply is certainly an echo if no client sends such a frame, or if the copy began on
- * the wire while we were sending. After that, the line is treated as with `yes`, until two replies in a row
- * have not come back. Any other copy may be a client that repeats its write, so it is executed. If the copy
- * was an echo, the reply to it comes back as well. After 16 copies with no other message between them, no
- * more copies are executed, and the loop ends.
+ *   the wire while we were sending. After that, the line is treated as with `yes`, until two replies in a row
+ *   do not come back. Any other copy may be a client that repeats its write, so it is executed. If the copy
+ *   was an echo, the reply to it comes back too. After 16 copies with no other message between them, no more
+ *   copies are executed, and the loop ends.
  *
  * With each setting, bytes that began on the wire while we were sending and are not an echo are a collision.
  *
- * Pure: the caller brings the clock, and says when the echo window of the last reply is over.
+ * Pure: the caller brings the clock, and reports when the echo window of the last reply is over.
  */
 export class EchoFilter {
   #options: EchoFilterOptions;
@@ -81,9 +79,9 @@ export class EchoFilter {
   #heldFrom = 0;
   #heardAt = 0;
   #sendingUntil = Number.NEGATIVE_INFINITY;
-  /** True when an echo was recognised for certain. */
+  /** True if an echo was recognised for certain. */
   #isKnown = false;
-  /** How many replies in a row have not come back since the last echo. */
+  /** How many replies in a row did not come back since the last echo. */
   #missed = 0;
   /** How many copies in a row may be requests, and how many other bytes came since the last copy. */
   #copies = 0;
@@ -94,14 +92,14 @@ export class EchoFilter {
     this.#options = options;
   }
 
-  /** Changes the options. Frames sent before may still come back, and a known echo stays known. */
+  /** Changes the options. Frames sent earlier may still come back, and a known echo stays known. */
   change(options: EchoFilterOptions): void {
     this.#options = options;
     this.#close();
     if (options.echo === 'no') this.#awaited.length = 0;
   }
 
-  /** Takes note that these bytes were written, and that the last of them is on the wire at `endsAt`. */
+  /** Records that these bytes were written, and that the last of them is on the wire at `endsAt`. */
   sent(bytes: Uint8Array, endsAt: number, { continues, more }: SentPiece): void {
     this.#sendingUntil = endsAt;
     if (this.#options.echo === 'no') return;
@@ -116,7 +114,7 @@ export class EchoFilter {
     this.#awaited.push({ bytes, isOpen: more });
   }
 
-  /** Takes bytes that were received at `at`. */
+  /** Adds bytes received at `at`. */
   received(chunk: Uint8Array, at: number): Filtered {
     this.#heardAt = at;
     if (this.#held.length === 0) this.#hold(chunk);
@@ -124,10 +122,7 @@ export class EchoFilter {
     return this.#match(false);
   }
 
-  /**
-   * Reports that the line has been silent: held bytes that began like an echo and did not go on are not an
-   * echo.
-   */
+  /** Reports that the line has been silent: held bytes that began like an echo and did not continue are not an echo. */
   silence(): Filtered {
     return this.#match(true);
   }
@@ -139,7 +134,7 @@ export class EchoFilter {
     return filtered;
   }
 
-  /** Holds these bytes, the last of which has just arrived. */
+  /** Holds these bytes; the last of them has just arrived. */
   #hold(bytes: Uint8Array): void {
     this.#held = bytes;
     this.#heldFrom = this.#heardAt - bytes.length * this.#options.wireTime;
@@ -147,7 +142,7 @@ export class EchoFilter {
 
   /**
    * Compares the held bytes with those that were sent.
-   * @param isOver true when no more bytes will come that continue the held ones
+   * @param isOver true if no more bytes will continue the held ones
    */
   #match(isOver: boolean): Filtered {
     let passed: Uint8Array = NO_BYTES;
@@ -167,7 +162,7 @@ export class EchoFilter {
     return this.#filtered(joined(passed, this.#takeOthers()));
   }
 
-  /** Takes the held bytes, which are no copy of anything we sent. */
+  /** Takes the held bytes, which are not a copy of anything we sent. */
   #takeOthers(): Uint8Array {
     const others = this.#held;
     this.#held = NO_BYTES;
@@ -197,7 +192,7 @@ export class EchoFilter {
     return undefined;
   }
 
-  /** Tells whether a copy of these bytes, which are all that was sent of a frame, is an echo. */
+  /** Reports whether a copy of these bytes, which are all that was sent of a frame, is an echo. */
   #isEcho(bytes: Uint8Array): boolean {
     const { echo, isFrame, mayBeRequest } = this.#options;
     const whole = isFrame(bytes);
@@ -216,7 +211,7 @@ export class EchoFilter {
     return this.#copies > MOST_COPIES;
   }
 
-  /** Takes note that a reply did not come back. */
+  /** Records that a reply did not come back. */
   #miss(): void {
     this.#missed++;
     if (this.#missed > MOST_MISSED) this.#isKnown = false;
@@ -226,7 +221,7 @@ export class EchoFilter {
     return this.#heldFrom < this.#sendingUntil;
   }
 
-  /** Takes note that no more pieces of the last frame follow. */
+  /** Records that no more pieces of the last frame follow. */
   #close(): void {
     const last = this.#awaited.at(-1);
     if (last) last.isOpen = false;
@@ -234,7 +229,7 @@ export class EchoFilter {
 }
 
 /**
- * Tells whether the bytes received from `start` on are the beginning of what was sent, or the other way
+ * Reports whether the bytes received starting at `start` are the beginning of what was sent, or the other way
  * round.
  */
 function startsAlike(received: Uint8Array, start: number, sent: Uint8Array): boolean {

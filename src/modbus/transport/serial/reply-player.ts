@@ -5,11 +5,11 @@ import type { LineReply, TimedBytes } from '../transport.js';
 import { type Arrival, asOnWire, type ReplyTiming } from './behaviour.js';
 import { StepRunner, type StepRunnerOptions } from './step-runner.js';
 
-/** What the player asks about received bytes. */
+/** What the player needs to know about received bytes. */
 interface Listening {
-  /** True when there are bytes that may still become a frame. */
+  /** True if there are bytes that may still become a frame. */
   readonly busy: boolean;
-  /** When the last byte came. */
+  /** When the last byte arrived. */
   readonly lastAt: number;
 }
 
@@ -20,7 +20,7 @@ export interface ReplyPlayerOptions extends StepRunnerOptions {
   readonly whenBusy: WhenBusy;
 }
 
-/** How many replies may wait at most, so that a client that floods the line does not fill the memory. */
+/** Maximum number of waiting replies, so that a client that floods the line does not fill the memory. */
 const MAX_QUEUE = 256;
 
 interface Pending {
@@ -33,11 +33,11 @@ interface Pending {
 /**
  * Sends replies on a half-duplex line, one at a time.
  *
- * With `replace`, a new request ends the reply that is still pending, as on a real device. A client that
- * sends again has given up waiting, and would take a late reply for the answer to its new request. Requests
- * without t3.5 between them were merged on their way here, so all of them are answered, in order.
+ * With `replace`, a new request cancels the pending reply, as on a real device. A client that sends again has
+ * given up waiting, and would take a late reply for the answer to its new request. Requests without t3.5
+ * between them were merged on the way, so all of them are answered, in order.
  *
- * `queue` answers every request. With `drop`, the line must not execute requests that come too early.
+ * `queue` answers every request. With `drop`, the line must not execute requests that arrive too early.
  */
 export class ReplyPlayer {
   readonly #clock: Clock;
@@ -45,10 +45,7 @@ export class ReplyPlayer {
   readonly #runner: StepRunner;
   readonly #queue: Pending[] = [];
   #cancelTimer: (() => void) | undefined;
-  /**
-   * True when the first reply could begin, but bytes came in that may become a frame. `listened` lets it
-   * begin.
-   */
+  /** True if the first reply could begin, but bytes arrived that may become a frame. `listened` lets it begin. */
   #waitsForFrame = false;
 
   constructor(options: ReplyPlayerOptions, clock: Clock) {
@@ -64,12 +61,12 @@ export class ReplyPlayer {
     this.#runner.change(options);
   }
 
-  /** True when pending replies keep the line from executing another request. */
+  /** True if pending replies keep the line from executing another request. */
   get refuses(): boolean {
     return this.#queue.length >= (this.#options.whenBusy === 'drop' ? 1 : MAX_QUEUE);
   }
 
-  /** Adds the reply to a request. `played` of the reply is called when its plan was played or given up. */
+  /** Adds the reply to a request. The reply's `played` is called when its plan was played or given up. */
   play(request: TimedBytes, reply: LineReply): void {
     this.#runner.requestBegan(request.startedAt);
     const last = this.#queue.at(-1);
@@ -84,10 +81,7 @@ export class ReplyPlayer {
     if (this.#queue.length === 1) this.#begin();
   }
 
-  /**
-   * Gives up all pending replies, for `reason`. A break can't be stopped, so its reply ends when the break is
-   * over.
-   */
+  /** Gives up all pending replies, for `reason`. A break can't be stopped, so its reply ends when the break ends. */
   giveUp(reason: string, ended: 'superseded' | 'disconnected' = 'superseded'): void {
     this.#cancelTimer?.();
     this.#waitsForFrame = false;
@@ -102,8 +96,8 @@ export class ReplyPlayer {
   }
 
   /**
-   * Reports that the client has turned to another unit: with `replace`, it no longer waits for pending
-   * replies.
+   * Reports that the client has sent a request to another unit: with `replace`, it no longer waits for
+   * pending replies.
    */
   turnedAway(): void {
     this.#replace('the client has sent a request to another unit');
@@ -113,14 +107,14 @@ export class ReplyPlayer {
     if (this.#options.whenBusy === 'replace') this.giveUp(reason);
   }
 
-  /** Tells whether there was no t3.5 between the request before and this one. */
+  /** Reports whether there was no t3.5 between the previous request and this one. */
   #isMerged(request: TimedBytes, before: Pending): boolean {
     const { timing, arrival } = this.#options;
     return asOnWire(request, arrival).startedAt - before.request.receivedAt < timing.t35;
   }
 
   /**
-   * Reports that the framer has read everything received so far. Call this after every silence and every
+   * Reports that the framer has processed everything received so far. Call this after every silence and every
    * chunk.
    */
   listened(): void {
@@ -130,9 +124,9 @@ export class ReplyPlayer {
   }
 
   /**
-   * Sends bytes that nobody asked for, if no reply is pending and the line has been silent for t3.5.
+   * Sends unsolicited bytes, if no reply is pending and the line has been silent for t3.5.
    * @param sent gets the report on the bytes, within this call
-   * @returns in how many ms to ask again; undefined if the bytes were sent, or are lost
+   * @returns how many ms later to try again; undefined if the bytes were sent, or are lost
    */
   sendUnsolicited(bytes: Uint8Array, sent: (report: StepReport) => void): number | undefined {
     const { listening, timing } = this.#options;
@@ -145,7 +139,7 @@ export class ReplyPlayer {
     return undefined;
   }
 
-  /** Begins the first reply, unless its plan is still to come. A plan that came late may be silence. */
+  /** Begins the first reply, unless its plan does not exist yet. A late plan may be silent. */
   #begin(): void {
     const first = this.#queue[0];
     if (first?.reply.plan === undefined) return;
@@ -160,12 +154,12 @@ export class ReplyPlayer {
   }
 
   /**
-   * Returns when a reply may begin, as far as is known now. This is where t3.5 is waited for.
+   * Returns when a reply may begin, as far as known. All waiting for t3.5 is done here.
    *
-   * A usual reply begins after its turnaround, and t3.5 after the last character on the line, whoever sent
-   * it. A reply that begins at once (`early`, or a line that is `eager`) takes no notice of the client's
-   * characters. It only keeps t3.5 to our own: to a reply before it, or to a break that was given up, if they
-   * were not over when the reply was added.
+   * An ordinary reply begins after its turnaround, and t3.5 after the last character on the line, whoever
+   * sent it. A reply that begins at once (`early`, or any on an `eager` line) ignores the client's
+   * characters. It keeps t3.5 only from our own: from an earlier reply, or a break that was given up, that
+   * had not ended when the reply was added.
    */
   #earliestStart(pending: Pending): number {
     const { receivedAt } = pending.request;
@@ -186,7 +180,7 @@ export class ReplyPlayer {
   }
 
   /**
-   * Starts the first reply, or puts it off.
+   * Starts the first reply, or postpones it.
    * @param due when the reply should have begun, as far as was known
    */
   #start(due: number): void {
@@ -194,7 +188,7 @@ export class ReplyPlayer {
     if (!first) return;
     const { breaking } = this.#runner;
     if (breaking !== undefined) {
-      // The break was given up but still holds the line, perhaps for longer than planned.
+      // The break was given up but still holds the line, possibly for longer than planned.
       void breaking.then(() => {
         if (first === this.#queue[0]) this.#start(this.#clock.now());
       });

@@ -12,20 +12,20 @@ import { ChunkStatistics } from './chunk-statistics.js';
 import { MonitorSession, type PortSession, SerialSession } from './serial-session.js';
 
 interface SerialLineTools {
-  /** Opens the port that settings name. */
+  /** Opens the port named in the settings. */
   readonly open?: (settings: SerialSettings, listener: PortListener) => Promise<OpenResult>;
   readonly clock?: Clock;
 }
 
 /**
- * Pauses between attempts. They are short, because users wait for the port, and looking for a missing port
+ * Pauses between attempts. They are short, because users wait for the port, and checking for a missing port
  * costs next to nothing.
  */
 const RETRY_TIMES = { firstMs: 250, lastMs: 1000 };
 
 /**
- * One end of a serial line, which serves or only listens. Opens the port, keeps it open, and waits for it if
- * it vanishes.
+ * One end of a serial line that serves or only listens. Opens the port, keeps it open, and waits for it if it
+ * vanishes.
  */
 export class SerialLine implements Transport, SerialSide, PortListener {
   readonly clients = undefined;
@@ -40,11 +40,11 @@ export class SerialLine implements Transport, SerialSide, PortListener {
   #port: BytePort | undefined;
   #adapter: Adapter | undefined;
   #session: PortSession | undefined;
-  /** The identity of the port that can't do what was asked for; undefined where no port was found unfit. */
+  /** The identity of the port that can't do what was configured; undefined if no port was found unfit. */
   #unfit: string | undefined;
   readonly #retries: Reopening;
 
-  /** Makes the line. Tests pass a port and a clock of their own. */
+  /** Creates the line. Tests pass their own port and clock. */
   constructor(
     settings: SerialSettings,
     framing: Framing,
@@ -94,7 +94,7 @@ export class SerialLine implements Transport, SerialSide, PortListener {
 
   async stop(): Promise<void> {
     this.#state = { kind: 'stopped' };
-    // An attempt may have the port open now. The next start of the line would find the port in use.
+    // An attempt may have the port open now, and the next start of the line would find it in use.
     const ended = this.#retries.end();
     const port = this.#port;
     this.#detach();
@@ -103,8 +103,8 @@ export class SerialLine implements Transport, SerialSide, PortListener {
   }
 
   /**
-   * Changes the behaviour of the line. An open port stays open, so `settings` must name the same port with
-   * the same characters, in the same mode. Pending replies are given up.
+   * Changes the behaviour of the line. An open port stays open, so `settings` must name the same port,
+   * character format and mode. Pending replies are given up.
    */
   change(settings: SerialSettings, framing: Framing): void {
     this.#settings = settings;
@@ -139,8 +139,8 @@ export class SerialLine implements Transport, SerialSide, PortListener {
   }
 
   /**
-   * Returns the behaviour on an adapter. The adapter is identified at each opening, because another one may
-   * have been plugged in.
+   * Returns the behaviour on an adapter. The adapter is identified each time the port is opened, because
+   * another one may have been plugged in.
    */
   #behaviour(adapter: Adapter) {
     const isServer = this.#settings.mode === 'server';
@@ -170,10 +170,7 @@ export class SerialLine implements Transport, SerialSide, PortListener {
     this.#session = undefined;
   }
 
-  /**
-   * Remembers an unfit port. Each opening moves the modem lines, so such a port is left alone until something
-   * else is there.
-   */
+  /** Remembers an unfit port. Opening it changes the modem lines, so the port is left alone until it is replaced. */
   #note({ error, unfit }: { readonly error: string; readonly unfit?: true }): void {
     this.#unfit = unfit && identityOf(this.#settings.path);
     if (unfit) this.#handler.event({ kind: 'failed', text: error });

@@ -15,12 +15,13 @@ import { ReplyPlayer, type ReplyPlayerOptions } from './reply-player.js';
 const LONGEST_PIECE = 1024;
 
 /**
- * Reports when nothing has been heard for the discard gap: once after each burst of bytes, and once after the
- * start.
+ * Reports when nothing has been received for the discard gap: once after each burst of bytes, and once after
+ * the start.
  *
- * The bytes of the port go through serialport's parser, which finds the ends of bursts. It knows nothing of a
- * stalled process, and passes on the pieces of a long burst before its end. So its word is checked: the line
- * was silent if nothing more is heard until the gap is over and everything that has arrived has been read.
+ * The bytes of the port go through serialport's parser, which finds the ends of bursts. It does not notice a
+ * stalled process, and passes on the pieces of a long burst before its end. So its report is checked: the
+ * line was silent if nothing more is received until the gap is over and everything that has arrived has been
+ * read.
  */
 export class SilenceDetector {
   readonly #parser: InterByteTimeoutParser;
@@ -28,12 +29,12 @@ export class SilenceDetector {
   readonly #clock: Clock;
   readonly #onSilence: () => void;
   #lastAt: number;
-  /** True when the silence after the last bytes was reported. */
+  /** True if the silence after the last bytes was reported. */
   #isTold = false;
   #callOff = (): void => {};
 
   /**
-   * Makes the detector.
+   * Creates the detector.
    * @param gap in ms
    * @param onSilence must not throw
    */
@@ -75,15 +76,15 @@ export class SilenceDetector {
 /** How much later than the known delays of its adapter an echo may arrive, in ms. */
 const LATE_ECHO_MS = 200;
 
-/** Handles what one open port hears. A session ends with the port. */
+/** Handles what one open port receives. A session ends with the port. */
 export interface PortSession {
   received(chunk: Uint8Array): void;
-  /** Takes characters that arrived damaged. @param characters as the port read them */
+  /** Handles characters that arrived damaged. @param characters as the port read them */
   damaged(characters: Uint8Array): void;
   reframe(framing: Framing): void;
-  /** Goes on with another behaviour on the same port. */
+  /** Switches to another behaviour on the same port. */
   change(behaviour: SerialBehaviour): void;
-  /** Does what `Transport.sendUnsolicited` says; absent on a monitor. */
+  /** The same as `Transport.sendUnsolicited`; absent on a monitor. */
   sendUnsolicited?(bytes: Uint8Array): number | undefined;
   end(): void;
 }
@@ -95,7 +96,7 @@ export class SerialSession implements PortSession {
   readonly #chunks: ChunkStatistics;
   readonly #clock: Clock;
   #behaviour: SerialBehaviour;
-  /** The framing of the behaviour, perhaps with another delimiter. */
+  /** The framing of the behaviour, possibly with another delimiter. */
   #framing: Framing;
   readonly #player: ReplyPlayer;
   readonly #echo: EchoFilter;
@@ -123,7 +124,7 @@ export class SerialSession implements PortSession {
   }
 
   /**
-   * Goes on with another behaviour on the same port. Pending replies are given up. Bytes still being sent
+   * Switches to another behaviour on the same port. Pending replies are given up. Bytes still being sent
    * belong to the old behaviour: their echo is not a request, and nothing new is sent before they have left.
    */
   change(behaviour: SerialBehaviour): void {
@@ -144,7 +145,7 @@ export class SerialSession implements PortSession {
     const now = this.#clock.now();
     const bytes = this.#withoutEcho(this.#echo.received(chunk, now));
     if (bytes.length > 0) {
-      // The echo is not counted, because it says nothing about what clients send.
+      // The echo is not counted, because it shows nothing about what clients send.
       this.#chunks.chunk(bytes.length, this.#framer.busy ? now - this.#framer.lastAt : undefined);
       this.#dispatch(this.#framer.push(bytes, now));
     }
@@ -170,7 +171,7 @@ export class SerialSession implements PortSession {
   }
 
   /**
-   * Ends the session because the port is gone: nothing is sent or heard any more, and steps that were not
+   * Ends the session because the port is gone: nothing more is sent or received, and steps that were not
    * played are reported as disconnected.
    */
   end(): void {
@@ -207,7 +208,7 @@ export class SerialSession implements PortSession {
     });
   }
 
-  /** Handles bytes that were held back because they began like an echo, and turned out not to be an echo. */
+  /** Handles bytes that were held back because they began like an echo, and were not one. */
   #hearRest(filtered: Filtered): void {
     const bytes = this.#withoutEcho(filtered);
     if (bytes.length > 0) this.#dispatch(this.#framer.push(bytes, this.#clock.now()));
@@ -226,7 +227,7 @@ export class SerialSession implements PortSession {
           this.#request(event);
           break;
         case 'foreign':
-          // The client that waited for our reply has turned to somebody else.
+          // The client that waited for our reply has sent a request to another unit.
           if (event.role === 'request') this.#player.turnedAway();
           this.#handler.event({ kind: 'foreign', role: event.role, frame: this.#asOnWire(event) });
           break;
@@ -272,8 +273,8 @@ function echoOptions({ echo, framing, timing, mayBeRequest }: SerialBehaviour): 
 }
 
 /**
- * Listens on one open port and reports what others say there. A monitor can neither write to the port nor
- * have a request executed, so nothing that it hears can make the line send.
+ * Listens on one open port and reports the traffic of others. A monitor can neither write to the port nor
+ * have a request executed, so nothing that it receives can make the line send.
  */
 export class MonitorSession implements PortSession {
   readonly #report: LineHandler['event'];
@@ -282,7 +283,7 @@ export class MonitorSession implements PortSession {
   #behaviour: SerialBehaviour;
   #silence: SilenceDetector;
 
-  /** Begins to listen. @param errorCounts as the port has it */
+  /** Starts listening. @param errorCounts the port's own */
   constructor(
     errorCounts: BytePort['errorCounts'],
     behaviour: SerialBehaviour,
@@ -337,7 +338,7 @@ export class MonitorSession implements PortSession {
       }
       const lost = this.#overruns.take();
       if (lost > 0) this.#report({ kind: 'overrun', count: lost });
-      // No unit is ours, so a frame that the framer takes for a request to us is a broadcast.
+      // No unit is ours, so a frame that the framer reports as a request to us is a broadcast.
       const role = event.kind === 'foreign' ? event.role : 'request';
       this.#report({ kind: 'foreign', role, frame: onWire });
     }

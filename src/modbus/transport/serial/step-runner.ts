@@ -16,7 +16,7 @@ import type { SentPiece } from './echo-filter.js';
 export interface StepRunnerOptions {
   readonly port: Pick<BytePort, 'write' | 'sendBreak' | 'isSending'>;
   readonly timing: SendTiming;
-  /** Is called when bytes were written; the last of them is on the wire at `endsAt`. */
+  /** Called when bytes were written; the last of them is on the wire at `endsAt`. */
   readonly onSent?: (bytes: Uint8Array, endsAt: number, piece: SentPiece) => void;
 }
 
@@ -26,20 +26,20 @@ interface PlayedPlan {
   readonly steps: readonly Step[];
   readonly reports: StepReport[];
   readonly done: Done;
-  /** When the last finished step ended. Before the first step: when its wait began. */
+  /** When the last finished step ended; before the first step, when its wait began. */
   from: number;
-  /** True while a step is being done. The step will be reported even if the run is called off. */
+  /** True while a step is in progress. That step is reported even if the run is called off. */
   isBusy: boolean;
   /** Called instead of `done` if the run was called off during a step, once that step is over. */
   calledOff: (() => void) | undefined;
 }
 
 /**
- * Plays one plan after the other on a serial port, and records when each step really happened.
+ * Plays one plan after another on a serial port, and records when each step actually happened.
  *
- * `ReplyQueue` does the same for a client on a socket, without this class: its plans wait for each other, it
- * goes by the timers of the event loop, and no step lasts there. One player for both was longer by 19 lines
- * and a file, and took a twentieth to a fifth more time for a step.
+ * `ReplyQueue` does the same for a client on a socket, without this class: there, plans wait for each other,
+ * the timers of the event loop are precise enough, and no step takes time. A single player for both was 19
+ * lines and a file longer, and took 5 to 20 % more time per step.
  */
 export class StepRunner {
   #options: StepRunnerOptions;
@@ -55,7 +55,7 @@ export class StepRunner {
     this.#clock = clock;
   }
 
-  /** Changes the options. Must not be called while steps are being done. */
+  /** Changes the options. Must not be called while steps are in progress. */
   change(options: StepRunnerOptions): void {
     this.#options = options;
   }
@@ -65,19 +65,16 @@ export class StepRunner {
     return this.#wireFreeAt;
   }
 
-  /**
-   * The break that holds the line now, even if it was called off. Nothing else would be heard before the
-   * break ends.
-   */
+  /** The break that holds the line now, even if it was called off. Nothing else can be received before it ends. */
   get breaking(): Promise<unknown> | undefined {
     return this.#breaking;
   }
 
   /**
    * Reports that a whole request was received, its first bytes at `startedAt`. If that was after the last
-   * write, the wire was free by then, or the client would not have been heard: some ports have no wire of
-   * their baud rate (a USB gadget, CDC-ACM, a null modem in software). This does not hold while the driver
-   * still sends, because a full-duplex line carries both directions.
+   * write, the wire was free by then, or the client would not have been heard: some ports have no wire at
+   * their baud rate (a USB gadget, CDC-ACM, a null modem in software). This does not hold while the driver is
+   * still sending, because a full-duplex line carries both directions.
    */
   requestBegan(startedAt: number): void {
     if (startedAt <= this.#writtenAt || startedAt >= this.#wireFreeAt || this.#breaking !== undefined) return;
@@ -86,7 +83,7 @@ export class StepRunner {
 
   /**
    * Plays `steps`. The wait before the first step counts from `from`. `done` gets a report for each step.
-   * Earlier steps must be over or called off, and no break may hold the line.
+   * Earlier steps must have ended or been called off, and no break may hold the line.
    */
   start(steps: readonly Step[], from: number, done: Done): void {
     this.#run = { steps, reports: [], done, from, isBusy: false, calledOff: undefined };
@@ -95,9 +92,9 @@ export class StepRunner {
 
   /**
    * Stops the steps that are being played; returns false if there are none. This `done` gets a report for
-   * each step, instead of the `done` given to `start`. `reason` says why the remaining steps were not
-   * reached. `done` is called at once, or when the current step is over: a break, or a write during which the
-   * port went away.
+   * each step, instead of the `done` passed to `start`. `reason` says why the remaining steps were not
+   * reached. `done` is called at once, or when the current step ends: a break, or a write during which the
+   * port vanished.
    */
   cancel(reason: string, done: Done): boolean {
     this.#cancelTimer?.();
@@ -167,7 +164,7 @@ export class StepRunner {
       return;
     }
     const uncertainty = this.#clock.now() - writtenAt + outputHold;
-    // Bytes that were written before may still be on the wire. The new bytes leave after them.
+    // Bytes written earlier may still be on the wire. The new bytes leave after them.
     const achievedAt = this.#wireFreeAt > writtenAt ? this.#wireFreeAt : writtenAt + lead;
     this.#writtenAt = writtenAt;
     this.#wireFreeAt = run.from = achievedAt + bytes.length * wireTime;
@@ -199,7 +196,7 @@ export class StepRunner {
 }
 
 /**
- * Tells whether a step has to wait. Bytes without a wait directly follow those before them. A break must not
+ * Reports whether a step must wait. Bytes without a wait directly follow the previous ones. A break must not
  * cut into bytes still on the wire.
  */
 function mustWait(step: Step): boolean {

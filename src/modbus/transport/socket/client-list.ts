@@ -2,22 +2,23 @@ import { descriptorLimit, lowestFreeDescriptor, RESERVED_DESCRIPTORS } from '../
 import type { WhenFull } from '../settings.js';
 import type { LineHandler, Rejection } from '../transport.js';
 
-/** Descriptors that REST should have left for its connections, at most and at least. */
+/** Maximum and minimum number of descriptors to keep for connections of REST. */
 const MOST_FOR_REST = 96;
 const FEWEST_FOR_REST = 32;
-/** The part of a limit that clients of lines leave free. */
+/** The fraction of a limit that clients of lines leave free. */
 const FREE_PART = 1 / 8;
 
 /**
- * `free`: a line may have one more client. `scarce`: a line that has clients is as good as full. `spent`:
- * nobody may have one more, because the rest is for REST and files.
+ * `free`: a line may have one more client. `scarce`: a line that has clients counts as full. `spent`: no line
+ * may have one more, because the rest is for REST and files.
  */
 export type DescriptorState = 'free' | 'scarce' | 'spent';
 
 /**
- * How far the clients of lines have used up the file descriptors of this process. Of 1,024, they leave 128
- * free, and those of lines without any other client 80; of 256 it is 64 and 48.
- * @param limit how many descriptors the process may have; undefined for what the system says
+ * Returns a function that reports how far the clients of lines have used up the file descriptors of this
+ * process. Of 1,024 descriptors, clients leave 128 free, or 80 on a line without any other client; of 256
+ * descriptors, 64 and 48.
+ * @param limit how many descriptors the process may have; undefined for the system's limit
  */
 export function descriptorStates(limit = descriptorLimit()): () => DescriptorState {
   if (limit === undefined) return () => 'free';
@@ -35,12 +36,12 @@ export function descriptorStates(limit = descriptorLimit()): () => DescriptorSta
 }
 
 /**
- * With `ignore`, this many connections wait for one of the clients to end. The number is limited, as in the
- * queue of a listening socket, because each connection holds the bytes that it reads ahead.
+ * Maximum connections that wait for a client to leave, with `ignore`. The number is limited, like the backlog
+ * of a listening socket, because each connection holds the bytes that it reads ahead.
  */
 const MAX_WAITING = 64;
 
-/** Why a connection is not served though the line has room. */
+/** Why a connection is not served although the line has room. */
 export const NO_DESCRIPTORS =
   'this process has almost reached its limit of open files and sockets (ulimit -n)';
 
@@ -55,31 +56,31 @@ export interface ClientIdentity {
 /** One client of a line: a connection, or an address that datagrams come from. */
 export interface Client extends ClientIdentity {
   /**
-   * When the last request came, or a delayed reply was sent; before both, when the client came;
+   * When the last request came or a delayed reply was sent; before either, when the client connected;
    * `performance.now()` ms.
    */
   readonly activeAt: number;
-  /** True when the client has sent a complete request. */
+  /** True if the client has sent a complete request. */
   readonly spoke: boolean;
   /** True while the client waits for replies. */
   readonly busy: boolean;
-  /** Tells whether the client has left too many replies unread for `timeoutMs`. Asked from time to time. */
+  /** Reports whether the client has left too many replies unread for `timeoutMs`. Called from time to time. */
   slowFor(timeoutMs: number, now: number): boolean;
   /**
-   * Sends bytes that this client has not asked for: after replies that wait when `waits` is true, and not at
-   * all otherwise. Absent where a client has no connection.
+   * Sends unsolicited bytes to this client: after any pending replies if `waits` is true; otherwise only if
+   * there are none. Absent if a client has no connection.
    */
   sendUnsolicited?(bytes: Uint8Array, how: { readonly waits: boolean }): void;
   /**
-   * Ends the client now, and reports which steps were not played. The client leaves the list by itself.
-   * Calling twice is harmless.
+   * Ends the client now, and reports the steps that were not played. The client removes itself from the list.
+   * Calling it twice is harmless.
    */
   end(text: string): void;
 }
 
-/** A connection beyond the limit, which is open and gets no answer. */
+/** A connection beyond the limit, which is open but gets no answer. */
 export interface WaitingClient extends Client {
-  /** Makes the connection a client, because there is room now. The requests that it has sent are answered. */
+  /** Makes the connection a client, because there is room now. The requests that it has already sent are answered. */
   serve(): void;
 }
 
@@ -95,25 +96,22 @@ interface ClientLimits {
   readonly idleTimeoutMs: number;
   readonly slowTimeoutMs: number;
   /**
-   * True when an idle client loses a connection, which is a rejection. Without connections, the client is
-   * only forgotten.
+   * True if an idle client loses a connection, which is a rejection. Without connections, the client is only
+   * forgotten.
    */
   readonly areConnections: boolean;
 }
 
-/**
- * The clients of one line. Limits their number, decides which of them must go, and reports when they come and
- * go.
- */
+/** The clients of one line. Limits their number, decides which one to drop, and reports when they come and go. */
 export class ClientList {
   readonly #limits: ClientLimits;
   readonly #handler: LineHandler;
   readonly #clients = new Set<Client>();
-  /** The connections that wait, the oldest first. */
+  /** The waiting connections, the oldest first. */
   readonly #waiting = new Map<Client, WaitingConnection>();
   /**
-   * The timer, which runs while there are clients. One timer serves all of them, so that none is set or
-   * cleared per request.
+   * The timer, which runs while there are clients. One timer serves all of them, so that requests need not
+   * set or clear any.
    */
   #watch: NodeJS.Timeout | undefined;
 
@@ -126,16 +124,16 @@ export class ClientList {
     return this.#clients.size;
   }
 
-  /** Returns an identity for a newcomer, admitted or not. */
+  /** Returns an identity for a new client, admitted or not. */
   identify(client: string, host?: string): ClientIdentity {
     return { client, clientId: this.#handler.newClientId(), host };
   }
 
   /**
-   * Makes room for one more client, where the line does that, by ending the least useful client. Returns
-   * false if the newcomer is not served; the newcomer is then reported as rejected.
-   * @param descriptors a line is full, too, where one more connection would take a descriptor that is kept
-   *   for others
+   * Makes room for one more client, if the line does that, by ending the least useful client. Returns false
+   * if the new client is not served; it is then reported as rejected.
+   * @param descriptors a line also counts as full if one more connection would take a descriptor reserved for
+   * others
    */
   makeRoom(newcomer: ClientIdentity, descriptors: DescriptorState = 'free'): boolean {
     const { maxClients, whenFull } = this.#limits;
@@ -167,33 +165,33 @@ export class ClientList {
     this.#handler.event({ kind: 'client', ...identityOf(client), ...(role !== undefined && { role }) });
   }
 
-  /** True when a newcomer without room stays connected. It is served when one of the clients has ended. */
+  /** Reports whether a new client without room stays connected. It is served when one of the clients leaves. */
   mayWait(descriptors: DescriptorState): boolean {
     const { whenFull } = this.#limits;
     const hasRoom = this.#clients.size > 0 && this.#waiting.size < MAX_WAITING;
     return whenFull === 'ignore' && hasRoom && descriptors !== 'spent';
   }
 
-  /** Keeps a connection for which there is no room, until there is. */
+  /** Keeps a connection waiting until there is room for it. */
   wait(client: WaitingClient, role?: string): void {
     this.#waiting.set(client, { client, role });
   }
 
-  /** Reports that a newcomer did not become a client. */
+  /** Reports that a new client was not admitted. */
   turnAway(newcomer: ClientIdentity, reason: Rejection, text: string): void {
     this.#handler.event({ kind: 'rejected', ...newcomer, reason, text });
   }
 
-  /** Ends a client for a reason of the line's own, and reports that. */
+  /** Ends a client for a reason of the line, and reports that. */
   reject(client: Client, reason: Rejection, text: string): void {
     if (!this.#clients.has(client)) return;
     this.#handler.event({ kind: 'rejected', ...identityOf(client), reason, text });
     client.end(text);
   }
 
-  /** Removes a client that has ended. The connection that has waited longest takes its place. */
+  /** Removes a client that has ended. The longest-waiting connection takes its place. */
   remove(client: Client, text: string): void {
-    // A connection that only waited was reported when it came.
+    // A connection that only waited was reported when it was accepted.
     if (this.#waiting.delete(client)) return;
     this.#clients.delete(client);
     if (this.#clients.size === 0) {
@@ -212,7 +210,7 @@ export class ClientList {
     for (const client of this.#clients) client.sendUnsolicited?.(bytes, how);
   }
 
-  /** Ends all clients. @param at only the clients that came to one of these addresses of the line */
+  /** Ends all clients. @param at only the clients connected to one of these addresses of the line */
   endAll(text: string, at?: ReadonlySet<string>): void {
     for (const client of [...this.#waiting.keys(), ...this.#clients])
       if (!at || (client.host !== undefined && at.has(client.host))) client.end(text);
@@ -247,8 +245,8 @@ function identityOf({ client, clientId, host }: ClientIdentity): ClientIdentity 
 }
 
 /**
- * Returns the client to end for a new one. Clients that never sent a request go first, so that a flood of
- * silent connections pushes out itself; then the client that has been idle longest. Busy clients stay.
+ * Returns the client to drop for a new one. Clients that never sent a request go first, so that a flood of
+ * silent connections displaces only itself; then the client that has been idle longest. Busy clients stay.
  */
 function leastUseful(clients: Iterable<Client>): Client | undefined {
   let least: Client | undefined;

@@ -6,48 +6,44 @@ import type { Framer, FramerEvent } from '../framer/framer.js';
 import { newFramer } from '../framer/new-framer.js';
 import type { LineEvent } from '../transport.js';
 
-/** What a decoder found next in a stream. The object is valid until the decoder is called again. */
+/** The next item that a decoder found in a stream. The object is valid until the decoder is called again. */
 type Decoded =
   /** The bytes are copies. */
   | { readonly kind: 'request'; readonly content: AduContent; readonly adu: Uint8Array }
-  /** Bytes that are not for us, or that nobody can understand. */
+  /** Bytes that are not for us, or that can't be decoded. */
   | {
       readonly kind: 'event';
       readonly event: Extract<LineEvent, { kind: 'noise' | 'foreign' | 'duplicate' }>;
     }
-  /** There is nothing more until more bytes are pushed. */
+  /** Nothing more until more bytes are pushed. */
   | { readonly kind: 'more' }
   /** The stream is not in this framing, and nothing after this point can be trusted. */
   | { readonly kind: 'invalid'; readonly reason: string };
 
 /**
- * Cuts the bytes of one connection into requests. What is kept between two calls is bounded if the caller
- * takes everything from one read before it pushes the next one.
+ * Splits the bytes of one connection into requests. Memory between two calls is bounded if the caller takes
+ * everything from one read before it pushes the next.
  */
 interface StreamDecoder {
-  /**
-   * How long the stream must be silent before `silence` is called, in ms. When absent, silence means nothing.
-   */
+  /** How long the stream must be silent before `silence` is called, in ms. If absent, silence has no meaning. */
   readonly discardGapMs?: number;
-  /** True when `next` may have more to give; false when it has nothing. */
+  /** True if `next` may return more. */
   readonly pending: boolean;
-  /** True when bytes wait for the rest of their frame. */
+  /** True if bytes are waiting for the rest of their frame. */
   readonly incomplete: boolean;
-  /** A copy of all bytes that were pushed and that `next` has not given out. */
+  /** A copy of all bytes that were pushed but not yet returned by `next`. */
   readonly unread: Uint8Array;
   /**
-   * Takes the bytes of one read, the first `length` of `memory`, received at `at`. The contents of `memory`
+   * Adds the bytes of one read, the first `length` of `memory`, received at `at`. The contents of `memory`
    * may change only after `keep`.
    */
   push(memory: Uint8Array, length: number, at: number): void;
-  /**
-   * Copies the bytes that `next` has not given out, because the memory of the read is used for another read.
-   */
+  /** Copies the bytes not yet returned by `next`, because the memory is about to be reused for another read. */
   keep(): void;
   next(): Decoded;
   /**
-   * Takes note that the rest of an incomplete frame will not come. `next` reports its bytes as noise, never
-   * as a request.
+   * Reports that the rest of an incomplete frame will not come. `next` returns its bytes as noise, never as a
+   * request.
    */
   silence(): void;
   /** Forgets everything. */
@@ -56,32 +52,31 @@ interface StreamDecoder {
 
 /**
  * The discard gap, in ms. It is longer than a network delays the rest of a frame, and shorter than a person
- * waits.
+ * would wait.
  */
 const DISCARD_GAP_MS = 1000;
 
 /**
- * The framer gets this many bytes at a time. 64 KiB of the shortest frames keep the framer, and with it every
- * other line, busy for tens of ms. A slice is longer than any frame, so that noise is not reported in small
- * pieces.
+ * The framer gets this many bytes at a time. 64 KiB of the shortest frames would keep it, and every other
+ * line, busy for tens of ms. A slice is longer than any frame, so that noise is not reported in small pieces.
  */
 const SLICE_LENGTH = 1024;
 
-/** Decodes a framing of serial lines on a connection: RTU over TCP, ASCII over TCP. */
+/** Decodes serial framings on a connection: RTU over TCP, ASCII over TCP. */
 class FramedDecoder implements StreamDecoder {
   readonly discardGapMs = DISCARD_GAP_MS;
   readonly #framer: Framer;
   readonly #framing: Framing;
-  /** The bytes that were pushed and not yet given to the framer. */
+  /** The bytes that were pushed and not yet passed to the framer. */
   #rest: Uint8Array = NO_BYTES;
   #restAt = 0;
-  /** The events that the framer found and nobody has taken yet. */
+  /** The events that the framer found and that were not taken yet. */
   #found: FramerEvent[] = [];
   #next = 0;
-  /** The bytes that the framer has and that are in no event yet. */
+  /** The bytes that the framer has but that are not in any event yet. */
   #waiting: Uint8Array = NO_BYTES;
 
-  /** Makes the decoder. @param framer for this connection alone */
+  /** Creates the decoder. @param framer for this connection alone */
   constructor(framer: Framer, framing: Framing) {
     this.#framer = framer;
     this.#framing = framing;
@@ -130,7 +125,7 @@ class FramedDecoder implements StreamDecoder {
     this.#waiting = NO_BYTES;
   }
 
-  /** Reads on until the next event that can be reported. */
+  /** Reads up to the next event that can be reported. */
   #search(): void {
     this.#found = [];
     this.#next = 0;
@@ -168,12 +163,12 @@ class FramedDecoder implements StreamDecoder {
   }
 }
 
-/** A client that got no answer to a damaged request waits longer than this many ms before it asks again. */
+/** A client whose damaged request got no answer waits longer than this many ms before it tries again. */
 const NEW_ATTEMPT_MS = 100;
 
 /**
- * Makes a new decoder for one connection.
- * @param owns tells whether a unit identifier is ours; asked where requests to others can be seen
+ * Creates a decoder for one connection.
+ * @param owns reports whether a unit identifier is ours; used if requests to others can be seen
  */
 function decoderOf(framing: Framing, owns: (unitId: number) => boolean): StreamDecoder {
   if (framing.name === 'socket') return new MbapDecoder();
@@ -182,16 +177,16 @@ function decoderOf(framing: Framing, owns: (unitId: number) => boolean): StreamD
 }
 
 interface LineDecoderOptions {
-  /** Returns the framing that the line has now. */
+  /** Returns the line's current framing. */
   readonly framing: () => Framing;
   readonly owns: (unitId: number) => boolean;
-  /** Is called when a frame was begun and the rest of it did not come in time. */
+  /** Called when the rest of a frame did not arrive in time. */
   readonly silent: () => void;
 }
 
 /**
- * The decoder of one connection. It follows the framing of its line, and the silence that ends a frame in
- * that framing.
+ * The decoder of one connection. It follows the framing of its line, and detects the silence that ends a
+ * frame in that framing.
  */
 export class LineDecoder {
   readonly #options: LineDecoderOptions;
@@ -211,9 +206,9 @@ export class LineDecoder {
   }
 
   /**
-   * Goes on in the line's current framing.
-   * @param receivedAt when the last bytes came, `performance.now()` ms
-   * @param isOpen true when bytes that wait for the rest of their frame are read in the new framing
+   * Continues in the line's current framing.
+   * @param receivedAt when the last bytes arrived, `performance.now()` ms
+   * @param isOpen true if the bytes of an incomplete frame are read in the new framing
    */
   follow(receivedAt: number, isOpen: boolean): void {
     const framing = this.#options.framing();
@@ -225,8 +220,8 @@ export class LineDecoder {
   }
 
   /**
-   * Waits for the rest of a frame, if a frame was begun.
-   * @param since when the last bytes came, `performance.now()` ms
+   * Waits for the rest of a frame, if one has begun.
+   * @param since when the last bytes arrived, `performance.now()` ms
    */
   watchSilence(since: number, isOpen: boolean): void {
     this.#callOff();
@@ -247,20 +242,20 @@ export class LineDecoder {
 }
 
 /**
- * Decodes Modbus TCP (Messaging on TCP/IP V1.0b, 3.1), where each ADU has its length. A partial ADU is kept
- * until the client goes, and an ADU of another protocol is reported as noise.
+ * Decodes Modbus TCP (Messaging on TCP/IP V1.0b, 3.1), in which each ADU includes its length. A partial ADU
+ * is kept until the client disconnects, and an ADU of another protocol is reported as noise.
  */
 class MbapDecoder implements StreamDecoder {
   readonly incomplete = false;
-  /** The bytes that were pushed and not given out are from `#start` to `#end`. */
+  /** The bytes from `#start` to `#end` were pushed but not yet returned. */
   #input: Uint8Array = NO_BYTES;
   #start = 0;
   #end = 0;
-  /** When the last read was, `performance.now()` ms. */
+  /** When the last read happened, `performance.now()` ms. */
   #receivedAt = 0;
-  /** True when `#input` is the memory of the last read. */
+  /** True if `#input` is the memory of the last read. */
   #isBorrowed = false;
-  /** The result, reused for each request, because all requests pass here and throughput matters. */
+  /** The result, reused for each request, because all requests pass through here and throughput matters. */
   readonly #request: { kind: 'request'; content: AduContent; adu: Uint8Array } = {
     kind: 'request',
     content: { transactionId: 0, unitId: 0, pdu: NO_BYTES },

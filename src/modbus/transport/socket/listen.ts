@@ -7,24 +7,24 @@ import type { SocketSettings } from '../settings.js';
 import type { LineHandler } from '../transport.js';
 import type { ClientList, DescriptorState } from './client-list.js';
 
-/** A name that is not found within this time is not waited for any longer, in ms. */
+/** How long to wait for a name to be resolved, in ms. */
 const LOOK_UP_MS = 5000;
 
-/** This many names may be looked up at the same time. */
+/** Maximum names looked up at the same time. */
 const MOST_NAMES = 16;
 
-/** The code of a look-up that took too long. */
+/** The error code of a lookup that took too long. */
 const LOOK_UP_TIMEOUT = 'ETIMEOUT';
 
 type Found = Parameters<LookupFunction>[2];
 
 /**
- * Looks up names with a time limit. The system's function can't be called off: it holds one of libuv's
- * threads until it returns, 30 s and longer where no name server answers, and at most two of them look up
- * names for the whole process. So whoever asks for a name that is being looked up shares the answer, and
- * attempts that are repeated don't pile up. IP addresses are not looked up: they are found within the call,
- * so that a UDP reply leaves in the same turn.
- * @param find looks up a name, as `dns.lookup` does
+ * Looks up names with a time limit. The system's function can't be cancelled: it holds one of libuv's threads
+ * until it returns, 30 s and longer if no name server answers, and at most two of them look up names for the
+ * whole process. So all callers that ask for the same name share one lookup, and repeated attempts don't pile
+ * up. IP addresses are not looked up: they are found within the call, so that a UDP reply leaves in the same
+ * turn.
+ * @param find looks up a name, like `dns.lookup`
  */
 export function boundedLookup(find: LookupFunction, limitMs = LOOK_UP_MS): LookupFunction {
   const underWay = new Map<string, Set<Found>>();
@@ -62,23 +62,20 @@ export function boundedLookup(find: LookupFunction, limitMs = LOOK_UP_MS): Looku
   };
 }
 
-/** The one that all lines, clients and brokers of a thread share. */
+/** Shared by all lines, clients and brokers of a thread. */
 export const lookUpName = boundedLookup((host, options, found) => dns.lookup(host, options, found));
 
-/** Writes an endpoint: `127.0.0.1:502`, `[::1]:502`, `pi.local:502`. */
+/** Formats an endpoint: `127.0.0.1:502`, `[::1]:502`, `pi.local:502`. */
 export function hostPort(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/**
- * Writes a client's address for people. IPv4 clients of a dual-stack socket are shown without their IPv6
- * prefix.
- */
+/** Formats a client's address for display. IPv4 clients of a dual-stack socket are shown without their IPv6 prefix. */
 export function clientName(address: string, port: number): string {
   return hostPort(address.replace(/^::ffff:(?=\d+\.)/i, ''), port);
 }
 
-/** Returns the client at the other end of a TCP connection. */
+/** Returns the address of the client at the other end of a TCP connection. */
 export function clientAddress({ remoteAddress, remotePort }: Socket): string {
   // A client that reset its connection before it was accepted has no address.
   if (remoteAddress === undefined || remotePort === undefined) return 'unknown';
@@ -89,12 +86,12 @@ export function clientAddress({ remoteAddress, remotePort }: Socket): string {
 export interface NotListening {
   readonly ok: false;
   readonly error: string;
-  /** True when somebody else has the port. */
+  /** True if another program has the port. */
   readonly inUse?: boolean;
 }
 
 export type Listening =
-  /** `port` is the port that the system chose where 0 was asked for; `address` is the resolved IP address. */
+  /** `port` is the port that the system chose if 0 was requested; `address` is the resolved IP address. */
   | {
       readonly ok: true;
       readonly port: number;
@@ -104,7 +101,7 @@ export type Listening =
     }
   | NotListening;
 
-/** Says why a system forbids to listen on a port. */
+/** Explains why a system does not allow listening on a port. */
 export function forbiddenPort({ isWindows }: Pick<Platform, 'isWindows'>): string {
   return isWindows
     ? 'another program uses it exclusively, or Windows has reserved it (netsh interface ipv4 show excludedportrange tcp)'
@@ -137,7 +134,7 @@ export function cannotListen(host: string, port: number, why: string): NotListen
   return { ok: false, error: `Cannot listen on ${hostPort(host, port)}: ${why}.` };
 }
 
-/** Puts the system's error into words. */
+/** Explains the system's error. */
 function refused(host: string, port: number, error: NodeJS.ErrnoException): NotListening {
   const { code = '', message } = error;
   const why = REASONS[code] === undefined ? message : `${REASONS[code]} (${code})`;
@@ -177,7 +174,7 @@ export function listen(server: Server, host: string, port: number): Promise<List
   });
 }
 
-/** Binds `socket`. Every failure is a sentence that names the endpoint, and leaves the socket closed. */
+/** Binds `socket`. Every failure is reported as a sentence that names the endpoint, and leaves the socket closed. */
 export function listenUdp(socket: UdpSocket, host: string, port: number): Promise<Listening> {
   return new Promise((resolve) => {
     const settle = (listening: Listening) => {
@@ -194,14 +191,14 @@ export function listenUdp(socket: UdpSocket, host: string, port: number): Promis
     };
     const close = () => settle(cannotListen(host, port, STOPPED));
     socket.on('listening', bound).on('error', fail).on('close', close);
-    // `exclusive`: the socket is not shared with another process of a cluster.
+    // `exclusive`: the socket is not shared with other processes of a cluster.
     socket.bind({ address: host, port, exclusive: true });
   });
 }
 
 /**
- * One listening socket of a line, from its opening to its end. A binding adds clients to the list of its
- * line; how clients come about depends on the kind of socket.
+ * One listening socket of a line, from opening to closing. A binding adds clients to the list of its line;
+ * how it finds them depends on the kind of socket.
  */
 export interface Binding {
   /**
@@ -210,8 +207,8 @@ export interface Binding {
    */
   open(): Promise<Listening>;
   /**
-   * Accepts nothing from now on, and resolves when the port is free. Clients are not ended. Also ends an
-   * `open` under way.
+   * Stops accepting clients, and resolves when the port is free. Clients are not ended. Also ends an `open`
+   * in progress.
    */
   close(): Promise<void>;
 }
@@ -225,8 +222,8 @@ export interface BindingContext {
   readonly descriptors: () => DescriptorState;
   /** The address of the socket, on a line that has several. */
   readonly host?: string;
-  /** Returns the framing that the line has now. */
+  /** Returns the line's current framing. */
   readonly framing: () => Framing;
-  /** Is called when the socket failed after it had opened. The socket serves nobody any more. */
+  /** Called when the socket failed after it was opened. It no longer serves any client. */
   readonly failed: (error: Error) => void;
 }

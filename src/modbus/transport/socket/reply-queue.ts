@@ -9,47 +9,41 @@ import {
 } from '../../protocol/reply-plan.js';
 import { type LineReply, STEPS_PER_TURN } from '../transport.js';
 
-/** Why a step was not done; undefined when it was. */
+/** Why a step was not done; undefined if it was. */
 export type StepFailure = string | undefined;
 
-/** Writes the replies to one client. Plans are played one after the other, their steps in order. */
+/** Writes the replies to one client. Plans are played one after another, their steps in order. */
 export interface ReplyWriter {
-  /** False once nothing can be sent any more. */
+  /** False once nothing more can be sent. */
   readonly open: boolean;
   /**
-   * Does one step now, while the writer is open. "Done" means that the operating system got the bytes, or
-   * that they wait until it takes them; `complete` reports what became of waiting bytes.
+   * Does one step now, while the writer is open. "Done" means that the operating system has accepted the
+   * bytes, or that they wait until it does; `complete` reports the outcome of waiting bytes.
    */
   play(step: Step): StepFailure;
-  /**
-   * Makes the bytes of the next plan wait for those of the plan after it. Absent where every plan leaves by
-   * itself.
-   */
+  /** Makes the bytes of the next plan wait for those of the plan after it. Absent if every plan is sent separately. */
   coalesce?(): void;
   /**
-   * Takes the report of the plan that was played last. Hands it on when it is known which of the bytes the
-   * operating system has taken, mostly at once. What the system does with them later can't be known here.
+   * Accepts the report of the plan that was played last, and passes it on once it is known which bytes the
+   * operating system has accepted, usually at once. What the system does with them later can't be known.
    */
   complete(report: PlayReport, reported: (report: PlayReport) => void): void;
   /** Makes the bytes written so far leave separately from later ones. */
   flush(): void;
 }
 
-/** The longest time that setTimeout can wait, in ms. For longer waits it is set again. */
+/** The longest time that setTimeout can wait, in ms. For longer waits it is set repeatedly. */
 const MAX_TIMEOUT_MS = 0x7fff_ffff;
 
 interface Playing {
   readonly reply: LineReply;
-  /** The steps; undefined while the plan is still to come. */
+  /** The steps; undefined until the plan exists. */
   steps: readonly Step[] | undefined;
-  /**
-   * When the previous step was achieved. Before the first step: when the request came in, or when a late plan
-   * came.
-   */
+  /** When the previous step was achieved; before the first step, when the request or a late plan arrived. */
   since: number;
   /**
-   * When writing the previous step was over, which is some time after `since` if writing took long. The wait
-   * before the next step counts from `since` all the same.
+   * When writing the previous step ended, which is after `since` if writing took long. The wait before the
+   * next step still counts from `since`.
    */
   endedAt: number;
   next: number;
@@ -58,8 +52,8 @@ interface Playing {
 
 /**
  * Plays the reply plans of one client in the order of their requests (Messaging on TCP/IP V1.0b, 4.2: the
- * transaction identifiers would allow any order, clients rely on this one). A plan waits from the arrival of
- * its own request, so two pipelined requests with a delay of 250 ms are both answered after 250 ms.
+ * transaction identifiers would allow any order, but clients rely on this one). A plan waits from the arrival
+ * of its own request, so two pipelined requests with a delay of 250 ms are both answered after 250 ms.
  */
 export class ReplyQueue {
   readonly #writer: ReplyWriter;
@@ -69,20 +63,20 @@ export class ReplyQueue {
   /** Why nothing more is played; undefined while plans are played. */
   #ended: string | undefined;
 
-  /** Makes the queue. @param advanced called when replies that had to wait have been played */
+  /** Creates the queue. @param advanced called when replies that had to wait have been played */
   constructor(writer: ReplyWriter, advanced: () => void) {
     this.#writer = writer;
     this.#advanced = advanced;
   }
 
-  /** How many plans are not played to their end. */
+  /** How many plans have not been played to the end. */
   get length(): number {
     return this.#queue.length;
   }
 
   /**
    * Plays the plan of `reply` at once if it is its turn and it has nothing to wait for.
-   * @param receivedAt when the request came in
+   * @param receivedAt when the request arrived
    */
   add(reply: LineReply, receivedAt: number): void {
     if (this.#queue.length === 0 && this.#ended === undefined && this.#playPlain(reply, receivedAt)) return;
@@ -92,15 +86,13 @@ export class ReplyQueue {
     if (steps === undefined) reply.whenPlanned?.(() => this.#planned(playing));
     if (this.#ended !== undefined) this.abandon(this.#ended);
     else if (this.#queue.length === 1) {
-      // A plan has several steps because its author wants them apart on the wire.
+      // A plan has several steps to keep them apart on the wire.
       this.#writer.flush();
       this.#run();
     }
   }
 
-  /**
-   * Stops playing. Each remaining step, of this or a later plan, is reported as not achieved, for `reason`.
-   */
+  /** Stops playing. Each remaining step, of this plan or a later one, is reported as not achieved, for `reason`. */
   abandon(reason: string): void {
     this.#ended ??= reason;
     clearTimeout(this.#timer);
@@ -161,7 +153,7 @@ export class ReplyQueue {
     }
   }
 
-  /** Takes the plan of a reply that has come. The waits of its steps begin now. */
+  /** Accepts a plan that arrived after its reply. The waits of its steps begin now. */
   #planned(playing: Playing): void {
     playing.steps = plannedSteps(playing.reply);
     playing.since = playing.endedAt = performance.now();
@@ -173,8 +165,8 @@ export class ReplyQueue {
   #play(step: Step, plannedAt: number): StepReport {
     const playedAt = performance.now();
     const failure = this.#writer.play(step);
-    // It is not known how long the bytes stay in the system and on the network, so the uncertainty is not
-    // known either.
+    // It is unknown how long the bytes stay in the system and on the network, so the uncertainty is unknown
+    // too.
     return failure === undefined
       ? achieved(plannedAt, playedAt, playedAt, undefined)
       : notAchieved(plannedAt, playedAt, failure);

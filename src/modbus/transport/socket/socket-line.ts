@@ -22,22 +22,22 @@ import { UdpBinding } from './udp-binding.js';
 
 /** Limits that users can't set. */
 export interface SocketLimits {
-  /** A client that has left too many replies unread for this long is dropped. */
+  /** A client that leaves too many replies unread for this long is dropped. */
   readonly slowTimeoutMs: number;
   /** How long a TLS handshake may take. */
   readonly handshakeTimeoutMs: number;
-  /** How many file descriptors the process may have; absent for what the system says. */
+  /** How many file descriptors the process may have; absent for the system's limit. */
   readonly descriptors?: number;
 }
 
 const LIMITS: SocketLimits = { slowTimeoutMs: 10_000, handshakeTimeoutMs: 10_000 };
 
-/** The idle timeout where none is set: on UDP, where a client loses nothing by being forgotten; in ms. */
+/** The idle timeout if none is set: on UDP, where a client loses nothing by being forgotten; in ms. */
 const FORGOTTEN_AFTER_MS = 60_000;
 
 /**
- * Pauses between attempts. An address may come within seconds of a boot; another program may have a port for
- * days.
+ * Pauses between attempts. An address may appear within seconds of a boot; another program may hold a port
+ * for days.
  */
 const RETRY_TIMES = { firstMs: 250, lastMs: 5000 };
 
@@ -52,9 +52,9 @@ export class SocketLine implements Transport {
   /** The binding; absent while the line is neither open nor opening. */
   #binding: Binding | undefined;
   #state: LineState = { kind: 'stopped' };
-  /** The port that the system chose where any free one was wanted. A line that opens again has the same. */
+  /** The port that the system chose if any free one was wanted. It is used again when the line reopens. */
   #chosenPort: number | undefined;
-  /** True when a socket that can't be opened, or that fails later, is tried again. */
+  /** True if a socket that can't be opened, or fails later, is retried. */
   #waits = false;
   readonly #retries = new Reopening(systemClock, RETRY_TIMES, {
     attempt: async () => {
@@ -91,19 +91,17 @@ export class SocketLine implements Transport {
     return this.#state;
   }
 
-  /** How many connections can send requests; on UDP, how many addresses are not forgotten yet. */
+  /** How many connections can send requests; on UDP, how many addresses are still remembered. */
   get clients(): number {
     return this.#clients.count;
   }
 
-  /**
-   * Changes the framing. Bytes that come from now on are read in it, and so are those of incomplete frames.
-   */
+  /** Changes the framing. Bytes that arrive from now on are read in it, and so are those of incomplete frames. */
   reframe(framing: Framing): void {
     this.#framing = framing;
   }
 
-  /** Sends bytes to each client; with `waits` also to those that wait for a reply, after it. */
+  /** Sends bytes to each client; with `waits`, clients that wait for a reply get them after it. */
   sendUnsolicited(bytes: Uint8Array, how: { readonly waits: boolean }): undefined {
     this.#clients.sendUnsolicited(bytes, how);
   }
@@ -115,7 +113,7 @@ export class SocketLine implements Transport {
     }
     this.#waits = waits;
     const opened = await this.#open();
-    // A line that was stopped meanwhile does not wait for the port.
+    // A line that was stopped in the meantime does not wait for the port.
     if (!opened.ok && waits && this.#state.kind === 'failed') this.#wait(opened.error);
     return opened;
   }
@@ -139,7 +137,7 @@ export class SocketLine implements Transport {
     const bound = await binding.open();
     if (this.#binding !== binding) return cannotListen(host, port, STOPPED);
     if (!bound.ok && bound.inUse && port === 0 && this.#chosenPort !== undefined) {
-      // Somebody has taken it while the line was closed. Any free one was wanted.
+      // Another program took it while the line was closed. Any free port will do.
       this.#chosenPort = undefined;
       return this.#open();
     }
@@ -169,7 +167,7 @@ export class SocketLine implements Transport {
     this.#retries.begin(reason);
   }
 
-  /** Takes note that the listening socket failed after it had opened. */
+  /** Records that the listening socket failed after it was opened. */
   #fail({ message }: Error): void {
     const reason = this.#state.kind === 'open' ? `${this.#state.endpoint}: ${message}` : message;
     this.#state = { kind: 'failed', reason };
@@ -194,22 +192,22 @@ function bindingOf(context: BindingContext, { handshakeTimeoutMs }: SocketLimits
     : new TcpBinding(context, handshakeTimeoutMs);
 }
 
-/** The longest time to open sockets before other lines get their turn of the event loop, in ms. */
+/** The longest time to spend opening sockets before other lines get their turn of the event loop, in ms. */
 const OPENING_SLICE_MS = 0.5;
 
 /**
- * The sockets of a line that has several addresses: one socket for each, with the same port, for the clients
- * of one list.
+ * The sockets of a line with several addresses: one socket for each, with the same port, for the clients of
+ * one list.
  */
 class HostsBinding implements Binding {
   readonly #context: BindingContext;
   readonly #hosts: readonly string[];
   readonly #newBinding: (context: BindingContext) => Binding;
-  /** The bindings that are open, and the one that is opening. */
+  /** The bindings that are open or opening. */
   readonly #bindings: Binding[] = [];
   #isClosed = false;
 
-  /** Makes the binding. @param newBinding makes the binding of one address */
+  /** Creates the binding. @param newBinding creates the binding of one address */
   constructor(
     context: BindingContext,
     hosts: readonly string[],
@@ -220,9 +218,7 @@ class HostsBinding implements Binding {
     this.#newBinding = newBinding;
   }
 
-  /**
-   * Opens one socket after the other. The first address that can't be opened ends this: the error names it.
-   */
+  /** Opens the sockets one after another. The first address that can't be opened ends this; the error names it. */
   async open(): Promise<Listening> {
     const { settings } = this.#context;
     let { port } = settings;
@@ -237,10 +233,10 @@ class HostsBinding implements Binding {
       this.#bindings.push(binding);
       const bound = await binding.open();
       if (!bound.ok) {
-        // The binding has left nothing open, unless all were closed meanwhile.
+        // The binding has left nothing open, unless all were closed in the meantime.
         this.#bindings.pop();
         const closed = this.#closeAll();
-        // A socket is closed when its last client has gone, and the first addresses may have clients already.
+        // A socket closes when its last client has gone, and the first addresses may already have clients.
         this.#context.clients.endAll(bound.error, new Set(this.#hosts));
         await closed;
         return bound;
@@ -250,7 +246,7 @@ class HostsBinding implements Binding {
     return { ok: true, address: settings.host, port, notes: [] };
   }
 
-  /** Ends an `open` under way before its next address. */
+  /** Ends an `open` in progress before its next address. */
   close(): Promise<void> {
     this.#isClosed = true;
     return this.#closeAll();

@@ -16,22 +16,22 @@ import { TcpConnection } from './tcp-connection.js';
 import type { TlsHandshakes } from './tls.js';
 
 /**
- * The time before a keep-alive probe, in ms. Probes find clients whose machine vanished without closing the
+ * The time before a keep-alive probe, in ms. Probes detect clients whose machine vanished without closing the
  * connection.
  */
 const KEEP_ALIVE_MS = 30_000;
 
 const NO_CA = 'clients are not authenticated: no CA is configured';
 
-/** A TCP connection that was accepted, before it is a client. */
+/** An accepted TCP connection that is not a client yet. */
 interface Accepted {
   readonly raw: Socket;
   readonly identity: ClientIdentity;
 }
 
 /**
- * A listening TCP socket for Modbus TCP (Messaging on TCP/IP V1.0b), or other framings. Every connection is a
- * client; with Modbus/TCP Security, when its TLS handshake is done.
+ * A listening TCP socket for Modbus TCP (Messaging on TCP/IP V1.0b) or other framings. Every connection is a
+ * client; with Modbus/TCP Security, once its TLS handshake is done.
  */
 export class TcpBinding implements Binding {
   readonly #context: BindingContext;
@@ -85,11 +85,11 @@ export class TcpBinding implements Binding {
   }
 
   /**
-   * Reads the files and begins to take handshakes.
+   * Reads the files and starts accepting handshakes.
    * @returns what the user should know; or what is wrong with the files
    */
   async #prepareTls(files: TlsFiles): Promise<Result<readonly string[]>> {
-    // Most lines have no TLS, and what reads its certificates is large.
+    // Most lines have no TLS, and the module that reads certificates is large.
     const { readTlsCredentials, TlsHandshakes } = await import('./tls.js');
     const read = await readTlsCredentials(files);
     if (!read.ok) return failure(read.error);
@@ -111,17 +111,17 @@ export class TcpBinding implements Binding {
       );
     }
     handshakes.begin(accepted.raw, (handshake) => {
-      // Only now may the connection take the place of another: anybody can begin a handshake.
+      // Only now may the connection take the place of another: anyone can begin a handshake.
       if (handshake.ok) this.#admit(accepted, new StreamChannel(handshake.socket), handshake.role);
       else clients.turnAway(accepted.identity, handshake.reason, handshake.error);
     });
   }
 
   /**
-   * Makes a connection a client if there is room; otherwise the connection waits, or is closed, as the line
-   * says.
+   * Makes a connection a client if there is room; otherwise the connection waits or is closed, depending on
+   * the line.
    * @param channel carries the requests: the connection itself, or TLS on it
-   * @param role the role that the client's certificate gives it
+   * @param role the role in the client's certificate
    */
   #admit(accepted: Accepted, channel: Channel, role?: string): void {
     const { clients } = this.#context;
@@ -134,7 +134,7 @@ export class TcpBinding implements Binding {
   }
 
   /**
-   * Handles an error of the server. A connection that could not be accepted, mostly for want of file
+   * Handles an error of the server. A connection that could not be accepted, usually for lack of file
    * descriptors, does not end the line.
    */
   #onError(error: NodeJS.ErrnoException): void {

@@ -10,14 +10,11 @@ import type { BindingContext } from './listen.js';
 import { ReplyQueue } from './reply-queue.js';
 import { TcpWriter } from './tcp-writer.js';
 
-/** While more requests than this wait for their replies to leave, no more are read. */
+/** While more requests than this are waiting for their replies to leave, no more are read. */
 const MAX_PENDING = 64;
 /** While the client has left more bytes than this unread, no more requests are read. */
 const MAX_UNSENT_BYTES = 64 * 1024;
-/**
- * After this many requests of one connection, or other things found in its bytes, other connections have
- * their turn.
- */
+/** After this many requests of one connection, or other items found in its bytes, other connections get their turn. */
 const MAX_PER_TURN = 16;
 
 const CLOSED_BY_PLAN = 'closed by the reply plan';
@@ -26,18 +23,18 @@ interface TcpConnectionOptions {
   readonly identity: ClientIdentity;
   /** Carries the requests and replies. Its socket must allow half-open connections. */
   readonly channel: Channel;
-  /** The TCP connection itself, which is below the channel's socket where that is a TLS socket. */
+  /** The TCP connection itself, which is below the channel's socket if that is a TLS socket. */
   readonly raw: Socket;
   readonly context: BindingContext;
-  /** True when nothing is answered before `serve` is called. */
+  /** True if nothing is answered before `serve` is called. */
   readonly isHeld?: boolean;
 }
 
 /**
- * One client of a line. Cuts its bytes into requests, asks the handler, and has the plans played in order.
+ * One client of a line. Splits its bytes into requests, calls the handler, and has the plans played in order.
  *
- * Memory is bounded: while the client may not send more, at most the rest of one read (64 KiB) and what
- * `ReadAhead` holds are kept.
+ * Memory is bounded: while no more requests are read, at most the rest of one read (64 KiB) and the contents
+ * of `ReadAhead` are kept.
  */
 export class TcpConnection implements WaitingClient {
   readonly client: string;
@@ -55,22 +52,20 @@ export class TcpConnection implements WaitingClient {
   readonly #ahead: ReadAhead;
   #receivedAt: number;
   #nextTurn: NodeJS.Immediate | undefined;
-  /**
-   * True when received requests are not answered yet: replies have to leave first, or others have their turn.
-   */
+  /** True if received requests are not answered yet: replies must leave first, or other connections have their turn. */
   #waits: boolean;
   /** True while there is no room for this client. */
   #isHeld: boolean;
-  /** True when a request of the last read was taken; the requests after it may be lost. */
+  /** True if a request of the last read was accepted; the requests after it may be dropped. */
   #tookOne = false;
   #slowSince: number | undefined;
   /** Why nothing more is read or played; undefined while the connection works. */
   #closing: string | undefined;
-  /** True when the client has closed its sending side. */
+  /** True if the client has closed its sending side. */
   #inputEnded = false;
   #isGone = false;
 
-  /** Makes the client and starts reading at once. */
+  /** Creates the client and starts reading at once. */
   constructor(options: TcpConnectionOptions) {
     const { identity, channel, raw, context, isHeld = false } = options;
     this.client = identity.client;
@@ -110,7 +105,7 @@ export class TcpConnection implements WaitingClient {
   serve(): void {
     this.#isHeld = false;
     this.activeAt = performance.now();
-    // The place for this client became free in the middle of the work for another connection.
+    // A place for this client became free while another connection was being handled.
     this.#continueLater();
   }
 
@@ -126,7 +121,7 @@ export class TcpConnection implements WaitingClient {
     this.#replies.add({ plan: plainReply(bytes), played }, now);
   }
 
-  /** Closes the connection now. Bytes that were not written yet are lost. */
+  /** Closes the connection now. Bytes not yet written are lost. */
   end(text: string): void {
     if (this.#isGone) return;
     this.#isGone = true;
@@ -148,7 +143,7 @@ export class TcpConnection implements WaitingClient {
     return this.#closing === undefined && this.#writer.open;
   }
 
-  /** True when the client has left too much unread. */
+  /** True if the client has left too much unread. */
   get #isBehind(): boolean {
     return this.#writer.unsent > MAX_UNSENT_BYTES || this.#writer.untaken > MAX_PENDING;
   }
@@ -159,7 +154,7 @@ export class TcpConnection implements WaitingClient {
 
   #receive(bytes: Uint8Array, length: number): void {
     if (!this.#open) {
-      // A device that has closed answers the next bytes from the client with a reset, and so does this
+      // A device that has closed answers further bytes from the client with a reset, and so does this
       // connection.
       if (this.#socket.writableFinished) this.end(CLOSED_BY_PLAN);
       return;
@@ -177,11 +172,11 @@ export class TcpConnection implements WaitingClient {
     if (finished) this.#decoder.watchSilence(this.#receivedAt, this.#open);
   }
 
-  /** Goes on after a wait, if the reason for the wait is over. */
+  /** Continues after a wait, if the reason for it has gone. */
   #continue(): void {
     if (!this.#waits || this.#nextTurn !== undefined) return;
     if (!this.#open) {
-      // Bytes are read and discarded, to notice when the client closes, too.
+      // Bytes are still read and discarded, to notice when the client closes.
       this.#waits = false;
       this.#ahead.drop();
       this.#socket.resume();
@@ -192,18 +187,18 @@ export class TcpConnection implements WaitingClient {
     this.#endIfDone();
   }
 
-  /** Ends a wait. The requests that came before it are answered. */
+  /** Ends a wait. The requests that arrived before it are answered. */
   #receiveAhead(): void {
     this.#waits = false;
     const ahead = this.#ahead.take();
     if (ahead.length > 0) this.#receive(ahead, ahead.length);
-    // Bytes may not have been heard while reading was paused, so that time is not silence.
+    // Bytes may have arrived unread while reading was paused, so that time does not count as silence.
     else this.#decoder.watchSilence(performance.now(), this.#open);
   }
 
   /**
    * Ends the connection of a client that has closed its sending side, once everything it sent is answered.
-   * Replies that still have to wait are given up, because the client has gone.
+   * Replies with further waits are given up, because the client has gone.
    */
   #endIfDone(): void {
     if (!this.#inputEnded || (this.#waits && !this.busy)) return;
@@ -214,16 +209,14 @@ export class TcpConnection implements WaitingClient {
     this.#socket.end();
   }
 
-  /**
-   * Answers the received requests. Returns false, and waits, if it has to stop before the end of the input.
-   */
+  /** Answers the received requests. Returns false, and waits, if it must stop before the end of the input. */
   #work(): boolean {
     const finished = this.#answerInput();
     this.#writer.release();
     if (finished) return true;
     this.#waits = true;
     this.#decoder.stopWatching();
-    // Other connections come first, even if the client has taken everything by then.
+    // Other connections come first, even if the client has read everything by then.
     this.#continueLater();
     return false;
   }
@@ -247,7 +240,7 @@ export class TcpConnection implements WaitingClient {
       }
       const { pending } = this.#decoder.now;
       if (decoded.kind === 'event') {
-        // A valid frame to somebody else shows that the client is alive, noise does not.
+        // A valid frame to another unit shows that the client is alive; noise does not.
         if (decoded.event.kind !== 'noise') this.activeAt = this.#receivedAt;
         const { client, clientId, host } = this;
         this.#context.handler.event({ ...decoded.event, client, clientId, host });
@@ -280,10 +273,7 @@ export class TcpConnection implements WaitingClient {
     this.#decoder.follow(this.#receivedAt, this.#open);
   }
 
-  /**
-   * Reports a request as dropped if the line loses it. Otherwise this request is the one of its read that is
-   * taken.
-   */
+  /** Reports a request as dropped if the line drops it. Otherwise this request is the one accepted from its read. */
   #loses(adu: Uint8Array): boolean {
     const { pipelining = 'serve' } = this.#context.settings;
     if (pipelining === 'serve') return false;
@@ -315,8 +305,8 @@ export class TcpConnection implements WaitingClient {
 }
 
 /**
- * A connection that must wait reads on until it has this many bytes ahead. While it does not read, it can't
- * notice that the client leaves.
+ * A connection that must wait reads ahead until it has this many bytes. While it does not read, it can't
+ * notice that the client disconnects.
  */
 const MAX_BYTES = 16 * 1024;
 
@@ -340,7 +330,7 @@ class ReadAhead {
     if (this.#length >= MAX_BYTES) this.#socket.pause();
   }
 
-  /** Returns all bytes, in their order. The socket reads again. */
+  /** Returns all bytes in order. The socket reads again. */
   take(): Uint8Array {
     const bytes = concatBytes(...this.#reads);
     this.drop();

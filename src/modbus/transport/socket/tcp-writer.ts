@@ -4,75 +4,73 @@ import { notAchieved, type PlayReport, type Step } from '../../protocol/reply-pl
 import type { Channel } from './channel.js';
 import type { ReplyWriter, StepFailure } from './reply-queue.js';
 
-/** The room to begin with, in bytes: enough for a few replies. */
+/** The initial room, in bytes: enough for a few replies. */
 const FIRST_ROOM = 512;
-/** The room that is kept for later replies, in bytes: a few kB for each of many clients. */
+/** The room kept for later replies, in bytes: a few kB for each of many clients. */
 const MAX_KEPT_ROOM = 4096;
 /** Plans with more steps than this are too rare to keep room for them. */
 const MANY_STEPS = 64;
 /**
- * Memory outside V8's heap. A reply on the heap is copied here and written at once: the system can't be given
- * bytes that may move.
+ * Memory outside V8's heap. A reply on the heap is copied here and written at once, because the system can't
+ * be given bytes that may move.
  */
 const offHeap = Buffer.allocUnsafeSlow(MAX_ON_HEAP);
 
 type PlayReported = (report: PlayReport) => void;
 
-/** A plan that was played, while the operating system has not taken all of its bytes. */
+/** A plan that was played, but whose bytes the operating system has not all accepted. */
 interface Untaken {
   readonly report: PlayReport;
   readonly reported: PlayReported;
   /**
-   * For each step played: how many bytes of the connection the operating system must have taken until the
-   * step is achieved.
+   * For each step played, how many bytes of the connection the operating system must have accepted for the
+   * step to be achieved.
    */
   readonly needs: readonly number[];
-  /**
-   * How many bytes the system must have taken until the whole plan, and all plans before it, are achieved.
-   */
+  /** How many bytes the system must have accepted for this plan, and all earlier plans, to be achieved. */
   readonly end: number;
 }
 
 /**
  * The sending side of one connection.
  *
- * Replies that have to wait are joined here: for other replies of the same turn, or for a client that does
- * not read. A stream would keep each reply as objects of many times its length, and the limit for unread
- * replies is in bytes.
+ * Replies that must wait are joined here: for other replies of the same turn, or for a client that does not
+ * read. A stream would keep each reply as objects many times its size, and the limit for unread replies is in
+ * bytes.
  */
 export class TcpWriter implements ReplyWriter {
   readonly #channel: Channel;
   readonly #socket: Socket;
   readonly #raw: Socket;
   readonly #taken: (error?: Error | null) => void;
-  /** How many bytes, at the beginning of `#room`, the socket was not given yet. */
+  /** How many bytes, at the beginning of `#room`, have not been passed to the socket yet. */
   #held = 0;
   #room = NO_BYTES;
   #holds = false;
   /**
-   * Whether all held bytes are a reply that waits for the bytes of a later one. The bytes of the plan that is
-   * played now are added to that reply, and the first bytes of a later plan release it.
+   * Whether all held bytes are a reply that waits for the bytes of a later one. The bytes of the plan being
+   * played are added to that reply, and the first bytes of a later plan release it.
    */
   #waits: 'no' | 'being played' | 'for the next' = 'no';
-  /** The number of all bytes so far, including those held here. */
+  /** The total number of bytes so far, including those held here. */
   #length = 0;
-  /** How many of all bytes the operating system had taken when last known. */
+  /** Total bytes the operating system had accepted at the last check. */
   #takenLength = 0;
   /** The `Untaken.needs` of the first `#steps` steps of the current plan. Reused for the next plan. */
   #needs: number[] = [];
   #steps = 0;
-  /** The plans whose bytes the operating system has not taken, in their order. */
+  /** The plans whose bytes the operating system has not accepted, in order. */
   readonly #untaken: Untaken[] = [];
-  /** True when a plan has closed the connection. A TLS socket learns only later of the reset below it. */
+  /** True if a plan has closed the connection. A TLS socket learns of the reset below it only later. */
   #isClosed = false;
   #isAbandoned = false;
 
   /**
-   * Makes the writer.
-   * @param channel takes the replies
-   * @param raw the connection below the channel's socket where that is a TLS socket, which can't reset;
+   * Creates the writer.
+   * @param channel sends the replies
+   * @param raw the connection below the channel's socket if that is a TLS socket, which can't reset;
    * otherwise the same socket
-   * @param taken called when the operating system has taken what was written
+   * @param taken called when the operating system has accepted what was written
    */
   constructor(channel: Channel, raw: Socket, taken: () => void) {
     this.#channel = channel;
@@ -91,17 +89,17 @@ export class TcpWriter implements ReplyWriter {
     return !this.#isClosed && this.#socket.writable;
   }
 
-  /** How many bytes the operating system has not taken. */
+  /** How many bytes the operating system has not accepted. */
   get unsent(): number {
     return this.#held + this.#socket.writableLength;
   }
 
-  /** How many plans were played whose bytes the operating system has not all taken. */
+  /** How many plans were played whose bytes the operating system has not all accepted. */
   get untaken(): number {
     return this.#untaken.length;
   }
 
-  /** Holds bytes back from now on, so that they leave together at `release`. */
+  /** Holds bytes back from now on, so that they leave together on `release`. */
   hold(): void {
     this.#holds = true;
   }
@@ -133,10 +131,7 @@ export class TcpWriter implements ReplyWriter {
     }
   }
 
-  /**
-   * Makes the next plan wait. A reply that comes while another one waits is that one's next reply, and
-   * releases it.
-   */
+  /** Makes the next plan wait. If a reply is already waiting, the next plan releases it instead. */
   coalesce(): void {
     if (this.#waits !== 'no') return;
     this.flush();
@@ -146,7 +141,7 @@ export class TcpWriter implements ReplyWriter {
   complete(report: PlayReport, reported: PlayReported): void {
     const isSilence = this.#steps === 0 && this.#waits === 'for the next';
     if (this.#waits === 'being played') this.#waits = this.#held > 0 ? 'for the next' : 'no';
-    // A silence has no bytes that the reply before it could hold up.
+    // A silent plan has no bytes that the previous reply could hold up.
     if (isSilence) reported(report);
     else if (this.#takenLength === this.#length || this.#isAbandoned) reported(report);
     else {
@@ -163,16 +158,14 @@ export class TcpWriter implements ReplyWriter {
     const [room, held] = [this.#room, this.#held];
     const written = this.#writeNow(room, held);
     this.#held = 0;
-    // The stream keeps the bytes that it gets until the system takes them.
+    // The stream keeps the bytes that it gets until the system accepts them.
     if (written < held || room.length > MAX_KEPT_ROOM) this.#room = NO_BYTES;
     if (written < held) this.#socket.write(room.subarray(written, held), this.#taken);
     this.#countTaken();
     this.#reportTaken();
   }
 
-  /**
-   * Ends the connection. Steps whose bytes the operating system has not taken are not achieved, for `reason`.
-   */
+  /** Ends the connection. Steps whose bytes the operating system has not accepted are not achieved, for `reason`. */
   abandon(reason: string): void {
     this.#isAbandoned = true;
     this.#countTaken();
@@ -214,17 +207,14 @@ export class TcpWriter implements ReplyWriter {
   }
 
   /**
-   * Writes what the system takes at once, unless earlier bytes wait in the stream.
-   * @returns how many bytes the system took
+   * Writes what the system accepts at once, unless earlier bytes wait in the stream.
+   * @returns how many bytes the system accepted
    */
   #writeNow(bytes: Uint8Array, length: number): number {
     return this.#socket.writableLength === 0 ? this.#channel.writeNow(bytes, length) : 0;
   }
 
-  /**
-   * Counts the bytes that were taken. Node reports that nothing is left of a write even if it failed or was
-   * called off.
-   */
+  /** Counts the accepted bytes. Node reports that nothing is left of a write even if it failed or was cancelled. */
   #countTaken(): void {
     if (this.#socket.errored || this.#raw.destroyed) return;
     this.#takenLength = this.#length - this.unsent;
@@ -243,8 +233,8 @@ export class TcpWriter implements ReplyWriter {
     this.flush();
     this.#isClosed = true;
     if (how === 'end') this.#socket.end();
-    // For a TLS socket, Node reports one turn late that the operating system has taken the bytes, even if it
-    // did at once.
+    // For a TLS socket, Node reports one turn late that the operating system has accepted the bytes, even if
+    // it did so at once.
     else if (this.#socket !== this.#raw && this.unsent > 0) setImmediate(() => this.#raw.resetAndDestroy());
     else this.#raw.resetAndDestroy();
   }
@@ -261,7 +251,7 @@ export class TcpWriter implements ReplyWriter {
   }
 }
 
-/** Returns the report of a plan whose bytes left now, and not when they were played. */
+/** Returns the report of a plan whose bytes left now rather than when they were played. */
 function leftAt({ steps, ended }: PlayReport, now: number): PlayReport {
   const left = steps.map((step) =>
     step.outcome === 'achieved' ? { ...step, achievedAt: now, endedAt: now } : step,

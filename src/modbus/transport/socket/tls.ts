@@ -13,7 +13,7 @@ interface TlsCredentials {
 
 type ReadTlsCredentials =
   | { readonly ok: true; readonly credentials: TlsCredentials; readonly notes: readonly string[] }
-  /** The error names the file, and says what is wrong with it. */
+  /** The error names the file and what is wrong with it. */
   | { readonly ok: false; readonly error: string };
 
 const CERTIFICATES = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
@@ -27,14 +27,14 @@ const READ_ERRORS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The largest file that is read, in bytes. A certificate has some KB, and the authorities of a whole system
+ * The largest file that is read, in bytes. A certificate has a few KB; all the CA certificates of a system
  * have 200 KB.
  */
 export const LARGEST_PEM_BYTES = 1024 * 1024;
 
 /**
- * Reads the files and checks that they go together. Expiry is only a note, because it may be what a client is
- * tested with.
+ * Reads the files and checks that they belong together. Expiry is only a note, because clients may be tested
+ * with it.
  */
 export async function readTlsCredentials({ cert, key, ca }: TlsFiles): Promise<ReadTlsCredentials> {
   const chain = await readCertificates('certificate', cert);
@@ -64,7 +64,7 @@ export async function readTlsCredentials({ cert, key, ca }: TlsFiles): Promise<R
   };
 }
 
-/** Returns why OpenSSL refuses the files, for instance because of a key that is too short. */
+/** Returns why OpenSSL refuses the files, for example because a key is too short. */
 function refusalOf({ cert, key, ca }: TlsCredentials): string | undefined {
   try {
     createSecureContext({ cert, key, ...(ca && { ca: [...ca] }) });
@@ -125,7 +125,7 @@ function validityNotes(path: string, { validFrom, validTo }: X509Certificate): s
 
 /** The X.509v3 extension that carries a role (MODBUS/TCP Security V2.1, 8.4): 1.3.6.1.4.1.50316.802.1 in DER. */
 const ROLE_OID = Buffer.from('2b0601040183890c862201', 'hex');
-/** Tags of DER (X.690, 8.1.2 and 8.4), and that of the extensions in a TBSCertificate (RFC 5280, 4.1). */
+/** DER tags (X.690, 8.1.2 and 8.4), and the tag of the extensions in a TBSCertificate (RFC 5280, 4.1). */
 const TAG = { octetString: 0x04, objectIdentifier: 0x06, utf8String: 0x0c, extensions: 0xa3 } as const;
 
 interface DerElement {
@@ -134,14 +134,14 @@ interface DerElement {
 }
 
 /**
- * Returns the role in a DER certificate: the UTF8String of its role extension. Undefined when the certificate
- * has no such extension, or the extension is no UTF8String.
+ * Returns the role in a DER certificate: the UTF8String of its role extension. Undefined if the certificate
+ * has no such extension, or the extension is not a UTF8String.
  */
 function roleOf(certificate: Uint8Array): string | undefined {
   const [tbsCertificate] = partsOf(elementsIn(certificate)[0]);
   const extensions = partsOf(tbsCertificate).find(({ tag }) => tag === TAG.extensions);
   for (const extension of partsOf(partsOf(extensions)[0])) {
-    // Between identifier and value there may be the mark "critical".
+    // The flag "critical" may come between identifier and value.
     const [id, ...rest] = partsOf(extension);
     if (id?.tag !== TAG.objectIdentifier || !ROLE_OID.equals(id.content)) continue;
     const value = rest.at(-1);
@@ -156,7 +156,7 @@ function partsOf(element: DerElement | undefined): DerElement[] {
   return element === undefined ? [] : elementsIn(element.content);
 }
 
-/** The elements of DER that these bytes consist of (X.690, 8.1 and 10.1); none if they are no DER. */
+/** Returns the DER elements in these bytes (X.690, 8.1 and 10.1); none if they are not DER. */
 function elementsIn(bytes: Uint8Array): DerElement[] {
   const elements: DerElement[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -176,7 +176,7 @@ const UNKNOWN_CA = "the client's certificate is not signed by the CA of this lin
 const OWN_REFUSED = 'the client does not accept the certificate of this line';
 const TOO_OLD = 'the client speaks only versions of TLS before 1.2';
 
-/** What OpenSSL says about a client's certificate. */
+/** OpenSSL's errors for a client's certificate, in words. */
 const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: "the client's certificate has expired",
   CERT_NOT_YET_VALID: "the client's certificate is not valid yet",
@@ -208,9 +208,9 @@ const HANDSHAKE_FAULTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Says in words why no TLS connection came about.
- * @param error what the handshake ended with
- * @param certificateFault OpenSSL's name for what is wrong with the client's certificate, where that is the
+ * Explains why a TLS handshake failed.
+ * @param error the error that ended the handshake
+ * @param certificateFault OpenSSL's name for what is wrong with the client's certificate, if that is the
  * reason
  */
 export function tlsFailure(error: NodeJS.ErrnoException, certificateFault: string | undefined): string {
@@ -219,7 +219,7 @@ export function tlsFailure(error: NodeJS.ErrnoException, certificateFault: strin
       CERTIFICATE_FAULTS[certificateFault] ?? `the client's certificate is not valid (${certificateFault})`
     );
   }
-  // OpenSSL 3.5, which newer versions of Node have, calls the alerts of SSLv3 "SSL/TLS".
+  // OpenSSL 3.5, used by newer versions of Node, calls the alerts of SSLv3 "SSL/TLS".
   const known = HANDSHAKE_FAULTS[(error.code ?? '').replace('SSL/TLS_ALERT', 'SSLV3_ALERT')];
   if (known !== undefined) return known;
   const { reason = error.code ?? error.message } = error as { readonly reason?: string };
@@ -227,24 +227,24 @@ export function tlsFailure(error: NodeJS.ErrnoException, certificateFault: strin
 }
 
 type Handshake =
-  /** `role` is that of the client's certificate. */
+  /** `role` is the role in the client's certificate. */
   | { readonly ok: true; readonly socket: TLSSocket; readonly role: string | undefined }
   /** The connection is closed. */
   | { readonly ok: false; readonly reason: 'tls' | 'limit'; readonly error: string };
 
 /**
- * The TLS handshakes of one line that are under way (MODBUS/TCP Security V2.1). They need TLS 1.2 or newer
- * and, if there is a CA, a certificate from the client.
+ * The TLS handshakes in progress on one line (MODBUS/TCP Security V2.1). They need TLS 1.2 or newer and, if
+ * there is a CA, a client certificate.
  */
 export class TlsHandshakes {
   /** The TLS server. It never listens; connections are passed to it. */
   readonly #server: Server;
-  /** The connections whose handshake is under way, the oldest first. */
+  /** The connections with a handshake in progress, the oldest first. */
   readonly #waiting = new Map<Socket, (handshake: Handshake) => void>();
 
   /**
-   * Makes the server.
-   * @param credentials that go together
+   * Creates the server.
+   * @param credentials a matching set
    * @param timeoutMs how long a handshake may take
    */
   constructor({ cert, key, ca }: TlsCredentials, timeoutMs: number) {
@@ -263,7 +263,7 @@ export class TlsHandshakes {
       this.#settle(socket, { ok: true, socket, role });
     });
     this.#server.on('tlsClientError', (error, socket) => {
-      // OpenSSL's name for the fault of a refused certificate, otherwise null, whatever the type says.
+      // OpenSSL's name for the fault of a refused certificate; otherwise null, whatever the type says.
       const fault = (socket.authorizationError as unknown as string | null) ?? undefined;
       this.#settle(socket, { ok: false, reason: 'tls', error: tlsFailure(error, fault) });
     });
@@ -278,12 +278,13 @@ export class TlsHandshakes {
     this.#waiting.set(raw, done);
     // The TLS socket reports the errors.
     raw.on('error', () => {});
-    // A client that leaves during the handshake is gone. Later the TLS socket handles this.
+    // A client that disconnects during the handshake is gone. After the handshake, the TLS socket handles
+    // this.
     raw.allowHalfOpen = false;
     this.#server.emit('connection', raw);
   }
 
-  /** Gives up the handshake that has been under way for longest, to make room. */
+  /** Aborts the oldest handshake in progress, to make room. */
   abortOldest(error: string): void {
     const [oldest] = this.#waiting;
     if (oldest === undefined) return;
@@ -309,9 +310,9 @@ export class TlsHandshakes {
 }
 
 /**
- * Returns the connection below a TLS socket. Node has no public way to get it. A TLS server for each
- * connection would not need this, but costs as much as the handshake. The tests of this line fail if the name
- * changes.
+ * Returns the connection below a TLS socket. Node has no public function for it. A separate TLS server for
+ * each connection would not need this, but costs as much as the handshake. The tests of this line fail if the
+ * name changes.
  */
 function rawOf(socket: TLSSocket): Socket {
   return (socket as unknown as { readonly _parent: Socket })._parent;

@@ -17,15 +17,14 @@ import { ReplyQueue, type ReplyWriter, type StepFailure } from './reply-queue.js
 type PlayReported = (report: PlayReport) => void;
 
 /**
- * The outcome of the steps of one plan so far. The object is reused when the plan's outcome is known: under a
- * flood, new objects that wait for the end of each send cost half as much again as all the rest of a reply
- * (measured).
+ * The outcome so far of the steps of one plan. The object is reused once that outcome is complete: under a
+ * flood, new objects that wait for each send to end cost half as much as all the rest of a reply (measured).
  */
 class PlayOutcome {
   steps = 0;
-  /** How many datagrams the operating system has neither taken nor refused. */
+  /** How many datagrams the operating system has neither accepted nor refused. */
   unsent = 0;
-  /** Why a step was not done, by the index of the step; undefined for most plans. */
+  /** Why a step was not done, by step index; undefined for most plans. */
   failures: Map<number, string> | undefined;
   report: PlayReport | undefined;
   reported: PlayReported | undefined;
@@ -45,11 +44,11 @@ class PlayOutcome {
 }
 
 /**
- * Sends the replies to one address. A step of bytes is one datagram, so a reply in pieces leaves as several
- * datagrams, which no client joins again.
+ * Sends the replies to one address. Each step of bytes is one datagram, so a reply in pieces leaves as
+ * several datagrams, which no client joins again.
  */
 export class UdpWriter implements ReplyWriter {
-  /** True, because there is no connection that could be closed. */
+  /** True, because there is no connection to close. */
   readonly open = true;
   readonly #socket: Socket;
   readonly #address: string;
@@ -60,14 +59,14 @@ export class UdpWriter implements ReplyWriter {
   #outcome = new PlayOutcome(this.#sent);
   readonly #free: PlayOutcome[] = [];
 
-  /** Makes the writer. @param socket is bound, and stays open for as long as steps are played */
+  /** Creates the writer. @param socket is bound, and stays open while steps are played */
   constructor(socket: Socket, address: string, port: number) {
     this.#socket = socket;
     this.#address = address;
     this.#port = port;
   }
 
-  /** How many datagrams wait for room in the operating system's send buffer. */
+  /** How many datagrams are waiting for room in the operating system's send buffer. */
   get unsent(): number {
     return this.#unsent;
   }
@@ -91,7 +90,7 @@ export class UdpWriter implements ReplyWriter {
   flush(): void {}
 
   /**
-   * Takes the report of the plan that was played last, and hands it on with the failed sends once they are
+   * Accepts the report of the plan that was played last, and passes it on with the failed sends once they are
    * known. Node reports them after the call that sends, usually before anything else happens.
    */
   complete(report: PlayReport, reported: PlayReported): void {
@@ -111,7 +110,8 @@ export class UdpWriter implements ReplyWriter {
     const outcome = this.#outcome;
     outcome.unsent++;
     this.#unsent++;
-    // With a callback, an error goes there and not to the "error" event of the socket that all clients share.
+    // With a callback, an error goes there instead of to the "error" event of the socket, which all clients
+    // share.
     const sent =
       index === 0 ? outcome.firstSent : (error: Error | null) => this.#settle(outcome, index, error);
     this.#socket.send(bytes, this.#port, this.#address, sent);
@@ -142,13 +142,12 @@ function withFailures(report: PlayReport, failures: ReadonlyMap<number, string> 
 }
 
 /**
- * The size of the receive buffer, in bytes. Datagrams wait there while this program is busy with others;
- * those that do not fit are lost. Linux gives no more than net.core.rmem_max, which is still twice its
- * default.
+ * The size of the receive buffer, in bytes. Datagrams wait there while this program is busy; those that do
+ * not fit are lost. Linux grants at most net.core.rmem_max, which still doubles the default size.
  */
 const RECEIVE_BUFFER_SIZE = 1024 * 1024;
 
-/** The errors that the network reports about a datagram sent before. The socket goes on working. */
+/** The errors that the network reports about a datagram sent earlier. The socket continues to work. */
 const OF_ONE_DATAGRAM: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -158,15 +157,15 @@ const OF_ONE_DATAGRAM: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A UDP socket that answers Modbus requests. Every datagram is one ADU, and so is every reply that no fault
- * has split. No specification covers Modbus over UDP; this is what its implementations agree on. Datagrams
- * that are not an ADU are reported as noise and not answered.
+ * A UDP socket that answers Modbus requests. Every datagram is one ADU, and so is every reply unless a fault
+ * splits it. No specification covers Modbus over UDP; this is what implementations agree on. Datagrams that
+ * are not an ADU are reported as noise and not answered.
  *
  * UDP has no connections: an address is a client from its first request until it has been idle for a while.
  * The addresses of datagrams can be forged, so no more than `maxClients` are remembered.
  *
- * On `0.0.0.0` or `::`, a machine with several addresses may reply from another address than the one that was
- * asked, because the system chooses it.
+ * On `0.0.0.0` or `::`, a machine with several addresses may reply from a different address than the request
+ * was sent to, because the system chooses it.
  */
 export class UdpBinding implements Binding {
   readonly #context: BindingContext;
@@ -179,7 +178,7 @@ export class UdpBinding implements Binding {
     this.#socket = createSocket({
       type: context.settings.host.includes(':') ? 'udp6' : 'udp4',
       reuseAddr: false,
-      // With one address asked for, one is found.
+      // If one address is requested, one is found.
       lookup: (name, options, found) =>
         lookUpName(name, options, (error, address, family = 4) => found(error, String(address), family)),
       recvBufferSize: RECEIVE_BUFFER_SIZE,
@@ -227,10 +226,7 @@ export class UdpBinding implements Binding {
     else handler.event({ kind: 'foreign', role: 'request', frame: timed, host });
   }
 
-  /**
-   * Returns the client with this address: a new client if there is room or room can be made, otherwise
-   * undefined.
-   */
+  /** Returns the client with this address: a new client if there is room or room can be made; otherwise undefined. */
   #clientAt(remote: RemoteInfo): UdpClient | undefined {
     const key = `${remote.address} ${remote.port}`;
     return this.#byAddress.get(key) ?? this.#welcome(key, remote);
@@ -256,16 +252,16 @@ export class UdpBinding implements Binding {
   }
 }
 
-/** While more requests than this wait for their replies, further ones are not executed. */
+/** While more requests than this are waiting for their replies, further ones are not executed. */
 const MAX_UNANSWERED = 64;
 
-/** One address and port that sends requests: asks the handler and has the plans played in order. */
+/** One address and port that sends requests: calls the handler, and has the plans played in order. */
 class UdpClient implements Client {
   readonly client: string;
   readonly clientId: number;
   readonly host: string | undefined;
   activeAt: number;
-  /** True, because an address becomes a client by its first request. */
+  /** True, because an address becomes a client with its first request. */
   readonly spoke = true;
   readonly #handler: BindingContext['handler'];
   readonly #writer: UdpWriter;
@@ -275,7 +271,7 @@ class UdpClient implements Client {
   readonly #gone: (text: string) => void;
   #isGone = false;
 
-  /** Makes the client. @param gone called once, when the client has ended */
+  /** Creates the client. @param gone called once, when the client has ended */
   constructor(
     { client, clientId, host }: ClientIdentity,
     writer: UdpWriter,

@@ -23,10 +23,10 @@ import {
   Tokens,
 } from './clients.js';
 
-/** Wrong tokens that an address may send in one window of time. */
+/** Maximum number of wrong tokens that an address may send per time window. */
 const ALLOWED_ATTEMPTS = 10;
 const WINDOW_S = 60;
-/** Most addresses that are remembered; then the oldest is forgotten. */
+/** Maximum number of addresses remembered; beyond it, the oldest is dropped. */
 const MOST_ADDRESSES = 1000;
 
 interface Attempts {
@@ -37,15 +37,15 @@ interface Attempts {
 
 /** The state of an address after another wrong token. */
 interface Failure {
-  /** Number of wrong tokens from the address in this window. */
+  /** Number of wrong tokens from the address in this time window. */
   readonly count: number;
   /** Whole seconds until the window ends. */
   readonly secondsLeft: number;
 }
 
-/** Counts wrong tokens for each address, in bounded memory. */
+/** Counts wrong tokens per address, in bounded memory. */
 export class FailedAttempts {
-  /** Attempts by address, in the order in which their windows began. */
+  /** Attempts by address, in the order in which their time windows started. */
   readonly #attempts = new Map<string, Attempts>();
   readonly #now: () => number;
 
@@ -54,7 +54,7 @@ export class FailedAttempts {
     this.#now = now;
   }
 
-  /** Counts one wrong token from an address. */
+  /** Counts a wrong token from an address. */
   add(address: string): Failure {
     const now = this.#now();
     const network = networkOf(address);
@@ -76,8 +76,8 @@ export class FailedAttempts {
 }
 
 /**
- * The key under which an address is counted: an IPv4 address, or the first 64 bits of an IPv6 address, since
- * a client chooses the rest of those freely.
+ * The key under which an address is counted: an IPv4 address, or the first 64 bits of an IPv6 address,
+ * because a client chooses the other 64 freely.
  */
 function networkOf(address: string): string {
   const v4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
@@ -89,9 +89,9 @@ function networkOf(address: string): string {
   return [...front, ...Array<string>(zeros).fill('0'), ...back].slice(0, 4).join(':');
 }
 
-/** The rules of access to the REST interface. Without a token, every program on this machine has access. */
+/** The access rules of the REST interface. Without a token, every program on this machine has access. */
 export interface AccessRules extends TokenRules {
-  /** Host name or address on which REST listens. */
+  /** Host name or address that REST listens on. */
   readonly host: string;
   /** Origins of other sites whose pages may use REST, such as `https://bench.example.org`. */
   readonly origins?: readonly string[];
@@ -115,28 +115,26 @@ type WrongToken = AccessRefusal<'access.token' | 'access.too_many_attempts'>;
 const SESSION_PATH = '/api/v1/session';
 
 /**
- * Requests that need no token, as `METHOD PATH`, besides the pages of the console. Every other request needs
- * one, even if its path does not exist.
+ * Requests that need no token, as `METHOD PATH`, in addition to the pages of the console. Every other request
+ * needs one, even if its path does not exist.
  */
 const OPEN: ReadonlySet<string> = new Set([
   ...['GET /healthz', 'HEAD /healthz', `POST ${SESSION_PATH}`],
-  // An editor has no token, and the schemas of files say nothing about this bench.
+  // An editor has no token, and the file schemas reveal nothing about this bench.
   ...['configuration', 'scenario', 'catalogue'].map((name) => `GET /api/v1/schemas/${name}`),
 ]);
 
-/** Whether a request needs no token. @param method in capital letters */
+/** Whether a request needs no token. @param method in upper case */
 export function isOpen(method: string, url: string): boolean {
   if (OPEN.has(`${method} ${url}`)) return true;
   const [path = ''] = url.split('?');
   return (method === 'GET' || method === 'HEAD') && isConsolePath(path);
 }
 
-/** The requests that a read-only client may make although they are not reads. */
+/** Requests that a read-only client may make although they change something. */
 const OPEN_TO_READERS: ReadonlySet<string> = new Set([`DELETE ${SESSION_PATH}`, 'POST /api/v1/view']);
 
-/**
- * Decides what each client may do over REST. A client has a token, or a session that it began with a token.
- */
+/** Decides what each client may do over REST. A client has a token, or a session that was started with a token. */
 export class Access {
   readonly origins: AllowedOrigins;
   readonly #names: ReadonlySet<string>;
@@ -156,7 +154,7 @@ export class Access {
 
   /**
    * Checks the Host and the origin of a request, before anything else.
-   * @returns undefined if the request may go on
+   * @returns undefined if the request may continue
    */
   refusalOfPlace(request: IncomingMessage): AccessRefusal | undefined {
     return (
@@ -186,7 +184,7 @@ export class Access {
     if (!this.needsToken) return { role: 'write', secondsLeft: null };
     const { authorization, origin } = headers;
     if (authorization === undefined) {
-      // A browser also sends the cookie for pages that another port of this machine has served.
+      // A browser also sends the cookie with requests from pages of another port of this machine.
       if (origin !== undefined && !isOwnOrigin(headers, this.#context.isSecure)) return undefined;
       return this.#sessions.clientOf(sessionIdOf(headers) ?? '');
     }
@@ -198,7 +196,7 @@ export class Access {
     return this.#tokens.areNeeded;
   }
 
-  /** Begins a session for a valid token. */
+  /** Starts a session if the token is valid. */
   logIn(request: IncomingMessage, token: string): LogIn {
     const role = this.#tokens.roleOf(token);
     if (role === undefined) return { ok: false, refusal: this.#wrongToken(request, WRONG_LOGIN) };
@@ -208,7 +206,7 @@ export class Access {
 
   /**
    * Ends the session of a request, if it has one.
-   * @returns the cookie with which the browser forgets the session
+   * @returns the cookie that makes the browser forget the session
    */
   logOut(request: IncomingMessage): string {
     this.#sessions.end(sessionIdOf(request.headers) ?? '');
@@ -220,8 +218,8 @@ export class Access {
   }
 
   /**
-   * Refuses an unknown client. Only a token that was sent counts as a guess: a browser whose session is over,
-   * or a client that forgot its token, guesses nothing.
+   * Rejects an unknown client. Only a token that was sent counts as a guess: a browser whose session has
+   * ended, or a client without a token, is not guessing.
    */
   #unknownClient(request: IncomingMessage): WrongToken {
     const guess = bearerToken(request.headers.authorization ?? '');
@@ -229,9 +227,9 @@ export class Access {
   }
 
   /**
-   * Refuses a wrong token. A valid token is accepted however many wrong ones came from its address, which
-   * many clients may share. So the limit only makes guessing visible, to the client and in the log; the
-   * length of a token is what defeats guessing.
+   * Rejects a wrong token. A valid token is accepted however many wrong ones came from its address, because
+   * many clients may share an address. So the limit only makes guessing visible, to the client and in the
+   * log. What defeats guessing is the length of a token.
    */
   #wrongToken({ socket }: IncomingMessage, refusal: WrongToken): WrongToken {
     const address = socket.remoteAddress ?? 'unknown';
@@ -262,9 +260,9 @@ const WRONG_LOGIN: WrongToken = {
 };
 
 /**
- * Security headers of every answer, for browsers: those of helmet that apply here. Pages get scripts, styles
- * and data from this server only. Strict-Transport-Security is left out: it would hold for all ports of the
- * machine, where other programs may serve plain HTTP.
+ * Security headers for browsers, sent with every answer: those of helmet that apply here. Pages load scripts,
+ * styles and data only from this server. Strict-Transport-Security is left out, because it would apply to all
+ * ports of the machine, where other programs may serve plain HTTP.
  */
 const SECURITY_HEADERS = {
   'content-security-policy':
@@ -279,7 +277,7 @@ const SECURITY_HEADERS = {
 
 /**
  * Checks a request before anything else does.
- * @returns the reply if the guard has answered; undefined lets the request in
+ * @returns the reply if the guard has answered; undefined lets the request pass
  */
 type Guard = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined;
 

@@ -5,36 +5,36 @@ import { hostname } from 'node:os';
 import { quote } from '../../../common/schema/problem.js';
 import type { Code } from '../../../simulator/commands/refusal.js';
 
-/** A refusal of a request by the rules of access. */
+/** A request rejected by the access rules. */
 export interface AccessRefusal<Reason extends Code = Code> {
   readonly code: Reason;
-  /** The part of the request that is wrong: a header, or its method. */
+  /** The part of the request that is wrong: a header, or the method. */
   readonly path: string;
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The names of this machine in lower case. `host` is the host on which REST listens. */
+/** The names of this machine in lower case. `host` is the host that REST listens on. */
 export function namesOfMachine(host: string): ReadonlySet<string> {
   return new Set(['localhost', host, hostname(), `${hostname()}.local`].map((name) => name.toLowerCase()));
 }
 
 /**
- * The target of a request as a path. A target may also be a whole URL, whose host then counts in place of the
- * Host header (absolute-form, RFC 9112, 3.2.2): this sets the header to it.
+ * The target of a request as a path. A target may also be a whole URL, whose host then overrides the Host
+ * header (absolute-form, RFC 9112, 3.2.2): the header is set to it.
  */
 export function targetOf(request: IncomingMessage): string {
   const { url = '', headers } = request;
   const [, host, path = ''] = /^https?:\/\/([^/?#]*)(.*)$/i.exec(url) ?? [];
   if (host === undefined) return url;
-  // One that is missing is refused whatever the target is.
+  // A missing header is rejected whatever the target is.
   if (headers.host !== undefined) headers.host = host;
   return path.startsWith('/') ? path : `/${path}`;
 }
 
 /**
- * Refuses a request without a Host header or with two of them (400, RFC 9112, 3.2). Refuses a Host that is no
- * name of this machine (421), because a foreign web page may have its own name resolve to this machine (DNS
+ * Rejects a request without a Host header or with two of them (400, RFC 9112, 3.2). Rejects a Host that is
+ * not a name of this machine (421), because another site may make its own name resolve to this machine (DNS
  * rebinding).
  */
 export function hostRefusal(
@@ -57,7 +57,7 @@ function hostName(header: string): string | undefined {
   return (match?.[1] ?? match?.[2])?.toLowerCase();
 }
 
-/** The port in a Host header; empty text if it has none. */
+/** The port in a Host header; the empty string if it has none. */
 function hostPortOf(header: string): string {
   return HOST.exec(header)?.[3] ?? '';
 }
@@ -68,8 +68,9 @@ const HOST = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/;
 export type AllowedOrigins = ReadonlySet<string>;
 
 /**
- * Refuses a request from a page of another site, unless the site is allowed (403).
- * @param isSecure whether pages of this server come by HTTPS only. Otherwise a proxy may have added HTTPS.
+ * Rejects a request from a page of another site, unless the site is allowed (403).
+ * @param isSecure whether this server's pages are served over HTTPS only. Otherwise a proxy may have added
+ * HTTPS.
  */
 export function originRefusal(
   headers: IncomingHttpHeaders,
@@ -85,15 +86,12 @@ export function originRefusal(
   };
 }
 
-/** Whether a request has the origin of the pages of this server. @param isSecure as in `originRefusal` */
+/** Whether a request has the origin of this server's pages. @param isSecure as in `originRefusal` */
 export function isOwnOrigin({ origin, host }: IncomingHttpHeaders, isSecure: boolean): boolean {
   return origin === `https://${host}` || (origin === `http://${host}` && !isSecure);
 }
 
-/**
- * The headers with which a browser lets a page of an allowed site read the answer (Fetch Standard, CORS).
- * Such a page needs a token.
- */
+/** The headers that let a page of an allowed site read the answer (Fetch Standard, CORS). Such a page needs a token. */
 export function corsHeaders(
   { origin = '' }: IncomingHttpHeaders,
   allowed: AllowedOrigins,
@@ -110,7 +108,7 @@ export function corsHeaders(
 }
 
 /**
- * Whether a request is a preflight for an allowed site: the browser asks whether the page may send the real
+ * Whether a request is a preflight for an allowed site: the browser asks whether the page may send the actual
  * request. It carries no token.
  */
 export function isPreflight({ method, headers }: IncomingMessage, allowed: AllowedOrigins): boolean {
@@ -122,8 +120,8 @@ export function isPreflight({ method, headers }: IncomingMessage, allowed: Allow
 }
 
 /**
- * The headers of the answer to a preflight, besides those of every answer. They do not depend on the path;
- * the request itself shows which methods the path has.
+ * The headers of the answer to a preflight, in addition to those of every answer. They do not depend on the
+ * path; the actual request shows which methods the path has.
  */
 export const PREFLIGHT_HEADERS = {
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
@@ -131,19 +129,17 @@ export const PREFLIGHT_HEADERS = {
   'access-control-max-age': '600',
 } as const;
 
-/** The rights of a client: `read` may only read, `write` may do everything. */
+/** The rights of a client: `read` may only read, `write` may do anything. */
 type Role = 'read' | 'write';
 
 export interface TokenRules {
   /** The token with all rights. */
   readonly token?: string;
-  /** Tokens with the right to read. */
+  /** Read-only tokens. */
   readonly readTokens?: readonly string[];
 }
 
-/**
- * Knows the tokens by their digests. Digests have equal lengths, which a comparison in constant time needs.
- */
+/** Stores the tokens as digests. Digests have equal lengths, as constant-time comparison requires. */
 export class Tokens {
   readonly #known: readonly { readonly digest: Buffer; readonly role: Role }[];
 
@@ -159,7 +155,7 @@ export class Tokens {
     return this.#known.length > 0;
   }
 
-  /** The role of a token; undefined for a wrong one. The time that it takes does not depend on the token. */
+  /** The role of a token; undefined for a wrong one. The time it takes does not depend on the token. */
   roleOf(token: string): Role | undefined {
     const presented = digest(token);
     let role: Role | undefined;
@@ -168,20 +164,17 @@ export class Tokens {
   }
 }
 
-/**
- * The token of an Authorization header; undefined if it has none. The case of the scheme does not matter (RFC
- * 9110, 11.1).
- */
+/** The token in an Authorization header; undefined if it has none. The scheme is case-insensitive (RFC 9110, 11.1). */
 export function bearerToken(header: string): string | undefined {
   return /^bearer +(.+)$/i.exec(header)?.[1];
 }
 
 /** The lifetime of a session, in s. */
 export const LIFETIME_S = 12 * 60 * 60;
-/** Most sessions of each role. A read-only client can't end the sessions of others by logging in often. */
+/** Maximum number of sessions per role. A read-only client can't end the sessions of others by logging in often. */
 const MOST_OF_A_ROLE = 64;
 
-/** A client that is known by its token or by the session of its browser. */
+/** A client identified by its token or by the session of its browser. */
 export interface KnownClient {
   readonly role: Role;
   /** Seconds until the browser must log in again; null without a session. */
@@ -196,10 +189,7 @@ interface Session {
 
 /** The sessions of browsers that have logged in. A session ends after 12 hours, or with the program. */
 export class Sessions {
-  /**
-   * Sessions by the digest of their identifier, so that the time of a look-up reveals nothing about an
-   * identifier.
-   */
+  /** Sessions by the digest of their identifier, so that the look-up time reveals nothing about an identifier. */
   readonly #sessions = new Map<string, Session>();
   readonly #now: () => number;
 
@@ -209,8 +199,8 @@ export class Sessions {
   }
 
   /**
-   * Begins a session. If there are too many, the oldest session of the same role ends.
-   * @returns the identifier, which only the browser keeps
+   * Starts a session. If there are too many, ends the oldest session with the same role.
+   * @returns the identifier, which only the browser stores
    */
   begin(role: Role): string {
     const same = Array.from(this.#sessions).filter(([, session]) => session.role === role);
@@ -221,7 +211,7 @@ export class Sessions {
     return id;
   }
 
-  /** The client whose session has this identifier; undefined if there is no such session, or it is over. */
+  /** The client whose session has this identifier; undefined if there is no such session, or it has ended. */
   clientOf(id: string): KnownClient | undefined {
     const key = digest(id).toString('hex');
     const session = this.#sessions.get(key);
@@ -237,7 +227,7 @@ export class Sessions {
   }
 }
 
-/** The identifier of a session in the cookies of a request (RFC 6265, 5.4); undefined without one. */
+/** The session identifier in the cookies of a request (RFC 6265, 5.4); undefined without one. */
 export function sessionIdOf(headers: IncomingHttpHeaders): string | undefined {
   const start = `${cookieName(headers)}=`;
   const pair = headers.cookie?.split(';').find((each) => each.trimStart().startsWith(start));
@@ -246,8 +236,8 @@ export function sessionIdOf(headers: IncomingHttpHeaders): string | undefined {
 
 /**
  * The Set-Cookie header that gives a browser its session. Scripts can't read the cookie, and other sites
- * can't have it sent.
- * @param id identifier of the session; empty text removes the cookie
+ * can't make the browser send it.
+ * @param id identifier of the session; the empty string removes the cookie
  * @param isSecure whether the browser sends the cookie over HTTPS only
  */
 export function sessionCookie(headers: IncomingHttpHeaders, id: string, isSecure: boolean): string {
@@ -257,8 +247,8 @@ export function sessionCookie(headers: IncomingHttpHeaders, id: string, isSecure
 }
 
 /**
- * The name of the cookie. Browsers keep one set of cookies for all ports of a machine, so the name has the
- * port, as the browser knows it. Otherwise two simulators on one machine would end each other's sessions.
+ * The name of the cookie. Browsers store one set of cookies for all ports of a machine, so the name contains
+ * the port, as the browser knows it. Otherwise two simulators on one machine would end each other's sessions.
  */
 function cookieName({ host = '' }: IncomingHttpHeaders): string {
   const port = hostPortOf(host);

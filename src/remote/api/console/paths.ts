@@ -17,10 +17,10 @@ export const VIEW_NAMES = [
 
 export type ViewName = (typeof VIEW_NAMES)[number];
 
-/** The path below which the scripts and styles of the console are. */
+/** The path below which the console's scripts and styles are. */
 export const ASSETS = '/assets/';
 
-/** Whether a path belongs to the console. Its pages hold no secrets: they ask the API for what they show. */
+/** Whether a path belongs to the console. Its pages contain no secrets: they get their data from the API. */
 export function isConsolePath(path: string): boolean {
   const [, first = ''] = path.split('/');
   return path === '/' || path.startsWith(ASSETS) || VIEW_NAMES.some((name) => name === first);

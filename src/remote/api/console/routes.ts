@@ -15,20 +15,20 @@ const PAGE = 'index.html';
 const PATHS = ['/', ...VIEW_NAMES.flatMap((name) => [`/${name}`, `/${name}/*`])];
 
 /**
- * The caching of assets. Their names have a hash of their content, so they never change; the page names the
- * present ones.
+ * The caching of assets. Their names contain a hash of their content, so they never change; the page names
+ * the current ones.
  */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 const ASK_EACH_TIME = 'no-cache';
 
-/** The file extension of what the build has compressed. */
+/** File extension of the files that the build has compressed. */
 const COMPRESSED = '.gz';
 
 /** Serves `/` and the views of the console: one page for every path, and its scripts and styles. */
 export const consoleRoutes: FastifyPluginCallback = (app, _, done) => {
   const names = existsSync(BUILT) ? readdirSync(join(BUILT, ASSETS)) : [];
   const serve = async (request: FastifyRequest, reply: FastifyReply, file: string) => {
-    // Loaded late, because most programs that run show nobody their console.
+    // Loaded late, because most running programs never serve the console.
     const { default: send } = await import('@fastify/send');
     const compressed = `${file}${COMPRESSED}`;
     const isBoth = names.some((name) => `${ASSETS}${name}` === compressed);
@@ -37,7 +37,7 @@ export const consoleRoutes: FastifyPluginCallback = (app, _, done) => {
     const { statusCode, headers, stream } = await send(request.raw, isCompressed ? compressed : file, {
       root: BUILT,
       cacheControl: false,
-      // A range beyond the end would be a 416 with a page of its own. A server may ignore ranges (RFC 9110,
+      // A range beyond the end would give a 416 with a page of its own. A server may ignore ranges (RFC 9110,
       // 14.2).
       acceptRanges: false,
     });
@@ -48,12 +48,11 @@ export const consoleRoutes: FastifyPluginCallback = (app, _, done) => {
     }
     if (statusCode < 400) return reply.code(statusCode).headers(headers).send(stream);
     reply.removeHeader('content-encoding');
-    // Its body would be a page of the library's own.
+    // Its body would be the library's own page.
     reply.header('cache-control', ASK_EACH_TIME);
     return refuse(request, reply, refusal('request.invalid', '', `${STATUS_CODES[statusCode]}`));
   };
-  // One route for each file, so every other path does not exist. `hide` keeps them out of the OpenAPI
-  // document.
+  // One route per file, so every other path does not exist. `hide` keeps them out of the OpenAPI document.
   for (const name of names.filter((each) => !each.endsWith(COMPRESSED))) {
     app.get(`${ASSETS}${name}`, { schema: { hide: true } }, (request, reply) => {
       reply.header('cache-control', FOR_EVER);

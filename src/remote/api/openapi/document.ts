@@ -4,7 +4,7 @@ import { Components } from '../schema-json.js';
 import type { Operation } from './operation.js';
 import { type MediaType, media, type Response, type ResponseReference, Responses } from './responses.js';
 
-/** The tags of operations, in the order of the document. A new tag of a route needs a line here. */
+/** The tags of operations, in the order of the document. Add a line here for a new tag. */
 export const TAGS = [
   { name: 'lines', description: 'Serial ports and sockets: their state and their settings.' },
   { name: 'devices', description: 'Simulated devices: their values, signals, power and clocks.' },

@@ -13,9 +13,9 @@ declare module 'fastify' {
   }
 }
 
-/** A route of the application. Its `schema` has the text of the document. */
+/** A route of the application. The texts of the document are in its `schema`. */
 export interface Operation {
-  /** The method in lower case, as OpenAPI has it. */
+  /** The method in lower case, as OpenAPI requires. */
   readonly method: string;
   /** The path with its parameters in braces: `/api/v1/lines/{name}`. */
   readonly path: string;
@@ -32,8 +32,8 @@ interface OperationSchema extends SentSchemas {
 }
 
 /**
- * Collects the routes that are added to an application from now on. HEAD is left out, because every path with
- * GET has it, too. Routes with `hide` are left out.
+ * Collects the routes added to an application from now on. HEAD is left out, because every path with GET also
+ * has it. Routes with `hide` are left out.
  */
 export function collectOperations(app: FastifyInstance): readonly Operation[] {
   const operations: Operation[] = [];

@@ -10,16 +10,16 @@ import { errorBody, failure, failureSchema, PROBLEM_TYPE, problemDetails } from 
 import { type Components, idOfReference } from '../schema-json.js';
 import type { Operation } from './operation.js';
 
-/** An error of HTTP or of the rules of access, which any route may have. */
+/** An error from HTTP or from the access rules, which any route may return. */
 interface CommonError {
   readonly code: Code;
   readonly description: string;
-  /** The path in the body of the example. */
+  /** The path in the example's body. */
   readonly path: string;
   readonly message: string;
-  /** Headers of the answer, each with its description. */
+  /** Headers of the answer, with descriptions. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Set if the error is sent before the path is known; it then has the body of /restapi everywhere. */
+  /** Set if the error is sent before the path is known. It then has the body of /restapi everywhere. */
   readonly isBeforeRouting?: true;
 }
 
@@ -105,7 +105,7 @@ const WITH_BODY: readonly CommonError[] = [
   },
 ];
 
-/** The errors that an operation may have besides those of its route. */
+/** The errors that an operation may return in addition to those of its route. */
 function commonErrors({ method, path }: Operation): readonly CommonError[] {
   return [
     ...OF_EVERY_REQUEST,
@@ -115,7 +115,7 @@ function commonErrors({ method, path }: Operation): readonly CommonError[] {
 }
 
 /**
- * An example of a schema: its first one, or one that is made of the examples of its parts. Undefined if a
+ * An example for a schema: its first one, or one built from the examples of its parts. Undefined if a
  * required part has none.
  */
 function exampleOf(schema: JsonSchema, components: Components): unknown {
@@ -164,7 +164,7 @@ export interface Response {
   readonly content?: Readonly<Record<string, MediaType>>;
 }
 
-/** The meaning of an error status whose route does not describe it. */
+/** The meaning of an error status that a route does not describe. */
 const OWN_ERRORS: Readonly<Record<string, string>> = {
   400: 'The request is wrong: the body lists each mistake with its place.',
   404: 'Nothing has this name.',
@@ -180,7 +180,7 @@ export class Responses {
     this.#components = components;
   }
 
-  /** The answers of an operation by status: those of its route, and those of HTTP and the rules of access. */
+  /** The answers of an operation by status: those of its route, of HTTP and of the access rules. */
   of(operation: Operation): Record<string, Response | ResponseReference> {
     const { path, schema } = operation;
     const common = commonErrors(operation).map((error) => [

@@ -23,12 +23,12 @@ const CSS = 'text/css';
 const text = z.string();
 
 /**
- * Serves `/api/v1/openapi.json`, and for people `/api/v1/docs`: a page without scripts that is made from the
+ * Serves `/api/v1/openapi.json`, and `/api/v1/docs` for people: a page without scripts, generated from the
  * document.
  * @param operations the routes of the application; complete when the first request arrives
  */
 export function openApiRoutes(operations: readonly Operation[]): FastifyPluginCallback {
-  // Made at the first request, because the routes do not change while the program runs.
+  // Produced at the first request, because routes do not change at run time.
   const json = madeOnce('openapi.json', () => openApiDocument(operations, version()));
   const page = once(async () => documentPage(JSON.parse(await json()) as OpenApiDocument));
 
@@ -80,7 +80,7 @@ const DOCUMENT = {
   examples: [{ openapi: '3.1.1', info: { title: 'modbus-sim', version: '1.0.0-rc.1' }, paths: {} }],
 };
 
-/** The style of the console and the own style of the page. */
+/** The console's style and the page's own. */
 const style = once(() =>
   ['remote/web/base.css', 'remote/api/openapi/docs.css']
     .map((file) => readFileSync(fileBesideCode(file), 'utf8'))
@@ -96,7 +96,7 @@ function once<Result>(make: () => Result): () => Result {
   };
 }
 
-/** A piece of HTML that can be put into a page as it is. */
+/** A piece of HTML that can be inserted into a page unchanged. */
 interface Html {
   readonly html: string;
 }
@@ -118,7 +118,7 @@ function prose(text: string): Html[] {
     .map((part) => (part.startsWith('`') ? html`<code>${part.slice(1, -1)}</code>` : html`${part}`));
 }
 
-/** A schema as HTML: its type in words, and a list of its fields if it has some. */
+/** A schema as HTML: its type in words, and a list of its fields if there are any. */
 function schemaHtml(schema: JsonSchema): Html {
   const { description = '' } = schema;
   return html`<p>${typeHtml(schema)} ${prose(description)}</p>${fieldsHtml(schema)}`;
@@ -138,7 +138,7 @@ function fieldsHtml(schema: JsonSchema): Html[] {
   return fields.length > 0 ? [html`<dl>${fields}</dl>`] : [];
 }
 
-/** The fields of one option of several, below what it is. */
+/** The fields of one option among several, under its type. */
 function optionHtml(schema: JsonSchema): Html[] {
   const fields = fieldsHtml(schema);
   const { description } = schema;
@@ -147,10 +147,10 @@ function optionHtml(schema: JsonSchema): Html[] {
     : fields;
 }
 
-/** Most options of a choice that are listed. */
+/** Maximum number of options listed for a choice. */
 const MOST_OPTIONS = 6;
 
-/** The type of a schema in words, with links to the components that it refers to. */
+/** The type of a schema in words, with links to the components it refers to. */
 function typeHtml(schema: JsonSchema): Html {
   const id = idOfReference(schema);
   if (id !== undefined) return html`<a href="#schema-${id}">${id}</a>`;
@@ -186,7 +186,7 @@ function typeText(schema: JsonSchema): string {
 }
 
 /**
- * An OpenAPI document as an HTML page. The page has no script and no style of its own, because of the
+ * An OpenAPI document as an HTML page. The page contains no script or style, because of the
  * Content-Security-Policy.
  */
 function documentPage(document: OpenApiDocument): string {
@@ -259,7 +259,7 @@ function parameterHtml({ name, in: location, required, description = '', schema 
   return html`<dt><code>${name}</code> ${typeHtml(schema)} <i>in the ${location}${required ? '' : ', optional'}</i></dt><dd>${prose(description)}</dd>`;
 }
 
-/** An answer as HTML. Errors are only described, because their bodies are all alike. */
+/** An answer as HTML. Errors are only described, because their bodies all have the same form. */
 function responseHtml(status: string, { description, content = {} }: Response = NOT_DESCRIBED): Html {
   const isError = Number(status) >= 400;
   const bodies = isError ? [] : Object.entries(content).map(([type, each]) => mediaHtml(type, each));

@@ -9,15 +9,12 @@ import type { ApiContext } from '../desk.js';
 import type { Routes } from './route.js';
 import { captureQuery, filterOf } from './traffic-query.js';
 
-/** Interval in ms in which a live capture looks for new events. */
+/** How often a live capture checks for new events, in ms. */
 const TICK_MS = 50;
-/**
- * Interval in ms in which an idle live capture sends a keep-alive block, so that its connection is not taken
- * for dead.
- */
+/** How often an idle live capture sends a keep-alive block, in ms, so that its connection is not considered dead. */
 const QUIET_MS = 10_000;
 
-/** Size of a piece in bytes, and number of events that are looked at without a pause. */
+/** Size of a piece in bytes, and how many events are checked before a yield. */
 const PIECE = 64 * 1024;
 const PAUSE_AFTER = 4096;
 
@@ -39,7 +36,7 @@ export function captureRoutes(desk: ApiContext): Routes {
       summary: 'Get the traffic for Wireshark',
       description:
         'A pcapng file of the kept traffic. With `follow`, it continues with new traffic and never ends.',
-      // For a HEAD, the whole capture would be made and thrown away.
+      // For a HEAD, the whole capture would be produced and discarded.
       exposeHeadRoute: false,
       schema: { querystring: captureQuery(traffic.lineNames) },
       handle: async (request, reply) => {
@@ -65,8 +62,8 @@ export function captureRoutes(desk: ApiContext): Routes {
 export type CaptureQuery = z.infer<ReturnType<typeof captureQuery>>;
 
 /**
- * The present traffic; with `follow`, also new traffic until the client is gone. The client reads at its own
- * pace. Keep-alive blocks show whether it is still there.
+ * The stored traffic; with `follow`, also new traffic until the client disconnects. The client reads at its
+ * own pace. Keep-alive blocks reveal whether it is still there.
  */
 export async function* captured(
   { traffic, map, now }: ApiContext,
@@ -75,7 +72,7 @@ export async function* captured(
 ): AsyncGenerator<Uint8Array> {
   const isLive = query.follow !== 'false';
   const wanted = filterOf(query);
-  // Devices and names may have come and gone since.
+  // Devices and names may have changed since.
   const cursorFrom = async (after: number) => new TrafficCursor(traffic, await map.filter(wanted), after);
   let cursor = await cursorFrom(query.after ?? (isLive ? traffic.last : traffic.first - 1));
   const { Capture } = await import('../../../simulator/traffic/capture/capture.js');

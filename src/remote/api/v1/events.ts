@@ -12,17 +12,17 @@ import { eventsQuery, filterOf } from './traffic-query.js';
 
 /** Interval between two messages to a reader, in ms. */
 const INTERVAL_MS = 50;
-/** Length in characters at which a message ends. At most one message of a reader is unread. */
+/** Length in characters at which a message ends. Each reader has at most one unread message. */
 const MESSAGE_LENGTH = 128 * 1024;
 
 const SUMMARY_INTERVAL_MS = 1000;
-/** Longest silence in ms. A proxy between us and the reader may take a silent connection for dead. */
+/** Longest silence in ms. A proxy in between may consider a silent connection dead. */
 const HEARTBEAT_MS = 15_000;
 
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',
-  // Otherwise nginx would collect messages.
+  // Otherwise nginx would buffer messages.
   'x-accel-buffering': 'no',
 };
 
@@ -39,7 +39,7 @@ const eventsAnswer = {
   content: { 'text/event-stream': { schema: z.string() } },
 };
 
-/** `/api/v1/events`: the traffic of the lines, as it happens. */
+/** `/api/v1/events`: the traffic of the lines as it happens. */
 export function eventRoutes(desk: ApiContext): Routes {
   const { traffic } = desk;
   const messages = new EventMessages(desk);
@@ -80,7 +80,7 @@ export function eventRoutes(desk: ApiContext): Routes {
           } catch (error) {
             request.log.error(error, 'the events could not be sent');
           } finally {
-            // The reader gets no more here; it reconnects when it is disconnected.
+            // The reader gets no more here; when disconnected, it reconnects.
             reply.raw.destroy();
           }
           return reply;
@@ -95,10 +95,7 @@ export function eventRoutes(desk: ApiContext): Routes {
   };
 }
 
-/**
- * Lifetime of a summary in ms. Readers ask at the same moments, so one summary serves all that ask within
- * this time.
- */
+/** Lifetime of a summary in ms. Readers ask at the same time, so one summary serves all requests within this time. */
 const FRESH_MS = 25;
 
 /** Makes a function that returns the summary as JSON. */
@@ -116,18 +113,18 @@ function summaryTexts({ rpc }: ApiContext): () => Promise<string> {
 }
 
 /**
- * The number in the header with which a reader reconnects. Any other text is an identifier of another
- * program.
+ * The number in the header that a reader sends when it reconnects. Any other text is an identifier from
+ * another program.
  */
 function lastEventId(header: string | undefined): number | undefined {
   return header !== undefined && /^\d{1,15}$/.test(header) ? Number(header) : undefined;
 }
 
-/** What a reader has asked for. */
+/** What a reader has requested. */
 interface EventsWanted {
   /** The sequence number up to which the reader knows the events. */
   readonly after: number;
-  /** Makes the message after a sequence number; undefined for a reader that wants no traffic. */
+  /** Makes the message after a sequence number; undefined for a reader that does not want traffic. */
   readonly messageAfter: ((after: number) => Promise<EventMessage>) | undefined;
   /** Makes the summary as JSON; undefined for a reader that does not want it. */
   readonly summary: (() => Promise<string>) | undefined;
@@ -136,8 +133,8 @@ interface EventsWanted {
 }
 
 /**
- * Sends server-sent events until the reader disconnects. The next message is made only when the reader has
- * read the one before. So nothing is kept for a slow reader; it learns how many events it has missed.
+ * Sends server-sent events until the reader disconnects. The next message is produced only when the reader
+ * has read the previous one. So nothing is stored for a slow reader; it learns how many events it has missed.
  */
 async function sendEvents(
   response: ServerResponse,
@@ -145,7 +142,7 @@ async function sendEvents(
   messages: Pick<EventMessages, 'until'>,
 ): Promise<void> {
   response.writeHead(200, HEADERS);
-  // Tells the reader its position before the first event; after a broken connection it comes back a second
+  // Tells the reader its position before the first event; after a broken connection it reconnects a second
   // later.
   response.write(`retry: 1000\n${idLine(after)}\n`);
   let sentAt = performance.now();
@@ -174,8 +171,8 @@ async function sendEvents(
 }
 
 /**
- * The time until the next interval, in ms. Intervals begin at the same moments for all readers, so that they
- * can share messages.
+ * The time until the next interval, in ms. Intervals start at the same time for all readers, so that they can
+ * share messages.
  */
 function untilNext(intervalMs: number): number {
   return Math.ceil(intervalMs - (performance.now() % intervalMs));
@@ -198,14 +195,14 @@ function pause(response: ServerResponse, ms: number): Promise<void> {
 interface EventMessage {
   /** The message; undefined if no event passed the filter. */
   readonly bytes: Buffer | undefined;
-  /** The sequence number up to which events were looked at. */
+  /** The sequence number up to which events were read. */
   readonly until: number;
 }
 
 /**
- * Makes the messages to readers that follow the traffic. Readers with the same filter and the same position
- * share a message. Within an interval all messages end with the same event, so readers that do not lag come
- * to the same position, whenever they began.
+ * Makes the messages for readers that follow the traffic. Readers with the same filter and position share a
+ * message. Within an interval all messages end with the same event, so readers that do not lag reach the same
+ * position, whenever they started.
  */
 class EventMessages {
   readonly #desk: Pick<ApiContext, 'traffic' | 'map'>;
@@ -230,7 +227,7 @@ class EventMessages {
     return this.#until;
   }
 
-  /** The next message of a reader. @param name key of the filter; equal filters have equal names */
+  /** The next message for a reader. @param name key of the filter; equal filters have equal names */
   after(after: number, filter: Filter | undefined, name: string): Promise<EventMessage> {
     const { until } = this;
     const key = `${after} ${name}`;
@@ -238,12 +235,12 @@ class EventMessages {
     if (known !== undefined) return known;
     const message = this.#make(filter, after, until);
     this.#made.set(key, message);
-    // Whoever asks again gets a new attempt.
+    // A later request tries again.
     message.catch(() => this.#made.delete(key));
     return message;
   }
 
-  /** A message: a list of events, and at its end the identifier with which a reader reconnects. */
+  /** Makes a message: a list of events, followed by the identifier that a reader sends when it reconnects. */
   async #make(wanted: Filter | undefined, from: number, until: number): Promise<EventMessage> {
     const { traffic, map } = this.#desk;
     const cursor = new TrafficCursor(traffic, await map.filter(wanted), from);
@@ -263,7 +260,7 @@ class EventMessages {
   }
 }
 
-/** The line with the identifier with which a reader reconnects. */
+/** The line with the identifier that a reader sends when it reconnects. */
 function idLine(after: number): string {
   return `id: ${after}\n`;
 }

@@ -7,7 +7,7 @@ import { refuse, sendText } from '../answers.js';
 import type { ApiContext } from '../desk.js';
 import type { DeskPart, Routes } from './route.js';
 
-/** The configuration is sent as the text that it is, with the address of its schema for editors. */
+/** Sends the configuration as its own text, with the address of its schema for editors. */
 export function configurationPart(desk: ApiContext): DeskPart {
   return {
     handle: async (request, reply) => {
@@ -19,7 +19,7 @@ export function configurationPart(desk: ApiContext): DeskPart {
   };
 }
 
-/** The ports of this machine, which the desk looks for, and which lines use them. */
+/** The serial ports on this machine, which the desk lists, and the lines that use them. */
 export const PORTS_PART: DeskPart = {
   show: async (used: Parameters<typeof portStatuses>[0]) => (await portStatuses(used)).map(viewPort),
 };

@@ -22,14 +22,14 @@ import { Places } from '../connection-limit.js';
 import type { ApiContext } from '../desk.js';
 import type { Route, Routes } from './route.js';
 
-/** Runs as REST shows them without their reports. */
+/** Runs without their reports, as REST shows them. */
 export type {
   ClientSummary,
   FuzzSummary,
   ScenarioSummary,
   ServerSummary,
 } from '../../../testing/declared-runs.js';
-/** A finding as the `report` of a run has it. */
+/** A finding in the `report` of a run. */
 export type { FindingView } from '../../../testing/report/report.js';
 
 type Query = { readonly inconclusive?: Inconclusive };
@@ -40,7 +40,7 @@ const XML = 'application/xml; charset=utf-8';
 /** The policy of a report. It contains its styles, and may do nothing else, wherever it is opened. */
 const REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'";
 
-/** Longest configuration in a report, in characters. That of a large simulator has hundreds of megabytes. */
+/** Longest configuration in a report, in characters. A large simulator's has hundreds of megabytes. */
 const LONGEST_CONFIGURATION = 256 * 1024;
 
 const file = (type: string, description: string) => ({
@@ -48,9 +48,7 @@ const file = (type: string, description: string) => ({
   content: { [type.split(';')[0] as string]: { schema: z.string() } },
 });
 
-/**
- * The forms of a report, by the name of the file. The code that writes one is loaded at the first request.
- */
+/** The formats of a report, by file name. The code for a format is loaded at the first request. */
 const FORMS = {
   'report.html': {
     ending: 'html',
@@ -80,9 +78,7 @@ const FORMS = {
   },
 } as const;
 
-/**
- * `report.html`, `junit.xml` and `report.json` of a run. While it runs, its report has what is known so far.
- */
+/** `report.html`, `junit.xml` and `report.json` of a run. During the run, its report contains what is known so far. */
 export function reportRoutes(desk: ApiContext, places: Places): Routes {
   const { params } = OF_RUN;
   const summary = 'Get the report on a run as';
@@ -140,17 +136,17 @@ export function asFile(reply: FastifyReply, name: string): FastifyReply {
 }
 
 /**
- * The most reports that are read at a time. All frames of one are in memory meanwhile, 20 MB of a test of
- * 1,000 steps.
+ * Maximum number of reports read at a time. All frames of a report are in memory while it is read: 20 MB for
+ * a test of 1,000 steps.
  */
 const MOST_READ = 4;
 
-/** The places of the reports that a desk sends. */
+/** The slots for the reports that a desk sends. */
 export function reportPlaces(): Places {
   return new Places('reports', '', MOST_READ);
 }
 
-/** A report with everything that is known so far. Frames are decoded when they are asked for. */
+/** A report with everything known so far. Frames are decoded when they are requested. */
 export async function reportView({ rpc, map }: ApiContext, { id, report }: Run): Promise<Outcome<RunView>> {
   const configuration = await configurationText(rpc);
   const found = await allParts(await rpc.list('run.findings', { id }));

@@ -16,34 +16,34 @@ import type { ApiContext } from '../desk.js';
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
-/** A route that the desk answers itself: its text in the document, its schemas, and what answers. */
+/** A route that the desk answers itself: its text in the document, its schemas, and its handler. */
 export interface Route {
   readonly summary: string;
   readonly description: string;
-  /** Schemas of answers by status; the first is that of a success. */
+  /** Schemas of answers by status. The first is for success. */
   readonly response: Answers;
   readonly schema?: FastifySchema;
   readonly params?: z.ZodType;
   readonly maxParts?: number;
-  /** Most bytes of a body, if it may be longer than others. */
+  /** Maximum number of bytes in a body, if it may be longer than others. */
   readonly maxBytes?: number;
   readonly handle: Handler;
   readonly preValidation?: (request: FastifyRequest) => Promise<void>;
-  /** False if the answer to HEAD would have to be made as a whole and thrown away. */
+  /** False if the answer to HEAD would have to be produced completely and discarded. */
   readonly exposeHeadRoute?: false;
 }
 
 /** Routes by method and path, in the order of the document. */
 export type Routes = Readonly<Record<RoutePath, Route>>;
 
-/** What the desk does for a command besides what its declaration says. */
+/** What the desk does for a command, in addition to its declaration. */
 export interface DeskPart {
   readonly preValidation?: (request: FastifyRequest) => Promise<void>;
-  /** Makes the input of the command, if it is not simply the path's parameters and the query or body. */
+  /** Makes the input of the command, if it is not simply the path parameters and the query or body. */
   readonly input?: (request: FastifyRequest) => Outcome<unknown>;
-  /** Makes the value that is shown from the value of the command. */
+  /** Converts the value of the command into the value to show. */
   readonly show?: (value: never) => unknown;
-  /** Answers in place of the command. */
+  /** Answers instead of the command. */
   readonly handle?: Handler;
 }
 
@@ -52,7 +52,7 @@ export function addRoutes(app: FastifyInstance, tag: string, routes: Routes): vo
   for (const [path, route] of Object.entries(routes)) app.route(routeOptions(tag, path, route));
 }
 
-/** The routes of commands, in their order. @param parts what the desk does for some of them, by name */
+/** The routes of commands, in order. @param parts what the desk does for some of them, by name */
 export function routesOf<Commands extends DeclaredCommands>(
   desk: ApiContext,
   commands: Commands,
@@ -121,16 +121,14 @@ async function answer(
   return parts.ok ? sendJson(reply, { [member]: parts.value }) : refuse(request, reply, parts);
 }
 
-/** A command that has a route, and what the desk does for it. */
+/** A command with a route, and what the desk does for it. */
 interface Answered {
   readonly name: string;
   readonly declared: Declared & DeclaredRoute;
   readonly part: DeskPart;
 }
 
-/**
- * The input of a command: the parameters of the path under the keys of the command, and the query or body.
- */
+/** The input of a command: the path parameters under the command's keys, and the query or body. */
 function inputOf(
   declared: Declared & DeclaredRoute,
   { params, query, body }: FastifyRequest,

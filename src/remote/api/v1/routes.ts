@@ -57,7 +57,7 @@ export function v1Routes(
       ...SCHEMA_ROUTES,
     });
     addRoutes(app, 'access', sessionRoutes(access));
-    // Scopes are filled in their order, after the routes above. Only the first two accept YAML.
+    // Scopes are filled in order, after the routes above. Only the first two accept YAML.
     app.register((scope, _, ready) => {
       acceptYaml(scope, MAX_CONFIGURATION_BYTES);
       const parts = { 'configuration.apply': applyPart(desk) };
@@ -78,7 +78,7 @@ export function v1Routes(
   };
 }
 
-/** `PUT /api/v1/faults/NAME`: the name may be in the address alone. */
+/** `PUT /api/v1/faults/NAME`: the name may be in the path only. */
 const REPLACED_RULE: DeskPart = {
   preValidation: async (request) => {
     if (isMapping(request.body)) request.body = { ...(request.params as object), ...request.body };
@@ -91,7 +91,7 @@ const REPLACED_RULE: DeskPart = {
   },
 };
 
-/** `/api/v1/catalogue`: what real devices do wrong. */
+/** `/api/v1/catalogue`: the faults of real devices. */
 const CATALOGUE_ROUTES: Routes = {
   'GET /catalogue': {
     summary: 'List known misbehaviour of real devices',

@@ -12,7 +12,7 @@ import { asFile, oneByOne, reportRoutes, reportView } from './reports.js';
 import { type DeskPart, type Route, type Routes, routesOf } from './route.js';
 import { startPart } from './yaml-body.js';
 
-/** A run as REST shows it without its report. */
+/** A run without its report, as REST shows it. */
 const summaryOf = ({ id, isOver, lines, report, doing }: Run): object => ({
   id,
   state: isOver ? 'over' : 'running',
@@ -22,8 +22,8 @@ const summaryOf = ({ id, isOver, lines, report, doing }: Run): object => ({
 });
 
 /**
- * `/api/v1/runs`: scenarios, tests of clients and of servers, and fuzz runs. `/api/v1/checks`: what is checked.
- * @param reports the places of the reports that are sent
+ * `/api/v1/runs`: scenarios, client tests, server tests and fuzz runs. `/api/v1/checks`: what they check.
+ * @param reports the slots for the reports that are sent
  */
 export function runRoutes(desk: ApiContext, reports: Places): Routes {
   return {

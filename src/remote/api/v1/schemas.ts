@@ -13,7 +13,7 @@ import { madeOnce } from '../made.js';
 import { Components } from '../schema-json.js';
 import type { Route, Routes } from './route.js';
 
-/** The schemas from which forms are made. */
+/** The schemas from which forms are built. */
 const SCHEMAS = {
   'fault-rule': madeOnce('fault-rule.json', () => convert(ruleSchema)),
   client: madeOnce('client.json', () => convert(clientOrderSchema)),
@@ -38,13 +38,13 @@ const schemaAnswer = z
   })
   .describe('A schema with everything it refers to.');
 
-/** A schema as this interface serves it, with the components that it refers to. */
+/** A schema as this interface serves it, with the components it refers to. */
 export interface ServedSchema {
   readonly schema: JsonSchema;
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
 }
 
-/** The schemas of whole files, for editors, as JSON. Their makers are loaded only where no build ran. */
+/** The schemas of whole files, for editors, as JSON. The code that makes them is loaded only if there is no build. */
 export const EDITOR_SCHEMAS = {
   configuration: madeOnce('configuration.json', async () => {
     const { fileSections } = await import('../../../document/native/schema.js');
@@ -68,7 +68,7 @@ const editorRoute = (name: keyof typeof EDITOR_SCHEMAS): Route => ({
   response: { 200: z.record(z.string(), z.unknown()).describe('JSON Schema, draft 07.') },
 });
 
-/** `/api/v1/schemas`: the schemas of files for editors, and of bodies for those who make forms. */
+/** `/api/v1/schemas`: the schemas of files for editors, and of bodies for building forms. */
 export const SCHEMA_ROUTES: Routes = {
   'GET /schemas/configuration': editorRoute('configuration'),
   'GET /schemas/scenario': editorRoute('scenario'),
@@ -106,7 +106,7 @@ const kinds = madeOnce('signals.json', () => {
   };
 });
 
-/** `/api/v1/signals`: the kinds of signals, for those who make forms. */
+/** `/api/v1/signals`: the kinds of signals, for building forms. */
 export const SIGNAL_KIND_ROUTES: Routes = {
   'GET /signals': {
     summary: 'List the kinds of signals',

@@ -26,7 +26,7 @@ const logInBody = section({ token: secret }).meta({
   examples: [{ token: '2f1c6d0b9a8e47c3b5d1e0f4a6978c12' }],
 });
 
-/** `/api/v1/session`: a browser logs in with a token and gets a cookie, which no script can read. */
+/** `/api/v1/session`: a browser logs in with a token and gets a cookie, which scripts can't read. */
 export function sessionRoutes(access: Access): Routes {
   return {
     'POST /session': {
@@ -59,7 +59,7 @@ export function sessionRoutes(access: Access): Routes {
       summary: 'Get what this client may do',
       description: 'The role of the token or the session, and how long the session lasts.',
       handle: async ({ raw }) =>
-        // The guard has let in no unknown client.
+        // The guard has rejected unknown clients.
         access.clientOf(raw)!,
       response: { 200: sessionView },
     },

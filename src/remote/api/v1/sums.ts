@@ -8,7 +8,7 @@ import type { ApiContext } from '../desk.js';
 import { type KeptSums, rounded } from '../sums.js';
 import type { Routes } from './route.js';
 
-/** The lengths of the times that are added up, in s, by their names. */
+/** The lengths of the summed periods, in s, by name. */
 const LENGTHS = { '1s': 1, '10s': 10, '1m': 60 } as const;
 
 const sumSchema = z
@@ -71,7 +71,7 @@ const sumList = z.object({ sums: z.array(sumSchema) }).meta({
   ],
 });
 
-/** Shows sums with the time of the wall clock. */
+/** Shows sums with wall-clock times. */
 function sumsViewer({ now }: Pick<ApiContext, 'now'>): (sums: KeptSums) => SumsView {
   const zero = Date.now() - now();
   return ({ from, unit, function: code, ...sums }) => ({
@@ -84,12 +84,12 @@ function sumsViewer({ now }: Pick<ApiContext, 'now'>): (sums: KeptSums) => SumsV
   });
 }
 
-/** The most seconds of a message to a reader of the events; one that reads slowly does not get older ones. */
+/** Maximum number of seconds in a message to an event reader; a slow reader does not get older ones. */
 const MOST_SECONDS = 5;
 
 /**
- * Makes a function for each reader of the events. It returns the sums of the seconds since its last call as
- * JSON; undefined if there are none. Readers that get the same seconds share the text.
+ * Makes a function for each event reader. It returns the sums of the seconds since its last call as JSON;
+ * undefined if there are none. Readers that get the same seconds share the text.
  */
 export function sumsTexts(desk: Pick<ApiContext, 'sums' | 'now'>): () => () => string | undefined {
   let made = { after: -1, last: -1, text: '' };
@@ -109,10 +109,10 @@ export function sumsTexts(desk: Pick<ApiContext, 'sums' | 'now'>): () => () => s
   };
 }
 
-/** How many rows are looked at without a pause. */
+/** How many rows are processed before a yield. */
 const PIECE = 200;
 
-/** `/api/v1/sums`: what passed the lines, added up. */
+/** `/api/v1/sums`: the summed traffic of the lines. */
 export function sumsRoutes(desk: ApiContext): Routes {
   return {
     'GET /sums': {
@@ -131,7 +131,7 @@ export function sumsRoutes(desk: ApiContext): Routes {
   };
 }
 
-/** The rows of a line, or of all, in pieces; a piece may be empty. */
+/** The rows of one line, or of all, in pieces; a piece may be empty. */
 export async function* pieces(
   desk: Pick<ApiContext, 'now'>,
   sums: Iterable<KeptSums>,

@@ -7,29 +7,29 @@ import { type LeftOut, leftOut, type TrafficView } from '../../../simulator/traf
 import { whenClosed } from '../connection-limit.js';
 import type { LineMap } from '../line-map.js';
 
-/** The part of the traffic that a client asks for. */
+/** The part of the traffic that a client requests. */
 interface PageQuery {
   readonly filter: TrafficFilter;
-  /** Sequence number after which the page begins, the oldest event first; undefined for the newest events. */
+  /** Sequence number after which the page starts, oldest event first; undefined for the newest events. */
   readonly after: number | undefined;
   readonly limit: number;
 }
 
-/** Some events, and the number of events before the first of them that could no longer be read. */
+/** Some events, and how many events before the first of them could no longer be read. */
 interface Batch {
   readonly events: readonly TrafficEvent[];
   readonly missed: number;
-  /** Sequence number up to which this batch, together with those before it, is complete. */
+  /** Sequence number up to which this batch and the previous ones are complete. */
   readonly until: number;
 }
 
 type ShowEvents = (events: readonly TrafficEvent[]) => readonly unknown[] | Promise<readonly unknown[]>;
 
-/** Number of events that are shown at a time. */
+/** How many events are shown at a time. */
 const EVENTS_PER_PIECE = 64;
 
 /**
- * The events of a cursor in batches. An empty batch is a pause in a long search. A gap begins a new batch.
+ * The events of a cursor in batches. An empty batch is a pause in a long search. A gap starts a new batch.
  * @param cursor the position of `events`
  */
 export function* batchesOf(
@@ -57,7 +57,7 @@ export function* batchesOf(
   yield take(0);
 }
 
-/** Events as REST shows them; gaps are reported where they are. */
+/** Events as REST shows them; gaps are reported where they occur. */
 export async function streamed(
   { events, missed }: Batch,
   map: LineMap,
@@ -66,7 +66,7 @@ export async function streamed(
   return missed > 0 ? [leftOut(missed), ...views] : views;
 }
 
-/** Whether a cursor has another wanted event. Lets other requests have their turn in a long search. */
+/** Whether a cursor has another wanted event. In a long search, lets other requests have their turn. */
 export async function hasNext(cursor: TrafficCursor): Promise<boolean> {
   for (const event of cursor.events()) {
     if (event) return true;
@@ -75,10 +75,10 @@ export async function hasNext(cursor: TrafficCursor): Promise<boolean> {
   return false;
 }
 
-/** Least time in ms between two looks at the traffic: a busy line tells of an event this often at most. */
+/** Minimum time in ms between two checks of the traffic: a busy line reports an event at most this often. */
 const LOOK_EVERY_MS = 10;
 
-/** Requests that wait for traffic. All of them together ask the line side for its next event once. */
+/** Requests that wait for traffic. Together they ask the line side for its next event once. */
 export class TrafficWaits {
   readonly #traffic: KeptEvents;
   #news: Promise<void> | undefined;
@@ -87,7 +87,7 @@ export class TrafficWaits {
     this.#traffic = traffic;
   }
 
-  /** Resolves when the cursor has another wanted event, after `ms`, or when the client has gone. */
+  /** Resolves when the cursor has another wanted event, after `ms`, or when the client disconnects. */
   async until(response: ServerResponse, cursor: TrafficCursor, ms: number): Promise<void> {
     const over = new AbortController();
     const end = () => over.abort();
@@ -111,8 +111,8 @@ export class TrafficWaits {
 }
 
 /**
- * A part of the traffic, the oldest event first. Events after the request belong to the next page, which
- * begins after `next`.
+ * A part of the traffic, oldest event first. Events after the request belong to the next page, which starts
+ * after `next`.
  */
 export class TrafficPage {
   readonly #traffic: KeptEvents;
@@ -127,15 +127,12 @@ export class TrafficPage {
     this.#cursor = new TrafficCursor(traffic, asked.filter, asked.after ?? this.#until);
   }
 
-  /** The `after` of the next page. It is final when all events have been read. */
+  /** The value of `after` for the next page. It is final when all events have been read. */
   get after(): number {
     return this.#cursor.after;
   }
 
-  /**
-   * Number of events after the requested one that could no longer be read, whether or not they match the
-   * filter.
-   */
+  /** How many events after the requested one could no longer be read, whether or not they match the filter. */
   get missed(): number {
     return this.#cursor.missed;
   }

@@ -11,7 +11,7 @@ import { FORM_NAMES } from '../../../simulator/traffic/capture/packet.js';
 const SEVERAL = 'Several are separated by commas.';
 const MOMENT = 'A time in ISO 8601, or how long ago: `30s`.';
 
-/** The filters of every list of traffic. Each is a part of a filter; all have to match. */
+/** The filters of every list of traffic. Each is a part of a filter; all must match. */
 function filterShape(lines: readonly string[]) {
   const refuse: FilterContext['refuse'] = (field, text) => {
     const known = field === 'line' ? lines : FIELDS[field].choices;
@@ -82,23 +82,20 @@ function afterIn(what: string) {
   return inQuery(wholeNumber(0, UNLIMITED, what));
 }
 
-/** The parameters for the beginning of a stream of events. */
+/** The parameters for the start of an event stream. */
 export function streamStart() {
   return afterIn('a sequence number')
     .optional()
     .describe('Begins after the event with this sequence number.');
 }
 
-/**
- * The longest wait for traffic, in ms. A connection is closed on which no byte of an answer could be sent for
- * 30 s.
- */
+/** Maximum time to wait for traffic, in ms. A connection is closed if no byte of an answer could be sent for 30 s. */
 const LONGEST_WAIT_MS = 20_000;
 
 const MAX_EVENTS = 100_000;
 const MAX_EXCHANGES = 1000;
 
-/** The query of `/traffic`. @param lines names of present and past lines; the list may grow */
+/** The query of `/traffic`. @param lines names of current and former lines; the list may grow */
 export function trafficQuery(lines: readonly string[]) {
   return section({
     ...eventShape(lines),
@@ -155,7 +152,7 @@ export function captureQuery(lines: readonly string[]) {
 
 type TrafficQuery = Partial<z.infer<ReturnType<typeof trafficQuery>>>;
 
-/** What a query asks for; undefined where it asks for everything. */
+/** The filter that a query describes; undefined if it wants everything. */
 export function filterOf(asked: TrafficQuery): Filter | undefined {
   const { filter, line, unit, function: functions, address, host, direction, kind, rule } = asked;
   const { problems, since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY } = asked;
@@ -169,8 +166,8 @@ export function filterOf(asked: TrafficQuery): Filter | undefined {
 }
 
 /**
- * The values of a field, separated by commas or given in several keys of the same name. The name of a line may have
- * commas itself.
+ * The values of a field, separated by commas or in several keys with the same name. A line name may itself
+ * contain commas.
  */
 function listOf(field: FieldName, context: FilterContext = {}) {
   return z

@@ -40,7 +40,7 @@ export const exchangeViewSchema = z
   })
   .meta({ id: 'Exchange', description: 'A request and its outcome.' });
 
-/** The fields of every page of traffic besides its events. */
+/** The fields of every page of traffic other than its events. */
 const pageFields = {
   next: z.number().meta({ description: '`after` of the next page.', examples: [12] }),
   first: z.number().meta({ description: 'Sequence number of the oldest event kept.', examples: [1] }),
@@ -80,8 +80,8 @@ const exchangeList = z
   .describe('A page of exchanges.');
 
 /**
- * `/api/v1/traffic`: the traffic of all lines that is still kept. `/api/v1/exchanges`: the requests to our
- * units with their outcomes.
+ * `/api/v1/traffic`: the stored traffic of all lines. `/api/v1/exchanges`: the requests to our units with
+ * their outcomes.
  */
 export function trafficRoutes(desk: ApiContext): Routes {
   const { traffic, map } = desk;
@@ -90,7 +90,7 @@ export function trafficRoutes(desk: ApiContext): Routes {
   const waits = new TrafficWaits(traffic);
   const waiting = new Places('requests that wait', 'wait');
 
-  /** Sends the page that a query asks for, at the end of its wait. */
+  /** Sends the page that a query requests, at the end of its wait. */
   const sendPage = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -102,7 +102,7 @@ export function trafficRoutes(desk: ApiContext): Routes {
     const { limit, wait } = query;
     const asked = filterOf(query);
     const filter = await map.filter(only && asked ? { all: [only, asked] } : (only ?? asked));
-    // A number that the stream has not reached yet means the newest event of now, not that of after the wait.
+    // A number that the stream has not reached means the newest event now, not the newest after the wait.
     const after = query.after === undefined ? undefined : Math.min(query.after, traffic.last);
     const cursor = new TrafficCursor(traffic, filter, after ?? traffic.first - 1);
     const sendNow = () => send(new TrafficPage(traffic, { filter, after, limit }));
@@ -144,7 +144,7 @@ export function trafficRoutes(desk: ApiContext): Routes {
         'Requests to our units and their outcomes, oldest first: the bytes, the faults, and when each piece left.',
       schema: { querystring: ofExchanges },
       handle: (request, reply) => {
-        // The filter passes replies only.
+        // Only replies pass the filter.
         const shown = (events: readonly TrafficEvent[]) => (events as ReplyEvent[]).map(exchangeView);
         const send = (page: TrafficPage) => sendJson(reply, page.answer('exchanges', shown));
         return sendPage(request, reply, send, REPLIES);
@@ -155,7 +155,7 @@ export function trafficRoutes(desk: ApiContext): Routes {
   };
 }
 
-/** A line of JSON for each event, and one for each gap where it is. */
+/** A line of JSON for each event, and one for each gap where it occurs. */
 async function* ndjsonOf(page: TrafficPage, map: LineMap): AsyncGenerator<string> {
   for (const batch of page.batches()) {
     const lines = await streamed(batch, map);
@@ -204,7 +204,7 @@ function exchangeView(exchange: ReplyEvent): z.infer<typeof exchangeViewSchema> 
 
 type TrafficRow = Partial<TrafficView>;
 
-/** The columns of traffic as CSV, and how their values are made; undefined and null are empty. */
+/** The columns of traffic as CSV, and how their values are computed; undefined and null are empty. */
 const COLUMNS: Readonly<Record<string, (row: TrafficRow) => unknown>> = {
   seq: ({ seq }) => seq,
   line: ({ line }) => line,

@@ -45,7 +45,7 @@ export function startPart(desk: ApiContext, show: (run: Run) => object): DeskPar
   };
 }
 
-/** Applies a configuration in JSON or YAML, or says with `preview=true` in the query what that would change. */
+/** Applies a configuration in JSON or YAML, or says with `preview=true` in the query what it would change. */
 export function applyPart(desk: ApiContext): DeskPart {
   return {
     handle: async (request, reply) => {
@@ -64,8 +64,8 @@ export function applyPart(desk: ApiContext): DeskPart {
 }
 
 /**
- * Does something with a body of JSON or YAML. Mistakes in YAML have lines and columns.
- * @param code that of mistakes in the text
+ * Processes a JSON or YAML body. Mistakes in YAML have lines and columns.
+ * @param code for mistakes in the text
  */
 async function carriedOut<Value>(
   { body }: FastifyRequest,

@@ -3,13 +3,13 @@ import { type Box, HEIGHT, laneAt, RULER } from '../../../common/timeline/drawin
 import { LANES, type Lane, type Piece, type Wire } from '../../../common/timeline/pieces.js';
 import { lengthText, type Ruler, rulerFrom } from '../../../common/timeline/times.js';
 
-/** The part of time that a strip shows: `fromUs` at its left edge, then `usPerPixel`. */
+/** The time range that a strip shows: `fromUs` at its left edge, then `usPerPixel`. */
 interface Scale {
   readonly fromUs: number;
   readonly usPerPixel: number;
 }
 
-/** Limits of the scale in µs per pixel: a fifth of a µs to a minute. */
+/** Limits of the scale in µs per pixel, from a fifth of a µs to a minute. */
 const FINEST = 0.2;
 const COARSEST = 60e6;
 
@@ -21,7 +21,7 @@ export function usAt({ fromUs, usPerPixel }: Scale, x: number): number {
   return fromUs + x * usPerPixel;
 }
 
-/** Makes everything `factor` times as wide; the moment at `x` stays where it is. */
+/** Scales everything by `factor`. The time at `x` stays in place. */
 export function zoomed(scale: Scale, factor: number, x: number): Scale {
   const usPerPixel = bounded(scale.usPerPixel / factor);
   return { fromUs: usAt(scale, x) - x * usPerPixel, usPerPixel };
@@ -32,18 +32,18 @@ function moved({ fromUs, usPerPixel }: Scale, pixels: number): Scale {
   return { fromUs: fromUs - pixels * usPerPixel, usPerPixel };
 }
 
-/** The scale that shows a span of time, with a tenth of the width free on both sides. */
+/** The scale that shows a time range, with a tenth of the width free on both sides. */
 export function fitted(startUs: number, endUs: number, width: number): Scale {
   const usPerPixel = bounded((endUs - startUs) / (0.8 * width));
   return centred({ fromUs: 0, usPerPixel }, (startUs + endUs) / 2, width);
 }
 
-/** The scale that shows a moment in the middle. */
+/** The scale that shows a time in the middle. */
 function centred({ usPerPixel }: Scale, us: number, width: number): Scale {
   return { fromUs: us - (width / 2) * usPerPixel, usPerPixel };
 }
 
-/** The scale after two fingers have moved: each still has the same moment under it. */
+/** The scale after two fingers have moved: each still has the same time under it. */
 export function pinched(
   scale: Scale,
   before: readonly [number, number],
@@ -63,12 +63,12 @@ function bounded(usPerPixel: number): number {
 /** The content of a strip. A change makes a new object. */
 export interface Source {
   readonly wire: Wire;
-  /** The beginning of the first piece, and the end of the last one. */
+  /** The start of the first piece, and the end of the last one. */
   readonly oldestUs: number;
   readonly newestUs: number;
-  /** The ruler around a moment; undefined while there is nothing to draw. */
+  /** The ruler around a time; undefined while there is nothing to draw. */
   readonly rulerAt: (us: number) => Ruler | undefined;
-  /** The pieces in a span of time; more pieces do no harm. */
+  /** The pieces in a time range; more pieces do no harm. */
   readonly piecesIn: (fromUs: number, toUs: number) => readonly Piece[];
 }
 
@@ -83,12 +83,12 @@ export function sourceOf(pieces: readonly Piece[], wire = WIRE, zeroUs?: number)
   return { wire, oldestUs, newestUs, rulerAt: () => ruler, piecesIn: () => pieces };
 }
 
-/** The share of the width that stays free for new pieces. */
+/** The fraction of the width that stays free for new pieces. */
 const AHEAD = 0.06;
 const FIRST_US_PER_PIXEL = 100;
 
 /**
- * The state of a strip: its content and the span that it shows. The owner sets the source; the strip and its
+ * The state of a strip: its content and the range that it shows. The owner sets the source; the strip and its
  * keys do the rest.
  */
 export class StripModel {
@@ -98,9 +98,9 @@ export class StripModel {
   readonly width = signal(0);
   /** Whether the newest piece stays in view. */
   readonly isFollowing = signal(true);
-  /** The piece that is described below the strip. */
+  /** The piece described below the strip. */
   readonly focus = signal<Piece | undefined>(undefined);
-  /** The cursors in µs: none, one, or the two between which is measured. */
+  /** The cursors in µs: none, one, or two with a measured time between them. */
   readonly cursors = signal<readonly number[]>([]);
 
   /** The time between the cursors; undefined without two of them. */
@@ -110,7 +110,7 @@ export class StripModel {
     return lengthText(Math.abs(b - a), this.source.value.wire.characterUs);
   });
 
-  /** Sets the content. A strip that follows shows the end of it. */
+  /** Sets the content. A strip that follows shows its end. */
   setSource(source: Source): void {
     batch(() => {
       this.source.value = source;
@@ -132,13 +132,13 @@ export class StripModel {
     });
   }
 
-  /** Shows all of the content; while there is none, shows new pieces as they come. */
+  /** Shows all of the content. If there is none, shows new pieces as they arrive. */
   fit(): void {
     const { oldestUs, newestUs } = this.source.peek();
     if (newestUs > oldestUs) this.look(fitted(oldestUs, newestUs, this.width.peek() || 1));
   }
 
-  /** Shows another span, and stops following. */
+  /** Shows another range, and stops following. */
   look(scale: Scale): void {
     batch(() => {
       this.isFollowing.value = false;
@@ -154,7 +154,7 @@ export class StripModel {
     this.look(moved(this.scale.peek(), pixels));
   }
 
-  /** Zooms around the piece in focus, or the middle. A strip that follows goes on following. */
+  /** Zooms around the piece in focus, or the middle. A strip that follows continues to follow. */
   zoom(factor: number, x = this.#anchor()): void {
     batch(() => {
       this.scale.value = zoomed(this.scale.peek(), factor, x);
@@ -184,7 +184,7 @@ export class StripModel {
     else this.isFollowing.value = false;
   }
 
-  /** Sets the first cursor, then the second one; the third time begins with the first again. */
+  /** Sets the first cursor, then the second; a third call starts again with the first. */
   setCursor(us: number): void {
     const now = this.cursors.peek();
     this.cursors.value = now.length === 1 ? [...now, us] : [us];
@@ -228,12 +228,12 @@ interface Pointer {
 }
 
 interface Owner {
-  /** The boxes that are drawn now. */
+  /** The boxes currently drawn. */
   readonly boxes: () => readonly Box[];
   readonly onPick: (piece: Piece) => void;
-  /** Called for a click where there is no ruler and there are no pieces. */
+  /** Called for a click where there is neither a ruler nor a piece. */
   readonly onClick?: (us: number) => void;
-  /** Whether a turn of the wheel zooms; otherwise it scrolls the page. It always zooms without this. */
+  /** Whether a turn of the wheel zooms instead of scrolling the page; always zooms when absent. */
   readonly takesWheel?: (event: WheelEvent) => boolean;
 }
 
@@ -318,10 +318,10 @@ export function followGestures(drawing: Element, model: StripModel, owner: Owner
   };
 }
 
-/** Farthest distance of a pointer from a piece that still hits it, in pixels. */
+/** Maximum distance of a pointer from a piece that still hits it, in pixels. */
 const REACH = 5;
 
-/** The piece at a point of a lane; the nearest one if there are several. */
+/** The piece at a point in a lane; the nearest one if there are several. */
 export function pieceAt(boxes: readonly Box[], lane: Lane, x: number): Piece | undefined {
   let [found, nearest] = [undefined as Piece | undefined, REACH];
   for (const box of boxes) {
@@ -333,7 +333,7 @@ export function pieceAt(boxes: readonly Box[], lane: Lane, x: number): Piece | u
   return found;
 }
 
-/** The edge of a piece near `x`, or else the moment at `x`, in µs. */
+/** The edge of a piece near `x`, or else the time at `x`, in µs. */
 export function snapped(boxes: readonly Box[], scale: Scale, x: number): number {
   let [us, nearest] = [usAt(scale, x), REACH];
   for (const { piece } of boxes) {

@@ -19,7 +19,7 @@ interface PreviewProps {
   readonly like: number | undefined;
 }
 
-/** Shows what a rule would make of a reply, as a strip and as a table. */
+/** Shows how a rule would change a reply, as a strip and as a table. */
 export function Preview({ rule, like }: PreviewProps) {
   const view = useSignal<FaultPreviewView | undefined>(undefined);
   const refusal = useSignal<RemoteRefusal | undefined>(undefined);
@@ -63,7 +63,7 @@ function wireOf({ characterUs, t35Us }: FaultPreviewView): Wire {
   return { characterUs: characterUs ?? undefined, t35Us: t35Us ?? undefined };
 }
 
-/** Width of a character in µs, on lines whose characters take no time. */
+/** Width of a character in µs, on lines that are not serial. */
 const NO_CHARACTER_US = 20;
 
 /** The pieces of the request, which ends at 0, and of the reply that would follow. */

@@ -16,10 +16,7 @@ interface StripProps {
   readonly onSelect?: (id: number) => void;
 }
 
-/**
- * The traffic of a line to scale, as a logic analyser shows it. Below it are the piece in focus and the
- * measured time.
- */
+/** The traffic of a line to scale, like in a logic analyser. Below it are the piece in focus and the measured time. */
 export function Strip({ model, label, selected, onSelect }: StripProps) {
   const element = useRef<SVGSVGElement>(null);
   const help = useId();
@@ -80,12 +77,12 @@ export function Strip({ model, label, selected, onSelect }: StripProps) {
   </div>`;
 }
 
-/** Boxes that are narrower than this have no outline, in pixels. */
+/** Boxes narrower than this have no outline, in pixels. */
 const THIN = 3;
 /** The classes of the paths, in the order in which they are drawn. */
 const PATHS = LOOKS.flatMap((look) => [look, `${look} thin`]);
 
-/** The boxes, joined to one path per class because there may be thousands. */
+/** The boxes, joined into one path per class because there may be thousands. */
 function pathsOf(boxes: readonly Box[]): ReadonlyMap<string, string> {
   const paths = new Map<string, string>();
   for (const box of boxes) {
@@ -116,7 +113,7 @@ const MEANINGS: Partial<Record<Look, string>> = {
   missing: 'not sent',
 };
 
-/** The legend of strips and of rows of the traffic: their colours and what they mean. */
+/** The legend of strips and traffic rows: their colours and what they mean. */
 export function Legend() {
   return html`<ul class="legend flow dim small" aria-label="Colours">${Object.entries(MEANINGS).map(
     ([look, meaning]) =>

@@ -9,29 +9,29 @@ import { whyOff } from '../api.js';
 import { recorded, recordedEvents } from '../recorded.js';
 import './controls.css';
 
-/** Makes a function that puts the value of a control into a signal. */
+/** Makes a function that stores the value of a control in a signal. */
 export function into<Value>(target: Signal<Value>): (value: Value) => void {
   return (value) => {
     target.value = value;
   };
 }
 
-/** Makes a function that puts this value into a signal. */
+/** Makes a function that stores this value in a signal. */
 export function put<Value>(target: Signal<Value>, value: Value): () => void {
   return () => into(target)(value);
 }
 
-/** Makes a handler of text that is typed or chosen in a control. */
+/** Makes a handler for text that is typed or chosen in a control. */
 export function typed(act: (value: string) => void): (event: Event) => void {
   return (event) => act((event.target as HTMLInputElement).value);
 }
 
-/** Makes a handler of a switch. */
+/** Makes a handler for a switch. */
 export function switched(act: (isOn: boolean) => void): (event: Event) => void {
   return (event) => act((event.target as HTMLInputElement).checked);
 }
 
-/** Makes a handler of a form that does not leave the page. */
+/** Makes a handler for a form that does not leave the page. */
 export function sent(act: () => unknown): (event: Event) => void {
   return (event) => {
     event.preventDefault();
@@ -48,9 +48,9 @@ interface ButtonProps {
   readonly kind?: 'plain' | 'main' | 'danger' | 'link';
   readonly type?: 'button' | 'submit';
   readonly disabled?: boolean;
-  /** Whether it changes something: a session that may only read has it grey, with the reason. */
+  /** Whether it changes something. In a read-only session it is greyed out, with the reason. */
   readonly writes?: boolean;
-  /** Why it is off; undefined if it is not, or if that is plain to see. */
+  /** Why it is disabled; undefined if it is not, or if the reason is obvious. */
   readonly why?: string | undefined;
   /** The subject of the button, if its text alone does not say it. */
   readonly label?: string | undefined;
@@ -68,7 +68,7 @@ export function Button(props: ButtonProps) {
 interface SelectProps {
   readonly label: string;
   readonly value: string;
-  /** The values; each has the text that is shown for it, if that differs. */
+  /** The values, each with its text if that differs. */
   readonly choices: readonly (string | readonly [value: string, text: string])[];
   readonly disabled?: boolean;
   /** Whether it changes something, as for a button. */
@@ -76,7 +76,7 @@ interface SelectProps {
   readonly onChange: (value: string) => void;
 }
 
-/** A choice with its label beside it. */
+/** A select box with its label. */
 export function Select({ label, value, choices, disabled, writes = false, onChange }: SelectProps) {
   const why = writes ? whyOff() : undefined;
   const entries = choices.map((each) => (typeof each === 'string' ? ([each, each] as const) : each));
@@ -86,10 +86,7 @@ export function Select({ label, value, choices, disabled, writes = false, onChan
     )}</select></label>`;
 }
 
-/**
- * The tone of a state. `good`: works. `warn`: waits, or is about to. `bad`: failed. `off`: switched off on
- * purpose.
- */
+/** The tone of a state. `good`: works. `warn`: waits, or is about to. `bad`: failed. `off`: switched off on purpose. */
 export type Tone = 'good' | 'warn' | 'bad' | 'off';
 
 /** A state as a word. Shape and colour only repeat it. */
@@ -102,7 +99,7 @@ export function Fact({ term, children }: { readonly term: string; readonly child
   return html`<div><dt>${term}</dt><dd class="long">${children}</dd></div>`;
 }
 
-/** The events of which a file shows something, in a sentence. */
+/** A sentence that names the events a file shows. */
 export function OfFile() {
   const events = counted(recordedEvents.length, 'event');
   return html`<p class="dim">${
@@ -119,7 +116,7 @@ export function Refused({ children }: { readonly children: ComponentChildren }) 
   return html`<p class="refused long" role="alert">${children}</p>`;
 }
 
-/** Stands where there is nothing to show, and says why and what to do. */
+/** Shown where there is nothing to show: says why and what to do. */
 export function Empty({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
   return html`<div class="empty panel stack"><h2>${title}</h2><p class="dim">${children}</p></div>`;
 }
@@ -149,17 +146,17 @@ interface FieldProps {
   /** The server's message about the value. */
   readonly problem?: string | undefined;
   readonly hint?: string;
-  /** The only values; makes the field a choice. */
+  /** The valid values; makes the field a choice. */
   readonly choices?: readonly string[];
-  /** Values that are suggested while typing; other text is allowed. */
+  /** Values suggested while typing; other text is allowed. */
   readonly offers?: readonly string[];
   readonly type?: 'text' | 'password';
-  /** Whether the field has the font for numbers, names and addresses. */
+  /** Whether the field uses the font for numbers, names and addresses. */
   readonly mono?: boolean;
   readonly rows?: number;
 }
 
-/** A control with its label, and with the refusal of its value beside it. */
+/** A control with its label, and the refusal of its value if there is one. */
 export function Field(props: FieldProps) {
   const { label, value, onInput, problem, hint, choices, offers, type = 'text', mono = false, rows } = props;
   const id = useId();
@@ -188,7 +185,7 @@ export function Field(props: FieldProps) {
   </div>`;
 }
 
-/** The state of a request of a form: whether it is under way, and why the last one was refused. */
+/** The state of a form's request: whether it is in progress, and why the last one was refused. */
 export function useRequest() {
   const isBusy = useSignal(false);
   const refusal = useSignal<RemoteRefusal | undefined>(undefined);

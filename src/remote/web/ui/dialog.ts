@@ -15,14 +15,14 @@ interface DialogProps {
   readonly buttons: ComponentChildren;
 }
 
-/** A form in front of everything else. */
+/** A form on top of everything else. */
 export function Dialog({ title, onSubmit, onClose, children, buttons }: DialogProps) {
   const self = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
     const before = document.activeElement;
     self.current?.showModal();
-    // Nothing has the focus after a dialog was removed.
+    // Removing a dialog leaves nothing focused.
     return () => before instanceof HTMLElement && before.focus();
   }, []);
   return html`<dialog ref=${self} class="dialog panel" aria-labelledby=${id}
@@ -68,7 +68,7 @@ interface AskingButtonProps extends Pick<QuestionProps, 'title' | 'text' | 'onYe
   readonly writes?: boolean;
 }
 
-/** A button for an action that can't be undone: it asks first. */
+/** A button for an action that can't be undone: it asks for confirmation. */
 export function AskingButton({ children, label, disabled, writes, ...question }: AskingButtonProps) {
   const isAsking = useSignal(false);
   return html`<${Button} kind="danger" label=${label} disabled=${disabled} writes=${writes} onClick=${put(isAsking, true)}>${children}<//>

@@ -1,8 +1,8 @@
 import { roundStep } from '../../../common/timeline/times.js';
 
 /**
- * The course of a value: times in s since 1970, the oldest first, with the values; null where the value was
- * no number.
+ * The course of a value: times in s since 1970, oldest first, with the values; null where the value was not a
+ * number.
  */
 export interface Course {
   readonly times: readonly number[];
@@ -12,7 +12,7 @@ export interface Course {
 /** The longest course of a value, in s. */
 export const LONGEST_S = 300;
 
-/** Most samples that are kept per second. */
+/** Maximum number of samples stored per second. */
 const MOST_A_SECOND = 4;
 
 /**
@@ -34,32 +34,32 @@ export function extended(
   };
 }
 
-/** The vertical axis of a plot: the values at its edges, and lines at round values. */
+/** The vertical axis of a plot: the values at its edges, and grid lines at round values. */
 export interface ValueAxis {
   readonly low: number;
   readonly high: number;
   readonly lines: readonly { readonly value: number; readonly text: string }[];
 }
 
-/** Approximate number of steps from the least to the greatest value. */
+/** Approximate number of steps from the smallest to the largest value. */
 const STEPS = 4;
-/** The part of a constant value by which the axis extends above and below it. */
+/** The fraction of a constant value by which the axis extends above and below it. */
 const FLAT = 1 / 8;
 /**
- * Relative difference below which two values count as the same; and the magnitude (`TINY`) below which a
- * value counts as 0.
+ * Relative difference below which two values count as equal; and the magnitude (`TINY`) below which a value
+ * counts as 0.
  */
 const SAME = 1e-12;
 const TINY = 1e-290;
 const MOST = Number.MAX_VALUE;
 const DIGITS = 12;
 
-/** The axis for some values, with round values around all of them; without lines if there are no values. */
+/** The axis for some values, with round values around all of them; without grid lines if there are no values. */
 export function valueAxis(values: Course['values']): ValueAxis {
   const known = values.filter((value) => value !== null);
   if (known.length === 0) return { low: 0, high: 1, lines: [] };
   const [least, most] = [Math.min(...known), Math.max(...known)];
-  // Divided before subtracting, because the difference of the greatest numbers would overflow.
+  // Divided before subtracting, because the difference of very large numbers would overflow.
   const span = most / STEPS - least / STEPS;
   const size = Math.max(Math.abs(least), Math.abs(most), TINY);
   const isFlat = span < size * SAME;
@@ -80,8 +80,8 @@ export function shareOf({ low, high }: ValueAxis, value: number): number {
 }
 
 /**
- * The span of time that is shown: at least ten seconds up to the newest sample.
- * @param longest longest span; all times are in s
+ * The time range shown: at least ten seconds up to the newest sample.
+ * @param longest longest range; all times are in s
  */
 export function timeSpan({ times }: Course, longest: number): { readonly from: number; readonly to: number } {
   const to = times.at(-1) ?? 0;
@@ -90,7 +90,7 @@ export function timeSpan({ times }: Course, longest: number): { readonly from: n
 
 const LEAST_S = 10;
 
-/** The index of the sample nearest to a time; -1 if there is no sample. */
+/** The index of the sample nearest to a time; -1 if there are no samples. */
 export function nearest({ times }: Course, time: number): number {
   const after = times.findIndex((each) => each >= time);
   if (after <= 0) return after < 0 ? times.length - 1 : 0;

@@ -22,11 +22,11 @@ interface PlotProps {
   /** The samples; each new sample makes a new object. */
   readonly course: Course;
   readonly longestS: number;
-  /** The text below the plot while no sample is read. */
+  /** The text below the plot while no sample is being read. */
   readonly children: string;
 }
 
-/** A plot of a value over time. A pointer or the arrow keys read its samples. */
+/** A plot of a value over time. A pointer or the arrow keys select samples to read. */
 export function Plot({ label, unit, course, longestS, children }: PlotProps) {
   const svg = useRef<SVGSVGElement>(null);
   const width = useSignal(0);
@@ -58,7 +58,7 @@ export function Plot({ label, unit, course, longestS, children }: PlotProps) {
   const path = values.map((each, i) => {
     if (each === null) return '';
     const [x, y] = [xAt(times[i] as number).toFixed(1), yAt(each).toFixed(1)];
-    // A register holds its value until it changes. The line breaks where the value was no number.
+    // A register keeps its value until it changes. The line breaks where the value was not a number.
     return values[i - 1] == null ? `M${x} ${y}` : `H${x}V${y}`;
   });
 
@@ -121,7 +121,7 @@ interface SparklineProps {
 
 const SPARK_HEIGHT = 24;
 
-/** A small plot of a value over time, with its newest and its greatest value as figures. */
+/** A small plot of a value over time, with its newest and largest values as figures. */
 export function Sparkline({ label, unit, values, width, format }: SparklineProps) {
   const known = values.filter((value) => value !== undefined);
   const max = Math.max(...known, 0);

@@ -15,14 +15,14 @@ const MOST = 4;
 const toasts = signal<readonly Toast[]>([]);
 let last = 0;
 
-/** Shows a message for a while: what was done, what may surprise, or a refusal that is not about a field. */
+/** Shows a message for a while: what was done, a warning, or a refusal that is not about a field. */
 export function say(text: string, kind: Toast['kind'] = 'done'): void {
   const toast = { id: ++last, text, kind };
   toasts.value = [...toasts.value.slice(1 - MOST), toast];
   setTimeout(() => drop(toast.id), LASTS_MS[kind]);
 }
 
-/** Shows a message on an answer: what was done, or why it was refused. @returns whether it was done */
+/** Shows a message about an answer: what was done, or why it was refused. @returns whether it was done */
 export function sayAnswer(answer: Answer<unknown>, done: string): boolean {
   if (answer.ok) say(done);
   else say(answer.problem.detail, 'refused');
@@ -33,7 +33,7 @@ function drop(id: number): void {
   toasts.value = toasts.value.filter((each) => each.id !== id);
 }
 
-/** The messages that are shown. They are on the page once. */
+/** The messages currently shown. The page contains this once. */
 export function Toasts() {
   return html`<div role="status"><ul class="toasts stack">
     ${toasts.value.map(

@@ -57,9 +57,7 @@ const params = z.object({
 
 const ofEntry = { of: { id: text('the identifier of a catalogue entry') }, params };
 
-/**
- * The commands on what real devices do wrong, to be switched on and off. `../catalogue.ts` carries them out.
- */
+/** The commands that switch the faults of real devices on and off. `../catalogue.ts` carries them out. */
 export const CATALOGUE_COMMANDS = {
   'misbehaviour.arm': {
     rest: 'POST /catalogue/:id',
@@ -83,10 +81,10 @@ export const CATALOGUE_COMMANDS = {
   },
 } as const satisfies DeclaredCommands;
 
-/** Most programs never read the catalogue, so what reads it is loaded when an entry is asked for. */
+/** Most programs never read the catalogue, so the code for it is loaded when an entry is requested. */
 const catalogue = () => import('../../../document/catalogue.js');
 
-/** The entry of the catalogue that an input names, for its target. */
+/** The catalogue entry that an input names, for its target. */
 async function arming({ id, target }: { readonly id: string; readonly target: Target }) {
   const { findMisbehaviour, rulesOf } = await catalogue();
   const entry = findMisbehaviour(id);

@@ -93,7 +93,7 @@ export type MannersRequest = z.input<typeof mannersRequest>;
 
 const name = z.string({ error: 'a name' });
 
-/** The entry of a native file, and the name. The device itself is checked when it is added. */
+/** The entry in the form of a native file, and the name. The device itself is checked when it is added. */
 const newDevice = z.looseObject({ name }, { error: 'a device as in a native file, with its name' }).meta({
   description: 'A device as in the configuration, with its name.',
   examples: [{ name: 'sensor', registers: { holding: [{ address: 0, name: 'level', value: 40 }] } }],
@@ -138,7 +138,7 @@ export const DEVICE_COMMANDS = {
   'device.add': {
     rest: 'POST /devices',
     sent: newDevice,
-    // A thousand registers with all their keys.
+    // Enough for a thousand registers with all their keys.
     maxParts: 16_000,
     summary: 'Add a device',
     description: 'It answers once a line lists it in `units`.',
@@ -185,16 +185,16 @@ export const DEVICE_COMMANDS = {
   },
 } as const satisfies DeclaredCommands;
 
-/** The most numbers in one message. More would take longer than one turn of the main thread may. */
+/** Maximum number of values in one message. More would take longer than one turn of the main thread may. */
 export const MOST_TAKEN = 64;
 
-/** A number that has arrived for a value, before the scale of its signal. */
+/** A number received for a value, before the scale of its signal is applied. */
 const taken = section({
   device: text('the name of a device'),
   table: oneOf(TABLE_NAMES),
   address: wholeNumber(0, ADDRESS_SPACE - 1, 'an address'),
   value: number,
-  /** How long ago the number arrived, in ms. */
+  /** The time since the number arrived, in ms. */
   age: numberFrom(0, UNLIMITED, 'a time in ms'),
 });
 
@@ -219,7 +219,7 @@ const range = {
   to: address,
 };
 
-/** The commands on registers side by side, for `/restapi`. `../cells.ts` carries them out. */
+/** The commands on consecutive registers, for `/restapi`. `../cells.ts` carries them out. */
 export const CELL_COMMANDS = {
   'cells.read': { kind: 'query', sent: section(range), summary: 'Read consecutive registers' },
   'cells.set': {

@@ -77,16 +77,16 @@ const ruleList = z
 
 const ofRule = { of: { name: text('the name of a rule') }, params };
 const writtenRule = z.record(z.string(), z.unknown(), { error: 'a fault rule' });
-/** A rule as it was written: the command reads it once more. */
+/** A rule as the user wrote it: the command parses it again. */
 const newRule = { sent: writtenRule, as: 'rule' } as const;
 const ruleBody = { checkedBody: ruleSchema.meta({ examples: [RULE] }) };
-/** The body of a rule whose name is in the address: the desk adds it. */
+/** The body for a rule whose name is in the path; the desk adds the name. */
 const replacedRule = {
   ...ruleBody,
   describedBody: ruleSection.partial({ name: true }).meta({ examples: [RULE] }),
 };
 
-/** The commands on fault rules, in the order in which they act. `../faults.ts` carries them out. */
+/** The commands on fault rules. `../faults.ts` carries them out. */
 export const RULE_COMMANDS = {
   'rule.list': {
     rest: 'GET /faults',

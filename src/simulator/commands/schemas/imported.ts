@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { section } from '../../../common/schema/parts.js';
 import { TABLE_NAMES } from '../../../device/tables.js';
 
-/** Largest file that is imported, in bytes. A file of 10,000 registers has about 1 MB. */
+/** Largest file that can be imported, in bytes. A file with 10,000 registers has about 1 MB. */
 export const LARGEST_IMPORT = 4 * 1024 * 1024;
 
 const text = z.string();
@@ -12,7 +12,7 @@ const note = section({
   more: z.number().optional().describe('The number of further places.'),
 });
 
-/** A file that is sent to be imported, and what is said of it. */
+/** A file to import, with its options. */
 export const importRequest = section({
   file: text.min(1).max(255).describe('The name of the file; its ending helps to know its kind.'),
   content: z.base64({ error: 'base64' }).describe('The bytes of the file in base64, at most 4 MiB.'),
@@ -34,10 +34,10 @@ export const importRequest = section({
   ],
 });
 
-/** A file of another program, and what is said of it. */
+/** Another program's file, with import options. */
 export type ImportRequest = z.input<typeof importRequest>;
 
-/** What became of an imported file. */
+/** The result of an import. */
 export const importedSchema = section({
   what: text.describe('The kind of file, in words.'),
   preview: z.array(text).describe('How the file was understood, a line each.'),

@@ -6,12 +6,12 @@ import type { DeclaredCommands } from '../declared.js';
 import { failures, GONE } from './problem.js';
 
 /**
- * The most entries: there are 256 unit identifiers and `*`, and each may also be in a range, so more entries
- * must overlap.
+ * Maximum number of entries. There are 256 unit identifiers and `*`, each of which may also be in a range, so
+ * more entries must overlap.
  */
 const MOST_ENTRIES = 512;
 
-/** Refuses `units` of a line with too many entries before any entry is checked. */
+/** Rejects `units` of a line with too many entries before any entry is checked. */
 export const unitsWithinReason = z
   .unknown()
   .refine((units) => !isMapping(units) || Object.keys(units).length <= MOST_ENTRIES, {
@@ -31,7 +31,7 @@ const timesView = z.object({
   characterTime: z.number(),
 });
 
-/** The facts that are known of an open port. */
+/** What is known about an open port. */
 const portView = z.object({
   adapter: z.string(),
   hint: z.string().nullable(),
@@ -47,7 +47,7 @@ const portView = z.object({
   direction: z.string().describe('What switches the RS-485 driver, in words.'),
 });
 
-/** Errors that the driver has counted since the port exists. */
+/** Errors that the driver has counted since the port was created. */
 const errorCountsView = z.object({
   framing: z.number(),
   overrun: z.number(),
@@ -64,7 +64,7 @@ const countersView = z.object(
   >,
 );
 
-/** A line. Fields that do not apply are absent: clients and port of a stopped line, times of a socket. */
+/** A line. Fields that do not apply are absent: clients and port for a stopped line, times for a socket. */
 export const lineViewSchema = z
   .object({
     name: z.string(),
@@ -103,13 +103,13 @@ export type LineView = z.infer<typeof lineViewSchema>;
 
 const name = z.string({ error: 'a name' });
 
-/** The notes on a line that is added. */
+/** The notes on an added line. */
 const ADDED = {
   description: 'A line as in the configuration, with its name. Port 0 is any free port.',
   examples: [{ name: 'second', tcp: { port: 0 }, units: { 1: 'meter' } }],
 };
 
-/** The entry of a native file, and the name. The line itself is checked when it is added. */
+/** The entry in the form of a native file, and the name. The line itself is checked when it is added. */
 const newLine = z
   .looseObject(
     { name, units: unitsWithinReason.optional() },
@@ -122,7 +122,7 @@ const writtenUnits = z
   .describe('Devices by unit identifier, range or `*`: `{"1": "meter", "2-9": {"copyOf": "meter"}}`.');
 
 const writtenAs = (kind: keyof typeof LINE_SCHEMAS, description: string) => {
-  // A line that only listens, which only a serial one does, needs none.
+  // A line that only listens needs none. Only a serial line can do that.
   const units = kind === 'serial' ? writtenUnits.optional() : writtenUnits;
   return z.strictObject({ name, ...LINE_SCHEMAS[kind].shape, units }).describe(description);
 };
@@ -137,7 +137,7 @@ const writtenLine = z
   ])
   .meta(ADDED);
 
-/** The settings of a line. Its kind decides which settings it has. */
+/** The settings of a line. They depend on its kind. */
 const lineSettings = z
   .looseObject(
     { units: unitsWithinReason.optional() },

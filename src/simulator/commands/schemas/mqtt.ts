@@ -16,7 +16,7 @@ const sparkplugSchema = connectionSchema.extend({
   refused: z.number().describe('Metrics of commands, and payloads, that were refused.'),
 });
 
-/** The connection of an edge node of Sparkplug B to its broker. */
+/** The connection of a Sparkplug B edge node to its broker. */
 export type SparkplugStatus = z.infer<typeof sparkplugSchema>;
 
 /** The connection of the bench to its broker. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CODES, type Code } from '../refusal.js';
 
-/** A mistake in a request: its path, and what was expected there. */
+/** A mistake in a request: its path and what was expected there. */
 const problemSchema = z.object({
   path: z.string(),
   message: z.string(),
@@ -11,8 +11,8 @@ const problemSchema = z.object({
 });
 
 /**
- * The body of every answer that is no success: problem details (RFC 9457), with the first 20 problems and
- * their paths. `problemDetails` adds `title` and `status` when the answer is sent.
+ * The body of every error response: problem details (RFC 9457), with the first 20 problems and their paths.
+ * `problemDetails` adds `title` and `status` when the response is sent.
  */
 export const errorSchema = z
   .object({
@@ -44,7 +44,7 @@ export const errorSchema = z
     ],
   });
 
-/** The responses of a route that are no success. All have the same body. */
+/** The error responses of a route. All have the same body. */
 export function failures<Status extends number>(...statuses: readonly Status[]) {
   return Object.fromEntries(statuses.map((status) => [status, errorSchema])) as Record<
     Status,
@@ -52,5 +52,5 @@ export function failures<Status extends number>(...statuses: readonly Status[]) 
   >;
 }
 
-/** The answer after something was removed. */
+/** The response to a removal. */
 export const GONE = z.null().describe('It no longer exists.');

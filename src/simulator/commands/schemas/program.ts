@@ -117,7 +117,7 @@ export const PROGRAM_COMMANDS = {
 } as const satisfies DeclaredCommands;
 
 export const PORT_COMMANDS = {
-  // The answer is the serial ports of the lines. REST answers with all ports of the machine.
+  // The answer lists the serial ports of the lines. REST answers with all ports of the machine.
   'program.ports': {
     rest: 'GET /ports',
     kind: 'query',
@@ -140,7 +140,10 @@ export const TRAFFIC_COMMANDS = {
 const content = z.record(z.string(), z.unknown(), { error: 'a configuration' });
 const sent = { sent: content, as: 'configuration' } as const;
 
-/** Longest YAML of a configuration in bytes. More names and values than a body may have take less. */
+/**
+ * Maximum length of a YAML configuration, in bytes. A shorter text may already have too many names and values
+ * for a body.
+ */
 export const MAX_CONFIGURATION_BYTES = 64 * 1024;
 
 const EXAMPLE = {

@@ -7,10 +7,10 @@ import type { DeclaredCommands } from '../declared.js';
 import { deviceViewSchema, ofDevice } from './device.js';
 import { errorSchema, failures } from './problem.js';
 
-/** A number; text for strings, NaN, the infinities, and integers that a double can't hold. */
+/** A number; as text for strings, NaN, the infinities, and integers that a double can't represent. */
 const number = z.union([z.number(), z.string()]);
 
-/** Reads a number from the text of a query. Other text is left as it is, and the schema refuses it. */
+/** Reads a number from the text of a query. Other text is kept, and the schema rejects it. */
 export function inQuery<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess(
     (text) => (typeof text === 'string' && NUMBER.test(text) ? Number(text) : text),
@@ -79,9 +79,9 @@ export type ValueView = z.infer<typeof valueViewSchema>;
 export type RegisterView = z.infer<typeof registerViewSchema>;
 
 const MAX_CHANGES = 1000;
-/** Names and values of a change with all its keys that expects the four registers of a 64-bit value. */
+/** The number of names and values in a change with all its keys that expects the four registers of a 64-bit value. */
 const PARTS_OF_CHANGE = 16;
-/** The most registers of a write: as many as a client can write in one request. */
+/** Maximum number of registers in a write: as in one request of a client. */
 const MAX_WRITTEN = 123;
 
 const anyValue = z.unknown().describe('In its unit, or as it is stored: a number, or text.');
@@ -124,7 +124,7 @@ const changeList = section({
 export type ChangeRequest = z.input<typeof changeList>['changes'][number];
 export type Change = z.infer<typeof changeList>['changes'][number];
 
-/** The most registers to define at once: as many as the coils that a client can read in one request. */
+/** Maximum number of registers to define at once: the number of coils that a client can read in one request. */
 const MAX_DEFINED = 2000;
 
 const address = wholeNumber(0, ADDRESS_SPACE - 1, 'an address');
@@ -160,7 +160,7 @@ const newValue = section({
   examples: [{ value: 231.5 }, { available: false }],
 });
 
-/** A moment of the past. */
+/** A time in the past. */
 export const pastMoment = moment
   .optional()
   .describe(
@@ -202,7 +202,7 @@ const wordQuery = z.object({
 export type WordQuery = Partial<Pick<z.input<typeof wordQuery>, 'table'>> & {
   readonly from?: number;
   readonly to?: number;
-  /** A time in ISO 8601, or how long ago (`30s`). */
+  /** An ISO 8601 time, or how long ago (`30s`). */
   readonly at?: string;
 };
 
@@ -230,7 +230,7 @@ const wordsSchema = deviceViewSchema
 
 export type Words = z.infer<typeof wordsSchema>;
 
-/** One kind of signal by its name; the reader of signals checks it. */
+/** One kind of signal by name. The reader of signals checks it. */
 const signalBody = z.record(z.string(), z.unknown()).meta({
   description: 'One kind of signal.',
   examples: [{ sine: { period: '60s', amplitude: 5, offset: 230 } }],
@@ -274,10 +274,7 @@ const otherSchema = errorSchema
 const valueName = text('the name of a value');
 const ofValue = { of: { ...ofDevice.of, value: valueName }, params: valueParams };
 
-/**
- * The commands on values: by name, or by table and address; as values, and as words. `../values.ts` carries
- * them out.
- */
+/** The commands on values, by name or by table and address, as values or as words. `../values.ts` carries them out. */
 export const VALUE_COMMANDS = {
   'value.list': {
     rest: 'GET /devices/:name/registers',
@@ -348,7 +345,7 @@ export const VALUE_COMMANDS = {
 
 const ofSignal = { ...ofValue, response: { 200: registerViewSchema, ...failures(400, 404) } };
 
-/** The commands on the signals that move values. `../values.ts` carries them out. */
+/** The commands on the signals of values. `../values.ts` carries them out. */
 export const SIGNAL_COMMANDS = {
   'signal.set': {
     rest: 'PUT /devices/:name/signals/:value',

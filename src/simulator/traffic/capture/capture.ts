@@ -32,10 +32,7 @@ import {
   udpPackets,
 } from './socket-packets.js';
 
-/**
- * The packets of a serial line, with link type 250. Each step of a reply is a packet of its own, at its own
- * time.
- */
+/** The packets of a serial line, with link type 250. Each step of a reply is a separate packet with its own time. */
 function serialPackets(event: TrafficEvent): Packet[] {
   const packet = (
     kind: keyof typeof SERIAL_EVENTS,
@@ -85,11 +82,11 @@ function serialPackets(event: TrafficEvent): Packet[] {
 
 /** The kinds of records on a serial line, with their codes in link type 250 (RTAC Serial). */
 export const SERIAL_EVENTS = {
-  /** What happened stands in the comment of the packet. */
+  /** The packet's comment says what happened. */
   status: 0x00,
   sent: 0x01,
   received: 0x02,
-  /** Wrong parity, or no stop bit: the port does not say which. */
+  /** A parity or framing error: the port does not say which. */
   damagedCharacters: 0x08,
   break: 0x09,
   overrun: 0x0a,
@@ -98,8 +95,9 @@ export const SERIAL_EVENTS = {
 const HEADER_LENGTH = 12;
 
 /**
- * Bytes on a serial line behind the header of link type 250, big-endian: seconds and microseconds, event,
- * control lines, two bytes of footer. The control lines are not known here, so all of them are 0.
+ * A record of link type 250: a header followed by bytes from a serial line. The header is big-endian: seconds
+ * and microseconds, event, control lines, two bytes of footer. The control lines are unknown here, so they
+ * are all 0.
  * @param time in ms since 1970
  */
 export function serialRecord(event: keyof typeof SERIAL_EVENTS, time: number, bytes: Uint8Array): Uint8Array {
@@ -115,7 +113,7 @@ export function serialRecord(event: keyof typeof SERIAL_EVENTS, time: number, by
 
 const FORMS: Readonly<Record<FormName, () => Form>> = { wire: wireForm, decoded: decodedForm };
 
-/** Makes the blocks of one pcapng file from events. Each line is an interface. */
+/** Converts events into the blocks of one pcapng file. Each line is an interface. */
 export class Capture {
   readonly #lines: CaptureLines;
   readonly #formName: FormName;
@@ -123,7 +121,7 @@ export class Capture {
   /** The number of the interface for each line and link type. */
   readonly #interfaces = new Map<string, number>();
   #missed = 0;
-  /** How many of the missed events a comment has counted. */
+  /** How many of the missed events earlier comments have reported. */
   #commented = 0;
 
   constructor(formName: FormName, lines: CaptureLines) {
@@ -132,7 +130,7 @@ export class Capture {
     this.#lines = lines;
   }
 
-  /** The beginning of the file. @param names the lines to describe; all of them when absent */
+  /** The start of the file. @param names the lines to describe; all of them when absent */
   header(names: Iterable<string> = this.#lines.names()): Uint8Array[] {
     const blocks = [sectionHeader('modbus-sim')];
     for (const name of names) {
@@ -144,7 +142,7 @@ export class Capture {
     return blocks;
   }
 
-  /** The blocks of an event; none when the event is not shown. */
+  /** The blocks of an event; none if it is not shown. */
   blocksOf(event: TrafficEvent): Uint8Array[] {
     const line = this.#lines.get(event.line);
     if (!line) return [];
@@ -157,15 +155,15 @@ export class Capture {
   }
 
   /**
-   * Sets how many events in all could not be read, because the stream has dropped them. The comment on the
-   * next packet counts the new ones.
+   * Sets the total number of events that could not be read because the stream dropped them. The comment on
+   * the next packet reports the new ones.
    */
   missed(count: number): void {
     this.#missed = count;
   }
 
   /**
-   * A block without content, for readers that have to know that the capture goes on.
+   * An empty block, to show readers that the capture continues.
    * @param time in ms since 1970
    */
   stillAlive(time: number): Uint8Array[] {
@@ -180,7 +178,7 @@ export class Capture {
     return comment === undefined ? count : `${count}\n${comment}`;
   }
 
-  /** The number of an interface. A new interface is described in `blocks`. */
+  /** The number of an interface. A new interface adds its description to `blocks`. */
   #interfaceOf(line: CaptureLine, link: LinkType, blocks: Uint8Array[]): number {
     const key = `${link} ${line.name}`;
     const known = this.#interfaces.get(key);
@@ -193,8 +191,8 @@ export class Capture {
 }
 
 /**
- * The packets of the events up to `until`, made one after another. Yields an empty piece when there are none,
- * so that the caller can pause.
+ * Yields the packets of the events up to `until`, one event at a time. Yields an empty piece if there are
+ * none, so that the caller can pause.
  */
 export function* capturePieces(
   capture: Capture,
@@ -209,7 +207,7 @@ export function* capturePieces(
   }
 }
 
-/** Shows everything as it was on the wire: each line in its own protocols. */
+/** Shows everything as it was on the wire: each line with its own protocols. */
 export function wireForm(): Form {
   const connections = new CapturedConnections();
   return (event, line) => {
@@ -225,17 +223,17 @@ export function wireForm(): Form {
   };
 }
 
-/** The port of devices in the decoded form, whatever port they really have. */
+/** The port of devices in the decoded form, whatever their real port is. */
 const DECODED_PORT = 5020;
-/** The port of bytes that are no frame, so that no reader takes them for Modbus. */
+/** The port for bytes that are not a frame, so that readers do not take them for Modbus. */
 const NO_FRAME_PORT = 5021;
 
-/** The address of the master of a serial line, which has none (RFC 5737: for documentation). */
+/** The address for the master of a serial line, which has none of its own (RFC 5737: for documentation). */
 const MASTER: IpEndpoint = { address: Uint8Array.of(192, 0, 2, 1), port: 49_152 };
 
 /**
- * Shows each frame as a UDP datagram with Modbus RTU, whatever framing and transport its line has. Each line
- * has an address of its own, so that Wireshark pairs requests and responses on each.
+ * Shows each frame as a UDP datagram with Modbus RTU, whatever the framing and transport of its line. Each
+ * line has its own address, so that Wireshark pairs requests and responses per line.
  */
 export function decodedForm(): Form {
   const lines: string[] = [];
@@ -261,7 +259,7 @@ function decodedPackets(event: TrafficEvent, lineNumber: number): Packet[] {
       from === 'client' ? udpPacket(client, server, payload) : udpPacket(server, client, payload);
     return packetOf(event, 'raw', at, datagram, comments);
   };
-  // Events of the line itself or of a client are no frames.
+  // Events of the line itself or of a client are not frames.
   if (!('framing' in event)) return [];
   switch (event.kind) {
     case 'reply': {
@@ -290,16 +288,16 @@ function decodedPackets(event: TrafficEvent, lineNumber: number): Packet[] {
 }
 
 /**
- * The comment on a frame of four bytes, as requests of functions 7, 11, 12 and 17 have: Wireshark's dissector
- * does not read these.
+ * The comment on a frame of four bytes, such as a request of function 7, 11, 12 or 17: Wireshark's dissector
+ * can't read it.
  */
 function shortComment(rtu: Uint8Array | undefined): string[] {
   return rtu?.length === MIN_RTU_LENGTH ? [`unit ${rtu[0]}, function ${rtu[1]}, without data`] : [];
 }
 
 /**
- * An address for a line, of the client's kind: 198.18.0.1, 198.18.0.2 … (RFC 2544), or 2001:db8::1 … (RFC
- * 3849).
+ * An address for a line, of the same kind as the client's: 198.18.0.1, 198.18.0.2 … (RFC 2544), or
+ * 2001:db8::1 … (RFC 3849).
  */
 function lineAddress({ address }: IpEndpoint, lineNumber: number): Uint8Array {
   const number = [lineNumber >>> 8, lineNumber & 0xff];
@@ -307,16 +305,14 @@ function lineAddress({ address }: IpEndpoint, lineNumber: number): Uint8Array {
   return concatBytes([0x20, 0x01, 0x0d, 0xb8], new Uint8Array(10), number);
 }
 
-/** A frame that was sent, in one piece or in several. */
+/** A frame that was sent, in one or more pieces. */
 interface SentFrame {
   readonly at: number;
   readonly bytes: Uint8Array;
   readonly comments: readonly string[];
 }
 
-/**
- * The frames of a reply. The comments of a step without bytes go to the frame before it, or to an empty one.
- */
+/** The frames of a reply. The comments of a step without bytes are added to the preceding frame, or to an empty one. */
 function framesOf(event: ReplyEvent): SentFrame[] {
   const frames: { at: number; pieces: Uint8Array[]; comments: string[] }[] = [];
   for (const { step, at, comments } of doneSteps(event)) {
@@ -342,8 +338,8 @@ function stepComment(step: DoneStep['step']): string[] {
 }
 
 /**
- * A frame in RTU framing. A damaged frame has a wrong CRC: its own, or, from another framing, an inverted
- * one. Undefined when the bytes are too few for a frame.
+ * Converts a frame to RTU framing. A damaged frame keeps its wrong CRC, or gets an inverted one if it had a
+ * different framing. Undefined if there are too few bytes for a frame.
  */
 function asRtu(bytes: Uint8Array, framing: Framing): Uint8Array | undefined {
   if (framing.name === 'rtu') return bytes.length >= MIN_RTU_LENGTH ? bytes : undefined;

@@ -9,18 +9,18 @@ export type FormName = 'wire' | 'decoded';
 
 export const FORM_NAMES = ['wire', 'decoded'] as const satisfies readonly FormName[];
 
-/** What a capture needs to know of a line besides its events. */
+/** What a capture needs to know about a line besides its events. */
 export interface CaptureLine {
   readonly name: string;
   readonly kind: 'serial' | 'tcp' | 'udp' | 'tls';
-  /** The line in words, for the description of its interface. */
+  /** Describes the line for its interface description. */
   describe(): string;
-  /** The address at which a socket listens; absent on a serial line. */
+  /** The address that a socket listens on; absent for a serial line. */
   readonly host?: string;
   readonly port?: number;
 }
 
-/** The lines as they are now. */
+/** The current lines. */
 export interface CaptureLines {
   names(): Iterable<string>;
   get(name: string): CaptureLine | undefined;
@@ -34,10 +34,10 @@ export interface Packet {
   readonly comment: string | undefined;
 }
 
-/** Makes packets of the events of a line, in the order of the events. */
+/** Converts the events of a line into packets, in order. */
 export type Form = (event: TrafficEvent, line: CaptureLine) => readonly Packet[];
 
-/** Makes a packet of an event. @param at when its first byte was on the line, in ms of `performance.now()` */
+/** Makes a packet from an event. @param at when its first byte was on the line, in ms of `performance.now()` */
 export function packetOf(
   event: TrafficEvent,
   link: LinkType,
@@ -49,7 +49,7 @@ export function packetOf(
   return { link, time: event.time + (at - event.at), bytes, comment };
 }
 
-/** Only what was unusual has comments, so that it can be found in Wireshark. */
+/** A completed step. Only unusual things get comments, so that they are easy to find in Wireshark. */
 
 export interface DoneStep {
   readonly step: Step;
@@ -68,7 +68,7 @@ const KIND_COMMENTS: Readonly<Record<FrameEvent['kind'], string | undefined>> = 
   dropped: 'dropped: not executed, because replies were pending',
 };
 
-/** The comments on bytes that were received, or sent unsolicited. */
+/** The comments on bytes that were received or sent unsolicited. */
 export function receivedComments(event: FrameEvent | DamageEvent | UnsolicitedEvent): string[] {
   switch (event.kind) {
     case 'damaged':
@@ -85,8 +85,8 @@ export function receivedComments(event: FrameEvent | DamageEvent | UnsolicitedEv
 }
 
 /**
- * The steps of a reply that were done. The comments of the first step name the rules that acted; those of the
- * last step say what was not done.
+ * The completed steps of a reply. The comments of the first step name the rules that acted; those of the last
+ * step say what was not done.
  */
 export function doneSteps(event: ReplyEvent): DoneStep[] {
   const { plan, report } = event;
@@ -104,7 +104,7 @@ export function doneSteps(event: ReplyEvent): DoneStep[] {
   return done;
 }
 
-/** Comments that say why there is no reply, when nothing of it was sent. */
+/** Comments on why nothing of a reply was sent. */
 export function silenceComments(event: ReplyEvent): string[] {
   const { plan } = event;
   const why = plan.kind === 'silence' ? [`no reply: ${plan.reason}`] : ['no reply', ...notDone(event)];
@@ -127,7 +127,7 @@ function stepComment({ plan, requestedAt }: ReplyEvent, i: number, report: StepR
   return `${which}planned ${planned} after the request, achieved ${microseconds(achievedAt - requestedAt)}${atMost}`;
 }
 
-/** Comments on steps that were not done. Steps with the same reason are counted together. */
+/** Comments on steps that were not done. Steps with the same reason are combined. */
 function notDone({ report }: ReplyEvent): string[] {
   const counts = new Map<string, number>();
   for (const { outcome, reason = report.ended } of report.steps) {
@@ -144,15 +144,15 @@ function microseconds(ms: number): string {
 }
 
 /*
- * Blocks of a pcapng file (draft-ietf-opsawg-pcapng), little-endian, one function for each kind of block. A
- * file is a section header, a description of each interface, and packets.
+ * Blocks of a pcapng file (draft-ietf-opsawg-pcapng), little-endian, with a function for each kind of block.
+ * A file consists of a section header, a description of each interface, and packets.
  */
 
-/** The link types that captures use, with their numbers in the registry of tcpdump.org. */
+/** The link types that captures use, with their numbers from the tcpdump.org registry. */
 const LINK_TYPES = {
-  /** IPv4 or IPv6, without a header before it. */
+  /** IPv4 or IPv6, without another header. */
   raw: 101,
-  /** Bytes on a serial line behind a header of 12 bytes (`serial-record.ts`). */
+  /** Bytes on a serial line after a header of 12 bytes (`serial-record.ts`). */
   serial: 250,
 } as const;
 
@@ -166,10 +166,10 @@ const OPTION_INTERFACE_NAME = 2;
 const OPTION_INTERFACE_DESCRIPTION = 3;
 const OPTION_APPLICATION = 4;
 
-/** The bytes around the content of a block: type and length before it, the length again behind it. */
+/** The bytes around the content of a block: type and length before it, and the length again after it. */
 const AROUND_BLOCK = 12;
 const TWO_TO_32 = 2 ** 32;
-/** The most characters of the text of an option. Longer text is cut. */
+/** Maximum number of characters in an option's text. Longer text is cut. */
 const MAX_TEXT = 16 * 1024;
 
 /** @param application the program that writes the file */
@@ -179,8 +179,8 @@ export function sectionHeader(application: string): Uint8Array {
 }
 
 /**
- * Describes an interface. Interfaces count from 0 in the order of their descriptions. Times of their packets
- * are in µs.
+ * Describes an interface. Interfaces are numbered from 0 in the order of their descriptions. The times of
+ * their packets are in µs.
  */
 export function interfaceDescription(linkType: LinkType, name: string, description: string): Uint8Array {
   return block(BLOCK.interfaceDescription, words(LINK_TYPES[linkType], 0), [
@@ -203,7 +203,7 @@ export function enhancedPacket(
   return block(BLOCK.enhancedPacket, fixed, comment === undefined ? [] : [[OPTION_COMMENT, comment]]);
 }
 
-/** Says that nothing has changed on an interface up to `time`, in ms since 1970. */
+/** Says that nothing happened on an interface up to `time`, in ms since 1970. */
 export function interfaceStatistics(interfaceId: number, time: number): Uint8Array {
   return block(BLOCK.interfaceStatistics, words(interfaceId, ...timestamp(time)), []);
 }
@@ -240,13 +240,13 @@ function words(...values: readonly number[]): Uint8Array {
   return bytes;
 }
 
-/** A time in µs since 1970, the upper half first. */
+/** A time in µs since 1970, upper half first. */
 function timestamp(ms: number): [upper: number, lower: number] {
   const us = Math.round(ms * 1000);
   return [Math.floor(us / TWO_TO_32), us % TWO_TO_32];
 }
 
-/** The length with padding: everything in a block is filled up to a multiple of four bytes. */
+/** The length with padding: every field in a block is padded to a multiple of four bytes. */
 function padded(length: number): number {
   return (length + 3) & ~3;
 }

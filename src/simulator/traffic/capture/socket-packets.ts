@@ -10,14 +10,14 @@ import {
   silenceComments,
 } from './packet.js';
 
-/** One end of a conversation on IP. */
+/** One end of an IP conversation. */
 export interface IpEndpoint {
   /** Four bytes (IPv4) or sixteen (IPv6). */
   readonly address: Uint8Array;
   readonly port: number;
 }
 
-/** Reads the address of a client in an event: `192.168.0.7:40112` or `[fe80::1%eth0]:40112`. */
+/** Parses the client address of an event: `192.168.0.7:40112` or `[fe80::1%eth0]:40112`. */
 export function endpointOf(client: string): IpEndpoint {
   const colon = client.lastIndexOf(':');
   return { address: addressOf(client.slice(0, colon)), port: Number(client.slice(colon + 1)) };
@@ -32,10 +32,7 @@ export function addressOf(text: string): Uint8Array {
 
 const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 
-/**
- * The bytes of an IPv6 address. Fills up what `::` stands for. The last four bytes may be written as an IPv4
- * address.
- */
+/** The bytes of an IPv6 address. Expands `::`. The last four bytes may be written as an IPv4 address. */
 function ipv6(text: string): Uint8Array {
   const [front = '', back] = text.split('::');
   const [head, tail] = [groups(front), groups(back ?? '')];
@@ -73,7 +70,7 @@ export function udpPacket(from: IpEndpoint, to: IpEndpoint, payload: Uint8Array)
   setWord(header, 2, to.port);
   setWord(header, 4, header.length + payload.length);
   const datagram = concatBytes(header, payload);
-  // The checksum 0 would mean that there is none (RFC 768).
+  // A checksum of 0 would mean that there is none (RFC 768).
   setWord(datagram, 6, checksum(IP_PROTOCOL.udp, from, to, datagram) || 0xffff);
   return ipPacket(IP_PROTOCOL.udp, from, to, datagram);
 }
@@ -104,7 +101,7 @@ function ipPacket(protocol: number, from: IpEndpoint, to: IpEndpoint, payload: U
   return concatBytes(header, payload);
 }
 
-/** The header of an IPv4 packet (RFC 791, 3.1): without options, not to be fragmented. */
+/** The header of an IPv4 packet (RFC 791, 3.1), without options and with "don't fragment" set. */
 function ipv4Header(protocol: number, length: number): Uint8Array {
   const header = Uint8Array.of(0x45, 0, 0, 0, 0, 0, 0x40, 0, HOP_LIMIT, protocol, ...new Array(10).fill(0));
   setWord(header, 2, header.length + length);
@@ -121,7 +118,7 @@ function ipv6Header(protocol: number, length: number): Uint8Array {
   return header;
 }
 
-/** The checksum of a segment or datagram, whose own checksum is still 0, with its pseudo-header. */
+/** The checksum of a segment or datagram and its pseudo-header. The checksum field in it is still 0. */
 function checksum(protocol: number, from: IpEndpoint, to: IpEndpoint, bytes: Uint8Array): number {
   return complement(sumOf(from.address) + sumOf(to.address) + protocol + bytes.length + sumOf(bytes));
 }
@@ -140,8 +137,8 @@ function complement(sum: number): number {
 }
 
 /**
- * Shows what passed a TCP line, or what a TLS line has decrypted, as the TCP of its connections. Sequence
- * numbers, handshakes and acknowledgements are made up; addresses, bytes and times are those of the line.
+ * Shows the traffic of a TCP line, or the decrypted traffic of a TLS line, as TCP connections. Sequence
+ * numbers, handshakes and acknowledgements are made up; addresses, bytes and times are real.
  */
 export function tcpPackets(
   event: TrafficEvent,
@@ -163,7 +160,7 @@ export function tcpPackets(
         return packets(event.at, connection.data('server', NO_BYTES), silenceComments(event));
       return steps.flatMap(({ step, at, comments }) => {
         if (step.kind === 'bytes') return packets(at, connection.data('server', step.bytes), comments);
-        // Sockets have no breaks.
+        // Sockets do not have breaks.
         if (step.kind === 'break') return [];
         return packets(at, connection.close('server', step.how), comments);
       });
@@ -184,7 +181,7 @@ function textOf(what: string, text: string): string[] {
   return text === '' ? [] : [`${what}: ${text}`];
 }
 
-/** Shows what passed a UDP line, with a packet for each datagram. Silence has no packet. */
+/** Shows the traffic of a UDP line, one packet per datagram. Silence has no packet. */
 export function udpPackets(event: TrafficEvent, line: CaptureLine): Packet[] {
   if (!('client' in event) || event.client === undefined) return [];
   const client = endpointOf(event.client);
@@ -209,16 +206,16 @@ export function udpPackets(event: TrafficEvent, line: CaptureLine): Packet[] {
 }
 
 /**
- * The most connections that are remembered, which is more than a line may have. The sequence numbers of the
+ * Maximum number of connections that are remembered: more than a line may have. The sequence numbers of the
  * oldest are forgotten.
  */
 const MAX_CONNECTIONS = 65_536;
-/** 2^32 divided by the golden ratio: its multiples are far from each other. */
+/** 2^32 divided by the golden ratio: its multiples are far apart. */
 const SPREAD = 0x9e37_79b1;
 
 export class CapturedConnections {
   readonly #byClient = new Map<string, CapturedConnection>();
-  /** The client ports that the capture has seen. */
+  /** The client ports seen in the capture so far. */
   readonly #ports = new Set<string>();
 
   of(line: CaptureLine, of: ClientOf, client: string): CapturedConnection {
@@ -245,9 +242,9 @@ export class CapturedConnections {
 }
 
 /**
- * The address of a server as its client sees it: the address that the client connected to, or that of the
- * line, if it is of the client's kind. Otherwise it is the client's own address for a client on this machine,
- * and else the unspecified address.
+ * The server's address as its client sees it: the address that the client connected to, or the line's, if it
+ * is of the same kind as the client's. Otherwise, the client's own address for a client on this machine, or
+ * else the unspecified address.
  */
 function serverOf({ host = '', port = 0 }: CaptureLine, of: ClientOf, client: IpEndpoint): IpEndpoint {
   const address = addressOf(of.host ?? host);
@@ -264,31 +261,31 @@ const { ack, fin, psh, rst, syn } = TCP_FLAGS;
 
 type Side = 'client' | 'server';
 
-/** The most bytes of a segment. A longer piece takes several segments. */
+/** Maximum number of bytes in a segment. A longer piece is split into several segments. */
 const MAX_SEGMENT = 32 * 1024;
 
 /**
- * One TCP connection as packets. Both directions begin with the same sequence number. A connection whose
- * beginning is not in the capture begins with data, unless its client has used the port before: without a
- * handshake, Wireshark takes what follows for the earlier connection.
+ * A TCP connection as packets. Both directions start with the same sequence number. A connection whose start
+ * is not in the capture starts with data, unless its client port was used before: without a handshake,
+ * Wireshark would add the data to the earlier connection.
  */
 export class CapturedConnection {
   readonly #ends: Readonly<Record<Side, IpEndpoint>>;
-  /** The next sequence number of each side: at first, the one behind its SYN. */
+  /** The next sequence number of each side: initially the one after its SYN. */
   readonly #next: Record<Side, number>;
-  /** The sides that have sent a FIN or a RST. */
+  /** The sides that have sent FIN or RST. */
   readonly #closed = new Set<Side>();
 
   #needsOpening: boolean;
 
-  /** @param initial the initial sequence number; it has to be another one when a client uses a port again */
+  /** @param initial the initial sequence number; it must differ when a client reuses a port */
   constructor(client: IpEndpoint, server: IpEndpoint, initial: number, isPortUsedAgain = false) {
     this.#ends = { client, server };
     this.#needsOpening = isPortUsedAgain;
     this.#next = { client: (initial + 1) >>> 0, server: (initial + 1) >>> 0 };
   }
 
-  /** The handshake of a connection that needs one before its first data and has had none yet. */
+  /** The handshake of a connection that needs one before its first data and has not had one yet. */
   openAgain(): Uint8Array[] {
     return this.#needsOpening ? this.open() : [];
   }
@@ -305,7 +302,7 @@ export class CapturedConnection {
     ];
   }
 
-  /** The packets for bytes that one side has sent; without bytes, a single acknowledgement. */
+  /** The packets for bytes sent by one side; without bytes, a single acknowledgement. */
   data(from: Side, bytes: Uint8Array): Uint8Array[] {
     if (bytes.length === 0) return [this.#packet(from, ack)];
     const packets = [];

@@ -287,7 +287,8 @@ describeInBrowser('the Traffic view', () => {
     const restore = await page.evaluateHandle(() => {
       const { requestAnimationFrame, setTimeout } = globalThis;
       const late = (ms = 0) => (ms <= 100 ? 3000 : ms);
-      globalThis.setTimeout = ((act: () => void, ms?: number) => setTimeout(act, late(ms))) as typeof setTimeout;
+      globalThis.setTimeout = ((act: () => void, ms?: number) =>
+        setTimeout(act, late(ms))) as typeof setTimeout;
       globalThis.requestAnimationFrame = (act) => setTimeout(() => act(performance.now()), 3000) as never;
       return () => Object.assign(globalThis, { requestAnimationFrame, setTimeout });
     });

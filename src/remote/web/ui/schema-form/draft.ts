@@ -2,14 +2,14 @@ import type { ServedSchema } from '../../../api/v1/schemas.js';
 
 type JsonSchema = ServedSchema['schema'];
 
-/** A part of a form, made from the JSON Schema of a value. */
+/** A part of a form, generated from the JSON Schema of a value. */
 export type Shape = ObjectShape | ChoiceShape | ListShape | LeafShape | FixedShape;
 
 export interface ObjectShape {
   readonly kind: 'object';
   readonly about: string;
   readonly fields: readonly { readonly key: string; readonly isRequired: boolean; readonly shape: Shape }[];
-  /** The key for which a plain value stands: `250` means `{ms: 250}`. */
+  /** The key that a plain value is short for: `250` means `{ms: 250}`. */
   readonly plainKey: string | undefined;
 }
 
@@ -36,13 +36,13 @@ export interface LeafShape {
   readonly offers: readonly string[];
   /** Whether the value is a list such as `1, 2`, or may be one. */
   readonly list: 'never' | 'may be' | 'always';
-  /** Whether every value is text, so that `1` is a name and no number. */
+  /** Whether every value is text, so that `1` is a name and not a number. */
   readonly isText: boolean;
   /** The limits of a number, if it has both. */
   readonly range: readonly [number, number] | undefined;
 }
 
-/** A value with only one possibility. */
+/** A value with only one option. */
 interface FixedShape {
   readonly kind: 'fixed';
   readonly about: string;
@@ -87,7 +87,7 @@ export function shapeOf({ schema, components }: ServedSchema): Shape {
     return { key, about: plain(object.description ?? ''), shape: shape(value, '') };
   }
 
-  /** The variants of a union, including those of nested unions; the schema itself if it is no union. */
+  /** The variants of a union, including those of nested unions; the schema itself if it is not a union. */
   function flat(given: JsonSchema): JsonSchema[] {
     const { $ref, anyOf } = given;
     if ($ref !== undefined) {
@@ -139,10 +139,10 @@ function leaf(variants: readonly JsonSchema[], about: string, preset: unknown): 
   };
 }
 
-/** Removes the backticks in which descriptions, which are Markdown, put names. */
+/** Removes the backticks around names in descriptions, which are Markdown. */
 export const plain = (text: string) => text.replaceAll('`', '');
 
-/** Adds a full stop to a text, if more sentences are to follow it. */
+/** Adds a full stop to a text, if more sentences follow. */
 const sentence = (text: string) => (text === '' || /[.)]$/.test(text) ? text : `${text}.`);
 
 /** Whether the variants are those of a time: a number of ms, or text with a unit. */
@@ -194,7 +194,7 @@ export function chosen(shape: Extract<Shape, { kind: 'choice' }>, key: string, v
 }
 
 /**
- * The value of a draft; undefined if the draft is empty. Text that can't be read stays text, so that the
+ * The value of a draft; undefined if the draft is empty. Text that can't be parsed stays text, so that the
  * server says what is wrong.
  */
 export function readDraft(shape: Shape, draft: Draft): unknown {
@@ -242,7 +242,7 @@ function readLeaf({ isText, list, offers }: LeafShape, text: string): unknown {
   return isText ? text : plainValue(text);
 }
 
-/** A truth value or a number if the text is one; otherwise the text. */
+/** A boolean or number if the text is one; otherwise the text. */
 function plainValue(text: string): string | number | boolean {
   if (text === 'true' || text === 'false') return text === 'true';
   return /^-?\d+(\.\d+)?(e[-+]?\d+)?$/i.test(text) ? Number(text) : text;

@@ -18,21 +18,21 @@ interface PartProps<Kind extends Shape = Shape> {
   readonly shape: Kind;
   readonly draft: Draft;
   readonly onChange: (draft: Draft) => void;
-  /** The path of the part in the value, as the simulator names it: `do[0].delay.ms`. */
+  /** The path of the part in the value, in the simulator's form: `do[0].delay.ms`. */
   readonly path: string;
   readonly label: string;
   readonly refusal: RemoteRefusal | undefined;
-  /** Another path of the part: that of the object for which the part is a plain value. */
+  /** Another path of the part: that of the object for which the part is the short form. */
   readonly also?: string | undefined;
-  /** Suggested values besides those of the schema, by path. */
+  /** Suggested values in addition to those of the schema, by path. */
   readonly offers?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** The fields of objects that are always shown, in their order, by the path of the object; all of them where it is absent. */
+  /** The fields of objects that are always shown, in order, by the object's path; all fields when absent. */
   readonly first?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** Called when somebody lets go of a slider. If present, numbers with two limits have sliders. */
+  /** Called when a slider is released. If present, numbers with two limits have sliders. */
   readonly onSlid?: ((draft: Draft) => void) | undefined;
 }
 
-/** A part of a form that is made from a schema. A refusal is shown beside the part that it is about. */
+/** A part of a form generated from a schema. A refusal is shown next to the part that it is about. */
 export function SchemaPart(props: PartProps) {
   switch (props.shape.kind) {
     case 'fixed':
@@ -81,7 +81,7 @@ function ObjectPart(props: PartProps<ObjectShape>) {
   const seldom = shape.fields.filter(({ key }) => always?.includes(key) === false);
   const shown =
     always?.flatMap((key) => shape.fields.find((field) => field.key === key) ?? []) ?? shape.fields;
-  // What has parts of its own takes all the width.
+  // A part with subparts takes the full width.
   const parts = shown.some(({ shape: { kind } }) => kind === 'list') ? 'stack' : 'fields';
   const part = ({ key, shape: field }: ObjectShape['fields'][number]) => {
     const withNext = (next: Draft) => ({ ...values, [key]: next });
@@ -108,7 +108,7 @@ function ObjectPart(props: PartProps<ObjectShape>) {
   </fieldset>`;
 }
 
-/** True for a draft in which nothing was filled in. */
+/** True if nothing was entered in a draft. */
 function isBlank(draft: Draft): boolean {
   return draft === '' || (typeof draft === 'object' && Object.values(draft).every(isBlank));
 }
@@ -154,7 +154,7 @@ function ListPart({ shape, draft, onChange, path, label, refusal, offers }: Part
   </section>`;
 }
 
-/** The message about a path; with `within`, also about paths in it. */
+/** The message about a path; with `within`, also about paths inside it. */
 export function problemAt(
   refusal: RemoteRefusal | undefined,
   path: string,

@@ -17,7 +17,7 @@ import { entries, ruleNames } from './playing.js';
 
 const follow = () => together(entries.follow(), rules.follow(), details.follow());
 
-/** The view `/catalogue`: what real devices do wrong, with a search. `/catalogue/ID` shows an entry. */
+/** The view `/catalogue`: the faults of real devices, with a search. `/catalogue/ID` shows an entry. */
 export function CatalogueView() {
   useEffect(follow, []);
   const { parts, query } = route.value;
@@ -44,12 +44,12 @@ export function CatalogueView() {
   </div>`;
 }
 
-/** Who plays an entry now. */
+/** Devices and lines that currently imitate an entry. */
 function playersOf(entry: Entry): readonly string[] {
   return whoPlays(entry, { lines: [...(details.current.value?.values() ?? [])], rules: ruleNames() });
 }
 
-/** An entry: what it is, how it looks, and the buttons that play it. */
+/** An entry: what it is, how it shows, and the buttons that imitate it. */
 function Shown({ entry }: { readonly entry: Entry }) {
   const { id, title, sees, devices, sources, robust, faults, manners, line } = entry;
   const lines = [...(details.current.value?.values() ?? [])];

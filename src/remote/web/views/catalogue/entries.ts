@@ -3,7 +3,7 @@ import type { LineView } from '../../../../simulator/commands/schemas/line.js';
 
 export type Entry = CatalogueView['catalogue'][number];
 
-/** What runs, as far as it may be of an entry. */
+/** The parts of the running setup that an entry may have caused. */
 export interface MayPlay {
   readonly lines: readonly Pick<LineView, 'name' | 'settings' | 'manners'>[];
   /** The names of all fault rules. */
@@ -19,13 +19,16 @@ export function entriesWith(entries: readonly Entry[], search: string): readonly
   });
 }
 
-/** Who does what an entry says now: devices by its manners, devices or lines by its rules, and lines by its settings. */
+/**
+ * Who currently does what an entry describes: devices because of their manners, devices or lines because of
+ * their rules, and lines because of their settings.
+ */
 export function whoPlays(
   { id, manners, line: settings, faults }: Entry,
   { lines, rules }: MayPlay,
 ): readonly string[] {
   const devices = lines.flatMap((line) => Object.entries(line.manners));
-  // Several rules of an entry have their own names at the end. The name of a device may have dots.
+  // If an entry has several rules, their names end with their own names. A device name may contain dots.
   const ends = faults.length > 1 ? faults.map(({ name }) => `.${name}`) : [];
   const end = (rule: string) => ends.find((each) => rule.endsWith(each))?.length ?? 0;
   return [
@@ -39,7 +42,7 @@ export function whoPlays(
   ];
 }
 
-/** The entries that something on a line does. */
+/** The entries that something on a line imitates. */
 export function playedOn<Line extends MayPlay['lines'][number] & Pick<LineView, 'units'>>(
   line: Line,
   entries: readonly Entry[],
@@ -49,7 +52,7 @@ export function playedOn<Line extends MayPlay['lines'][number] & Pick<LineView, 
   return entries.filter((entry) => whoPlays(entry, { lines: [line], rules }).some((name) => here.has(name)));
 }
 
-/** True when an object has these keys with these values, in objects as well. */
+/** True if an object has these keys with these values, in nested objects as well. */
 function hasAll(has: unknown, wanted: unknown): boolean {
   if (typeof wanted !== 'object' || wanted === null) return has === wanted;
   if (typeof has !== 'object' || has === null) return false;

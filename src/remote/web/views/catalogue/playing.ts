@@ -5,7 +5,7 @@ import { rules } from '../faults/rules.js';
 import { details } from '../lines/details.js';
 import { type Entry, playedOn } from './entries.js';
 
-/** Whether anything runs that may be of the catalogue: else nobody has to read all of it. */
+/** Whether anything is running that may come from the catalogue. Otherwise the catalogue need not be read. */
 const mayPlay = () => {
   const lines = [...(details.current.value?.values() ?? [])];
   const isOdd = lines.some(
@@ -16,16 +16,16 @@ const mayPlay = () => {
 
 const pick = ({ catalogue }: CatalogueView) => catalogue;
 
-/** All entries, for the view of the catalogue, and as far as they may play a part. */
+/** All entries, for the catalogue view and for showing which of them are in use. */
 export const entries = resource(() => '/catalogue', pick);
 const played = resource(() => '/catalogue', pick, mayPlay);
 
-/** Follows what plays a part. */
+/** Follows which entries are in use. */
 export const followPlayed = () => together(rules.follow(), played.follow());
 
 export const ruleNames = () => rules.current.value?.map(({ name }) => name) ?? [];
 
-/** The entries that play a part on a line. */
+/** The entries in use on a line. */
 export function playedEntries(line: string): readonly Entry[] {
   const found = details.current.value?.get(line);
   return found && mayPlay() ? playedOn(found, played.current.value ?? [], ruleNames()) : [];

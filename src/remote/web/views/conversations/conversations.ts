@@ -18,12 +18,12 @@ import { FilterField, useFilter } from '../traffic/filter-field.js';
 import { Conversations, lengthOf, MOST, orderedTroubles, ownTroubles, SPARK_S, type Talk } from './model.js';
 import { OpenedConversation } from './opened.js';
 
-/** How many of the events before the page was opened are read. */
+/** How many earlier events are read when the page is opened. */
 const FIRST = 500;
-/** The rows are drawn at most this often, in ms. */
+/** Minimum time between two redraws of the rows, in ms. */
 const DRAW_MS = 500;
 
-/** Reads the traffic of a filter, until the returned function is called. */
+/** Reads the traffic that passes a filter, until the returned function is called. */
 function follow(text: string, talks: Conversations, changed: () => void, refused: (why: string) => void) {
   const filter = new URLSearchParams(text === '' ? {} : { filter: text });
   let turn = 0;
@@ -57,7 +57,7 @@ function follow(text: string, talks: Conversations, changed: () => void, refused
       onRefused: ({ detail }) => refused(detail),
     });
   };
-  // A page that was hidden reads the newest events when it is shown again, not all that passed meanwhile.
+  // When a hidden page is shown again, it reads the newest events, not everything that passed in between.
   document.addEventListener('visibilitychange', begin);
   void begin();
   return () => {
@@ -81,7 +81,7 @@ export function ConversationsView() {
     refusal.value = '';
     let timer: ReturnType<typeof setTimeout> | undefined;
     isRead.value = false;
-    // Until then the rows before stay, and with them what is open.
+    // The earlier rows, and what is open in them, stay until the first batch.
     const changed = () => {
       talks.value = now;
       isRead.value = true;
@@ -136,7 +136,7 @@ export function ConversationsView() {
   </div>`;
 }
 
-/** The values of fields that the questions show. */
+/** The field values in the polls, to be offered. */
 function seenIn(talks: readonly Talk[], lines: readonly string[]): SeenValues {
   const among = (of: (talk: Talk) => readonly unknown[]) => [...new Set(talks.flatMap(of).map(String))];
   return {
@@ -155,10 +155,10 @@ interface TalkRowProps {
   readonly version: number;
 }
 
-/** From this on without a request, a question is quiet, in µs. */
+/** A poll that was not sent for this long counts as quiet, in µs. */
 const QUIET_US = 10e6;
 
-/** A row: a question, how often it is asked, its newest values, and what went wrong. */
+/** A row: a poll, how often it is sent, its newest values, and what went wrong. */
 function TalkRow({ of, nowUs }: TalkRowProps) {
   const isOpen = useSignal(false);
   const { line, unit, what, values, periodUs, slowestUs, lastUs } = of;
@@ -189,7 +189,7 @@ function TalkRow({ of, nowUs }: TalkRowProps) {
   </details>`;
 }
 
-/** How long ago, in words. */
+/** Formats how long ago something was. */
 function agoText(us: number, nowUs: number): string {
   return `${lengthOf(Math.max(0, nowUs - us))} ago`;
 }

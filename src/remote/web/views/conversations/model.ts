@@ -2,30 +2,30 @@ import type { StreamedView } from '../../../../simulator/traffic/view-schema.js'
 
 type Passed = Exclude<StreamedView, { kind: 'left out' }>;
 
-/** What became of a request; `waiting` while nothing has come yet. */
+/** The outcome of a request; `waiting` while there is none yet. */
 type PairOutcome = 'good' | 'exceptions' | 'ordered' | 'missing' | 'foreign' | 'waiting';
 
-/** A request and what came back. Times are by the clock of `monotonicUs`. */
+/** A request and its reply. Times are on the clock of `monotonicUs`. */
 export interface Pair {
   readonly seq: number;
-  /** When its first byte came, and its last. */
+  /** When its first and last byte arrived. */
   readonly startUs: number;
   readonly endUs: number;
-  /** When the reply began and ended; undefined without one. */
+  /** When the reply started and ended; undefined without one. */
   replyUs?: number | undefined;
   repliedUs?: number | undefined;
   outcome: PairOutcome;
 }
 
-/** The last pairs, the times of replies and the rules that are kept, and the seconds of the spark line. */
+/** How many of the last pairs, reply times and rules are stored, and the seconds of the spark line. */
 const MOST_PAIRS = 24;
 const MOST_TIMES = 500;
 const MOST_RULES = 20;
 export const SPARK_S = 60;
-/** Over how many seconds a rate is. */
+/** The period over which a rate is measured, in s. */
 const RATE_S = 10;
 
-/** A question that is asked again and again, and what came of it. */
+/** A poll, that is, a request that is sent again and again, with its outcomes. */
 export class Talk {
   readonly line: string;
   readonly unit: number;
@@ -35,17 +35,17 @@ export class Talk {
   /** `read input registers 0–9`. */
   readonly what: string;
   readonly pairs: Pair[] = [];
-  /** Times from requests to their replies, in µs, the newest last. */
+  /** Times from requests to their replies, in µs, newest last. */
   readonly times: number[] = [];
   readonly exceptions = new Map<number, number>();
-  /** The rules that acted, with what they did and how often, the newest last. */
+  /** The rules that acted, with what they did and how often, newest last. */
   readonly rules = new Map<string, number>();
   asked = 0;
   ordered = 0;
   missing = 0;
   slowestUs = 0;
   lastUs = 0;
-  /** The newest values in words, or why there are none. */
+  /** The newest values as text, or why there are none. */
   values = '';
   readonly #seconds = new Map<number, number>();
   #firstUs = 0;
@@ -102,7 +102,7 @@ export class Talk {
     if (this.times.length > MOST_TIMES) this.times.shift();
   }
 
-  /** How often it is asked, per second. */
+  /** How often it is sent, per second. */
   rate(nowUs: number): number {
     const now = Math.floor(nowUs / 1e6);
     let count = 0;
@@ -111,20 +111,20 @@ export class Talk {
     return count / known;
   }
 
-  /** The middle of the times between two requests, in µs; undefined before there are two. */
+  /** The median time between two requests, in µs; undefined until there are two. */
   get periodUs(): number | undefined {
     const gaps = this.pairs.slice(1).map(({ endUs }, i) => endUs - (this.pairs[i]?.endUs ?? 0));
     return middle(gaps);
   }
 
-  /** How often it was asked in each of the last seconds, the oldest first. */
+  /** How often it was sent in each of the last seconds, oldest first. */
   spark(nowUs: number): number[] {
     const now = Math.floor(nowUs / 1e6);
     return Array.from({ length: SPARK_S }, (_, i) => this.#seconds.get(now - SPARK_S + i) ?? 0);
   }
 }
 
-/** Damage and the like on a line, which belongs to no question. */
+/** Damage and the like on a line, which belongs to no poll. */
 export interface Noise {
   readonly line: string;
   readonly kind: string;
@@ -133,7 +133,7 @@ export interface Noise {
   text: string;
 }
 
-/** Kinds of events that are nobody's question or answer. */
+/** Kinds of events that are neither a request nor a reply. */
 const NOISE: ReadonlySet<string> = new Set([
   'damaged',
   'discarded',
@@ -146,12 +146,12 @@ const NOISE: ReadonlySet<string> = new Set([
 const ASKING: ReadonlySet<string> = new Set(['request', 'broadcast', 'dropped', 'foreign request']);
 const ANSWERING: ReadonlySet<string> = new Set(['reply', 'foreign response']);
 
-/** Most questions; beyond, the one that was asked longest ago goes. */
+/** Maximum number of polls; beyond it, the one not sent for longest is dropped. */
 export const MOST = 200;
-/** Most requests whose reply may still come. */
+/** Maximum number of requests whose reply may still arrive. */
 const MOST_OPEN = 1000;
 
-/** The questions of the traffic, each with what came of it. What it keeps does not grow with the traffic. */
+/** The polls in the traffic, each with its outcomes. Its memory does not grow with the traffic. */
 export class Conversations {
   readonly noises = new Map<string, Noise>();
   readonly #known = new Map<string, Talk>();
@@ -166,7 +166,7 @@ export class Conversations {
     }
   }
 
-  /** In an order that stays: by line, unit, function and address. */
+  /** Sorted in a stable order: by line, unit, function and address. */
   get all(): Talk[] {
     return [...this.#known.values()].sort(
       (a, b) =>
@@ -223,18 +223,18 @@ function keyOf({ line, unit, function: code, address, quantity, kind }: Passed):
   return [line, unit, code, address, quantity, kind === 'foreign request'].join('\n');
 }
 
-/** The middle of some numbers; undefined without any. */
+/** The median of some numbers; undefined if there are none. */
 export function middle(numbers: readonly number[], share = 0.5): number | undefined {
   return numbers.toSorted((a, b) => a - b)[Math.min(numbers.length - 1, Math.floor(share * numbers.length))];
 }
 
-/** A length of time in words: `104 ms`, `2.5 s`. */
+/** Formats a duration: `104 ms`, `2.5 s`. */
 export function lengthOf(us: number): string {
   if (us < 10_000) return `${(us / 1000).toFixed(1)} ms`;
   return us < 1e6 ? `${Math.round(us / 1000)} ms` : `${(us / 1e6).toFixed(us < 1e7 ? 1 : 0)} s`;
 }
 
-/** What went wrong by itself, in words: `exception 02 in 3 %`. */
+/** What went wrong without a rule, as text: `exception 02 in 3 %`. */
 export function ownTroubles(of: Talk): string[] {
   const shares = [...of.exceptions].map(
     ([code, count]) => `exception ${String(code).padStart(2, '0')} in ${percent(count, of.asked)}`,
@@ -242,7 +242,7 @@ export function ownTroubles(of: Talk): string[] {
   return of.missing > 0 ? [...shares, `no reply in ${percent(of.missing, of.asked)}`] : shares;
 }
 
-/** What rules did, in words: `busy-pump: exception in 25 %`. */
+/** What rules did, as text: `busy-pump: exception in 25 %`. */
 export function orderedTroubles(of: Talk): string[] {
   return Array.from(of.rules, ([did, count]) => `${did} in ${percent(count, of.asked)}`);
 }
@@ -252,7 +252,7 @@ function percent(count: number, all: number): string {
   return share < 1 ? '< 1 %' : `${Math.round(share)} %`;
 }
 
-/** A step of a scenario that expects this question as often as it is asked now. */
+/** A scenario step that expects this poll as often as it is sent now. */
 export function expectation(of: Talk): string {
   const { line, unit, code, address, quantity, periodUs } = of;
   const conditions = { line, unit, function: code, address, quantity };

@@ -9,11 +9,11 @@ import { Button, Field, put } from '../../ui/controls.js';
 import { sayAnswer } from '../../ui/toast.js';
 import { expectation, lengthOf, middle, type Pair, type Talk } from './model.js';
 
-/** Height of a pair, and the width of a drawing, in units of their boxes. */
+/** Height of a pair, and the width of a drawing, in the units of their view boxes. */
 const PAIR = 8;
 const WIDE = 1000;
 
-/** The last pairs of a question, lined up where the request ends: a late reply is a ragged edge. */
+/** The last pairs of a poll, aligned at the end of the request: late replies make a ragged edge. */
 function Pairs({ pairs }: { readonly pairs: readonly Pair[] }) {
   const before = Math.max(1, ...pairs.map(({ startUs, endUs }) => endUs - startUs));
   const after = Math.max(1, ...pairs.map(({ endUs, repliedUs = endUs }) => repliedUs - endUs));
@@ -35,7 +35,7 @@ function Pairs({ pairs }: { readonly pairs: readonly Pair[] }) {
 
 const BINS = 40;
 
-/** How long replies took: how many of them for each length of time. */
+/** The distribution of reply times. */
 function Histogram({ times }: { readonly times: readonly number[] }) {
   if (times.length === 0) return html`<p class="dim">No reply yet.</p>`;
   const most = Math.max(...times, 1);
@@ -59,11 +59,11 @@ function Histogram({ times }: { readonly times: readonly number[] }) {
 
 interface OpenedProps {
   readonly of: Talk;
-  /** The device that is asked; undefined if it is not one of ours. */
+  /** The device that is polled; undefined if it is not one of ours. */
   readonly device: string | undefined;
 }
 
-/** An opened question: its last pairs, how long replies took, and what to do about it. */
+/** An opened poll: its last pairs, its reply times, and what to do about it. */
 export function OpenedConversation({ of, device }: OpenedProps) {
   const isExpecting = useSignal(false);
   const { line, unit, code, address, quantity, pairs, times, exceptions } = of;

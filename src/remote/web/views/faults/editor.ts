@@ -18,7 +18,7 @@ import { aimed, freeName, likeThis, READY_MADE, written } from './texts.js';
 
 type Event = Exclude<StreamedView, { kind: 'left out' }>;
 
-/** The fields that are always shown, by the path of what has them. Others are folded up while they are empty. */
+/** The fields that are always shown, by the path of their parent. Other fields are collapsed while they are empty. */
 const FIRST = { '': ['do', 'when', 'name'], when: ['line', 'unit', 'function', 'address', 'count'] };
 
 const schema = resource(
@@ -53,7 +53,7 @@ export function Editor() {
       else event.value = found;
       self.current?.scrollIntoView({ block: 'nearest' });
     };
-    // Text that somebody has typed stays, whatever is read again.
+    // Text that the user has typed stays, whatever is read again.
     if (shape && !draft.peek()) void begin();
     return () => {
       isGone = true;
@@ -108,10 +108,7 @@ async function ruleToEdit(name: string | null): Promise<object | undefined> {
   return answer.ok ? written(answer.value) : { name };
 }
 
-/**
- * The request of an event: the event itself, or the request to which it is the reply. A sentence says why
- * there is none.
- */
+/** The request of an event: the event itself, or the request that it answers. A sentence if there is none. */
 async function requestOf(seq: string): Promise<Event | string> {
   const answer = await ask<{ events: readonly Event[] }>('GET', `/traffic?${oneEvent(seq)}`);
   if (!answer.ok) return answer.problem.detail;

@@ -22,7 +22,7 @@ const then = resource(
   () => past.value,
 );
 
-/** The rules of a moment of the past. */
+/** The rules at an earlier time. */
 function PastFaults() {
   useEffect(then.follow, []);
   const all = then.current.value;
@@ -39,13 +39,13 @@ function PastFaults() {
     )}</div>`;
 }
 
-/** What a rule is for, does and brings about. */
+/** What a rule applies to, what it does, and the state that it sets. */
 function RuleTexts({ rule }: { readonly rule: PastRules['faults'][number] }) {
   const texts = [conditionText(rule), faultsText(rule), thenText(rule)];
   return texts.map((text) => (text === '' ? null : html`<p class="mono long">${text}</p>`));
 }
 
-/** The view `/faults`: the rules with their counts, and a form for a rule; or those of a moment of the past. */
+/** The view `/faults`: the rules with their counts, and a form for a rule; or the rules at an earlier time. */
 export function FaultsView() {
   return past.value === undefined ? html`<${PresentFaults} />` : html`<${PastFaults} />`;
 }
@@ -88,7 +88,7 @@ const TONES: Readonly<Record<ReturnType<typeof stateOf>, Tone>> = {
 function RuleRow({ rule }: { readonly rule: RuleView }) {
   const { name, enabled, hits, matches, lastHit, remaining, warnings = [] } = rule;
   const state = stateOf(rule);
-  /** Where the switch was put, until the answer comes: rules that are read meanwhile do not turn it back. */
+  /** The position of the switch until the answer arrives: rules that are read in between do not turn it back. */
   const isPut = useSignal<boolean | undefined>(undefined);
   const act = async (done: string, ...request: Parameters<typeof change>) =>
     sayAnswer(await change(...request), `Rule ${name} was ${done}.`);

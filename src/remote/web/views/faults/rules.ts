@@ -13,12 +13,12 @@ export const rules = resource(
 );
 
 /**
- * Interval in ms in which rules are read while one has windows of time, which open and close without a change
- * of the summary.
+ * How often rules are read, in ms, while one has time windows, which open and close without a change of the
+ * summary.
  */
 const CLOCK_MS = 5000;
 
-/** Reads the rules whenever they may have changed, until the function that is returned is called. */
+/** Reads the rules whenever they may have changed, until the returned function is called. */
 export function followRules(): () => void {
   const isTimed = ({ when, schedule }: RuleView) => schedule !== undefined || 'from' in when || 'for' in when;
   const timer = setInterval(() => {
@@ -27,7 +27,7 @@ export function followRules(): () => void {
   return together(rules.follow(), () => clearInterval(timer));
 }
 
-/** Changes the rules, and then reads them. */
+/** Changes the rules, then reads them. */
 export async function change<Value>(
   method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   parts: readonly string[],

@@ -2,7 +2,7 @@ import { THEN } from '../../../../device/faults/then.js';
 import type { RuleView } from '../../../../simulator/commands/schemas/fault.js';
 import { durationText } from '../../../../testing/report/words.js';
 
-/** A rule as a user writes it, without counts and state. */
+/** A rule in the form that users write, without counts and state. */
 export function written({ name, enabled, when, schedule, do: faults, seed, ...others }: RuleView): object {
   const becomes = others[THEN];
   return {
@@ -13,14 +13,14 @@ export function written({ name, enabled, when, schedule, do: faults, seed, ...ot
   };
 }
 
-/** The state of a rule. `spent`: it has acted as often as it may. `not now`: its times do not allow it. */
+/** The state of a rule. `spent`: it has acted as often as it may. `not now`: outside its times. */
 export function stateOf({ enabled, open, remaining }: RuleView): 'armed' | 'not now' | 'spent' | 'off' {
   if (!enabled) return 'off';
   if (remaining === 0) return 'spent';
   return open ? 'armed' : 'not now';
 }
 
-/** The conditions of a rule in words: `line lan · function 3, 4 · count 1`. */
+/** Formats the conditions of a rule: `line lan · function 3, 4 · count 1`. */
 export function conditionText({ when, schedule }: Pick<RuleView, 'when' | 'schedule'>): string {
   const parts = Object.entries(when).map(
     ([key, value]) => `${key} ${valueText(TIMES.has(key) ? inUnits(value) : value)}`,
@@ -29,17 +29,17 @@ export function conditionText({ when, schedule }: Pick<RuleView, 'when' | 'sched
   return parts.length > 0 ? parts.join(' · ') : 'every request';
 }
 
-/** The conditions that are times, or limits of times, in ms. */
+/** The conditions that are times or time limits, in ms. */
 const TIMES = new Set(['from', 'for', 'connected', 'pause']);
 
-/** Times in ms with their units, also those in a mapping: `250 ms`, `20 s`. */
+/** Adds units to times in ms, including those in a mapping: `250 ms`, `20 s`. */
 function inUnits(value: unknown): unknown {
   if (typeof value === 'number') return durationText(value);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, inUnits(each)]));
 }
 
-/** The state that a rule puts its device into, in words: `then state wrote for 5 s`. Empty without one. */
+/** Formats the state that a rule puts its device into: `then state wrote for 5 s`. Empty without one. */
 export function thenText(rule: Pick<RuleView, typeof THEN>): string {
   const { state, for: ms, requests } = rule[THEN] ?? {};
   if (state === undefined) return '';
@@ -47,7 +47,7 @@ export function thenText(rule: Pick<RuleView, typeof THEN>): string {
   return `then state ${state}${time}${requests === undefined ? '' : ` for ${requests} requests`}`;
 }
 
-/** The faults of a rule in words: `delay 250, crc invert`. */
+/** Formats the faults of a rule: `delay 250, crc invert`. */
 export function faultsText({ do: faults }: Pick<RuleView, 'do'>): string {
   const parts = faults
     .flatMap((fault) => Object.entries(fault))
@@ -55,10 +55,10 @@ export function faultsText({ do: faults }: Pick<RuleView, 'do'>): string {
   return listText(parts);
 }
 
-/** Most parts of a list that are shown; the others are counted. The form has all of them. */
+/** Maximum number of parts shown of a list; the others are counted. The form shows all of them. */
 const MOST_PARTS = 12;
 
-/** A list in words: `a, b … 40 more`. */
+/** Formats a list: `a, b … 40 more`. */
 function listText(parts: readonly string[]): string {
   const more = parts.length - MOST_PARTS;
   return more > 0 ? `${parts.slice(0, MOST_PARTS).join(', ')} … ${more} more` : parts.join(', ');
@@ -71,9 +71,9 @@ function valueText(value: unknown): string {
   return `(${parts.join(', ')})`;
 }
 
-/** A frequent rule, ready-made. It fills the form and keeps the conditions that select requests. */
+/** A template for a frequent rule. It fills the form, but keeps the conditions that select requests. */
 interface ReadyMade {
-  /** The title. In small letters it is the name of the rule; a number is added if the name is taken. */
+  /** The title. In lower case it is the name of the rule; a number is added if the name is taken. */
   readonly title: string;
   readonly when: Readonly<Record<string, unknown>>;
   readonly do: readonly Readonly<Record<string, unknown>>[];
@@ -106,7 +106,7 @@ export function freeName(name: string, taken: readonly string[]): string {
 /** Conditions on number and time, which do not select requests. */
 const NO_AIM = ['after', 'every', 'count', 'probability', 'from', 'for'];
 
-/** A ready-made rule with the conditions of the rule in the form that select requests. */
+/** A template with those conditions of the form's rule that select requests. */
 export function aimed(
   { title, when, do: faults }: ReadyMade,
   current: Readonly<Record<string, unknown>>,

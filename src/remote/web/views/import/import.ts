@@ -9,18 +9,21 @@ import { Button, Field, Refused, Select, useRequest } from '../../ui/controls.js
 import { say } from '../../ui/toast.js';
 import { type ImportChoices, type Imported, linesFor, registersOf, saidOf, USES } from './model.js';
 
-/** What is imported, and how it was understood. It is kept while other views are shown. */
+/** The file to import, and how it was understood. It is kept while other views are shown. */
 const file = signal<{ readonly name: string; readonly content: string } | undefined>(undefined);
 const said = signal<ImportChoices>({});
 const imported = signal<Imported | undefined>(undefined);
 const line = signal({ name: 'imported', port: '0' });
 
-/** The most bytes of a file, as the simulator has it. */
+/** Maximum size of a file in bytes, as in the simulator. */
 const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_SHOWN = 100;
 const MOST_TABLES = 10;
 
-/** The view `/import`: a table or another file becomes devices, after one has seen and changed how it was understood. */
+/**
+ * The view `/import`: converts a table or another file to devices, after the user has reviewed how it was
+ * understood.
+ */
 export function ImportView() {
   const { isBusy, refusal, send } = useRequest();
   const read = async (next: ImportChoices) => {
@@ -28,7 +31,7 @@ export function ImportView() {
     if (!file.value) return;
     const { name, content } = file.value;
     const answer = await send(ask<Imported>('POST', '/import', { file: name, content, ...next }));
-    // Of two answers, the one to what is said now counts.
+    // Of two answers, the one for the current choices counts.
     if (said.value === next) imported.value = answer.ok ? answer.value : undefined;
   };
   const take = async (given: File | undefined) => {
@@ -76,7 +79,7 @@ function statusOf(isBusy: boolean): string {
   return what ? `${file.value.name}: ${what}` : file.value.name;
 }
 
-/** The bytes of a file in base64. */
+/** The content of a file in base64. */
 function base64Of(given: File): Promise<string> {
   const reader = new FileReader();
   return new Promise((resolve, reject) => {
@@ -91,7 +94,7 @@ interface TablesProps {
   readonly read: (next: ImportChoices) => Promise<void>;
 }
 
-/** The tables of the file, with what each column holds above it. */
+/** The tables of the file, with the meaning of each column above it. */
 function Tables({ tables, read }: TablesProps) {
   const { base = '', table = '', defaults = 'stored' } = said.value;
   const change = (key: 'base' | 'table' | 'defaults') => (value: string) =>
@@ -134,7 +137,7 @@ function Table({ table: { line, columns, rows }, read }: TableProps) {
   </table></div>`;
 }
 
-/** The devices that come of the file, and what was not understood. */
+/** The devices from the file, and what was not understood. */
 function Devices({ found }: { readonly found: Imported }) {
   const { devices, notes, summary, text } = found;
   const registers = devices.flatMap(registersOf);
@@ -160,7 +163,7 @@ function Devices({ found }: { readonly found: Imported }) {
   </section>`;
 }
 
-/** Adds the devices on a new line, all of them or none. */
+/** Adds the devices on a new line, all or none. */
 function Adding({ found }: { readonly found: Imported }) {
   const { isBusy, refusal, send } = useRequest();
   const { name, port } = line.value;

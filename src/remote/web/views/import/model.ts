@@ -2,10 +2,10 @@ import type { ImportedView, ImportRequest } from '../../../../simulator/commands
 
 export type Imported = ImportedView;
 
-/** What is said of a file: how its columns, addresses and defaults are meant. */
+/** The user's choices about a file: the meaning of its columns, addresses and defaults. */
 export type ImportChoices = Pick<ImportRequest, 'columns' | 'base' | 'table' | 'defaults'>;
 
-/** The uses of a column, as they are chosen. */
+/** The meanings of a column that the user can choose. */
 export const USES: readonly (readonly [role: string, text: string])[] = [
   ['none', '–'],
   ['address', 'address'],
@@ -33,7 +33,7 @@ export const USES: readonly (readonly [role: string, text: string])[] = [
   ['scaledHigh', 'scaled high'],
 ];
 
-/** Adds to what is said; an empty text takes it back. */
+/** Adds a choice; an empty text removes it. */
 export function saidOf(before: ImportChoices, change: Readonly<Record<string, unknown>>): ImportChoices {
   const all = Object.entries<unknown>({ ...before, ...change });
   return Object.fromEntries(all.filter(([, value]) => value !== ''));
@@ -41,7 +41,7 @@ export function saidOf(before: ImportChoices, change: Readonly<Record<string, un
 
 const COLUMNS = ['address', 'name', 'type', 'value', 'scale', 'unit'] as const;
 
-/** The registers of a device, a row of texts each. */
+/** The registers of a device, each as a row of texts. */
 export function registersOf({ unit, entry }: Imported['devices'][number]): string[][] {
   const tables = Object.entries(
     (entry.registers ?? {}) as Record<string, readonly Record<string, unknown>[]>,
@@ -55,7 +55,7 @@ export function registersOf({ unit, entry }: Imported['devices'][number]): strin
   );
 }
 
-/** Lines for devices: a further one for each device whose unit identifier is taken on those before. */
+/** Lines for devices: another one for each device whose unit identifier is taken on the previous lines. */
 export function linesFor(
   devices: Imported['devices'],
   name: string,

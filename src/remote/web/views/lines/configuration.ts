@@ -7,15 +7,15 @@ import { Button, Field, into, put, Refused, useRequest } from '../../ui/controls
 import { Dialog } from '../../ui/dialog.js';
 import { say } from '../../ui/toast.js';
 
-/** A step in words: `changed device meter`. */
+/** Describes a step: `changed device meter`. */
 const stepText = ({ change, of, name }: ConfigurationChange['steps'][number]) => `${change} ${of} ${name}`;
 
-/** The steps in one sentence. */
+/** Describes the steps in one sentence. */
 function stepsText({ steps }: ConfigurationChange): string {
   return steps.length === 0 ? 'nothing changes' : steps.map(stepText).join(', ');
 }
 
-/** The buttons for the configuration as a whole: take the last change back, and edit the file. */
+/** The buttons for the configuration as a whole: undo the last change, and edit the file. */
 export function ConfigurationButtons() {
   const isEditing = useSignal(false);
   const undo = async () => {
@@ -28,7 +28,7 @@ export function ConfigurationButtons() {
     ${isEditing.value ? html`<${Editor} onClose=${put(isEditing, false)} />` : null}`;
 }
 
-/** A form with the file that would start what runs now. */
+/** A form with the file that would start what is running now. */
 function Editor({ onClose }: { readonly onClose: () => void }) {
   const text = useSignal('');
   const preview = useSignal('');

@@ -10,14 +10,14 @@ export const details = resource(
   () => summary.value?.lines.map(({ name, edition, state, place }) => [name, edition, state, place]),
 );
 
-/** A line by its name; undefined while its details are not known. */
+/** Finds a line by name; undefined while its details are not known. */
 export function lineNamed(name: string): LineView | undefined {
   return details.current.value?.get(name);
 }
 
 const US_PER_MS = 1000;
 
-/** The character times of a line; undefined ones for a socket or a line that is gone. */
+/** The character times of a line; undefined for a socket or a line that no longer exists. */
 export function wireOf(line: LineView | undefined): Wire {
   const { characterTime, t35 } = line?.times ?? {};
   return {
@@ -41,7 +41,7 @@ export function formatText({ settings, mode }: LineView): string {
 
 const SHOWN_UNITS = 6;
 
-/** The first units with their devices, and the number of the others. */
+/** The first units with their devices, and how many others there are. */
 export function unitsLine(units: Readonly<Record<string, string>>): string {
   const entries = Object.entries(units).map(([unit, device]) => `${unit} ${device}`);
   if (entries.length === 0) return 'none';

@@ -50,12 +50,12 @@ import { followScore } from './score-sums.js';
 type LineSummary = Summary['lines'][number];
 type Rates = LineSummary['counters'];
 
-/** Measurements of a line in each of the last seconds, the oldest first. */
+/** Measurements of a line for each of the last seconds, oldest first. */
 interface LineHistory {
   readonly requests: readonly (number | undefined)[];
   /** The mean turnaround of each second, in ms; undefined for a second without replies. */
   readonly turnaround: readonly (number | undefined)[];
-  /** Events per second over the last five seconds; undefined before there are two summaries. */
+  /** Events per second over the last five seconds; undefined until there are two summaries. */
   readonly rates: Rates | undefined;
 }
 
@@ -66,7 +66,7 @@ const RATE_OVER = 5;
 /** Histories by line. They are kept while other views are shown. */
 const histories = signal<ReadonlyMap<string, LineHistory>>(new Map());
 
-/** The last summaries, the newest last. */
+/** The last summaries, newest last. */
 let recent: readonly Summary[] = [];
 
 effect(() => {
@@ -92,7 +92,7 @@ function extended(before: LineHistory | undefined, line: LineSummary): LineHisto
   };
 }
 
-/** The line in an earlier summary; undefined if it was not there, or was another line of the same name. */
+/** The line in an earlier summary; undefined if it was not there, or was another line with the same name. */
 function since(earlier: Summary | undefined, line: LineSummary) {
   const now = recent.at(-1);
   const found = earlier?.lines.find(({ name }) => name === line.name);
@@ -118,12 +118,12 @@ function added<Value>(values: readonly Value[], value: Value): readonly Value[] 
 const TONES = { open: 'good', waiting: 'warn', failed: 'bad', stopped: 'off' } as const;
 const COMMANDS = { start: 'opened', stop: 'closed', restart: 'closed and opened again' };
 
-/** A line: its state, its figures and its buttons. It is not drawn again while nobody sees it. */
+/** A line: its state, its figures and its buttons. It is not redrawn while it is not visible. */
 function LinePanel({ name }: { readonly name: string }) {
   const self = useRef<HTMLElement>(null);
   const isSeen = useSeen(self);
   const isOpen = useSignal(false);
-  // A signal that is peeked at while rendering causes no rendering.
+  // Peeking at a signal while rendering does not cause a rendering.
   const now = isSeen ? summary.value : summary.peek();
   const line = now?.lines.find((each) => each.name === name);
   const history = (isSeen ? histories.value : histories.peek()).get(name);
@@ -160,7 +160,7 @@ function LinePanel({ name }: { readonly name: string }) {
   </article>`;
 }
 
-/** What of the catalogue plays a part on a line, with links. */
+/** The catalogue entries in use on a line, with links. */
 function Played({ line }: { readonly line: string }) {
   const played = playedEntries(line);
   if (played.length === 0) return null;
@@ -220,10 +220,10 @@ interface CountersProps {
 /** Counters that are shown even at zero. */
 const ALWAYS = ['requests', 'replies'];
 
-/** A key in words: `damagedFrames` becomes `damaged frames`. */
+/** Converts a key to words: `damagedFrames` becomes `damaged frames`. */
 const inWords = (key: string) => key.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-/** The counters that are not zero; one sentence names the others. */
+/** The counters that are not zero, and a sentence that names the others. */
 function Counters({ counters, rates }: CountersProps) {
   const entries = Object.entries(counters) as [keyof typeof counters, number][];
   const isShown = ([key, value]: [string, number]) => value > 0 || ALWAYS.includes(key);
@@ -276,8 +276,8 @@ function Actions({ line, detail }: { readonly line: LineSummary; readonly detail
 const SEPARATOR = '\n';
 
 /**
- * The names of lines as one text, which differs only when a line has come or gone. So the list is not made
- * again every second.
+ * The names of lines as one text, which changes only when a line was added or removed. So the list is not
+ * rebuilt every second.
  */
 const names = computed(() => summary.value?.lines.map(({ name }) => name).join(SEPARATOR) ?? '');
 
@@ -340,10 +340,10 @@ function AddLine({ device, onClose }: { readonly device: string; readonly onClos
   <//>`;
 }
 
-/** The settings of a line, as the native file has them. Units are edited apart from them. */
+/** The settings of a line, in the form of a native file. Units are edited separately. */
 type Settings = Readonly<Record<string, unknown>>;
 
-/** The shape of the form for a line of each kind: `serial`, `tcp`, `udp`, `tls`. */
+/** The form for each kind of line: `serial`, `tcp`, `udp`, `tls`. */
 const shapes = resource(
   () => '/schemas/line',
   ({ schema, components }: ServedSchema) =>
@@ -365,15 +365,15 @@ interface SettingsFormProps {
   /** The initial values of the fields. */
   readonly first: Settings;
   readonly units: string;
-  /** Whether the line is new, so that all settings are sent, and not only changed ones. */
+  /** Whether the line is new. If so, all settings are sent, and not only changed ones. */
   readonly isNew?: boolean;
   readonly send: (change: Settings) => Promise<Answer<unknown>>;
   readonly onClose: () => void;
-  /** Fields before the settings. */
+  /** Fields above the settings. */
   readonly children?: (refusal: RemoteRefusal | undefined) => ComponentChildren;
 }
 
-/** A form for the settings of a line. It is made from the schema, and the simulator checks the values. */
+/** A form for the settings of a line. It is generated from the schema, and the simulator checks the values. */
 function SettingsForm({ title, action, first, isNew = false, onClose, ...props }: SettingsFormProps) {
   useEffect(shapes.follow, []);
   const units = useSignal(props.units);
@@ -406,10 +406,7 @@ function SettingsForm({ title, action, first, isNew = false, onClose, ...props }
   <//>`;
 }
 
-/**
- * The change from one set of settings to another. Settings that are gone are null, which restores their
- * defaults.
- */
+/** The change from one set of settings to another. Removed settings are null, which restores their defaults. */
 function changeOf(before: Settings, after: Settings): Settings {
   const gone = Object.keys(before).filter((key) => !(key in after));
   const changed = Object.entries(after).flatMap(([key, value]) => {

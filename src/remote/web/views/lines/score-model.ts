@@ -2,7 +2,7 @@ import { counted } from '../../../../common/words.js';
 import type { SumsView } from '../../../api/v1/sums.js';
 import { rateText } from '../../ui/format.js';
 
-/** The times that the simulator adds up: how long each is, and how many of them it keeps. */
+/** The periods that the simulator sums: the length of each, and how many are stored. */
 export const RANGES = [
   { every: '1s', seconds: 1, count: 600, title: '10 min' },
   { every: '10s', seconds: 10, count: 360, title: '1 h' },
@@ -11,7 +11,7 @@ export const RANGES = [
 
 export type ScoreRange = (typeof RANGES)[number];
 
-/** What became of requests, from the bottom of a column to its top, in words. */
+/** Outcomes of requests as text, from the bottom of a column to its top. */
 export const OUTCOMES = {
   good: 'good',
   exceptions: 'exceptions',
@@ -25,18 +25,18 @@ type Fate = keyof typeof OUTCOMES;
 
 const NAMES = Object.keys(OUTCOMES) as readonly Fate[];
 
-/** The finest range that goes back far enough. @param ageUs the age of the oldest moment that is shown */
+/** The finest range that goes back far enough. @param ageUs the age of the oldest time shown */
 export function rangeFor(ageUs: number): ScoreRange {
   const reaches = ({ seconds, count }: ScoreRange) => 0.98 * ageUs <= 1e6 * seconds * count;
   return RANGES.find(reaches) ?? RANGES[2];
 }
 
-/** The number of the time in which a moment is. */
+/** The number of the period that contains a time. */
 export function indexOf(us: number, { seconds }: Pick<ScoreRange, 'seconds'>): number {
   return Math.floor(us / (1e6 * seconds));
 }
 
-/** A moment in times of a range. */
+/** A time span in periods of a range. */
 export interface ShownSpan {
   readonly fromUs: number;
   readonly toUs: number;
@@ -44,25 +44,28 @@ export interface ShownSpan {
 
 type Counts = Readonly<Record<Fate, number>>;
 
-/** The sums of a unit and function in the times of a range; `unit` is null for damage, whose unit is not known. */
+/** The sums of a unit and function in the periods of a range; `unit` is null for damage, whose unit is not known. */
 export interface AskedRow {
   readonly unit: number | null;
   readonly code: number | null;
   readonly sums: readonly SumsView[];
-  /** A path for each outcome that occurs: a time is 1 wide, the newest one begins at 0, and all is `HEIGHT` high. */
+  /**
+   * A path for each outcome that occurs: a period is 1 wide, the newest one starts at 0, and everything is
+   * `HEIGHT` high.
+   */
   readonly paths: readonly (readonly [Fate, string])[];
 }
 
 /** Height of a row, in units of its path. */
 export const HEIGHT = 16;
 
-/** Most units of a line that have a row though no client asks them. */
+/** Maximum number of units per line that have a row although no client polls them. */
 const MOST_IDLE = 16;
 
 /**
- * The rows of a line: one for each unit and function, in their order, and that of damage last.
- * @param served units that have a row even if no client asks them @param newest number of the newest time
- * @param bunch how many times are drawn as one: see `bunchFor`
+ * The rows of a line: one for each unit and function, in order, and one for damage at the end.
+ * @param served units that have a row even if no client polls them @param newest number of the newest period
+ * @param bunch how many periods are drawn as one: see `bunchFor`
  */
 export function rowsOf(
   sums: readonly SumsView[],
@@ -90,10 +93,10 @@ export function rowsOf(
     .map(([, row]) => row);
 }
 
-/** The least height of a column with anything in it, as a share. */
+/** Minimum height of a column that is not empty, as a fraction. */
 const LEAST = 0.3;
 
-/** How many times are drawn as one column, so that none is narrower than a pixel: a power of two. */
+/** How many periods are drawn as one column, so that none is narrower than a pixel: a power of two. */
 export function bunchFor(usPerPixel: number, { seconds }: ScoreRange): number {
   return 2 ** Math.max(0, Math.ceil(Math.log2(usPerPixel / (1e6 * seconds))));
 }
@@ -132,7 +135,7 @@ function pathsOf(
   return Array.from(paths, ([name, steps]) => [name, steps.path()] as const);
 }
 
-/** Columns side by side, of which equal ones are drawn as one: a day of steady traffic is a few of them. */
+/** Adjacent columns. Equal ones are drawn as one, so a day of steady traffic needs only a few. */
 class Steps {
   readonly #wide: number;
   #done = '';
@@ -166,7 +169,7 @@ function totalOf(counts: Counts): number {
   return counts.good + counts.exceptions + counts.ordered + counts.missing + counts.foreign + counts.damaged;
 }
 
-/** What a row adds up to in a span of time. */
+/** The total of a row in a time span. */
 export interface RowSum extends Counts {
   readonly total: number;
   readonly perSecond: number;
@@ -174,7 +177,7 @@ export interface RowSum extends Counts {
   readonly slowestMs: number;
 }
 
-/** @param span whole times that are known */
+/** @param span whole periods that are known */
 export function sumOf({ sums }: Pick<AskedRow, 'sums'>, span: ShownSpan, range: ScoreRange): RowSum {
   const sum = { good: 0, exceptions: 0, ordered: 0, missing: 0, foreign: 0, damaged: 0 };
   let [speakingMs, slowestMs, first] = [0, 0, Number.POSITIVE_INFINITY];
@@ -190,7 +193,7 @@ export function sumOf({ sums }: Pick<AskedRow, 'sums'>, span: ShownSpan, range: 
   return { ...sum, total, perSecond: total === 0 ? 0 : total / seconds, speakingMs, slowestMs };
 }
 
-/** How often it is asked, and what went wrong: `24/s, exceptions 3 %, slowest 61 ms`. */
+/** How often a poll is sent, and what went wrong: `24/s, exceptions 3 %, slowest 61 ms`. */
 export function wordsOf({ sums }: AskedRow, sum: RowSum): string {
   if (sum.total === 0) return sums.length === 0 ? 'not polled' : 'not at this time';
   const parts = NAMES.filter((name) => name !== 'good' && sum[name] > 0).map(
@@ -200,19 +203,19 @@ export function wordsOf({ sums }: AskedRow, sum: RowSum): string {
   return [rateText(sum.perSecond), ...parts, ...slowest].join(', ');
 }
 
-/** A share in percent; what occurred is never 0 %. */
+/** A fraction in percent; anything that occurred is never 0 %. */
 export function shareText(share: number): string {
   const percent = 100 * share;
   return percent > 0 && percent < 1 ? '< 1 %' : `${Math.round(percent)} %`;
 }
 
-/** How full a wire is: the shares of time with characters on it, and in the pauses of t3.5 that frames need. */
+/** How full a wire is: the fractions of time used by characters, and by the pauses of t3.5 that frames need. */
 export interface Load {
   readonly speaking: number;
   readonly pauses: number;
 }
 
-/** The load of a serial line in a span; undefined where characters take no time. @param span as for `sumOf` */
+/** The load of a serial line in a time span; undefined if the line is not serial. @param span as for `sumOf` */
 export function loadOf(rows: readonly AskedRow[], span: ShownSpan, t35Ms: number): Load | undefined {
   let [speakingMs, frames, first] = [0, 0, Number.POSITIVE_INFINITY];
   for (const { sums } of rows)
@@ -232,12 +235,12 @@ function loadFrom(speakingMs: number, pausesMs: number, ms: number): Load {
   return { speaking, pauses: Math.min(1 - speaking, pausesMs / ms) };
 }
 
-/** How many frames passed, about: a request, and its reply if there was one. */
+/** The approximate number of frames: a request, and its reply if there was one. */
 function framesOf(sums: SumsView): number {
   return sums.requests + sums.good + sums.exceptions + sums.ordered + sums.foreign + sums.damaged;
 }
 
-/** The paths of the load, as those of a row: characters below, the pauses of t3.5 above. */
+/** The paths of the load, like those of a row: characters below, the pauses of t3.5 above. */
 export function loadPaths(
   rows: readonly AskedRow[],
   range: ScoreRange,
@@ -262,17 +265,17 @@ export function loadPaths(
   return { speaking: speaking.path(), pauses: pauses.path() };
 }
 
-/** From this on, a reply is late: many clients wait no longer, in ms. */
+/** A reply is late after this time, in ms: many clients wait no longer. */
 const LATE_MS = 500;
-/** From this on, a wire is full. */
+/** A wire is full above this fraction. */
 const FULL = 0.8;
-/** How much more often a unit is asked than any other before that is said, and how often at least. */
+/** How much more often a unit must be polled than any other to be reported, and how often at least. */
 const MUCH_MORE = 5;
 const OFTEN = 2;
 
 /**
- * What is wrong on a line, a sentence each, what is worst first.
- * @param asked the rows with their sums @param nameOf the name of a unit: `unit 5 (meter)`
+ * What is wrong on a line, in sentences, worst first.
+ * @param asked the rows with their sums @param nameOf returns the name of a unit: `unit 5 (meter)`
  */
 export function troublesOf(
   asked: readonly { readonly row: AskedRow; readonly sum: RowSum }[],

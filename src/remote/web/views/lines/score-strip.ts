@@ -11,15 +11,15 @@ import type { Event } from '../traffic/chunks.js';
 import { lineNamed, wireOf } from './details.js';
 import { axis, dayRuler, FINE, wallAt } from './score-sums.js';
 
-/** The line whose lane was used last: its bytes are shown when the axis is fine enough. */
+/** The line whose lane was used last. Its bytes are shown when the axis is fine enough. */
 export const nearLine = signal('');
 
-/** Most events that are read for what is shown. */
+/** Maximum number of events read for the part shown. */
 const MOST = 2000;
-/** How long the axis rests before events are read, in ms. */
+/** How long the axis must be still before events are read, in ms. */
 const REST_MS = 150;
 
-/** The last step of zooming in: the bytes of a line, to scale, for the span of the lanes. */
+/** The finest zoom level: the bytes of a line to scale, for the time span of the lanes. */
 export function ScoreStrip({ line }: { readonly line: string }) {
   const model = useMemo(() => new StripModel(), [line]);
   useEffect(() => together(pair(model), readAround(model, line)), [model]);
@@ -27,7 +27,7 @@ export function ScoreStrip({ line }: { readonly line: string }) {
   return html`<${Strip} model=${model} label=${`Bytes on line ${line}`} onSelect=${open} />`;
 }
 
-/** Keeps a strip and the axis at the same moment and scale, though their widths differ. */
+/** Keeps a strip and the axis at the same time and scale, although their widths differ. */
 function pair(model: StripModel): () => void {
   const follow = (from: StripModel, to: StripModel) =>
     effect(() => {
@@ -44,7 +44,7 @@ function pair(model: StripModel): () => void {
   return together(follow(axis, model), follow(model, axis));
 }
 
-/** Reads the events of what the axis shows, and as much on both sides. */
+/** Reads the events in the part that the axis shows, and as much again on both sides. */
 function readAround(model: StripModel, line: string): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let known = { fromUs: 0, toUs: 0 };

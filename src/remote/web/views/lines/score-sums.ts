@@ -10,26 +10,26 @@ import { StripModel, sourceOf } from '../../strip/model.js';
 import { together } from '../../ui/element.js';
 import { indexOf, RANGES, rangeFor, type ScoreRange } from './score-model.js';
 
-/** The axis of time that all lanes share. */
+/** The time axis that all lanes share. */
 export const axis = new StripModel();
-/** From this scale on, in µs per pixel, the strip shows single bytes. */
+/** The strip shows single bytes at this scale and below, in µs per pixel. */
 export const FINE = 2000;
-/** The share of the width that times take; the rest is free for new ones. */
+/** The fraction of the width used by periods; the rest is free for new ones. */
 const FULL = 0.94;
-/** How long the axis is at first, in s: ten minutes, or all of a file. */
+/** The initial length of the axis, in s: ten minutes, or all of a file. */
 export const FIRST_S = recorded ? 1 + 1.05 * recordedSeconds : RANGES[0].seconds * RANGES[0].count;
 
-/** What was read of a range, by line, the oldest first. */
+/** What was read of a range, by line, oldest first. */
 interface Read {
   readonly range: ScoreRange;
   readonly lines: ReadonlyMap<string, readonly SumsView[]>;
-  /** A moment of its newest time. */
+  /** A time in its newest period. */
   readonly endUs: number;
 }
 
 export const read = signal<Read>({ range: RANGES[0], lines: new Map(), endUs: 0 });
 
-/** How long the axis is, in s. */
+/** The length of the axis, in s. */
 export const spanS = computed(() => (axis.width.value * FULL * axis.scale.value.usPerPixel) / 1e6);
 
 const range = computed(() => {
@@ -37,19 +37,19 @@ const range = computed(() => {
   return axis.width.value === 0 ? RANGES[0] : rangeFor(age);
 });
 
-/** The time of day on the axis. */
+/** A ruler that shows the time of day on the axis. */
 export function dayRuler() {
   const { time, monotonicUs } = summary.peek() ?? { time: '', monotonicUs: 0 };
   const zone = new Date(serverNow()).getTimezoneOffset() * 60;
   return rulerOfDay(monotonicUs - 1000 * (Date.parse(time) - 1000 * zone));
 }
 
-/** A moment of the axis by the wall clock, in ms. */
+/** Converts a time on the axis to the wall clock, in ms. */
 export function wallAt(us: number): number {
   return serverNow() - ((summary.peek()?.monotonicUs ?? 0) - us) / 1000;
 }
 
-/** Shows so many seconds, up to the newest one. */
+/** Shows this many seconds, up to the newest one. */
 export function show(seconds: number): void {
   batch(() => {
     axis.scale.value = { fromUs: 0, usPerPixel: (1e6 * seconds) / (FULL * Math.max(1, axis.width.peek())) };
@@ -59,13 +59,13 @@ export function show(seconds: number): void {
 
 let isPlaced = false;
 
-/** Shows what passed before a moment of the wall clock. */
+/** Shows the traffic before a time on the wall clock. */
 function endAt(ms: number): void {
   const { usPerPixel } = axis.scale.peek();
   axis.look({ usPerPixel, fromUs: usOf(ms) - FULL * axis.width.peek() * usPerPixel });
 }
 
-/** The width of the lanes is known. At first they show what the address says. */
+/** Call this when the width of the lanes is known. Initially they show the part that the address names. */
 export function resizeAxis(width: number): void {
   axis.resize(width);
   if (isPlaced || width === 0 || !summary.peek()) return;
@@ -77,16 +77,16 @@ export function resizeAxis(width: number): void {
   if (until > 0) endAt(until);
 }
 
-/** How long the axis rests before the address has what it shows, in ms. */
+/** How long the axis must be still before the address follows it, in ms. */
 const REST_MS = 400;
 
-/** Reads what is new as often as something is, until the returned function is called. */
+/** Reads new sums as often as there are any, until the returned function is called. */
 export function followScore(): () => void {
   isPlaced = false;
   return together(followSums(), followAddress(), followPast());
 }
 
-/** Ends the lanes at the moment of the past, while there is one. */
+/** Ends the lanes at the past time shown, if there is one. */
 function followPast(): () => void {
   let was: string | undefined;
   return effect(() => {
@@ -111,9 +111,9 @@ function followSums(): () => void {
 }
 
 async function readNew(wanted: ScoreRange, isNew: boolean): Promise<void> {
-  // Of seconds, only those are known that are over.
+  // Only completed seconds are known.
   const endUs = (summary.peek()?.monotonicUs ?? 0) - (recorded ? 0 : 1e6);
-  // The newest time may not have been over.
+  // The newest period may have been incomplete.
   const since = isNew ? '' : `&since=${Math.ceil((endUs - read.peek().endUs) / 1e6) + 2 * wanted.seconds}s`;
   const answer = await ask<{ readonly sums: readonly SumsView[] }>(
     'GET',
@@ -130,8 +130,8 @@ async function readNew(wanted: ScoreRange, isNew: boolean): Promise<void> {
 }
 
 /**
- * The sums of each line with those that were read, which are all from their first time on. Times up to `oldest`
- * are dropped.
+ * Joins the sums of each line with new ones, which are complete from their first period on. Periods up to
+ * `oldest` are dropped.
  */
 function joined(
   before: Read['lines'],
@@ -151,7 +151,7 @@ function joined(
   return lines;
 }
 
-/** Keeps in the address what the axis shows, unless it is what a page begins with. */
+/** Keeps the part that the axis shows in the address, unless it is the initial one. */
 function followAddress(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const stop = effect(() => {

@@ -30,9 +30,9 @@ import {
 import { nearLine, ScoreStrip } from './score-strip.js';
 import { axis, dayRuler, FINE, FIRST_S, read, resizeAxis, show, spanS, wallAt } from './score-sums.js';
 
-/** The moment that the cursor of the lanes is at, in µs. */
+/** The time at the cursor of the lanes, in µs. */
 const cursor = signal<number | undefined>(undefined);
-/** What happened there on the line of the pointer or the keys, in words. */
+/** What happened then on the line under the pointer or keyboard focus, as text. */
 const readout = signal('');
 
 /** How far the lanes can look back, in s. */
@@ -40,7 +40,7 @@ const SPANS: readonly (readonly [seconds: number, title: string])[] = recorded
   ? [[FIRST_S, 'All']]
   : RANGES.map(({ seconds, count, title }) => [seconds * count, title]);
 
-/** How far the lanes look back, their axis of time, and the meaning of their colours. */
+/** How far back the lanes look, their time axis, and the meaning of their colours. */
 export function ScoreBar() {
   const ruler = useRef<SVGSVGElement>(null);
   useEffect(() => {
@@ -80,15 +80,15 @@ export function ScoreBar() {
 export interface Score {
   readonly rows: readonly { readonly row: AskedRow; readonly sum: RowSum }[];
   readonly load: Load | undefined;
-  /** What is wrong in the span that is shown, a sentence each. */
+  /** What is wrong in the time span shown, in sentences. */
   readonly troubles: readonly string[];
   readonly nameOf: (unit: number) => string;
   readonly t35Ms: number;
-  /** How many times are drawn as one. */
+  /** How many periods are drawn as one. */
   readonly bunch: number;
 }
 
-/** What passed a line in the span of the axis. @param detail undefined while it is not known */
+/** The traffic of a line in the time span of the axis. @param detail undefined until it is known */
 export function useScore(line: string, detail: LineView | undefined): Score {
   const { range, lines, endUs } = read.value;
   const units = detail?.units ?? {};
@@ -114,7 +114,7 @@ export function useScore(line: string, detail: LineView | undefined): Score {
       return device === undefined ? `unit ${unit}` : `unit ${unit} ${device}`;
     };
     const t35Ms = detail?.times?.t35 ?? 0;
-    // Whole times: a part of one is not known.
+    // Whole periods: parts of a period are not known.
     const timeUs = 1e6 * range.seconds;
     const span = {
       fromUs: indexOf(fromUs, range) * timeUs,
@@ -126,7 +126,7 @@ export function useScore(line: string, detail: LineView | undefined): Score {
   }, [rows, served, fromUs, toUs]);
 }
 
-/** Most rows of a lane. */
+/** Maximum number of rows in a lane. */
 const MOST_ROWS = 60;
 
 interface LaneProps {
@@ -134,7 +134,7 @@ interface LaneProps {
   readonly score: Score;
 }
 
-/** The lane of a line: a row for each unit and function, coloured by what became of its requests, and the load. */
+/** The lane of a line: a row for each unit and function, coloured by the outcome of its requests, and the load. */
 export function Lane({ line, score }: LaneProps) {
   const { rows, load, nameOf, t35Ms, bunch } = score;
   const { range, endUs } = read.value;
@@ -206,7 +206,7 @@ function labelOf({ unit, code }: AskedRow, nameOf: Score['nameOf']): string {
   return code === null ? nameOf(unit) : `${nameOf(unit)} fn ${code}`;
 }
 
-/** What happened at a moment: `14:03:07, good 24, exceptions 1`. */
+/** What happened at a time: `14:03:07, good 24, exceptions 1`. */
 function valueText(rows: Score['rows'], us: number): string {
   const { range } = read.peek();
   const from = indexOf(us, range) * 1e6 * range.seconds;
@@ -224,7 +224,7 @@ function point(rows: Score['rows'], us: number | undefined): void {
   readout.value = us === undefined ? '' : valueText(rows, us);
 }
 
-/** Opens the traffic of a time. */
+/** Opens the traffic at a time. */
 function open(line: string, us: number): void {
   const { range } = read.peek();
   const begin = wallAt(indexOf(us, range) * 1e6 * range.seconds);
@@ -235,10 +235,13 @@ function open(line: string, us: number): void {
   go(hrefOf('traffic', [], { line, ...times }));
 }
 
-/** The wheel zooms with Ctrl, as pads pinch, or where the keys are; otherwise it scrolls the page. */
+/**
+ * The wheel zooms with Ctrl, which is also how touchpads report a pinch, or if the lane has the keyboard
+ * focus. Otherwise it scrolls the page.
+ */
 function takesWheel(event: WheelEvent, lane: HTMLElement | null): boolean {
   if (!event.ctrlKey && !event.shiftKey && !lane?.contains(document.activeElement)) return false;
-  // What is under the pointer stays there.
+  // What is under the pointer stays in place.
   if (event.deltaY < 0) axis.isFollowing.value = false;
   return true;
 }
@@ -278,7 +281,7 @@ function pressed(event: KeyboardEvent, line: string, rows: Score['rows']): void 
     Enter: () => open(line, from),
     Escape: () => point(rows, undefined),
   };
-  // Keys of the strip below are its own.
+  // The strip below handles its own keys.
   if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
   event.preventDefault();
   keys[event.key]?.();

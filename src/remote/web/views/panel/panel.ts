@@ -27,7 +27,7 @@ import {
   watchList,
 } from './watch.js';
 
-/** What was read for a card; or why it could not be read. */
+/** What was read for a card, or why it could not be read. */
 type CardContent = readonly RegisterView[] | string;
 
 const shown = signal<ReadonlyMap<string, CardContent>>(new Map());
@@ -35,7 +35,10 @@ const shown = signal<ReadonlyMap<string, CardContent>>(new Map());
 /** The courses of values by card. They are kept while other views are shown. */
 const courses = signal<ReadonlyMap<string, Course>>(new Map());
 
-/** Asks for some cards. What one device refuses for several cards is asked for one by one: one name may be wrong. */
+/**
+ * Reads some cards. If a device rejects a request for several cards, they are requested one by one: one name
+ * may be wrong.
+ */
 async function answersTo({
   device,
   query,
@@ -65,7 +68,7 @@ async function read(list: readonly WatchedPart[]): Promise<void> {
   );
 }
 
-/** Reads the cards again and again, until the returned function is called. */
+/** Reads the cards repeatedly, until the returned function is called. */
 function follow(list: readonly WatchedPart[]): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isOver = false;
@@ -80,7 +83,7 @@ function follow(list: readonly WatchedPart[]): () => void {
   };
 }
 
-/** The cards of the address; of `/panel/DEVICE` all values with names of that device. */
+/** The cards in the address; for `/panel/DEVICE`, all named values of that device. */
 function textOfAddress(): string {
   const { parts, query } = route.value;
   const device = devices.current.value?.find(({ name }) => name === parts[0]);
@@ -90,7 +93,7 @@ function textOfAddress(): string {
   return (names.length > 0 ? names : tables).join(',');
 }
 
-/** The cards of a list, of the devices that there are. */
+/** The cards in a list that are for existing devices. */
 function listOf(text: string): readonly WatchedPart[] {
   return watchList(
     text,
@@ -98,7 +101,7 @@ function listOf(text: string): readonly WatchedPart[] {
   );
 }
 
-/** The view `/panel?watch=…`: a card for each value or table of the list, of any devices. */
+/** The view `/panel?watch=…`: a card for each value or table in the list, from any devices. */
 export function PanelView() {
   useEffect(followDevices, []);
   const text = textOfAddress();
@@ -135,10 +138,10 @@ function watch(keys: readonly string[]): void {
   go(hrefOf('panel', [], keys.length > 0 ? { watch: pinned.value } : {}), 'replace');
 }
 
-/** Most values that the field suggests. */
+/** Maximum number of values that the field suggests. */
 const MOST_OFFERED = 500;
 
-/** A field for another card. */
+/** A field that adds a card. */
 function Adding({ keys }: { readonly keys: readonly string[] }) {
   const text = useSignal('');
   const all = devices.current.value ?? [];
@@ -203,7 +206,7 @@ interface ValueProps {
   readonly about: RegisterView;
 }
 
-/** A value, its course, and how it is set. */
+/** A value, its course, and a control to set it. */
 function Value({
   device,
   about,
@@ -247,7 +250,7 @@ function Setting({ device, about }: ValueProps) {
     const typedText = text.value;
     const value = typedValue(about, typedText);
     const isSet = await set(device, about, { table, address, value }, value);
-    // What was typed meanwhile stays.
+    // Text that was typed in the meantime stays.
     if (isSet && text.peek() === typedText) text.value = '';
   };
   return html`<form class="flow" onSubmit=${sent(submit)}>
@@ -257,7 +260,7 @@ function Setting({ device, about }: ValueProps) {
   </form>`;
 }
 
-/** Sends a change of a value, and reads all cards. @returns whether it was made */
+/** Sends a change to a value, then reads all cards. @returns whether the value was changed */
 async function set(device: string, about: RegisterView, change: object, value?: unknown): Promise<boolean> {
   const answer = await ask<{ registers: RegisterView[] }>('PATCH', pathOf('devices', device, 'registers'), {
     changes: [change],

@@ -1,8 +1,8 @@
 import type { RegisterView } from '../../../../simulator/commands/schemas/value.js';
 
-/** What a card shows: a value by its name, or a part of a table. */
+/** What a card shows: a value by name, or a part of a table. */
 export interface WatchedPart {
-  /** As the address of the page has it: `meter.voltage`, `meter/holding/0-9`, `meter/holding/7`, `meter/coils`. */
+  /** In the form of the page's address: `meter.voltage`, `meter/holding/0-9`, `meter/holding/7`, `meter/coils`. */
   readonly key: string;
   readonly device: string;
   readonly part:
@@ -10,13 +10,13 @@ export interface WatchedPart {
     | { readonly table: string; readonly from: number; readonly to: number };
 }
 
-/** The most cards; more would be neither seen nor read each second. */
+/** Maximum number of cards; more would be neither seen nor read each second. */
 export const MOST_CARDS = 24;
 const MOST_ROWS = 64;
 
 /**
- * Reads what a card shows; undefined for a text that means nothing.
- * @param devices the names of devices that are known: these, and names of values, may have dots
+ * Parses the text of a card; undefined if it has no meaning.
+ * @param devices the names of known devices: these, and names of values, may contain dots
  */
 export function watchedOf(key: string, devices: readonly string[] = []): WatchedPart | undefined {
   const [, device = '', table = '', first = '0', last] =
@@ -34,13 +34,13 @@ export function watchedOf(key: string, devices: readonly string[] = []): Watched
   return dot > 0 && name !== '' && !key.includes('/') ? { key, device: owner, part: { name } } : undefined;
 }
 
-/** The cards of a list in the address of the page, each once. */
+/** The cards of a list in the page's address, without duplicates. */
 export function watchList(text: string, devices: readonly string[] = []): readonly WatchedPart[] {
   const keys = [...new Set(text.split(',').map((key) => key.trim()))];
   return keys.flatMap((key) => watchedOf(key, devices) ?? []).slice(0, MOST_CARDS);
 }
 
-/** The values with these names among those of a device. */
+/** Selects the values with these names from those of a device. */
 export function valuesFor(
   { part }: WatchedPart,
   registers: readonly RegisterView[],
@@ -55,7 +55,7 @@ export interface Question {
   readonly cards: readonly WatchedPart[];
 }
 
-/** What is asked for the cards: all values with names of a device in one request, and each part of a table. */
+/** The requests for the cards: one for all named values of a device, and one for each part of a table. */
 export function questionsOf(list: readonly WatchedPart[]): readonly Question[] {
   const named = new Map<string, WatchedPart[]>();
   const questions: Question[] = [];

@@ -10,7 +10,7 @@ interface BitsProps {
   readonly onBit: (bit: number) => void;
 }
 
-/** A box for each bit of a value: for those with names, or for all of a register. */
+/** A box for each bit of a value: for the named ones, or for all bits of a register. */
 export function Bits({ about: { bits, raw }, isPlain, why, onBit }: BitsProps) {
   if (!bits && !isPlain) return null;
   const names = bits ?? Object.fromEntries(Array.from({ length: 16 }, (_, bit) => [bit, String(bit)]));

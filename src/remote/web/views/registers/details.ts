@@ -40,7 +40,7 @@ interface SignalFormProps {
   readonly about: RegisterView | undefined;
 }
 
-/** The signal of a value, and a form for another one. Only a value with a name can have a signal. */
+/** The signal of a value, and a form for another one. Only a named value can have a signal. */
 function SignalForm({ device, about }: SignalFormProps) {
   useEffect(kinds.follow, []);
   const chosen = useSignal<string | undefined>(undefined);
@@ -60,7 +60,7 @@ function SignalForm({ device, about }: SignalFormProps) {
     if (!answer.ok) return;
     say(done);
     await readNow();
-    // What was chosen or typed meanwhile stays.
+    // Anything chosen or typed in the meantime stays.
     if (chosen.peek() === kindSent && draft.peek() === draftSent)
       [chosen.value, draft.value] = [undefined, undefined];
   };
@@ -91,11 +91,11 @@ function SignalForm({ device, about }: SignalFormProps) {
   </form>`;
 }
 
-/** Everything that is known of the selected register: its meaning, its last writer, and its signal. */
+/** Everything known about the selected register: its meaning, its last writer, and its signal. */
 export function Details({ device }: { readonly device: DeviceView }) {
   const address = selected.value;
   const word = version.value >= 0 ? known.wordAt(address) : undefined;
-  // The screen shows a register before the answer about it arrives.
+  // The page shows a register before the answer about it arrives.
   const about = [detail.value, known.valueAt(address)].find((each) => each && holds(each, address));
   const why = whyNot(known, address, whyOff());
   const key = `${device.name} ${target.value?.table} ${about?.address ?? address}`;
@@ -136,7 +136,7 @@ function holds({ table, address, registers }: RegisterView, wanted: number): boo
 
 const MOST_SHOWN = 120;
 
-/** The beginning of a long text, with its length. */
+/** The start of a long text, with its length. */
 function cut(text: string): string {
   return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}… (${count(text.length)} characters)` : text;
 }

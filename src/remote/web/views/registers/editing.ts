@@ -24,7 +24,7 @@ import {
 
 type CellChange = ChangeRequest & { readonly table: WordTable; readonly address: number };
 
-/** A change of registers of a device, and the change that undoes it. */
+/** A change to a device's registers, and the change that undoes it. */
 interface Done {
   readonly device: string;
   readonly table: WordTable;
@@ -34,9 +34,7 @@ interface Done {
   readonly back: ChangeRequest;
 }
 
-/**
- * A question before a change that would overwrite what somebody else has written; undefined if there is none.
- */
+/** A confirmation before a change that would overwrite another client's write; undefined if there is none. */
 export const clash = signal<{ readonly text: string; readonly goOn: () => void } | undefined>(undefined);
 
 const MOST_DONE = 200;
@@ -46,10 +44,7 @@ const undone = signal<readonly Done[]>([]);
 export const mayUndo = computed(() => done.value.length > 0);
 export const mayRedo = computed(() => undone.value.length > 0);
 
-/**
- * Resolves when the last change is done. Changes are made one after the other, because keys are faster than
- * answers.
- */
+/** Resolves when the last change is complete. Changes are made one at a time, because keys are faster than answers. */
 let turn = Promise.resolve();
 
 /**
@@ -64,8 +59,8 @@ function made(
   registers: readonly RegisterView[],
 ): void {
   const { table, address } = change;
-  // Undo and redo each expect what the other has left, so that no write of a client in between is lost.
-  // Registers that move by themselves are not expected to stand still.
+  // Undo and redo each expect what the other has left, so that a client's write in between is not lost.
+  // Registers with a signal or an action are exempt, because they change by themselves.
   const isMoved = registers.some(({ signal, action }) => signal !== null || action !== null);
   const after = isMoved ? undefined : (change.words ?? registers[0]?.raw);
   const back = { table, address, words: [...before], raw: true, expected: after };
@@ -80,12 +75,12 @@ export function undo(): void {
   turn = turn.then(() => repeat(done, undone, ({ back }) => back, 'undone'));
 }
 
-/** Makes the change again that was undone last. */
+/** Repeats the change that was last undone. */
 export function redo(): void {
   turn = turn.then(() => repeat(undone, done, ({ forth }) => forth, 'redone'));
 }
 
-/** Carries out the last change of one list, and moves it to the other list. */
+/** Carries out the last change in one list, and moves it to the other. */
 async function repeat(
   from: Signal<readonly Done[]>,
   to: Signal<readonly Done[]>,
@@ -115,14 +110,14 @@ async function repeat(
   if (now?.device.name === device && now.table === table) selected.value = anchor.value = address;
 }
 
-/** The outcome of a change. `isOther`: the present value is not the expected one. */
+/** The outcome of a change. `isOther`: the current value is not the expected one. */
 type Sent =
   | { readonly ok: true; readonly registers: readonly RegisterView[] }
   | { readonly ok: false; readonly text: string; readonly isOther: boolean };
 
 const CONFLICT = 409;
 
-/** Sends a change, and reads the visible registers. */
+/** Sends a change, then reads the visible registers. */
 async function sendChange(device: string, change: ChangeRequest): Promise<Sent> {
   const path = pathOf('devices', device, 'registers');
   const answer = await ask<{ registers: RegisterView[] }>('PATCH', path, { changes: [change] });
@@ -135,7 +130,7 @@ async function sendChange(device: string, change: ChangeRequest): Promise<Sent> 
 
 const MOST_OURS = 1000;
 
-/** Writes of this page by device and time, the oldest first. */
+/** This page's writes by device and time, oldest first. */
 const ours = new Set<string>();
 
 const writeOf = (device: string, { lastWriter }: RegisterView) => `${lastWriter?.time} ${device}`;
@@ -148,7 +143,7 @@ function noteWrite(device: string, registers: readonly RegisterView[]): void {
   }
 }
 
-/** The first value that somebody else has written since this page did; undefined if nobody has. */
+/** The first value that another client has written since this page did; undefined if there is none. */
 async function overwritten({ device, table, address, count }: Done): Promise<RegisterView | undefined> {
   const answer = await valuesIn(device, table, address, address + count - 1);
   return answer.ok
@@ -156,7 +151,7 @@ async function overwritten({ device, table, address, count }: Done): Promise<Reg
     : undefined;
 }
 
-/** The last writer of a value in words: who, where and when. */
+/** Describes the last writer of a value: who, where and when. */
 export function writerText({ lastWriter }: RegisterView): string {
   if (!lastWriter) return 'no one since the reset';
   const { by, line, client, time } = lastWriter;
@@ -164,17 +159,14 @@ export function writerText({ lastWriter }: RegisterView): string {
   return time === null ? who : `${who}, ${timeOfDay(Date.parse(time))}`;
 }
 
-/**
- * Time in ms after the last key before the address of the page follows. Browsers limit the number of its
- * changes.
- */
+/** Time in ms between the last key and the change of the page's address. Browsers limit how often it may change. */
 const SETTLED_MS = 400;
 
 let settled: ReturnType<typeof setTimeout> | undefined;
 /** The address of the page that follows the selection; it selects nothing itself. */
 let following = '';
 
-/** Selects a register for keys, and keeps it in the address of the page. */
+/** Selects a register for the keyboard, and stores it in the page's address. */
 export function select(address: number, isRange = false): void {
   selected.value = Math.max(0, address);
   if (!isRange) anchor.value = selected.value;
@@ -190,10 +182,10 @@ export function select(address: number, isRange = false): void {
   }, SETTLED_MS);
 }
 
-/** Selects the register that the address of the page names, or the first one, when a user has gone there. */
+/** Selects the register in the page's address, or the first one, when the user opens it. */
 export function selectFromAddress(): void {
   const { view, parts, query } = route.peek();
-  // A page is drawn later than its address changes, and a key may have selected another register meanwhile.
+  // The page is drawn after its address changes, and a key may have selected another register in between.
   if (hrefOf(view, parts, query) === following) return;
   following = '';
   const wanted = Number(query.get('from') ?? rowStarts.peek()[0] ?? 0);
@@ -202,7 +194,7 @@ export function selectFromAddress(): void {
 }
 
 /**
- * Begins to edit the cell of an address, or says beside it why that is not possible.
+ * Starts editing the cell at an address, or says next to it why that is not possible.
  * @param text text typed so far
  */
 export function beginEdit(address: number, text: string): void {
@@ -212,14 +204,14 @@ export function beginEdit(address: number, text: string): void {
   editing.value = why === undefined ? { address: start, text } : undefined;
 }
 
-/** Edits the selected register. The text begins with its value, without the unit. */
+/** Edits the selected register. The text starts with its value, without the unit. */
 export function editSelected(): void {
   const start = cellStart(known, format.peek(), selected.peek());
   const value = format.peek() === 'values' ? known.valueAt(start) : undefined;
   beginEdit(start, value ? (value.label ?? String(value.value)) : cellText(known, format.peek(), start));
 }
 
-/** Sends the typed text. If it is refused, the cell stays open and shows the reason. */
+/** Sends the typed text. If it is rejected, the cell stays open and shows the reason. */
 export async function commitEdit(text: string): Promise<void> {
   const now = target.peek();
   const { address } = editing.peek() ?? {};
@@ -242,7 +234,7 @@ export async function commitEdit(text: string): Promise<void> {
   for (const register of sent.registers) sayOddities(register, change.value);
 }
 
-/** Says what a user may not expect of a value that was just set. @param typed the number, if it was one */
+/** Reports what may surprise a user about a value that was just set. @param typed the number, if it was one */
 export function sayOddities(register: RegisterView, typed: unknown): void {
   const { name, table, address, value, type, violates } = register;
   const subject = name ?? `${table} ${address}`;
@@ -253,14 +245,14 @@ export function sayOddities(register: RegisterView, typed: unknown): void {
     say(`${shown}: ${typed} was rounded to what it can hold.`, 'warn');
 }
 
-/** The change that turns one bit of a value, unless somebody else has written the value meanwhile. */
+/** The change that flips one bit of a value, unless another client has written the value in the meantime. */
 export function withBit({ table, address, registers, type, raw }: RegisterView, bit: number) {
   const asType = type.startsWith('int') ? BigInt.asIntN : BigInt.asUintN;
   const value = String(asType(16 * registers, BigInt(raw) ^ (1n << BigInt(bit))));
   return { table, address, value, raw: true, expected: raw };
 }
 
-/** The value that a typed text means: text where a number would not be exact, or is none. */
+/** The value of a typed text: text if a number would not be exact, or if it is not a number. */
 export function typedValue({ type }: Pick<RegisterView, 'type'>, text: string): string | number {
   const trimmed = text.trim();
   const isExact = type.endsWith('64') && type !== 'float64';
@@ -269,7 +261,7 @@ export function typedValue({ type }: Pick<RegisterView, 'type'>, text: string): 
     : Number(trimmed);
 }
 
-/** Sets or clears one bit of a value, unless somebody else has written the value since the page has read it. */
+/** Sets or clears one bit of a value, unless another client has written the value since the page read it. */
 export async function changeBit(register: RegisterView, bit: number): Promise<void> {
   const now = target.peek();
   if (!now) return;
@@ -281,7 +273,7 @@ export async function changeBit(register: RegisterView, bit: number): Promise<vo
   else if (before) made(now.device.name, change, before, sent.registers);
 }
 
-/** The words from an address on, which the page has not read: a text may be longer than what is shown. */
+/** The words from an address on, which the page has not read: a text may be longer than the visible part. */
 async function presentWords(
   { device, table }: Pick<Done, 'table'> & { readonly device: { readonly name: string } },
   from: number,
@@ -292,7 +284,7 @@ async function presentWords(
   return words.every((word) => word !== null) && words.length === count ? words : undefined;
 }
 
-/** The change that a text means in the present format, or what was expected instead. */
+/** The change for a text in the current format, or what was expected instead. */
 function changeOf(
   table: WordTable,
   address: number,

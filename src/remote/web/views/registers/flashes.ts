@@ -9,15 +9,12 @@ type TouchKind = Touch['kind'];
 /** Time in ms in which a mark fades. */
 const LASTS_MS = 700;
 
-/**
- * Shortest time in ms before a fading mark begins again, however fast a client polls: each beginning draws
- * its row.
- */
+/** Minimum time in ms before a fading mark restarts, however fast a client polls: each restart draws its row. */
 const AGAIN_MS = 250;
 
 export interface Flash {
   readonly kind: TouchKind;
-  /** Alternates with each beginning, so that the style fades again. */
+  /** Alternates with each restart, so that the style fades again. */
   readonly isAgain: boolean;
 }
 
@@ -32,14 +29,14 @@ export const flashes = signal<ReadonlyMap<number, Flash>>(new Map());
 const begun = new Map<number, Begun>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** The filter of the traffic, as text that changes only with it. */
+/** The filter of the traffic, as text that changes only with the filter. */
 const wanted = computed(() => {
   const now = target.value;
   const bits = version.value > 0 ? known.bits : 16;
   return (now && trafficOf(now.device, now.table, visible.value, bits)?.toString()) ?? '';
 });
 
-/** Marks the registers that clients touch, until the returned function is called. */
+/** Marks the registers that clients read or write, until the returned function is called. */
 export function followTouches(): () => void {
   let leave = () => {};
   const stop = effect(() => {

@@ -1,18 +1,18 @@
-/** A format: shows registers as text, and reads text. */
+/** A format: converts registers to text and back. */
 interface FormatRow {
   readonly title: string;
   /** Number of registers in a cell. */
   readonly words: 1 | 2;
-  /** Least width of a cell, in CSS pixels. */
+  /** Minimum width of a cell, in CSS pixels. */
   readonly width: number;
   readonly text: (words: readonly number[]) => string;
-  /** The words that a text means; undefined if it means none. */
+  /** The words for a text; undefined if it is not valid. */
   readonly parse: (text: string) => readonly number[] | undefined;
-  /** What a message says after "expected" when a text means no words. */
+  /** The words after "expected" in a message about an invalid text. */
   readonly expected: string;
 }
 
-/** Most registers in one request. */
+/** Maximum number of registers in one request. */
 const MOST_WORDS = 123;
 
 const FLOAT_HIGH_FIRST: FormatRow = {
@@ -26,8 +26,8 @@ const FLOAT_HIGH_FIRST: FormatRow = {
 const UNSIGNED = whole('decimal', 56, 0, 65_535);
 
 /**
- * The formats, by their name in the address of the page. `values` shows values by their types and in their
- * units, and other registers as numbers.
+ * The formats, by their name in the page's address. `values` shows values according to their types and in
+ * their units, and other registers as numbers.
  */
 export const FORMATS = {
   values: { ...UNSIGNED, title: 'values', width: 210 },
@@ -68,17 +68,17 @@ export const FORMATS = {
 
 export type Format = keyof typeof FORMATS;
 
-/** Number of registers in a cell of a format. */
+/** Number of registers in a cell with this format. */
 export function wordsOf(format: Format): 1 | 2 {
   return FORMATS[format].words;
 }
 
-/** The text of words in a format: of two words for a float, otherwise of one. */
+/** Formats words: two words for a float, otherwise one. */
 export function textOf(format: Format, words: readonly number[], bits: 1 | 16): string {
   return bits === 1 ? String(words[0]) : FORMATS[format].text(words);
 }
 
-/** The words that a text means in a format, or what was expected instead. */
+/** Parses a text into words. Returns what was expected if it is not valid. */
 export function parseText(
   format: Format,
   text: string,
@@ -149,13 +149,13 @@ function floatOf([high = 0, low = 0]: readonly number[]): number {
   return view.getFloat32(0);
 }
 
-/** The shortest text that means the same 32-bit float. */
+/** The shortest text for the same 32-bit float. */
 function floatText(value: number): string {
   if (!Number.isFinite(value)) return String(value).replace('Infinity', 'inf');
   return String(shortestFloat(value));
 }
 
-/** The shortest decimal number that is the same 32-bit float: 230.1 for 230.10000610351562. */
+/** The shortest decimal number that gives the same 32-bit float: 230.1 for 230.10000610351562. */
 export function shortestFloat(value: number): number {
   const digits = [6, 7, 8].find((each) => Math.fround(Number(value.toPrecision(each))) === value);
   return digits ? Number(value.toPrecision(digits)) : value;

@@ -74,7 +74,7 @@ function onKey(event: KeyboardEvent): void {
   event.preventDefault();
 }
 
-/** The address after an arrow key, which leaves the cell whichever of its registers is selected. */
+/** The address that an arrow key leads to. It leaves the cell, whichever of its registers is selected. */
 function nextCell(key: string, at: number, to: number): number {
   const start = (address: number) => cellStart(known, format.peek(), address);
   let next = to;
@@ -127,9 +127,9 @@ interface RowProps {
   readonly first: number;
 }
 
-/** A row of registers. It is drawn again only if it differs. */
+/** A row of registers. It is redrawn only if it has changed. */
 function Row({ index, first }: RowProps) {
-  // Compared as text, because nearly every answer leaves nearly every row as it is.
+  // Compared as text, because most answers leave most rows unchanged.
   const text = useComputed(() => JSON.stringify(drawnCells(first)));
   const cells = JSON.parse(text.value) as readonly DrawnCell[];
   const isAfterGap = first > 0 && rowStarts.value[index - 1] !== first - columns.value;
@@ -218,7 +218,7 @@ function Editor({ address, text }: { readonly address: number; readonly text: st
     }} />`;
 }
 
-/** Returns the focus to the grid after an edit, so that keys move in it again. */
+/** Returns the focus to the grid after an edit, so that keys work in it again. */
 function returnFocus(): void {
   if (!editing.peek()) document.querySelector<HTMLElement>('.view-registers .grid')?.focus();
 }

@@ -6,7 +6,7 @@ import { FORMATS, type Format, textOf, wordsOf } from './formats.js';
 export class Known {
   readonly #words = new Map<number, number | null>();
   readonly #access = new Map<number, string>();
-  /** The value that a register belongs to; absent for a register that is its own value. */
+  /** The value that contains a register; absent for a register that is its own value. */
   readonly #values = new Map<number, RegisterView>();
   bits: 1 | 16 = 16;
 
@@ -22,7 +22,7 @@ export class Known {
     }
   }
 
-  /** The word at an address; undefined before it was read, null if nothing is defined there. */
+  /** The word at an address; undefined until it is read, null if nothing is defined there. */
   wordAt(address: number): number | null | undefined {
     return this.#words.get(address);
   }
@@ -37,7 +37,7 @@ export class Known {
     return this.#values.get(address);
   }
 
-  /** True where nobody knows what a register held. */
+  /** True if the content of a register is not known. */
   isUnknown(address: number): boolean {
     return this.#access.get(address) === '?';
   }
@@ -56,7 +56,7 @@ export function whyNot(known: Known, address: number, off: string | undefined): 
   return whyMoved(known.valueAt(address));
 }
 
-/** Why a value can't be set although it is there; undefined if it can. */
+/** Why an existing value can't be set; undefined if it can. */
 export function whyMoved(value: Pick<RegisterView, 'signal'> | undefined): string | undefined {
   const kind = Object.keys(value?.signal ?? {})[0];
   if (kind === undefined || kind === 'counter') return undefined;
@@ -68,20 +68,20 @@ export interface Cell {
   readonly address: number;
   readonly span: number;
   readonly text: string;
-  /** The name of the value that begins or continues here. */
+  /** The name of the value that starts or continues here. */
   readonly name: string | undefined;
   readonly state: 'unread' | 'undefined' | 'unknown' | 'read-only' | 'writable';
 }
 
-/** Height of a row in CSS pixels; the same as in the style. */
+/** Height of a row in CSS pixels; the same as in the stylesheet. */
 export const ROW_HEIGHT = 26;
 
 const HEAD_WIDTH = 60;
 const WIDTH_OF_A_BIT = 32;
-/** Possible numbers of registers in a row. Rows begin at round addresses in the base that is shown. */
+/** Possible numbers of registers in a row. Rows start at round addresses in the base shown. */
 const IN_TENS = [10, 5, 2, 1];
 const IN_SIXTEENS = [16, 8, 4, 2, 1];
-/** The same for values of two registers, which must fit in a row however narrow it is. */
+/** The same for values of two registers, which must fit in a row however narrow. */
 const IN_PAIRS = [10, 4, 2];
 const OF_VALUES = [4, 2];
 
@@ -108,7 +108,7 @@ export function rowStartsOf(ranges: readonly (readonly [number, number])[], colu
   return starts;
 }
 
-/** The row of an address; if it is in none, the next row, or the last. */
+/** The row that contains an address; if none does, the next row, or the last. */
 export function rowOf(starts: readonly number[], columns: number, address: number): number {
   let [low, high] = [0, starts.length - 1];
   while (low < high) {
@@ -120,8 +120,8 @@ export function rowOf(starts: readonly number[], columns: number, address: numbe
 }
 
 /**
- * The parts of a table that are read at once. Adjacent rows are one part.
- * @param longest most addresses of a part
+ * The parts of a table that are read in one request. Adjacent rows form one part.
+ * @param longest maximum number of addresses in a part
  */
 export function partsOf(
   starts: readonly number[],
@@ -173,7 +173,7 @@ export function moved(
   return Math.min(size - 1, (starts[Math.floor(to / columns)] ?? 0) + (to % columns));
 }
 
-/** The cells of the row that begins at address `first`. @param size number of addresses of the table */
+/** The cells of the row that starts at address `first`. @param size number of addresses in the table */
 export function rowCells(
   known: Known,
   format: Format,
@@ -187,7 +187,7 @@ export function rowCells(
     cells.push({
       address,
       span: stop - address,
-      // The value began in the row before.
+      // The value started in the previous row.
       text: start < first ? '…' : cellText(known, format, start),
       name:
         start < first || known.valueAt(start)?.address === start
@@ -200,18 +200,18 @@ export function rowCells(
   return cells;
 }
 
-/** The first register of the cell that shows an address. */
+/** The first register of the cell that contains an address. */
 export function cellStart(known: Known, format: Format, address: number): number {
   const value = known.valueAt(address);
   if (format === 'values') return value?.address ?? address;
   if (wordsOf(format) === 1 || known.bits === 1) return address;
-  // Pairs begin at even addresses, or with the value that contains them.
+  // Pairs start at even addresses, or with the value that contains them.
   if (value && value.registers > 1) return address - ((address - value.address) % 2);
   const before = known.valueAt(address - 1);
   return address % 2 === 1 && !(before && before.registers > 1) ? address - 1 : address;
 }
 
-/** Number of registers in the cell that begins at an address. */
+/** Number of registers in the cell that starts at an address. */
 export function cellLength(known: Known, format: Format, start: number): number {
   const value = known.valueAt(start);
   if (format === 'values') return value?.address === start ? value.registers : 1;
@@ -220,7 +220,7 @@ export function cellLength(known: Known, format: Format, start: number): number 
   return isPair ? 2 : 1;
 }
 
-/** The text of the cell that begins at an address. */
+/** The text of the cell that starts at an address. */
 export function cellText(known: Known, format: Format, start: number): string {
   const value = known.valueAt(start);
   if (format === 'values' && value) return valueText(value);
@@ -230,7 +230,7 @@ export function cellText(known: Known, format: Format, start: number): string {
   return known.wordAt(start) === undefined ? '' : '–';
 }
 
-/** A value in its unit, or its word: `230.1 V`, `closed`. */
+/** Formats a value in its unit, or as its label: `230.1 V`, `closed`. */
 export function valueText({
   value,
   unit,

@@ -18,7 +18,7 @@ import {
   visibleStarts,
 } from './state.js';
 
-/** Everything that is known of the selected register. */
+/** Everything known about the selected register. */
 export const detail = signal<RegisterView | undefined>(undefined);
 
 /** Why nothing can be read. */
@@ -26,17 +26,17 @@ export const problem = signal<string | undefined>(undefined);
 
 export const EVERY_MS = 1000;
 export const HIDDEN_EVERY_MS = 5000;
-/** Least time in ms between two readings that traffic causes, however much there is. */
+/** Minimum time in ms between two reads caused by traffic, however much there is. */
 const SOON_MS = 250;
 const AFTER_SCROLL_MS = 60;
-/** Most addresses in an answer. */
+/** Maximum number of addresses in an answer. */
 const MOST = 512;
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 let dueAt = Number.POSITIVE_INFINITY;
 let isAsking = false;
 let lastAt = 0;
-/** The table that was last read, and the run of the simulator. */
+/** The table that was read last, and the run of the simulator. */
 let shown = '';
 
 /** Reads the visible registers every second and when they change, until the returned function is called. */
@@ -67,7 +67,7 @@ export function followRegisters(): () => void {
   );
 }
 
-/** Reads again soon, because traffic has touched visible registers. */
+/** Reads again soon, because traffic has affected visible registers. */
 export function readSoon(): void {
   readWithin(Math.max(0, lastAt + SOON_MS - performance.now()));
 }
@@ -78,13 +78,13 @@ export function readNow(): Promise<void> {
   return read();
 }
 
-/** Reads the values of a range of addresses, both ends included. */
+/** Reads the values in a range of addresses, inclusive. */
 export function valuesIn(device: string, table: string, from: number, to: number) {
   const query = rangeQuery(table, from, to);
   return ask<{ registers: RegisterView[] }>('GET', `${pathOf('devices', device, 'registers')}?${query}`);
 }
 
-/** Reads the words of a range of addresses, both ends included, now or as they were. */
+/** Reads the words in a range of addresses, inclusive, now or at an earlier time. */
 export function wordsIn(device: string, table: string, from: number, to: number, at?: string) {
   const query = rangeQuery(table, from, to);
   if (at !== undefined) query.set('at', at);
@@ -123,7 +123,7 @@ async function read(): Promise<void> {
   const now = target.peek();
   if (now?.device.name === name && now.table === table) {
     problem.value = answers.find((answer) => !answer.ok)?.problem.detail;
-    // What was read last is of another moment.
+    // The last answer is for another time.
     if (then !== undefined && problem.value !== undefined) forget();
     for (const answer of answers) if (answer.ok) learn(answer.value);
     learnBefore(
@@ -135,13 +135,13 @@ async function read(): Promise<void> {
     if (!about) detail.value = undefined;
     else if (about.ok && selected.peek() === at) detail.value = about.value.registers[0];
   }
-  // The past stays as it is.
+  // The past does not change.
   if (then === undefined) readWithin(document.hidden ? HIDDEN_EVERY_MS : EVERY_MS);
 }
 
 /**
- * Reads the visible rows. A table without registers is read, too, because the answer has the power and the
- * clock.
+ * Reads the visible rows. A table without registers is also read, because the answer contains the power and
+ * the clock.
  */
 async function readVisible(device: string, table: string, at?: string): Promise<readonly Answer<Words>[]> {
   const answers: Answer<Words>[] = [];

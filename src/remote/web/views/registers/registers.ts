@@ -46,7 +46,7 @@ import './registers.css';
 /** The controls that choose what is shown, and how. */
 function Bar({ device, table }: { readonly device: DeviceView; readonly table: WordTable }) {
   const all = devices.current.value ?? [];
-  // If the other device does not have this table, one that it has is shown.
+  // If the other device does not have this table, shows one that it has.
   const other = (name: string) => (all.find((each) => each.name === name)?.tables[table] ? table : '');
   return html`<div class="flow">
     <${Select} label="Device" value=${device.name} choices=${all.map(({ name }) => name)}
@@ -69,13 +69,10 @@ function Bar({ device, table }: { readonly device: DeviceView; readonly table: W
   </div>`;
 }
 
-/** Most names that the field suggests. */
+/** Maximum number of names that the field suggests. */
 const MOST_NAMES = 500;
 
-/**
- * A field that leads to an address of the table, or to a named value of any table. Keys then act on that
- * register.
- */
+/** A field that goes to an address of the table, or to a named value of any table. Keys then act on that register. */
 function Find({ device, table }: { readonly device: DeviceView; readonly table: WordTable }) {
   const text = useSignal('');
   const isAsking = useSignal(false);
@@ -99,7 +96,7 @@ function Find({ device, table }: { readonly device: DeviceView; readonly table: 
       const [found] = answer.value.registers;
       if (!found) return;
       go(addressOf({ table: found.table, from: found.address }));
-      // At once: the next key may come before the page is drawn.
+      // Immediately: the next key may come before the page is drawn.
       select(found.address);
     }
     text.value = '';
@@ -153,9 +150,9 @@ function Machine({ name }: { readonly name: string }) {
   <//></div>`;
 }
 
-/** Interval in µs in which the traffic is searched. */
+/** How far back the traffic is searched, in µs. */
 const EVERY_US = 3e6;
-/** Number of the newest problems that are searched. */
+/** Maximum number of problems searched, newest first. */
 const MOST_EVENTS = '500';
 
 const problems = resource(
@@ -174,7 +171,7 @@ const problems = resource(
   () => target.value && [target.value.device.name, Math.floor((summary.value?.monotonicUs ?? 0) / EVERY_US)],
 );
 
-/** Lists registers that clients have asked for and the device does not define. One click defines them. */
+/** Lists registers that clients have tried to access and that the device does not define. One click defines them. */
 function MissingRegisters({ device }: { readonly device: DeviceView }) {
   useEffect(problems.follow, []);
   const missing = missingIn(problems.current.value ?? [], device, defined.value ?? {});
@@ -194,7 +191,7 @@ function MissingRegisters({ device }: { readonly device: DeviceView }) {
   </section>`;
 }
 
-/** The view `/registers/DEVICE/TABLE`: a table of a device, to read and to change. */
+/** The view `/registers/DEVICE/TABLE`: a table of a device, to read and change. */
 export function RegistersView() {
   useEffect(followDevices, []);
   useEffect(followRegisters, []);
@@ -235,16 +232,14 @@ export function RegistersView() {
   </div>`;
 }
 
-/**
- * Chooses a device and a table if the address has none: the usual device, and its table with most to show.
- */
+/** Chooses a device and a table if the address has none: the default device, and its most interesting table. */
 function leadSomewhere(): void {
   const [name, table] = route.peek().parts;
   const all = devices.current.peek();
   const device = name === undefined ? usualDevice(all) : all?.find((each) => each.name === name);
   const tables = defined.peek();
   if (!device || !tables || table !== undefined) return;
-  // Many registers that are close together show more than few that are far apart.
+  // Many registers close together are more interesting than a few far apart.
   const score = (each: string) => (tables[each]?.registers ?? 0) ** 2 / Math.max(1, device.tables[each] ?? 0);
   const [best = 'holding'] = TABLES.toSorted((a, b) => score(b) - score(a));
   go(addressOf({ device: device.name, table: best }), 'replace');

@@ -13,7 +13,7 @@ export type WordTable = Words['table'];
 
 export const TABLES: readonly WordTable[] = ['coils', 'discrete', 'input', 'holding'];
 
-/** Changes when devices come or go, or move to other lines or units. */
+/** Changes when devices are added or removed, or move to other lines or units. */
 const lineUp = () =>
   summary.value && [
     summary.value.devices.edition,
@@ -27,10 +27,10 @@ export const devices = resource(
   lineUp,
 );
 
-/** The device of the address; without one, the first device that a line serves. */
+/** The device in the address; without one, the first device that a line serves. */
 const deviceName = computed(() => route.value.parts[0] ?? usualDevice(devices.current.value)?.name);
 
-/** The device that the view begins with: the first one that a line serves, or the first of all. */
+/** The default device: the first one that a line serves, or the first of all. */
 export function usualDevice(all: readonly DeviceView[] = []): DeviceView | undefined {
   return all.find(({ lines }) => Object.keys(lines).length > 0) ?? all[0];
 }
@@ -42,18 +42,18 @@ const single = resource(
   () => deviceName.value && [deviceName.value, lineUp()],
 );
 
-/** Reads the devices whenever they may have changed, until the function that is returned is called. */
+/** Reads the devices whenever they may have changed, until the returned function is called. */
 export function followDevices(): () => void {
   return together(devices.follow(), single.follow());
 }
 
-/** The addresses that the device defines; undefined before they are known. */
+/** The addresses that the device defines; undefined until they are known. */
 export const defined = computed(() => {
   const device = single.current.value;
   return device?.name === deviceName.value ? device?.defined : undefined;
 });
 
-/** The device and table of the address; undefined before the devices are known, or if they do not exist. */
+/** The device and table in the address; undefined until the devices are known, or if they do not exist. */
 export const target = computed<{ readonly device: DeviceView; readonly table: WordTable } | undefined>(() => {
   const [name, wanted] = route.value.parts;
   const device = devices.current.value?.find((each) => each.name === name);
@@ -63,7 +63,7 @@ export const target = computed<{ readonly device: DeviceView; readonly table: Wo
 
 export const size = computed(() => target.value?.device.tables[target.value.table] ?? 0);
 
-/** The registers as they were last read. `version` changes with each reading. */
+/** The registers as last read. `version` changes with each read. */
 export let known = new Known();
 export const version = signal(0);
 
@@ -71,19 +71,19 @@ export const version = signal(0);
 export const machine = signal<Pick<Words, 'power' | 'clock'> | undefined>(undefined);
 
 /**
- * Whether any answer about this table had values, which have several registers or a name. It is kept, because
- * the first answer may have none by chance.
+ * Whether any answer about this table contained values with several registers or a name. It is remembered,
+ * because the first answer may have none by chance.
  */
 const hasValues = signal(false);
 
-/** Keeps an answer. */
+/** Stores an answer. */
 export function learn(words: Words): void {
   if (words.values.length > 0) hasValues.value = true;
   known.take(words);
   machine.value = { power: words.power, clock: words.clock };
 }
 
-/** What the last write up to the moment has changed: the registers as they were before it. */
+/** What the last write before the time shown has changed: the registers before it. */
 export let before: { readonly known: Known; readonly changed: ReadonlySet<number> } | undefined;
 
 export function learnBefore(words: readonly Words[], changed: readonly (readonly [number, number])[]): void {
@@ -92,7 +92,7 @@ export function learnBefore(words: readonly Words[], changed: readonly (readonly
   before = changed.length > 0 ? { known, changed: new Set(changed.map(([address]) => address)) } : undefined;
 }
 
-/** Forgets what was read, because another table is shown or the simulator was restarted. */
+/** Discards what was read, because another table is shown or the simulator was restarted. */
 export function forget(): void {
   known = new Known();
   before = undefined;
@@ -103,7 +103,7 @@ export function forget(): void {
 
 const isOfBits = computed(() => target.value?.table === 'coils' || target.value?.table === 'discrete');
 
-/** The format of the address. Without one, `values` if the table has some, otherwise numbers. */
+/** The format in the address. Without one, `values` if the table has some, otherwise numbers. */
 export const format = computed<Format>(() => {
   const wanted = route.value.query.get('as') ?? '';
   if (wanted in FORMATS) return wanted as Format;
@@ -114,7 +114,7 @@ export const format = computed<Format>(() => {
 export const viewport = signal({ top: 0, width: 0, height: 0 });
 
 export const columns = computed(() => {
-  // The number of bits per address is known with the first answer.
+  // The number of bits per address is known from the first answer on.
   const bits = version.value > 0 && known.bits === 1 && isOfBits.value ? 1 : 16;
   return columnsFor(format.value, bits, viewport.value.width);
 });
@@ -131,7 +131,7 @@ export const rowsOfPage = computed(() =>
   Math.max(1, Math.floor(viewport.value.height / ROW_HEIGHT) - HEADER_ROWS),
 );
 
-/** The rows that are drawn, as text that changes only with them. */
+/** The drawn rows, as text that changes only with them. */
 const rowRange = computed(() => {
   const rows = rowStarts.value.length;
   const first = Math.min(Math.floor(viewport.value.top / ROW_HEIGHT), Math.max(0, rows - 1));
@@ -148,7 +148,7 @@ export const visibleStarts = computed(() =>
   rowStarts.value.slice(visibleRows.value.first, visibleRows.value.end),
 );
 
-/** The first and the last visible address. There may be invisible addresses between them. */
+/** The first and last visible address. There may be invisible addresses in between. */
 export const visible = computed(() => {
   const starts = visibleStarts.value;
   return { from: starts[0] ?? 0, end: Math.min((starts.at(-1) ?? 0) + columns.value, size.value) };
@@ -158,7 +158,7 @@ export const visible = computed(() => {
 export const selected = signal(0);
 export const anchor = signal(0);
 
-/** The cell that is being edited, and why its text was refused. */
+/** The cell being edited, and why its text was rejected. */
 export const editing = signal<{ readonly address: number; readonly text: string } | undefined>(undefined);
 export const refusal = signal<{ readonly address: number; readonly text: string } | undefined>(undefined);
 

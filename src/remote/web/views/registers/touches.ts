@@ -13,16 +13,16 @@ export interface Touch {
   readonly end: number;
 }
 
-/** The codes of the functions of the specification. */
+/** The function codes in the specification. */
 const CODES = Array.from({ length: 44 }, (_, code) => code);
 
-/** Number of addresses in a block of the filter, so that scrolling seldom needs another filter. */
+/** Number of addresses in a block of the filter, so that scrolling rarely needs another filter. */
 const BLOCK = 1024;
 const FIRST_CELL_WITHOUT_BITS = 4096;
 
 /**
- * The filter for events that touch a table of a device near the visible addresses; undefined if the device is
- * on no line.
+ * The filter for events that access a table of a device near the visible addresses; undefined if the device
+ * is not on any line.
  */
 export function trafficOf(
   { lines }: Pick<DeviceView, 'lines'>,
@@ -45,7 +45,7 @@ export function trafficOf(
   ]);
 }
 
-/** The registers in a table of a device that the events of a batch have touched. */
+/** The registers in a table of a device that were accessed by the events of a batch. */
 export function touchesOf(
   batch: Batch,
   { lines }: Pick<DeviceView, 'lines'>,
@@ -72,19 +72,19 @@ export function touchesOf(
   return touches;
 }
 
-/** A range of a client's request of which a part is not defined. */
+/** A range in a client's request that is at least partly undefined. */
 export interface Missing {
   readonly table: WordTable;
   readonly address: number;
   readonly quantity: number;
-  /** The range in words: `holding 100–101`. */
+  /** The range as text: `holding 100–101`. */
   readonly text: string;
 }
 
 const ILLEGAL_DATA_ADDRESS = 2;
 const MOST_MISSING = 8;
 
-/** Ranges that a device has refused with exception 02 and still does not define, the newest first. */
+/** Ranges that a device has rejected with exception 02 and still does not define, newest first. */
 export function missingIn(
   batch: Batch,
   { lines }: Pick<DeviceView, 'lines'>,
@@ -104,7 +104,7 @@ export function missingIn(
   return [...found.values()];
 }
 
-/** Whether 16 coils share an address, as in files of pymodbus. */
+/** Whether 16 coils share an address, as in pymodbus files. */
 function isPacked(table: WordTable, bitsToAddress: 1 | 16): boolean {
   return (table === 'coils' || table === 'discrete') && bitsToAddress === 16;
 }

@@ -4,23 +4,23 @@ import { sentence } from '../../../../testing/report/words.js';
 
 export type RecordedFinding = RecordedReport['findings'][number];
 
-/** The first page has room for this many failures. */
+/** Maximum number of failures on the first page. */
 const MOST_BLAMED = 4;
 
 /**
- * The first page, for a reader who reads nothing else: what was found, what it means, and what to mend.
- * `before`: what became of the client; `after`: measurements.
+ * The first page, for readers who read nothing else: what was found, what it means, and what to fix.
+ * `before`: the outcome for the client; `after`: measurements.
  */
 export interface FirstPage {
   readonly before: readonly string[];
   readonly blamed: readonly { readonly finding: RecordedFinding; readonly what: string }[];
-  /** How many more have failed; empty for none. */
+  /** How many more failed; empty for none. */
   readonly more: string;
   readonly after: readonly string[];
 }
 
 export function firstPage({ kind, findings, ...report }: RecordedReport): FirstPage {
-  // A fuzz run says last what it has found.
+  // A fuzz run gives its result last.
   const conclusions = kind === 'fuzz' ? report.conclusions.toReversed() : report.conclusions;
   const failed = findings.filter(({ verdict }) => verdict === 'fail');
   const blames = new Set(failed.map(({ conclusion }) => conclusion && sentence(conclusion)));
@@ -57,7 +57,7 @@ export function countsOf({ counts, findings }: RecordedReport) {
   return counts ?? counted.filter(({ many }) => many > 0);
 }
 
-/** The findings by their groups, which begin in the order of their first findings. Steps have no group. */
+/** The findings by group, in the order of the first finding of each group. Steps have no group. */
 export function groupsOf(
   findings: readonly RecordedFinding[],
 ): ReadonlyMap<string, readonly RecordedFinding[]> {

@@ -13,7 +13,7 @@ import { Evidence } from '../tests/evidence.js';
 import { countsOf, firstPage, groupsOf, isShown, type RecordedFinding } from './first-page.js';
 import './report.css';
 
-/** The view `report` of a file: what is known of its runs, in words and with the frames that show it. */
+/** The view `report` of a file: everything about its runs, in words and with the frames as evidence. */
 export function ReportView() {
   useEffect(details.follow, []);
   const { reports = [], benches } = recorded ?? {};
@@ -25,7 +25,7 @@ export function ReportView() {
     ${reports.map((report, i) => html`<${Report} report=${report} number=${i + 1} />`)}`;
 }
 
-/** The identifier of the element with a finding: `report-1-time-out`. */
+/** The ID of the element with a finding: `report-1-time-out`. */
 function anchorOf(...parts: readonly string[]): string {
   return ['report', ...parts].join('-');
 }
@@ -83,7 +83,7 @@ function Report({ report, number }: ReportProps) {
   </article>`;
 }
 
-/** The first page: what a reader needs who reads nothing else. */
+/** The first page: what is needed by readers who read nothing else. */
 function Found({ report, number }: ReportProps) {
   const { before, blamed, more, after } = firstPage(report);
   const [first, ...others] = before;
@@ -132,7 +132,7 @@ const ABOUT = [
   ['source', 'Source'],
 ] as const;
 
-/** One step or check with its evidence. */
+/** A step or check with its evidence. */
 function FindingPanel({ finding, number }: { readonly finding: RecordedFinding; readonly number: number }) {
   const { id, title, verdict, label, summary, about, code, frames } = finding;
   return html`<section class=${`finding ${TONES[verdict]}`} id=${anchorOf(String(number), id)}>
@@ -155,7 +155,7 @@ function FindingPanel({ finding, number }: { readonly finding: RecordedFinding; 
 
 const TELLING: readonly string[] = ['error', 'fail', 'inconclusive'];
 
-/** One row for each run of each bench. */
+/** A row for each run of each bench. */
 function Benches({ rows }: { readonly rows: readonly RowOfBench[] }) {
   const passed = rows.filter(({ report }) => report.verdict === 'pass').length;
   return html`<article class="report panel">
@@ -167,7 +167,7 @@ function Benches({ rows }: { readonly rows: readonly RowOfBench[] }) {
       const telling = findings.filter((each) => TELLING.includes(each.verdict));
       const said = telling.map((each) => `${each.title}: ${each.summary}`);
       const lines = said.length > 0 || verdict === 'pass' ? said : conclusions;
-      // Nothing else than a page of a bench is ever linked to.
+      // Only pages of benches are ever linked.
       const isLink = url !== undefined && /^https?:/.test(url);
       return html`<tr><td class="long">${bench}: ${isLink ? html`<a href=${url}>${name}</a>` : name}
           ${lines.map((text) => html`<br /><span class="dim">${text}</span>`)}</td>

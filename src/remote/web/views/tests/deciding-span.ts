@@ -1,12 +1,12 @@
 import type { Piece } from '../../../../common/timeline/pieces.js';
 
-/** The pauses that separate what is drawn at first: longer than this, and than this many times what is sent. */
+/** Pauses that separate frames in the initial view: longer than this, and longer than this many times the frames. */
 const LONG_PAUSE_US = 20_000;
 const LONG_PAUSE_SHARE = 3;
 
 /**
- * The last time in which somebody sends without a long pause, in µs: what decides comes last.
- * @param frame the frame that decides, with which the time ends; undefined for the last one
+ * The last time span with frames and without a long pause, in µs: what decides comes last.
+ * @param frame the frame that decides, at the end of the span; undefined for the last one
  */
 export function decidingSpan(
   pieces: readonly Piece[],

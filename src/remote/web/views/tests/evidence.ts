@@ -14,11 +14,11 @@ import './evidence.css';
 
 interface EvidenceProps {
   readonly finding: FindingView;
-  /** Whether the table of the frames is folded up: the strip shows enough. */
+  /** Whether the table of the frames is collapsed: the strip shows enough. */
   readonly isFolded?: boolean;
 }
 
-/** The frames of a finding, to scale around the last one, and in words. */
+/** The frames of a finding, to scale around the last one, and as text. */
 export function Evidence({ finding, isFolded = false }: EvidenceProps) {
   const model = useMemo(() => new StripModel(), []);
   const { frames, title, missed } = finding;
@@ -26,7 +26,7 @@ export function Evidence({ finding, isFolded = false }: EvidenceProps) {
   const isMeasured = model.width.value > 0;
   useEffect(() => {
     const pieces = frames.flatMap((frame) => piecesOf(frame, wireOf(lineNamed(frame.line))));
-    // Pauses are in characters if all frames passed one line.
+    // Pauses are in characters if all frames are from one line.
     const [line = '', ...others] = new Set(frames.map((frame) => frame.line));
     model.setSource(sourceOf(pieces, wireOf(others.length === 0 ? lineNamed(line) : undefined)));
     const { from, to } = decidingSpan(pieces, missed?.frame);
@@ -57,5 +57,5 @@ export function framesText({ frames }: FindingView): string {
   return `${counted(frames.length, 'event')} of the traffic`;
 }
 
-/** The shortest span that is drawn at first. */
+/** The shortest time span in the initial view. */
 const LEAST_US = 1000;

@@ -32,21 +32,21 @@ export interface ShownRun {
   readonly name: string;
   readonly isRunning: boolean;
   readonly startedAt: string;
-  /** How long it lasted, or lasts so far. */
+  /** How long it took, or has taken so far. */
   readonly durationMs: number;
   readonly verdict: Verdict;
   readonly lines: readonly string[];
   readonly steps: readonly RunStep[];
   readonly conclusions: readonly string[];
-  /** What it does now, in words; undefined when it is over. */
+  /** What it is doing now; undefined when it is over. */
   readonly doing: string | undefined;
-  /** What was done so far; counts of the verdicts where it is not said. */
+  /** What was done so far; absent if the counts of verdicts say it. */
   readonly tried?: string;
-  /** The moves at which a client fails, to be played again. */
+  /** The moves that made the client fail, to be played again. */
   readonly schedule?: readonly object[];
 }
 
-/** What is shown of a run beside what all runs have. */
+/** What is shown of a run in addition to what all runs have. */
 type RunContent = Omit<ShownRun, 'id' | 'kind' | 'isRunning' | 'startedAt' | 'durationMs' | 'doing'>;
 
 /** A run as REST lists it. */
@@ -65,7 +65,7 @@ const listed = resource(
       .sort((a, b) => b.id - a.id),
 );
 
-/** All runs, the newest first; undefined before they were read. */
+/** All runs, newest first; undefined until they are read. */
 export const runs = listed.current;
 
 /** Why the runs could not be read. */
@@ -73,22 +73,16 @@ export const unread = listed.problem;
 
 export const readRuns = (): Promise<unknown> => listed.read();
 
-/** The findings of the run that is shown, with their frames, as far as they were read. */
+/** The findings of the run shown, with their frames, as far as they were read. */
 export const findings = signal<{ readonly id: number; readonly list: readonly FindingView[] }>({
   id: 0,
   list: [],
 });
 
-/**
- * Interval in ms in which runs are read. A step may end without its event when the simulator had no room for
- * it.
- */
+/** How often runs are read, in ms. A step may end without its event if the simulator had no room for it. */
 const LOOK_MS = 2000;
 
-/**
- * Keeps the runs up to date until the returned function is called. Each event of a test is a reason to read
- * them.
- */
+/** Keeps the runs up to date until the returned function is called. Each test event causes a read. */
 export function followRuns(): () => void {
   const timer = setInterval(() => {
     if (runs.peek()?.some(({ isRunning }) => isRunning)) void readRuns();
@@ -144,6 +138,6 @@ let readings = 0;
 export async function readFindings({ id }: ShownRun): Promise<void> {
   const mine = ++readings;
   const answer = await ask<{ report: { findings: FindingView[] } }>('GET', pathOf('runs', id));
-  // The answer to a later request, which has more, may have arrived first.
+  // The answer to a later request, which contains more, may have arrived first.
   if (answer.ok && mine === readings) findings.value = { id, list: answer.value.report.findings };
 }

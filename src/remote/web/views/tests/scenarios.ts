@@ -1,20 +1,20 @@
-/** A scenario that can be run as it is, or edited first. */
+/** A scenario that can be run unchanged or edited first. */
 interface ReadyScenario {
   readonly title: string;
   readonly text: (line: string) => string;
 }
 
-/** @param steps makes the steps from the name of the line as YAML */
+/** @param steps makes the steps for a line name, as YAML */
 function ready(title: string, name: string, steps: (line: string) => string): ReadyScenario {
-  // A string of JSON is also a string of YAML.
+  // A JSON string is also a YAML string.
   const text = (line: string) =>
     `name: ${name}\nline: ${JSON.stringify(line)}\nsteps:\n${steps(JSON.stringify(line))}`;
   return { title, text };
 }
 
 /**
- * Steps that first learn the client's polls, so that a retry differs from the next poll, and then give one
- * reply a fault.
+ * Steps that first learn the client's polls, so that a retry differs from the next poll, and then apply a
+ * fault to one reply.
  */
 const spoilt = (name: string, line: string, fault: string) => `  - name: it polls regularly
     expect: [{}, {same: true, times: {min: 5}}]

@@ -13,12 +13,12 @@ import { SchemaPart } from '../../ui/schema-form/schema-form.js';
 import { readRuns } from './runs.js';
 import { READY_SCENARIOS } from './scenarios.js';
 
-/** A run that has begun, as far as it is looked at here. */
+/** A run that has started, as far as it is needed here. */
 interface RunSummary {
   readonly id: number;
 }
 
-/** Shows a run that has begun. */
+/** Shows a run that has started. */
 async function show(answer: Answer<RunSummary>): Promise<void> {
   if (!answer.ok) return;
   await readRuns();
@@ -27,7 +27,7 @@ async function show(answer: Answer<RunSummary>): Promise<void> {
 
 const firstLine = () => summary.peek()?.lines[0]?.name ?? '';
 
-/** A form for a scenario: written, opened from a file, or ready-made. */
+/** A form for a scenario: written by the user, opened from a file, or a template. */
 export function ScenarioForm() {
   const text = useSignal('');
   const { isBusy, refusal, send } = useRequest();
@@ -69,21 +69,21 @@ export function ScenarioForm() {
 }
 
 interface OrderedRun {
-  /** The kind of run that the form orders; its schema has the same name. */
+  /** The kind of run that the form starts; its schema has the same name. */
   readonly kind: RunKind;
   readonly label: string;
   readonly text: string;
   readonly button: string;
-  /** What a new form says. */
+  /** The content of a new form. */
   readonly draft: () => object;
-  /** What is offered for a field, and where it is read from. */
+  /** The suggestions for a field. */
   readonly offers: () => Readonly<Record<string, readonly string[]>>;
   readonly offered?: { readonly follow: () => () => void };
-  /** A field that the form leaves out. */
+  /** A field that is not in the form. */
   readonly hidden?: string;
 }
 
-/** Makes a form of the schema of what is ordered. */
+/** Makes a form from the schema of an order. */
 function formOf({ kind, label, text, button, draft: begin, offers, offered, hidden }: OrderedRun) {
   const schema = resource(
     () => `/schemas/${kind}`,
@@ -100,7 +100,7 @@ function formOf({ kind, label, text, button, draft: begin, offers, offered, hidd
     const { isBusy, refusal, send } = useRequest();
     // The lines may become known after the schema.
     const isReady = shape !== undefined && summary.value !== undefined;
-    // Not in an effect: it would come after the paint, and replace what was typed by then.
+    // Not in an effect: it would run after the paint, and replace anything typed by then.
     const draft = useMemo(() => signal<Draft>(shape ? draftOf(shape, begin()) : {}), [isReady]);
     const submit = async () => {
       if (!shape) return;
@@ -129,7 +129,7 @@ const checks = resource(
   ],
 );
 
-/** A form for a test of the client of a line. */
+/** A form for a client test. */
 export const ClientForm = formOf({
   kind: 'client',
   label: 'Test a client',
@@ -143,7 +143,7 @@ export const ClientForm = formOf({
   offered: checks,
 });
 
-/** A form for a fuzz run on the client of a line. Moves are played again from the run that has found them. */
+/** A form for a fuzz run on a line's client. Moves are replayed from the run that found them. */
 export const FuzzForm = formOf({
   kind: 'fuzz',
   label: 'Fuzz a client',

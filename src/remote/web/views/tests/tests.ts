@@ -62,7 +62,7 @@ const FORMS = {
 };
 type Tab = keyof typeof FORMS;
 
-/** The tab that is shown, and the buttons of all. */
+/** The tab shown, and the buttons of all tabs. */
 function useTabs() {
   const shown = useSignal<Tab>('Scenario');
   const buttons = (Object.keys(FORMS) as Tab[]).map(
@@ -88,7 +88,7 @@ function RunLink({ run, isShown }: { readonly run: ShownRun; readonly isShown: b
     ${isRunning ? html`<${State} tone="warn">running<//>` : html`<${State} tone=${TONES[verdict]}>${verdict}<//>`}</a></li>`;
 }
 
-/** When a run began, and how long it lasted: `14:03:07, 2 min 5 s`. */
+/** Formats when a run started and how long it took: `14:03:07, 2 min 5 s`. */
 function whenText({ startedAt, durationMs }: ShownRun): string {
   return `${timeOfDay(Date.parse(startedAt))}, ${longDuration(durationMs / 1000)}`;
 }
@@ -100,13 +100,13 @@ const FILES = [
 ] as const;
 const SCENARIO = ['scenario.yaml', 'Scenario'] as const;
 
-/** A run: its steps as they end, and its evidence. */
+/** A run: its steps as they complete, and its evidence. */
 function RunPanel({ run }: { readonly run: ShownRun }) {
   const { id, kind, name, isRunning, verdict, lines, steps, conclusions, schedule, doing } = run;
   const ended = steps.filter(({ verdict }) => verdict !== 'not run' && verdict !== 'not-run').length;
   useEffect(() => {
     void readFindings(run);
-    // A fuzz run shortens what it has found.
+    // A fuzz run shortens its result later.
   }, [id, isRunning, ended, steps.at(-1)?.message]);
   const stop = async () => {
     sayAnswer(await ask('DELETE', pathOf('runs', id)), `${name} was stopped.`);
@@ -142,7 +142,7 @@ function RunPanel({ run }: { readonly run: ShownRun }) {
   </article>`;
 }
 
-/** Plays the moves at which a client has failed, and shows that. */
+/** Plays the moves that made a client fail, and shows that run. */
 async function playAgain(line: string, replay: readonly object[]): Promise<void> {
   const answer = await ask<FuzzSummary>('POST', '/runs', { kind: 'fuzz', line, replay });
   sayAnswer(answer, 'The moves are being replayed.');
@@ -162,13 +162,13 @@ function countsOf(steps: readonly RunStep[]): string {
 interface StepProps {
   readonly step: RunStep;
   readonly number: number;
-  /** The finding with its frames; undefined before they are read. */
+  /** The finding with its frames; undefined until they are read. */
   readonly finding: FindingView | undefined;
-  /** Whether the step is the first of its group. */
+  /** Whether the step is the first one in its group. */
   readonly isFirst: boolean;
 }
 
-/** A step with its verdict, and when it is open, with its frames. */
+/** A step with its verdict and, when it is open, its frames. */
 function Step({ step, number, finding, isFirst }: StepProps) {
   const { name, group, verdict, message } = step;
   const isOpen = useSignal(verdict === 'fail' || verdict === 'violates');

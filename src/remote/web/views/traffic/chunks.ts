@@ -5,18 +5,18 @@ import type { LeftOut, StreamedView } from '../../../../simulator/traffic/view-s
 import type { Source } from '../../strip/model.js';
 
 export type Event = Exclude<StreamedView, { kind: 'left out' }> & {
-  /** Of an event of an earlier run of the simulator: its numbers in that run. */
+  /** The event's numbers in an earlier run of the simulator, if it is from one. */
   readonly earlier?: Pick<Exclude<StreamedView, { kind: 'left out' }>, 'seq' | 'request'>;
 };
 
-/** Stands for an event that the page does not hold: it is being fetched, or the simulator has dropped it. */
+/** Placeholder for an event that the page does not have: it is being fetched, or the simulator has dropped it. */
 interface Absent {
   readonly kind: 'loading' | 'gone';
 }
 
 /**
- * Stands for events that passed while the page was hidden or too far behind. The simulator may still have
- * them.
+ * Placeholder for events that passed while the page was hidden or too far behind. The simulator may still
+ * have them.
  */
 interface Skipped {
   readonly kind: 'skipped';
@@ -25,7 +25,7 @@ interface Skipped {
   readonly until: number;
 }
 
-/** The line between two runs of the simulator. */
+/** The divider between two runs of the simulator. */
 interface Restarted {
   readonly kind: 'restarted';
 }
@@ -36,11 +36,14 @@ const LOADING: Absent = { kind: 'loading' };
 const GONE: Absent = { kind: 'gone' };
 
 export const CHUNK = 256;
-/** Most chunks whose events are in memory. The events of others are fetched again when they are looked at. */
+/** Maximum number of chunks whose events are in memory. The events of others are fetched again when needed. */
 const MOST_HELD = 32;
-/** Most rows of the table: as many events as the simulator keeps by default. */
+/** Maximum number of rows in the table: as many events as the simulator stores by default. */
 const MOST_ROWS = 100_000;
-/** Most rows of earlier runs of the simulator. They stay in memory: nothing could fetch them again. */
+/**
+ * Maximum number of rows from earlier runs of the simulator. They stay in memory, because they can't be
+ * fetched again.
+ */
 const MOST_EARLIER = 2000;
 
 /** Consecutive rows. */
@@ -51,13 +54,13 @@ export interface Chunk {
   /** The rows; undefined while they are not in memory. */
   rows: Row[] | undefined;
   total: number;
-  /** Those of the rows that the table shows. */
+  /** The rows that the table shows. */
   shown: Row[] | undefined;
   size: number;
   /** Number of rows that are events. */
   events: number;
   usedAt: number;
-  /** Whether the rows are of an earlier run of the simulator. */
+  /** Whether the rows are from an earlier run of the simulator. */
   readonly isEarlier?: boolean;
 }
 
@@ -78,23 +81,23 @@ function isSkip(row: Row | undefined): row is Skipped {
 }
 
 /**
- * The rows of the table: up to 100,000 events, of which the page holds some thousands. Of the others it keeps
- * only their number and the sequence numbers around them.
+ * The rows of the table: up to 100,000 events, some thousands of which are in memory. For the others, only
+ * their number and the sequence numbers around them are stored.
  */
 export class Chunks {
-  /** The chunks, the oldest first. */
+  /** The chunks, oldest first. */
   readonly list: Chunk[] = [];
-  /** Sequence number up to which all events were looked at. */
+  /** Sequence number up to which all events were read. */
   after: number;
-  /** Whether a request is not shown whose reply is in the same chunk: the reply stands for both. */
+  /** Whether a request is hidden if its reply is in the same chunk: one row is for both. */
   readonly isJoined: boolean;
   #size = 0;
   #uses = 0;
 
   /**
-   * @param after sequence number after which the rows begin
+   * @param after sequence number after which the rows start
    * @param isJoined see there
-   * @param earlier rows of earlier runs of the simulator, see `rowsBefore`
+   * @param earlier rows from earlier runs of the simulator, see `rowsBefore`
    */
   constructor(after: number, isJoined = false, earlier: readonly Row[] = []) {
     this.after = after;
@@ -119,11 +122,11 @@ export class Chunks {
     return this.#size;
   }
 
-  /** Appends rows. @returns the number of the oldest rows that were dropped */
+  /** Appends rows. @returns the number of oldest rows that were dropped */
   append(rows: readonly Row[]): number {
     for (const row of rows) {
       let chunk = this.list.at(-1);
-      // Skipped events are in a chunk of their own, because the events around them are fetched without them.
+      // Skipped events are in a separate chunk, because the events around them are fetched without them.
       const isApart = isSkip(row) || isSkip(chunk?.rows?.[0]) || chunk?.isEarlier;
       if (!chunk?.rows || chunk.total >= CHUNK || isApart) {
         chunk = newChunk(this.after, this.after);
@@ -135,7 +138,7 @@ export class Chunks {
     return this.#dropped() + this.#letGo();
   }
 
-  /** Adds rows before all others. @returns the number of rows that were added */
+  /** Adds rows before all others. @returns the number of added rows */
   prepend(rows: readonly Row[]): number {
     const known = this.list[0]?.after ?? this.after;
     const older = rows.filter((row) => isEvent(row) && row.seq <= known) as Event[];
@@ -148,7 +151,7 @@ export class Chunks {
     return chunk.size;
   }
 
-  /** The rows between two indices. Those that are not in memory are `loading`: see `missing`. */
+  /** The rows between two indices. Those not in memory are `loading`: see `missing`. */
   rows(from: number, to: number): Row[] {
     const found: Row[] = [];
     this.#visit(from, to, (chunk, begin, end) => {
@@ -167,7 +170,7 @@ export class Chunks {
     return found;
   }
 
-  /** Puts events back into a chunk. Events that are no longer kept are `gone` rows at its beginning. */
+  /** Puts events back into a chunk. Events that are no longer stored become `gone` rows at its start. */
   fill(chunk: Chunk, rows: readonly Row[]): void {
     const own = rows.filter((row) => isEvent(row) && row.seq <= chunk.until).slice(-chunk.total);
     chunk.rows = [...gone(chunk.total - own.length), ...own];
@@ -212,7 +215,7 @@ export class Chunks {
     chunk.until = Math.max(chunk.until, row.seq);
   }
 
-  /** Adds a row to those that are shown. @returns by how many they are more */
+  /** Adds a row to the visible ones. @returns how many more there are */
   #show(shown: Row[], row: Row): number {
     const request = this.isJoined && isEvent(row) ? row.request : undefined;
     const at =
@@ -257,9 +260,9 @@ export class Chunks {
 }
 
 /**
- * The last rows of a run of the simulator that has ended, and the line below them. Their numbers become
- * negative and their times those of the new run's clock, so that both runs are in one order.
- * @param now a moment of the new run, by both of its clocks
+ * The last rows of a previous run of the simulator, and the divider below them. Their numbers become negative
+ * and their times are converted to the new run's clock, so that both runs are in one order.
+ * @param now a time in the new run, on both of its clocks
  */
 export function rowsBefore(chunks: Chunks, now: Pick<Summary, 'time' | 'monotonicUs'>): Row[] {
   const rows = chunks.newest(MOST_EARLIER).filter(({ kind }) => kind !== 'loading' && kind !== 'gone');
@@ -283,7 +286,7 @@ export function rowsBefore(chunks: Chunks, now: Pick<Summary, 'time' | 'monotoni
   return [...before, { kind: 'restarted' }];
 }
 
-/** The pieces of one line in a chunk, and their span of time. */
+/** The pieces of one line in a chunk, and their time span. */
 interface ChunkPieces {
   readonly line: string;
   readonly wire: Wire;
@@ -295,7 +298,7 @@ interface ChunkPieces {
   readonly toUs: number;
 }
 
-/** The pieces of chunks. They are kept as long as the chunk and the line stay the same. */
+/** The pieces of chunks. They are kept as long as the chunk and the line do not change. */
 const made = new WeakMap<Chunk, ChunkPieces>();
 
 /** The pieces of one line, from the rows in memory. */
@@ -318,7 +321,7 @@ export function stripSource(chunks: Chunks, line: string, wire: Wire): Source {
 function piecesIn(chunk: Chunk, line: string, wire: Wire): ChunkPieces | undefined {
   const { rows, total: size } = chunk;
   if (!rows) {
-    // The pieces go with the events that they were made from.
+    // The pieces are removed with their events.
     made.delete(chunk);
     return undefined;
   }
@@ -339,8 +342,8 @@ function piecesIn(chunk: Chunk, line: string, wire: Wire): ChunkPieces | undefin
 }
 
 /**
- * The event nearest to a moment; it gives the time of day there. The offset between the clocks varies a
- * little, because the simulator reads the wall clock once a second, to the ms.
+ * The event nearest to a time; it gives the time of day there. The offset between the clocks varies slightly,
+ * because the simulator reads the wall clock once a second, in whole ms.
  */
 function nearestTo(chunks: readonly ChunkPieces[], us: number): Event | undefined {
   let [found, nearest] = [undefined as Event | undefined, Number.POSITIVE_INFINITY];
@@ -353,12 +356,12 @@ function nearestTo(chunks: readonly ChunkPieces[], us: number): Event | undefine
   return found;
 }
 
-/** The offset from the simulator's own clock to the local time of day, in µs, at an event. */
+/** The offset from the simulator's own clock to the local time of day at an event, in µs. */
 function wallOf(event: Event): number {
   return zeroOf(event) - new Date(event.time).getTimezoneOffset() * 60_000_000;
 }
 
-/** The moment at which the clock of `monotonicUs` was 0, in µs since 1970. */
+/** The time at which the clock of `monotonicUs` was 0, in µs since 1970. */
 function zeroOf({ time, monotonicUs }: Pick<Event, 'time' | 'monotonicUs'>): number {
   return new Date(time).getTime() * 1000 + (Number(time.slice(23, 26)) || 0) - monotonicUs;
 }

@@ -20,12 +20,12 @@ export interface ShownField {
   readonly wrong?: string | undefined;
 }
 
-/** Puts a value into words, and says what is wrong with it. */
+/** Formats a value, and says what is wrong with it. */
 type Describe = (value: number) => Pick<ShownField, 'value' | 'wrong'>;
 
 const decimal: Describe = (value) => ({ value: String(value) });
 
-/** Names bytes, one field after the other. Missing bytes are reported once. */
+/** Names bytes, one field at a time. Missing bytes are reported once. */
 class Fields {
   readonly list: ShownField[] = [];
   readonly bytes: Uint8Array;
@@ -38,12 +38,12 @@ class Fields {
     this.#end = bytes.length;
   }
 
-  /** Number of bytes without a name; 0 when some were missing. */
+  /** Number of unnamed bytes; 0 if some were missing. */
   get left(): number {
     return this.#isCut ? 0 : this.#end - this.#at;
   }
 
-  /** The bytes without a name. */
+  /** The unnamed bytes. */
   rest(): Uint8Array {
     return this.bytes.subarray(this.#at, this.#end);
   }
@@ -62,14 +62,14 @@ class Fields {
     return this.#add(name, width, () => describe(value)) ? value : 0;
   }
 
-  /** Names words. @param nameOf makes the name of a word from its index */
+  /** Names words. @param nameOf returns the name of a word for its index */
   words(quantity: number, nameOf: (i: number) => string): void {
     for (let i = 0; i < quantity && this.left > 0; i++) this.number(nameOf(i), 2);
   }
 
   /**
-   * Names all remaining bytes as bits, the lowest bit first.
-   * @param first number of the first bit; undefined if it is not known
+   * Names all remaining bytes as bits, lowest bit first.
+   * @param first number of the first bit; undefined if not known
    */
   bits(first: number | undefined, quantity = Number.POSITIVE_INFINITY): void {
     for (let i = 0; this.left > 0; i += 8) {
@@ -112,27 +112,27 @@ class Fields {
 
 export type FramingName = 'rtu' | 'ascii' | 'socket';
 
-/** What the PDU alone does not say. */
+/** Facts that are not in the PDU itself. */
 interface About {
   readonly isResponse: boolean;
-  /** The registers or coils of a response, which only its request names. */
+  /** The registers or coils of a response; only its request names them. */
   readonly address?: number | undefined;
   readonly quantity?: number | undefined;
 }
 
 /**
- * Names every byte of an event: of a frame, of several, or of the rest of one. The fields are in the order of
- * the bytes, and each says what is wrong with it.
+ * Names every byte of an event, which may be a frame, several frames, or the rest of one. The fields are in
+ * the order of the bytes, and each says what is wrong with it.
  */
 export function dissect(bytes: Uint8Array, framing: FramingName, about: About): ShownField[] {
   if (framing === 'ascii') return asciiFields(bytes, about);
   const fields = new Fields(bytes);
-  // Another frame may follow a whole one.
+  // Another frame may follow a complete one.
   while (fields.left > 0) (framing === 'rtu' ? nameRtu : nameSocket)(fields, about);
   return fields.list;
 }
 
-/** The framing that bytes look like, for a line whose framing is no longer known. */
+/** Guesses the framing from the bytes, for a line whose framing is no longer known. */
 export function guessedFraming(bytes: Uint8Array): FramingName {
   if (bytes[0] === COLON) return 'ascii';
   return bytes.length > MBAP_LENGTH && wordAt(bytes, 2) === 0 && wordAt(bytes, 4) === bytes.length - 6
@@ -142,7 +142,7 @@ export function guessedFraming(bytes: Uint8Array): FramingName {
 
 const TOO_SHORT = 'too short for a frame';
 
-/** Describes a value that has only one right value. */
+/** Describes a value with only one valid value. */
 const only =
   (right: number, wrong = `expected ${right}`): Describe =>
   (value) => ({ value: String(value), wrong: value === right ? undefined : wrong });
@@ -169,7 +169,7 @@ function nameRtu(f: Fields, about: About): void {
   f.number('CRC', 2, (word) => checked(hexWord(word), hexWord(((crc & 0xff) << 8) | (crc >> 8))));
 }
 
-/** The length of the first frame with a right CRC; the length of all bytes if there is none. */
+/** The length of the first frame with a correct CRC; the length of all bytes if there is none. */
 function lengthOfRtu(bytes: Uint8Array): number {
   if (crc16(bytes, 0) === 0) return bytes.length;
   for (let length = MIN_RTU_LENGTH; length < bytes.length; length++) {
@@ -196,15 +196,12 @@ function nameSocket(f: Fields, about: About): void {
   f.within((isWhole(length) ? length : follow) - 1, () => namePdu(f, about));
 }
 
-/**
- * Names colon, two digits for each byte, carriage return and delimiter. The last byte of the digits is the
- * LRC.
- */
+/** Names colon, two digits per byte, carriage return and delimiter. The last byte of the digits is the LRC. */
 function asciiFields(bytes: Uint8Array, about: About): ShownField[] {
   const textOf = (at: number, length: number) => String.fromCharCode(...bytes.subarray(at, at + length));
   const end = bytes.lastIndexOf(0x0d);
   const digitsEnd = end < 0 ? bytes.length : end;
-  // A character that is no digit counts as 0.
+  // A character that is not a digit counts as 0.
   const content = Uint8Array.from({ length: (digitsEnd - 1) >> 1 }, (_, i) =>
     Number.parseInt(textOf(1 + 2 * i, 2), 16),
   );
@@ -241,7 +238,7 @@ function asciiFields(bytes: Uint8Array, about: About): ShownField[] {
   ];
 }
 
-/** Describes a code with its name. @param wrong what is said of a code without a name */
+/** Describes a code by name. @param wrong the message for a code without a name */
 function named(codes: Readonly<Record<string, number>>, wrong: string): Describe {
   const names = namesOf(codes);
   return (code) =>
@@ -252,7 +249,7 @@ const functionCode = named(FunctionCode, 'not a function in the specification');
 const exceptionCode = named(ExceptionCode, 'not an exception in the specification');
 const REFERENCE_TYPE = only(6);
 
-/** The descriptions of fields, by their meaning. */
+/** The descriptions of fields, by meaning. */
 const DESCRIBED: Readonly<Partial<Record<Layout['fields'][number]['means'], Describe>>> = {
   'sub-function': named(SubFunction, 'not a sub-function in the specification'),
   mask: (value) => ({ value: `0x${hexWord(value)}` }),
@@ -278,7 +275,7 @@ function namePdu(f: Fields, about: About): void {
 }
 
 function nameFields(f: Fields, { fields, rest }: Layout, about: About): void {
-  // Written data is named by the last address of the request, which is that of the data.
+  // Written data is named from the last address in the request, which is the address of the data.
   let { address, quantity } = about;
   for (const { name, width, means } of fields) {
     if (means === 'bits') f.bits(undefined, 8);
@@ -308,7 +305,7 @@ const remainingAs =
   (f) =>
     f.remaining(name);
 
-/** Names the bytes after the last field, by their kind. Kinds that are not listed have no parts. */
+/** Names the bytes after the last field, by kind. Kinds that are not listed have no parts. */
 const RESTS: Readonly<Partial<Record<NonNullable<Layout['rest']>, NameRest>>> = {
   bits: (f, address, quantity) => f.bits(address, quantity),
   words: (f, address) => f.words(f.left / 2, valueFrom(address)),

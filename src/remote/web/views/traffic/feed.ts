@@ -11,31 +11,31 @@ interface FeedPage {
 }
 
 /**
- * Number of events by which a page may be behind. Beyond it, the page skips to the newest events, because
- * nobody reads that many.
+ * A page may be behind by this many events. Beyond that it skips to the newest events, because no one reads
+ * that many.
  */
 const MOST_BEHIND = 10_000;
-/** Number of the newest events that are read after a skip. */
+/** Number of newest events that are read after a skip. */
 const FRESH = 2000;
 
-/** Number of events on the first page, and most events of a request. */
+/** Number of events on the first page, and maximum number of events per request. */
 const PAGE = 2 * CHUNK;
 
 /**
- * The traffic of one filter: kept, new and older events. A paused feed reads nothing and later continues
- * after the last event read, so nothing is lost that the simulator still keeps.
+ * The traffic that passes one filter: stored, new and older events. A paused feed reads nothing and later
+ * continues after the last event it has read, so nothing that the simulator still stores is lost.
  */
 export class Feed {
   readonly text: string;
-  /** The text as a parameter of REST. */
+  /** The text as a REST parameter. */
   readonly filter: URLSearchParams;
   /** Number that changes whenever the rows have changed. */
   readonly version = signal(0);
   readonly isPaused = signal(false);
-  /** Why the simulator has refused the filter. */
+  /** Why the simulator rejected the filter. */
   readonly refusal = signal<RemoteRefusal | undefined>(undefined);
   readonly isEmpty = signal<boolean | undefined>(undefined);
-  /** Number of rows that this version has added at the beginning; negative if it has removed them. */
+  /** Number of rows added at the start in this version; negative if rows were removed. */
   shift = 0;
   rows: Chunks;
   #isBusy = false;
@@ -45,8 +45,8 @@ export class Feed {
 
   /**
    * @param text a filter
-   * @param isJoined whether one row is for a request and its reply
-   * @param before the feed of the run of the simulator before this one; its last rows stay above
+   * @param isJoined whether a request and its reply share a row
+   * @param before the feed of the previous run of the simulator; its last rows stay above
    */
   constructor(text: string, isJoined: boolean, before?: Feed) {
     this.text = text;
@@ -58,7 +58,7 @@ export class Feed {
     this.rows = new Chunks(0, isJoined, earlier);
     this.#hasOlder = false;
     this.isEmpty.value = false;
-    // A refusal is not the user's pause: the new run may accept the filter.
+    // A rejection is not the user's pause: the new run may accept the filter.
     this.isPaused.value = before.isPaused.peek() && before.refusal.peek() === undefined;
   }
 
@@ -67,7 +67,7 @@ export class Feed {
     if (await this.#begin({ limit: PAGE })) this.resume();
   }
 
-  /** Shows the events from a moment on, and stops following. @returns the first of them */
+  /** Shows the events from a time on, and stops following. @returns the first one */
   async goTo(moment: string): Promise<Answer<Event | undefined>> {
     const answer = await this.#read({
       since: moment,
@@ -80,22 +80,22 @@ export class Feed {
     return { ok: true, value: first };
   }
 
-  /** The last event up to a moment. */
+  /** The last event before or at a time. */
   async lastUntil(moment: string): Promise<Event | undefined> {
     const answer = await this.#read({ until: moment, limit: 1 });
     return answer.ok ? answer.value.events[0] : undefined;
   }
 
-  /** Shows the events around one of them, and stops following. */
+  /** Shows the events around one event, and stops following. */
   async goToEvent(seq: number): Promise<Event | undefined> {
-    // Somebody may have gone elsewhere before the answer.
+    // The user may have gone elsewhere before the answer.
     if (!(await this.#begin({ after: Math.max(0, seq - CHUNK), limit: PAGE }))) return undefined;
     const index = this.rows.indexOf(seq);
     const row = index === undefined ? undefined : this.rows.rows(index, index + 1)[0];
     return isEvent(row) ? row : undefined;
   }
 
-  /** Shows the events after one of them, and stops following. */
+  /** Shows the events after one event, and stops following. */
   async goAfter(seq: number): Promise<void> {
     await this.#begin({ after: seq, limit: PAGE });
   }
@@ -105,7 +105,7 @@ export class Feed {
     this.isPaused.value = true;
   }
 
-  /** Continues after the last event that was read. */
+  /** Continues after the last event read. */
   resume(): void {
     const filter = new URLSearchParams(this.filter);
     const stop = followTraffic({
@@ -129,7 +129,7 @@ export class Feed {
     this.refusal.value = undefined;
   }
 
-  /** Reads the events after the last row, if nothing is followed. */
+  /** Reads the events after the last row, if the feed does not follow. */
   async newer(): Promise<void> {
     if (!this.isPaused.peek() || (summary.peek()?.lastSeq ?? 0) <= this.rows.after) return;
     const { after } = this.rows;
@@ -154,13 +154,13 @@ export class Feed {
     });
   }
 
-  /** Fetches rows between two indices that the page no longer holds. */
+  /** Fetches rows between two indices that are no longer in memory. */
   fetch(from: number, to: number): void {
     for (const chunk of this.rows.missing(from, to))
       void this.#alone((isCurrent) => this.#fill(chunk, isCurrent));
   }
 
-  /** Ends the feed; answers that are still under way are dropped. */
+  /** Ends the feed; outstanding answers are dropped. */
   end(): void {
     this.#generation++;
     this.#stopFollowing();
@@ -176,7 +176,7 @@ export class Feed {
     return answer.ok;
   }
 
-  /** Replaces all rows by those of a page. */
+  /** Replaces all rows with those of a page. */
   #replace(page: FeedPage, after: number): void {
     this.#generation++;
     this.#stopFollowing();
@@ -220,7 +220,7 @@ export class Feed {
     this.#changed(0);
   }
 
-  /** Makes one request at a time. Whoever needs more asks again when the answer is drawn. */
+  /** Makes one request at a time. A caller that needs more asks again once the answer is drawn. */
   async #alone(work: (isCurrent: () => boolean) => Promise<void>): Promise<void> {
     if (this.#isBusy) return;
     const generation = this.#generation;

@@ -7,16 +7,16 @@ import { serverNow } from '../../live.js';
 import { typed } from '../../ui/controls.js';
 import './filter-field.css';
 
-/** A filter that is being written. */
+/** A filter as the user types it. */
 interface WrittenFilter {
   readonly draft: Signal<string>;
-  /** What is wrong with it; undefined if nothing is, or while it is typed. */
+  /** What is wrong with it; undefined if nothing is, or while it is being typed. */
   readonly problem: Signal<string | undefined>;
-  /** Makes the draft the filter, unless something is wrong with it. */
+  /** Puts the draft in force, unless something is wrong with it. */
   readonly apply: () => void;
 }
 
-/** @param applied the filter that is in force */
+/** @param applied the filter in force */
 export function useFilter(applied: string, onChange: (text: string) => void): WrittenFilter {
   const draft = useSignal(applied);
   const problem = useSignal<string | undefined>(undefined);
@@ -37,15 +37,15 @@ export function useFilter(applied: string, onChange: (text: string) => void): Wr
 
 interface FilterFieldProps {
   readonly written: WrittenFilter;
-  /** Why the simulator refuses the filter that is in force; undefined if it does not. */
+  /** Why the simulator rejects the filter in force; undefined if it does not. */
   readonly refusal: string | undefined;
-  /** Values that are offered for fields. */
+  /** Values suggested for fields. */
   readonly seen: () => SeenValues;
 }
 
 /**
- * The one field for a filter. It offers what may come next while it is typed: a combobox with a list, as the
- * ARIA Authoring Practices have it. It takes effect on Enter, and when it is left.
+ * The field for a filter. While the user types, it suggests what can come next: a combobox with a list, as in
+ * the ARIA Authoring Practices. The filter takes effect on Enter, and when the field loses the focus.
  */
 export function FilterField({ written, refusal, seen }: FilterFieldProps) {
   const { draft, problem } = written;

@@ -1,7 +1,7 @@
 import { withPart } from '../../../../simulator/filter/complete.js';
 import { fieldNamed } from '../../../../simulator/filter/fields.js';
 
-/** The fields of the form, in its order. They are parameters of `/api/v1/traffic`, too. */
+/** The fields of the form, in order. They are also parameters of `/api/v1/traffic`. */
 export const FILTERS = [
   'line',
   'unit',
@@ -17,8 +17,8 @@ export const FILTERS = [
 export type FilterName = (typeof FILTERS)[number];
 
 /**
- * The filter in an address, as one text: `filter`, and what parameters of REST ask.
- * @param lines names of lines, which may have commas
+ * The filter in an address, as one text: `filter`, and the conditions in REST parameters.
+ * @param lines names of lines, which may contain commas
  */
 export function filterIn(query: URLSearchParams, lines: readonly string[] = []): string {
   return [...FILTERS, 'host', 'problems'].reduce((text, name) => {
@@ -28,7 +28,7 @@ export function filterIn(query: URLSearchParams, lines: readonly string[] = []):
   }, query.get('filter') ?? '');
 }
 
-/** A filter that asks for what is written into a field of the form, besides all else. */
+/** Adds the content of a field in the form to a filter. */
 export function withField(
   text: string,
   name: string,
@@ -40,7 +40,7 @@ export function withField(
   return field ? withPart(text, field, values.map((each) => each.trim()).filter(Boolean)) : text;
 }
 
-/** A filter for problems. @param which as `problems` of REST; empty for everything */
+/** A filter for problems. @param which as `problems` in REST; empty for everything */
 export function withProblems(text: string, which = ''): string {
   return withPart(
     text,
@@ -49,10 +49,10 @@ export function withProblems(text: string, which = ''): string {
   );
 }
 
-/** What an address no longer says when its filter is one text. */
+/** Parameters that an address no longer has once its filter is one text. */
 export const NO_PARAMETERS = Object.fromEntries([...FILTERS, 'host', 'problems'].map((name) => [name, '']));
 
-/** A query with changed values; an empty value removes its key. */
+/** A query with changed values. An empty value removes its key. */
 export function withValues(
   query: URLSearchParams,
   values: Readonly<Record<string, string | undefined>>,
@@ -65,7 +65,7 @@ export function withValues(
   return changed;
 }
 
-/** The addresses from which the filtered events are downloaded. */
+/** The addresses for downloading the filtered events. */
 export function downloadsOf(filter: string) {
   const asked = filter === '' ? undefined : { filter };
   const csv = new URLSearchParams({ ...asked, format: 'csv', limit: '100000' });
@@ -76,8 +76,8 @@ export function downloadsOf(filter: string) {
 }
 
 /**
- * A moment in the form of the API. A time of day means its last occurrence.
- * @param now time of the server, in ms since 1970
+ * Formats a time for the API. A time of day means its last occurrence.
+ * @param now server time, in ms since 1970
  */
 export function momentOf(text: string, now: number): string {
   const [isTime, hours, minutes, seconds = '0', fraction = ''] =

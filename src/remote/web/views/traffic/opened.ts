@@ -16,7 +16,7 @@ import { numberOf, timeText } from './rows.js';
 
 interface OpenedProps {
   readonly event: Event;
-  /** The present line; undefined if it is gone. */
+  /** The current line; undefined if it no longer exists. */
   readonly line: LineView | undefined;
   readonly self: Ref<HTMLElement>;
   /** Called with the number of an event to go to. */
@@ -70,7 +70,7 @@ function factsOf(event: Event, characterUs: number | undefined): readonly (reado
   return all.filter((row): row is readonly [string, string] => typeof row[1] === 'string');
 }
 
-/** The entries of the catalogue that acted on a frame, with links: their rules have their names and a target. */
+/** The catalogue entries that acted on a frame, with links. Their rules are named after the entry and a target. */
 function Played({ event: { faults = [], line } }: Pick<OpenedProps, 'event'>) {
   useEffect(followPlayed, []);
   const acted = faults.map(({ rule }) => rule.split('.')[0]);
@@ -102,7 +102,7 @@ function Steps({ event: { steps = [], omittedSteps = 0 } }: { readonly event: Ev
   </table>`;
 }
 
-/** The framing of the line; a guess from the bytes if the line has changed since, or is gone. */
+/** The framing of the line; guessed from the bytes if the line has changed since, or no longer exists. */
 function framingOf({ bytes = '' }: Event, line: LineView | undefined): FramingName {
   const framing = line?.settings.framing;
   const isKnown = framing === 'rtu' || framing === 'ascii' || framing === 'socket';
@@ -152,7 +152,7 @@ export function Bytes({ event, framing }: { readonly event: Event; readonly fram
     </table>`;
 }
 
-/** The class of a field. Neighbours have different backgrounds, so that the eye finds the edges of fields. */
+/** The class of a field. Adjacent fields have different backgrounds, to make their edges visible. */
 function classOf({ wrong }: ShownField, i: number, pointed: number | undefined): string {
   return `${i % 2 === 0 ? 'even' : 'odd'}${wrong === undefined ? '' : ' wrong'}${i === pointed ? ' pointed' : ''}`;
 }

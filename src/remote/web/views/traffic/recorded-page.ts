@@ -3,11 +3,12 @@ import { mistakeText, parseFilter } from '../../../../simulator/filter/parse.js'
 import type { TrafficView } from '../../../../simulator/traffic/view-schema.js';
 
 /**
- * A page of recorded events, as `GET /api/v1/traffic` answers a query, or what is wrong with its filter.
- * @param events the oldest first @param text the filter @param query `after` and `limit`
+ * A page of recorded events, like the answer of `GET /api/v1/traffic` to a query, or what is wrong with its
+ * filter.
+ * @param events oldest first @param text the filter @param query `after` and `limit`
  */
 export function pageOf(events: readonly TrafficView[], text: string, query: URLSearchParams) {
-  // Without a present, so that no time is one that was some time ago.
+  // Without a current time, so a time can't be given as an age.
   const parsed = parseFilter(text);
   if (!parsed.ok) return { path: 'filter', message: mistakeText(parsed.error) };
   const { filter } = parsed.value;
@@ -21,7 +22,7 @@ export function pageOf(events: readonly TrafficView[], text: string, query: URLS
   return { events: shown, next: shown.at(-1)?.seq ?? last, first, last, missed: 0 };
 }
 
-/** What filters ask of an event, as far as REST shows it. Devices are not shown, and a value as it is written. */
+/** The facts that filters test, as far as REST shows them. Devices are not shown, and values only as text. */
 function factsOf(event: TrafficView): Facts {
   const { line, kind, direction, unit, function: functionCode, address, quantity = 1, text } = event;
   const { faults = [], silence, ended, names = [], written, bytes = '' } = event;

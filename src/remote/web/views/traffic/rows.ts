@@ -10,7 +10,7 @@ export interface Cells {
   readonly unit: string;
   readonly function: string;
   readonly text: string;
-  /** The faults that acted, in words. */
+  /** The faults that acted, as text. */
   readonly faults: string;
   readonly wait: string;
   readonly bytes: string;
@@ -33,10 +33,10 @@ const ABSENT = {
   gone: 'The simulator no longer keeps this event.',
   restarted: 'The simulator was restarted. Events above are from before.',
 };
-/** Most bytes that are put into a row; more than the widest column shows. */
+/** Maximum number of bytes in a row; more than the widest column shows. */
 const MOST_BYTES = 3 * 80;
 
-/** @param isJoined whether a response stands for its request, too */
+/** @param isJoined whether a response is shown together with its request */
 export function cellsOf(row: Row, isJoined = false): Cells {
   if (isEvent(row)) return eventCells(row, isJoined);
   const empty = { seq: '', time: '', line: '', unit: '', function: '', faults: '', wait: '', bytes: '' };
@@ -67,7 +67,7 @@ function eventCells(event: Event, isJoined: boolean): Cells {
 }
 
 /**
- * The time of day in the zone of the browser, to the µs: `14:03:07.250113`.
+ * The time of day in the browser's time zone, to the µs: `14:03:07.250113`.
  * @param iso ISO 8601 time with µs
  */
 export function timeText(iso: string): string {
@@ -83,7 +83,7 @@ export function numberOf({ seq, earlier }: Event): number {
 
 /**
  * The colour of a row. `out`: sent as the device gave it. `spoilt`: a fault rule acted. `missing`: not
- * answered, and no rule has ordered that.
+ * answered, although no rule caused that.
  */
 export function toneOf(
   row: Row,
@@ -98,7 +98,7 @@ export function toneOf(
 
 /** Height of a row, in pixels. */
 export const ROW = 24;
-/** Rows that are drawn above and below the visible ones. */
+/** Number of rows drawn above and below the visible ones. */
 const SPARE = 4;
 
 export interface RowSpan {
@@ -116,7 +116,7 @@ export function isAtEnd(scrollTop: number, height: number, size: number): boolea
   return scrollTop + height >= size * ROW - ROW;
 }
 
-/** The scroll position that makes a row visible; unchanged if it is visible already. */
+/** The scroll position that makes a row visible; unchanged if it already is. */
 export function scrolledTo(index: number, scrollTop: number, height: number): number {
   const top = index * ROW;
   if (top >= scrollTop && top + ROW <= scrollTop + height) return scrollTop;

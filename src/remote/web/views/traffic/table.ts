@@ -11,24 +11,21 @@ interface TableProps {
   readonly feed: Feed;
   readonly selected: Event | undefined;
   readonly onSelect: (event: Event) => void;
-  /** Called when somebody wants to read the selected event. */
+  /** Called when the user opens the selected event. */
   readonly onOpen: () => void;
   readonly onPause: () => void;
 }
 
 const NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
 
-/**
- * The table of events. Only visible ones are drawn. The newest one stays visible until somebody scrolls or
- * selects.
- */
+/** The table of events. Only visible rows are drawn. The newest one stays visible until the user scrolls or selects. */
 export function Table({ feed, selected, onSelect, onOpen, onPause }: TableProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const id = useId();
   const top = useSignal(0);
   const height = useSignal(0);
   const sticks = useRef(true);
-  /** The last scroll position that the table itself has set. */
+  /** The last scroll position set by the table itself. */
   const setTop = useRef(0);
   const { size } = feed.rows;
   const version = feed.version.value;
@@ -53,7 +50,7 @@ export function Table({ feed, selected, onSelect, onOpen, onPause }: TableProps)
     else if (feed.shift !== 0) element.scrollTop += feed.shift * ROW;
     feed.shift = 0;
     setTop.current = element.scrollTop;
-    // Rows at the end are already drawn for this position, so this need not draw them again.
+    // Rows at the end are already drawn for this position, so they need not be drawn again.
     if (!isSticky || !isAtNewest) top.value = element.scrollTop;
   }, [version, height.value, feed.isPaused.value]);
   useEffect(() => {
@@ -76,7 +73,7 @@ export function Table({ feed, selected, onSelect, onOpen, onPause }: TableProps)
     if (isEvent(row)) onSelect(row);
     else if (scroller.current) scroller.current.scrollTop = at * ROW;
   };
-  /** The next event before or after an index; rows that are no events are skipped. */
+  /** The next event before or after an index; rows that are not events are skipped. */
   const beside = (from: number, direction: 1 | -1) => {
     const rowAt = (at: number) => feed.rows.rows(at, at + 1)[0];
     let at = from + direction;
@@ -134,7 +131,7 @@ interface RowProps {
   readonly isJoined: boolean;
   readonly isSelected: boolean;
   readonly onSelect: (event: Event) => void;
-  /** Called with a sequence number when somebody wants to see what came after it. */
+  /** Called with a sequence number when the user wants to see what follows it. */
   readonly onShow: (after: number) => void;
 }
 

@@ -1,6 +1,6 @@
 import { signal, useComputed, useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { open } from '../../../../common/rest-client/client.js';
 import { partOf, type SeenValues } from '../../../../simulator/filter/complete.js';
 import { fieldNamed } from '../../../../simulator/filter/fields.js';
@@ -44,7 +44,7 @@ interface ControlsProps {
   readonly onProblems: (which: string) => void;
 }
 
-/** What `problems` of the filter may be, in words. */
+/** The values of `problems` in the filter, with their texts. */
 const PROBLEMS = [
   ['', 'everything'],
   ['true', 'only problems'],
@@ -52,10 +52,10 @@ const PROBLEMS = [
   ['unordered', 'only unordered trouble'],
 ] as const;
 
-/** How long a file that is saved stays in memory, in ms. */
+/** How long a saved file stays in memory, in ms. */
 const REVOKED_AFTER_MS = 60_000;
 
-/** Number of events from which the page counts as behind: a second of busy lines. */
+/** The page counts as behind at this number of events: a second of busy lines. */
 const BEHIND = 2000;
 
 /** Pause, problems, jump, download, and the progress of the page. */
@@ -92,7 +92,7 @@ function Controls({ feed, onPause, onNewest, onFound, problems, onProblems }: Co
   </div>`;
 }
 
-/** Saves a file of devices whose values and replies come as in the traffic of a filter, up to the moment that is shown. */
+/** Saves a file of devices whose values and replies follow the traffic that passes a filter, up to the time shown. */
 async function playAgain(filter: string): Promise<void> {
   const until = past.peek();
   const query = new URLSearchParams({
@@ -188,11 +188,11 @@ const HINTS: Partial<Record<FilterName, readonly string[]>> = {
   since: ['30s', '5m', '1h'],
 };
 
-/** The filter as a text, and fields that are parts of it. A field takes effect when it is left, or on Enter. */
+/** The filter as text, and fields for parts of it. A field takes effect when it loses the focus, or on Enter. */
 function FilterBar({ feed, onChange, onJoin }: FilterBarProps) {
   const { text, refusal } = feed;
   const written = useFilter(text, onChange);
-  // Not in an effect: it would come after the paint, and replace what was typed by then.
+  // Not in an effect: it would run after the paint, and replace anything typed by then.
   const values = useMemo(() => signal(valuesOf(text)), [text]);
   const lines = summary.value?.lines.map(({ name }) => name) ?? [];
   const offers = { ...HINTS, line: lines };
@@ -234,10 +234,10 @@ function valuesOf(text: string): Record<FilterName, string> {
   ) as Record<FilterName, string>;
 }
 
-/** How many of the newest rows are looked at for values that a filter may ask for. */
+/** How many of the newest rows are searched for values to suggest for a filter. */
 const MOST_LOOKED = 2000;
 
-/** The values of fields that lines have and that the newest rows show. */
+/** The values of fields that the lines have and that the newest rows show. */
 function seenIn(feed: Feed): SeenValues {
   const { rows } = feed;
   const events = rows.rows(Math.max(0, rows.size - MOST_LOOKED), rows.size).filter(isEvent);
@@ -261,7 +261,7 @@ function seenIn(feed: Feed): SeenValues {
   };
 }
 
-/** The view `/traffic`: the strip of one line, the table, and the event that is open. */
+/** The view `/traffic`: the strip of one line, the table, and the open event. */
 export function TrafficView() {
   const { query } = route.value;
   const lines = summary.value?.lines.map(({ name }) => name) ?? [];
@@ -291,11 +291,11 @@ export function TrafficView() {
   };
   const select = (event: Event) => {
     selected.value = event;
-    // The next page would find another event by the number of an earlier run.
+    // The number of an event from an earlier run would lead the next page to another event.
     const moment = past.peek() === undefined ? {} : { [MOMENT_KEY]: event.time };
     set({ at: event.earlier ? '' : String(event.seq), strip: event.line, ...moment });
   };
-  /** Shows the last event up to a moment of the past. */
+  /** Shows the last event before or at a past time. */
   const goThen = async (then: string) => {
     if (selected.peek()?.time === then) return;
     const found = await feed.lastUntil(then);
@@ -317,7 +317,7 @@ export function TrafficView() {
     void feed.follow();
   };
 
-  /** Goes on below the rows of the run before this one. Events have other numbers now. */
+  /** Continues below the rows of the previous run. Event numbers have started again. */
   const goOn = () => {
     if (feed.rows.size === 0) {
       follow();
@@ -339,7 +339,7 @@ export function TrafficView() {
       goOn();
       return;
     }
-    // The rows outlast a break, and the feed continues by itself.
+    // The rows survive a break, and the feed continues by itself.
     if (feed.isEmpty.peek() !== undefined) return;
     if (past.peek() !== undefined) return;
     const at = Number(route.peek().query.get('at'));
@@ -359,9 +359,10 @@ export function TrafficView() {
   const detail = lineNamed(line);
   const wire = useMemo(() => wireOf(detail), [detail]);
   const version = feed.version.value;
-  useEffect(() => model.setSource(stripSource(feed.rows, line, wire)), [feed, version, line, wire]);
+  // Before the paint: the table and the strip share one frame.
+  useLayoutEffect(() => model.setSource(stripSource(feed.rows, line, wire)), [feed, version, line, wire]);
   const isEmpty = useComputed(() => feed.isEmpty.value).value;
-  // One row for both is opened to both frames.
+  // A row for both opens both frames.
   const request = isJoined ? feed.rows.find(selected.value?.request ?? 0) : undefined;
   const togglePause = () => (feed.isPaused.peek() ? feed.resume() : feed.pause());
 
@@ -407,7 +408,7 @@ interface StripBarProps {
 
 const ZOOM = 2;
 
-/** Chooses the line of the strip, zooms for those without keys and wheel, and explains the colours. */
+/** Chooses the line of the strip, zooms without keyboard and wheel, and explains the colours. */
 function StripBar({ model, lines, line, onLine }: StripBarProps) {
   return html`<div class="flow">
     <${Select} label="Strip of line" value=${line} choices=${lines} onChange=${onLine} />
