@@ -94,7 +94,7 @@ const CLAIMS: readonly Claim[] = [
     },
   ],
   [
-    /retried ([\d.]+)(?: to ([\d.]+))? ms after an exception, (\d+) times/,
+    /sent it again ([\d.]+)(?: to ([\d.]+))? ms after an exception, (\d+) times/,
     (shown, low = 0, high = low, times) => {
       const {
         own: [first],

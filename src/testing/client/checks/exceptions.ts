@@ -261,5 +261,5 @@ function againText(exam: Exam, asked: readonly Exchange[]): string {
     return isEarly ? (askedAfterReply(before, next) ?? []) : [];
   });
   if (times.length === 0) return '';
-  return `; retried ${spanText(times)} ms after an exception, ${timesText(times.length)}`;
+  return `; sent it again ${spanText(times)} ms after an exception, ${timesText(times.length)}`;
 }
