@@ -1,8 +1,9 @@
 /**
  * Bundles the program of `src` for Node: node scripts/bundle.mjs FOLDER
- * Writes FOLDER/main.js (the command), FOLDER/desk-thread.js (its second thread), FOLDER/work-thread.js (threads for long work),
- * FOLDER/library.js, FOLDER/make-at-build.js, the parts that they share, and the licences of the packages that are in them:
- * all packages but the two with machine code (docs/decisions/0037-plain-bundle.md).
+ * Writes FOLDER/main.js (the command), FOLDER/desk-thread.js (its second thread), FOLDER/work-thread.js
+ * (threads for long work), FOLDER/library.js, FOLDER/make-at-build.js, their shared parts, and the licences
+ * of the bundled packages: all packages except the two with machine code
+ * (docs/decisions/0037-plain-bundle.md).
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,11 +15,14 @@ if (folder === undefined) throw new Error('usage: node scripts/bundle.mjs FOLDER
 
 const MACHINE_CODE = ['@serialport/bindings-cpp', 'koffi'];
 
-/** Fastify asks for these only if a route has no compilers of its own, and src/remote/api/app.ts has them for all routes. */
+/**
+ * Fastify loads these only for a route without its own compilers, and src/remote/api/app.ts sets compilers
+ * for all routes.
+ */
 const NEVER_ASKED_FOR = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler'];
 
 /**
- * Of zod's messages in fifty languages, the program uses the English ones.
+ * The program uses only the English ones of zod's messages in fifty languages.
  * @type {import('esbuild').Plugin}
  */
 const english = {
@@ -39,7 +43,7 @@ const { metafile } = await build({
     'src/make-at-build.ts',
   ],
   outdir: folder,
-  // All in one folder, because src/common/package.ts knows from its own place where the others are.
+  // All in one folder, because src/common/package.ts locates the other files relative to its own.
   entryNames: '[name]',
   chunkNames: 'part-[hash]',
   bundle: true,
@@ -49,9 +53,10 @@ const { metafile } = await build({
   target: 'node20.19',
   external: [...MACHINE_CODE, ...NEVER_ASKED_FOR],
   plugins: [english],
-  // Packages of CommonJS ask for modules of Node by `require`.
+  // CommonJS packages load Node's modules with `require`.
   banner: { js: "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);" },
-  // V8 keeps the text of what it has loaded. Names stay, and lines are short, so that a stack trace says something.
+  // V8 keeps the source text that it has loaded. Names are not minified and lines are short, so that a stack
+  // trace is readable.
   minifyWhitespace: true,
   minifySyntax: true,
   lineLimit: 120,

@@ -7,9 +7,10 @@ import { Wire } from './soak/wire.mjs';
 /*
  * node scripts/bus-soak.mjs [--transactions 10000] [--seed 1] [--json]
  *
- * Runs the built program as two of the units on a simulated RS-485 bus, with a master, a silent device and a slow one,
- * once with each way in which adapters hand over bytes; the transactions are shared among them. Exits with 1 when a
- * request to ours was missed, anything was answered wrong, or a frame executed that was not meant.
+ * Runs the built program as two of the units on a simulated RS-485 bus, with a master, a silent device and a
+ * slow one, once for each way in which adapters deliver bytes; the transactions are divided among these.
+ * Exits with 1 if the program missed a request to one of its units, answered anything wrong, or executed a
+ * frame that was not for it.
  */
 
 const { values } = parseArgs({

@@ -1,8 +1,8 @@
 /**
  * Bundles the console of `src/remote/web` for browsers: node scripts/console.mjs FOLDER
- * Writes FOLDER/index.html, FOLDER/report.html (the same with all in one file, where src/testing/report/html.ts puts what it
- * shows), FOLDER/assets/ with a script for each view, whose files have hashes of their content in their names and stand there
- * compressed, too, and the licences of the packages that are in them.
+ * Writes FOLDER/index.html; FOLDER/report.html (the console in a single file, into which
+ * src/testing/report/html.ts puts its data); FOLDER/assets/ with a script for each view, with content hashes
+ * in the file names and compressed copies; and the licences of the bundled packages.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -25,14 +25,14 @@ const OPTIONS = {
   bundle: true,
   minify: true,
   format: 'esm',
-  // Browsers of spring 2024 and later: the styles need light-dark().
+  // Browsers of spring 2024 and later, because the styles need light-dark().
   target: ['chrome123', 'firefox120', 'safari17.5'],
   legalComments: 'none',
   logLevel: 'warning',
 };
 
-// All in one script and one style, for reports. The page that is served has the same style: it is small, and
-// rules that came late would move what is shown already.
+// All in one script and one style, for reports. The served page has the same style: it is small, and rules
+// that arrive late would move what is already shown.
 const whole = await build({ ...OPTIONS, entryPoints: { app: SCRIPT }, write: false });
 const [script, style] = ['.js', '.css'].map((end) =>
   whole.outputFiles.find(({ path }) => path.endsWith(end)),
@@ -43,8 +43,9 @@ const [js, css] = [script.text.trim(), style.text.trim()];
 const isLate = /[\\/](?:views[\\/](\w+)[\\/]\1|recorded-answers)\.ts$/;
 
 /**
- * Puts what the start page needs into one script: esbuild would make one for each set of views that share it. A view, or what
- * answers in a file, is loaded by the start page, so it may import all of that.
+ * Puts everything that the start page needs into one script; esbuild would make one for each set of views
+ * that share a module. The start page loads every view, and the code that answers in a file, so these may
+ * import all of it.
  * @type {import('esbuild').Plugin}
  */
 const shared = {
@@ -61,7 +62,7 @@ const shared = {
   },
 };
 
-// A script for each view, and those that they share.
+// A script for each view, and the scripts that they share.
 const { metafile } = await build({
   ...OPTIONS,
   entryPoints: { app: SCRIPT, icon: 'src/remote/web/icon.svg' },
@@ -82,7 +83,7 @@ const named = (wanted) => {
 /** @param {string} path */
 const address = (path) => `/assets/${basename(path)}`;
 const app = named(/^app-\w+\.js$/);
-// What the program needs at its start is asked for together with it, not after it.
+// Everything that the program needs at startup is requested together with it, not after it.
 const needed = new Set([app]);
 for (const path of needed)
   for (const { kind, path: next } of metafile.outputs[path]?.imports ?? [])

@@ -15,16 +15,18 @@ import { play, TRICKS } from './hostile/tricks.mjs';
  * node scripts/hostile.mjs [--seconds 10] [--rest 10] [--line NAME] [--attack TEXT] [--json]
  * node scripts/hostile.mjs --line document [--requests 300000] [--seed 1] [--from 0] [--json]
  *
- * Plays tricks with files, names and terminals, and says of each whether the program held; `--line none` plays these alone.
- * Then runs the built program with a line of every kind and a good client on each, and lets a bad one loose on one line
- * after the other, and at last on REST (`--line rest`). `--attack` picks the attacks with TEXT in their names. Prints a
- * Markdown table of what the good clients notice of it, and of what memory and file descriptors do; its first row is the
- * program without any attack. Exits with 1 when a trick deceived the program or its user, a request of a good client was
- * lost, or memory or descriptors did not come back; times are only told, as they belong to the machine.
+ * Plays tricks with files, names and terminals, and reports for each whether the program withstood it;
+ * `--line none` plays only these. Then runs the built program with a line of every kind and a well-behaved
+ * client on each, and attacks one line after another, and finally REST (`--line rest`). `--attack` picks the
+ * attacks with TEXT in their names. Prints a Markdown table of the effects on the well-behaved clients, on
+ * memory and on file descriptors; its first row is the program without an attack. Exits with 1 if a trick
+ * deceived the program or its user, a request of a well-behaved client was lost, or memory or descriptors
+ * were not released; times are only reported, because they depend on the machine.
  *
- * `--line document` plays requests that are made of the OpenAPI document, valid and hostile ones, of all operations, beside
- * a client that polls every 5 ms. It exits with 1 when an answer was 500 or not documented, a poll was lost, a request
- * takes a turn of the lines over 5 ms each time, or `check` refuses the configuration that is written now and then.
+ * `--line document` sends requests generated from the OpenAPI document, valid and hostile ones, for all
+ * operations, alongside a client that polls every 5 ms. It exits with 1 if an answer was 500 or undocumented,
+ * a poll was lost, a request repeatedly takes a turn of the lines over 5 ms, or `check` rejects the
+ * configuration that is written from time to time.
  */
 
 const { values } = parseArgs({
@@ -46,18 +48,18 @@ if (!(seconds > 0 && rest >= 0)) {
   process.exit(2);
 }
 
-/** What the heaps of both threads may hold more after attacks, without garbage. */
+/** How much more the heaps of both threads may hold after attacks, without garbage. */
 const HEAP_LIMIT_MB = 5;
 /**
- * The same for all memory. Node keeps the pages of the young generation of each thread, up to 48 MB, after they were
- * needed once: with them, 37 MB more were held while both heaps were as before.
+ * The same for all memory. Node keeps the pages of each thread's young generation, up to 48 MB, once they
+ * have been needed: because of them, 37 MB more were held although both heaps were as before.
  */
 const MEMORY_LIMIT_MB = 60;
 const SLOWER_LIMIT = 5;
 const CALM_MS = 5000;
 const CONNECTIONS = 10_000;
 const WARM_UP = { ms: 300, count: 300 };
-/** Longer than a client that does not read is suffered. */
+/** Longer than the program tolerates a client that does not read. */
 const NEVER_READS_MS = 12_000;
 const OTHER_MS = 2000;
 

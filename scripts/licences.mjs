@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /**
- * The licences of the packages that files come from. They ask for their text wherever the code goes; a package without a file
- * of it says in package.json which licence it has, and who wrote it.
- * @param {readonly string[]} files as esbuild names its inputs
+ * The licences of the packages that files come from. These require that their text accompanies the code. For
+ * a package without a licence file, package.json gives the licence and the author.
+ * @param {readonly string[]} files as named in esbuild's inputs
  */
 export function licences(files) {
   const homes = files.flatMap(

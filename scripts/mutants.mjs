@@ -6,13 +6,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 
 /*
- * How strong the tests are: changes the code of a room in one place at a time, and counts the changes that a test of the room notices
- * (mutation testing, with the mutants of Stryker). `node scripts/mutants.mjs [ROOM...]`; a room takes a few minutes.
- * `node scripts/mutants.mjs ROOM FILE.ts...` changes only these files, named from the top folder on. Works in a copy of what is
- * committed. `scripts/mutants/tries.mjs` tries the mutants.
+ * Measures how strong the tests are: changes the code of a room in one place at a time, and counts the
+ * changes that a test of the room notices (mutation testing, with Stryker's mutants). `node
+ * scripts/mutants.mjs [ROOM...]`; a room takes a few minutes. `node scripts/mutants.mjs ROOM FILE.ts...`
+ * changes only these files, given relative to the top folder. Works in a copy of the last commit.
+ * `scripts/mutants/tries.mjs` tries the mutants.
  */
 
-/** What is changed, and the tests that should notice: those of the room, and of its neighbour where the neighbour is what it is made for. @type {Readonly<Record<string, readonly [mutate: string, tests: string]>>} */
+/**
+ * The files to change, and the tests that should notice: those of the room, and of its neighbour if the room
+ * is made for the neighbour. @type {Readonly<Record<string, readonly [mutate: string, tests: string]>>}
+ */
 const ROOMS = {
   protocol: ['src/modbus/protocol/', 'test/modbus/protocol/**/*.test.ts'],
   registers: ['src/device/registers/', 'test/device/{registers/**/,}*.test.ts'],
@@ -24,10 +28,13 @@ const ROOMS = {
   framers: ['src/modbus/transport/framer/', 'test/modbus/transport/{framer,serial}/**/*.test.ts'],
   verdicts: ['src/testing/client/trial/verdict.ts', 'test/testing/client/{verdict,core}.test.ts'],
 };
-/** Left out: the first fails with few tries, which do not make every kind of request; the second opens a port, which it can do only once. */
+/**
+ * Left out: the first fails with few tries, which do not cover every kind of request; the second opens a
+ * port, which it can do only once.
+ */
 const LEFT_OUT = ['test/device/hostile-requests.test.ts', 'test/device/diagnostics-line.test.ts'];
 const INSTRUMENTER = '@stryker-mutator/instrumenter@9';
-/** A mutant that is not done by then goes round in circles. */
+/** A mutant that takes longer than this is in an endless loop. */
 const LONGEST_MUTANT_MS = 10_000;
 
 /** @typedef {{id: string, fileName: string, location: Record<'start' | 'end', {line: number, column: number}>, mutatorName: string, replacement: string}} Mutant */
@@ -90,8 +97,9 @@ function sourcesIn(place) {
 }
 
 /**
- * Replaces sources by ones that have all their mutants in them, each behind a switch.
- * @param {string} copy @param {ReadonlyMap<string, string>} texts of the sources, by their paths @returns {Promise<Mutant[]>}
+ * Replaces sources with versions that contain all their mutants, each behind a switch.
+ * @param {string} copy @param {ReadonlyMap<string, string>} texts of the sources, by path @returns
+ * {Promise<Mutant[]>}
  */
 async function putMutantsInto(copy, texts) {
   const quiet = { debug() {}, info() {}, warn() {}, isDebugEnabled: () => false };
@@ -104,11 +112,12 @@ async function putMutantsInto(copy, texts) {
 }
 
 /**
- * Tries mutants, in a new process after each that has hung or has left something behind.
+ * Tries mutants, in a new process after each one that hung or left something behind.
  * @param {readonly Mutant[]} mutants @param {string} copy @param {string} tests
  */
 async function tryAll(mutants, copy, tests) {
-  // A property is tried a few times for each mutant: what more tries alone would notice counts as not noticed.
+  // A property gets only a few tries per mutant: a mutant that only more tries would reveal counts as not
+  // noticed.
   writeFileSync(
     join(copy, 'few-tries.js'),
     `import fc from '${pathToFileURL(join(modules, 'fast-check/lib/fast-check.js'))}';
@@ -163,7 +172,7 @@ async function tryAll(mutants, copy, tests) {
 }
 
 /**
- * Waits for a run, and ends it when it is stuck with a mutant. Returns what it has noted.
+ * Waits for a run, and kills it if it is stuck on a mutant. Returns its notes.
  * @param {import('node:child_process').ChildProcess} run @param {string} path
  */
 async function untilItEnds(run, path) {
@@ -185,8 +194,8 @@ async function untilItEnds(run, path) {
 }
 
 /**
- * Tells standard error of a mutant that no test notices, with its lines.
- * @param {Mutant} mutant @param {Outcome | undefined} outcome @param {string} text of its file, as it is committed
+ * Prints a mutant that no test notices on standard error, with its lines.
+ * @param {Mutant} mutant @param {Outcome | undefined} outcome @param {string} text of its file, as committed
  */
 function tellOf({ fileName, location: { start, end }, mutatorName, replacement }, outcome, text) {
   if (outcome !== 'survived' && outcome !== 'no test') return;

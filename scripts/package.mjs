@@ -1,9 +1,10 @@
 /**
  * Makes the Debian packages and the ZIP file for Windows: npm run package [-- ARCHITECTURE... | windows], in
- * build/packages/. The same commit makes the same bytes.
+ * build/packages/. The same commit gives the same bytes.
  *
- * By dpkg-deb alone: what debhelper makes depends on the Debian release that it runs on (that of Debian 12 puts units into
- * /lib, where those of Debian 13 must not be), and here it would be left with three short scripts to write.
+ * It uses only dpkg-deb: the output of debhelper depends on the Debian release that it runs on (Debian 12's
+ * puts units into /lib, where Debian 13 forbids them), and here it would only have to write three short
+ * scripts.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -17,7 +18,7 @@ import { makeZip } from './package/windows.mjs';
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 /**
- * Node's name for each architecture of Debian.
+ * Node's name for each Debian architecture.
  * @type {Readonly<Record<string, string>>}
  */
 const CPUS = { arm64: 'arm64', armhf: 'arm', amd64: 'x64' };
@@ -29,7 +30,7 @@ const printed = (/** @type {string[]} */ ...args) =>
 
 /** @type {{version: string}} */
 const { version: npmVersion } = JSON.parse(readFileSync('package.json', 'utf8'));
-// To dpkg, 1.0.0~rc.1 comes before 1.0.0, and 1.0.0-rc.1 after it.
+// For dpkg, 1.0.0~rc.1 comes before 1.0.0, and 1.0.0-rc.1 after it.
 const version = npmVersion.replace('-', '~');
 const {
   SOURCE_DATE_EPOCH,

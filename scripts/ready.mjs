@@ -1,9 +1,11 @@
 /**
- * Makes a checkout ready to run with nothing but Node and npm:
- *   node scripts/ready.mjs install          `npm ci`, when node_modules is not what package-lock.json says
- *   node scripts/ready.mjs build [--force] [--types]  src -> dist, when a source has changed (or always); with --types the
- *     declarations of the library and the manual page too, which only packages need
- * Silent and quick when there is nothing to do. No dependencies: it runs before they are there.
+ * Makes a checkout ready to run with only Node and npm:
+ *   node scripts/ready.mjs install          `npm ci`, if node_modules does not match package-lock.json
+ *   node scripts/ready.mjs build [--force] [--types]  src -> dist, if a source has changed (or always); with
+ * --types, also
+ *     the declarations of the library and the manual page, which only packages need
+ * Silent and quick if there is nothing to do. It has no dependencies, because it runs before they are
+ * installed.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import {
@@ -29,7 +31,7 @@ const STAMP = 'dist/.ready';
 const DECLARATIONS = 'dist/library.d.ts';
 const MAN_PAGE = 'dist/modbus-sim.1';
 
-/** The schemas that editors find in the package: they are made of the code, as dist is. */
+/** The schemas in the package for editors. They are generated from the code, like dist. */
 const SCHEMAS = ['configuration.json', 'scenario.json', 'catalogue.json'].map((name) => `schema/${name}`);
 
 /** @param {string} text */
@@ -37,18 +39,19 @@ function say(text) {
   process.stderr.write(`modbus-sim: ${text}\n`);
 }
 
-/** How often a step that takes long says how far it is, in ms. */
+/** Interval between progress messages of a long step, in ms. */
 const PROGRESS_MS = 3000;
 
 /**
- * Runs a command with our terminal; ends this process when it fails.
+ * Runs a command with our terminal; ends this process if it fails.
  * @param {string} what for the message
  * @param {string} command
  * @param {string[]} args
- * @param {{ cleanUp?: () => void, progress?: () => string }} [more] what is done before ending on failure, and how far it is
+ * @param {{ cleanUp?: () => void, progress?: () => string }} [more] a function to call before ending on
+ * failure, and one that returns the progress
  */
 async function run(what, command, args, { cleanUp, progress } = {}) {
-  // Its standard output goes to our standard error: `npm start` leaves standard output to the program.
+  // Its standard output goes to our standard error: `npm start` reserves standard output for the program.
   const child = spawn(command, args, { stdio: ['ignore', 2, 2] });
   const timer = progress && setInterval(() => say(progress()), PROGRESS_MS);
   const failure = await new Promise((resolve) => {
@@ -72,8 +75,8 @@ function lockedPackages(path) {
 }
 
 /**
- * True when npm's own record of what it installed has every package that the lock file asks for.
- * npm writes that record last, so a broken-off install counts as none.
+ * True if npm's own record of what it installed has every package in the lock file. npm writes that record
+ * last, so an interrupted installation counts as none.
  * @param {boolean} withDev also the packages needed to build and test
  */
 function installed(withDev) {
@@ -116,7 +119,7 @@ function filesBelow(folder) {
     .sort();
 }
 
-/** What dist is made of: name, size and time of each source, so that a removed or older file counts too. */
+/** The inputs of dist: name, size and time of each source, so that a removed or older file counts too. */
 function fingerprint() {
   return [
     ...filesBelow('src'),
@@ -141,14 +144,14 @@ function upToDate(wanted) {
 }
 
 /**
- * Builds beside dist and moves the files in one by one, so that a failed build leaves the last good one and a
- * program that is starting meanwhile finds every file.
+ * Builds next to dist and moves the files in one by one, so that a failed build leaves the last good one and
+ * a program that is starting at that moment finds every file.
  * @param {string} sources fingerprint of the sources, taken before compiling
  */
 async function compile(sources) {
   const fresh = `dist.${process.pid}`;
   const cleanUp = () => rmSync(fresh, { recursive: true, force: true });
-  // What is no code (the styles of the page of the documents) is part of the program all the same.
+  // Files that are not code (the styles of the documentation page) are part of the program too.
   const isCopied = (/** @type {string} */ path) =>
     path === 'src/remote/web/base.css' || (!/\.(ts|md)$/.test(path) && !path.startsWith('src/remote/web/'));
   for (const path of filesBelow('src').filter(isCopied)) {
@@ -183,7 +186,7 @@ async function compile(sources) {
   cleanUp();
 }
 
-/** Writes the declarations of the library, and the manual page, beside the program. */
+/** Writes the declarations of the library, and the manual page, next to the program. */
 async function declare() {
   say('writing the declarations of the library and the manual page');
   const { configurationTypes, librarySignatures } = await import('./types/library.mjs');
@@ -195,7 +198,7 @@ async function declare() {
   writeFileSync(MAN_PAGE, manPage(help, { version, date: dateOfSources() }));
 }
 
-/** The date of the last commit, or of today where there is no repository: 2026-01-31. */
+/** The date of the last commit, or today's date outside a repository: 2026-01-31. */
 function dateOfSources() {
   try {
     return execFileSync('git', ['log', '-1', '--format=%cs'], { encoding: 'utf8', stdio: 'pipe' }).trim();
@@ -206,7 +209,7 @@ function dateOfSources() {
 
 /** @param {{ force: boolean, types: boolean }} wanted */
 async function build({ force, types }) {
-  if (!existsSync('src')) return install(false); // an installed package: dist came with it
+  if (!existsSync('src')) return install(false); // An installed package comes with dist.
   const sources = fingerprint();
   const isBuilt = !force && upToDate(sources);
   const isDeclared = isBuilt && existsSync(DECLARATIONS) && existsSync(MAN_PAGE);

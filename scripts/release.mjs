@@ -1,13 +1,14 @@
 /**
- * Makes everything of a release in build/release/: node scripts/release.mjs [--draft] [--base IMAGE]
+ * Makes a complete release in build/release/: node scripts/release.mjs [--draft] [--base IMAGE]
  *
  * - the npm package, the Debian packages for arm64, armhf and amd64, the ZIP file for Windows
- * - the image of the container for this machine's architecture, where podman is there; --base names another base for it
- *   than the Containerfile does
- * - the package for Python, where python3 has build and hatchling
- * - the list of what is in them (CycloneDX), what is new in this version, and checksums of all
+ * - the container image for this machine's architecture, if podman is installed; --base names a base image
+ *   other than the
+ *   one in the Containerfile
+ * - the Python package, if python3 has build and hatchling
+ * - the list of components (CycloneDX), the changes in this version, and checksums of all files
  *
- * It refuses a working tree that is not the tag `v` and the version; --draft leaves that out.
+ * It refuses a working tree that does not have the tag `v` plus the version; --draft skips this check.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -31,7 +32,7 @@ function refuse(reason) {
 }
 
 /**
- * What a command prints.
+ * The output of a command.
  * @param {string} command
  * @param {readonly string[]} args
  */
@@ -91,7 +92,7 @@ if (spawnSync('podman', ['--version']).status !== 0) {
   console.error('no image: there is no podman');
 } else {
   const base = values.base === undefined ? [] : ['--build-arg', `NODE=${values.base}`];
-  // PODMAN_BUILD has what a build needs on this machine, such as --network=host.
+  // PODMAN_BUILD has build options that this machine needs, such as --network=host.
   const more = (process.env.PODMAN_BUILD ?? '').split(' ').filter((word) => word !== '');
   run('podman', ['build', '--format', 'docker', ...base, ...more, '-t', image, '.']);
   const architecture = output('podman', ['image', 'inspect', '--format', '{{.Architecture}}', image]).trim();

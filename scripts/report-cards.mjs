@@ -9,16 +9,18 @@ import { dist, makeTempDir } from '../test/support/program.mjs';
 import { BAUD_RATE, CLIENTS } from './cards/clients.mjs';
 
 /*
- * node scripts/report-cards.mjs [CLIENT...] [--lines rtu,tcp] [--checks a,b] [--limit 20m] [--seed 1] [--out cards]
+ * node scripts/report-cards.mjs [CLIENT...] [--lines rtu,tcp] [--checks a,b] [--limit 20m] [--seed 1] [--out
+ * cards]
  *   [--together 1] [--realtime] [--fuzz MINUTES]
  *
- * Tests clients of others, each on RTU on a virtual line that paces its bytes and on Modbus TCP, and writes
- * cards/CLIENT-LINE.json and .html: what docs/report-cards.md was made from. What a client that breaks down leaves
- * untested is tested with a new one, CLIENT-LINE-2 and so on. What is not installed is left out.
- * --together N tests N at a time. With --realtime, as root, simulators and clients go before everything else
- * on the machine (chrt --rr 20), so that its load says less about the clients. Exits with 1 when one was not tested.
- * With --fuzz, each client is fuzzed instead, for that many minutes, with the seeds from --seed on, at most --limit each, and by turns
- * with what it has read (odd seeds) and without: a run ends with the first failure.
+ * Tests third-party clients, each on RTU, on a virtual line that paces its bytes, and on Modbus TCP, and
+ * writes cards/CLIENT-LINE.json and .html, the source of docs/report-cards.md. If a client breaks down, the
+ * checks left are tested with a new one, CLIENT-LINE-2 and so on. Clients that are not installed are left
+ * out. --together N tests N at a time. With --realtime, as root, simulators and clients run before everything
+ * else on the machine (chrt --rr 20), so that its load affects the results less. Exits with 1 if one was not
+ * tested. With --fuzz, each client is fuzzed instead, for that many minutes, with the seeds from --seed on,
+ * at most --limit each, alternately with an observer (odd seeds) and without: a run ends with the first
+ * failure.
  */
 
 const { values, positionals } = parseArgs({
@@ -61,11 +63,11 @@ const clientTests = wanted.flatMap((client) => {
   return [];
 });
 
-/** A program that starts needs a whole core, which another client test would take for a pause of its client. */
+/** A program that starts needs a whole core, which another client test would mistake for a pause of its client. */
 const START_MS = 10_000;
-/** With less time than this left for a client, no other run is begun. */
+/** With less time than this left for a client, no further run begins. */
 const SHORTEST_RUN_MS = 60_000;
-/** Client tests of one client on one line: some break down again and again. */
+/** Maximum number of client tests of one client on one line: some break down repeatedly. */
 const MOST_ROUNDS = 6;
 
 /**
@@ -86,8 +88,9 @@ await Promise.all(
 process.exitCode = failures > 0 ? 1 : 0;
 
 /**
- * Tests a client, and what was not reached because it broke down once more with a new one.
- * @param {{client: import('./cards/clients.mjs').Client, kind: import('./cards/clients.mjs').Kind}} client test
+ * Tests a client. Checks not reached because it broke down are tested again with a new one.
+ * @param {{client: import('./cards/clients.mjs').Client, kind: import('./cards/clients.mjs').Kind}} client
+ * test
  */
 async function testClient({ client, kind }) {
   console.log(`${client.name} on ${kind}: ${client.version(directory)}`);
@@ -102,8 +105,9 @@ async function testClient({ client, kind }) {
 }
 
 /**
- * Fuzzes a client again and again until its time is used.
- * @param {{client: import('./cards/clients.mjs').Client, kind: import('./cards/clients.mjs').Kind}} client test
+ * Fuzzes a client repeatedly until its time is used up.
+ * @param {{client: import('./cards/clients.mjs').Client, kind: import('./cards/clients.mjs').Kind}} client
+ * test
  * @param {number} timeMs
  */
 async function fuzz({ client, kind }, timeMs) {
@@ -165,7 +169,7 @@ async function testOnce(client, kind, { round, checks }) {
   ];
   const program = values.realtime ? ['chrt', '--rr', '20', process.execPath] : [process.execPath];
   const code = await ended(program, args, name);
-  // 2: it was not tested at all, or not to its end.
+  // 2: it was not tested at all, or not to the end.
   if (code !== 0 && code !== 1) {
     failures++;
     return undefined;
@@ -177,7 +181,7 @@ async function testOnce(client, kind, { round, checks }) {
 }
 
 /**
- * The client had broken down before, so the check says nothing.
+ * True if the client had broken down before, so that the check says nothing.
  * @param {Report['checks'][number]} check
  */
 function isLeft({ verdict, summary }) {
@@ -203,7 +207,7 @@ async function configurationFor(kind, link) {
   };
 }
 
-/** A line that is closed for a while has to come back on the same port. */
+/** Finds a free port, because a line that is closed for some time must come back on the same one. */
 async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -237,7 +241,7 @@ function ended([program = '', ...before], args, name) {
 }
 
 /**
- * What was found, and how many checks had which verdict.
+ * The conclusions, and how many checks have each verdict.
  * @param {Report} report
  */
 function summary({ conclusions, checks, durationMs }) {

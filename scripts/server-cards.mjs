@@ -9,15 +9,16 @@ import { dist, makeTempDir } from '../test/support/program.mjs';
 import { BAUD_RATE, SERVERS } from './cards/servers.mjs';
 
 /*
- * node scripts/server-cards.mjs [SERVER...] [--lines tcp,rtu] [--checks a,b] [--seed 1] [--rounds 1] [--out server-cards]
+ * node scripts/server-cards.mjs [SERVER...] [--lines tcp,rtu] [--checks a,b] [--seed 1] [--rounds 1] [--out
+ * server-cards]
  *   [--directory DIR] [--busy 0] [--limit 4m]
  *
- * Tests servers of others, on Modbus TCP and on RTU on a pair of pseudo-terminals (socat), and writes
- * server-cards/SERVER-LINE.txt, .json and .html: what docs/server-cards.md was made from. A server that ends is started
- * again after a second. What is not installed is left out; --directory keeps what npm installs. --rounds N tests each so
- * often, with the seeds that follow; --busy N lets N processes that do nothing else burn a core beside them; --limit is
- * that of test-server.
- * Prints each violation with its bytes. Exits with 1 when a server could not be tested.
+ * Tests third-party servers, on Modbus TCP and on RTU on a pair of pseudo-terminals (socat), and writes
+ * server-cards/SERVER-LINE.txt, .json and .html, the source of docs/server-cards.md. A server that exits is
+ * restarted after a second. Servers that are not installed are left out; --directory keeps the packages that
+ * npm installs. --rounds N tests each N times, with consecutive seeds; --busy N runs N processes at the same
+ * time that only burn a core; --limit is passed to test-server. Prints each violation with its bytes. Exits
+ * with 1 if a server could not be tested.
  */
 
 const { values, positionals } = parseArgs({
@@ -52,7 +53,7 @@ for (let i = 0; i < Number(values.busy); i++) running.push(spawn('sh', ['-c', 'w
 
 const START_LIMIT_MS = 60_000;
 const RESTART_MS = 1000;
-/** How long a server on a serial port may take to open it. */
+/** How long a server on a serial port may take to open it, in ms. */
 const OPEN_MS = 3000;
 const SCRATCH = 'holding:0-129,coils:0-1999';
 
@@ -169,7 +170,7 @@ async function freePlace() {
 }
 
 /**
- * Two pseudo-terminals, joined as by a cable.
+ * Two pseudo-terminals, connected as if by a cable.
  * @param {string} name
  */
 async function newPair(name) {
@@ -182,7 +183,7 @@ async function newPair(name) {
 }
 
 /**
- * Waits until a server listens; on a serial port, nothing shows that.
+ * Waits until a server listens; on a serial port, nothing shows this.
  * @param {string | number} end
  */
 async function isThere(end) {

@@ -11,11 +11,12 @@ import { randomNumbers, soakDevice, transactions } from './soak/requests.mjs';
  * node scripts/soak.mjs --mutated 1000000 [--seed 1] [--json]
  * node scripts/soak.mjs --minutes 60 [--seed 1] [--broker mqtt://HOST] [--snapshots DIRECTORY] [--json]
  *
- * Runs the built program with eight paced virtual lines at once, 9600 and 115200 baud with each way in which adapters
- * hand over bytes, and a master on each that reads and writes. Exits with 1 when a request was lost, or answered wrong
- * or before t3.5. With --mutated, damaged frames are fed to the framers instead: 1 when one of them was executed, or a
- * good frame between them was lost. With --minutes, lines of all kinds are used that long, by clients that come and go,
- * beside fault rules and REST: 1 when a request was lost, or memory, descriptors or times grew.
+ * Runs the built program with eight paced virtual lines at once, at 9600 and 115200 baud for each way in
+ * which adapters deliver bytes, with a master on each that reads and writes. Exits with 1 if a request was
+ * lost, or answered wrong or before t3.5. With --mutated, damaged frames are fed to the framers instead:
+ * exits with 1 if one of them was executed, or a good frame between them was lost. With --minutes, lines of
+ * all kinds are used for that long, by clients that connect and leave, alongside fault rules and REST: exits
+ * with 1 if a request was lost, or memory, descriptors or times grew.
  */
 
 const { values } = parseArgs({
@@ -81,9 +82,9 @@ const LINES = [
   [1, 8, 16, 'usb'].map((chunk) => ({ ...speed, chunk: /** @type {1 | 8 | 16 | 'usb'} */ (chunk) })),
 );
 
-/** How often a request is sent again before the transaction is given up. */
+/** How many times a request is repeated before the transaction is given up. */
 const RETRIES = 2;
-/** What the machine may take on top of the time on the wire, in ms: it may be busy, and this is no timing test. */
+/** How much the machine may add to the time on the wire, in ms: it may be busy, and this is not a timing test. */
 const PATIENCE_MS = 3000;
 
 /**
@@ -91,10 +92,11 @@ const PATIENCE_MS = 3000;
  * @property {string} line
  * @property {number} transactions
  * @property {number} lost Requests that got no answer in time.
- * @property {number} retries Requests sent again because of that.
- * @property {number} wrong Answers with other bytes than the right ones.
- * @property {number} early Answers whose first byte was there before the request, t3.5 and one character could be over.
- * @property {number} strayBytes Bytes beyond the answers.
+ * @property {number} retries Requests repeated because of that.
+ * @property {number} wrong Answers with wrong bytes.
+ * @property {number} early Answers whose first byte came before the request, t3.5 and one character could
+ * have ended.
+ * @property {number} strayBytes Bytes after the answers.
  * @property {number} median Round trip in ms, from writing the request to the answer's last byte.
  * @property {number} p99
  */
@@ -147,7 +149,7 @@ process.exit(isClean && exitCode === 0 ? 0 : 1);
  */
 async function soak(line, index) {
   const { baudRate, t35 } = line;
-  // 8N1 has 10 bits to a character.
+  // 8N1 has 10 bits per character.
   const characterTime = 10_000 / baudRate;
   const master = await Master.open(program.serialPath(nameOf(line)), baudRate, t35);
   const random = randomNumbers(seed + index);
@@ -177,7 +179,7 @@ async function soak(line, index) {
       roundTrips.push(got.lastAt - got.sentAt);
       break;
     }
-    // Masters do not ask in step with anything.
+    // Masters are not synchronised with anything.
     if (random(4) === 0) await new Promise((resolve) => setTimeout(resolve, random(8)));
   }
   result.strayBytes = master.strayBytes;

@@ -2,8 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /*
- * node scripts/sunspec.mjs DIRECTORY: makes sunspec/model_N.json of the files of https://github.com/sunspec/models (json/). What is
- * not needed to serve a model is left out: descriptions, details and comments. sunspec/NOTICE says where they are from.
+ * node scripts/sunspec.mjs DIRECTORY: makes sunspec/model_N.json from the files of
+ * https://github.com/sunspec/models (json/). Descriptions, details and comments, which are not needed to
+ * serve a model, are left out. sunspec/NOTICE gives the origin.
  */
 
 const KEPT = ['name', 'type', 'size', 'sf', 'units', 'label', 'access', 'value', 'count'];

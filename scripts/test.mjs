@@ -1,6 +1,6 @@
 /**
- * Lint and the quick tests side by side, on two cores: node scripts/test.mjs [ARGUMENTS OF VITEST]
- * What lint says comes last.
+ * Runs lint and the quick tests in parallel, on two cores: node scripts/test.mjs [ARGUMENTS OF VITEST]
+ * The output of lint comes last.
  */
 import { spawn } from 'node:child_process';
 
@@ -28,7 +28,7 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
 
 /**
  * @param {import('node:child_process').ChildProcess} child
- * @returns {Promise<number>} the exit code; 1 after a signal, and when it could not be started
+ * @returns {Promise<number>} the exit code; 1 after a signal, or if it could not be started
  */
 function exitCode(child) {
   return new Promise((resolve) => {

@@ -6,15 +6,16 @@ import { compileWithLibmodbus, findLibmodbus } from '../../test/support/libmodbu
 import { installNodeRed, nodeRedVersion } from '../../test/support/node-red.mjs';
 
 /*
- * The clients that report cards are made of. Each poller, apart from mbpoll and Node-RED, does the same: it reads two registers each
- * from 0 and from 10 of unit 1, one after the other, rests for 250 ms and begins again. It sets the time-out and leaves
- * everything else of its library as it is, goes on with the next question after an error, connects again where the
- * connection has closed, and writes what it read last to a file, the observer.
+ * The clients for report cards. Each poller, except mbpoll and Node-RED, does the same: it reads two
+ * registers each from 0 and from 10 of unit 1, one request after another, rests for 250 ms and starts again.
+ * It sets the time-out and leaves all other defaults of its library, continues with the next request after an
+ * error, reconnects if the connection has closed, and writes the values that it read last to a file, which
+ * the observer reads.
  */
 
-/** pymodbus 3.0 takes whole seconds only. */
+/** pymodbus 3.0 accepts only whole seconds. */
 const TIMEOUT_S = 1;
-/** On a busy machine more is needed: `CARD_TIMEOUT_MS=1000`. pymodbus keeps to whole seconds. */
+/** A busy machine needs more: `CARD_TIMEOUT_MS=1000`. pymodbus still uses whole seconds. */
 export const TIMEOUT_MS = Number(process.env.CARD_TIMEOUT_MS ?? 300);
 export const BAUD_RATE = 9600;
 
@@ -27,13 +28,13 @@ const require = createRequire(import.meta.url);
  * @typedef {object} Client
  * @property {string} name
  * @property {number} timeoutMs
- * @property {(directory: string) => string | undefined} prepare What has to be done once, in a directory for what is
- *   built; why the client can't be tested, if so.
- * @property {readonly Kind[]} [kinds] The lines it can be on; both when absent.
+ * @property {(directory: string) => string | undefined} prepare Does the one-time setup, in a directory for
+ * build output; returns why the client can't be tested, if so.
+ * @property {readonly Kind[]} [kinds] The lines that it supports; default: both.
  * @property {(directory: string) => string} version
- * @property {(kind: Kind, place: {directory: string, file: string}) => string} command A command line, with the places
- *   of the line `bus` to be filled in.
- * @property {(file: string) => string} observer A command that prints what was read.
+ * @property {(kind: Kind, place: {directory: string, file: string}) => string} command A command line in
+ * which the endpoints of the line `bus` are to be filled in.
+ * @property {(file: string) => string} observer A command that prints the values read.
  */
 
 /** @type {(kind: Kind) => string} */
@@ -50,7 +51,7 @@ export function run(command, args) {
 }
 
 /**
- * The version of a Debian package: what programs say of themselves is not always true.
+ * The version of a Debian package, because the version that a program prints is not always right.
  * @type {(name: string) => string}
  */
 export const packaged = (name) => run('dpkg-query', ['--show', name]).text.split('\t').at(-1) ?? '';
@@ -73,7 +74,8 @@ export const CLIENTS = [
     timeoutMs: TIMEOUT_MS,
     prepare: () => (run('mbpoll', ['-V']).ok ? undefined : 'mbpoll is not installed (apt install mbpoll)'),
     version: () => packaged('mbpoll'),
-    // It asks one question, and counts registers from 1. Its output is that of a terminal only when lines leave at once.
+    // It sends one request, and counts registers from 1. `stdbuf` makes its output line-buffered, as on a
+    // terminal.
     command: (kind, { file }) => {
       const options = `-a 1 -t 4 -r 1 -c 2 -l 250 -o ${TIMEOUT_MS / 1000}`;
       const line =

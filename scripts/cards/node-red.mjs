@@ -6,14 +6,15 @@ import { join } from 'node:path';
 /*
  * node-red.mjs HOST PORT TIMEOUT_MS FILE DIRECTORY
  *
- * Node-RED, as test/support/node-red.mjs has installed it in DIRECTORY, with a flow that reads two registers each from 0
- * and from 10 of unit 1, both twice a second. Everything else is as the editor fills it in: a client that gives up a
- * request connects anew, 4.5 s later. What was read goes to a file, as by the other pollers.
+ * Runs Node-RED, as installed in DIRECTORY by test/support/node-red.mjs, with a flow that reads two registers
+ * each from 0 and from 10 of unit 1, both twice a second. All other settings have the editor's defaults: a
+ * client that gives up a request reconnects 4.5 s later. The values read go to a file, like those of the
+ * other pollers.
  */
 const [host, port, clientTimeout, file = '', directory = ''] = process.argv.slice(2);
 const PERIOD_MS = 500;
 const UNIT = 1;
-/** A node without a place on a flow would be taken for a configuration. */
+/** Node-RED takes a node without a position on a flow for a configuration node. */
 const ON_FLOW = { z: 'flow', x: 0, y: 0 };
 
 const client = {

@@ -1,7 +1,10 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What all pollers do alike: two registers each from 0 and from 10, one after the other, and then a rest. */
+/**
+ * The behaviour shared by all pollers: two registers each from 0 and from 10, one request after another, and
+ * then a rest.
+ */
 const ADDRESSES = [0, 10];
 const QUANTITY = 2;
 const REST_MS = 250;
@@ -15,8 +18,8 @@ const REST_MS = 250;
  */
 
 /**
- * Polls without end, and connects again where the connection has closed.
- * @param {string} file Gets what was read last, after each reply that was taken.
+ * Polls endlessly, and reconnects if the connection has closed.
+ * @param {string} file Gets the values read last, after each accepted reply.
  * @param {() => Promise<Connection>} connect
  */
 export async function poll(file, connect) {
@@ -38,7 +41,7 @@ export async function poll(file, connect) {
 }
 
 /**
- * A file that is written in place could be read half.
+ * Replaces the file, because a file written in place could be read half-written.
  * @param {string} file
  * @param {string} text
  */

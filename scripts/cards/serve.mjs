@@ -7,10 +7,11 @@ import { join } from 'node:path';
 /*
  * serve.mjs LIBRARY PORT|PATH BAUD DIRECTORY
  *
- * Serves one device with a library, as its documents show it, on a port of 127.0.0.1 or on a serial line: unit 1, 300
- * registers and 2100 bits in each table, each with another value; both writable tables take writes. Where the library asks
- * the application for values, the application refuses an address that is not there with exception 02, and checks nothing
- * else. DIRECTORY has what is not among the packages of this project.
+ * Serves one device with a library, as shown in the library's documentation, on a port of 127.0.0.1 or on a
+ * serial line: unit 1, 300 registers and 2100 bits in each table, all different; both writable tables accept
+ * writes. If the library asks the application for values, the application refuses an address that does not
+ * exist with exception 02, and checks nothing else. DIRECTORY has the packages that this project does not
+ * use.
  */
 const [library = '', place = '', baud = '', directory = ''] = process.argv.slice(2);
 const port = Number(place);
@@ -68,11 +69,11 @@ function modbusSerial() {
   const server = isSerial
     ? new ServerSerial(vector, serial)
     : new ServerTCP(vector, { host, port, unitID: 1 });
-  // Without a listener, a connection that breaks ends the process.
+  // Without a listener, a broken connection ends the process.
   for (const event of ['socketError', 'serverError', 'error']) server.on(event, () => {});
 }
 
-/** The tables as jsmodbus has them. */
+/** The tables in the form that jsmodbus uses. */
 function buffers() {
   const bytes = (/** @type {readonly boolean[]} */ bits) => {
     const packed = Buffer.alloc(Math.ceil(bits.length / 8));
@@ -198,7 +199,7 @@ function modbusTcp() {
   }).listen(port, host);
 }
 
-/** Node-RED with a flow that has a server, filled in as its editor does. */
+/** Node-RED with a flow that contains a server, with the editor's defaults. */
 async function nodeRed() {
   const size = {
     coilsBufferSize: 10_000,

@@ -9,7 +9,7 @@ import { dist } from '../../test/support/program.mjs';
 import { packaged, run } from './clients.mjs';
 
 /*
- * The servers that report cards are made of. Each has unit 1 with 300 registers and 2100 bits in each table, and takes
+ * The servers for report cards. Each has unit 1 with 300 registers and 2100 bits in each table, and accepts
  * writes to all of its holding registers and coils.
  */
 
@@ -23,11 +23,11 @@ export const BAUD_RATE = 19_200;
  * @typedef {object} Server
  * @property {string} name
  * @property {readonly Kind[]} kinds
- * @property {(directory: string) => string | undefined} prepare What has to be done once, in a directory for what is built
- *   or installed; why the server can't be tested, if so.
+ * @property {(directory: string) => string | undefined} prepare Does the one-time setup, in a directory for
+ * build output and packages; returns why the server can't be tested, if so.
  * @property {(directory: string) => string} version
- * @property {(place: string, directory: string) => readonly string[]} command A program with its arguments; the place is
- *   a port of 127.0.0.1 or the path of a serial port.
+ * @property {(place: string, directory: string) => readonly string[]} command A program with its arguments;
+ * the place is a port of 127.0.0.1 or the path of a serial port.
  */
 
 /** @type {(name: string, kinds?: readonly Kind[]) => Server} */
@@ -47,7 +47,7 @@ const serveWith = (name) => (place, directory) => [
 ];
 
 /**
- * A package that is not among those of this project.
+ * A package that this project does not use.
  * @type {(name: string, version: string) => Server}
  */
 const installedServer = (name, version) => ({

@@ -4,11 +4,11 @@ import { SERVER_ATTACKS } from './hostile-servers.mjs';
 import { REST_ATTACKS } from './rest-attacks.mjs';
 
 /*
- * The bad client, in a process of its own. An order names an attack, a target and how much of it; the answer says how
- * much it was, or what failed. With the argument `polite` it takes only what is left of the processors.
+ * The attacker, in its own process. An order names an attack, a target and an amount; the answer says how
+ * much was done, or what failed. With the argument `polite` it uses only spare processor time.
  */
 
-// Where there are few processors, it must not be the attacker's share of them that is measured.
+// With few processors, the measurement must not depend on the attacker's share of them.
 if (process.argv.includes('polite')) setPriority(19);
 
 process.on('message', async (/** @type {any} */ { name, target, ms, count }) => {

@@ -7,27 +7,27 @@ import { dial, hangUp, oneOf, openSink } from './sinks.mjs';
 /** @typedef {import('./good-client.mjs').Target} Target */
 
 /**
- * What is done to a line.
+ * An attack on a line.
  * @typedef {object} Attack
  * @property {string} name
  * @property {readonly Target['kind'][]} on
- * @property {(target: Target, options: {ms: number, count: number}) => Promise<string>} run Takes `ms` ms, or does
- *   something `count` times; tells in a few words how much it was.
+ * @property {(target: Target, options: {ms: number, count: number}) => Promise<string>} run Takes `ms` ms, or
+ * does something `count` times; returns the amount in a few words.
  */
 
 const FLOOD_BYTES_PER_S = 10_000_000;
 /**
- * Small valid datagrams: of more than a program can take, the system throws any away, and no program can tell whose.
- * A stream holds its sender up instead.
+ * Small valid datagrams. If there are more than a program can read, the system drops any of them, and no
+ * program can tell whose. A stream slows its sender down instead.
  */
 const FLOOD_DATAGRAMS_PER_S = 20_000;
-/** Below the limit of connections of a line, with room for the good client. */
+/** Below a line's limit of connections, with room for the well-behaved client. */
 const HELD_CONNECTIONS = 200;
 const GREEDY_CONNECTIONS = 20;
-/** Connections that are under way at one time. */
+/** Connections in progress at the same time. */
 const AT_ONCE = 40;
 const CHUNK = 4096;
-/** Larger ones than any message too. */
+/** This includes datagrams larger than any message. */
 const MAX_DATAGRAM = 2048;
 
 /** @type {readonly Target['kind'][]} */
@@ -86,7 +86,10 @@ export const ATTACKS = [
   { name: 'sends and never reads', on: ALL, run: neverReads },
 ];
 
-/** What `make` gives at 10 MB/s, or as fast as it is taken. @param {Target} target @param {number} ms @param {() => Buffer} make @param {{plain?: boolean}} [how] */
+/**
+ * Sends the output of `make` at 10 MB/s, or as fast as it is accepted. @param {Target} target @param {number}
+ * ms @param {() => Buffer} make @param {{plain?: boolean}} [how]
+ */
 async function flood(target, ms, make, how) {
   const sink = await openSink(target, how);
   const inDatagrams = target.kind === 'udp' && how === undefined;
@@ -109,7 +112,7 @@ async function flood(target, ms, make, how) {
   return `${(sent / 1000 / (performance.now() - startedAt)).toFixed(1)} MB/s`;
 }
 
-/** Some 4 KiB of frames, as a stream carries them, or one datagram. @param {Target} target @param {() => Buffer} make */
+/** About 4 KiB of frames, for a stream, or one datagram. @param {Target} target @param {() => Buffer} make */
 function picker(target, make) {
   const pool = Array.from({ length: 64 }, () => {
     if (target.kind === 'udp') return make();
@@ -130,7 +133,8 @@ async function halfHeaders(target, { ms }) {
     await sink.close();
     return 'once';
   }
-  // On a TLS line half the header of a TLS record, as 200 handshakes would be a matter of their own.
+  // On a TLS line it sends half the header of a TLS record, because 200 handshakes would be an attack of
+  // their own.
   const sockets = Array.from({ length: HELD_CONNECTIONS }, () => dial(target, { plain: true }));
   for (const socket of sockets) socket.write(target.tls ? HALF_TLS_RECORD : half);
   await delay(ms);
@@ -157,7 +161,7 @@ async function lengths(target, { ms }) {
 /** @type {Attack['run']} */
 async function neverReads(target, { ms }) {
   const make = picker(target, () => adu(target.framing, READ));
-  // There the kernel drops what is not read.
+  // There the kernel drops data that is not read.
   if (target.kind === 'udp' || target.kind === 'serial') return flood(target, ms, make);
   const sockets = Array.from({ length: GREEDY_CONNECTIONS }, () => dial(target).pause());
   const endsAt = performance.now() + ms;
@@ -185,12 +189,15 @@ async function times(count, work) {
   return count;
 }
 
-/** One in three leaves at once, one with a reset, one in the middle of a header. @param {Target} target @param {number} i @param {{plain?: boolean}} how */
+/**
+ * One connection in three closes at once, one with a reset, one in the middle of a header. @param {Target}
+ * target @param {number} i @param {{plain?: boolean}} how
+ */
 async function openAndClose(target, i, how) {
   const isPlain = target.tls === undefined || how.plain;
   const socket = dial(target, how);
   await oneOf(socket, !isPlain ? 'secureConnect' : 'connect', 'close');
-  // A TLS socket can't.
+  // A TLS socket can't do this.
   if (i % 3 === 1 && isPlain) socket.resetAndDestroy();
   else if (i % 3 === 2) socket.write(adu(target.framing, READ).subarray(0, 5));
   await hangUp(socket);

@@ -4,19 +4,20 @@ import { runInNewContext } from 'node:vm';
 import { isMainThread } from 'node:worker_threads';
 
 /*
- * Loaded into the program with `node --import`. On SIGUSR2 it throws the garbage away, so that memory the program
- * holds is told from memory that Node has not looked through yet: that comes and goes by tens of MB at any load.
- * Whoever connects to HOSTILE_PROBE with `.lines` or `.desk` behind it has the garbage of that thread thrown away, and is
- * told what its heap holds then, and how much of this is code that V8 has compiled, in bytes. What is sent before is the path of a heap snapshot, which is written.
+ * Loaded into the program with `node --import`. On SIGUSR2 it collects the garbage, to distinguish memory
+ * that the program holds from memory that Node has not collected yet, which varies by tens of MB under any
+ * load. A client that connects to HOSTILE_PROBE with `.lines` or `.desk` appended triggers a collection in
+ * that thread, and gets the size of its heap and of the compiled code in it, in bytes. If the client first
+ * sends a path, a heap snapshot is written there.
  */
 
 setFlagsFromString('--expose-gc');
 const collect = /** @type {() => void} */ (runInNewContext('gc'));
 
-// Signals come to the main thread alone.
+// Only the main thread receives signals.
 if (isMainThread) process.on('SIGUSR2', collectAll);
 
-// A thread that replaces another one listens at the same place.
+// A thread that replaces another one listens at the same path.
 const server = createServer({ allowHalfOpen: true }, (socket) => {
   let path = '';
   socket.on('error', () => {});
@@ -33,11 +34,11 @@ const server = createServer({ allowHalfOpen: true }, (socket) => {
 });
 server.on('error', () => {});
 server.listen(`${process.env.HOSTILE_PROBE}.${isMainThread ? 'lines' : 'desk'}`);
-// The program decides when it ends.
+// This server must not keep the program running.
 server.unref();
 
 function collectAll() {
-  // What the first run finds dead may have kept memory outside the heap, which goes with the second.
+  // Objects found dead by the first run may hold memory outside the heap, which the second run frees.
   collect();
   collect();
 }

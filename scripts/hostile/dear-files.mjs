@@ -9,12 +9,15 @@ import { GoodClient } from './good-client.mjs';
 import { publish, TOPIC, TYPES, until, withBroker } from './hostile-broker.mjs';
 import { longestTurn } from './plant.mjs';
 
-/* Files that take long to be read, while a client of a line polls. */
+/* Files that take long to read, while a client polls a line. */
 
 /** @typedef {import('../../test/support/program.mjs').RunningProgram} Program */
 
 const LIMIT_MS = 120_000;
-/** Processor time of one turn of the lines. A slow machine takes some tens of ms; before files were read in pieces it was 2200. */
+/**
+ * Maximum processor time of one turn of the lines, in ms. A slow machine takes some tens of ms; before files
+ * were read in pieces it was 2200.
+ */
 const TURN_MS = 250;
 
 const ANSWERS = 'modbus-sim/answers';
@@ -44,7 +47,7 @@ const MANY = Object.fromEntries(
 );
 
 /**
- * What the longest turn of the lines took while something was done, beside a client that polls; in words.
+ * Describes the longest turn of the lines during an action, alongside a client that polls.
  * @param {string} probe @param {Program} program @param {string} what @param {() => Promise<unknown>} act
  */
 async function turnOf(probe, program, what, act) {
@@ -76,7 +79,7 @@ const probed = (directory) => ({
   HOSTILE_PROBE: join(directory, 'probe'),
 });
 
-/** A file of 2.8 MB is read again: as it was, with a device more, with a device less. @param {string} directory */
+/** Reloads a file of 2.8 MB: unchanged, with one device more, with one device less. @param {string} directory */
 export async function reloadLarge(directory) {
   // Under a service manager SIGHUP asks for a reload.
   const manager = openNotifySocket(join(directory, 'notify'));
@@ -108,7 +111,7 @@ export async function reloadLarge(directory) {
   }
 }
 
-/** Small files that say much, in commands of a broker. @param {string} directory */
+/** Short files with much content, in commands from a broker. @param {string} directory */
 export function checkByBroker(directory) {
   const env = probed(directory);
   const units = { '1-247': { copyOf: 'meter' } };

@@ -2,7 +2,7 @@ import { UNIT, VALUES } from './frames.mjs';
 
 /** @typedef {import('./requests.mjs').Request} Request */
 
-/** What requests are about; beside it stands `guard`, which is polled and which no request names. */
+/** The names that requests use. In addition there is `guard`, which is polled and which no request names. */
 export const WORLD = {
   devices: ['meter', 'pump', 'a', 'b'],
   lines: ['lan', 'bench', 'c'],
@@ -37,13 +37,13 @@ const LINES = {
   bench: { serial: { path: 'virtual' }, units: { 1: 'meter' } },
 };
 
-/** The configuration that the requests are about. Each device and each line can be added again as it is. */
+/** The configuration that the requests are about. Each device and line in it can be added again unchanged. */
 export const PLAYED = {
   devices: { ...DEVICES, guard: { registers: { holding: [{ address: 0, value: VALUES }] } } },
   lines: { ...LINES, guard: { tcp: { port: 0 }, units: { [UNIT]: 'guard' } } },
 };
 
-/** What brings back what an earlier request has taken away, and takes away what it has added. @returns {Request[]} */
+/** Requests that restore what earlier requests removed, and remove what they added. @returns {Request[]} */
 export function restoring() {
   const api = '/api/v1';
   /** @param {string} method @param {string} path @param {object} [body] @returns {Request} */

@@ -13,24 +13,26 @@ import { requestsOf } from './requests.mjs';
 /** @typedef {import('./requests.mjs').Request} Request */
 
 const POLL_MS = 5;
-/** A poll without an answer by then is lost. */
+/** A poll without an answer after this time, in ms, is lost. */
 const PATIENCE_MS = 3000;
-/** How long an answer that goes on is read, and how many bytes of it. */
+/** How long an endless answer is read, in ms, and how many bytes of it. */
 const READ_MS = 60;
 const READ_BYTES = 4_000_000;
 const NO_ANSWER_MS = 60_000;
-/** How many requests are sent before the longest turn is asked for. */
+/** Number of requests between two queries of the longest turn. */
 const BATCH = 40;
 const AT_ONCE = 8;
-/** How many batches are sent before what was there at the beginning is put back. */
+/** Number of batches after which the initial state is restored. */
 const BATCHES_PER_ROUND = 25;
 export const TURN_LIMIT_MS = 5;
 const TRIES_AGAIN = 3;
 
 /**
- * Plays generated requests of every operation against the built program, beside a client that polls every 5 ms.
- * @param {{requests: number, seed: number, from?: number, seconds?: number, say: (text: string) => void}} options
- *   `from`: how many requests of the seed are left out, to play a part of it again
+ * Sends generated requests for every operation to the built program, alongside a client that polls every 5
+ * ms.
+ * @param {{requests: number, seed: number, from?: number, seconds?: number, say: (text: string) => void}}
+ * options
+ *   `from`: how many requests of the seed to skip, to replay a part of it
  */
 export async function playDocument({ requests, seed, from = 0, seconds = Number.POSITIVE_INFINITY, say }) {
   const directory = makeTempDir();
@@ -107,7 +109,8 @@ export async function playDocument({ requests, seed, from = 0, seconds = Number.
       worst = Math.max(worst, turn);
       continue;
     }
-    // Which one it was, and whether it is so each time: what the machine does between two turns is not the program's.
+    // Finds out which request it was, and whether it happens each time: a delay by the machine between two
+    // turns is not the program's fault.
     let found = { turn: 0, what: '' };
     for (const request of wanted) {
       let least = Number.POSITIVE_INFINITY;
@@ -136,7 +139,7 @@ export async function playDocument({ requests, seed, from = 0, seconds = Number.
 }
 
 /**
- * What `check` says against a configuration; empty where it takes it.
+ * What `check` reports about a configuration; empty if it accepts it.
  * @param {string} directory @param {string} text @returns {Promise<string>}
  */
 function checked(directory, text) {
@@ -160,7 +163,10 @@ function shown({ method, path, body }) {
   return `${method} ${path.slice(0, 300)} ${(body ?? '').slice(0, 1500)}`;
 }
 
-/** Status 0 when there is none. @param {Agent} agent @param {number} port @param {Request} request @returns {Promise<{status: number, body: string}>} */
+/**
+ * Status 0 means that there is no answer. @param {Agent} agent @param {number} port @param {Request} request
+ * @returns {Promise<{status: number, body: string}>}
+ */
 function ask(agent, port, { method, path, body, type }) {
   return new Promise((resolve) => {
     const headers = {
@@ -194,16 +200,16 @@ function ask(agent, port, { method, path, body, type }) {
   });
 }
 
-/** What a client could put into a request line. @param {string} path */
+/** Encodes a path so that it can be part of a request line. @param {string} path */
 function encodable(path) {
   return path.replace(/[^\x21-\x7e]/gu, (part) => encodeURIComponent(Buffer.from(part).toString()));
 }
 
-/** A client of the guard that asks every 5 ms, whatever has become of its earlier requests. @param {number} port */
+/** A client of the guard that polls every 5 ms, whatever became of its earlier requests. @param {number} port */
 function poll(port) {
   const socket = connect(port, '127.0.0.1');
   socket.setNoDelay(true);
-  /** When each open request was sent, by its transaction. @type {Map<number, number>} */
+  /** The time at which each open request was sent, by transaction. @type {Map<number, number>} */
   const open = new Map();
   const seen = { polls: 0, lost: 0, longest: 0 };
   let closed = false;
@@ -239,7 +245,7 @@ function poll(port) {
       seen.lost++;
       return;
     }
-    // One at a time, as a master does: its next request comes when the last one is answered.
+    // One request at a time, like a master, which sends the next one when the last is answered.
     if (open.size > 0) return;
     const transaction = seen.polls++ & 0xffff;
     open.set(transaction, performance.now());

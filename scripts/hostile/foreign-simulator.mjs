@@ -7,12 +7,15 @@ import { join } from 'node:path';
 import { dist } from '../../test/support/program.mjs';
 
 /*
- * A program that answers as a simulator does, with texts that a terminal would obey, or would show as something else
- * (Unicode Technical Report 36, 2.10).
+ * A program that answers like a simulator, with texts that a terminal would obey, or display as something
+ * else (Unicode Technical Report 36, 2.10).
  */
 
 /** @typedef {import('node:http').RequestListener} Answer */
-/** Ways to answer, each with texts that must be printed then: what prints nothing proves nothing. @typedef {readonly (readonly [answer: Answer, ...shown: string[]])[]} Answers */
+/**
+ * Answers, each with texts that the command must print in response: a command that prints nothing proves
+ * nothing. @typedef {readonly (readonly [answer: Answer, ...shown: string[]])[]} Answers
+ */
 
 const HIDDEN = [
   ...range(0x00, 0x08),
@@ -23,7 +26,7 @@ const HIDDEN = [
   ...range(0x2066, 0x2069),
 ];
 
-/** A net for a command that does not end. */
+/** A limit for a command that does not end. */
 const LIMIT_MS = 60_000;
 
 /** @param {number} from @param {number} to */
@@ -31,7 +34,7 @@ function range(from, to) {
   return Array.from({ length: to - from + 1 }, (_, i) => String.fromCodePoint(from + i));
 }
 
-/** A text with all of these, which its name tells from others. @param {string} name */
+/** A text with all of these characters, identified by its name. @param {string} name */
 function laden(name) {
   return `<${name}>\u001b]0;owned\u0007\u001b[2J${HIDDEN.join('')}`;
 }
@@ -42,7 +45,10 @@ function json(body, status = 200) {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** Server-sent events at the first request; then a refusal, which ends the monitor. @param {string} data @returns {Answer} */
+/**
+ * Server-sent events for the first request; then a refusal, which ends the monitor. @param {string} data
+ * @returns {Answer}
+ */
 function stream(data) {
   let asked = 0;
   return (request, response) => {
@@ -51,12 +57,12 @@ function stream(data) {
   };
 }
 
-/** The reason of a status may have 8-bit controls (RFC 9112, 4). @type {Answer} */
+/** The reason phrase of a status may contain 8-bit control characters (RFC 9112, 4). @type {Answer} */
 function refuseByReason(_, response) {
   response.writeHead(400, '<reason>\u009b31m').end();
 }
 
-/** A body without an end. @param {string} type @returns {Answer} */
+/** An endless body. @param {string} type @returns {Answer} */
 function endless(type) {
   const piece = ' '.repeat(1024 * 1024);
   return (_, response) => {
@@ -134,7 +140,7 @@ export const foolTestClient = () => fool(['test-client', 'bus'], RUNS);
 
 export const foolMonitor = () => fool(['monitor', '--hex'], streams());
 
-/** A command meets one answer after the other. @param {readonly string[]} args @param {Answers} answers */
+/** Runs a command once for each answer. @param {readonly string[]} args @param {Answers} answers */
 async function fool(args, answers) {
   let printed = 0;
   for (const [answer, ...shown] of answers) {
@@ -156,7 +162,8 @@ async function fool(args, answers) {
 }
 
 /**
- * What a command prints, on both outputs, until it ends; `monitor` never does, and is ended a moment after all that is waited for is there.
+ * What a command prints on both outputs until it exits. `monitor` never does, and is killed shortly after all
+ * expected texts have appeared.
  * @param {readonly string[]} args
  * @param {readonly string[]} shown
  * @returns {Promise<string>}

@@ -1,12 +1,12 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { frame } from '../soak/frame.mjs';
 
-/** How a line frames its messages. @typedef {'socket' | 'rtu' | 'ascii'} Framing */
+/** The framing of a line. @typedef {'socket' | 'rtu' | 'ascii'} Framing */
 
 /** The unit that answers; all others are unknown. */
 export const UNIT = 1;
 export const VALUES = [0x1234, 0x5678];
-/** Function 3: the registers with `VALUES`. */
+/** Function 3: reads the registers with `VALUES`. */
 export const READ = [3, 0, 0, 0, VALUES.length];
 export const READ_RESPONSE = [3, 2 * VALUES.length, ...VALUES.flatMap((value) => [value >> 8, value & 0xff])];
 
@@ -32,16 +32,16 @@ function ascii(bytes) {
   );
 }
 
-/** A frame that is valid as such, to our unit or an unknown one, with a PDU of nonsense. @param {Framing} framing */
+/** A valid frame, to our unit or an unknown one, with a nonsensical PDU. @param {Framing} framing */
 export function nonsense(framing) {
   const pdu = [...randomBytes(randomInt(1, 60))];
-  // Not those that are meant to silence a device (8/4) or change its delimiter (8/3): that would be obeyed.
+  // Except requests that silence a device (8/4) or change its delimiter (8/3), which would be obeyed.
   if (pdu[0] === 8) pdu[0] = 9;
   return adu(framing, pdu, randomInt(3) === 0 ? UNIT : randomInt(2, 256), randomInt(0x10000));
 }
 
 /**
- * Frames whose length fields are 0 and as large as they can be.
+ * Frames whose length fields are 0 or the maximum.
  * @param {Framing} framing
  * @returns {Buffer[]}
  */

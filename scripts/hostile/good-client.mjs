@@ -9,31 +9,32 @@ import { adu, READ, READ_RESPONSE, UNIT } from './frames.mjs';
 
 /** The pause between an answer and the next request, in ms. */
 const PAUSE_MS = 6;
-/** An answer that has not come by then is lost. */
+/** An answer that has not come after this time, in ms, is lost. */
 const PATIENCE_MS = 3000;
-/** A network may lose datagrams, so a client of UDP asks again; the time counts from the first attempt. */
+/** A network may lose datagrams, so a UDP client repeats its request; the time counts from the first one. */
 const ASK_AGAIN_MS = 500;
 
 /**
- * A line of the program, or its REST interface, as clients know it. Plain data: it is sent to another process.
+ * A line of the program, or its REST interface, as seen by clients. Plain data, because it is sent to another
+ * process.
  * @typedef {object} Target
  * @property {string} line
  * @property {'tcp' | 'tls' | 'udp' | 'serial' | 'rest'} kind
  * @property {import('./frames.mjs').Framing} framing
  * @property {number} port 0 on a serial line.
  * @property {string} path Empty on a socket.
- * @property {string} [token] Of REST.
- * @property {{cert: string, key: string, ca: string}} [tls] Paths of PEM files of the client.
+ * @property {string} [token] For REST.
+ * @property {{cert: string, key: string, ca: string}} [tls] Paths of the client's PEM files.
  */
 
 /** @typedef {{send: (bytes: Buffer) => void, close: () => Promise<unknown>}} Carrier */
 
 /**
- * What a client has seen. `times` are ms from sending to the whole answer.
+ * The observations of a client. `times` are in ms, from sending a request to the complete answer.
  * @typedef {{times: number[], lost: number, askedAgain: number}} Seen
  */
 
-/** Asks for the same registers again and again, takes its time in between, and looks at every answer. */
+/** Reads the same registers repeatedly, with pauses, and checks every answer. */
 export class GoodClient {
   #target;
   /** @type {Carrier | undefined} */
@@ -56,7 +57,7 @@ export class GoodClient {
     this.#target = target;
   }
 
-  /** Asks until it is stopped. */
+  /** Polls until it is stopped. */
   start() {
     this.#stopped = false;
     this.#polling = this.#poll();
@@ -68,12 +69,12 @@ export class GoodClient {
     await this.#hangUp();
   }
 
-  /** Resolves when no answer is waited for, or would not be counted any more. */
+  /** Resolves when no answer is outstanding, or would no longer count. */
   async settled() {
     await this.#asking;
   }
 
-  /** What was seen since the last call. */
+  /** The observations since the last call. */
   take() {
     const seen = this.#seen;
     this.#seen = { times: [], lost: 0, askedAgain: 0 };
@@ -96,11 +97,11 @@ export class GoodClient {
   /** @param {Buffer} bytes */
   #receive(bytes) {
     if (this.#target.kind !== 'udp') this.#received = Buffer.concat([this.#received, bytes]);
-    // Asked again, an earlier request is answered twice.
+    // A repeated request may be answered twice.
     else if (bytes.length > 1 && bytes.readUInt16BE(0) === this.#transactionId) this.#received = bytes;
   }
 
-  /** The time that the right answer took, in ms; undefined when it did not come. */
+  /** The time until the correct answer, in ms; undefined if it did not come. */
   async #ask() {
     this.#carrier ??= await open(this.#target, (bytes) => {
       this.#receive(bytes);
@@ -155,7 +156,7 @@ async function open({ kind, port, path, tls }, received) {
     await new Promise((resolve, reject) =>
       serial.open((error) => (error ? reject(error) : resolve(undefined))),
     );
-    // A request that is still being written when its time is over fails with the closing; it is counted as lost.
+    // A request that is still being written when its time is up fails on closing, and counts as lost.
     serial.on('error', () => {}).on('data', received);
     return {
       send: (bytes) => void serial.write(bytes),
@@ -183,7 +184,10 @@ async function open({ kind, port, path, tls }, received) {
   };
 }
 
-/** What a TLS client of a line needs. @param {number} port @param {{cert: string, key: string, ca: string}} files */
+/**
+ * The TLS options for a client of a line. @param {number} port @param {{cert: string, key: string, ca:
+ * string}} files
+ */
 export function secure(port, { cert, key, ca }) {
   return {
     port,
@@ -191,7 +195,7 @@ export function secure(port, { cert, key, ca }) {
     cert: readFileSync(cert),
     key: readFileSync(key),
     ca: readFileSync(ca),
-    // The name in the certificate is not what is looked at here.
+    // The name in the certificate does not matter here.
     checkServerIdentity: () => undefined,
   };
 }

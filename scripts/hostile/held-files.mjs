@@ -6,13 +6,16 @@ import { join } from 'node:path';
 import { startProgram } from '../../test/support/program.mjs';
 import { until } from './hostile-broker.mjs';
 
-/** Open files of the program. As many connections as that go to its lines, and REST is asked beside them. */
+/** Limit of the program's open files. As many connections go to its lines, and REST is queried as well. */
 const LIMIT = 300;
 const LINES = ['a', 'b', 'c', 'd'];
 const REQUESTS = 30;
 const PATIENCE_MS = 20_000;
 
-/** Clients hold all connections that four lines give them. REST is answered and the state is written all the same. @param {string} directory */
+/**
+ * Clients occupy all connections of four lines. REST must still answer, and the state must still be written.
+ * @param {string} directory
+ */
 export async function holdFiles(directory) {
   const node = join(directory, 'node');
   writeFileSync(node, `#!/bin/sh\nulimit -n ${LIMIT}\nexec "${process.execPath}" "$@"\n`, { mode: 0o755 });

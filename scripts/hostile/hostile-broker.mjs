@@ -4,7 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startProgram } from '../../test/support/program.mjs';
 import { residentMb } from './plant.mjs';
 
-/* Tricks of a broker that a simulator is on, and of other clients of it. It speaks as little MQTT 3.1.1 as that needs. */
+/*
+ * Tricks of an MQTT broker, and of its other clients, against a simulator. The broker supports as little MQTT
+ * 3.1.1 as that needs.
+ */
 
 /** @typedef {import('../../test/support/program.mjs').RunningProgram} Program */
 /** @typedef {{type: number, flags: number, body: Buffer}} Packet */
@@ -17,7 +20,7 @@ const PINGRESP = Buffer.from([0xd0, 0]);
 export const TOPIC = 'modbus-sim/b';
 const ANSWERS_TO = 'modbus-sim/answers';
 const LIMIT_MS = 60_000;
-/** What a program may take more while a broker floods it. */
+/** How much more memory a program may use while a broker floods it, in MB. */
 const MORE_MB = 120;
 
 /** @param {number} length */
@@ -27,7 +30,7 @@ function remaining(length) {
   return [...bytes, length];
 }
 
-/** @param {string} topic @param {Buffer} payload @param {number} [id] of QoS 2; without it, of QoS 0 */
+/** @param {string} topic @param {Buffer} payload @param {number} [id] for QoS 2; without it, QoS 0 */
 export function publish(topic, payload, id) {
   const name = Buffer.from(topic);
   const length = 2 + name.length + (id === undefined ? 0 : 2) + payload.length;
@@ -37,7 +40,7 @@ export function publish(topic, payload, id) {
 }
 
 /**
- * A broker that accepts every client of MQTT 3.1.1, and does with its packets what the script says.
+ * A broker that accepts every MQTT 3.1.1 client, and handles its packets according to the script.
  * @param {Script} script
  */
 async function broker(script) {
@@ -108,7 +111,7 @@ export async function withBroker(script, mqtt, { env, ...bench }, use) {
   }
 }
 
-/** Waits for a line of the log. @param {Program} program @param {RegExp} pattern */
+/** Waits for a log message. @param {Program} program @param {RegExp} pattern */
 async function said({ output }, pattern) {
   for (const end = performance.now() + LIMIT_MS; performance.now() < end; await delay(50)) {
     const [found] = output.stderr.match(pattern) ?? [];
@@ -118,8 +121,8 @@ async function said({ output }, pattern) {
 }
 
 /**
- * The most memory that the program takes while a broker sends as fast as it can, for at most 12 s.
- * @param {Generator<Buffer>} chunks @param {RegExp} sentence that ends it
+ * The maximum memory that the program uses while a broker sends as fast as it can, for at most 12 s.
+ * @param {Generator<Buffer>} chunks @param {RegExp} sentence the log message that ends it
  */
 async function flooded(chunks, sentence) {
   const sending = new Set();
@@ -149,7 +152,7 @@ async function flooded(chunks, sentence) {
 
 export function sendWithoutEnd() {
   const chunks = function* () {
-    // 200 MB are announced, on the topic of a value.
+    // Announces 200 MB, on the topic of a value.
     yield Buffer.from([0x30, ...remaining(200_000_000)]);
     for (let sent = 0; sent < 200_000_000; sent += 65_536) yield Buffer.alloc(65_536);
   };
@@ -167,7 +170,10 @@ export function neverRelease() {
 const PINGS = 400;
 const LONG_CORRELATION = 'x'.repeat(2 ** 20);
 
-/** What an answer has to carry is kept until it is there. A program in a small heap gets 400 MB of it, and goes on. */
+/**
+ * The data for an answer are kept until it is complete. A program with a small heap gets 400 MB of them, and
+ * keeps running.
+ */
 export async function pingAtLength() {
   /** @type {string[]} */
   const answers = [];
@@ -218,7 +224,7 @@ export async function takeTheName() {
   const script = (/** @type {Packet} */ { type }, /** @type {import('node:net').Socket} */ socket) => {
     if (type !== TYPES.connect) return;
     connections++;
-    // As a broker does when another client comes with the same identifier.
+    // Like a broker does when another client connects with the same identifier.
     setTimeout(() => socket.destroy(), 50);
   };
   return withBench(script, { client: 'bench' }, async (program) => {
@@ -236,7 +242,7 @@ export async function takeTheName() {
   });
 }
 
-/** More than the queue of messages has room for. */
+/** More than fit in the message queue. */
 const ANSWERS = 60;
 
 export async function holdBack() {

@@ -5,15 +5,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** @typedef {import('./good-client.mjs').Target} Target */
 /** @typedef {import('./attacks.mjs').Attack} Attack */
 
-/** Longer than any exchange of a server test, and than putting back what was written. */
+/** Longer than any exchange of a server test, and than restoring written values. */
 const STOPPED_MS = 20_000;
 const DRIP_MS = 2;
 
-/** A right answer of a server on TCP to function 3, whatever was asked. @param {Buffer} asked */
+/** A TCP server's correct answer to function 3, whatever was requested. @param {Buffer} asked */
 const answerTo = (asked) => Buffer.from([...asked.subarray(0, 4), 0, 5, asked[6] ?? 0, 3, 2, 0, 7]);
 
 /**
- * What servers do to whoever tests them.
+ * What servers do to a server test.
  * @type {readonly (readonly [name: string, serve: (socket: import('node:net').Socket) => void])[]}
  */
 const SERVERS = [
@@ -53,7 +53,7 @@ function drip(socket) {
   socket.on('close', () => clearInterval(timer));
 }
 
-/** Servers that are tested over REST. They are as bounded as clients are. @type {readonly Attack[]} */
+/** Servers that are tested over REST. The same limits apply to them as to clients. @type {readonly Attack[]} */
 export const SERVER_ATTACKS = SERVERS.map(([name, serve]) => ({
   name: `server test of a server that ${name}`,
   on: ['rest'],

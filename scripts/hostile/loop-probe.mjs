@@ -3,18 +3,18 @@ import { createServer } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
 
 /*
- * Loaded into the program with `node --import`. Whoever connects to the path HOSTILE_PROBE is told, in ms, how long the
- * event loop has stood still at most since somebody asked last, and how much processor time the longest of its turns
- * took: the difference is what the machine gave to other processes.
+ * Loaded into the program with `node --import`. A client that connects to the path HOSTILE_PROBE gets, in ms,
+ * the longest stall of the event loop since the last query, and the greatest processor time of one of its
+ * turns. The difference is time that the machine gave to other processes.
  */
 
 const TICK_MS = 1;
 
-// Node loads this into the program's worker threads, too.
+// Node also loads this into the program's worker threads.
 if (isMainThread) watch();
 
 function watch() {
-  // The first number is the time that the main thread has run, in ns.
+  // The first number is the running time of the main thread, in ns.
   const schedstat = openSync('/proc/self/schedstat', 'r');
   const buffer = Buffer.alloc(64);
   const processorMs = () => {
@@ -42,6 +42,6 @@ function watch() {
     work = 0;
   });
   server.listen(process.env.HOSTILE_PROBE);
-  // The program decides when it ends.
+  // This server must not keep the program running.
   server.unref();
 }

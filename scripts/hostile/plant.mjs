@@ -8,7 +8,7 @@ import { UNIT, VALUES } from './frames.mjs';
 
 /** @typedef {import('./good-client.mjs').Target} Target */
 
-/** Long enough to collect the garbage of a program this size, on a busy machine too. */
+/** Long enough to collect the garbage of a program this size, even on a busy machine. */
 const COLLECTED_MS = 500;
 
 const TOKEN = 'hostile';
@@ -29,7 +29,7 @@ export const LINES = {
 
 /**
  * Starts the built program with these lines.
- * @param {object} [more] of its configuration
+ * @param {object} [more] further keys of its configuration
  */
 export async function startPlant(more = {}) {
   const directory = makeTempDir();
@@ -52,7 +52,7 @@ export async function startPlant(more = {}) {
       MODBUS_SIM_TOKEN: TOKEN,
     },
     config: {
-      // Servers of the attacker are tested over REST.
+      // The attacker's servers are tested over REST.
       api: { port: 0, mayReach: ['127.0.0.1'] },
       ...more,
       devices: {
@@ -92,8 +92,8 @@ export async function startPlant(more = {}) {
 }
 
 /**
- * How long the program's event loop stood still at most since the last question, and how much processor time its
- * longest turn took; in ms.
+ * The longest stall of the program's event loop since the last query, and the processor time of its longest
+ * turn; in ms.
  * @param {string} probe @returns {Promise<{stall: number, work: number}>}
  */
 export async function longestTurn(probe) {
@@ -102,20 +102,21 @@ export async function longestTurn(probe) {
   return JSON.parse(text);
 }
 
-/** What a program of `startPlant` holds in RAM when its garbage is gone, in MB of 10^6 bytes. @param {number} pid */
+/** RAM held by a program of `startPlant` after a garbage collection, in MB of 10^6 bytes. @param {number} pid */
 export async function heldMb(pid) {
   process.kill(pid, 'SIGUSR2');
   await delay(COLLECTED_MS);
   return residentMb(pid);
 }
 
-/** The threads of the program, each with a heap of its own. */
+/** The threads of the program, each with its own heap. */
 export const SIDES = /** @type {const} */ (['lines', 'desk']);
 
 /**
- * What the heap of one thread holds when its garbage is gone, and the code in it that V8 has compiled, in MB of 10^6 bytes.
+ * Size of one thread's heap after a garbage collection, and of the code that V8 has compiled in it, in MB of
+ * 10^6 bytes.
  * @param {string} probe @param {typeof SIDES[number]} side
- * @param {string} [snapshot] path of a heap snapshot that is written, too
+ * @param {string} [snapshot] path for an additional heap snapshot
  */
 export async function heapMb(probe, side, snapshot = '') {
   const socket = connect(`${probe}.${side}`).end(snapshot);
@@ -125,21 +126,22 @@ export async function heapMb(probe, side, snapshot = '') {
   return { used: heapUsed / 1e6, code: code / 1e6 };
 }
 
-/** Memory that a process has in RAM, garbage included, in MB of 10^6 bytes. @param {number} pid */
+/** RAM used by a process, including garbage, in MB of 10^6 bytes. @param {number} pid */
 export function residentMb(pid) {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return (Number(status.match(/^VmRSS:\s+(\d+) kB/m)?.[1]) * 1024) / 1e6;
 }
 
 /**
- * The most of some looks: a virtual line closes one for some microseconds at each reply, to see whether it has a client.
+ * The maximum of several readings: a virtual line closes a descriptor for some microseconds at each reply, to
+ * see whether it has a client.
  * @param {number} pid
  */
 export function openDescriptors(pid) {
   return Math.max(...Array.from({ length: 4 }, () => readdirSync(`/proc/${pid}/fd`).length));
 }
 
-/** Certificate and key of a line, of a client, and of the CA that has signed both. @param {string} directory */
+/** Certificate and key of a line, of a client, and of the CA that signed both. @param {string} directory */
 function makeCertificates(directory) {
   const path = (/** @type {string} */ name) => join(directory, name);
   const openssl = (/** @type {string[]} */ ...args) => execFileSync('openssl', args, { stdio: 'pipe' });

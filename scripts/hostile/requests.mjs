@@ -1,7 +1,8 @@
 /*
- * Requests made of the OpenAPI document: every operation, with parameters and bodies that its schemas take, and with
- * wrong ones. What the document leaves open, because it is as in a file (devices, lines, signals, scenarios), has a
- * grammar here. The same document, names and seed give the same requests.
+ * Requests generated from the OpenAPI document: every operation, with parameters and bodies that match its
+ * schemas, and with wrong ones. For content that the document leaves open because it has the form of a file
+ * (devices, lines, signals, scenarios), there is a grammar here. The same document, names and seed give the
+ * same requests.
  */
 
 /** @typedef {Record<string, any>} Schema A JSON schema. */
@@ -9,12 +10,12 @@
 /** @typedef {() => any} Make */
 
 /**
- * What there is to ask about. Nothing else is asked for or changed, so that what stands beside it goes on undisturbed.
+ * The names that requests use. Nothing else is queried or changed, so that the rest runs undisturbed.
  * @typedef {object} World
  * @property {readonly string[]} devices
  * @property {readonly string[]} lines
  * @property {readonly string[]} values
- * @property {readonly string[]} entries Of the catalogue.
+ * @property {readonly string[]} entries Catalogue entries.
  */
 
 const RULES = ['slow', 'r1', 'r2', 'r.3'];
@@ -22,7 +23,7 @@ const RULES = ['slow', 'r1', 'r2', 'r.3'];
 const RULES_OF = new Set(['post /api/v1/faults', 'put /api/v1/faults/{name}']);
 const RUNS = new Set(['post /api/v1/runs', 'post /restapi/server']);
 
-/** Bodies, parameters and parts of them that are wrong now and then. */
+/** The fraction of bodies, parameters and their parts that are wrong. */
 const WRONG = 0.12;
 
 const NUMBERS = [
@@ -67,7 +68,7 @@ const PATHS = [
   'nobody',
 ];
 
-/** A stream of random numbers that a seed decides. @param {number} seed */
+/** Random numbers determined by a seed. @param {number} seed */
 export function chance(seed) {
   let state = seed >>> 0;
   const next = () => {
@@ -88,7 +89,7 @@ export function chance(seed) {
 }
 
 /**
- * Makes one request after the other, of all operations.
+ * Makes requests one after another, for all operations.
  * @param {any} document @param {World} world @param {number} seed @returns {() => Request}
  */
 export function requestsOf(document, world, seed) {
@@ -104,7 +105,7 @@ export function requestsOf(document, world, seed) {
 
   /** @param {number} most @param {Make} make */
   const list = (most, make) => Array.from({ length: below(most + 1) }, make);
-  /** Each key with its share of being there. @param {Record<string, [share: number, make: Make]>} keys */
+  /** Includes each key with its probability. @param {Record<string, [share: number, make: Make]>} keys */
   const some = (keys) =>
     Object.fromEntries(
       Object.entries(keys).flatMap(([key, [share, make]]) => (often(share) ? [[key, make()]] : [])),
@@ -304,7 +305,7 @@ export function requestsOf(document, world, seed) {
       name: [0.2, () => of(TEXTS)],
     }),
   });
-  /** A step that is taken, mostly. */
+  /** A step that is usually accepted. */
   const goodStep = () =>
     of([
       () => ({ wait: time() }),
@@ -373,7 +374,7 @@ export function requestsOf(document, world, seed) {
     ...some({ faults: [0.3, () => list(3, newRule)] }),
   });
 
-  /** What the document leaves open, and the schemas of commands. @type {Record<string, Make>} */
+  /** Content that the document leaves open, and the schemas of commands. @type {Record<string, Make>} */
   const grammar = {
     'post device.add': newDevice,
     'post line.add': newLine,
@@ -409,7 +410,7 @@ export function requestsOf(document, world, seed) {
     }),
   };
 
-  /** Names that the program knows, where a name is wanted. @type {Record<string, Make>} */
+  /** Names that the program knows, for fields that expect a name. @type {Record<string, Make>} */
   const known = {
     line,
     device,
@@ -432,7 +433,10 @@ export function requestsOf(document, world, seed) {
       ]),
     )();
 
-  /** A value that the schema takes, mostly. @param {Schema} schema @param {string} [key] @param {number} [depth] @returns {any} */
+  /**
+   * A value that usually matches the schema. @param {Schema} schema @param {string} [key] @param {number}
+   * [depth] @returns {any}
+   */
   const made = (schema, key = '', depth = 0) => {
     if (typeof schema !== 'object' || depth > 12) return null;
     const reference = schema.$ref?.split('/').at(-1);
@@ -484,7 +488,7 @@ export function requestsOf(document, world, seed) {
     }
   };
 
-  /** The same with one part that is something else. @param {any} value @returns {any} */
+  /** The same value with one part replaced. @param {any} value @returns {any} */
   const spoilt = (value) => {
     if (often(0.2) || typeof value !== 'object' || value === null) return anything();
     if (Array.isArray(value)) {
@@ -503,7 +507,7 @@ export function requestsOf(document, world, seed) {
     return { ...value, [changed]: spoilt(value[changed]) };
   };
 
-  /** JSON as text, wrong as such now and then. @param {string} text */
+  /** JSON as text, sometimes malformed. @param {string} text */
   const garbled = (text) =>
     of([
       () => text.slice(0, below(text.length + 1)),
@@ -516,7 +520,7 @@ export function requestsOf(document, world, seed) {
       () => `"${'x'.repeat(of([10, 20_000, 300_000]))}"`,
     ])();
 
-  /** Rules, runs must not be about what stands beside it. @param {string} key @param {any} body */
+  /** Rules and runs must not concern anything outside the world. @param {string} key @param {any} body */
   const confined = (key, body) => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
     if (RULES_OF.has(key)) {
@@ -524,8 +528,8 @@ export function requestsOf(document, world, seed) {
         typeof body.when === 'object' && body.when !== null && !Array.isArray(body.when) ? body.when : {};
       return { ...body, when: { ...wanted, line: line() } };
     }
-    // What is simulated there is for all lines: it may only be a short delay. To name `response_split` or `response_cr` is to ask
-    // for it, and a `split_delay` of 0 is a second.
+    // This simulation applies to all lines, so it may only be a short delay. Naming `response_split` or
+    // `response_cr` turns them on, and a `split_delay` of 0 is a second.
     if (key === 'post /restapi/calls' && body.submit === 'Simulate') {
       const { response_split: _, response_cr: __, ...rest } = body;
       return { ...rest, response_type: 0, split_delay: 0, response_delay: of([0, 0.01]) };
@@ -560,7 +564,7 @@ export function requestsOf(document, world, seed) {
     const query = operation.parameters
       .filter((/** @type {any} */ each) => each.in === 'query' && often(0.25))
       .map((/** @type {any} */ each) => {
-        // Thousands of requests are sent one after the other: one that waits may not do so for long.
+        // Thousands of requests are sent one after another, so none may wait for long.
         const wait = of(['0', '5ms', '10ms', '1h', 'x']);
         const value = each.name === 'wait' ? wait : often(WRONG) ? of(TEXTS) : made(each.schema, each.name);
         return `${each.name}=${often(WRONG / 4) ? of(PATHS) : encodeURIComponent(Buffer.from(String(value)).toString())}`;
@@ -578,7 +582,7 @@ export function requestsOf(document, world, seed) {
     const isYaml = 'application/yaml' in content && often(0.2);
     const type = isYaml ? 'application/yaml' : 'application/json';
     const open = grammar[key];
-    // A line that is made of the schema would open ports and files of this machine.
+    // A line generated from the schema would open ports and files on this machine.
     let body =
       open && (key === 'post /api/v1/lines' || often(0.8))
         ? open()

@@ -9,12 +9,12 @@ import { hangUp } from './sinks.mjs';
 /** @type {readonly Target['kind'][]} */
 const REST = ['rest'];
 
-/** On how many connections requests are sent at a time. */
+/** Number of connections on which requests are sent at the same time. */
 const AT_ONCE = 4;
-/** More than the program lets in. */
+/** More clients than the program accepts. */
 const CROWD = 300;
 const BODY = 250_000;
-/** Names and values, a few fewer than a body may have. */
+/** Number of names and values, slightly below the limit for a body. */
 const MOST_PARTS = 4000;
 
 /** @param {string} method @param {string} path @param {Target} target @param {string} [body] @param {string} [type] */
@@ -26,9 +26,9 @@ function request(method, path, { token }, body, type = 'application/json') {
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body ?? ''}`);
 }
 
-/** Many items, with commas between them. @typedef {(item: (i: number) => string) => string} Fill */
+/** Makes many items, separated by commas. @typedef {(item: (i: number) => string) => string} Fill */
 
-/** As many items as a body has room for: far more than are parsed. @type {Fill} */
+/** As many items as fit in a body: far more than are parsed. @type {Fill} */
 function filled(item) {
   const items = [];
   for (let length = 0, i = 0; length < BODY; i++) {
@@ -56,7 +56,7 @@ function rule(content) {
 const FAULT = '"do":[{"delay":1}]';
 
 /**
- * Bodies that are refused, or should be.
+ * Bodies that must be rejected.
  * @param {Fill} filled
  * @returns {readonly (readonly [name: string, method: string, path: string, body: string])[]}
  */
@@ -112,7 +112,7 @@ const bodies = (filled) => [
   ],
 ];
 
-/** No unit of the lines has the number 99. @type {ReturnType<typeof bodies>} */
+/** No unit on the lines has the number 99. @type {ReturnType<typeof bodies>} */
 const OTHER_BODIES = [
   ['brackets', 'POST', '/restapi/registers', '['.repeat(BODY)],
   [
@@ -153,7 +153,7 @@ const OTHER_BODIES = [
   ],
 ];
 
-/** Devices of 65,536 values in 150 bytes. @type {ReturnType<typeof bodies>} */
+/** Devices with 65,536 values in 150 bytes. @type {ReturnType<typeof bodies>} */
 const DEAR_BODIES = [
   ['that follow one', '"follows":{"name":"x"}'],
   ['that make noise', '"signal":{"noise":{"around":1,"amplitude":1}}'],
@@ -173,8 +173,9 @@ const busyValues = Array.from({ length: 900 }, (_, address) => ({
 }));
 
 /**
- * What works on many values or registers at once. The first request of each makes what the others work on.
- * @type {readonly (readonly [name: string, ...requests: (readonly [method: string, path: string, body?: object])[]])[]}
+ * Operations on many values or registers at once. The first request of each creates what the others work on.
+ * @type {readonly (readonly [name: string, ...requests: (readonly [method: string, path: string, body?:
+ * object])[]])[]}
  */
 const MANY_AT_ONCE = [
   [
@@ -206,13 +207,13 @@ const MANY_AT_ONCE = [
   ['devices of the traffic', ['GET', '/api/v1/learned.yaml']],
 ];
 
-/** Bytes of YAML, a few fewer than a body may have. */
+/** Bytes of YAML, slightly below the limit for a body. */
 const YAML = 16_000;
 
 /** @param {string} item */
 const yamlOf = (item) => item.repeat(YAML / item.length);
 
-/** Scenarios as YAML that are refused. @type {readonly (readonly [name: string, body: string])[]} */
+/** Scenarios in YAML that are rejected. @type {readonly (readonly [name: string, body: string])[]} */
 const YAML_BODIES = [
   ['a list', `[${yamlOf('1,')}]`],
   ['keys', `{${Array.from({ length: YAML / 8 }, (_, i) => `k${1000 + i}: ,`).join('')}}`],
@@ -223,7 +224,10 @@ const YAML_BODIES = [
   ['long aliases', `a: &a ${'x'.repeat(YAML / 2)}\nb: [${'*a,'.repeat(2000)}]`],
 ];
 
-/** Questions with long answers. @type {readonly (readonly [name: string, method: string, path: string, body?: string])[]} */
+/**
+ * Requests with long answers. @type {readonly (readonly [name: string, method: string, path: string, body?:
+ * string])[]}
+ */
 const QUESTIONS = [
   ['exchanges?limit=1000', 'GET', '/api/v1/exchanges?limit=1000'],
   ['traffic?limit=100000', 'GET', '/api/v1/traffic?limit=100000'],
@@ -240,7 +244,7 @@ const QUESTIONS = [
   ['docs', 'GET', '/api/v1/docs'],
 ];
 
-/** What clients do to the REST interface; most of them have the token. @type {readonly Attack[]} */
+/** Attacks of clients on the REST interface; most of them have the token. @type {readonly Attack[]} */
 export const REST_ATTACKS = [
   ...[...bodies(filled), ...OTHER_BODIES, ...DEAR_BODIES].map(([name, method, path, body]) => ({
     name: `body: ${name}`,
@@ -286,7 +290,7 @@ export const REST_ATTACKS = [
 ];
 
 /**
- * Sends the same request again and again, on some connections, each when it has its answer.
+ * Sends the same request repeatedly, on several connections, each time after the answer.
  * @param {(target: Target) => Buffer} make
  * @returns {Attack['run']}
  */
@@ -300,7 +304,7 @@ function repeated(make) {
 }
 
 /**
- * Sends requests in turn, each when the one before is answered.
+ * Sends requests in turn, each after the previous one is answered.
  * @param {readonly (readonly [method: string, path: string, body?: object])[]} requests
  * @returns {Attack['run']}
  */
@@ -331,7 +335,7 @@ async function ask({ port }, bytes, endsAt) {
   return count;
 }
 
-/** Waits for a whole answer, or the end of the connection. @param {import('node:net').Socket} socket */
+/** Waits for a complete answer, or the end of the connection. @param {import('node:net').Socket} socket */
 function answered(socket) {
   return new Promise((resolve) => {
     let head = '';
@@ -389,10 +393,10 @@ async function unread(target, { ms }) {
   return `${CROWD} connections`;
 }
 
-/** How many ms after it has asked a client leaves. */
+/** How long after its request a client leaves, in ms. */
 const LEAVES_AFTER_MS = 10;
 
-/** Lists of many registers, and the client leaves in the midst of it. @type {Attack['run']} */
+/** Requests lists of many registers, and leaves before they are complete. @type {Attack['run']} */
 async function left(target, { ms }) {
   const bytes = request('GET', '/api/v1/devices/large/registers?table=holding&from=0&to=8191', target);
   const endsAt = performance.now() + ms;
@@ -406,21 +410,21 @@ async function left(target, { ms }) {
   return `${count} lists`;
 }
 
-/** What only some clients may read at a time. A test of the line has the number that stands for `ID`. */
+/** Resources that only a few clients may read at a time. `ID` stands for the number of a test on the line. */
 const PLACES = [
   '/api/v1/runs/ID/report.html',
   '/api/v1/exchanges?wait=20s&function=99',
   '/api/v1/capture.pcapng',
   '/api/v1/events',
 ];
-/** A round has every third of these times, the next round the others. */
+/** A round has every third of these times, the next round others. */
 const TIMES_APART = 3;
 /** How long the next reader may be refused, in ms: less than the longest wait. */
 const GIVEN_BACK_MS = 15_000;
-/** How often it may be refused within that time: a program that is not busy refuses five times as often. */
+/** How many refusals are allowed within that time: a program that is not busy refuses five times as often. */
 const FEW_REFUSALS = 200;
 
-/** Takes all places, leaves, and fails if the next reader is refused. @type {Attack['run']} */
+/** Occupies all places, leaves, and fails if the next reader is refused. @type {Attack['run']} */
 async function leftPlaces(target, { ms }) {
   const url = `http://127.0.0.1:${target.port}`;
   const headers = {
@@ -446,14 +450,14 @@ async function leftPlaces(target, { ms }) {
       let refusals = 0;
       for (let status = 503; status === 503; await delay(LEAVES_AFTER_MS)) {
         const reader = new AbortController();
-        // A connection that is closed at the limit of connections is a refusal, too.
+        // A connection closed at the connection limit is also a refusal.
         status = await fetch(url + path.replace('20s', '1ms'), { headers, signal: reader.signal }).then(
           (answer) => answer.status,
           () => 503,
         );
         reader.abort();
         if (status === 503) refusals++;
-        // A program that answers seldom, on a busy machine, keeps nothing.
+        // Few answers mean a busy machine, not a program that keeps places.
         if (refusals > FEW_REFUSALS && performance.now() > giveUpAt)
           throw new Error(`${path}: the readers that left keep its places`);
       }
@@ -462,7 +466,10 @@ async function leftPlaces(target, { ms }) {
   return `30 readers, ${count} times`;
 }
 
-/** What a page sends whose own name leads here; it fails if that is served. @type {Attack['run']} */
+/**
+ * Sends the requests of a web page whose own host name resolves to this machine; fails if they are served.
+ * @type {Attack['run']}
+ */
 async function foreignTarget(target, { ms }) {
   const endsAt = performance.now() + ms;
   let count = 0;
@@ -475,7 +482,7 @@ async function foreignTarget(target, { ms }) {
     });
     await answered(socket);
     await hangUp(socket);
-    // A connection that is closed at the limit of connections is a refusal, too.
+    // A connection closed at the connection limit is also a refusal.
     if (answer !== '' && !answer.startsWith('HTTP/1.1 421 ')) throw new Error(`served: ${answer}`);
   }
   return `${count} requests`;
@@ -491,7 +498,7 @@ async function halfHeaders({ port }, { ms }) {
   return `${CROWD} connections`;
 }
 
-/** How often a byte of a header comes. */
+/** Interval between two bytes of a header, in ms. */
 const DRIP_MS = 50;
 
 /** @type {Attack['run']} */
@@ -514,7 +521,7 @@ async function noHttp({ port }, { ms }) {
   return `${CROWD} connections`;
 }
 
-/** How many expressions make a device of more than a MB. */
+/** The number of expressions that make a device larger than a MB. */
 const EXPRESSIONS = 40;
 
 /** Adds devices as long as there is room and time, and removes them. @type {Attack['run']} */

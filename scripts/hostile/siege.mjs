@@ -8,45 +8,53 @@ import { longestTurn, openDescriptors, residentMb } from './plant.mjs';
 /** @typedef {import('./good-client.mjs').Target} Target */
 
 const SAMPLE_MS = 50;
-/** Long enough for the program to notice that connections are gone, and for idle ones of REST to end, on a busy machine. */
+/**
+ * Long enough for the program to notice closed connections, and for idle REST connections to end, even on a
+ * busy machine.
+ */
 const DESCRIPTORS_LIMIT_MS = 30_000;
 /** Longer than the pause that ends noise on a serial line. */
 const SILENCE_MS = 200;
 const SERIAL_CHECK_MS = 300;
 
 /**
- * What one attack on one line did. Times in ms, memory in MB.
+ * The effect of one attack on one line. Times are in ms, memory in MB.
  * @typedef {object} Effect
  * @property {string} line
  * @property {string} attack
  * @property {string} amount
- * @property {number} p99 Of the good client on the same line; on a serial line after the attack; of REST, which has
- *   none, NaN.
+ * @property {number} p99 Of the well-behaved client on the same line; on a serial line, after the attack; NaN
+ * for REST, which has none.
  * @property {Record<string, number>} others The same for each other line, during the attack.
- * @property {number} stall The longest that the event loop stood still.
- * @property {number} work The most processor time of one turn of the event loop.
+ * @property {number} stall The longest stall of the event loop.
+ * @property {number} work The greatest processor time of one turn of the event loop.
  * @property {number} answered
- * @property {Record<string, number>} lost Requests of good clients that were not answered right, of lines with any.
- * @property {string[]} unanswered Lines whose good clients got no answer at all.
- * @property {number} askedAgain How often a good client of UDP, where datagrams may be lost, repeated a request.
+ * @property {Record<string, number>} lost Requests of well-behaved clients that were not answered correctly,
+ * by line, without zeros.
+ * @property {string[]} unanswered Lines whose well-behaved clients got no answer at all.
+ * @property {number} askedAgain How many times a well-behaved UDP client, whose datagrams may be lost,
+ * repeated a request.
  * @property {number} before
  * @property {number} peak
  * @property {number} after
  * @property {[before: number, after: number]} descriptors
  */
 
-/** A good client on each line, and a bad one that is let loose on one after the other. */
+/** A well-behaved client on each line, and an attacker that attacks one line after another. */
 export class Siege {
   #pid;
   #probe;
   #clients;
-  /** How many there are at rest: right after an attack its last connection may still wait. @type {number | undefined} */
+  /**
+   * The number at rest: immediately after an attack its last connection may still be open. @type {number |
+   * undefined}
+   */
   #descriptors;
   #attacker;
 
   /**
    * @param {number} pid @param {string} probe @param {readonly Target[]} targets
-   * @param {'polite'[]} manners of the attacker; without them it takes its share of the processors
+   * @param {'polite'[]} manners of the attacker; without them it uses its share of the processors
    */
   constructor(pid, probe, targets, ...manners) {
     this.#attacker = fork(fileURLToPath(new URL('attacker.mjs', import.meta.url)), manners);
@@ -57,8 +65,8 @@ export class Siege {
   }
 
   /**
-   * The good clients alone for a while: their 99th percentiles, and the longest stall and turn of the event loop, in
-   * ms. Attacks are compared with the last calm.
+   * Runs only the well-behaved clients for some time: their 99th percentiles, and the longest stall and turn
+   * of the event loop, in ms. Attacks are compared with the last calm.
    * @param {number} ms
    */
   async calm(ms) {
@@ -66,7 +74,7 @@ export class Siege {
     this.#takeAll();
     await longestTurn(this.#probe);
     await delay(ms);
-    // Asking the probe opens a connection.
+    // Querying the probe opens a connection.
     this.#descriptors = await this.#mostDescriptors();
     const turn = await longestTurn(this.#probe);
     const seen = this.#takeAll();
@@ -80,7 +88,7 @@ export class Siege {
    * @returns {Promise<Effect>}
    */
   async attack(attack, target, amount) {
-    // Its bytes would be in the middle of the bad ones.
+    // Its bytes would be mixed with the attacker's.
     const shares = target.kind === 'serial' ? this.#clients.get(target.line) : undefined;
     await shares?.stop();
     this.#takeAll();
@@ -93,7 +101,7 @@ export class Siege {
     }, SAMPLE_MS);
     const did = await this.#order({ name: attack, target, ...amount });
     const { stall, work } = await longestTurn(this.#probe);
-    // What was asked during the attack counts for it, whenever it is answered.
+    // Requests sent during the attack count towards it, whenever they are answered.
     await Promise.all([...this.#clients.values()].map((client) => client.settled()));
     const seen = this.#takeAll();
     if (shares) {
@@ -151,7 +159,10 @@ export class Siege {
     }
   }
 
-  /** The most of some looks: a busy machine may stop the program while a virtual line has one closed. */
+  /**
+   * The maximum of several readings: a busy machine may suspend the program while a virtual line has one
+   * descriptor closed.
+   */
   async #mostDescriptors() {
     let most = 0;
     for (let look = 0; look < 10; look++, await delay(SAMPLE_MS)) {
@@ -160,7 +171,7 @@ export class Siege {
     return most;
   }
 
-  /** How many there are once they are back at `wanted`, or after half a minute. @param {number} wanted */
+  /** The number of descriptors once it is back at `wanted`, or after half a minute. @param {number} wanted */
   async #descriptorsBackAt(wanted) {
     const giveUpAt = performance.now() + DESCRIPTORS_LIMIT_MS;
     let open = openDescriptors(this.#pid);

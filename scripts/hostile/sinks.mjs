@@ -7,16 +7,19 @@ import { secure } from './good-client.mjs';
 
 /** @typedef {import('./good-client.mjs').Target} Target */
 
-/** Takes bytes as fast as the line does. @typedef {{send: (bytes: Buffer) => Promise<void>, close: () => Promise<void>}} Sink */
+/**
+ * Accepts bytes as fast as the line does. @typedef {{send: (bytes: Buffer) => Promise<void>, close: () =>
+ * Promise<void>}} Sink
+ */
 
-/** The contexts of a TLS client are costly. @type {Map<string, import('node:tls').SecureContext>} */
+/** TLS client contexts, which are costly to create. @type {Map<string, import('node:tls').SecureContext>} */
 const contexts = new Map();
 
 /**
- * A new connection, perhaps one that is not open yet. Errors end it and are no news: being thrown out is what an
- * attacker must expect.
+ * A new connection, perhaps not open yet. Errors end it and are ignored: an attacker must expect to be
+ * disconnected.
  * @param {Target} target
- * @param {{plain?: boolean}} [how] `plain`: no TLS, whatever the line wants
+ * @param {{plain?: boolean}} [how] `plain`: no TLS, whatever the line requires
  */
 export function dial({ port, tls }, { plain = false } = {}) {
   if (tls === undefined || plain) return connect(port, '127.0.0.1').on('error', () => {});
@@ -45,7 +48,7 @@ export async function hangUp(socket) {
 }
 
 /**
- * Whatever takes bytes to this line. On a connection the next one is made whenever it is closed.
+ * Sends bytes to this line. On a socket, a closed connection is replaced by a new one.
  * @param {Target} target
  * @param {{plain?: boolean}} [how]
  * @returns {Promise<Sink>}
@@ -88,7 +91,7 @@ function udpSink({ port }) {
   };
 }
 
-/** Only writes: what the line answers stays in its buffer. @param {Target} target @returns {Promise<Sink>} */
+/** Only writes: the line's answers stay in its buffer. @param {Target} target @returns {Promise<Sink>} */
 async function serialSink({ path }) {
   const descriptor = await promisify(open)(path, constants.O_WRONLY | constants.O_NOCTTY);
   return {

@@ -7,7 +7,7 @@ import { adu, UNIT, VALUES } from './frames.mjs';
 import { GoodClient } from './good-client.mjs';
 import { residentMb } from './plant.mjs';
 
-/* Much of what REST offers, of a program in a small heap. */
+/* Heavy use of REST, on a program with a small heap. */
 
 /** @typedef {import('../../test/support/program.mjs').RunningProgram} Program */
 /** @typedef {(path: string, method?: string, body?: object) => Promise<Response>} Rest */
@@ -27,13 +27,19 @@ const PLAYED = {
   },
 };
 const REQUESTS = 60_000;
-/** So many are on their way at a time. */
+/** Number of requests in flight. */
 const AT_ONCE = 200;
-/** Other requests that REST answers, one after the other, before what was learned comes. The traffic is read in 180 turns of REST. */
+/**
+ * Number of other REST requests answered, one after another, before the learned file comes. Reading the
+ * traffic takes 180 turns of REST.
+ */
 const BESIDE = 300;
-/** Between two of them. The thread that learns steps back behind what asks without a pause, and takes minutes on a busy machine. */
+/**
+ * Pause between two of them, in ms. The thread that learns yields to requests without a pause, and would take
+ * minutes on a busy machine.
+ */
 const PAUSE_MS = 15;
-/** Each kept a timer and 119 KB once. */
+/** Each once leaked a timer and 119 KB. */
 const CLIENT_TESTS = 2100;
 
 /**
@@ -57,7 +63,7 @@ async function inSmallHeap(use) {
   }
 }
 
-/** No two requests are alike: the i-th reads or writes other registers than all others. @param {number} i */
+/** Makes all requests different: the i-th reads or writes registers that no other does. @param {number} i */
 function varied(i) {
   const first = i % (REGISTERS - 100);
   const at = [first >> 8, first & 0xff];
@@ -77,7 +83,7 @@ async function askMuch(program) {
   socket.destroy();
 }
 
-/** Devices are learned from 60,000 requests of which no two are alike, while REST and a line answer others. */
+/** Learns devices from 60,000 different requests, while REST and a line answer others. */
 export function learnMuch() {
   return inSmallHeap(async (program, rest) => {
     await askMuch(program);
@@ -108,7 +114,7 @@ export function learnMuch() {
   });
 }
 
-/** Client tests are begun and called off, one after the other. */
+/** Starts and cancels client tests, one after another. */
 export function beginAndCallOff() {
   return inSmallHeap(async (_, rest) => {
     for (let i = 0; i < CLIENT_TESTS; i++) {

@@ -1,14 +1,16 @@
 /** @typedef {import('./siege.mjs').Effect} Effect */
 
 /**
- * The program without any attack: 99th percentiles of the good clients, longest stall and longest turn, in ms.
+ * The program without an attack: 99th percentiles of the well-behaved clients, longest stall and longest
+ * turn, in ms.
  * @typedef {{p99: Map<string, number>, stall: number, work: number}} Calm
  */
 
 const RTU = 'serial rtu';
 
 /**
- * The effects as a Markdown table, for a terminal and for a document. Its first row is the program without any attack.
+ * Formats the effects as a Markdown table, for a terminal and for a document. Its first row is the program
+ * without an attack.
  * @param {readonly Effect[]} effects @param {Calm} calm
  */
 export function table(effects, calm) {
@@ -18,12 +20,15 @@ export function table(effects, calm) {
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** One effect in a line. @param {Effect} effect @param {Calm} calm */
+/** One effect as a line. @param {Effect} effect @param {Calm} calm */
 export function row(effect, calm) {
   return Object.values(columns(effect, calm)).join(' | ');
 }
 
-/** How many times the p99 of calm, in the worst case of all lines. @param {Effect} effect @param {Calm} calm */
+/**
+ * The greatest factor between the p99 under attack and in calm, over all lines. @param {Effect} effect @param
+ * {Calm} calm
+ */
 export function slower(effect, calm) {
   const lines = Object.keys(effect.others).map((line) => other(effect, line, calm));
   return Math.max(...lines, ...(Number.isNaN(effect.p99) ? [] : [own(effect, calm)]));

@@ -17,8 +17,8 @@ import {
 import { beginAndCallOff, learnMuch } from './small-heap.mjs';
 
 /*
- * Attacks that need no flood and no good client: on files, on names, and on the terminal of a person who trusts a foreign
- * simulator.
+ * Attacks that need no flood and no well-behaved client: on files, on names, and on the terminal of a user
+ * who trusts a foreign simulator.
  */
 
 const METER = { registers: { holding: [{ address: 0, value: [1, 2], write: true }] } };
@@ -26,21 +26,21 @@ const UNITS = { 1: 'meter' };
 const CONFIG = { devices: { meter: METER }, lines: { lan: { tcp: { port: 0 }, units: UNITS } } };
 const VIRTUAL = { serial: { path: 'virtual' }, units: UNITS };
 
-/** Another user than root and than us. */
+/** A user that is neither root nor ours. */
 const SOMEBODY = 12_345;
 
-/** Clients that write at once, a register each. */
+/** Number of clients that write at the same time, one register each. */
 const WRITERS = 24;
-/** Clients that leave one after the other, each a little later. */
+/** Number of clients that leave one after another, each slightly later. */
 const LEAVERS = 40;
-/** Connections of ours to REST that may still be open. */
+/** Number of our REST connections that may still be open. */
 const CONNECTIONS = 4;
 
 /** @typedef {import('../../test/support/program.mjs').RunningProgram} Program */
 /** @typedef {{name: string, play: (directory: string) => Promise<string>}} Trick */
 
 /**
- * Each resolves with what was seen where the program held, and rejects where it did not.
+ * Each resolves with what was seen if the program withstood it, and rejects if it did not.
  * @type {readonly Trick[]}
  */
 export const TRICKS = [
@@ -74,7 +74,10 @@ export const TRICKS = [
   { name: 'a broker that acknowledges nothing while many messages wait', play: holdBack },
 ];
 
-/** Plays a trick in a new directory: whether the program held, and what was seen. @param {Trick} trick */
+/**
+ * Plays a trick in a new directory. Returns whether the program withstood it, and what was seen. @param
+ * {Trick} trick
+ */
 export async function play(trick) {
   const directory = makeTempDir();
   try {
@@ -109,7 +112,7 @@ async function changeState(directory) {
   await withProgram({ config: CONFIG, args }, (first) => setValue(first, 4711));
   const [name = ''] = readdirSync(directory).filter((file) => file.startsWith('device-'));
   const text = readFileSync(join(directory, name), 'utf8');
-  // 4711 is 0x1267, in base64 `ZxI`; 0x1266 is what is written now.
+  // 4711 is 0x1267, in base64 `ZxI`; 0x1266 is the value that is then written.
   assert.match(text, /"ZxIC/);
   writeFileSync(join(directory, name), text.replace('"ZxIC', '"ZhIC'));
   return withProgram({ config: CONFIG, args }, async (next) => {
@@ -122,7 +125,7 @@ async function changeState(directory) {
   });
 }
 
-/** What REST has answered is there after the restart, of each client. @param {string} directory */
+/** Values that REST has confirmed are still there after the restart, for each client. @param {string} directory */
 async function stopAmidWrites(directory) {
   const options = {
     config: {
@@ -182,7 +185,7 @@ async function keepAll(directory) {
     await done(rest(first, 'devices/extra/power', 'POST', { state: 'off' }));
     await done(rest(first, 'devices/extra/clock', 'POST', { speed: 0 }));
     await done(rest(first, 'devices/extra'));
-    // The program writes meanwhile: a file may be gone between the two.
+    // The program is writing at the same time, so a listed file may be gone.
     for (const file of readdirSync(directory)) rmSync(join(directory, file), { force: true });
   });
   return withProgram({ config: CONFIG, args }, async (next) => {
@@ -275,7 +278,7 @@ async function leaveLearner() {
   });
 }
 
-/** What is in a directory of links but for the socket that a reload is asked for on. @param {string} directory */
+/** The content of a links directory, without the socket for reloads. @param {string} directory */
 const linksIn = (directory) => readdirSync(directory).filter((name) => !/^reload-.*\.sock$/.test(name));
 
 /** @param {string} directory */
@@ -319,7 +322,10 @@ async function withProgram(options, use) {
   }
 }
 
-/** Why a program does not start. @param {import('../../test/support/program.mjs').ProgramOptions} options @returns {Promise<string>} */
+/**
+ * The reason why a program does not start. @param {import('../../test/support/program.mjs').ProgramOptions}
+ * options @returns {Promise<string>}
+ */
 async function refusalOf(options) {
   return withProgram(options, async () => 'the program has started').catch(({ message }) => message);
 }
@@ -342,7 +348,7 @@ async function value(program) {
   return /** @type {{registers: {value: number}[]}} */ (await answer.json()).registers[0]?.value;
 }
 
-/** What the program has logged. @param {Program} program @param {RegExp} pattern */
+/** Waits for a log message. @param {Program} program @param {RegExp} pattern */
 function said({ output }, pattern) {
   const [found] = output.stderr.match(pattern) ?? [];
   assert.ok(found, `nothing like ${pattern} in ${output.stderr}`);

@@ -4,14 +4,14 @@ import { VitestTestRunner } from 'vitest/runners';
 import { getFn, getHooks } from 'vitest/suite';
 
 /*
- * Runs in vitest's process of tests, in place of its own runner: runs all tests once, notes which mutants each of them reaches, and then
- * runs these tests again with one mutant after the other switched on, until one fails. Modules are loaded once, so a mutant takes
- * milliseconds. See scripts/mutants.mjs.
+ * Runs in vitest's test process, instead of its own runner: runs all tests once, notes which mutants each of
+ * them reaches, and then runs those tests again with one mutant after another switched on, until one fails.
+ * Modules are loaded once, so a mutant takes milliseconds. See scripts/mutants.mjs.
  */
 
 /** @typedef {import('vitest').RunnerTestCase} Test */
 /** @typedef {import('vitest').RunnerTestSuite | import('vitest').RunnerTestFile} Suite */
-/** @typedef {Record<string, number>} Hits how often each mutant was reached, by its identifier */
+/** @typedef {Record<string, number>} Hits how many times each mutant was reached, by identifier */
 /** @typedef {{files: number, mutants: string[], outcomes: string}} Job */
 /** @typedef {'noticed' | 'survived' | 'no test' | 'when loaded' | 'again'} Outcome */
 
@@ -19,7 +19,10 @@ import { getFn, getHooks } from 'vitest/suite';
 const JOB = JSON.parse(process.env.MUTANTS ?? 'null');
 const LONGEST_TEST_MS = 5000;
 
-/** What the code with the mutants in it looks at. @type {{activeMutant?: string, currentTestId?: string, hitCount?: number, hitLimit?: number, mutantCoverage: {static: Hits, perTest: Record<string, Hits>}}} */
+/**
+ * The object that code with mutants reads. @type {{activeMutant?: string, currentTestId?: string, hitCount?:
+ * number, hitLimit?: number, mutantCoverage: {static: Hits, perTest: Record<string, Hits>}}}
+ */
 const SWITCH = { mutantCoverage: { static: {}, perTest: {} } };
 Object.assign(globalThis, { __stryker__: SWITCH });
 
@@ -67,7 +70,8 @@ export default class Tries extends VitestTestRunner {
       SWITCH.activeMutant = mutant;
       const failed = await this.#firstThatFails(tests);
       delete SWITCH.activeMutant;
-      // What a mutant has left behind may make a test fail. Then a new process goes on, and tries this mutant as its first.
+      // An effect that a mutant left behind may make a test fail. If so, a new process continues, beginning
+      // with this mutant.
       const isSound = failed === undefined || (await this.#passes(failed));
       note(mutant, !failed ? 'survived' : isSound || tried === 0 ? 'noticed' : 'again');
       if (!isSound) process.kill(process.pid, 'SIGKILL');
@@ -87,7 +91,7 @@ export default class Tries extends VitestTestRunner {
     return undefined;
   }
 
-  /** Runs a test once more, with what is to happen before and after each. @param {Test} test */
+  /** Runs a test once more, with its hooks. @param {Test} test */
   async #passes(test) {
     /** @type {(() => unknown)[]} */
     const after = [];
@@ -111,7 +115,7 @@ export default class Tries extends VitestTestRunner {
   }
 }
 
-/** The suites that a test is in, from its file on. @param {Test} test @returns {Suite[]} */
+/** The suites that contain a test, from its file on. @param {Test} test @returns {Suite[]} */
 function suitesOf(test) {
   const suites = [];
   for (let suite = test.suite; suite; suite = suite.suite) suites.unshift(suite);
@@ -130,7 +134,7 @@ async function inTime(work) {
   await Promise.race([work, late]).finally(() => notAnyMore(timer));
 }
 
-/** A mutant without an outcome is being tried. @param {string} mutant @param {Outcome} [outcome] */
+/** A mutant without an outcome is in progress. @param {string} mutant @param {Outcome} [outcome] */
 function note(mutant, outcome) {
   appendFileSync(JOB.outcomes, `${JSON.stringify({ mutant, outcome })}\n`);
 }

@@ -1,6 +1,7 @@
 /**
- * The manual page in roff, made of what `modbus-sim --help` prints: a heading is a line that is not indented, an entry a
- * term and its text with two spaces between, and what is indented further goes on with the text.
+ * Converts the output of `modbus-sim --help` to a manual page in roff. A heading is a line without
+ * indentation, an entry is a term and its text with two spaces in between, and further indented lines
+ * continue the text.
  * @param {string} help
  * @param {{version: string, date: string}} about date as 2026-01-31
  */
@@ -61,7 +62,7 @@ function paragraph(line) {
 }
 
 /**
- * Hyphens would become typographic ones, and a dot at the beginning of a line a request.
+ * Otherwise hyphens would become typographic ones, and a dot at the beginning of a line a request.
  * @param {string} text
  */
 function escaped(text) {

@@ -12,12 +12,12 @@ import {
 import { basename, join } from 'node:path';
 
 /**
- * Makes a directory of the built program and the packages that it needs, for a kind of machine that may be another than
- * this one: no npm and no compiler are needed there. The Debian packages, the image of the container and the ZIP file
- * for Windows have it.
+ * Makes a directory with the built program and the packages that it needs, for a given kind of machine, which
+ * then needs neither npm nor a compiler. It is used for the Debian packages, the container image and the ZIP
+ * file for Windows.
  * @param {string} home The directory, which must not exist.
  * @param {{os?: string, cpu: string, node?: string}} target Node's names for the system and the machine
- *   (arm64, arm, x64), and the interpreter that dist/main.js names, where a file can name one.
+ * (arm64, arm, x64), and the interpreter that dist/main.js names, on systems that support this.
  */
 export function makeProgram(home, { os = 'linux', cpu, node }) {
   mkdirSync(home, { recursive: true });
@@ -38,16 +38,16 @@ export function makeProgram(home, { os = 'linux', cpu, node }) {
   writeFileSync(main, readFileSync(main, 'utf8').replace(/^#!.*/, `#!${node}`));
 }
 
-/** What Node loads, and the licences. */
+/** Files that Node loads, and the licences. */
 const NEEDED = /\.([cm]?js|json|node)$|^(licen[cs]e|copying|notice)/i;
 
-/** What is for those who work on a package. */
+/** Files for developers of a package. */
 const NOT_NEEDED =
   /^(\..*|test|tests|benchmark|benchmarks|docs|examples?|vendor|integration|scripts|eslint\.config\.js)$/;
 
 /**
  * @param {string} directory
- * @param {string} machine as packages with binaries for several machines name it: linux-x64
+ * @param {string} machine in the form used by packages with binaries for several machines: linux-x64
  */
 function prune(directory, machine) {
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
@@ -56,14 +56,14 @@ function prune(directory, machine) {
       basename(directory) === 'prebuilds' ? entry.name !== machine : /^musl_|\.musl\.node$/.test(entry.name);
     if (isForeign || NOT_NEEDED.test(entry.name)) rmSync(path, { recursive: true });
     else if (entry.isDirectory()) prune(path, machine);
-    // A command of the package: no other file loads it.
+    // A command of the package, which no other file loads.
     else if (!NEEDED.test(entry.name) || readFileSync(path, 'latin1').startsWith('#!')) rmSync(path);
   }
   if (readdirSync(directory).length === 0) rmdirSync(directory);
 }
 
 /**
- * Runs a command to its end; its output is ours. Throws when it fails.
+ * Runs a command to its end, with our output. Throws if it fails.
  * @param {string} command
  * @param {readonly string[]} args
  * @param {string} [cwd]

@@ -1,9 +1,7 @@
-/*
- * What a release says of itself: what is new, and what is in it.
- */
+/* The documents of a release: the changes, and the list of components. */
 
 /**
- * The section of a version in CHANGELOG.md, without its heading; undefined when there is none, or nothing in it.
+ * The section of a version in CHANGELOG.md, without its heading; undefined if it is missing or empty.
  * @param {string} version
  * @param {string} changelog
  */
@@ -33,10 +31,12 @@ export function changesOf(version, changelog) {
 const DEVELOPMENT = 'cdx:npm:package:development';
 
 /**
- * Of everything that package-lock.json lists, what is shipped: the packages that are installed with the program, and those
- * that are in its bundle and in that of the console. The same commit gives the same list, so it has no serial number of its own.
+ * Selects the shipped components from everything that package-lock.json lists: the packages that are
+ * installed with the program, and those in its bundle and in the console's. The same commit gives the same
+ * list, so it has no serial number of its own.
  * @param {Bom} everything
- * @param {string} bundled The licences that the bundles come with: each begins with `==== node_modules/NAME ====`.
+ * @param {string} bundled The licences that accompany the bundles: each begins with `==== node_modules/NAME
+ * ====`.
  * @param {Date} time Of the commit.
  */
 export function shipped(everything, bundled, time) {

@@ -15,7 +15,7 @@ import { gzipSync } from 'node:zlib';
 import { manPage } from './man-page.mjs';
 import { makeProgram } from './program.mjs';
 
-/** What installs where; `packaging/`, `systemd/` and `udev/` have them as they are. */
+/** Which file is installed where. The sources are in `packaging/`, `systemd/` and `udev/`. */
 const FILES = {
   'packaging/config.yaml': 'etc/modbus-sim/config.yaml',
   'systemd/modbus-sim.service': 'usr/lib/systemd/system/modbus-sim.service',
@@ -26,7 +26,7 @@ const FILES = {
   'systemd/privileged-ports.conf': 'usr/share/doc/modbus-sim/examples/privileged-ports.conf',
   'udev/61-modbus-sim.rules': 'usr/lib/udev/rules.d/61-modbus-sim.rules',
 };
-/** Where each shell looks for what completes a command. */
+/** Where each shell looks for completions. */
 const COMPLETIONS = {
   bash: 'usr/share/bash-completion/completions/modbus-sim',
   zsh: 'usr/share/zsh/vendor-completions/_modbus-sim',
@@ -40,16 +40,17 @@ const SERVICE_CONF = ['modbus-sim.service.d', 'modbus-sim@.service.d'].map(
  * A version of the package for one kind of machine.
  * @typedef {object} Target
  * @property {string} cpu Node's name for it: arm64, arm, x64.
- * @property {string} version As Debian writes it.
+ * @property {string} version In Debian's form.
  * @property {string} maintainer Name and address.
- * @property {number} time Of the last commit, in s; every file is of this time at most.
+ * @property {number} time Of the last commit, in s; no file is newer.
  */
 
 /**
- * Makes the tree of files that the package installs, below `root`, which is made anew.
+ * Makes the tree of files that the package installs, below `root`, which is created from scratch.
  * @param {string} root
  * @param {Target} target
- * @param {(...args: string[]) => string} printed What the program prints for arguments: its man page and completions are made of it.
+ * @param {(...args: string[]) => string} printed Returns the program's output for arguments, from which the
+ * man page and completions are made.
  */
 export function makeTree(root, { cpu, version, maintainer, time }, printed) {
   rmSync(root, { recursive: true, force: true });
@@ -69,9 +70,9 @@ export function makeTree(root, { cpu, version, maintainer, time }, printed) {
   const doc = 'usr/share/doc/modbus-sim';
   writeFileSync(at(`${doc}/CHANGELOG.md.gz`), compressed(readFileSync('CHANGELOG.md', 'utf8')));
   writeFileSync(at(`${doc}/changelog.gz`), compressed(debianChangelog({ version, maintainer, time })));
-  // Whatever Node the shell of the moment finds first is not for the service.
+  // The service must not depend on the Node that a shell happens to find first.
   makeProgram(at('usr/lib/modbus-sim'), { cpu, node: '/usr/bin/node' });
-  // In their places of the repository, so that links between them work.
+  // They keep their places in the repository, so that links between them work.
   for (const path of ['README.md', 'CONTRIBUTING.md', 'docs', 'examples'])
     cpSync(path, at(`${doc}/${path}`), { recursive: true, filter: isOfRepository });
   writeFileSync(at(`${doc}/copyright`), copyright(join(root, 'usr/lib/modbus-sim')));
@@ -80,7 +81,7 @@ export function makeTree(root, { cpu, version, maintainer, time }, printed) {
 }
 
 /**
- * False for what programs leave beside the examples when they run.
+ * False for files that programs leave next to the examples when they run.
  * @param {string} path
  */
 function isOfRepository(path) {
@@ -88,7 +89,7 @@ function isOfRepository(path) {
 }
 
 /**
- * What Debian wants to know of a version (deb-changelog(5)); what is new is in the other changelog.
+ * What Debian requires about a version (deb-changelog(5)); the changes are in the other changelog.
  * @param {{version: string, maintainer: string, time: number}} target
  */
 function debianChangelog({ version, maintainer, time }) {
@@ -102,7 +103,7 @@ function debianChangelog({ version, maintainer, time }) {
 }
 
 /**
- * Zlib writes no time and no name.
+ * Zlib stores neither a time nor a name.
  * @param {string} text
  */
 function compressed(text) {
@@ -110,7 +111,7 @@ function compressed(text) {
 }
 
 /**
- * The licence of this program, and those of all packages that come with it.
+ * The licences of this program and of all packages in it.
  * @param {string} home
  */
 function copyright(home) {
@@ -133,7 +134,7 @@ function copyright(home) {
 }
 
 /**
- * Every Debian has the text of this licence (Debian Policy 12.5).
+ * Every Debian system has the text of this licence (Debian Policy 12.5).
  * @param {string} text
  */
 function withoutApache(text) {
@@ -154,8 +155,8 @@ function setModes(directory) {
 }
 
 /**
- * What a tree takes up when it is installed, in KiB, as dpkg counts it: each file in whole KiB, and one for everything else
- * (deb-substvars(5), Installed-Size).
+ * The installed size of a tree in KiB, as counted by dpkg: each file in whole KiB, and one for everything
+ * else (deb-substvars(5), Installed-Size).
  * @param {string} root
  */
 export function sizeOf(root) {

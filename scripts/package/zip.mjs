@@ -3,8 +3,9 @@ import { join, relative } from 'node:path';
 import { crc32, deflateRawSync } from 'node:zlib';
 
 /*
- * ZIP files, as APPNOTE.TXT 6.3 of PKWARE describes them: for each file a local header and its deflated bytes, then the
- * central directory. No file of a package comes near 4 GB, so the fields of 64 bits are not needed.
+ * ZIP files, as described in PKWARE's APPNOTE.TXT 6.3: for each file a local header and its deflated bytes,
+ * followed by the central directory. No file in a package comes near 4 GB, so the 64-bit fields are not
+ * needed.
  */
 
 const VERSION = 20;
@@ -13,7 +14,7 @@ const UTF8 = 1 << 11;
 const DEFLATED = 8;
 
 /**
- * The time of a file as DOS has it: whole 2 seconds, from 1980 on. UTC, so that it is the same everywhere.
+ * The time of a file in DOS format: units of 2 seconds, from 1980 on. UTC, so that it is the same everywhere.
  * @param {number} seconds
  */
 function dosTime(seconds) {
@@ -25,7 +26,7 @@ function dosTime(seconds) {
 }
 
 /**
- * The bytes of the numbers of a header, little-endian.
+ * The bytes of the numbers in a header, little-endian.
  * @param {readonly (readonly [bytes: 2 | 4, value: number])[]} fields
  */
 function header(fields) {
@@ -36,9 +37,9 @@ function header(fields) {
 }
 
 /**
- * Makes a ZIP file of all files below a directory. The same files make the same bytes.
+ * Makes a ZIP file of all files below a directory. The same files give the same bytes.
  * @param {string} directory
- * @param {string} folder the folder in the ZIP file that they are in
+ * @param {string} folder the folder in the ZIP file that contains them
  * @param {number} time of each file, in s since 1970
  */
 export function zipOf(directory, folder, time) {
@@ -59,7 +60,7 @@ export function zipOf(directory, folder, time) {
       ...[/** @type {const} */ ([4, content.length]), /** @type {const} */ ([2, name.length])],
     ];
     const local = header([[4, 0x04034b50], ...common, [2, 0]]);
-    // No extra field, comment, disk number and attributes; then where the local header is.
+    // No extra field, comment, disk number and attributes, followed by the position of the local header.
     central.push(
       header([[4, 0x02014b50], [2, VERSION], ...common, [2, 0], [2, 0], [2, 0], [2, 0], [4, 0], [4, offset]]),
       name,

@@ -1,28 +1,29 @@
-/** What is taken for drift, beyond what a garbage collector and a busy machine do. */
+/** Growth beyond these limits, which allow for the garbage collector and a busy machine, counts as drift. */
 const MEMORY_TIMES = 1.15;
 const MEMORY_MB = 10;
-/** A heap without garbage changes by what is under way at this moment, and by what V8 has compiled. */
+/** A heap without garbage still varies with the work in progress, and with the code that V8 has compiled. */
 const HEAP_MB = 2;
 const DESCRIPTORS = 2;
 const MEDIAN_TIMES = 2;
 const P99_TIMES = 4;
-/** Where a time is short, this much more of it means nothing; ms. */
+/** An increase by less than this, in ms, does not matter. */
 const SHORT_MS = 10;
 
 /**
- * What was found in one part of the time.
+ * The measurements in one part of the time.
  * @typedef {object} Part
- * @property {number} memory MB when the garbage is gone
- * @property {{lines: number, desk: number}} heap of each side, the same
- * @property {{lines: number, desk: number}} code the part of the heap that is code which V8 has compiled
+ * @property {number} memory MB after a garbage collection
+ * @property {{lines: number, desk: number}} heap of each side, likewise
+ * @property {{lines: number, desk: number}} code the part of the heap that is code compiled by V8
  * @property {number} descriptors
  * @property {number} rest requests to REST
- * @property {Record<string, {requests: number, median: number, p99: number, lost: number}>} lines ms from a request to its answer; lost: requests without one
+ * @property {Record<string, {requests: number, median: number, p99: number, lost: number}>} lines ms from a
+ * request to its answer; lost: requests without one
  */
 
 /**
- * What has grown from the second part to the last, and what was lost in any: sentences, none when all is well. The first
- * part warms up.
+ * Describes what has grown from the second part to the last, and what was lost in any, as sentences; empty if
+ * there is nothing. The first part is for warming up.
  * @param {readonly Part[]} parts @returns {string[]}
  */
 export function driftOf(parts) {

@@ -6,16 +6,18 @@ import { driftOf } from './drift.mjs';
 import { askForAnything, useRest } from './mixed.mjs';
 import { randomNumbers } from './requests.mjs';
 
-/** Parts of the time: the first warms up, the second is compared with the last. */
+/** Number of parts: the first is for warming up, the second is compared with the last. */
 const PARTS = 6;
 
 /**
- * Seven lines of all kinds with a client each that comes and goes, one that asks for anything, and all of REST.
+ * Runs seven lines of all kinds, each with a client that disconnects and reconnects, a client that sends
+ * random requests, and all of REST.
  * @param {number} minutes
  * @param {number} seed
- * @param {{broker?: string | undefined, snapshots?: string | undefined, say?: (text: string) => void}} [options] `broker`: the URL of one that the program
- *   is on; `snapshots`: a directory for a heap snapshot of each side after each part, which takes seconds; `say`: is told of
- *   each part when it is over, as a soak that is broken off has no table
+ * @param {{broker?: string | undefined, snapshots?: string | undefined, say?: (text: string) => void}}
+ * [options] `broker`: the URL of a broker that the program connects to; `snapshots`: a directory for a heap
+ * snapshot of each side after each part, which takes seconds; `say`: called after each part, because an
+ * aborted soak has no table
  * @returns {Promise<{parts: readonly import('./drift.mjs').Part[], problems: readonly string[]}>}
  */
 export async function soakEndurance(minutes, seed, { broker, snapshots, say = () => {} } = {}) {
@@ -88,7 +90,7 @@ export async function soakEndurance(minutes, seed, { broker, snapshots, say = ()
 }
 
 /**
- * Every half second one client hangs up, and comes back.
+ * Every half second, one client disconnects and reconnects.
  * @param {readonly GoodClient[]} clients
  * @param {(limit: number) => number} random
  * @param {AbortSignal} signal

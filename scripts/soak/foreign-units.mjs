@@ -1,20 +1,20 @@
 import { frame, word } from './frame.mjs';
 import { CANARY, OWN } from './own-units.mjs';
 
-/** One that never answers, and one that answers when it likes to. */
+/** A unit that never answers, and one that answers at random times. */
 export const SILENT = 9;
 export const SLOW = 18;
 
 /** A request to a device that is not ours, and that device's response. @typedef {{name: string, request: Buffer, response: Buffer}} Foreign */
 
 /**
- * Frames between the master and other devices, as mistakable as they come: responses as long as a request, copies of
- * the request, functions of unknown length, and whole writes to units of ours as data.
+ * Frames between the master and other devices that are as easy to mistake as possible: responses as long as a
+ * request, copies of the request, functions of unknown length, and whole writes to our units as data.
  * @param {(limit: number) => number} random
  */
 export function foreignExchanges(random) {
   const bytes = (/** @type {number} */ length) => Array.from({ length }, () => random(256));
-  /** A write to a unit of ours, which nobody meant. */
+  /** A write to one of our units that must not be executed. */
   const bait = () => {
     const unitId = random(8) === 0 ? 0 : (OWN[random(OWN.length)] ?? 0);
     const address = word(CANARY.address + random(8));
@@ -25,7 +25,7 @@ export function foreignExchanges(random) {
     ];
   };
   const padded = (/** @type {number[]} */ data) => (data.length % 2 ? [...data, 0] : data);
-  /** An even number of bytes, with baits among them. */
+  /** An even number of bytes, some of which are such writes. */
   const data = () => {
     switch (random(4)) {
       case 0:

@@ -10,7 +10,10 @@ export function frame(unitId, ...pdu) {
   return Buffer.from([...bytes, crc & 0xff, crc >> 8]);
 }
 
-/** Bit by bit, as the specification's appendix describes it (Modbus over Serial Line V1.02, 6.2.2). @param {number[]} bytes */
+/**
+ * Computes the CRC bit by bit, as described in the specification's appendix (Modbus over Serial Line V1.02,
+ * 6.2.2). @param {number[]} bytes
+ */
 function crc16(bytes) {
   let crc = 0xffff;
   for (const byte of bytes) {

@@ -3,15 +3,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { SerialPort } from 'serialport';
 
 /**
- * An answer with its times in ms of `performance.now()`: `sentAt` just before the request was written, `firstAt` when
- * the first byte of the answer was there, `lastAt` the last.
+ * An answer with its times in ms of `performance.now()`: `sentAt` just before the request was written,
+ * `firstAt` when the first byte of the answer arrived, `lastAt` when the last did.
  * @typedef {{bytes: Buffer, sentAt: number, firstAt: number, lastAt: number}} Answer
  */
 
 /**
- * The least that a Modbus RTU master can be: sends bytes, waits for as many as it was told or for the length of an
- * exception response, and keeps t3.5 between an answer and the next request. It shares no code with the program
- * under test.
+ * A minimal Modbus RTU master: sends bytes, waits for the given number of bytes or an exception response, and
+ * keeps t3.5 between an answer and the next request. It shares no code with the program under test.
  */
 export class Master {
   #port;
@@ -48,7 +47,7 @@ export class Master {
   }
 
   /**
-   * Sends a request; undefined when the answer was not complete after `timeout` ms.
+   * Sends a request; undefined if the answer was not complete after `timeout` ms.
    * @param {Buffer} request
    * @param {number} length of the answer expected, in bytes
    * @param {number} timeout

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { randomNumbers } from './requests.mjs';
 
-/** Slows some replies and changes none, so that every client can judge all its answers. */
+/** Delays some replies and changes none, so that every client can check all its answers. */
 const RULES = {
   slow: { when: { every: 7 }, do: [{ delay: 3 }] },
   split: {
@@ -12,7 +12,7 @@ const RULES = {
   never: { when: { unit: 99 }, do: [{ silence: true }] },
 };
 
-/** A device and a line that nobody else uses: they come and go. */
+/** A device and a line that nothing else uses, which are added and removed. */
 const GUEST = {
   name: 'guest',
   registers: {
@@ -26,9 +26,9 @@ const GUEST = {
 };
 const GUEST_LINE = { name: 'guest', tcp: { port: 0 }, units: { 1: 'guest' } };
 const SCENARIO = { name: 'soak', steps: [{ name: 'a while', wait: '30ms' }] };
-/** The pause between two requests to REST. */
+/** The pause between two REST requests, in ms. */
 const PAUSE_MS = 20;
-/** How long a stream is read before its reader leaves. */
+/** How long a stream is read before its reader leaves, in ms. */
 const READS_MS = 150;
 
 /** @typedef {{method: string, path: string, body?: object, leaves?: boolean}} Request */
@@ -41,7 +41,10 @@ const LOOKS = [
   ...['signals', 'schemas/line', 'openapi.json', 'runs', 'traffic?unit=1&function=3&limit=50'],
 ];
 
-/** One round of everything, in an order that works. `{id}` is what the answer before had. @type {readonly Request[]} */
+/**
+ * One round of everything, in an order that works. `{id}` is the id in the previous answer. @type {readonly
+ * Request[]}
+ */
 const ROUND = [
   ...Object.entries(RULES).map(([name, body]) => ({ method: 'PUT', path: `faults/${name}`, body })),
   { method: 'POST', path: 'devices', body: GUEST },
@@ -65,7 +68,7 @@ const ROUND = [
     method: 'GET',
     path: `runs/{id}${part}`,
   })),
-  // On a busy machine it may still run, and a line has one test at a time.
+  // On a busy machine the run may still be active, and a line allows only one at a time.
   { method: 'DELETE', path: 'runs/{id}' },
   { method: 'POST', path: 'runs', body: { kind: 'client', line: 'guest', limit: '2s' } },
   { method: 'GET', path: 'runs/{id}' },
@@ -80,8 +83,8 @@ const ROUND = [
 ];
 
 /**
- * Asks REST for everything that it has: things come and go, streams are read for a while and left, scenarios and
- * client tests begin and are called off.
+ * Uses everything in REST: items are added and removed, streams are read for some time and closed, scenarios
+ * and client tests are started and stopped.
  * @param {import('../hostile/good-client.mjs').Target} target
  * @param {{rest: number, failed: string[]}} counts
  * @param {AbortSignal} signal
@@ -106,7 +109,7 @@ export async function useRest({ port, token }, counts, signal) {
         counts.failed.push(`${method} ${path}: ${text.slice(0, 300)}`);
       if (method === 'POST' && response.ok) id = String(idIn(text) ?? id);
     } catch (error) {
-      // The program may close an idle connection at the moment at which it is used again.
+      // The program may close an idle connection at the moment when it is used again.
       const { cause } = /** @type {Error} */ (error);
       if (!left.signal.aborted) counts.failed.push(`${method} ${path}: ${cause ?? error}`);
     }
@@ -120,11 +123,11 @@ function idIn(text) {
   return /^\{"id":(\d+)/.exec(text)?.[1];
 }
 
-/** The most that a client sends in one request, in bytes of its PDU. */
+/** Maximum length of a request PDU from this client, in bytes. */
 const LONGEST_PDU = 30;
 
 /**
- * A client that asks for whatever comes into its mind on a line of Modbus TCP, waits for no answer long, and comes again.
+ * A client that sends random requests on a Modbus TCP line, does not wait long for answers, and reconnects.
  * @param {number} port
  * @param {number} seed
  * @param {AbortSignal} signal
@@ -136,9 +139,9 @@ export async function askForAnything(port, seed, signal) {
     socket.resume();
     for (let i = 0; i < 20 && !signal.aborted; i++) {
       const pdu = Buffer.from(Array.from({ length: 1 + random(LONGEST_PDU) }, () => random(256)));
-      // Half of them with a function that there is.
+      // Half of the requests have an existing function.
       if (random(2) === 0) pdu[0] = [1, 2, 3, 4, 5, 6, 15, 16, 22, 43][random(10)] ?? 3;
-      // Registers that the good clients read stay as they are.
+      // Registers that the well-behaved clients read must not change.
       if (pdu.length > 1) pdu[1] = 0x80 | (pdu[1] ?? 0);
       const head = Buffer.alloc(7);
       head.writeUInt16BE(i, 0);

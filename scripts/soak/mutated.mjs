@@ -2,8 +2,8 @@ import { bundled } from '../../test/support/bundled.mjs';
 import { randomNumbers } from './requests.mjs';
 
 /*
- * Feeds damaged requests to the framers of the built program, each in random pieces and followed by silence, and after
- * each a good request. A damaged request must never be executed, and a good one must never be lost.
+ * Feeds damaged requests to the framers of the built program, each in random pieces and followed by silence,
+ * and after each a good request. A damaged request must never be executed, and a good one must never be lost.
  */
 
 /** @typedef {import('../../src/modbus/transport/framer/framer.js').Framer} Framer */
@@ -30,13 +30,14 @@ const PDUS = [
  * @typedef {object} MutatedResult
  * @property {string} framing
  * @property {number} damaged Damaged requests that were fed.
- * @property {number} executed Requests that came out and had not been sent.
+ * @property {number} executed Requests that came out but had not been sent.
  * @property {number} lost Good requests that did not come out.
- * @property {number} valid Mutations that left a valid frame, which no receiver can tell: made anew, not counted.
+ * @property {number} valid Mutations that left a valid frame, which no receiver can detect: replaced, and not
+ * counted.
  */
 
 /**
- * @param {number} quantity damaged requests, shared by the three framers
+ * @param {number} quantity damaged requests, divided among the three framers
  * @param {number} seed
  * @returns {Promise<MutatedResult[]>}
  */
@@ -65,7 +66,7 @@ function feed(framer, framing, quantity, seed) {
   );
   const result = { damaged: 0, executed: 0, lost: 0, valid: 0 };
   let at = 0;
-  /** The requests in some bytes that come in pieces, and then silence. @param {Uint8Array} bytes */
+  /** The requests found in bytes that come in pieces and are followed by silence. @param {Uint8Array} bytes */
   const hear = (bytes) => {
     const events = [];
     for (let start = 0; start < bytes.length; ) {
@@ -95,7 +96,7 @@ function feed(framer, framing, quantity, seed) {
 }
 
 /**
- * One to three kinds of damage on one frame.
+ * Applies one to three kinds of damage to a frame.
  * @param {Uint8Array} frame @param {(below: number) => number} random @returns {Uint8Array}
  */
 function mutated(frame, random) {
@@ -131,8 +132,8 @@ function mutated(frame, random) {
 }
 
 /**
- * Is any part of the bytes a valid frame? Chance makes one of some 65,000 mutations so, and a frame that only got more
- * bytes around it is none the worse.
+ * Whether any part of the bytes is a valid frame. By chance this is so for one in about 65,000 mutations, and
+ * for a frame that only got extra bytes around it.
  * @param {Uint8Array} bytes @param {Framing} framing
  */
 function holdsFrame(bytes, framing) {

@@ -1,14 +1,17 @@
 import { frame, word } from './frame.mjs';
 
-/** The unit identifiers of ours on the shared bus. */
+/** Our unit identifiers on the shared bus. */
 export const OWN = [17, 34];
-/** Registers and coils that the master reads and writes; above them lie as many that nobody may ever write. */
+/**
+ * Number of registers and coils that the master reads and writes. Above them are as many that must never be
+ * written.
+ */
 const SIZE = 40;
-/** What those hold, and where frames between others aim. */
+/** The content of those, at which misleading frames are aimed. */
 export const CANARY = { address: SIZE, value: 0x5a5a };
 const NO_FUNCTION = 0x41;
 
-/** Each of ours as a native configuration. */
+/** Each of our devices as a native configuration. */
 export const ownDevice = {
   identity: { vendorName: 'Example Co', productCode: 'EX-1', majorMinorRevision: '1.2' },
   registers: {
@@ -20,9 +23,12 @@ export const ownDevice = {
   },
 };
 
-/** What a unit must hold. @typedef {{unitId: number, holding: number[], coils: number[]}} Image */
+/** The expected content of a unit. @typedef {{unitId: number, holding: number[], coils: number[]}} Image */
 
-/** A request to one of ours and the only right answer; a broadcast has none. @typedef {{name: string, request: Buffer, answer: Buffer | undefined}} Own */
+/**
+ * A request to one of our units and its only correct answer; a broadcast has none. @typedef {{name: string,
+ * request: Buffer, answer: Buffer | undefined}} Own
+ */
 
 /** @returns {Image[]} */
 export function newImages() {
@@ -33,14 +39,17 @@ export function newImages() {
   }));
 }
 
-/** Reads everything a unit has, the part that nobody writes included. @param {Image} image @returns {Own[]} */
+/**
+ * Reads the whole content of a unit, including the part that is never written. @param {Image} image @returns
+ * {Own[]}
+ */
 export function readAll({ unitId, holding, coils }) {
   return [readHolding(unitId, holding, 0, 2 * SIZE), readCoils(unitId, coils, 0, 2 * SIZE)];
 }
 
 /**
- * Requests to ours, with every kind of answer. Each word written is another one than before.
- * @param {Image[]} images what is written is entered there
+ * Requests to our units, with every kind of answer. Each word written differs from the previous one.
+ * @param {Image[]} images updated with the values written
  * @param {(limit: number) => number} random
  */
 export function ownRequests(images, random) {
@@ -129,7 +138,7 @@ export function ownRequests(images, random) {
         };
       }
       default:
-        // A function of which nobody knows where its frame ends.
+        // A function for which no receiver knows where the frame ends.
         return {
           name: 'exception 01',
           request: frame(unitId, NO_FUNCTION, ...words(random, 1 + random(9))),

@@ -1,6 +1,6 @@
 import { frame as encode, word } from './frame.mjs';
 
-/** What one device of the soak has: enough for the largest request of each function. */
+/** The content of a soak device: enough for the largest request of each function. */
 const REGISTERS = 200;
 const COILS = 2000;
 
@@ -19,13 +19,13 @@ export const soakDevice = {
 };
 
 /**
- * A request and the only right answer to it, both whole frames with unit identifier 1.
+ * A request and its only correct answer, both whole frames with unit identifier 1.
  * @typedef {{request: Buffer, answer: Buffer}} Transaction
  */
 
 /**
- * Endless transactions with functions 1, 3, 4, 6 and 16: first the largest of each, then a mix of mostly small ones.
- * What is read must be what was written before. The same seed makes the same transactions.
+ * Endless transactions with functions 1, 3, 4, 6 and 16: first the largest of each, followed by a mix of
+ * mostly small ones. Reads must return the values written before. The same seed gives the same transactions.
  * @param {number} seed
  * @returns {Generator<Transaction, never>}
  */
@@ -55,7 +55,7 @@ export function* transactions(seed) {
 
   /** @param {number} address @param {number} quantity */
   function readCoils(address, quantity) {
-    // As many as fill the bytes that as many registers would.
+    // Enough to fill the bytes that this many registers would.
     const bits = Math.min(quantity * 16, COILS - address) - (quantity % 8);
     const data = Buffer.alloc(Math.ceil(bits / 8));
     for (let i = 0; i < bits; i++)
@@ -89,11 +89,11 @@ function readWords(functionCode, address, words) {
   };
 }
 
-/** A frame of the one unit there is. @param {number[]} pdu */
+/** A frame to the only unit. @param {number[]} pdu */
 const frame = (...pdu) => encode(1, ...pdu);
 
 /**
- * Whole numbers below a limit (mulberry32).
+ * Random whole numbers below a limit (mulberry32).
  * @param {number} seed
  * @returns {(limit: number) => number}
  */

@@ -3,27 +3,28 @@ import { frame } from './frame.mjs';
 import { newImages, ownRequests, readAll } from './own-units.mjs';
 import { randomNumbers } from './requests.mjs';
 
-/** After how many ms an answer is missing; the machine may be busy, and this is no timing test. */
+/** An answer counts as missing after this many ms; the machine may be busy, and this is not a timing test. */
 const PATIENCE_MS = 3000;
 
 /**
  * @typedef {object} BusResult
  * @property {number} transactions
- * @property {number} own Requests to units of ours that are answered.
+ * @property {number} own Answered requests to our units.
  * @property {number} broadcasts
  * @property {number} foreign Requests to others.
- * @property {number} late Responses of the slow device after the master had given it up.
- * @property {number} crossed Those of them that came between a request to ours and its answer.
- * @property {number} missed Requests to ours that were not answered.
- * @property {number} wrong Answers with other bytes than the right ones.
- * @property {number} stray Times that the simulator spoke when it should not.
- * @property {number} wrongImages Units that do not hold what was written to them.
- * @property {number} miscounted Messages that the units have processed beyond those meant for them, or less.
+ * @property {number} late Responses of the slow device after the master had given up.
+ * @property {number} crossed Those that came between a request to our units and its answer.
+ * @property {number} missed Unanswered requests to our units.
+ * @property {number} wrong Answers with wrong bytes.
+ * @property {number} stray Times that the simulator sent something when it should not.
+ * @property {number} wrongImages Units that do not contain the values written to them.
+ * @property {number} miscounted Difference between the messages that the units processed and those meant for
+ * them.
  * @property {string[]} complaints The first few of all these, in words.
  */
 
 /**
- * A master, a silent and a slow device on one bus with the simulator.
+ * Runs a master, a silent device and a slow one on one bus with the simulator.
  * @param {import('./wire.mjs').Wire} wire
  * @param {number} quantity transactions
  * @param {number} seed
@@ -75,7 +76,7 @@ export async function soakSharedBus(wire, quantity, seed) {
     if (result.wrong > wrongBefore) result.wrongImages++;
   }
   for (const [i, { unitId }] of images.entries()) {
-    // The second reading counts itself.
+    // The second reading includes itself.
     const processed = (await messageCount(unitId)) - (before[i] ?? 0) - 1;
     const surplus = ((processed - (meant.get(unitId) ?? 0)) << 16) >> 16;
     if (surplus !== 0) complain(`unit ${unitId} has processed ${surplus} messages too many`);
@@ -127,7 +128,7 @@ export async function soakSharedBus(wire, quantity, seed) {
     const asked = exchange(SLOW);
     await say(asked.request);
     const mood = random(8);
-    // What it still owes it says first.
+    // It first sends the responses that it still owes.
     if (owed.length > 0 && mood < 5) await answerLate();
     if (mood < 4) await say(asked.response, random(6));
     else await giveUp();
@@ -150,7 +151,10 @@ export async function soakSharedBus(wire, quantity, seed) {
     complain(`nothing expected, got ${got.toString('hex')}`);
   }
 
-  /** Messages that a unit says it has processed (Application Protocol V1.1b3, 6.8: 8/14). @param {number} unitId */
+  /**
+   * The number of messages that a unit reports as processed (Application Protocol V1.1b3, 6.8: 8/14). @param
+   * {number} unitId
+   */
   async function messageCount(unitId) {
     await say(frame(unitId, 8, 0, 14, 0, 0));
     const got = await wire.hear(8, PATIENCE_MS);

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SerialPort } from 'serialport';
 
-/** What timers of whole milliseconds can't do is watched in turns of the event loop. */
+/** Waits shorter than timers of whole milliseconds allow are made by polling in turns of the event loop. */
 const WATCHED_MS = 2;
 
-/** Both wires of a bus, with all who speak on it but the simulator: one frame at a time, t3.5 between two. */
+/** Both wires of a bus, and all devices on it except the simulator: one frame at a time, with t3.5 in between. */
 export class Wire {
   #port;
   #t35;
@@ -32,7 +32,7 @@ export class Wire {
     return new Wire(port, baudRate, t35);
   }
 
-  /** Puts a frame on the wire, t3.5 and `pause` ms after what was on it. @param {Buffer} bytes */
+  /** Puts a frame on the wire, t3.5 and `pause` ms after the previous one. @param {Buffer} bytes */
   async say(bytes, pause = 0) {
     for (;;) {
       const left = this.#freeAt + this.#t35 + pause - performance.now();
@@ -44,19 +44,22 @@ export class Wire {
     this.#port.write(bytes);
   }
 
-  /** Lets this much time pass in which nobody says anything. @param {number} ms */
+  /** Lets this much time pass in silence. @param {number} ms */
   async rest(ms) {
     await delay(this.#freeAt - performance.now() + ms);
   }
 
-  /** What the simulator has sent since the last call; waits for `length` bytes up to `limit` ms. @param {number} length @param {number} limit */
+  /**
+   * Returns what the simulator has sent since the last call; waits for `length` bytes, at most `limit` ms.
+   * @param {number} length @param {number} limit
+   */
   async hear(length, limit) {
     const giveUpAt = performance.now() + limit;
     while (this.#received.length < length && performance.now() < giveUpAt) await delay(1);
     return this.take();
   }
 
-  /** What the simulator has sent since the last call. */
+  /** Returns what the simulator has sent since the last call. */
   take() {
     const taken = this.#received;
     this.#received = Buffer.alloc(0);

@@ -3,15 +3,15 @@ import { resolve } from 'node:path';
 import { typesOfModule } from './of-module.mjs';
 import { typesOfSchema } from './of-schema.mjs';
 
-/** The type that src/library.ts names and the schema of the built program describes. */
+/** The type that src/library.ts names and the schema in the built program describes. */
 const CONFIGURATION = 'Configuration';
 
-/** Declares what the library has, without the content of a configuration. */
+/** Declares the exports of the library, without the content of a configuration. */
 export function librarySignatures() {
   return typesOfModule(resolve('src/library.ts'), resolve('tsconfig.build.json'), [CONFIGURATION]);
 }
 
-/** Declares what can be in a configuration. The build has written the schema before. */
+/** Declares what a configuration can contain. The build has already written the schema. */
 export function configurationTypes() {
   return typesOfSchema(CONFIGURATION, JSON.parse(readFileSync('schema/configuration.json', 'utf8')));
 }

@@ -3,18 +3,18 @@ import { API, SignatureKind, SymbolFlags, TypeFlags } from 'typescript/unstable/
 
 /** @import { Checker, Signature, Symbol as Named, Type } from 'typescript/unstable/sync' */
 
-/** Types are printed without being shortened (`NodeBuilderFlags.NoTruncation`). */
+/** Prints types without shortening them (`NodeBuilderFlags.NoTruncation`). */
 const WHOLE = 1;
-/** Where types are declared that need no import: the language's own, and those that Node has in common with browsers. */
+/** The files that declare types which need no import: the language's own, and those that Node shares with browsers. */
 const GLOBAL = /\/(lib\.[\w.]*\.d\.ts|@types\/node\/web-globals\/\w+\.d\.ts)$/;
 const STRUCTURED = TypeFlags.Object | TypeFlags.Intersection;
 
 /**
- * Declares each type and function that a module exports, in alphabetical order. Types of the module's own project and of packages are written
- * out, so the declarations import nothing, and stay the same when a file moves or a type that is not exported gets another
- * name. Private members are left out.
+ * Declares each type and function that a module exports, in alphabetical order. Types of the module's own
+ * project and of packages are written out, so the declarations import nothing, and do not change if a file
+ * moves or a type that is not exported is renamed. Private members are left out.
  * @param {string} module its absolute path
- * @param {string} configuration the absolute path of the `tsconfig.json` that has the module
+ * @param {string} configuration the absolute path of the `tsconfig.json` that includes the module
  * @param {readonly string[]} elsewhere names of types that are declared elsewhere
  */
 export function typesOfModule(module, configuration, elsewhere) {
@@ -80,7 +80,7 @@ class Writer {
 
   /**
    * @param {Type} type
-   * @param {readonly number[]} around the types inside of which this one is written, the outermost first
+   * @param {readonly number[]} around the types that contain this one, outermost first
    * @returns {string}
    */
   #use(type, around) {
@@ -128,7 +128,7 @@ class Writer {
     if (!type.isTypeReference()) return symbol?.name;
     const of = this.#checker.getTypeArguments(type).map((each) => this.#use(each, around));
     if (isTuple) return `[${of.join(', ')}]`;
-    // Whose argument is the usual one: it has none before TypeScript 5.7.
+    // With its default type argument, because it has none before TypeScript 5.7.
     if (symbol?.name === 'Uint8Array') return symbol.name;
     return of.length === 0 ? symbol?.name : `${symbol?.name}<${of.join(', ')}>`;
   }
@@ -177,7 +177,7 @@ class Writer {
   }
 
   /**
-   * What the sources say of a name, as a comment.
+   * Formats the source comment on a name as a comment.
    * @param {Named} symbol
    * @param {string} indent
    */
@@ -202,7 +202,7 @@ function isConstant({ flags }) {
 }
 
 /**
- * Whether the text of a declaration is like this.
+ * Whether the text of a declaration meets a condition.
  * @param {Named} symbol
  * @param {(text: string) => boolean} isMeant
  */

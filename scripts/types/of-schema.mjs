@@ -1,10 +1,11 @@
 /*
- * Types of TypeScript from JSON Schema (draft 07): what editors complete in a file, compilers complete in a program. Bounds,
- * patterns and conditions between keys have no types, so the program checks them when it reads the configuration.
+ * Converts JSON Schema (draft 07) to TypeScript types, so that compilers complete in a program what editors
+ * complete in a file. Bounds, patterns and conditions between keys have no types, so the program checks them
+ * when it reads the configuration.
  */
 
 /**
- * The part of a schema that has a type.
+ * The part of a schema that determines a type.
  * @typedef {object} Schema
  * @property {string} [description]
  * @property {string} [$ref]
@@ -48,7 +49,7 @@ function typeOf(schema, indent) {
   if ($ref !== undefined) return $ref.replace('#/definitions/', '');
   if ('const' in schema) return JSON.stringify(schema.const);
   if (schema.enum) return union(schema.enum.map((value) => JSON.stringify(value)));
-  // A schema with both says in `anyOf` which of its keys go together.
+  // In a schema with both, `anyOf` says which of its keys go together.
   if (schema.properties) return object(schema, indent);
   if (allOf?.length === 1) return typeOf(/** @type {Schema} */ (allOf[0]), indent);
   if (anyOf) return union(anyOf.map((each) => typeOf(each, indent)));
@@ -79,7 +80,7 @@ function array(items, indent) {
  */
 function object(schema, indent) {
   const { properties = {}, additionalProperties, patternProperties = {}, allOf = [] } = schema;
-  // A schema for editors may say apart what the whole requires.
+  // A schema for editors may list the keys required by the whole separately.
   const required = [schema, ...allOf].flatMap((each) => each.required ?? []);
   const inner = `${indent}  `;
   const members = Object.entries(properties).map(([key, of]) => {

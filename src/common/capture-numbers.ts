@@ -1,14 +1,12 @@
-/*
- * Numbers in captures, for what reads them and what writes them.
- */
+/* Numbers in capture files, for readers and writers. */
 
-/** The protocols in an IP header, as IANA numbers them. */
+/** The protocol numbers of an IP header (IANA). */
 export const IP_PROTOCOL = { tcp: 6, udp: 17 } as const;
 
 /** Flags of a TCP segment (RFC 9293, 3.1). */
 export const TCP_FLAGS = { fin: 0x01, syn: 0x02, rst: 0x04, psh: 0x08, ack: 0x10 } as const;
 
-/** The types of the blocks of pcapng. The section header has the same bytes in both byte orders. */
+/** The block types of pcapng. The section header has the same bytes in both byte orders. */
 export const BLOCK = {
   sectionHeader: 0x0a0d0d0a,
   interfaceDescription: 1,

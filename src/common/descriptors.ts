@@ -1,9 +1,12 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 
-/** Descriptors that clients of lines and of REST leave free: for ports, listening sockets and files. */
+/** File descriptors that clients of lines and of REST leave free for ports, listening sockets and files. */
 export const RESERVED_DESCRIPTORS = 32;
 
-/** How many descriptors this process may have (its soft limit); undefined where the system does not say. */
+/**
+ * Returns how many file descriptors this process may have (its soft limit); undefined if the system does not
+ * report it.
+ */
 export function descriptorLimit(): number | undefined {
   try {
     const limit = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
@@ -14,9 +17,9 @@ export function descriptorLimit(): number | undefined {
 }
 
 /**
- * The lowest descriptor that is free: all below it are in use. Asked of the system (some 10 µs), because the
- * descriptor of a new socket may be one that has just become free below many others.
- * @returns infinity when none is free
+ * Returns the lowest free file descriptor: all below it are in use. Queries the system (some 10 µs), because
+ * the descriptor of a new socket may fill a gap far below others in use.
+ * @returns infinity if none is free
  */
 export function lowestFreeDescriptor(): number {
   try {

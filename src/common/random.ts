@@ -1,15 +1,15 @@
-/** The greatest seed. A seed has 32 bits, so a person can read it out over the telephone. */
+/** The largest seed. A seed has 32 bits, short enough to be read out over the telephone. */
 export const MAX_SEED = 0xffffffff;
 
 /** A seeded source of random numbers: the same seed gives the same numbers on every machine. */
 export interface Random {
-  /** Returns a number from 0 up to 1, without 1 itself. */
+  /** Returns a number from 0 to below 1. */
   next(): number;
   /** Returns a whole number from 0 to `limit - 1`. */
   below(limit: number): number;
 }
 
-/** Draws a new seed. @param random returns a number from 0 up to 1, without 1 itself */
+/** Draws a new seed. @param random returns a number from 0 to below 1 */
 export function newSeed(random: () => number): number {
   return Math.floor(random() * (MAX_SEED + 1));
 }
@@ -29,7 +29,7 @@ export function seededRandom(seed: number, use: number): Random {
 }
 
 /**
- * Returns the first number of `seededRandom(seed, use)` without making the source. Uses are whole numbers
+ * Returns the first number of `seededRandom(seed, use)` without creating the source. Uses are whole numbers
  * from 0 to 2^53 - 1.
  */
 export function randomAt(seed: number, use: number): number {
@@ -54,7 +54,7 @@ function numberAfter(state: number): number {
 
 /**
  * Returns the starting state for one use of a seed. If two states were a whole number of increments apart,
- * both uses would give the same sequence, shifted. So the starting states are mixed, too.
+ * both uses would give the same sequence, shifted. So the starting states are mixed too.
  */
 function stateOf(seed: number, use: number): number {
   return mix(mix(seed) + (use >>> 0)) + Math.floor(use / 0x1_0000_0000);

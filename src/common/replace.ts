@@ -1,8 +1,8 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 
 /**
- * The files that each run writes anew, and by what an earlier one is known. A slip in a command, such as `--json
- * bench.json`, must not cost somebody his configuration.
+ * The kinds of files that each run overwrites, and how to recognise an earlier one. A typing error in a
+ * command, such as `--json bench.json`, must not destroy a configuration.
  */
 const EARLIER = {
   'JUnit report': /^<\?xml[^>]*>\s*<testsuites/,
@@ -18,9 +18,9 @@ export type Replaceable = keyof typeof EARLIER;
 const HEAD_BYTES = 64 * 1024;
 
 /**
- * Why a file is not written over: it is none that this program has written before.
- * @returns a sentence; undefined when there is none, an empty one, an earlier one, or what is no regular file, such as
- * a pipe. Throws the error of the system
+ * Returns why a file must not be overwritten: this program has not written it.
+ * @returns a sentence; undefined if the file does not exist, is empty, is an earlier one, or is not a regular
+ * file, such as a pipe. Throws the error of the system
  */
 export function whyNotReplaced(path: string, kind: Replaceable): string | undefined {
   const stat = statSync(path, { throwIfNoEntry: false });

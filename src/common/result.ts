@@ -1,17 +1,17 @@
-/** The value of something that can fail, or why it failed: mostly a sentence for people. */
+/** The value of an operation that can fail, or why it failed: usually a sentence. */
 export type Result<Value, Failure = string> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly error: Failure };
 
-/** The result of something that went well and has no value. */
+/** The result of an operation that succeeded and has no value. */
 export const OK = { ok: true } as const;
 
-/** The result of something that went well. */
+/** Returns the result of an operation that succeeded. */
 export function success<Value>(value: Value): { readonly ok: true; readonly value: Value } {
   return { ok: true, value };
 }
 
-/** The result of something that failed. @param error says why, as a sentence for people or as data */
+/** Returns the result of an operation that failed. @param error the reason, as a sentence or as data */
 export function failure<Failure>(error: Failure): { readonly ok: false; readonly error: Failure } {
   return { ok: false, error };
 }

@@ -1,6 +1,6 @@
 import { failure, type Result, success } from './result.js';
 
-/** Work that can pause at each `yield`, so that its caller serves others in between. */
+/** Work that can pause at each `yield`, so that its caller can serve others in between. */
 export type Work<Result> = Generator<void, Result, void>;
 
 /** Does work without a pause and returns its result. */
@@ -11,13 +11,10 @@ export function atOnce<Result>(work: Work<Result>): Result {
   }
 }
 
-/** The longest time, in ms, for other work before the lines get their turn of the event loop. */
+/** The longest time for other work before the lines get their turn of the event loop, in ms. */
 const SLICE_MS = 0.5;
 
-/**
- * Work that waits for its next slice. All work shares one slice in a turn of the event loop, however much
- * there is.
- */
+/** Work that waits for its next slice. All work shares one slice per turn of the event loop, however much there is. */
 const waiting: (() => void)[] = [];
 
 function nextSlice(): Promise<void> {
@@ -31,7 +28,7 @@ function beginNext(): void {
   if (waiting.length > 0) setImmediate(beginNext);
 }
 
-/** Does long work in slices, each in a turn of the event loop of its own. @returns the result of the work */
+/** Does long work in slices, each in a separate turn of the event loop. @returns the result of the work */
 export async function inSlices<Result>(work: Work<Result>): Promise<Result> {
   for (;;) {
     const endsAt = performance.now() + SLICE_MS;
@@ -44,8 +41,8 @@ export async function inSlices<Result>(work: Work<Result>): Promise<Result> {
 }
 
 /**
- * The next parts of a long list, as many as can be made without a pause. `isLast` is true when there are no
- * more.
+ * Returns the next parts of a long list, as many as can be created without a pause. `isLast` is true if there
+ * are no more.
  */
 export function nextParts<Part>(parts: Iterator<Part | undefined>): {
   readonly parts: Part[];
@@ -61,13 +58,13 @@ export function nextParts<Part>(parts: Iterator<Part | undefined>): {
   return { parts: made, isLast: false };
 }
 
-/** Work that answers one question after the other, here or in a thread of its own. */
+/** Work that answers questions one after another, here or in a thread of its own. */
 export interface Asked<Question, Answer> {
   ask(question: Question): Promise<Answer>;
   end(): Promise<void>;
 }
 
-/** Has work answer questions here, each in one turn. */
+/** Answers questions here, each in one turn. */
 export function askedHere<Question, Answer>(
   answers: Generator<Answer, Answer, Question>,
 ): Asked<Question, Answer> {
@@ -75,8 +72,8 @@ export function askedHere<Question, Answer>(
 }
 
 /**
- * What a thread answers, or why it can't: `tooLarge` where it has run out of memory. The work ends with the client that
- * asked for it.
+ * Returns a thread's answer, or why it can't answer: `tooLarge` if it ran out of memory. The work ends when
+ * the client that requested it disconnects.
  */
 export async function answerOrWhyNot<Answer>(
   ask: () => Promise<Answer>,

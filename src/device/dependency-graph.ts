@@ -9,60 +9,60 @@ export interface GraphDevice {
   readonly device: string;
   readonly named: ReadonlyMap<string, Point>;
   readonly schedule: Schedule;
-  /** Grows whenever a signal of the device is replaced. */
+  /** Increases whenever a signal of the device is replaced. */
   readonly changes: number;
-  /** The values of this device that are added up or recorded from others. */
+  /** The values of this device that accumulate or record other values. */
   readonly dependents: readonly Dependent[];
-  /** True when a value of this device needs a value of a device, which it names. */
+  /** True if a value of this device depends on a value of a device that it names. */
   readonly namesDevices: boolean;
-  /** Returns what needs a value directly, by the name that is written there: `voltage` or `other.voltage`. */
+  /** Returns what depends directly on a value, by the name used there: `voltage` or `other.voltage`. */
   needersOf(name: string): Iterable<Dependent>;
   /** Returns the value at the moment when `clock` shows `time`. */
   valueAtMoment(point: Point, time: number, clock: DeviceClock): number;
-  /** Tells whether a value can be computed again as it was at a real time, with all that it needs. */
+  /** Reports whether a value, with everything that it depends on, can be recomputed for a real time in the past. */
   isKnownAt(point: Point, real: number, known: Map<Point, boolean>): boolean;
-  /** Makes a dependent keep what it has, at the present moment of a schedule, perhaps of another device. */
+  /** Makes a dependent keep its present value, at the present moment of a schedule, possibly of another device. */
   settle(dependent: Dependent, schedule: Schedule): void;
 }
 
-/** A value together with the values of the device that it belongs to. */
+/** A value, and the values of the device that it belongs to. */
 interface OwnedPoint {
   readonly points: GraphDevice;
   readonly point: Point;
 }
 
 /**
- * How much all values that add up others may evaluate in one read, which takes 1 or 2 ms. The unit is one
+ * How much all accumulating values together may evaluate in one read, which takes 1 or 2 ms. The unit is one
  * character of an expression; looking up a value by its name takes as long as 100 of them.
  */
 const MAKES_UP = 100_000;
 const LOOK_UP = 100;
 
-/** How many steps one value may make up in one read. */
+/** How many missed steps one value may catch up on in one read. */
 const MOST_STEPS_AT_ONCE = 1000;
 
-/** Dependents with the device that each belongs to, whose clock it follows, in the order of settling. */
+/** Dependents, each with its device, whose clock it follows, in the order of settling. */
 type Dependents = ReadonlyMap<Dependent, GraphDevice>;
 
 const NONE: Dependents = new Map();
 
-/** Longer lists of dependents are found anew each time: they would take more memory than the values. */
+/** Longer lists of dependents are not cached: they would take more memory than the values. */
 const MOST_REMEMBERED = 64;
 
 /** The named values of all devices of a simulator. Signals may depend on them. */
 export class DependencyGraph {
   readonly #devices = new Map<string, GraphDevice>();
-  /** Changes whenever something changes, other than the time, that a computed value may depend on. */
+  /** Changes whenever something other than the time changes that a computed value may depend on. */
   revision = 0;
-  /** The schedules in which something is still to happen, by the real time at which that is due. */
+  /** The schedules with pending actions, by the real time at which the next one is due. */
   readonly waiting = new DueQueue<Schedule>();
-  /** The devices with values that need values of named devices. */
+  /** The devices with values that depend on values of named devices. */
   #namingDevices: GraphDevice[] = [];
-  /** What depends on a value, directly or not; found when it is first needed after a change of the links. */
+  /** What depends on a value, directly or indirectly; found when it is first needed after a change of the links. */
   #dependents = new WeakMap<Point, Dependents>();
-  /** How much the dependents of a device evaluate in one step, for a number of its changes. */
+  /** How much the dependents of a device evaluate in one step, valid for one number of its changes. */
   readonly #work = new WeakMap<GraphDevice, { readonly changes: number; readonly work: number }>();
-  /** What the registers of the devices held. */
+  /** The past contents of the registers of all devices. */
   readonly history: History;
   #isAdvancing = false;
   #stepsAtOnce = MOST_STEPS_AT_ONCE;
@@ -73,8 +73,8 @@ export class DependencyGraph {
   }
 
   /**
-   * How many steps each value that adds up others may make up in one read. The more there is to evaluate, the
-   * fewer steps.
+   * How many missed steps each accumulating value may catch up on in one read. The more there is to evaluate,
+   * the fewer steps.
    */
   get stepsAtOnce(): number {
     return this.#stepsAtOnce;
@@ -85,10 +85,7 @@ export class DependencyGraph {
     this.#devices.set(points.device, points);
   }
 
-  /**
-   * Forgets the values of a device, which may be added again. What the device still has to do stays in its
-   * schedule.
-   */
+  /** Forgets the values of a device, which may be added again. Pending actions stay in its schedule. */
   remove(device: string): void {
     this.#devices.delete(device);
   }
@@ -105,8 +102,8 @@ export class DependencyGraph {
   }
 
   /**
-   * Takes note that devices were added or removed, or signals replaced. What depends on what is found later,
-   * so that this takes no longer the more values there are.
+   * Records that devices were added or removed, or signals replaced. Dependencies are found later, so that
+   * the time this takes does not grow with the number of values.
    */
   link(): void {
     this.revision++;
@@ -120,7 +117,7 @@ export class DependencyGraph {
     this.#stepsAtOnce = Math.max(1, Math.min(MOST_STEPS_AT_ONCE, Math.floor(MAKES_UP / work)));
   }
 
-  /** Returns how much all dependents of a device evaluate in one step; no more than makes any difference. */
+  /** Returns how much all dependents of a device evaluate in one step, capped where more makes no difference. */
   #workOf(owner: GraphDevice): number {
     const known = this.#work.get(owner);
     if (known?.changes === owner.changes && !owner.namesDevices) return known.work;
@@ -135,10 +132,7 @@ export class DependencyGraph {
     return work;
   }
 
-  /**
-   * Does what has become due in the devices, in the order of time. Call this before values are read or
-   * changed.
-   */
+  /** Runs what has become due in the devices, in order of time. Call this before values are read or changed. */
   advance(): void {
     if (this.#isAdvancing) return;
     this.#isAdvancing = true;
@@ -150,7 +144,7 @@ export class DependencyGraph {
     this.#isAdvancing = false;
   }
 
-  /** Lets `look` find all values as they were at a real time. It must change nothing. */
+  /** Calls `look` with all values as they were at a real time. It must change nothing. */
   at<Seen>(real: number, look: () => Seen): Seen {
     this.advance();
     this.revision++;
@@ -160,9 +154,9 @@ export class DependencyGraph {
   }
 
   /**
-   * Adds up all values that add up others until now, one value after the other. Without this, a value that
-   * nobody reads for a day would have much to add up at the next read, and every line would wait for that. No
-   * value changes by this.
+   * Brings all accumulating values up to date, one after another. Otherwise a value that was not read for a
+   * day would have much to add up on the next read, and every line would wait for that. This changes no
+   * value.
    */
   *updateAll(): Generator<void> {
     for (const { dependents, schedule } of [...this.#devices.values()]) {
@@ -187,8 +181,8 @@ export class DependencyGraph {
   }
 
   /**
-   * Makes everything that depends on a value keep what it has added up. Call this before the value changes,
-   * at the moment of the schedule of its device.
+   * Makes everything that depends on a value keep what it has accumulated. Call this before the value
+   * changes, at the moment of its device's schedule.
    */
   settleDependents(owner: GraphDevice, point: Point): void {
     this.#settle(this.#dependentsOf(owner, point), owner.schedule);
@@ -210,8 +204,8 @@ export class DependencyGraph {
   }
 
   /**
-   * Finds what depends on a value, directly or not. What needs another dependent comes before it: it is
-   * settled first, while the other still has its past.
+   * Finds what depends on a value, directly or indirectly. Whatever needs another dependent comes before it:
+   * it is settled first, while the other still has its past.
    */
   #findDependents(
     owner: GraphDevice,

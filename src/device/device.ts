@@ -27,7 +27,7 @@ import type { TableName, Tables } from './tables.js';
 
 /** The simulated device that answers while a real device does not. */
 interface Fallback {
-  /** Says who sends the request; set this before `respond`. */
+  /** Who sends the request; set this before `respond`. */
   writer: Writer;
   respond(requestPdu: Uint8Array, diagnostics: Diagnostics): Uint8Array | undefined;
 }
@@ -35,20 +35,20 @@ interface Fallback {
 /** The outcome of a request to a real device. */
 export type RealOutcome =
   | { readonly kind: 'response'; readonly pdu: Uint8Array }
-  /** The real device is away, and the simulated device answers instead. */
+  /** The real device does not answer, and the simulated device answers instead. */
   | { readonly kind: 'fallback'; readonly device: Fallback }
   | { readonly kind: 'silence'; readonly reason: string };
 
 /** A real device that answers instead of a simulated one. */
 export interface RealDevice {
-  /** Where the real device is, and whether it answered when it was asked last. */
+  /** The address of the real device, and whether it answered the last request. */
   readonly status: { readonly to: string; readonly answers: boolean };
   /**
-   * Asks the real device once; nothing is asked again.
-   * @param unitId as the client has it
-   * @param done is called once, within this call or later, unless the request is called off before
-   * @returns a function that calls the request off: its reply is not waited for, and a request that was not
-   * sent yet is not sent
+   * Sends a request to the real device once, without retries.
+   * @param unitId the client's unit identifier
+   * @param done called once, within this call or later, unless the request is cancelled first
+   * @returns a function that cancels the request: its reply is no longer awaited, and a request not yet sent
+   * is not sent
    */
   ask(unitId: number, requestPdu: Uint8Array, done: (outcome: RealOutcome) => void): () => void;
 }
@@ -65,7 +65,7 @@ export interface DeviceLife {
 
 const STILL: DeviceLife = { points: [], clock: {}, seed: 0, feeds: [] };
 
-/** The parts of a device. Every part but the name and the tables has a default. */
+/** The parts of a device. All but the name and the tables have a default. */
 export interface DeviceOptions extends Partial<Omit<Server, 'access' | 'reactions'>> {
   readonly name: string;
   readonly tables: Tables;
@@ -73,19 +73,16 @@ export interface DeviceOptions extends Partial<Omit<Server, 'access' | 'reaction
   readonly cells?: RegisterImage;
   readonly life?: DeviceLife;
   readonly manners?: Manners;
-  /** Registers in the tables that are defined although the configuration has none there. */
+  /** Registers that are defined although the configuration does not define them. */
   readonly defined?: readonly DefinedRegisters[];
   /** The values of other devices that signals of this device may depend on, and the real time. */
   readonly graph?: DependencyGraph;
 }
 
-/**
- * Registers of a table that were defined at run time: `quantity` registers from `address` on, each 0 at
- * first.
- */
+/** Registers of a table defined at run time: `quantity` registers starting at `address`, each 0 at first. */
 export interface DefinedRegisters extends AddressRange {
   readonly table: TableName;
-  /** True when clients may write the registers. */
+  /** True if clients may write the registers. */
   readonly write: boolean;
 }
 
@@ -98,21 +95,22 @@ export class Device {
   readonly points: Points;
   readonly power: Power;
   /**
-   * How often the power was lost. State that is lost with the power is discarded when this number changes.
+   * How many times the power was lost. State that does not survive a power loss is discarded when this number
+   * changes.
    */
   powerLosses = 0;
-  /** How often the device was restarted, by its power or otherwise. */
+  /** How many times the device was restarted, after a power loss or otherwise. */
   starts = 0;
   /** The tables as clients see them. */
   servedTables: Tables;
   /**
-   * In which table, and from which address on, the registers are that clients see in each table; undefined
-   * where clients find them in their own place.
+   * The table and the first address of the registers that clients see in each table; undefined if each table
+   * has its own.
    */
   stored: { readonly in: ReturnType<typeof storedTables> } | undefined;
-  /** The manners that are about time; absent without manners. */
+  /** The manners that involve time; absent without manners. */
   timedManners: TimedManners | undefined;
-  /** The real device that answers instead of this one; absent where the registers answer. */
+  /** The real device that answers instead of this one; absent if the registers answer. */
   real: RealDevice | undefined;
   #manners: Manners | undefined;
   #mannersChanges = -1;
@@ -156,17 +154,17 @@ export class Device {
     for (const image of this.images) image.history = graph.history;
   }
 
-  /** What the registers held. */
+  /** The past contents of the registers. */
   get history(): History {
     return this.#graph.history;
   }
 
-  /** Lets `look` find this and all other devices as they were at a real time. It must change nothing. */
+  /** Calls `look` with this and all other devices as they were at a real time. It must change nothing. */
   at<Seen>(real: number, look: () => Seen): Seen {
     return this.#graph.at(real, look);
   }
 
-  /** Makes a device in pieces. Nobody uses any part of it meanwhile. */
+  /** Creates a device in pieces. No part of it is used in the meantime. */
   static *making(options: DeviceOptions): Work<Device> {
     const { life = STILL } = options;
     const device = new Device({ ...options, life: { ...life, points: [] } });
@@ -178,7 +176,7 @@ export class Device {
     return this.#manners;
   }
 
-  /** Gives the device these manners, as if it had just started. Undefined removes the manners. */
+  /** Sets the device's manners, as if it had just started. Undefined removes them. */
   set manners(manners: Manners | undefined) {
     this.#manners = manners;
     this.#mannersChanges++;
@@ -188,8 +186,8 @@ export class Device {
   }
 
   /**
-   * Adds manners to those of the device for a while.
-   * @returns gives the device the manners back that it had, unless somebody has set others meanwhile
+   * Adds manners to those of the device temporarily.
+   * @returns a function that restores the previous manners, unless others were set in the meantime
    */
   lendManners(manners: Manners): () => void {
     const before = this.#manners;
@@ -201,8 +199,8 @@ export class Device {
   }
 
   /**
-   * Defines registers or coils of a table that are not defined, with the value 0. Not for devices whose
-   * tables share their cells.
+   * Defines undefined registers or coils of a table, with the value 0. Not for devices whose tables share
+   * their cells.
    */
   define(table: TableName, ranges: readonly AddressRange[], write: boolean): void {
     this.tables[table].define(ranges, write);
@@ -219,10 +217,7 @@ export class Device {
     this.#defined.push({ table, address: first.address, quantity: first.quantity + quantity, write });
   }
 
-  /**
-   * The registers that were defined at run time, in the order of definition. The ranges of a table don't
-   * overlap.
-   */
+  /** The registers defined at run time, in the order of definition. The ranges of a table don't overlap. */
   get defined(): readonly DefinedRegisters[] {
     return this.#defined;
   }
@@ -234,15 +229,15 @@ export class Device {
   }
 
   /**
-   * Restarts the device: registers are as configured except those that are retained, and signals begin anew.
-   * Without power, the clock begins when the power is back.
+   * Restarts the device: registers get their configured values, except retained ones, and signals start
+   * again. Without power, the clock starts when the power is back.
    */
   restart(): void {
     const isOn = this.power.state !== 'off';
     this.#restartAt(isOn ? undefined : this.power.back, isOn);
   }
 
-  /** Takes the power away, for a time or until `restore`. The device restarts when the power is back. */
+  /** Switches the power off, for a time or until `restore`. The device restarts when the power is back. */
   interrupt(interruption: Interruption): void {
     const isOn = this.power.state !== 'off';
     this.power.interrupt(interruption);
@@ -250,17 +245,14 @@ export class Device {
     this.#restartAt(this.power.back, isOn);
   }
 
-  /** Gives the power back and restarts the device. Does nothing unless the power is off. */
+  /** Switches the power on and restarts the device. Does nothing unless the power is off. */
   restore(bootMs: number): void {
     if (this.power.state !== 'off') return;
     this.power.restore(bootMs);
     this.#restartAt(this.power.back, false);
   }
 
-  /**
-   * Changes the settings of the clock, or steps the clock by `step` ms. Accumulators keep what they have
-   * added up.
-   */
+  /** Changes the settings of the clock, or moves the clock by `step` ms. Accumulators keep their sums. */
   setClock(settings: Partial<ClockSettings>, step: number): void {
     this.history.begin(this.points, 'clock');
     this.#graph.settleDevice(this.points);
@@ -268,16 +260,13 @@ export class Device {
     if (step > 0) this.points.step(step);
   }
 
-  /**
-   * Returns the queues as configured, together with those that signals feed. Without any of these, every
-   * address has an empty queue.
-   */
+  /** Returns the configured queues and those that signals feed. Without either, every address has an empty queue. */
   #queues(configured: Server['queues'], feeds: readonly FeedDefinition[]): Server['queues'] {
     if (feeds.length === 0) return configured;
     return { get: (address) => this.points.queueAt(address) ?? configured?.get(address) };
   }
 
-  /** @param isOn false without power, when the values from before it was lost are known already */
+  /** @param isOn false without power; the values from before the power loss are then already known */
   #restartAt(moment: number | undefined, isOn: boolean): void {
     this.starts++;
     this.#graph.settleDevice(this.points);
@@ -293,8 +282,8 @@ export class Device {
   }
 
   /**
-   * A number that grows whenever registers, access flags, signals, manners or the clock are changed. Computed
-   * values do not count.
+   * A number that increases whenever registers, access flags, signals, manners or the clock are changed.
+   * Computed values do not count.
    */
   get changes(): number {
     let { changes } = this.points;
@@ -309,10 +298,7 @@ export class Device {
     return new Set(this.cells ? [...images, this.cells] : images);
   }
 
-  /**
-   * Sets who sends the request. Call this before `respond`. Coils and holding registers are what clients
-   * write.
-   */
+  /** Sets who sends the request. Call this before `respond`. Clients write coils and holding registers. */
   set writer(writer: Writer) {
     this.servedTables.coils.writer = writer;
     this.servedTables.holding.writer = writer;
@@ -320,8 +306,8 @@ export class Device {
 
   /**
    * Returns the response PDU to a request PDU of at least one byte. The specification's errors are exception
-   * responses. Undefined when there is no reply (force listen only, or the manners of the device).
-   * `diagnostics` belongs to the line of the request.
+   * responses. Undefined if there is no reply (listen-only mode, or the manners of the device). `diagnostics`
+   * belongs to the line of the request.
    */
   respond(requestPdu: Uint8Array, diagnostics: Diagnostics): Uint8Array | undefined {
     const plain = (pdu: Uint8Array) => answer(this.#server, diagnostics, pdu);
@@ -330,8 +316,8 @@ export class Device {
   }
 
   /**
-   * Returns the request that goes to the real device behind this one, or what is answered without asking that
-   * device.
+   * Returns the request to send to the real device behind this one, or the response that is given without
+   * asking it.
    */
   takes(requestPdu: Uint8Array): ReturnType<typeof takenRequest> {
     return this.#manners === undefined ? { request: requestPdu } : takenRequest(this.#manners, requestPdu);
@@ -348,8 +334,8 @@ function storedTables(manners: Manners) {
 }
 
 /**
- * Returns the product name, cut to fit into a response beside the function code, byte count, identifier and
- * run indicator.
+ * Returns the product name, cut to fit into a response with the function code, byte count, identifier and run
+ * indicator.
  */
 function productName(identity: IdentityObjects): string {
   const name = `${identity.get(0) ?? ''} ${identity.get(1) ?? ''}`;

@@ -28,21 +28,19 @@ const EXCEPTION_SENT: ReadonlyMap<number, number> = new Map([
 ]);
 
 /**
- * The counts of all traffic on a line since the line was made, whoever it was meant for. Counts never
- * decrease.
+ * The counts of all traffic on a line since the line was created, including traffic for other units. Counts
+ * never decrease.
  */
 export interface Activity {
-  /** How many valid frames came. */
+  /** How many valid frames were received. */
   messages: number;
-  /** How many bursts of bytes were no valid frames. */
+  /** How many bursts of bytes were not valid frames. */
   errors: number;
   /** How many characters the UART lost. */
   overruns: number;
 }
 
-/**
- * The counters that belong to one server. The numbers are the sub-functions of function 8 that return them.
- */
+/** Counters of one server. The numbers are the sub-functions of function 8 that return them. */
 type OwnCounter =
   | typeof SubFunction.returnBusExceptionErrorCount
   | typeof SubFunction.returnServerMessageCount
@@ -57,10 +55,7 @@ const BITS_16 = 0xffff;
  * Protocol V1.1b3, 6.8 to 6.10). Counting follows Modbus over Serial Line V1.02, 2.7.
  */
 export class Diagnostics {
-  /**
-   * The line's framing, which is set before each request. Function 8/3 and a restart change it after their
-   * response.
-   */
+  /** The line's framing, set before each request. Function 8/3 and a restart change it after their response. */
   framing: Framing | undefined;
   readonly #activity: Activity;
   /** The line's activity when this server's counters were cleared. */
@@ -73,7 +68,7 @@ export class Diagnostics {
   #eventCount = 0;
   readonly #log = new EventLog();
   #listenOnly = false;
-  /** Is called after the current request has been answered: a restart comes after its own response (6.8). */
+  /** Called after the current request has been answered: a restart follows its own response (6.8). */
   #afterwards: (() => void) | undefined;
 
   constructor(activity: Activity) {
@@ -83,12 +78,12 @@ export class Diagnostics {
     this.#lastOverruns = activity.overruns;
   }
 
-  /** True in listen-only mode, in which a server obeys only a restart request, and sends no replies. */
+  /** True in listen-only mode, in which a server obeys only a restart request and sends no replies. */
   get listenOnly(): boolean {
     return this.#listenOnly;
   }
 
-  /** How many requests were successful since the last restart, except requests that ask for events. */
+  /** The number of successful requests since the last restart, except those that fetch the events. */
   get eventCount(): number {
     return this.#eventCount;
   }
@@ -114,7 +109,7 @@ export class Diagnostics {
   }
 
   /**
-   * Counts and logs the response to a request, if there is one. A response that is not sent, as to a
+   * Counts and logs the response to a request, if there is one. A response that is not sent, such as to a
    * broadcast, counts as no response. An exception counts as an error even then (Modbus over Serial Line
    * V1.02, counter 3).
    */
@@ -136,10 +131,7 @@ export class Diagnostics {
     this.#log.sent(0, this.#listenOnly);
   }
 
-  /**
-   * Executes function 8 on a request that has been checked. Returns the data of the response, an exception
-   * code, or no response.
-   */
+  /** Executes function 8 for a valid request. Returns the data of the response, an exception code, or no response. */
   execute(subFunction: number, data: Uint8Array): Uint8Array | ExceptionCode | 'no response' {
     switch (subFunction) {
       case SubFunction.returnQueryData:
@@ -189,8 +181,8 @@ export class Diagnostics {
   }
 
   /**
-   * Changes the delimiter. Returns false when the framing has no delimiter, or when the new delimiter would
-   * make messages unreadable.
+   * Changes the delimiter. Returns false if the framing has no delimiter, or if the new one would make
+   * messages unreadable.
    */
   #changeDelimiter(delimiter: number): boolean {
     const changed = this.framing?.withDelimiter?.(delimiter);
@@ -224,7 +216,7 @@ export class Diagnostics {
 }
 
 /**
- * Tells whether a request is a valid request of function 8, sub-function 1, which is the only one that a
+ * Reports whether a request is a valid restart request (function 8, sub-function 1), the only request that a
  * server in listen-only mode obeys.
  */
 export function isRestart(requestPdu: Uint8Array): boolean {
@@ -247,16 +239,16 @@ const Entry = {
 const RECEIVED_BROADCAST = 0x40;
 const RECEIVED_OVERRUN = 0x10;
 const RECEIVED_ERROR = 0x02;
-/** The bit for listen-only mode, in entries of both kinds. */
+/** The bit for listen-only mode, in both kinds of entries. */
 const IN_LISTEN_ONLY = 0x20;
 
 const SIZE = 64;
 
 interface ReceivedEvent {
   readonly broadcast: boolean;
-  /** True when bytes that were no valid frame came since the request before. */
+  /** True if bytes that were not a valid frame arrived since the previous request. */
   readonly error: boolean;
-  /** True when characters were lost since the request before. */
+  /** True if characters were lost since the previous request. */
   readonly overrun: boolean;
   readonly listenOnly: boolean;
 }
@@ -278,7 +270,7 @@ class EventLog {
   }
 
   /**
-   * Logs that a request is over, even if nothing was sent.
+   * Logs the end of a request, even if nothing was sent.
    * @param exception the bit of the exception sent, or 0
    */
   sent(exception: number, listenOnly: boolean): void {

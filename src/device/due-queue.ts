@@ -1,18 +1,17 @@
 interface Entry<Item> {
   readonly item: Item;
   readonly key: number;
-  /** Grows with each entry: of two items with the same key, the one set first comes first. */
+  /** Increases with each entry: of two items with the same key, the one set first comes first. */
   readonly order: number;
 }
 
 /**
- * Items in the order of a number each, such as the time at which something is due. The first item is known at
- * once, and a change takes time that grows with the logarithm of the number of items.
+ * Items sorted by a number, such as the time at which something is due. Finding the first item takes constant
+ * time, a change O(log n).
  */
 export class DueQueue<Item> {
-  /** A heap: an entry comes before those at twice its index plus 1 and 2. */
+  /** A binary heap: an entry precedes those at twice its index plus 1 and plus 2. */
   readonly #heap: Entry<Item>[] = [];
-  /** Where each item is in the heap. */
   readonly #places = new Map<Item, number>();
   #order = 0;
 
@@ -20,19 +19,19 @@ export class DueQueue<Item> {
     return this.#heap.length;
   }
 
-  /** The item with the least number; undefined when there is none. */
+  /** The item with the lowest number; undefined if there is none. */
   get first(): Item | undefined {
     return this.#heap[0]?.item;
   }
 
-  /** Adds an item, or gives it another number. An item whose number stays the same keeps its place. */
+  /** Adds an item, or changes its number. An item whose number stays the same keeps its place. */
   set(item: Item, key: number): void {
     const place = this.#places.get(item) ?? this.#heap.length;
     if (this.#heap[place]?.key === key) return;
     this.#settle({ item, key, order: this.#order++ }, place);
   }
 
-  /** Takes an item out. @returns whether it was there */
+  /** Removes an item. @returns whether it was present */
   delete(item: Item): boolean {
     const place = this.#places.get(item);
     if (place === undefined) return false;
@@ -47,7 +46,7 @@ export class DueQueue<Item> {
     this.#places.clear();
   }
 
-  /** Puts an entry where it belongs. Only the entry at `place`, which may be the end, is overwritten. */
+  /** Moves an entry to its place. Only the entry at `place`, which may be the end, is overwritten. */
   #settle(entry: Entry<Item>, place: number): void {
     let at = place;
     for (let above = (at - 1) >> 1; at > 0 && isBefore(entry, this.#at(above)); above = (at - 1) >> 1) {
@@ -62,7 +61,7 @@ export class DueQueue<Item> {
     this.#put(entry, at);
   }
 
-  /** The index of the first of the entries below one; 0 when there is none. */
+  /** Returns the index of the first of an entry's children; 0 if it has none. */
   #firstBelow(at: number): number {
     const [left, right] = [2 * at + 1, 2 * at + 2];
     if (left >= this.size) return 0;

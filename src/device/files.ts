@@ -4,22 +4,22 @@ import type { FilePart } from '../modbus/protocol/request.js';
 export interface FileDefinition {
   readonly records: number;
   readonly writable: boolean;
-  /** The first words of the file. The others are 0. */
+  /** The first words of the file. The rest are 0. */
   readonly values: readonly number[];
 }
 
-/** The only reference type that is defined (Application Protocol V1.1b3, 6.14). */
+/** The only reference type defined (Application Protocol V1.1b3, 6.14). */
 const EXTENDED_FILE = 6;
 
-/** How many records a file may have: the specification allows records 0 to 9999. */
+/** The maximum number of records in a file: the specification allows records 0 to 9999. */
 export const MAX_RECORDS = 10_000;
 
-/** The files of a device that defines none. */
+/** The files of a device that does not define any. */
 const DEFAULT_FILES: ReadonlyMap<number, FileDefinition> = new Map(
   Array.from({ length: 10 }, (_, i) => [i + 1, { records: MAX_RECORDS, writable: true, values: [] }]),
 );
 
-/** The files of a device. A file takes memory once something was written to it. */
+/** The files of a device. A file takes no memory until it is written to. */
 export class Files {
   readonly #definitions: ReadonlyMap<number, FileDefinition>;
   readonly #written = new Map<number, Uint16Array>();
@@ -28,7 +28,7 @@ export class Files {
     this.#definitions = definitions;
   }
 
-  /** Tells whether these records can be read. If not, the answer is exception 02. */
+  /** Reports whether these records can be read. If not, the answer is exception 02. */
   canRead({ referenceType, file, record, length }: FilePart): boolean {
     const definition = this.#definitions.get(file);
     return (

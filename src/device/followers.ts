@@ -5,14 +5,13 @@ import { type Course, constant } from './signals/signal.js';
 /** How many values are handled between two pauses. */
 const VALUES_AT_ONCE = 64;
 
-/** Makes the values of a device that follow other values go where those went. */
+/** Makes those values of a device that follow others track them. */
 export class Followers {
   readonly #points: LocalPoints;
-  /** For each value that is followed, its followers. */
   readonly #followers = new Map<Point, Point[]>();
-  /** How many values follow a value, directly or not; counted when it is first asked for. */
+  /** How many values follow a value, directly or indirectly; counted on first use. */
   readonly #counts = new Map<Point, number>();
-  /** For each value that is followed, the value to which its followers were sent last. */
+  /** For each value that is followed, the value to which its followers were last sent. */
   readonly #commanded = new Map<Point, number>();
 
   constructor(points: LocalPoints) {
@@ -24,7 +23,7 @@ export class Followers {
     atOnce(this.linking());
   }
 
-  /** Does as `link`, in pieces. */
+  /** Does the same as `link`, in pieces. */
   *linking(): Work<void> {
     this.#followers.clear();
     this.#counts.clear();
@@ -40,7 +39,7 @@ export class Followers {
     }
   }
 
-  /** Returns how many values follow a value, directly or not. */
+  /** Returns how many values follow a value, directly or indirectly. */
   countOf(point: Point): number {
     const followers = this.#followers.get(point);
     if (!followers) return 0;
@@ -69,29 +68,26 @@ export class Followers {
     }
   }
 
-  /**
-   * Sends the followers of a value on their way. Call this after the value has changed, or is on another
-   * course.
-   */
+  /** Makes the followers of a value follow it. Call this after the value has changed, or has taken another course. */
   changed(command: Point): void {
     const followers = this.#followers.get(command);
     if (!followers) return;
     const { schedule } = this.#points;
     const ownCourse = command.follower?.courseFrom(schedule.time);
-    // A client that writes the same command again and again changes nothing.
+    // A client that keeps writing the same command changes nothing.
     if (!ownCourse && Object.is(this.#commanded.get(command), command.stored)) return;
     this.#commanded.set(command, command.stored);
     const course = ownCourse ?? constant(command.stored);
     for (const point of followers) this.#lead(point, course);
   }
 
-  /** Makes a value take a course, after the delay with which the value follows. */
+  /** Makes a value take a course, after the delay with which it follows. */
   #lead(point: Point, course: Course): void {
     const { follower } = point;
     const { schedule } = this.#points;
     if (!follower) return;
     const follow = () => {
-      // The signal may have been replaced meanwhile.
+      // The signal may have been replaced in the meantime.
       if (point.follower !== follower) return;
       this.#points.settleDependents(point);
       follower.follow(course, schedule.time);

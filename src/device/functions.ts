@@ -10,7 +10,7 @@ import type { Reactions } from './reactions.js';
 import { type Access, readOrWrite } from './read-write.js';
 import type { Tables } from './tables.js';
 
-/** The values of FIFO queues by pointer address. Undefined means that every address has an empty queue. */
+/** The values of FIFO queues by pointer address. If undefined, every address has an empty queue. */
 type FifoQueues = { get(address: number): readonly number[] | undefined } | undefined;
 
 /** The data of function 17: an identifier of any length, whether the server runs, and additional text. */
@@ -38,8 +38,8 @@ export interface Server {
 
 /**
  * Answers a request PDU (Application Protocol V1.1b3, 6). Checks the function code, then quantity and byte
- * count, then the address range, then executes the request. Each step has its exception. Undefined when there
- * is no reply.
+ * count, then the address range, then executes the request. Each step has its own exception. Undefined if
+ * there is no reply.
  */
 export function answer(server: Server, diagnostics: Diagnostics, pdu: Uint8Array): Uint8Array | undefined {
   const functionCode = pdu[0] as number;
@@ -50,10 +50,10 @@ export function answer(server: Server, diagnostics: Diagnostics, pdu: Uint8Array
   return typeof result === 'number' ? exceptionResponse(functionCode, result) : result;
 }
 
-/** The reference type in the parts of files (6.14). */
+/** The reference type in file parts (6.14). */
 export const REFERENCE_TYPE = 6;
 
-/** Executes a request. An exception code means that nothing was changed. */
+/** Executes a request. If it returns an exception code, nothing was changed. */
 function execute(
   server: Server,
   diagnostics: Diagnostics,
@@ -109,8 +109,8 @@ function counted(code: number, data: Uint8Array): Uint8Array {
 }
 
 /**
- * Returns the mapped coils, packed into a byte. Bits without a mapped and defined coil are 0. This does not
- * count as a read of the coils, and runs none of their actions.
+ * Returns the mapped coils packed into a byte. Bits without a mapped and defined coil are 0. This does not
+ * count as a read of the coils, and does not run their actions.
  */
 function exceptionStatus({ tables, exceptionStatus: coils }: Server): Uint8Array {
   const bits = Array.from({ length: 8 }, (_, i) => {

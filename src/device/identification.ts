@@ -51,16 +51,16 @@ const LAST_EXTENDED = 0xff;
 
 const STREAM_AND_INDIVIDUAL_ACCESS = 0x80;
 
-/** How many bytes come before the objects of the response, and before the text of an object. */
+/** The number of bytes before the objects of the response, and before the text of an object. */
 const HEAD_LENGTH = 7;
 const OBJECT_HEAD_LENGTH = 2;
 
 const INDIVIDUAL = 4;
 
 /**
- * Returns the response to function 43/14. `access` 1, 2 or 3 streams the basic, regular or all objects from
- * `objectId` on, as many as fit, with the identifier of the next object. `access` 4 reads one object.
- * Undefined means exception 02.
+ * Returns the response to function 43/14. `access` 1, 2 or 3 streams the basic, regular or all objects
+ * starting at `objectId`, as many as fit, with the identifier of the next object. `access` 4 reads one
+ * object. Undefined means exception 02.
  */
 export function readIdentification(
   objects: IdentityObjects,

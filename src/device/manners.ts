@@ -8,17 +8,17 @@ import { Table } from './registers/table.js';
 import { TABLE_NAMES, type TableName, type Tables } from './tables.js';
 
 /**
- * What real devices do and good devices would not. All of it is plain data; each key works alone, and times
- * are in ms. The schema that reads a key says what the key does (`document/native/manners-schema.ts`).
+ * Quirks of real devices that deviate from the specification. All of it is plain data; each key works on its
+ * own, and times are in ms. The schema that reads a key explains it (`document/native/manners-schema.ts`).
  */
 export interface Manners {
   readonly most?: Most | undefined;
   readonly holes?: Holes | undefined;
   readonly wholeValues?: boolean | undefined;
   readonly writes?: 'single' | 'multiple' | 'both' | undefined;
-  /** Groups of tables that have the same registers. The registers of the first table of a group are used. */
+  /** Groups of tables that share registers. The registers of the first table of a group are used. */
   readonly sharedMemory?: readonly (readonly TableName[])[] | undefined;
-  /** The address in the file that is address 0 on the wire. */
+  /** The address in the file that corresponds to address 0 on the wire. */
   readonly addresses?:
     | { readonly first: number | Readonly<Partial<Record<TableName, number | undefined>>> }
     | undefined;
@@ -34,11 +34,11 @@ export interface Manners {
 interface Most {
   readonly registers?: number | undefined;
   readonly bits?: number | undefined;
-  /** What a request for more gets: an exception code, no answer, or an answer with as many as are allowed. */
+  /** What happens to a request for more: an exception code, no answer, or an answer with as much as allowed. */
   readonly otherwise: number | 'silence' | 'cut';
 }
 
-/** What a read gets that touches undefined addresses. */
+/** What a read of undefined addresses returns. */
 type Holes =
   | 'exception'
   | 'silence'
@@ -47,28 +47,25 @@ type Holes =
   | { readonly unless: 'all' }
   | { readonly exception: number };
 
-/** The request or the connection after which a device locks up. */
+/** What makes a device lock up: a request or a connection. */
 export type Lock = 'function' | 'address' | 'value' | { readonly reconnect: number };
 
-/** A connection to a line, as a device sees it. A serial line has no connections. */
+/** A connection to a line, from the point of view of a device. A serial line has no connections. */
 export interface Connection {
   /** When the connection began, in ms of `performance.now()`. */
   readonly since: number;
-  /**
-   * How long before that the previous connection to the line began, in ms; undefined for the first
-   * connection.
-   */
+  /** How long before that the previous connection to the line began, in ms; undefined for the first connection. */
   readonly afterLast: number | undefined;
-  /** How many requests the connection has brought, the request that is being answered included. */
+  /** How many requests arrived on the connection, including the one being answered. */
   requests: number;
 }
 
 /** The times around a request, in ms of `performance.now()`. */
 export interface Moment {
-  /** When the first byte of the request came, and when its last byte came. */
+  /** When the first byte of the request arrived, and when its last byte did. */
   readonly startedAt: number;
   readonly receivedAt: number;
-  /** When the last byte before the request was heard or sent on the line; undefined for the first request. */
+  /** When the last byte before the request was received or sent on the line; undefined for the first request. */
   readonly quietSince: number | undefined;
   readonly connection: Connection | undefined;
 }
@@ -81,23 +78,21 @@ const LOCKS: ReadonlyMap<number, Lock> = new Map([
 ]);
 
 /**
- * The manners of a device that are about time: which requests the device does not hear, and which replies are
- * late. Each start of the device has an object of its own, in which the device begins awake.
+ * The manners of a device that involve time: which requests it does not hear, and which replies are late.
+ * Each start of the device creates a new object, in which the device is awake at first.
  */
 export class TimedManners {
   readonly #manners: Manners;
-  /** When a request was last there for the device, and how many further requests only wake it. */
+  /** When a request last arrived for the device, and how many further requests only wake it. */
   #askedAt: number;
   #wakes = 0;
-  /**
-   * Until when the device is locked up, in ms of `performance.now()`; infinite until the power is switched.
-   */
+  /** When the device's lock-up ends, in ms of `performance.now()`; infinite if it lasts until the power is switched. */
   #lockedUntil = Number.NEGATIVE_INFINITY;
   #isFirst = true;
   readonly #deaf = new WeakSet<Connection>();
 
   /**
-   * Begins with a device that is awake.
+   * Starts with a device that is awake.
    * @param startedAt when the device started, in ms of `performance.now()`
    */
   constructor(manners: Manners, startedAt: number) {
@@ -106,7 +101,7 @@ export class TimedManners {
   }
 
   /**
-   * Returns why the device does not hear a request, or undefined. Call this once for each request, in their
+   * Returns why the device does not hear a request; undefined if it does. Call this once for each request, in
    * order.
    */
   whyUnheard(moment: Moment): string | undefined {
@@ -120,14 +115,14 @@ export class TimedManners {
     );
   }
 
-  /** Takes note that a client has connected to a line of the device. */
+  /** Records that a client has connected to a line of the device. */
   connected({ since, afterLast }: Connection): void {
     const quick = this.#manners.locksUp?.on.find((lock) => typeof lock === 'object');
     if (typeof quick !== 'object' || afterLast === undefined || afterLast >= quick.reconnect) return;
     this.#lock(since);
   }
 
-  /** Takes note that a request was answered with this PDU. @returns by how many ms the reply is late */
+  /** Records that a request was answered with this PDU. @returns by how many ms the reply is late */
   answered(response: Uint8Array, { receivedAt, connection }: Moment): number {
     const lock = (response[0] as number) & EXCEPTION_FLAG ? LOCKS.get(response[1] as number) : undefined;
     if (lock !== undefined && this.#manners.locksUp?.on.includes(lock)) this.#lock(receivedAt);
@@ -178,9 +173,7 @@ export class TimedManners {
   }
 }
 
-/**
- * The functions that write one coil or register, and those that write several or change a part of a register.
- */
+/** The functions that write one coil or register, and those that write several or change part of a register. */
 const SINGLE: readonly number[] = [FunctionCode.writeSingleCoil, FunctionCode.writeSingleRegister];
 const MULTIPLE: readonly number[] = [FunctionCode.writeMultipleCoils, FunctionCode.writeMultipleRegisters];
 const WRITES: readonly number[] = [
@@ -192,9 +185,9 @@ const WRITES: readonly number[] = [
 const KNOWN_WRITES = { single: SINGLE, multiple: MULTIPLE, both: WRITES };
 
 /**
- * Returns the tables as clients of a device with these manners see them, which are windows onto the same
- * registers. So holding register 40001 of the file and REST may be address 0 on the wire, and function 4 may
- * read what function 3 reads.
+ * Returns the tables as clients of a device with these manners see them: windows onto the same registers. For
+ * example, holding register 40001 of the file and REST may be address 0 on the wire, or function 4 may read
+ * what function 3 reads.
  */
 export function servedTables(tables: Tables, manners: Manners): Tables {
   const { wholeValues } = manners;
@@ -214,7 +207,7 @@ export function servedTables(tables: Tables, manners: Manners): Tables {
   return { coils, discrete, input, holding };
 }
 
-/** Returns the table and the first address of the registers that clients find in a table. */
+/** Returns the table and the first address of the registers that clients see in a table. */
 export function storedAs(
   { sharedMemory = [], addresses: { first = 0 } = { first: 0 } }: Manners,
   table: TableName,
@@ -225,7 +218,7 @@ export function storedAs(
 
 /**
  * Returns the request that a device with manners executes, or the response that it gives without executing
- * anything; an undefined response is none.
+ * anything; an undefined response means none.
  */
 export function takenRequest(
   { writes = 'both', most }: Manners,
@@ -241,10 +234,9 @@ export function takenRequest(
 }
 
 /**
- * Returns the response PDU of a device with manners to a request PDU; undefined where the device does not
- * answer.
+ * Returns the response PDU of a device with manners; undefined if the device does not answer.
  * @param tables as clients see them
- * @param answer what the device answers by the specification
+ * @param answer the response according to the specification
  */
 export function manneredAnswer(
   manners: Manners,
@@ -258,15 +250,15 @@ export function manneredAnswer(
   const { request } = taken;
   const response = answer(request);
   if (holes === 'exception' || response?.[1] !== ExceptionCode.illegalDataAddress) return response;
-  // Only undefined addresses make a read an exception 02. A response with a byte count of 2 has other data
-  // than that code.
+  // Only undefined addresses make a read fail with exception 02. A response with a byte count of 2 has other
+  // data than that code.
   const read = readWithHoles(holes, tables, request);
   return read === 'no holes' ? response : read;
 }
 
 /**
- * Returns the request with no more than the device takes, or what the device does instead. A wrong request is
- * left to the specification.
+ * Returns the request limited to what the device accepts, or what the device does instead. An invalid request
+ * is left to the specification.
  */
 function withinMost(most: Most, requestPdu: Uint8Array): Uint8Array | number | 'silence' {
   const { ranges = [], table } = functionOf(requestPdu[0]) ?? {};
@@ -283,7 +275,7 @@ function withinMost(most: Most, requestPdu: Uint8Array): Uint8Array | number | '
   return withDataOf(cut, limit);
 }
 
-/** Returns a write whose quantity was made smaller, with as many data as that quantity has. */
+/** Returns a write with its data shortened to the reduced quantity. */
 function withDataOf(pdu: Uint8Array, limit: number): Uint8Array {
   const rule = functionOf(pdu[0])?.request.length;
   if (typeof rule !== 'object') return pdu;
@@ -293,7 +285,7 @@ function withDataOf(pdu: Uint8Array, limit: number): Uint8Array {
   return pdu.subarray(0, rule.plus + bytes);
 }
 
-/** Returns the answer to a read that touches undefined addresses, or `no holes` for every other request. */
+/** Returns the answer to a read that includes undefined addresses; `no holes` for every other request. */
 function readWithHoles(
   holes: Exclude<Holes, 'exception'>,
   tables: Tables,
@@ -312,7 +304,7 @@ function readWithHoles(
   if (isDefined.every(Boolean)) return 'no holes';
   if (holes === 'silence') return undefined;
   if (typeof holes === 'object' && 'exception' in holes) return exceptionResponse(code, holes.exception);
-  // Devices that move blocks together refuse a hole that is read alone: LavermanJJ/pysolarfocus issue 61.
+  // Devices that close the gaps refuse a hole that is read on its own: LavermanJJ/pysolarfocus issue 61.
   const isFilled = typeof holes === 'object' && 'fill' in holes;
   if (!isFilled && !isDefined.some(Boolean)) return 'no holes';
   const fill = isFilled ? holes.fill : 0;

@@ -13,10 +13,10 @@ import type { Schedule } from './schedule.js';
 import type { Follower, Reached, Signal, SignalDefinition, Track } from './signals/signal.js';
 import type { TableName } from './tables.js';
 
-/** The signal of a register, with the recording that its parameters name. */
+/** The signal of a register, with the recording named in its parameters. */
 export interface PlacedSignal {
   readonly definition: SignalDefinition;
-  /** The seed; absent where the signal uses the seed of the device. */
+  /** The seed; absent if the signal uses the seed of the device. */
   readonly seed?: number;
   /** Opens the recording that the signal plays; absent for other signals. */
   readonly openTrack?: () => Track;
@@ -38,35 +38,32 @@ export interface PointDefinition {
   /** The texts for raw values. */
   readonly labels?: ReadonlyMap<number, string>;
   readonly bits?: BitNames;
-  /** True when the value is kept while the device has no power. */
+  /** True if the value is kept while the device has no power. */
   readonly retain: boolean;
-  /** False when the value is not available after a start; `isAway` may make it unavailable at other times. */
+  /** False if the value is not available after a start; `isAway` may make it unavailable at other times. */
   readonly available?: boolean;
-  /** True when a write makes a value available that is not so after a start. */
+  /** True if a write makes a value available that is not available after a start. */
   readonly appears?: boolean;
-  /** Tells whether a schedule makes the value unavailable at a time of the device's clock, in ms. */
+  /** Reports whether a schedule makes the value unavailable at a time of the device's clock, in ms. */
   readonly isAway?: (time: number) => boolean;
-  /** What clients read while the value is not available; when absent, the usual value of the type. */
+  /** What clients read while the value is not available; by default, the usual sentinel of the type. */
   readonly notAvailable?: Value;
-  /** For how long after a start clients read the value from before it, in ms of the device's clock. */
+  /** How long after a start clients still read the value from before it, in ms of the device's clock. */
   readonly stale?: number;
   readonly signal?: PlacedSignal;
   /** What the value does when it is written. */
   readonly reactions?: readonly ReactionDefinition[];
 }
 
-/** A value or a queue that needs other values: it computes, adds up or records them. */
+/** A value or a queue that depends on other values: it computes, accumulates or records them. */
 export interface Dependent {
-  /** The name by which others need this; absent where none can. */
+  /** The name that others use for this; absent if none can. */
   readonly name?: string | undefined;
   /** The names of the values that this depends on directly. */
   readonly needs: readonly string[];
-  /** True when this adds up or records other values, so that it keeps what was. */
+  /** True if this accumulates or records other values, and so keeps its past. */
   readonly keeps: boolean;
-  /**
-   * Computes everything up to `time`, so that a later read has less to do. Absent where a read never has much
-   * to do.
-   */
+  /** Computes everything up to `time`, so that a later read has less to do. Absent if a read never has much to do. */
   reach?(time: number, revision: number): void;
   /** Makes everything up to `time` of the device's clock final. */
   settle(time: number, revision: number): void;
@@ -78,25 +75,23 @@ export class Point implements Dependent {
   readonly image: RegisterImage;
   readonly location: ValueLocation;
   reactions: readonly Reaction[] = [];
-  /** What reactions of other values do after a write of this one. */
+  /** What reactions of other values do after a write to this one. */
   readonly watchers: (() => void)[] = [];
-  /** How often a computed value did not fit the type when it was read. */
+  /** How many times a computed value did not fit the type when it was read. */
   saturated = 0;
-  /** True when the value is available unless its schedule says otherwise. {@link Points} sets it. */
+  /** True if the value is available unless its schedule says otherwise. Set by {@link Points}. */
   isSwitchedOn = true;
   readonly #schedule: Schedule;
   #sentinel: readonly number[] | undefined;
-  /** The words from before the last start, of a value that is stale for a time after it. */
+  /** The words from before the last start, for a value that is stale for a time after it. */
   #before: readonly number[] | undefined;
   #placedSignal: PlacedSignal | undefined;
   #signal: Signal | undefined;
-  /**
-   * When an accumulator was written. Words are written one by one, so the next read takes over the new value.
-   */
+  /** When an accumulator was written. Words are written one by one, so the new value is adopted on the next read. */
   #writtenAt: number | undefined;
   #computed: { readonly time: number; readonly revision: number; readonly value: number } | undefined;
 
-  /** Makes a value. @param base the index of the table's first cell in the image */
+  /** Creates a value. @param base the index of the table's first cell in the image */
   constructor(definition: PointDefinition, image: RegisterImage, base: number, schedule: Schedule) {
     const { address, cells, type } = definition;
     this.definition = definition;
@@ -105,12 +100,12 @@ export class Point implements Dependent {
     this.location = { address: base + address, cells, type };
   }
 
-  /** The signal as defined; undefined for a value without a signal. */
+  /** The defined signal; undefined for a value without one. */
   get placedSignal(): PlacedSignal | undefined {
     return this.#placedSignal;
   }
 
-  /** Sets the signal that computes the value from now on. Without a signal the value stays as it is. */
+  /** Sets the signal that computes the value from now on. Without a signal the value keeps its state. */
   setSignal(placed: PlacedSignal | undefined, signal: Signal | undefined): void {
     this.#placedSignal = placed;
     this.#signal = signal;
@@ -126,7 +121,7 @@ export class Point implements Dependent {
     return this.definition.name;
   }
 
-  /** True when the signal must be started anew at a restart: its value depends on more than the time. */
+  /** True if the signal must be restarted when the device restarts, because its value depends on more than the time. */
   get hasState(): boolean {
     const { accumulator, follower, inlet } = this.#signal ?? {};
     return (accumulator ?? follower ?? inlet) !== undefined;
@@ -144,7 +139,7 @@ export class Point implements Dependent {
     return this.#placedSignal?.definition.needs ?? [];
   }
 
-  /** The raw value, as it was last computed or written. */
+  /** The raw value, as last computed or written. */
   get raw(): Value {
     return this.image.valueAt(this.location);
   }
@@ -154,27 +149,27 @@ export class Point implements Dependent {
     return Number(this.raw) * this.definition.scale;
   }
 
-  /** Tells whether clients read the value at a time of the device's clock, and not its sentinel. */
+  /** Reports whether clients read the value, rather than its sentinel, at a time of the device's clock. */
   isAvailableAt(time: number): boolean {
     if (!this.isSwitchedOn || this.definition.isAway?.(time)) return false;
-    // Publishers use real time, whatever the clock of the device does.
+    // Publishers use real time, whatever the device's clock does.
     return !this.#signal?.inlet?.isStale?.(performance.now());
   }
 
-  /** True when clients read the value now. */
+  /** True if clients read the value now. */
   get isAvailable(): boolean {
     return this.isAlwaysAvailable || this.isAvailableAt(this.#schedule.time);
   }
 
-  /** True when clients always read the value. */
+  /** True if clients always read the value. */
   get isAlwaysAvailable(): boolean {
     const { isAway, stale } = this.definition;
     return this.isSwitchedOn && isAway === undefined && stale === undefined && !this.#signal?.inlet?.isStale;
   }
 
   /**
-   * Keeps what clients read at `time`, the last before a start, for the time after it in which they still read it. While
-   * the value is stale, that is what they have read since an earlier start.
+   * Keeps what clients read at `time`, the last moment before a start, for the time after it in which they
+   * still read that. If the value is already stale, this is what they have read since an earlier start.
    */
   keepBefore(time: number): void {
     if (this.#before && time < (this.definition.stale ?? 0)) return;
@@ -182,15 +177,18 @@ export class Point implements Dependent {
     this.#before = wordsOfValue(type, this.raw, cells, this.image.orderAt(address));
   }
 
-  /** The words that clients read in place of the value at a time of the device's clock; undefined where they read the value. */
+  /**
+   * The words that clients read instead of the value at a time of the device's clock; undefined if they read
+   * the value.
+   */
   coverAt(time: number): readonly number[] | undefined {
     if (!this.isAvailableAt(time)) return this.sentinel;
     return time < (this.definition.stale ?? 0) ? this.#before : undefined;
   }
 
   /**
-   * The words that clients read while the value is not available; undefined where neither the type nor the
-   * entry has such words.
+   * The words that clients read while the value is not available; undefined if neither the type nor the entry
+   * defines any.
    */
   get sentinel(): readonly number[] | undefined {
     const { address, cells, type } = this.location;
@@ -202,7 +200,7 @@ export class Point implements Dependent {
   /**
    * Returns the value in its unit at a time of the device's clock, not rounded to the type. The value is
    * computed once for each time and revision.
-   * @param revision changes with everything but the time that values depend on
+   * @param revision changes with everything except the time that values depend on
    */
   valueAt(time: number, revision: number): number {
     if (!this.#signal) return this.stored;
@@ -217,7 +215,7 @@ export class Point implements Dependent {
     return value;
   }
 
-  /** Writes the current value of the signal to the registers. */
+  /** Writes the signal's current value to the registers. */
   refresh(time: number, revision: number): void {
     if (!this.#signal) return;
     const { value, fits } = nearestValue(
@@ -228,10 +226,7 @@ export class Point implements Dependent {
     this.image.show(this.location, value);
   }
 
-  /**
-   * Takes note of a write. Call this before a client, a person or an action changes the registers of the
-   * value.
-   */
+  /** Records a write. Call this before a client, a person or an action changes the value's registers. */
   written(time: number): void {
     if (this.#signal?.accumulator) this.#writtenAt = time;
   }
@@ -246,9 +241,7 @@ export class Point implements Dependent {
     this.valueAt(time, revision);
   }
 
-  /**
-   * Returns where an accumulator could go on from after a restart of the program; undefined for other values.
-   */
+  /** Returns where an accumulator could continue after a restart of the program; undefined for other values. */
   reached(time: number): Reached | undefined {
     const accumulator = this.#signal?.accumulator;
     if (!accumulator) return undefined;
@@ -257,18 +250,18 @@ export class Point implements Dependent {
     return accumulator.reached(time);
   }
 
-  /** Makes an accumulator go on from what it had reached. */
+  /** Makes an accumulator continue from what it had reached. */
   resume(reached: Reached): void {
     this.#preset(reached);
     this.#computed = undefined;
   }
 
-  /** Presets the sum, but not to NaN or an infinity, at which it would stay for good. */
+  /** Presets the sum, but not to NaN or an infinity, which it could never leave. */
   #preset({ time, value }: Reached): void {
     if (Number.isFinite(value)) this.#signal?.accumulator?.preset(time, value);
   }
 
-  /** Makes an accumulator keep what it has added up until `time`. */
+  /** Makes an accumulator's sum up to `time` final. */
   settle(time: number, revision: number): void {
     if (!this.#signal?.accumulator) return;
     this.valueAt(time, revision);
@@ -276,23 +269,22 @@ export class Point implements Dependent {
   }
 }
 
-/** The values of one device, for the parts that make them react and follow. */
+/** The values of one device, as seen by reactions and followers. */
 export interface LocalPoints {
   readonly all: readonly Point[];
   readonly named: ReadonlyMap<string, Point>;
   readonly schedule: Schedule;
   /** Returns the value at a cell of an image, if the value has a name, a signal or reactions. */
   at(image: RegisterImage, cell: number): Point | undefined;
-  /** Returns the values with a cell among `count` cells of an image. */
+  /** Returns the values that have a cell among `count` cells of an image. */
   between(image: RegisterImage, address: number, count: number): readonly Point[];
-  /** Does what has become due. */
+  /** Runs what has become due. */
   advance(): void;
-  /** Makes all that depends on a value keep what it has added up. Call this before the value changes. */
+  /** Makes everything that depends on a value keep what it has accumulated. Call this before the value changes. */
   settleDependents(point: Point): void;
-  /** Returns the value now, in its unit. */
   valueNow(point: Point): number;
-  /** Tells whether a write of these values may cause what it causes, with what is to come already. */
+  /** Reports whether a write to these values may cause its changes, in addition to those already pending. */
   haveRoom(points: readonly Point[]): boolean;
-  /** Returns how many later changes writes of values cause, directly or through other values. */
+  /** Returns how many later changes writes to values cause, directly or through other values. */
   causedBy(names: readonly string[]): number;
 }

@@ -16,16 +16,14 @@ export interface PointsContext {
   readonly device: string;
   readonly tables: Readonly<Record<TableName, Table>>;
   readonly clock: DeviceClock;
-  /** The seed for the random values of all signals that have no seed of their own. */
   readonly seed: number;
   readonly graph: DependencyGraph;
-  /** The FIFO queues that signals feed. */
   readonly feeds: readonly FeedDefinition[];
 }
 
 /** The values, grouped by what their signals do. */
 interface Signals {
-  /** The number of `Points.changes` for which these groups were found. */
+  /** The number of `Points.changes` that these groups are valid for. */
   readonly changes: number;
   readonly accumulating: readonly Point[];
   readonly needing: readonly Point[];
@@ -41,16 +39,13 @@ export class Points implements GraphDevice, LocalPoints {
   readonly schedule: Schedule;
   readonly reactions: Reactions;
   readonly #followers: Followers;
-  /** The FIFO queues that signals feed, as defined. */
   readonly feeds: readonly FeedDefinition[];
   #feeds: ReadonlyMap<number, QueueFeed> = new Map();
-  /** What needs a value directly, by the name that is written there. */
+  /** What depends directly on a value, by the name used there. */
   readonly #needers = new Map<string, Set<Dependent>>();
-  /** How many of these names are of values of a named device. */
+  /** How many of these names refer to values of a named device. */
   #namesOfDevices = 0;
-  /**
-   * How often the signal of a value was replaced or restarted, or a value was made available or unavailable.
-   */
+  /** How many times the signal of a value was replaced or restarted, or a value was made available or unavailable. */
   changes = 0;
   #known: Signals | undefined;
   readonly #clock: DeviceClock;
@@ -88,7 +83,7 @@ export class Points implements GraphDevice, LocalPoints {
     return this.#named;
   }
 
-  /** Makes the values of a device that nobody uses yet, in pieces. */
+  /** Creates the values of a device that is not in use yet, in pieces. */
   *adding(definitions: readonly PointDefinition[]): Work<void> {
     for (const definition of definitions) {
       yield;
@@ -136,8 +131,8 @@ export class Points implements GraphDevice, LocalPoints {
   }
 
   /**
-   * The values, grouped by what their signals do. They are grouped once for all, because a device may have
-   * thousands of values.
+   * The values, grouped by what their signals do. Grouped once for all, because a device may have thousands
+   * of values.
    */
   get #signals(): Signals {
     if (this.#known?.changes === this.changes) return this.#known;
@@ -210,7 +205,7 @@ export class Points implements GraphDevice, LocalPoints {
     return this.#feeds.get(address)?.wordsAt(this.schedule.time);
   }
 
-  /** Makes the clock jump ahead by `ms`. What is due meanwhile happens at its time. */
+  /** Makes the clock jump ahead by `ms`. Whatever becomes due in between happens at its time. */
   step(ms: number): void {
     const end = Math.min(MAX_TIME, this.#clock.time + ms);
     for (let { due } = this.schedule; due !== undefined && due <= end; { due } = this.schedule) {
@@ -220,7 +215,7 @@ export class Points implements GraphDevice, LocalPoints {
     this.#clock.step(Math.max(0, end - this.#clock.time));
   }
 
-  /** Keeps the present values that are stale for a time after a start. */
+  /** Keeps the present values of those that are stale for a time after a start. */
   keepBefore(): void {
     for (const point of this.all) {
       if (point.definition.stale === undefined) continue;
@@ -238,19 +233,16 @@ export class Points implements GraphDevice, LocalPoints {
     this.#graph.link();
   }
 
-  /**
-   * Links the values. Call this after values and the clock have become what they were in an earlier run of the
-   * program.
-   */
+  /** Links the values. Call this after values and the clock have been restored from an earlier run of the program. */
   restored(): void {
     this.begin();
     this.#graph.link();
   }
 
   /**
-   * Tells whether a value can be computed again as it was at `real`, in ms of real time, with all that it needs.
-   * Call this before looking there.
-   * @param known what was found out for the same moment
+   * Reports whether a value, with everything that it depends on, can be recomputed for `real`, in ms of real
+   * time. Call this before looking there.
+   * @param known results already found for the same moment
    */
   isKnownAt(point: Point, real: number, known = new Map<Point, boolean>()): boolean {
     const before = known.get(point);
@@ -258,7 +250,7 @@ export class Points implements GraphDevice, LocalPoints {
     known.set(point, true);
     const { history } = this.#graph;
     const { signal } = point;
-    // What was written into a sum is taken over when it is read.
+    // A value written into a sum is adopted when it is read.
     if (signal?.accumulator) this.valueNow(point);
     const isKnown =
       history.since(this).at <= real &&
@@ -273,7 +265,7 @@ export class Points implements GraphDevice, LocalPoints {
     return isKnown;
   }
 
-  /** Sets the signal that computes a value from now on. Without a signal the value stays as it is. */
+  /** Sets the signal that computes a value from now on. Without a signal the value keeps its state. */
   setSignal(point: Point, placed: PlacedSignal | undefined): void {
     this.#graph.history.begin(point, 'made');
     this.#graph.advance();
@@ -291,21 +283,21 @@ export class Points implements GraphDevice, LocalPoints {
   }
 
   /**
-   * Takes a number from outside, before it is scaled, as the value. Only for a value whose signal has an
+   * Makes a number from outside, before scaling, the present value. Only for a value whose signal has an
    * inlet; no other value follows such a value.
-   * @param at when the number came, in ms of `performance.now()`
+   * @param at when the number arrived, in ms of `performance.now()`
    */
   take(point: Point, outcome: number, at: number): void {
     this.#graph.advance();
     this.settleDependents(point);
     point.signal?.inlet?.take(outcome, at);
-    // What came before is not kept.
+    // Earlier history is not kept.
     this.#graph.history.begin(point, 'made');
     point.refresh(this.schedule.time, this.#graph.revision);
   }
 
   /**
-   * Lets clients read a value, or its sentinel. Even an available value is unavailable at the times of its
+   * Makes clients read a value, or its sentinel. Even an available value is unavailable at the times of its
    * schedule.
    */
   setAvailable(point: Point, available: boolean): void {
@@ -327,7 +319,7 @@ export class Points implements GraphDevice, LocalPoints {
   }
 
   #cover(covered: ReadonlyMap<number, Point>, address: number, words: number[]): void {
-    // All words are for the same time, so that a value is there as a whole or not at all.
+    // All words are for the same time, so that a value is available as a whole or not at all.
     const { time } = this.schedule;
     for (let i = 0; i < words.length; i++) {
       const point = covered.get(address + i);
@@ -360,7 +352,7 @@ export class Points implements GraphDevice, LocalPoints {
     this.begin();
   }
 
-  /** Makes the reactions begin at the present time of the clock: the device has started, or its clock continues. */
+  /** Starts the reactions at the present time of the clock: the device has started, or its clock continues. */
   begin(): void {
     for (const point of this.all) for (const reaction of point.reactions) reaction.begun?.();
   }

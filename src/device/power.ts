@@ -1,9 +1,6 @@
 export type PowerState = 'on' | 'off' | 'booting';
 
-/**
- * An interruption of the power: its length in ms (if absent, until the power is restored), and the boot
- * time in ms.
- */
+/** A power interruption: its length in ms (if absent, until the power is restored), and the boot time in ms. */
 export interface Interruption {
   readonly forMs?: number | undefined;
   readonly bootMs: number;
@@ -12,11 +9,11 @@ export interface Interruption {
 /** The power of a device. A device without power, or while booting, answers nothing on any line. */
 export class Power {
   readonly #now: () => number;
-  /** When the power comes back, and when the device has finished booting, in ms of `now`. */
+  /** When the power returns, and when the device has finished booting, in ms of `now`. */
   #back = Number.NEGATIVE_INFINITY;
   #booted = Number.NEGATIVE_INFINITY;
 
-  /** Begins with the power on. @param now returns real time in ms, which never goes back */
+  /** Starts with the power on. @param now returns real time in ms, which never goes back */
   constructor(now: () => number) {
     this.#now = now;
   }
@@ -27,24 +24,24 @@ export class Power {
     return now < this.#booted ? 'booting' : 'on';
   }
 
-  /** When the power last came back, or will come back; infinite until `restore` when there is no end. */
+  /** When the power last returned, or will return; infinite until `restore` if the interruption has no end. */
   get back(): number {
     return this.#back;
   }
 
-  /** Is as another power, which has the same time, from now on. */
+  /** Takes over the state of another power with the same clock. */
   adopt(other: Power): void {
     this.#back = other.#back;
     this.#booted = other.#booted;
   }
 
-  /** Takes the power away from now on. */
+  /** Switches the power off now. */
   interrupt({ forMs = Number.POSITIVE_INFINITY, bootMs }: Interruption): void {
     this.#back = this.#now() + forMs;
     this.#booted = this.#back + bootMs;
   }
 
-  /** Gives the power back. Call this only while the power is off. */
+  /** Switches the power on. Call this only while it is off. */
   restore(bootMs: number): void {
     this.#back = this.#now();
     this.#booted = this.#back + bootMs;

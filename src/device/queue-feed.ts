@@ -2,7 +2,7 @@ import type { Dependent, PlacedSignal } from './point.js';
 import { nearestValue } from './registers/value.js';
 import type { Signal } from './signals/signal.js';
 
-/** How many values a FIFO response carries at most (Application Protocol V1.1b3, 6.18). */
+/** The maximum number of values in a FIFO response (Application Protocol V1.1b3, 6.18). */
 export const MAX_FIFO_COUNT = 31;
 
 /**
@@ -16,14 +16,14 @@ export interface FeedDefinition {
 }
 
 /**
- * A FIFO queue to which a signal adds its value every `every` ms of the device's clock, the first value after
- * that time. The queue holds the newest 31 values, oldest first.
+ * A FIFO queue to which a signal adds its value every `every` ms of the device's clock, for the first time
+ * after `every` ms. The queue holds the newest 31 values, oldest first.
  */
 export class QueueFeed implements Dependent {
   readonly keeps = true;
   readonly definition: FeedDefinition;
   readonly #signal: Signal;
-  /** The values that were fixed before something changed that the signal depends on. */
+  /** The values that became final before something changed that the signal depends on. */
   #fixed: { readonly count: number; readonly words: readonly number[] } = { count: 0, words: [] };
 
   constructor(definition: FeedDefinition, signal: Signal) {

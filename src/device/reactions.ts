@@ -21,12 +21,11 @@ export class Reactions {
     this.#pace = pace;
   }
 
-  /** Forgets what was, at a restart. Reactions have no state: what they do later is scheduled. */
+  /** Forgets the past, on a restart. Reactions have no state: their later actions are scheduled. */
   reset(): void {
     this.#busyUntil = Number.NEGATIVE_INFINITY;
   }
 
-  /** Starts the reactions of a value that was made. */
   start(point: Point): void {
     const { reactions = [] } = point.definition;
     point.reactions = reactions.map((each) => each.start(this.#contextOf(point)));
@@ -39,9 +38,9 @@ export class Reactions {
   }
 
   /**
-   * Returns the exception that refuses a client's write of `words` from the cell at `address` on; undefined
-   * when the whole write is allowed. The lowest code counts: exception codes have the order of the checks
-   * (address, value, execution).
+   * Returns the exception that refuses a client's write of `words` starting at the cell at `address`;
+   * undefined if the whole write is allowed. The lowest code wins: exception codes are in the order of the
+   * checks (address, value, execution).
    */
   refusal(image: RegisterImage, address: number, words: readonly number[]): ExceptionCode | undefined {
     const isBusy = this.isBusy;
@@ -104,7 +103,7 @@ export class Reactions {
   }
 }
 
-/** Stores a number in the unit of a value, as nearly as the type can hold it. */
+/** Stores a number in the unit of a value, as precisely as the type allows. */
 function store(point: Point, number: number): void {
   const { image, location, definition } = point;
   const { value, fits } = nearestValue(definition.type, number / definition.scale);

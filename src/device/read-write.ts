@@ -15,7 +15,7 @@ import type { Tables } from './tables.js';
 
 const ILLEGAL_ADDRESS = ExceptionCode.illegalDataAddress;
 
-/** How a request reads and writes cells that allow it. */
+/** How a request reads and writes the cells that allow it. */
 export interface Access {
   bits(table: Table, address: number, quantity: number): boolean[];
   words(table: Table, address: number, quantity: number): number[];
@@ -32,7 +32,7 @@ export interface Access {
 }
 
 /**
- * Reads and writes as clients do: actions run, and reads are counted. Writes change the cells if the
+ * Reads and writes like a client: actions run, and reads are counted. Writes change the cells if the
  * reactions allow it.
  */
 export function clientAccess(reactions: Reactions): Access {
@@ -47,7 +47,7 @@ export function clientAccess(reactions: Reactions): Access {
   };
 }
 
-/** Reads and writes without effect: changes nothing, runs no action, counts no read, and asks no reaction. */
+/** Reads without side effects and does not write: runs no action, counts no read, and consults no reaction. */
 const LOOK: Access = {
   bits: (table, address, quantity) =>
     Array.from({ length: quantity }, (_, i) => table.currentBit(address + i)),
@@ -57,21 +57,21 @@ const LOOK: Access = {
 
 /**
  * Returns the response PDU that a device would give, as far as its tables show. Nothing is executed, and
- * reactions may refuse what this allows. Undefined for functions that are not about coils and registers.
+ * reactions may refuse what this allows. Undefined for functions that do not concern coils and registers.
  */
 export function predict(tables: Tables, pdu: Uint8Array): Uint8Array | undefined {
   const decoded = decodeRequest(pdu);
   const code = pdu[0] as number;
   if (!decoded.ok) return exceptionResponse(code, decoded.error);
   const { value: request } = decoded;
-  // Function 24, which has an address too, reads queues.
+  // Function 24 has an address too, but reads queues.
   if (!('address' in request || 'readAddress' in request) || request.code === FunctionCode.readFifoQueue)
     return undefined;
   const response = readOrWrite(tables, LOOK, request, pdu);
   return typeof response === 'number' ? exceptionResponse(code, response) : response;
 }
 
-/** Executes the functions on coils and registers. An exception code means that nothing was changed. */
+/** Executes the functions for coils and registers. If it returns an exception code, nothing was changed. */
 export function readOrWrite(
   { coils, discrete, holding, input }: Tables,
   access: Access,
@@ -96,7 +96,7 @@ export function readOrWrite(
     case FunctionCode.writeMultipleCoils: {
       const { address, bits } = request;
       if (!coils.canWriteBits(address, bits.length)) return ILLEGAL_ADDRESS;
-      // Nothing reacts where 16 coils share a cell (pymodbus files).
+      // No value reacts if 16 coils share a cell (pymodbus files).
       const write = () => coils.writeBits(address, bits);
       return access.write(coils, address, bits.map(Number), write) ?? echoResponse(pdu);
     }
@@ -151,8 +151,8 @@ function readWords(access: Access, table: Table, { code, address, quantity }: Re
 }
 
 /**
- * Returns the addresses for which a request was answered with exception 02. Call this right after the answer,
- * which has changed nothing. Undefined where there was another reason, such as a password.
+ * Returns the addresses because of which a request was answered with exception 02. Call this immediately
+ * after the answer, which has changed nothing. Undefined if there was another reason, such as a password.
  */
 export function refusedAddresses(tables: Tables, requestPdu: Uint8Array): RefusedRange | undefined {
   const { table, broadcast: writes = false } = functionOf(requestPdu[0]) ?? {};

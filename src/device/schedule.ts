@@ -5,33 +5,30 @@ import type { DeviceClock } from './signals/clock.js';
 interface Coming {
   readonly due: number;
   readonly act: () => void;
-  /** How many changes this is, with those that follow from it. */
+  /** How many changes this causes, including those that follow from it. */
   readonly changes: number;
 }
 
-/** How many changes may be to come in a device. A client's write that would add to them is refused. */
+/** The maximum number of pending changes in a device. A client's write that would exceed it is refused. */
 const MAX_COMING = 1000;
 
 /**
  * Runs actions of a device at later times: a coil falls back, a feedback follows. There are no timers: when
- * the device is asked next, each action that has become due runs at its own time, in the order of the times.
+ * the device is next accessed, each action that has become due runs at its own time, in order.
  */
 export class Schedule {
   readonly clock: DeviceClock;
   readonly #waiting: DueQueue<Schedule>;
-  /**
-   * The actions to come, in the order of their times; of two with the same time, the one planned first comes
-   * first.
-   */
+  /** The pending actions in order of time; of two with the same time, the one scheduled first comes first. */
   readonly #coming = new DueQueue<Coming>();
-  /** How many changes are to come, with those that follow from them. */
+  /** How many changes are pending, including those that follow from them. */
   #changes = 0;
   #moment: number | undefined;
 
   /**
-   * Makes an empty schedule.
-   * @param waiting the schedules of all devices with something to come, by the real time at which that is
-   * due; this one adds and removes itself
+   * Creates an empty schedule.
+   * @param waiting the schedules of all devices with pending actions, by the real time at which the next one
+   * is due; this one adds and removes itself
    */
   constructor(clock: DeviceClock, waiting: DueQueue<Schedule>) {
     this.clock = clock;
@@ -49,20 +46,20 @@ export class Schedule {
     return this.#changes === 0;
   }
 
-  /** Tells whether this many more changes may be pending. */
+  /** Reports whether this many more changes may be pending. */
   hasRoomFor(changes: number): boolean {
     return changes === 0 || this.#changes + changes <= MAX_COMING;
   }
 
-  /** The time of the next action; undefined when there is none. */
+  /** The time of the next action; undefined if there is none. */
   get due(): number | undefined {
     return this.#coming.first?.due;
   }
 
   /**
    * Runs an action `ms` from now.
-   * @param changes how many changes it is, with those that follow from it
-   * @returns a function that calls it off
+   * @param changes how many changes it causes, including those that follow from it
+   * @returns a function that cancels it
    */
   later(ms: number, act: () => void, changes = 1): () => void {
     const coming = { due: this.time + ms, act, changes };
@@ -94,7 +91,7 @@ export class Schedule {
     this.#wait();
   }
 
-  /** Tells the devices when the next action is due. */
+  /** Records in `waiting` when the next action is due. */
   #wait(): void {
     const { due } = this;
     if (due === undefined) this.#waiting.delete(this);

@@ -8,7 +8,6 @@ import type { Pace, Signal } from './signals/signal.js';
 export interface SignalHome {
   readonly device: string;
   readonly clock: DeviceClock;
-  /** The seed for the random values of all signals that have no seed of their own. */
   readonly seed: number;
   readonly graph: DependencyGraph;
 }
@@ -33,7 +32,7 @@ export function startSignal(
   });
 }
 
-/** Returns how closely the signals of a device may look at others at any time. */
+/** Returns how closely the signals of a device may sample others at present. */
 export function paceOf({ clock, graph }: SignalHome): Pace {
   return {
     get steps() {
@@ -46,8 +45,8 @@ export function paceOf({ clock, graph }: SignalHome): Pace {
 }
 
 /**
- * Returns a signal that looks up the named value each time, so that it follows the value when the value's
- * signal is replaced.
+ * Returns a signal that looks up the named value each time, so that it stays correct when the value's signal
+ * is replaced.
  */
 export function signalNamed({ device, clock, graph }: SignalHome, name: string): Signal {
   const find = () => graph.find(device, name);

@@ -7,7 +7,7 @@ export type TableName = (typeof TABLE_NAMES)[number];
 
 export type Tables = Readonly<Record<TableName, Table>>;
 
-/** Whether the cells of a table are bits, not registers. */
+/** Reports whether the cells of a table are bits rather than registers. */
 export function isOfBits(table: TableName): boolean {
   return table === 'coils' || table === 'discrete';
 }

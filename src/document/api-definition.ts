@@ -2,28 +2,28 @@ import { compact } from '../common/compact.js';
 import type { At } from '../common/schema/at.js';
 import type { ApiDefinition } from './configuration.js';
 
-/** REST settings of the command line and the environment. They take precedence over the file. */
+/** REST settings from the command line and the environment. They take precedence over the file. */
 export interface ApiOverrides {
   readonly httpHost?: string;
   readonly httpPort?: number;
-  /** The port to use when neither the command line nor the file has one. */
+  /** The port to use if neither the command line nor the file specifies one. */
   readonly defaultPort?: number;
   readonly token?: string;
 }
 
 type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
-/** REST settings of a file. */
+/** REST settings from a file. */
 export interface ConfiguredApi extends Optional<ApiDefinition> {
-  /** Allows REST without a token beyond this machine. */
+  /** Allows REST without a token from other machines. */
   readonly insecure?: boolean;
 }
 
 export const DEFAULT_API: ApiDefinition = { host: '127.0.0.1', port: 8080 };
 
 /**
- * Decides which REST interface to open. Clients of REST control the bus, so an interface that is open beyond
- * this machine needs a token.
+ * Decides which REST interface to open. Clients of REST control the bus, so an interface that other machines
+ * can reach needs a token.
  */
 export function resolveApi(
   configured: ConfiguredApi,
@@ -67,7 +67,7 @@ function tokensOf({ token, readTokens = [] }: ConfiguredApi, overrides: ApiOverr
   return [own, ...forReading].filter((each): each is Token => each.text !== undefined);
 }
 
-/** Reports what is wrong with a token. A message never contains the token, because messages go into logs. */
+/** Reports what is wrong with a token. A message never contains the token, because messages are logged. */
 function checkToken(token: string, at: At): void {
   if (!SENDABLE.test(token)) {
     at.wrong('expected ASCII characters without spaces: clients send it in an HTTP header');
@@ -78,10 +78,10 @@ function checkToken(token: string, at: At): void {
   }
 }
 
-/** Characters that every client can put into a header, and that every server reads alike. */
+/** Characters that every client can put into a header, and that every server reads the same way. */
 const SENDABLE = /^[!-~]+$/;
 
-/** Tokens with fewer characters get a warning. */
+/** Tokens shorter than this get a warning. */
 const SHORT_TOKEN = 16;
 
 function isLoopback(host: string): boolean {

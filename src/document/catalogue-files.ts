@@ -7,7 +7,7 @@ import { readApart } from '../common/schema/parts.js';
 const DIRECTORY = packageFile('catalogue/');
 const ENDING = '.yaml';
 
-/** The identifiers of all entries of the catalogue, in alphabetical order. */
+/** Returns the identifiers of all catalogue entries, in alphabetical order. */
 export function catalogueIds(): string[] {
   return readdirSync(DIRECTORY)
     .filter((file) => file.endsWith(ENDING))
@@ -15,7 +15,7 @@ export function catalogueIds(): string[] {
     .sort();
 }
 
-/** The path of the file of an entry. */
+/** Returns the path of the file of an entry. */
 export function catalogueFile(id: string): string {
   return fileURLToPath(new URL(id + ENDING, DIRECTORY));
 }

@@ -15,7 +15,7 @@ import { mannersSchema } from './native/manners-schema.js';
 import { DeviceNames } from './native/units.js';
 import { readConfigFile } from './text/read-file.js';
 
-/** One way in which real devices are wrong: a file of `catalogue/`, named after its identifier. */
+/** A mistake that real devices make: a file of `catalogue/`, named after its identifier. */
 export interface Misbehaviour extends z.output<typeof catalogueEntrySchema> {
   readonly id: string;
 }
@@ -59,26 +59,26 @@ export const catalogueEntrySchema = section(
 );
 
 /**
- * Reads all entries. Throws when a file has a mistake: the files are part of the program, and a test reads
- * each of them.
+ * Reads all entries. Throws if a file has a mistake: the files are part of the program, and a test reads each
+ * of them.
  */
 export function readCatalogue(): Misbehaviour[] {
   return [...catalogueEntries()];
 }
 
-/** The same, with one file at each step: all of them take a second on a slow machine. */
+/** The same, with one file per step: all of them take a second on a slow machine. */
 export function* catalogueEntries(): Generator<Misbehaviour, void> {
   for (const id of catalogueIds()) yield knownEntry(id);
 }
 
-/** Reads an entry that is there. */
+/** Reads an entry. Throws if it does not exist, or its file has a mistake. */
 export function knownEntry(id: string): Misbehaviour {
   const entry = read(id);
   if (!entry.ok) throw new Error(entry.error);
   return entry.value;
 }
 
-/** Finds an entry. @returns a sentence when there is no such entry, or when its file has a mistake */
+/** Finds an entry. @returns a sentence if there is no such entry, or its file has a mistake */
 export function findMisbehaviour(id: string): Result<Misbehaviour> {
   const ids = catalogueIds();
   return ids.includes(id) ? read(id) : failure(unknownName('entry of the catalogue', id, ids));
@@ -117,8 +117,8 @@ function checkRule(at: At): void {
 }
 
 /**
- * The settings of an entry in the form in which a line has them after it was read: with all durations in ms.
- * Reports settings that no line of this kind has.
+ * Returns the settings of an entry in the form in which a line has them after it was read: with all durations
+ * in ms. Reports settings that no line of this kind has.
  */
 function settingsOfEntry(line: LineSource, at: At): LineSource {
   const base = { ...(line.serial ? { serial: { path: 'virtual' } } : {}), units: { 1: 'device' } };
@@ -127,7 +127,7 @@ function settingsOfEntry(line: LineSource, at: At): LineSource {
   return definition ? settingsAt(lineSettings(definition), line) : line;
 }
 
-/** The settings of `source` that have the keys of `wanted`. */
+/** Returns the settings of `source` whose keys are in `wanted`. */
 export function settingsAt(source: LineSource, wanted: LineSource): LineSource {
   return Object.fromEntries(
     Object.entries(wanted).map(([key, value]) => {
@@ -141,8 +141,8 @@ export function settingsAt(source: LineSource, wanted: LineSource): LineSource {
 export type Target = { readonly device: string } | { readonly line: string };
 
 /**
- * The fault rules of an entry, for one device or one line. Their names begin with the identifier of the
- * entry, so that the rules can be taken back.
+ * Returns the fault rules of an entry, for one device or one line. Their names begin with the identifier of
+ * the entry, so that the rules can be removed again.
  */
 export function rulesOf(
   { id, faults }: Pick<Misbehaviour, 'id' | 'faults'>,

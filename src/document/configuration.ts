@@ -9,34 +9,28 @@ import type { RegisterLayout } from '../device/registers/layout.js';
 import type { TableName } from '../device/tables.js';
 import type { PortSettings, SerialSettings, SocketSettings, TlsFiles } from '../modbus/transport/settings.js';
 
-/**
- * What a simulator is built from, whichever kind of file it was read from. The data is plain and already
- * checked.
- */
+/** What a simulator is built from, whatever kind of file it was read from. The data is plain and already checked. */
 export interface Configuration {
   readonly devices: readonly DeviceDefinition[];
   readonly lines: readonly LineDefinition[];
   readonly faults: readonly FaultRule[];
   readonly api: ApiDefinition;
-  /** Keeps what changes at run time across a restart. */
+  /** Keeps changes made at run time across a restart. */
   readonly keepsState?: true;
   /** The MQTT broker that the simulator connects to; without it, the simulator uses no broker. */
   readonly mqtt?: MqttDefinition;
-  /** How much traffic is kept; without it, the usual limits hold. */
+  /** How much traffic is kept; if absent, the usual limits apply. */
   readonly traffic?: TrafficDefinition;
-  /** The directory in which relative paths begin. */
+  /** The base directory of relative paths. */
   readonly directory: string;
 }
 
-/** Objects of the device identification by name; private objects of the vendor by identifier. */
+/** Objects of the device identification by name; the vendor's private objects by identifier. */
 export type Identity = Readonly<Partial<Record<IdentityName, string>>> & {
   readonly extended?: ReadonlyMap<number, string>;
 };
 
-/**
- * What a device of the native file may have besides registers. For what is absent, the defaults of `Device`
- * hold.
- */
+/** What a device of the native file may have besides registers. `Device` has defaults for whatever is absent. */
 export interface DeviceExtras {
   readonly files?: ReadonlyMap<number, FileDefinition>;
   readonly queues?: ReadonlyMap<number, readonly number[]>;
@@ -49,31 +43,29 @@ export interface DeviceDefinition {
   readonly name: string;
   /** The device of which this one is a copy, with the same tables; absent for other devices. */
   readonly copyOf?: string;
-  /** The entry of the native file as it was written; absent for a device of a pymodbus file. */
+  /** The entry in the native file as written; absent for a device of a pymodbus file. */
   readonly source?: DeviceSource;
   readonly identity: Identity;
   readonly extras: DeviceExtras;
   readonly tables: Readonly<Record<TableName, WindowDefinition>>;
-  /**
-   * The layout that holds all tables, when one number counts the registers of all of them (pymodbus files).
-   */
+  /** The layout with all tables, if one list holds the registers of all of them (pymodbus files). */
   readonly cells?: RegisterLayout;
-  /** Names, signals and the clock; absent when the device has none of these. */
+  /** Names, signals and the clock; absent if the device has none of these. */
   readonly life?: DeviceLife;
-  /** The real device that answers in place of the registers; absent when the registers answer. */
+  /** The real device that answers instead of the registers; absent if the registers answer. */
   readonly real?: RealDefinition;
 }
 
-/** The real device that answers in place of a simulated one. Times are in ms. */
+/** The real device that answers instead of a simulated one. Times are in ms. */
 export interface RealDefinition {
   readonly target: RealTarget;
   /** The unit identifier of the real device; without it, requests keep the unit identifier of the client. */
   readonly unit?: number;
   /** How long a reply may take to begin, and to end, in ms. */
   readonly timeout: number;
-  /** Silence on the real line before each request to the device, in ms, on top of t3.5. */
+  /** Silence on the real line before each request to the device, in ms, in addition to t3.5. */
   readonly pause: number;
-  /** Passes on every function, and not only those that read. */
+  /** Passes on every function, not only those that read. */
   readonly writes: boolean;
   readonly whenSilent: 'silence' | 'exception';
   /**
@@ -81,9 +73,7 @@ export interface RealDefinition {
    * device.
    */
   readonly fallback?: string;
-  /**
-   * Keeps the values that are read and written in the registers of this device, or in those of the fallback.
-   */
+  /** Copies the values that clients read and write to the registers of this device, or to those of the fallback. */
   readonly shadow: boolean;
 }
 
@@ -97,16 +87,13 @@ export type RealTarget =
       readonly framing: 'socket' | 'rtu' | 'ascii';
     };
 
-/** The entry of a device in a native file: checked, but otherwise as it was written. */
+/** The entry of a device in a native file: checked, but otherwise as written. */
 export type DeviceSource = Readonly<Record<string, unknown>>;
 
 /** The registers of a device, without its name and identity. */
 export type DeviceRegisters = Pick<DeviceDefinition, 'tables' | 'cells'>;
 
-/**
- * One table: `size` cells from `base` of a layout. Tables that name the same layout object share its
- * registers.
- */
+/** One table: `size` cells starting at `base` of a layout. Tables with the same layout object share its registers. */
 export interface WindowDefinition {
   readonly layout: RegisterLayout;
   readonly base: number;
@@ -118,23 +105,20 @@ export interface WindowDefinition {
 
 export type LineDefinition = SerialLineDefinition | SocketLineDefinition;
 
-/** The name of the device that answers for each unit identifier; `*` stands for all that are not listed. */
+/** The name of the device that answers for each unit identifier; `*` stands for all unit identifiers not listed. */
 export type UnitNames = ReadonlyMap<number | '*', string>;
 
-/** The entry of a line in a native file: checked, but otherwise as it was written. */
+/** The entry of a line in a native file: checked, but otherwise as written. */
 export type LineSource = Readonly<Record<string, unknown>>;
 
-/** What a line of any transport has. */
+/** What lines of all transports have in common. */
 interface ServedLine {
-  /** What was written, of which the rest was made. */
+  /** The entry as written, from which the rest was derived. */
   readonly source: LineSource;
   readonly units: UnitNames;
-  /**
-   * `waiting`: if the line can't be opened at the start, the simulator waits for it. Without it, the start
-   * fails.
-   */
+  /** `waiting`: if the line can't be opened at the start, the simulator waits for it. If absent, the start fails. */
   readonly start?: 'waiting';
-  /** What the line sends without a request; absent when it sends nothing. */
+  /** What the line sends without a request; absent if it sends nothing. */
   readonly unsolicited?: readonly UnsolicitedDefinition[];
 }
 
@@ -144,42 +128,40 @@ export interface SocketLineDefinition extends SocketSettings, ServedLine {
   readonly name: string;
   /** The answer to a request for a missing unit: exception 11, or silence. */
   readonly missingUnit: 'exception' | 'silence';
-  /** The device of which each address of a line with several addresses has a copy of its own. */
+  /** The device of which each address of a line with several addresses has its own copy. */
   readonly each?: string;
 }
 
 /** Bytes or a valid frame that a line sends without a request: before each reply, or at intervals. */
 export interface UnsolicitedDefinition {
-  /** Bytes that are sent as they are; undefined when `frame` is given. */
+  /** Bytes to send unchanged; undefined if `frame` is given. */
   readonly bytes?: Uint8Array;
-  /**
-   * A frame that is sent in the framing of the line, with a valid check value and transaction identifier 0.
-   */
+  /** A frame to send in the framing of the line, with a valid check value and transaction identifier 0. */
   readonly frame?: { readonly unit: number; readonly pdu: Uint8Array };
   readonly before?: 'reply';
-  /** The interval, in ms; undefined when the bytes come before replies. */
+  /** The interval, in ms; undefined if the bytes precede replies. */
   readonly every?: number;
   /** How much shorter or longer than `every` an interval may be, in ms. */
   readonly jitter?: number;
 }
 
 export interface TrafficDefinition {
-  /** The most events that are kept; 0 keeps none. */
+  /** Maximum number of events kept; 0 keeps none. */
   readonly events: number;
-  /** The most bytes of memory for events. */
+  /** Maximum memory for events, in bytes. */
   readonly bytes: number;
-  /** The files that traffic is written to as it happens; absent when it is written to none. */
+  /** The files that traffic is written to as it happens; absent if it is not written to files. */
   readonly file?: TrafficFileDefinition;
 }
 
-/** Files that traffic is written to, one after another. */
+/** The files that traffic is written to, one after another. */
 export interface TrafficFileDefinition {
   /** An absolute path. */
   readonly directory: string;
   readonly format: 'ndjson' | 'pcapng';
-  /** The most bytes of a file. A new file begins before there are more. */
+  /** Maximum bytes per file. A new file begins before this is exceeded. */
   readonly size: number;
-  /** The most files. The oldest is deleted before there are more. */
+  /** Maximum number of files. The oldest is deleted before this is exceeded. */
   readonly files: number;
 }
 
@@ -194,23 +176,20 @@ export interface MqttDefinition {
   readonly password?: string;
   /** Paths of PEM files. */
   readonly files?: Partial<TlsFiles>;
-  /** The client identifier; without it, the simulator makes one from the topic. */
+  /** The client identifier; if absent, the simulator derives one from the topic. */
   readonly client?: string;
   /** The beginning of all topics of this bench. */
   readonly topic: string;
   readonly qos: 0 | 1 | 2;
-  /** Labels by which `fleet` selects benches. */
+  /** Labels with which `fleet` selects benches. */
   readonly labels: Readonly<Record<string, string>>;
   readonly commands: MqttAuthority;
-  /** Whether values are published, and the shortest time between two messages of one value, in ms. */
+  /** Whether values are published, and the minimum time between two messages of one value, in ms. */
   readonly publish: { readonly values: boolean; readonly every: number };
-  /**
-   * The shortest time between two events of the traffic that are published as samples, in ms; without it,
-   * none are.
-   */
+  /** The minimum time between two traffic events that are published as samples, in ms; if absent, none are. */
   readonly sample?: number;
   readonly homeAssistant: boolean;
-  /** The edge node of Sparkplug B that the bench is; absent when it is none. */
+  /** The edge node of Sparkplug B that the bench acts as; absent if it does not. */
   readonly sparkplug?: SparkplugDefinition;
 }
 
@@ -223,23 +202,23 @@ export interface SparkplugDefinition {
 export interface ApiDefinition {
   readonly host: string;
   readonly port: number;
-  /** The token with which clients may do everything. */
+  /** The token that gives clients full access. */
   readonly token?: string;
-  /** Tokens with which clients may only read. */
+  /** Tokens that give clients read access. */
   readonly readTokens?: readonly string[];
   /** Other origins whose pages may use REST. */
   readonly origins?: readonly string[];
-  /** Paths of PEM files for HTTPS; without them, REST is plain HTTP. */
+  /** Paths of PEM files for HTTPS; if absent, REST is plain HTTP. */
   readonly files?: Pick<TlsFiles, 'cert' | 'key'>;
-  /** The most connections at a time; 64 when absent. */
+  /** Maximum number of simultaneous connections; 64 if absent. */
   readonly maxConnections?: number;
-  /** Hosts of real devices that clients of REST may name; without it, none. */
+  /** Hosts of real devices that clients of REST may name; if absent, none. */
   readonly mayReach?: readonly string[];
 }
 
 /**
- * A line of a configuration as fault rules see it: with the abilities that decide which faults it can carry
- * out.
+ * Returns a line of a configuration in the form that fault rules need: with the abilities that decide which
+ * faults it supports.
  */
 export function faultLine(line: LineDefinition): FaultLine {
   const medium = line.kind === 'serial' && line.path === 'virtual' ? 'virtual' : line.kind;

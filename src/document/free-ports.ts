@@ -6,10 +6,10 @@ import type { Configuration, LineDefinition, LineSource, SerialLineDefinition } 
 import { lineWith } from './native/line.js';
 
 /**
- * Moves the lines of a configuration to free ports, so that simulators never meet: sockets to any free port
- * of this machine, serial lines to pseudo-terminals. Where there are none, a line that serves is moved to a
- * socket, with the same framing.
- * @param linkOf the path of the link to a line, by its name; its directory has to exist
+ * Moves the lines of a configuration to free ports, so that simulators never collide: sockets to any free
+ * port of this machine, serial lines to pseudo-terminals. On systems without pseudo-terminals, a line that
+ * serves is moved to a socket with the same framing.
+ * @param linkOf returns the path of the link to a line, by its name; its directory must exist
  */
 export function onFreePorts(
   configuration: Configuration,
@@ -28,7 +28,7 @@ export function onFreePorts(
   return { ...configuration, lines };
 }
 
-/** Why lines did not open, for a command that has `--free-ports`: names that option when a port is taken. */
+/** Returns why lines did not open, for a command that has `--free-ports`: mentions that option if a port is in use. */
 export function withFreePortsHint({
   error,
   inUse,
@@ -46,7 +46,7 @@ function onFreePort(line: LineDefinition, linkOf: (line: string) => string): Lin
   return { serial: { path: 'virtual', link, rs485: null, parityMarks: null } };
 }
 
-/** The most clients of a line that was serial: one, which a new one replaces. */
+/** Maximum clients of a line that was serial: one, which a new one replaces. */
 const ONE_CLIENT = 1;
 
 function onSocket({ framing, source: { start, unsolicited } }: SerialLineDefinition): LineSource {
@@ -54,7 +54,7 @@ function onSocket({ framing, source: { start, unsolicited } }: SerialLineDefinit
   return { tcp, framing, missingUnit: 'silence', ...compact({ start, unsolicited }) };
 }
 
-/** The path of the link to a line, for a process that has only one configuration. */
+/** Returns the path of the link to a line, for a process with only one configuration. */
 function linkOfProcess(line: string): string {
   return join(tmpdir(), `modbus-sim-${process.pid}-${line}`);
 }

@@ -68,7 +68,7 @@ const SWITCH = {
   },
 };
 
-/** The line of the demo that speaks RTU: a virtual one, or where there is none, TCP. */
+/** The RTU line of the demo: a virtual one or, on systems without those, TCP. */
 function rtuLine({ isLinux }: Platform): object {
   return isLinux
     ? { serial: { path: 'virtual', baudRate: 9600, parity: 'none' } }
@@ -76,8 +76,9 @@ function rtuLine({ isLinux }: Platform): object {
 }
 
 /**
- * Says what the demo lacks on a system without virtual lines, and where its console is; undefined on Linux.
- * @param address of REST
+ * Explains what the demo lacks on a system without virtual lines, and where its console is; undefined on
+ * Linux.
+ * @param address the address of REST
  */
 export function demoNote({ name, isLinux, isWindows }: Platform, address: string): string | undefined {
   if (isLinux) return undefined;
@@ -104,7 +105,7 @@ export function demoConfiguration(api: ApiOverrides, findings: Findings, platfor
   return nativeConfiguration(new At(demo, findings), { devices, api, directory: '.' });
 }
 
-/** All mistakes of a file, and all warnings about it, both in the order of the file. */
+/** All mistakes in a file, and all warnings about it, both in the order of the file. */
 interface Mistaken {
   readonly ok: false;
   readonly problems: readonly Problem[];
@@ -126,10 +127,7 @@ export type ConfigurationSource = { readonly freePorts?: boolean } & (
   | { readonly kind: 'pymodbus'; readonly file: string; readonly server?: string; readonly device?: string }
 );
 
-/**
- * Loads a configuration. All functions of this module read files synchronously: they run before anything
- * serves.
- */
+/** Loads a configuration. All functions of this module read files synchronously: they run before any line is served. */
 export function loadConfiguration(source: ConfigurationSource, api: ApiOverrides = {}): LoadResult {
   const loaded = loadFrom(source, source.freePorts ? { httpPort: 0, ...api } : api);
   if (!source.freePorts || !loaded.ok) return loaded;
@@ -151,8 +149,8 @@ function loadFrom(source: ConfigurationSource, api: ApiOverrides): LoadResult {
 }
 
 /**
- * Loads a native file. Relative paths of pymodbus files in it begin at its directory.
- * @param platform the system that its lines are for; undefined where they are moved to free ports
+ * Loads a native file. Relative paths of pymodbus files in it are relative to its directory.
+ * @param platform the system that its lines are for; undefined if they are moved to free ports
  */
 export function loadNativeFile(file: string, api: ApiOverrides = {}, platform?: Platform): LoadResult {
   return build(readConfigFile(file), (at) => {
@@ -162,7 +160,7 @@ export function loadNativeFile(file: string, api: ApiOverrides = {}, platform?: 
   });
 }
 
-/** Reports what the serial lines of a file can't have on a system, where the start would refuse it. */
+/** Reports settings of serial lines that a system does not support, so that the start would refuse them. */
 function reportUnfit(lines: readonly LineDefinition[], at: At, platform: Platform): void {
   if (platform.isLinux) return;
   for (const line of lines) {
@@ -178,7 +176,7 @@ function reportUnfit(lines: readonly LineDefinition[], at: At, platform: Platfor
 }
 
 /**
- * Loads a native configuration from YAML or JSON text, or from data. Relative paths in it begin at
+ * Loads a native configuration from YAML or JSON text, or from data. Relative paths in it are relative to
  * `directory`.
  */
 export function loadNative(content: string | object, directory: string): LoadResult {
@@ -189,20 +187,20 @@ export function loadNative(content: string | object, directory: string): LoadRes
   return build(parsed, (at) => buildNative(directory, at, {}));
 }
 
-/** The mistakes of data, which has no line numbers. */
+/** Returns the mistakes in data, which has no line numbers. */
 function unlocated(issues: readonly Issue[]): Problem[] {
   return issues.map(({ path, message }) => ({ path: pathText(path), message }));
 }
 
 /**
- * Builds the configuration that stands at a place in a file of another kind. The result is usable only if no
- * mistakes were reported. Relative paths in it begin at `directory`.
+ * Builds the configuration inside a file of another kind. The result is usable only if no mistakes were
+ * reported. Relative paths in it are relative to `directory`.
  */
 export function buildNative(directory: string, at: At, api: ApiOverrides): Configuration {
   return atOnce(readingNative(directory, at, api));
 }
 
-/** Does what `buildNative` does, as work that can pause. */
+/** Does the same as `buildNative`, as work that can pause. */
 export function readingNative(directory: string, at: At, api: ApiOverrides): Work<Configuration> {
   const devices = new NativeDeviceReader(pymodbusDevicesFrom(directory), recordingsIn(directory));
   return readingConfiguration(at, { devices, api, directory });

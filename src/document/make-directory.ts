@@ -2,10 +2,10 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 /**
- * Makes a directory and all missing ones above it. Does nothing when it exists. Throws when the system
- * refuses. The option `recursive` of Node is not used: on a file system that makes no directories, such as
- * /proc, it never returns, because it takes ENOENT for a missing directory above.
- * @param mode of each new directory, less the umask
+ * Creates a directory and all missing parents. Does nothing if it exists. Throws if the system refuses.
+ * Node's option `recursive` is not used: on a file system that does not allow new directories, such as /proc,
+ * it never returns, because it takes ENOENT for a missing parent.
+ * @param mode of each new directory, minus the umask
  */
 export function makeDirectory(path: string, mode = 0o777): void {
   const missing: string[] = [];
@@ -13,7 +13,7 @@ export function makeDirectory(path: string, mode = 0o777): void {
   for (const each of missing) makeOne(each, mode);
 }
 
-/** Makes one directory. Another program may make it first. */
+/** Creates one directory. Another program may create it first. */
 function makeOne(path: string, mode: number): void {
   try {
     mkdirSync(path, { mode });

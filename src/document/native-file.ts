@@ -4,29 +4,25 @@ import { mergedSource } from './native/line-source.js';
 import { fileText } from './print.js';
 
 /**
- * The files that import, clone and learn write have one shape: comments, devices, their lines, and the rules
- * that make the devices answer so.
+ * The files that import, clone and learn write have the same structure: comments, devices, their lines, and
+ * the rules that make the devices answer like the originals.
  */
 
-/**
- * A line of a written file. Lines of TCP get port 5020, 5021 and so on; `rtu` and `ascii` are virtual serial
- * lines.
- */
+/** A line in a written file. TCP lines get ports 5020, 5021 and so on; `rtu` and `ascii` are virtual serial lines. */
 export interface WrittenLine {
   readonly name: string;
   readonly kind: 'tcp' | 'rtu' | 'ascii';
-  /** The path of a real serial port; a virtual line when absent. */
+  /** The path of a real serial port; if absent, the line is virtual. */
   readonly path?: string;
-  /** `*` is every unit identifier; Modbus TCP only. */
+  /** `*` stands for every unit identifier; Modbus TCP only. */
   readonly units: Iterable<readonly [unit: number | '*', device: string]>;
-  /** True when a unit that is not there does not answer; Modbus TCP only. */
+  /** True if a missing unit does not answer; Modbus TCP only. */
   readonly isSilent?: boolean;
-  /** Further settings of the line. */
   readonly settings?: LineSource;
 }
 
 export interface NativeFile {
-  /** What a person has to know, a line of text each. They stand at the top, as comments. */
+  /** Notes for the user, one line of text each. They are comments at the top. */
   readonly remarks: readonly string[];
   readonly devices: Iterable<readonly [name: string, entry: object]>;
   readonly lines: readonly WrittenLine[];
@@ -36,10 +32,10 @@ export interface NativeFile {
 }
 
 const FIRST_PORT = 5020;
-/** The most registers of one list, so that a line of the file stays readable. */
+/** Maximum registers per list, so that a line of the file stays readable. */
 const LIST_LENGTH = 16;
 
-/** The text of a native file. */
+/** Returns the text of a native file. */
 export function nativeText({
   remarks,
   devices,
@@ -65,7 +61,7 @@ export function nativeText({
   return fileText(content, remarks);
 }
 
-/** The tables of a device that have entries, in the usual order of tables. */
+/** Returns the tables of a device that have entries, in the usual order of tables. */
 export function registersOf<Entry>(
   entriesOf: (table: TableName) => readonly Entry[] | undefined,
 ): Record<string, readonly Entry[]> {
@@ -77,10 +73,10 @@ export function registersOf<Entry>(
   );
 }
 
-/** Registers side by side of which only the values are known. */
+/** Adjacent registers of which only the values are known. */
 type ValueList = { readonly address: number; readonly value: number | readonly number[] };
 
-/** Lists of the registers of a table that stand side by side. @param values by address, in rising order */
+/** Returns lists of adjacent registers of a table. @param values by address, in ascending order */
 export function valueLists(values: Iterable<readonly [address: number, value: number]>): ValueList[] {
   const lists: { address: number; value: number[] }[] = [];
   for (const [address, value] of values) {
@@ -96,9 +92,9 @@ export function valueLists(values: Iterable<readonly [address: number, value: nu
 }
 
 /**
- * The rule that delays the replies of a device as the real one does.
+ * Returns the rule that delays the replies of a device like the real one.
  * @param ms the usual time
- * @param jitter by how much, in ms, the time varies
+ * @param jitter by how much the time varies, in ms
  */
 export function delayRule(device: string, ms: number, jitter: number): object {
   return { name: `${device}-reply-time`, when: { device }, do: [{ delay: { ms, jitter } }] };
@@ -106,7 +102,7 @@ export function delayRule(device: string, ms: number, jitter: number): object {
 
 const MOST_IN_COMMENT = 20;
 
-/** Lists texts for a comment of a file. Texts after the twentieth are only counted. */
+/** Lists texts for a comment in a file. Texts after the twentieth are only counted. */
 export function listed(texts: readonly (string | number)[]): string {
   const more = texts.length > MOST_IN_COMMENT ? ` and ${texts.length - MOST_IN_COMMENT} more` : '';
   return texts.slice(0, MOST_IN_COMMENT).join(', ') + more;

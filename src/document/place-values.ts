@@ -5,14 +5,13 @@ import { BIG_ENDIAN, type ValueOrder, type ValueType } from '../device/registers
 import type { LayoutBuilder } from '../device/registers/layout.js';
 import type { Value } from '../device/registers/value.js';
 
-/** What one entry of a file defines: equal values side by side, or a list of values. */
+/** What one entry of a file defines: a repeated value at adjacent addresses, or a list of values. */
 export interface PlacedValues {
   /** The entry's path in the file. */
   readonly at: At;
   readonly first: number;
   readonly last: number;
   readonly type: ValueType;
-  /** The number of cells of one value. */
   readonly cells: number;
   /** Either one value for the whole entry, or one for each place. */
   readonly values: readonly Value[];
@@ -22,13 +21,13 @@ export interface PlacedValues {
 }
 
 /**
- * Leaves out entries that share an address with an earlier one of the file. Each entry that is left out is
- * reported with a message that names both. No two of the returned entries share an address.
+ * Leaves out entries that share an address with an earlier one in the file, and reports each with a message
+ * that names both. No two of the returned entries share an address.
  */
 export function withoutOverlaps(entries: readonly PlacedValues[]): PlacedValues[] {
   const rank = new Map(entries.map((entry, i) => [entry, i]));
   const rejected = new Set<PlacedValues>();
-  // The entry that ends last, of those that were accepted so far.
+  // The accepted entry that ends last so far.
   let reach: PlacedValues | undefined;
   for (const entry of [...entries].sort((a, b) => a.first - b.first)) {
     if (!reach || entry.first > reach.last) {
@@ -45,8 +44,8 @@ export function withoutOverlaps(entries: readonly PlacedValues[]): PlacedValues[
 }
 
 /**
- * Defines the values of an entry. A repeated value is encoded only once, because an entry may stand for
- * 65,536 of them.
+ * Defines the values of an entry. A repeated value is encoded only once, because an entry may repeat it
+ * 65,536 times.
  */
 export function definePlaced(builder: LayoutBuilder, entry: PlacedValues): void {
   const { first, last, type, cells, values, order = BIG_ENDIAN, writable = false, action } = entry;

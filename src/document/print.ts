@@ -2,13 +2,13 @@ import { printableLine } from '../common/rest-client/printable.js';
 import { isMapping } from '../common/schema/parts.js';
 
 /*
- * The one printer of files: configurations, scenarios and claims, whoever makes them. A tree has blocks, with a line or more
- * for each part; everything else is on one line.
+ * The only printer of files: configurations, scenarios and claims, whoever creates them. A tree has blocks,
+ * with one or more lines for each part; everything else is on one line.
  */
 
 /**
- * A part of a block: a member, an item that is a mapping, or a comment, which is text. An undefined one says that the next
- * part is not there yet, but that time has passed.
+ * A part of a block: a member, an item that is a mapping, or a comment, which is text. Undefined means that
+ * the next part is not ready yet, but time has passed.
  */
 export type BlockPart =
   | readonly [key: string, value: unknown]
@@ -16,10 +16,10 @@ export type BlockPart =
   | string
   | undefined;
 
-/** A mapping or a list whose parts may be made while they are printed. */
+/** A mapping or a list whose parts may be created while they are printed. */
 export class Block {
   readonly parts: Iterable<BlockPart>;
-  /** What stands there when there are no parts; without it, the block is left out then. */
+  /** The text to print if there are no parts; if absent, an empty block is left out. */
   readonly whenEmpty: string | undefined;
 
   constructor(parts: Iterable<BlockPart>, whenEmpty?: string) {
@@ -28,10 +28,10 @@ export class Block {
   }
 }
 
-/** The most columns of an item. A longer one has a line for each of its keys. */
+/** Maximum width of an item, in columns. A wider one has one line for each of its keys. */
 const WIDTH = 120;
 
-/** The text of a block, in pieces that each take little time. */
+/** Returns the text of a block, in pieces that each take little time. */
 export function* printed({ parts }: Block, indent = ''): Generator<string> {
   for (const part of parts) {
     if (part === undefined) yield '';
@@ -46,7 +46,7 @@ function isMember(part: NonNullable<BlockPart>): part is readonly [key: string, 
   return Array.isArray(part);
 }
 
-/** A block below its key, which is not printed before there is something in it. */
+/** Prints a block below its key; the key is not printed before the block has contents. */
 function* nested(head: string, block: Block, indent: string): Generator<string> {
   let isEmpty = true;
   for (const text of printed(block, indent)) {
@@ -66,13 +66,16 @@ function itemText(item: Readonly<Record<string, unknown>>, indent: string): stri
     .join('');
 }
 
-/** The text of a file, below comments. What people read line by line is in blocks: sections, what they name, and registers. */
+/**
+ * Returns the text of a file, below comments. Blocks contain what people read line by line: sections, their
+ * named members, and registers.
+ */
 export function fileText(content: object, remarks: readonly string[]): string {
   const sections = Object.entries(content).map(([name, value]) => [name, opened(value, 2)] as const);
   return [...printed(new Block([...remarks, '', ...sections]))].join('');
 }
 
-/** @param levels how many levels of mappings have a line for each member */
+/** @param levels how many levels of mappings have one line for each member */
 function opened(value: unknown, levels: number): unknown {
   if (levels === 0) return value;
   if (Array.isArray(value)) return value.length > 0 && value.every(isMapping) ? new Block(value) : value;
@@ -89,8 +92,8 @@ const OTHER_MEANING = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
 const WHOLE = /^(?:0|[1-9]\d{0,8})$/;
 
 /**
- * A value as YAML in one line: `{address: 0, value: [1, 2]}`. Takes what a file can hold: mappings, lists,
- * text, numbers, bigints, true, false and null. Undefined members of a mapping are left out.
+ * Returns a value as YAML on one line: `{address: 0, value: [1, 2]}`. Accepts what a file can contain:
+ * mappings, lists, text, numbers, bigints, true, false and null. Undefined members of a mapping are left out.
  */
 export function flow(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(flow).join(', ')}]`;
@@ -106,7 +109,7 @@ export function flow(value: unknown): string {
   }
 }
 
-/** A key of a mapping. Whole numbers, such as the unit identifiers of a line, need no quotes. */
+/** Returns a key of a mapping. Whole numbers, such as the unit identifiers of a line, need no quotes. */
 function key(name: string): string {
   return WHOLE.test(name) ? name : textOf(name);
 }
@@ -116,7 +119,7 @@ function mappingOf(mapping: object): string {
   return `{${members.map(([name, member]) => `${key(name)}: ${flow(member)}`).join(', ')}}`;
 }
 
-/** Text in quotes is written as in JSON, which YAML understands. */
+/** Quoted text is written as in JSON, which YAML understands. */
 function textOf(text: string): string {
   return PLAIN.test(text) && !OTHER_MEANING.test(text) ? text : JSON.stringify(text);
 }
@@ -124,7 +127,7 @@ function textOf(text: string): string {
 function numberOf(number: number): string {
   if (Number.isNaN(number)) return '.nan';
   if (!Number.isFinite(number)) return number > 0 ? '.inf' : '-.inf';
-  // YAML would read -0 as the integer 0, and integers that a number may not hold exactly as others than numbers.
+  // YAML would read -0 as the integer 0, and integers beyond the exact range of a number as something else.
   if (Object.is(number, -0)) return '-0.0';
   return Number.isInteger(number) && !Number.isSafeInteger(number) ? number.toExponential() : String(number);
 }

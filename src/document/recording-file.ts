@@ -15,22 +15,22 @@ export type OpenedRecording = Result<() => Track>;
 /** Opens a recording, whose path may be relative. */
 export type OpenRecording = (source: TrackSource) => OpenedRecording;
 
-/** How many bytes of recordings may still be read. */
+/** How many more bytes of recordings may be read. */
 export interface ReadingLimit {
   readonly most: number;
   left: number;
 }
 
-/**
- * The number of bytes that are read and checked without a pause. With rows of 24 bytes, that takes about half
- * a millisecond.
- */
+/** The number of bytes read and checked without a pause. With rows of 24 bytes, that takes about half a millisecond. */
 const CHUNK = 16 * 1024;
 
 /** How often, in ms, a recording checks its file for changes. Between two checks, a read is only a lookup. */
 const CHECK_INTERVAL = 1000;
 
-/** Makes a function that opens recordings at once, of any length. Relative paths begin in `directory`. */
+/**
+ * Creates a function that opens recordings of any length, without pauses. Relative paths are relative to
+ * `directory`.
+ */
 export function recordingsIn(directory: string): OpenRecording {
   return ({ file, ...source }) =>
     openRecording({ ...source, file: resolve(directory, file) }, () => performance.now());
@@ -48,10 +48,7 @@ export function openRecording(source: TrackSource, now: () => number): OpenedRec
   }
 }
 
-/**
- * Does what `openRecording` does, in small pieces: yields where the lines of a running simulator can be
- * served.
- */
+/** Does the same as `openRecording`, in small pieces: yields so that the lines of a running simulator can be served. */
 export function* openingRecording(
   source: TrackSource,
   now: () => number,
@@ -129,10 +126,7 @@ class RecordingTrack implements Track {
   }
 }
 
-/**
- * Opens a regular file for reading. Throws for anything else: reading from a pipe or a device could wait for
- * ever.
- */
+/** Opens a regular file for reading. Throws for anything else: reading from a pipe or a device could wait forever. */
 function openRegular(path: string): number {
   // Without O_NONBLOCK, even opening a pipe waits until some program writes to it.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

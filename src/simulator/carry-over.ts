@@ -13,10 +13,10 @@ import type { DeviceApart } from './devices.js';
 const PIECE = 256;
 
 /**
- * Gives a new device what its predecessor has acquired at run time: written values, registers defined later,
- * sums, manners, clock and power. Where the new definition differs from the old one, the new definition wins.
- * The new device is not in use yet, so this work can yield. It can be repeated if the old device changes in
- * the meantime.
+ * Gives a new device what its predecessor has acquired at run time: written values, registers defined since
+ * then, sums, manners, clock and power. Where the new definition differs from the old one, the new definition
+ * wins. The new device is not in use yet, so this work can yield. It can be repeated if the old device
+ * changes in the meantime.
  */
 export function* carryingOver(
   { device: before, definition: was }: DeviceApart,

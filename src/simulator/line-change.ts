@@ -55,8 +55,8 @@ export function isInTheWay(
 }
 
 /**
- * The settings that an open port can't change. For a virtual line that is only its place. A line that becomes
- * a monitor is reopened, so that no part of a reply is still being sent.
+ * The settings that can't be changed on an open port. For a virtual line that is only its place. A line that
+ * becomes a monitor is reopened, so that no part of a reply is still being sent.
  */
 function portOf(line: SerialLineDefinition): unknown {
   const { path, mode, link, baudRate, dataBits, parity, stopBits, rs485, parityMarks } = line;

@@ -154,7 +154,6 @@ export class Line implements LineHandler {
     return this.state.kind === 'open' ? this.#openedAt : undefined;
   }
 
-  /** The oldest pending reply, if there is one. */
   get oldestPending(): LineReply | undefined {
     return this.#pending.oldest;
   }

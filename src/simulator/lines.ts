@@ -13,7 +13,7 @@ export function linesWith(lines: Iterable<Line>, devices: ReadonlySet<string>): 
   );
 }
 
-/** The units of a line without those of these devices, as a change to the line. */
+/** The units of a line except those of these devices, as a change to the line. */
 export function unitsWithout({ definition }: Line, devices: ReadonlySet<string>): Record<string, string> {
   const remaining = Array.from(definition.units).filter(([, device]) => !devices.has(device));
   return Object.fromEntries(remaining.map(([unitId, device]) => [String(unitId), device]));

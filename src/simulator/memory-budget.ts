@@ -33,8 +33,8 @@ const VALUE = 4000;
 const MOST_VALUES = 1000;
 
 /**
- * Maximum number of characters in all `onWrite` expressions of one value that REST may add. They are compiled
- * together, which takes a millisecond for this many.
+ * Maximum total length, in characters, of the `onWrite` expressions that REST may add to one value. They are
+ * compiled together, which takes a millisecond for this many.
  */
 const MOST_CHARACTERS = 4000;
 
@@ -47,7 +47,7 @@ export interface Cost {
    * each restart.
    */
   readonly values: number;
-  /** The largest number of characters in all `onWrite` expressions of one value. */
+  /** The largest total length of the `onWrite` expressions of one value, in characters. */
   readonly characters: number;
 }
 

@@ -88,8 +88,8 @@ const INTERVAL_MS = 200;
 const SLICE_MS = 2;
 
 /**
- * Keeps values that sum up others, such as an energy, close to the present while nothing reads them. One
- * timer serves all of them.
+ * Keeps sums of other values, such as an energy, close to the present even if nothing reads them. One timer
+ * serves all of them.
  */
 class BackgroundUpdates {
   readonly #graph: DependencyGraph;

@@ -40,7 +40,7 @@ export function undoable<Context extends { readonly simulator: Simulator }, Inpu
 
 const SINCE = 'has been changed again since';
 
-/** The setup without a change. What others have changed since stays; the error says what no longer fits. */
+/** Returns the setup with a change undone. Later changes by others stay; the error says what no longer fits. */
 export async function without(simulator: Simulator, { before, after }: Change): Promise<Result<Outline>> {
   const edits = [
     ...editsBack('line', before.lines, after.lines, ({ lines }) => lines),

@@ -57,7 +57,7 @@ export interface Made {
 
 /** How edits are made. */
 interface Making {
-  /** The devices of the file. Their copies stay even if no line uses them. */
+  /** The devices of the file. Copies that are in the file stay even if no line uses them. */
   readonly file: readonly DeviceDefinition[];
   /** The rules of the file, if it was read again. */
   readonly configured?: readonly FaultRule[];

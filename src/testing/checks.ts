@@ -15,10 +15,7 @@ import { timeOuts } from './client/checks/time-out.js';
 import { watched } from './client/checks/watching.js';
 import type { Check } from './client/trial/exam.js';
 
-/**
- * The checks that run by default, in the order in which they are shown. Entries of the catalogue run only
- * when named.
- */
+/** The default checks, in the order in which they are shown. Catalogue entries run only when named. */
 export const CHECKS: readonly Check[] = [
   ...watched,
   oneAtATime,
@@ -33,24 +30,24 @@ export const CHECKS: readonly Check[] = [
   ...connections,
 ];
 
-/** What a line needs for an ability that does not follow from its transport. */
+/** The requirements of abilities that do not follow from a line's transport. */
 const FRAMES: Readonly<Partial<Record<Ability, string>>> = {
   crc: 'RTU or ASCII frames',
   transaction: 'MBAP frames',
 };
 
-/** Says which lines can carry a check: `any`, `serial`, `RTU or ASCII frames`. */
+/** Describes the lines on which a check can run: `any`, `serial`, `RTU or ASCII frames`. */
 export function linesFor({ transports = [], abilities = [] }: Check): string {
   const needs = [...transports, ...abilities.flatMap((ability) => FRAMES[ability] ?? [])];
   return needs.length === 0 ? 'any' : needs.join(', ');
 }
 
-/** Leaves out the checks that a line can't carry. */
+/** Returns the checks that can run on a line. */
 export function checksFor(line: Line, checks = CHECKS): Check[] {
   return checks.filter((check) => whyNotOn(line, check) === undefined);
 }
 
-/** Says why a line can't carry a check, as a part of a sentence; undefined when it can. */
+/** Explains why a check can't run on a line, as part of a sentence; undefined if it can. */
 function whyNotOn({ definition, bus }: Line, { transports, abilities = [] }: Check): string | undefined {
   const { kind } = definition;
   if (transports && !transports.includes(kind)) {
@@ -60,9 +57,9 @@ function whyNotOn({ definition, bus }: Line, { transports, abilities = [] }: Che
 }
 
 /**
- * Chooses the checks to run on a line: the named ones and those that they need; without names, all of `usual`
- * that the line can carry. Checks of the catalogue are chosen only by name.
- * @param names identifiers of checks or names of groups
+ * Chooses the checks to run on a line: the named ones and those that they need; without names, every check in
+ * `usual` that can run on the line. Catalogue checks are chosen only by name.
+ * @param names check identifiers or group names
  * @returns the checks, or what is wrong with the names, as a sentence
  */
 export function chosenChecks(names: readonly string[], line: Line, usual = CHECKS): Result<Check[]> {

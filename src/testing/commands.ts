@@ -20,8 +20,8 @@ export interface TestContext extends CommandContext {
 
 /**
  * Makes the context of a simulator.
- * @param writesIn the directory in which remote clients may create files; that of the configuration when
- *   undefined
+ * @param writesIn the directory in which remote clients may create files; default: the one of the
+ * configuration
  */
 export function newTestContext(simulator: Simulator, log: Logger, writesIn?: string): TestContext {
   return { ...newContext(simulator, log, writesIn), runs: new Runs(simulator) };
@@ -29,12 +29,12 @@ export function newTestContext(simulator: Simulator, log: Logger, writesIn?: str
 
 type OfRun = { readonly id: number };
 
-/** Names the run to stop. `failure` says why its running step or check has failed. */
+/** The run to stop. `failure` says why its current step or check has failed. */
 type Stopped = OfRun & { readonly failure?: string | undefined };
 
 /*
- * Most processes never run a test, so the code that runs tests is loaded when the first one is asked for,
- * before the run begins. When loading fails, the promise rejects, and rpc passes the error on.
+ * Most processes never run a test, so the code for running tests is loaded when the first one is requested.
+ * If loading fails, the promise rejects, and rpc passes the error on.
  */
 
 type StartRun = (
@@ -43,7 +43,7 @@ type StartRun = (
   context: TestContext,
 ) => Promise<Outcome<KnownRun>>;
 
-/** What starts a run of each kind, from its order without the kind. A scenario or moves are read in slices. */
+/** Starts a run of each kind from its order, without the kind. A scenario or moves are read in slices. */
 const STARTS: Readonly<Record<RunKind, StartRun>> = {
   scenario: async (runs, { scenario, ...others }) => {
     const [other] = Object.keys(others);
@@ -75,18 +75,18 @@ async function start(context: TestContext, { order }: { readonly order: unknown 
   return started.ok ? done(runOf(started.value)) : started;
 }
 
-/** Stops a run, which keeps its findings. */
+/** Stops a run. It keeps its findings. */
 async function stop(context: TestContext, { id, failure }: Stopped): Promise<Outcome<null>> {
   const run = find(context, id, (found) => found);
   if (!run.ok) return run;
   run.value.stop(failure);
-  // What comes next may be another run on the same lines. A server test holds none, and may take long to put
-  // values back.
+  // The next command may start another run on the same lines. A server test uses no lines, and may take long
+  // to put values back.
   if (run.value.lines.length > 0) await run.value.ended;
   return done(null);
 }
 
-/** Lists the checks of servers, or those of clients: all, or the ones that a line can carry. */
+/** Lists the checks for servers or for clients: all, or those that can run on a line. */
 async function possibleChecks(
   { simulator }: CommandContext,
   {
@@ -115,7 +115,7 @@ async function possibleChecks(
   );
 }
 
-/** The checks of clients: all, or those that a line can carry. */
+/** The checks for clients: all, or those that can run on a line. */
 async function clientChecks(line: Line | undefined) {
   const { CHECKS, checksFor } = await import('./checks.js');
   return line ? checksFor(line) : CHECKS;
@@ -134,7 +134,7 @@ function* withEvidence(report: AnyReport): Generator<PackedFinding | ServerFindi
 
 function runOf({ id, isOver, report, lines, doing }: KnownRun): Run {
   const { findings, ...others } = report;
-  // The findings of a server test make their frames on each read.
+  // A server test's findings create their frames on each read.
   return { id, isOver, lines, doing, report: { ...others, findings: findings.map(headOf) } };
 }
 

@@ -169,7 +169,7 @@ const state = z.enum(['running', 'over']);
 
 const doing = doingSchema.optional();
 
-/** The runs as REST shows them without their reports. */
+/** The runs as shown by REST, without their reports. */
 const SHOWN = {
   scenario: { id, state, doing, ...scenarioRun, lines: z.array(z.string()) },
   client: { id, state, doing, ...clientRun },
@@ -187,7 +187,7 @@ const report = z
   .optional()
   .describe('Findings with their frames, the configuration and the versions.');
 
-/** What is published of the runs of one kind. */
+/** The published documentation of one kind of run. */
 interface DeclaredRun {
   readonly order: z.ZodObject;
   readonly view: z.ZodObject;
@@ -223,7 +223,7 @@ function declared(
   };
 }
 
-/** The kinds of runs: what starts one, what is shown of it, and its report. `commands.ts` starts them. */
+/** The kinds of runs: how each is started and shown, and its report. `commands.ts` starts them. */
 export const RUNS = {
   scenario: declared('scenario', scenarioOrder, SCENARIO_EXAMPLE, scenarioReportSchema, ['steps', 'frames']),
   client: declared('client', clientOrder, CLIENT_EXAMPLE, clientReportSchema, ['checks', 'frames']),

@@ -5,7 +5,7 @@ import { failures } from '../simulator/commands/schemas/problem.js';
 import { RUNS, SCENARIO_TEXT } from './declared-runs.js';
 import { KIND_NAMES, type RunKind } from './run-kinds.js';
 
-/** Longest YAML in bytes. Parsing this much takes 0.2 s, and a second on a slow machine. */
+/** Maximum length of YAML, in bytes. Parsing this much takes 0.2 s, and a second on a slow machine. */
 export const MAX_YAML_BYTES = 16 * 1024;
 
 const scenarioText = z.string().meta({
@@ -20,7 +20,7 @@ const checksQuery = z.strictObject({
   line: z.string().optional().describe('Only checks for clients that can run on this line.'),
 });
 
-/** A check as it is listed: what it does, why, and when it passes. */
+/** A check in a list: what it does, why, and when it passes. */
 const checkView = z
   .object({
     id: z.string(),
@@ -64,7 +64,7 @@ export const OF_RUN = {
   }),
 };
 
-/** The commands on runs of all kinds. `commands.ts` carries them out. */
+/** The commands for runs of all kinds. `commands.ts` carries them out. */
 export const RUN_COMMANDS = {
   'run.checks': {
     rest: 'GET /checks',

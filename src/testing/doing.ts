@@ -1,22 +1,22 @@
 import { longDuration } from './report/words.js';
 import type { RunKind } from './run-kinds.js';
 
-/** What a run does now. */
+/** The current activity of a run. */
 export interface Doing {
-  /** What is on, as a part of a sentence. */
+  /** The activity, as part of a sentence. */
   readonly what: string;
-  /** Which part of the run that is, counted from 1, and how many there are. */
+  /** The number of the current part, from 1, and the total. */
   readonly number?: number | undefined;
   readonly of?: number | undefined;
-  /** How long it lasts yet, in ms, where it lasts a given time. */
+  /** Time left for the activity, in ms, if it has a fixed length. */
   readonly leftMs?: number | undefined;
-  /** About how long the rest of the run takes, in ms; of a fuzz run, at most. */
+  /** Estimated time left for the run, in ms; for a fuzz run, the maximum. */
   readonly moreMs?: number | undefined;
   /** What the client did last; fuzz runs only. */
   readonly last?: { readonly text: string; readonly agoMs: number } | undefined;
 }
 
-/** What a run of each kind does one after the other. */
+/** The names of the parts of a run, by kind. */
 const PARTS: Readonly<Record<RunKind, string>> = {
   scenario: 'step',
   client: 'check',
@@ -24,7 +24,7 @@ const PARTS: Readonly<Record<RunKind, string>> = {
   fuzz: 'move',
 };
 
-/** Says what a run does now: `check 7 of 34, an outage of 60 s, 48 s left; about 4 min more`. */
+/** Describes the current activity of a run: `check 7 of 34, an outage of 60 s, 48 s left; about 4 min more`. */
 export function doingText(kind: RunKind, { what, number, of, leftMs, moreMs, last }: Doing): string {
   const now = [
     ...(number === undefined ? [] : [`${PARTS[kind]} ${number}${of === undefined ? '' : ` of ${of}`}`]),
@@ -42,7 +42,7 @@ function agoText(ms: number): string {
   return ms < 1000 ? 'just now' : `${longDuration(ms / 1000)} ago`;
 }
 
-/** An estimate: to 5 s, from a minute on to 10 s, from two minutes on to half minutes, from ten on to minutes. */
+/** Formats an estimate, rounded to 5 s; from 1 min to 10 s, from 2 min to half a minute, from 10 min to a minute. */
 function roundedText(ms: number): string {
   const seconds = ms / 1000;
   const step = seconds < 60 ? 5 : seconds < 120 ? 10 : seconds < 600 ? 30 : 60;

@@ -1,15 +1,15 @@
 import type { Clock } from '../modbus/transport/clock.js';
 
-/** A timer is set for this long again and again, in ms: a longer stall is always seen. */
+/** A timer of this length is set repeatedly, in ms, so any longer stall is seen. */
 const EVERY_MS = 100;
-/** A timer that is late by less than this, in ms, is on time: the clock lets it wait for what is to be read. */
+/** A timer that is late by less than this, in ms, is on time: the clock lets pending input be read first. */
 const ON_TIME_MS = 8;
-/** How many late timers are kept, the newest ones. */
+/** Maximum number of late timers kept; the newest are kept. */
 const MOST_KEPT = 10_000;
 
 /**
- * Measures how late this machine is, by a timer of its own. Where it is, neither the times of requests nor those of
- * replies are what they would be, and a client on the same machine is late as well.
+ * Measures how late this machine is, with its own timer. If it is late, the times of requests and replies are
+ * wrong, and a client on the same machine is late too.
  */
 export class Lateness {
   readonly #clock: Clock;
@@ -35,20 +35,20 @@ export class Lateness {
     this.#callOff();
   }
 
-  /** By how much the machine was late at most between two times, in ms; 0 when it was on time. */
+  /** The greatest lateness between two times, in ms; 0 if the machine was on time. */
   between(from: number, to = Number.POSITIVE_INFINITY): number {
     let most = 0;
     for (let i = this.#late.length - 1; i >= 0; i--) {
       const { at, ms } = this.#late[i] as { at: number; ms: number };
       if (at < from) break;
-      // A timer was due before it was late.
+      // The lateness begins when the timer was due.
       if (at - ms <= to) most = Math.max(most, ms);
     }
     return most;
   }
 }
 
-/** Says by how much this machine was late, as a sentence. */
+/** Says how late this machine was, as a sentence. */
 export function lateText(ms: number): string {
   return `this machine was ${Math.round(ms)} ms late`;
 }

@@ -6,13 +6,13 @@ import { duration } from '../common/schema/units.js';
 import { realTargetSchema } from '../document/native/real.js';
 import { aboutSchema, scheduleSchema } from './report/shapes.js';
 
-/** The longest reply time that is claimed, in ms. */
+/** The longest reply time that can be claimed, in ms. */
 export const LONGEST_MS = 60_000;
 const MOST_CODES = 127;
 
 const codes = (most: number, what: string) => bounded(z.array(wholeNumber(1, most, what)), MOST_CODES);
 
-/** What the maker of a server claims. What is left out is not claimed, and not judged. */
+/** The manufacturer's claims about a server. Anything absent is not claimed, and not judged. */
 export const claimsSchema = section({
   functions: codes(127, 'a function code').describe('Functions that the server supports.').optional(),
   exceptions: codes(255, 'an exception code')

@@ -1,4 +1,4 @@
-/** The kinds of runs, and what one is called. Their numbers are of one series. */
+/** The kinds of runs, and the noun for each. All kinds share one series of numbers. */
 export const RUN_KINDS = {
   scenario: 'scenario',
   client: 'client test',

@@ -7,8 +7,8 @@ import type { RunKind } from './run-kinds.js';
 type Progress = ReturnType<typeof progressOn>;
 
 /**
- * Tells how far a run has come, as events of its lines, so that a client that follows the traffic follows the
- * run as well.
+ * Reports the progress of a run as events on its lines, so that a client that follows the traffic also
+ * follows the run.
  * @param test number of the run
  */
 function progressOn({ lines: known }: Simulator, lines: readonly string[], test: number) {
@@ -18,8 +18,8 @@ function progressOn({ lines: known }: Simulator, lines: readonly string[], test:
   return {
     began: (name: string) => report('began', name),
     /**
-     * Tells that a step or a check has ended.
-     * @param number place of the step or check in the run, counted from 1
+     * Reports that a step or a check has ended.
+     * @param number position of the step or check in the run, counted from 1
      */
     ended({ title, verdict, summary }: Pick<Finding, 'title' | 'verdict' | 'summary'>, number: number) {
       const [first = ''] = summary.split('\n');
@@ -27,7 +27,7 @@ function progressOn({ lines: known }: Simulator, lines: readonly string[], test:
       report('step', `${number} ${title}: ${verdict}${why}`);
     },
     /**
-     * Tells what the run waits for.
+     * Reports what the run is waiting for.
      * @param text a sentence
      */
     waits: (text: string) => report('step', text),
@@ -35,7 +35,7 @@ function progressOn({ lines: known }: Simulator, lines: readonly string[], test:
   };
 }
 
-/** How many runs of one kind are kept. The oldest that are over are dropped first. */
+/** Maximum number of runs kept per kind. The oldest completed ones are dropped first. */
 const MOST_KEPT = 20;
 
 export type AnyReport = Report | ServerTestReport;
@@ -47,34 +47,34 @@ interface Runnable {
   run(): Promise<AnyReport>;
 }
 
-/** A run on lines of a running simulator; a server test needs none. */
+/** A run on lines of a running simulator. A server test needs no lines. */
 export interface KnownRun {
   readonly id: number;
   readonly kind: RunKind;
   readonly isOver: boolean;
   readonly lines: readonly string[];
-  /** The place of the server that is tested; server tests only. */
+  /** The address of the tested server; server tests only. */
   readonly server?: string | undefined;
   readonly report: AnyReport;
-  /** What it does now; undefined when it is over. */
+  /** The current activity; undefined after the end. */
   readonly doing: Doing | undefined;
   /**
-   * Ends the run and keeps its report. Does nothing when the run is over.
-   * @param failure why the running step or check has failed; without it, that step or check stays undecided
+   * Stops the run and keeps its report. Does nothing if the run has ended.
+   * @param failure why the current step or check has failed; if absent, it remains undecided
    */
   readonly stop: (failure?: string) => void;
-  /** Resolves when the run is over, and its lines are free for another one. */
+  /** Resolves when the run has ended, and its lines are free for another one. */
   readonly ended: Promise<void>;
 }
 
 /**
- * The runs of a running simulator: all that run, and of each kind the newest that are over. At most one of them
- * works on a line at a time, because two would take each other's faults for their own.
+ * The runs of a running simulator: all in progress, and the newest completed ones of each kind. At most one
+ * of them works on a line at a time, because two would take each other's faults for their own.
  */
 export class Runs {
   readonly simulator: Simulator;
   readonly #kept = new Map<number, KnownRun>();
-  /** Id of the newest run. Runs of all kinds share the ids, which count from 1. */
+  /** Id of the newest run. Runs of all kinds share one series of ids, from 1. */
   #last = 0;
 
   constructor(simulator: Simulator) {
@@ -83,9 +83,9 @@ export class Runs {
 
   /**
    * Starts a run. Refused unless each of its lines is open and no other run works on it.
-   * @param make makes the run, which tells `progress` how far it has come
-   * @param stop ends the run; `failure` says what has failed, and is absent when somebody stops it
-   * @param server the place of the server that is tested
+   * @param make makes the run, which reports its progress to `progress`
+   * @param stop stops the run; `failure` says what failed, and is absent if someone stops it
+   * @param server the address of the tested server
    */
   start<Run extends Runnable>(
     kind: RunKind,
@@ -94,7 +94,7 @@ export class Runs {
     stop: (run: Run, failure?: string) => void,
     server?: string,
   ): Outcome<KnownRun> {
-    // A refused scenario has no path to its line, because it may name lines in many places.
+    // A refused scenario has no path to its line, because it can name lines in many places.
     const path = kind === 'scenario' ? '' : 'line';
     const closed = lines.find((line) => this.simulator.lines.get(line)?.state.kind !== 'open');
     if (closed !== undefined) return refusal('line.not_open', path, `line ${closed} is not open`);
@@ -135,12 +135,12 @@ export class Runs {
     return this.#kept.get(id);
   }
 
-  /** Lists the runs of one kind, or of all kinds, the oldest first. */
+  /** Lists the runs of one kind, or of all kinds, oldest first. */
   list(kind?: RunKind): KnownRun[] {
     return [...this.#kept.values()].filter((run) => kind === undefined || run.kind === kind);
   }
 
-  /** Stops all runs. Resolves when they are over: a server test has put its values back by then. */
+  /** Stops all runs. Resolves when they have ended: by then, a server test has put its values back. */
   async stopAll(): Promise<void> {
     const running = [...this.#kept.values()].filter(({ isOver }) => !isOver);
     for (const { stop } of running) stop();

@@ -18,8 +18,8 @@ import type { RunKind } from './run-kinds.js';
 import type { KnownRun, Runs } from './runs.js';
 
 /**
- * Starts a client test on a running simulator. Refused with every mistake in `source`, which `clientOrderSchema`
- * describes.
+ * Starts a client test on a running simulator. If `source`, which `clientOrderSchema` describes, has
+ * mistakes, the refusal lists all of them.
  */
 export function startClientTest(runs: Runs, source: unknown): Outcome<KnownRun> {
   const { simulator } = runs;
@@ -29,18 +29,18 @@ export function startClientTest(runs: Runs, source: unknown): Outcome<KnownRun> 
   return startOnClient(runs, 'client', order.line, (audience) => new ClientTest(simulator, order, audience));
 }
 
-/** A client test or a fuzz run: its client may end while it runs. */
+/** A client test or a fuzz run, during which the client may exit. */
 export interface ClientRun {
   readonly isOver: boolean;
   readonly report: Report;
-  /** What it does now; undefined when it is over. */
+  /** The current activity; undefined after the end. */
   readonly doing: Doing | undefined;
   run(): Promise<Report>;
   clientEnded(how: string): void;
   stop(): void;
 }
 
-/** Starts a run on the client of a line. Whoever follows the traffic of the line follows the run. */
+/** Starts a run on the client of a line. A follower of the line's traffic also follows the run. */
 export function startOnClient(
   runs: Runs,
   kind: RunKind,
@@ -62,7 +62,7 @@ export function startOnClient(
   );
 }
 
-/** Reads an order of a client test and checks it against a simulator. Undefined after reporting mistakes. */
+/** Reads an order for a client test and checks it against a simulator. Undefined after reporting mistakes. */
 export function readClientTest(at: At, simulator: Simulator): ClientTestOrder | undefined {
   return at.unlessWrong(() => {
     const read = readClient(at, clientOrderSchema, simulator);
@@ -74,11 +74,11 @@ export function readClientTest(at: At, simulator: Simulator): ClientTestOrder | 
   });
 }
 
-/** What all orders about the client of a line say of it. */
+/** The keys about the client that all orders for a client run share. */
 type ClientSource = Pick<z.output<typeof clientOrderSchema>, 'line' | 'unit' | 'seed' | 'about' | 'observer'>;
 
 /**
- * Reads of an order which client it is about, and checks that against a running simulator. Undefined after
+ * Reads which client an order is about, and checks that against a running simulator. Undefined after
  * reporting mistakes. A register is the only observer allowed here: a command would run with the rights of
  * this program, and a URL would be fetched from inside this machine's network.
  */
@@ -100,9 +100,7 @@ export function readClient<Source extends ClientSource>(
   return { source, client: { line, unitId, seed, observer: observer?.value, about } };
 }
 
-/**
- * Reports a command or a URL as observer: only `modbus-sim test-client` takes them, on a simulator of its own.
- */
+/** Reports a command or a URL as observer: only `modbus-sim test-client` accepts these, on its own simulator. */
 function hasForeignObserver(at: At): boolean {
   for (const key of ['command', 'url'] as const) {
     if (at.key(key).value === undefined) continue;

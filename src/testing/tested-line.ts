@@ -5,20 +5,17 @@ import type { Line } from '../simulator/line.js';
 import type { Simulator } from '../simulator/simulator.js';
 import type { FrameEvent, LineStateEvent, ReplyEvent, TrafficEvent } from '../simulator/traffic/event.js';
 
-/** How long to wait for the replies to the last requests, which belong to the evidence. */
+/** How long to wait for the replies to the last requests, which are part of the evidence, in ms. */
 const LAST_REPLIES_MS = 100;
 
 const REQUESTS: ReadonlySet<string> = new Set(['request', 'broadcast', 'dropped', 'foreign request']);
 
-/** True for a request of a client, whether to our devices or to others on the line. */
+/** True for a request from a client, whether to our devices or to others on the line. */
 export function isRequest(event: TrafficEvent): event is FrameEvent {
   return REQUESTS.has(event.kind);
 }
 
-/**
- * The PDU of the first frame that was sent as a reply; undefined when none was sent, or the frame is not
- * valid.
- */
+/** The PDU of the first frame sent as a reply; undefined if none was sent, or the frame is invalid. */
 export function pduOf({ plan, report, framing }: ReplyEvent): Uint8Array | undefined {
   const [frame] = sentFrames(plan, report);
   return frame && framing.decode(frame)?.pdu;
@@ -37,7 +34,7 @@ export function lastReplies(clock: Clock): Promise<void> {
 }
 
 /**
- * Closes a line for a while, as if its server were gone. A caller that begins an outage must see to it that
+ * Closes a line for some time, as if its server were gone. A caller that begins an outage must make sure that
  * it ends.
  */
 export class Outage {
@@ -47,14 +44,14 @@ export class Outage {
   #isOn = false;
   #ended: Promise<string | undefined> = Promise.resolve(undefined);
 
-  /** @param failed called with a sentence when the line can't be opened again */
+  /** @param failed called with a sentence if the line can't be reopened */
   constructor(line: Line, simulator: Simulator, failed: (problem: string) => void = () => {}) {
     this.line = line;
     this.#simulator = simulator;
     this.#failed = failed;
   }
 
-  /** True from before the line is closed until it is to be open again. */
+  /** True from before the line is closed until it should be open again. */
   get isOn(): boolean {
     return this.#isOn;
   }
@@ -66,8 +63,8 @@ export class Outage {
   }
 
   /**
-   * Opens the line again, also one that is still being closed. Does nothing without an outage.
-   * @returns why the line could not be opened, as a sentence; undefined when it was
+   * Reopens the line, even one that is still being closed. Does nothing without an outage.
+   * @returns why the line could not be opened, as a sentence; undefined on success
    */
   end(): Promise<string | undefined> {
     if (this.#isOn) {
@@ -87,7 +84,7 @@ export class Outage {
   }
   async #whyNotOpen(): Promise<string | undefined> {
     const { line } = this;
-    // Nobody could close a line that was removed meanwhile.
+    // A line that was removed in the meantime could never be closed.
     if (this.#simulator.lines.get(line.name) !== line) return 'it was removed';
     const started = await line.start();
     if (!started.ok) return started.error;
@@ -95,14 +92,14 @@ export class Outage {
   }
 }
 
-/** The line as checks need it. Times in ms. */
+/** The properties of a line that checks need. Times are in ms. */
 export interface PolledLine {
   readonly name: string;
   readonly kind: 'serial' | 'tcp' | 'tls' | 'udp';
   readonly framing: 'rtu' | 'ascii' | 'socket';
-  /** Time of a character on the wire; 0 where characters take no time. */
+  /** Duration of a character on the wire; 0 if characters take no time. */
   readonly characterTime: number;
-  /** The silence between two frames; 0 where there is none. */
+  /** The silence between two frames; 0 if there is none. */
   readonly t35: number;
   readonly t15: number;
 }

@@ -4,7 +4,7 @@ export interface Times {
   readonly high: number;
 }
 
-/** The fraction of times cut off at each end of their range: these may be stalls of the machine. */
+/** The fraction of times cut off at each end of the range, because these may be stalls of the machine. */
 const STALLED = 0.1;
 const FEWEST_TO_TRIM = 8;
 /**
@@ -31,7 +31,7 @@ export function usualTimes(times: readonly number[]): Times {
   return { low: sorted[left] ?? 0, high: sorted.at(-1 - left) ?? 0 };
 }
 
-/** The range in which the next time is expected: the usual range, widened when only a few times are known. */
+/** The range in which the next time is expected: the usual range, widened if only a few times are known. */
 export function expectedTimes(times: readonly number[]): Times {
   const { low, high } = usualTimes(times);
   const more = ((high - low) * WIDENING) / Math.max(1, times.length);

@@ -47,7 +47,7 @@ it('no document, example or program fetches modbus-sim by its name, which others
     /npx (?!--no )(-\S+ )*(--yes|modbus-sim)/,
     /npm (install|i|add|exec)( -\S+)* modbus-sim/,
     // The README for Python says what this does.
-    /pip3? install (-\S+ )*modbus-sim(?!` does not bring)/,
+    /pip3? install (-\S+ )*modbus-sim(?!` does not install)/,
     /(docker\.io|localhost)\/(\S+\/)?modbus-sim/,
   ];
   const files = ['docs', 'examples', 'packaging', 'python/src', 'scripts', 'src'].flatMap((folder) =>

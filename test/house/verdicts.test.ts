@@ -90,11 +90,11 @@ describe('a verdict is data', () => {
 
 const HEAD = `# Codes of findings
 
-A [server test](test-server.md) says what it has found of a server as a code with facts, and as a sentence. In JSON a check has \`code\`, \`facts\` and \`text\`; in JUnit
-the \`type\` of a failure is the code. A program may branch on the code; sentences are for people and may change. Times in \`facts\` are in ms (\`pauseMs\`);
+A [server test](test-server.md) reports each finding as a code with facts, and as a sentence. In JSON a check has \`code\`, \`facts\` and \`text\`; in JUnit
+the \`type\` of a failure is the code. Programs may rely on the codes; sentences are for people and may change. Times in \`facts\` are in ms (\`pauseMs\`).
 \`answer\` is what the server did: \`{"kind": "exception", "exception": 2}\`, \`{"kind": "data", "function": 3}\`, or \`silent\`, \`closed\` and \`garbled\`.
 
-A name in braces is a fact.
+Names in braces are facts.
 
 This page is made from \`src/testing/server/codes\` by \`npx vitest run test/house/verdicts.test.ts -u\`.
 

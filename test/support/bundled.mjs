@@ -1,9 +1,9 @@
 import { build } from 'esbuild';
 
 /**
- * Modules of src for another process, which runs no TypeScript.
+ * Bundles modules of src for another process, which does not run TypeScript.
  * @param {string} source imports from `./src/…`
- * @returns {Promise<string>} one module, with packages outside
+ * @returns {Promise<string>} one module; packages are external
  */
 export async function bundled(source) {
   const { outputFiles } = await build({

@@ -6,7 +6,7 @@ import { nativeSetup } from './configuration.js';
 import { exchangesOf } from './exchanges.js';
 import { type RunningSimulator, startSimulator } from './simulator.js';
 
-/** A request of each of the nineteen functions, to which the meter of `CAPTURE_SETUP` answers without an exception. */
+/** A request for each of the nineteen functions, which the meter of `CAPTURE_SETUP` answers without an exception. */
 export const NINETEEN = [
   '01 0000 0008',
   '02 0000 0008',
@@ -43,7 +43,7 @@ const meter = {
 };
 const units = { 1: 'meter' };
 
-/** One line of each framing and transport. */
+/** One line for each framing and transport. */
 const CAPTURE_SETUP = nativeSetup({
   devices: { meter },
   lines: {
@@ -80,7 +80,7 @@ function serialSender(path: string) {
   };
 }
 
-/** A running simulator with all of `CAPTURE_SETUP`. */
+/** A running simulator with the whole `CAPTURE_SETUP`. */
 export function startCapturePlant(): Promise<RunningSimulator> {
   return startSimulator(CAPTURE_SETUP);
 }

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 
-/** Where Debian, and others who follow it, have Chromium. */
+/** Where Debian and derived distributions install Chromium. */
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** The path of Chromium; undefined where it is not installed. */
+/** The path of Chromium; undefined if it is not installed. */
 export const chromiumPath = PLACES.find((path) => existsSync(path));
 
 export const CHROMIUM_MISSING = 'Chromium is missing: apt-get install chromium';

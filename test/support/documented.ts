@@ -6,7 +6,7 @@ import type { DescribedOperation, OpenApiDocument } from '../../src/remote/api/o
 import type { Response } from '../../src/remote/api/openapi/responses.js';
 import { nativeSetup } from './configuration.js';
 
-/** An answer of the REST interface as it went out. */
+/** An answer of the REST interface as sent. */
 export interface SentAnswer {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, unknown>>;
@@ -30,7 +30,7 @@ async function readDocument(): Promise<OpenApiDocument> {
 const BASE = 'document';
 const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(document, BASE);
 
-/** What is wrong with `value`, in the words of ajv; undefined when it fits the schema at this place of the document. */
+/** Describes how `value` violates the schema at this place of the document, in ajv's words; undefined if it fits. */
 export function misfit(value: unknown, ...place: readonly string[]): string | undefined {
   const pointer = place.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
   const $ref = `${BASE}#${encodeURI(pointer)}`;
@@ -38,7 +38,7 @@ export function misfit(value: unknown, ...place: readonly string[]): string | un
   return validate(value) ? undefined : ajv.errorsText(validate.errors);
 }
 
-/** An operation of the document, and where it is in the document. */
+/** An operation, and its place in the document. */
 export interface DocumentedOperation extends DescribedOperation {
   readonly method: string;
   readonly path: string;
@@ -48,9 +48,9 @@ export const operations: readonly DocumentedOperation[] = Object.entries(documen
   ([path, methods]) => Object.entries(methods).map(([method, each]) => ({ ...each, method, path })),
 );
 
-/** The operation that a request is for: of those that fit, the one with the fewest parameters. */
+/** The operation that a request is for: of those that match, the one with the fewest parameters. */
 function operationFor(method: string, url: string): DocumentedOperation | undefined {
-  // As it is asked for: `..` goes up one part.
+  // Normalised like a client does: `..` goes up one part.
   const path = new URL(url, 'http://localhost').pathname;
   const [found] = operations
     .filter((each) => each.method === method.toLowerCase() && patternOf(each.path).test(path))
@@ -62,7 +62,7 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`);
 }
 
-/** What the document says about an answer, and where; undefined when it says nothing. */
+/** The document's description of an answer, and its place; undefined if there is none. */
 function describedAnswer(
   { path, method, responses }: DocumentedOperation,
   status: string,
@@ -75,13 +75,13 @@ function describedAnswer(
   return common && { response: common, place: ['components', 'responses', name] };
 }
 
-/** What of a body has to fit the schema: each line of NDJSON, the whole of JSON, nothing of other types. */
+/** The parts of a body that must fit the schema: each line of NDJSON, the whole of JSON, nothing of other types. */
 function jsonParts(type: string, body: string): string[] {
   if (type === 'application/x-ndjson') return body.split('\n').filter((line) => line !== '');
   return type.endsWith('json') ? [body] : [];
 }
 
-/** Throws when the document has not this answer to a request; it says nothing about paths that are not there. */
+/** Throws if the document does not describe this answer to a request; ignores paths that do not exist. */
 export function expectDocumented(method: string, url: string, answer: SentAnswer): void {
   const operation = operationFor(method, url);
   if (!operation) return;

@@ -1,5 +1,5 @@
-// A Modbus TCP client that writes what it reads: register 0 of unit 1 into register 0 of unit 2, as a gateway does. It
-// never looks at transaction identifiers.
+// A Modbus TCP client that, like a gateway, writes the value that it reads: register 0 of unit 1 to register
+// 0 of unit 2. It never looks at transaction identifiers.
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -15,7 +15,7 @@ socket.on('data', (bytes) => answered(bytes));
 /**
  * @param {number} unit
  * @param {number[]} pdu
- * @returns {Promise<Buffer | void>} the response PDU; undefined when there is none
+ * @returns {Promise<Buffer | void>} the response PDU; undefined if there is none
  */
 function ask(unit, pdu) {
   const id = ++transaction & 0xffff;

@@ -10,12 +10,12 @@ const FORMS = {
   catalogue: () => editorSchema('catalogue', catalogueEntrySchema),
 };
 
-/** The schemas that editors get, by the kind of file. */
+/** The schemas for editors, by kind of file. */
 export const EDITOR = FORMS;
 
 const compiled = new Map<keyof typeof FORMS, ValidateFunction>();
 
-/** What an editor underlines in a file of a kind: nothing when the list is empty. */
+/** The messages with which an editor underlines parts of a file of a kind; empty if it underlines nothing. */
 export function underlined(kind: keyof typeof FORMS, data: unknown): string[] {
   let validate = compiled.get(kind);
   if (!validate) {
@@ -27,25 +27,28 @@ export function underlined(kind: keyof typeof FORMS, data: unknown): string[] {
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
 }
 
-/** Editors know no integers beyond those of a double. */
+/** Editors do not support integers that a double can't hold. */
 function withoutBigints(data: unknown): unknown {
   return JSON.parse(
     JSON.stringify(data, (_, value) => (typeof value === 'bigint' ? Number(value) : value)) ?? 'null',
   );
 }
 
-/** Mistakes that only reading can know, such as names that nothing has, and values that do not go together. */
+/**
+ * Mistakes that only a reader of the whole file can find, such as unknown names, and values that do not go
+ * together.
+ */
 const BEYOND = [
   /unknown (?:name|device|line|point|entry of the catalogue|parameter)/,
-  // What a value may be depends on the type beside it, or on another key.
+  // The allowed values depend on the type next to the value, or on another key.
   /\((?:bits?|u?int\d\d|float\d\d)[,)]|expected (?:text of at most|numbers that|a coil, got|a bit from|at least t3)| which is |for framing ascii/,
   /the number of values|at most max|a read above|a multiple of|fills seven registers|\.reads: missing/,
   /expected at most \d+ words \(records\)|: line \d+: /,
 ];
 
 /**
- * Throws when an editor and `check` do not agree about a configuration: when the editor underlines what is right, or
- * takes what has a mistake of its structure.
+ * Throws if an editor and `check` do not agree about a configuration: if the editor underlines something
+ * right, or accepts a structural mistake.
  * @param mistakes `path: message` of each mistake that `check` reports
  */
 export function expectEditorToAgree(data: unknown, mistakes: readonly string[]): void {

@@ -2,7 +2,7 @@ import type { Simulator } from '../../src/simulator/simulator.js';
 import type { ReplyEvent } from '../../src/simulator/traffic/event.js';
 import { newestFirst } from '../../src/simulator/traffic/reading.js';
 
-/** The exchanges that have ended, the newest first. */
+/** The completed exchanges, newest first. */
 export function exchangesOf({ traffic }: Pick<Simulator, 'traffic'>): ReplyEvent[] {
   return Array.from(newestFirst(traffic, ['reply']));
 }

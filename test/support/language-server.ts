@@ -8,18 +8,18 @@ interface Message {
   readonly result?: unknown;
 }
 
-/** A place in a document, from 0. */
+/** A position in a document, from 0. */
 export interface Place {
   readonly line: number;
   readonly character: number;
 }
 
-/** Settings of the server: only the schema that a file names, nothing from the network. */
+/** Settings of the server: only the schema named in the file, nothing from the network. */
 const SETTINGS = {
   yaml: { validate: true, completion: true, hover: true, schemaStore: { enable: false }, schemas: {} },
 };
 
-/** yaml-language-server, which editors use for YAML, over its standard input and output. */
+/** yaml-language-server, which editors use for YAML, on its standard input and output. */
 export class LanguageServer {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #answers = new Map<number, (result: unknown) => void>();
@@ -65,7 +65,7 @@ export class LanguageServer {
     }));
   }
 
-  /** The labels that the server offers at a place of a document that is open. */
+  /** The labels that the server offers at a position in an open document. */
   async complete(uri: string, position: Place): Promise<string[]> {
     const result = await this.#ask('textDocument/completion', { textDocument: { uri }, position });
     const items = (Array.isArray(result) ? result : (result as { items?: unknown[] } | null)?.items) ?? [];

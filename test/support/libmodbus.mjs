@@ -24,7 +24,7 @@ export function findLibmodbus() {
 }
 
 /**
- * Makes the program `output` of one C file. Throws with what the compiler says.
+ * Compiles one C file to the program `output`. Throws with the compiler's messages.
  * @param {string} source
  * @param {string} output
  * @param {readonly string[]} flags
@@ -48,7 +48,7 @@ export function compileWithLibmodbus(source, output, flags) {
 }
 
 /**
- * The linker wants libraries behind what uses them.
+ * The linker needs libraries after the objects that use them.
  * @param {readonly string[]} flags
  */
 function sorted(flags) {

@@ -4,17 +4,17 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 /*
- * Node-RED with node-red-contrib-modbus, from npm and into a directory of its own. Later versions of both need a later
- * Node.js, and those of node-red-contrib-modbus a package that npm does not have.
+ * Node-RED with node-red-contrib-modbus, installed from npm into its own directory. Later versions of both
+ * need a later Node.js, and those of node-red-contrib-modbus a package that npm does not have.
  */
 
 const PACKAGES = ['node-red@4.1.15', 'node-red-contrib-modbus@5.23.3'];
 const INSTALL_LIMIT_MS = 300_000;
 
 /**
- * Installs both where they are not there yet: 140 MB, in about a minute.
+ * Installs both if they are missing: 140 MB, in about a minute.
  * @param {string} directory
- * @returns {string | undefined} why that was not possible, as a part of a sentence
+ * @returns {string | undefined} why that was not possible, as part of a sentence
  */
 export function installNodeRed(directory) {
   if (existsSync(join(directory, 'node_modules/node-red-contrib-modbus'))) return undefined;
@@ -26,7 +26,7 @@ export function installNodeRed(directory) {
 }
 
 /**
- * What was installed, with its versions.
+ * The installed programs and their versions.
  * @param {string} directory
  */
 export function nodeRedVersion(directory) {

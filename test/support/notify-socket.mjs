@@ -3,7 +3,7 @@ import { getSystemErrorName } from 'node:util';
 import koffi from 'koffi';
 
 /**
- * The service manager's end of sd_notify(3). `messages` has every message so far, in the order of arrival.
+ * The service manager's end of sd_notify(3). `messages` has every message so far, in order of arrival.
  * @typedef {{path: string, messages: () => readonly string[], close: () => void}} NotifySocket
  */
 
@@ -12,7 +12,7 @@ const SOCK_DGRAM = 2;
 const SOCK_NONBLOCK = 0o4000;
 
 /**
- * Opens a socket for datagrams at `path`. Node has none of the local kind, so the C library opens it.
+ * Opens a datagram socket at `path`. Node has no local datagram sockets, so the C library opens it.
  * @param {string} path @returns {NotifySocket}
  */
 export function openNotifySocket(path) {

@@ -1,7 +1,7 @@
-/** The 125 registers that one request can read at most (Application Protocol V1.1b3, 6.3). */
+/** The contents of 125 registers, the maximum for one request (Application Protocol V1.1b3, 6.3). */
 export const MANY = Array.from({ length: 125 }, (_, i) => 1000 + 37 * i);
 
-/** What the meter answers at first, by table, from address 0 on. */
+/** The meter's initial values, by table, from address 0 on. */
 export const METER = {
   coils: [1, 0, 1, 1, 0, 0, 0, 1, 1, 0],
   discrete: [0, 1, 1, 0, 1, 0, 0, 0, 1, 1, 1],
@@ -9,18 +9,18 @@ export const METER = {
   input: [5, 500, 65535],
 } as const;
 
-/** Where the registers are that tests with other masters aim at. Everything else answers exception 02. */
+/** The addresses that tests with other masters use. All others answer exception 02. */
 export const AT = {
-  /** One coil and one register that clients only read; two floats in either word order; an int32. */
+  /** One coil and one register that are read-only for clients; two floats with different word orders; an int32. */
   readOnlyCoil: 20,
   readOnlyRegister: 20,
   /** float32 230.1, high word first. */
   bigFloat: 10,
   /** float32 -1.5, low word first; writable. */
   littleFloat: 12,
-  /** The input registers with the int32 -123456, low word first. */
+  /** The input registers that contain the int32 -123456, low word first. */
   littleInt: 10,
-  /** 16 coils and 16 registers to write into, all 0 at first. */
+  /** 16 coils and 16 registers to write to, all initially 0. */
   scratch: 32,
   /** {@link MANY} */
   many: 200,
@@ -53,7 +53,7 @@ const meter = {
 
 const valve = { registers: { holding: [{ address: 0, value: [71, 72], write: true }] } };
 
-/** Two devices that share each of two virtual serial lines and one socket. */
+/** Two devices that share two virtual serial lines and one socket. */
 export const PEER_CONFIG = {
   devices: { meter, valve },
   lines: {

@@ -5,28 +5,28 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /*
- * Starts the built program as a person would: as a process, known by what it prints. In JavaScript, because
- * scripts/soak.mjs and bench/ use it too, and Node 20 runs no TypeScript.
+ * Starts the built program like a user would: as a process, judged by its output. In JavaScript, because
+ * scripts/soak.mjs and bench/ also use it, and Node 20 runs no TypeScript.
  */
 
-/** The directory with the built program; MODBUS_SIM_DIST names that of another build. */
+/** The directory with the built program; MODBUS_SIM_DIST selects another build. */
 export const dist = process.env.MODBUS_SIM_DIST ?? fileURLToPath(new URL('../../dist', import.meta.url));
 
 if (!existsSync(join(dist, 'main.js')))
   throw new Error(`${dist} has no program: run \`npm run build\` first`);
 
-/** Long enough for a busy machine; a program that is not ready by then is reported with what it printed. */
+/** Long enough for a busy machine, in ms. A program that is not ready by then is reported with its output. */
 const START_LIMIT_MS = 60_000;
-/** Long enough for a busy machine, too: the program itself ends late work after 1.5 s. */
+/** Also long enough for a busy machine, in ms: the program itself aborts late work after 1.5 s. */
 const STOP_LIMIT_MS = 60_000;
 
 /**
  * @typedef {object} ProgramOptions
  * @property {object} [config] A native configuration. REST gets any free port unless it says otherwise.
  * @property {readonly string[]} [args] More arguments.
- * @property {Readonly<Record<string, string>>} [env] More environment.
- * @property {string} [main] The file that starts the program, of a package; that of `dist` if this is left out.
- * @property {string} [node] Another Node than the one that runs the tests.
+ * @property {Readonly<Record<string, string>>} [env] More environment variables.
+ * @property {string} [main] The file that starts the program, in a package; default: the one in `dist`.
+ * @property {string} [node] A Node other than the one that runs the tests.
  * @property {number} [startLimit] How long it may take to be ready, in ms.
  */
 
@@ -34,30 +34,31 @@ const STOP_LIMIT_MS = 60_000;
  * The built program, running and ready.
  * @typedef {object} RunningProgram
  * @property {number} pid
- * @property {string} directory Its temporary directory, with its configuration and the links of its virtual lines;
- *   removed when it has ended.
- * @property {{stdout: string, stderr: string}} output What it has printed so far; all of it when it has ended. Before,
- *   standard error may lag behind standard output.
+ * @property {string} directory Its temporary directory, with its configuration and the links of its virtual
+ * lines; removed when it exits.
+ * @property {{stdout: string, stderr: string}} output Its output so far, which is complete once it has
+ * exited. Until then, standard error may lag behind standard output.
  * @property {Promise<number | null>} exited Its exit code; null after a signal.
  * @property {(line: string) => string} serialPath The port that a client of this serial line opens.
  * @property {(line: string) => number} tcpPort The port of this Modbus TCP line.
- * @property {() => string} restUrl Where REST is, without a slash at the end.
- * @property {() => Promise<number | null>} stop Asks it to end, after a minute kills it; the exit code.
+ * @property {() => string} restUrl The URL of REST, without a slash at the end.
+ * @property {() => Promise<number | null>} stop Asks it to exit, kills it after a minute; returns the exit
+ * code.
  */
 
-/** A new directory; whoever asks for it removes it. */
+/** Makes a new directory, which the caller must remove. */
 export function makeTempDir() {
   return mkdtempSync(join(tmpdir(), 'modbus-sim-test-'));
 }
 
 /**
- * The programs that run, with their directories.
+ * The running programs, with their directories.
  * @type {Map<import('node:child_process').ChildProcess, string>}
  */
 const running = new Map();
 let endsWithThisProcess = false;
 
-/** A test that fails leaves its programs behind, and vitest ends its processes with SIGTERM, which is no `exit`. */
+/** A failed test leaves its programs behind, and vitest ends its processes with SIGTERM, which does not emit `exit`. */
 function endWithThisProcess() {
   if (endsWithThisProcess) return;
   endsWithThisProcess = true;
@@ -71,7 +72,7 @@ function endWithThisProcess() {
 }
 
 /**
- * Starts the built program and waits until it is ready; rejects with what it printed when it does not come so far.
+ * Starts the built program and waits until it is ready; rejects with its output if it does not get that far.
  * @param {ProgramOptions} [options]
  * @returns {Promise<RunningProgram>}
  */
@@ -87,7 +88,7 @@ export async function startProgram({
   const file = join(directory, 'config.json');
   if (config) writeFileSync(file, JSON.stringify({ api: { port: 0 }, ...config }));
   const child = spawn(node, [main, ...(config ? ['--config', file] : []), ...args], {
-    // The stable names of virtual lines are links in the directory for temporary files: each program has its own.
+    // The stable names of virtual lines are links in the temporary directory, so each program gets its own.
     env: { ...process.env, TMPDIR: directory, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,4 +1,4 @@
-// A Modbus RTU client to test scenarios on: asks unit 1 again and again, and says so.
+// A Modbus RTU client for testing scenarios: polls unit 1, and prints a line when it begins.
 import { SerialPort } from 'serialport';
 
 const [path = '', periodMs] = process.argv.slice(2);

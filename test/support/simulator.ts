@@ -14,26 +14,26 @@ interface LogEntry {
   readonly [field: string]: unknown;
 }
 
-/** A simulator in this process whose lines are open, and its REST interface, to which requests are injected. */
+/** A simulator in this process with open lines, and its REST interface, to which requests are injected. */
 export interface RunningSimulator {
   readonly simulator: Simulator;
   readonly rest: Rest;
-  /** What has been logged so far, at all levels. */
+  /** The log so far, at all levels. */
   readonly log: readonly LogEntry[];
-  /** What a client opens: the pseudo-terminal of a virtual line, the port of a real one. */
+  /** The path that a client opens: the pseudo-terminal of a virtual line, the port of a real one. */
   path(line: string): string;
-  /** The port that a line on a socket listens on. */
+  /** The port that a socket line listens on. */
   port(line: string): number;
-  /** A client of a TCP line, of the first one without a name; it is gone when the simulator stops. */
+  /** A client of a TCP line; without a name, of the first one. It is closed when the simulator stops. */
   client(line?: string): RawClient;
-  /** Adds a fault rule, or replaces the one of its name. */
+  /** Adds a fault rule, or replaces the one with the same name. */
   addRule(rule: object): void;
   stop(): Promise<void>;
 }
 
 const running = new Set<RunningSimulator>();
 
-/** Opens the lines of a configuration; the ports and paths that it leaves open are any free ones. */
+/** Opens the lines of a configuration. Ports and paths that it does not give are any free ones. */
 export async function startSimulator(
   configuration: Configuration,
   rules: ApiRules = { host: '127.0.0.1' },
@@ -74,14 +74,14 @@ export async function startSimulator(
   return self;
 }
 
-/** Stops what `startSimulator` has started, after each test of the file (or the block) that calls this. */
+/** Stops simulators started with `startSimulator`, after each test in the file (or block) that calls this. */
 export function stopAfterEach(): void {
   afterEach(async () => {
     for (const each of running) await each.stop();
   });
 }
 
-/** Holding registers of a device, as they are now. */
+/** The current holding registers of a device. */
 export function holding({ simulator }: RunningSimulator, device: string, address: number, quantity: number) {
   const { tables } = simulator.devices.get(device) as Device;
   return tables.holding.readWords(address, quantity);

@@ -6,7 +6,7 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** A clock that stands still until it is told to go on: what it times happens at once, and always in the same order. */
+/** A clock that advances only on request: what it times happens at once, and always in the same order. */
 export class VirtualClock implements Clock {
   #now = 0;
   #timers: Timer[] = [];
@@ -17,7 +17,7 @@ export class VirtualClock implements Clock {
     return this.#now;
   }
 
-  /** How many calls are waited for. */
+  /** The number of pending calls. */
   get waiting(): number {
     return this.#timers.length;
   }
@@ -35,17 +35,20 @@ export class VirtualClock implements Clock {
     return this.callAt(this.#now + ms, callback);
   }
 
-  /** Lets the global timers run by this clock: serialport's parser has no others. `vi.unstubAllGlobals` ends it. */
+  /**
+   * Makes the global timers use this clock, because serialport's parser uses them. `vi.unstubAllGlobals`
+   * undoes this.
+   */
   replaceGlobalTimers(): void {
     vi.stubGlobal('setTimeout', (callback: () => void, ms = 0) => this.callAfter(ms, callback));
     const clearReal = clearTimeout;
-    // A file that ran before may have left a timer that is not of this clock.
+    // An earlier file may have left a timer that does not belong to this clock.
     vi.stubGlobal('clearTimeout', (timer?: (() => void) | NodeJS.Timeout) =>
       typeof timer === 'function' ? timer() : clearReal(timer),
     );
   }
 
-  /** Goes on by `ms`: calls back everything that is due meanwhile, in order. */
+  /** Advances by `ms`, and makes all calls that become due, in order. */
   advance(ms: number): void {
     const end = this.#now + ms;
     for (let due = this.#takeNext(end); due !== undefined; due = this.#takeNext(end)) {
@@ -55,7 +58,7 @@ export class VirtualClock implements Clock {
     this.#now = end;
   }
 
-  /** The same, with what is awaited in between: a break, a port that is being opened. */
+  /** The same, but also awaits work in between: a break, a port that is being opened. */
   async advanceAsync(ms: number): Promise<void> {
     const end = this.#now + ms;
     await settled();
@@ -79,7 +82,7 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** All promises that can be kept now are kept. */
+/** Resolves once all promises that can settle now have settled. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -45,7 +45,7 @@ function commandsWith(extensions: readonly Extension[]): readonly AnyCommand[] {
   return [...extensions.filter((each) => 'parse' in each), ...NAMED];
 }
 
-/** The options of all commands, except commands that handle their arguments themselves. */
+/** The options of all commands, except those of commands that parse their arguments themselves. */
 export function optionsOf(extensions: readonly Extension[]): OptionTable {
   return {
     help: { ...flag('explain the command'), short: 'h' },
@@ -115,8 +115,8 @@ function understand(
 
 /**
  * The first directory that systemd passes. It separates a unit's directories with colons and does not escape
- * a colon in a name, as in `modbus-sim@usb-1-1.2:1.0`. Every directory is absolute, so only a colon before a
- * slash separates.
+ * a colon in a name, as in `modbus-sim@usb-1-1.2:1.0`. Every directory is absolute, so only a colon followed
+ * by a slash is a separator.
  */
 function firstDirectory(directories: string | undefined): string | undefined {
   return directories?.split(/:(?=\/)/)[0] || undefined;

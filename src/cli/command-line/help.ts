@@ -24,7 +24,6 @@ function partsWith(extensions: readonly Extension[]): [title: string, commands: 
   ];
 }
 
-/** Every command that the help explains. */
 export function describedWith(extensions: readonly Extension[]): Described[] {
   return partsWith(extensions).flatMap(([, commands]) => commands);
 }

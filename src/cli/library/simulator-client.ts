@@ -195,7 +195,7 @@ export class DeviceClient {
     return this.#answer('PUT', pathOf('signals', name), signal);
   }
 
-  /** Removes a value's signal. The value stays at its last state. */
+  /** Removes a value's signal. The value then stays constant. */
   removeSignal(name: string): Promise<RegisterView> {
     return this.#answer('DELETE', pathOf('signals', name));
   }

@@ -102,7 +102,7 @@ export class Reloads {
   }
 }
 
-/** How long after a file changes its editor may still be writing, in ms. */
+/** An editor may still be writing for this long after the first change to a file, in ms. */
 const SETTLED_MS = 100;
 
 /**

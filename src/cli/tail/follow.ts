@@ -21,7 +21,7 @@ export interface FollowOptions {
   readonly token: string | undefined;
   /** Begins after this event; with new events when undefined. */
   readonly after?: number | undefined;
-  /** Aborting it stops the following. */
+  /** Abort this signal to stop following. */
   readonly signal: AbortSignal;
   /** Pause before reconnecting, in ms. */
   readonly retryMs: number;

@@ -4,7 +4,7 @@ import { flow } from '../../document/print.js';
 import type { CatalogueCommand } from '../command-line/commands/plain.js';
 import { complain, say, sayJson, WRONG_USAGE } from './say.js';
 
-/** Prints the catalogue of real devices' faults: one line per entry, or one entry in full. */
+/** Prints the catalogue of misbehaviour found in real devices: one line per entry, or one entry in full. */
 export function catalogue({ id, asJson }: CatalogueCommand): number {
   if (id !== undefined) {
     const entry = findMisbehaviour(id);

@@ -16,7 +16,7 @@ export interface DeskThread {
   readonly worker: Worker;
   /** Why the thread failed or ended before it received its order. */
   failure: Error | undefined;
-  /** The thread's system ID, once the thread has sent it. */
+  /** The thread's ID in the operating system, once the thread has sent it. */
   id: number | undefined;
 }
 
@@ -61,7 +61,7 @@ export type ToDesk =
   | { readonly kind: 'end' };
 
 export type FromDesk =
-  /** The thread's system ID; this is the first message. */
+  /** The thread's ID in the operating system; this is the first message. */
   | { readonly kind: 'thread'; readonly id: number | undefined }
   | { readonly kind: 'listening'; readonly addresses: readonly string[]; readonly port: number }
   /** The desk can't start; the error is one sentence. */

@@ -22,7 +22,7 @@ export function threadTimes(thread: number | undefined): ThreadTimes | undefined
   }
 }
 
-/** The processor time in ms that a desk may use without answering. The same limit applies to its start. */
+/** The processor time in ms that a desk may use without answering: once started, and while starting. */
 const MOST_RUN_MS = 10_000;
 const MOST_RUN_STARTING_MS = 60_000;
 /**

@@ -31,7 +31,7 @@ export interface RunCarrier<Run extends FollowedRun> {
   stop(id: number, failure?: string): Promise<unknown>;
 }
 
-/** The one who follows a run. */
+/** How the caller follows a run. */
 export interface RunFollower<Run extends FollowedRun> {
   /** How often the simulator is asked for progress, in ms. */
   readonly everyMs: number;
@@ -91,7 +91,7 @@ interface RunThere {
   readonly directory?: string;
 }
 
-/** Where news of a run on another simulator goes. */
+/** How the caller follows a run on another simulator. */
 export interface RemoteAudience {
   readonly onFinding: (finding: ShownFinding, number: number) => void;
   /** Resolves when the run is to stop. */

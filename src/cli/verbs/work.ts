@@ -43,7 +43,7 @@ export function setNiceness(thread: number | undefined, niceness?: number): bool
   }
 }
 
-/** Sent instead of a question, ends a work thread. */
+/** Sent instead of a question to end a work thread. */
 export const END = 'end';
 
 /**

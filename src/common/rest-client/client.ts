@@ -1,5 +1,5 @@
 /**
- * Sends a request with `fetch`, to the address and with the token of one simulator.
+ * Sends a request with `fetch`, to the address of one simulator and with its token.
  * @param path includes the query
  */
 export type Send = (path: string, init: RequestInit) => Promise<Response>;
@@ -12,7 +12,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
  */
 export interface RemoteRefusal {
   readonly detail: string;
-  /** The code of the reason; undefined where the answer has none. */
+  /** The code of the reason; undefined if the answer has none. */
   readonly code?: string;
   readonly problems: readonly {
     readonly path: string;
@@ -36,12 +36,12 @@ export interface Failed {
 export type Answer<Value> = { readonly ok: true; readonly value: Value } | Failed;
 
 /**
- * The most bytes of an answer that is read as a whole. The program at the address may be any program, and its
+ * Maximum bytes of an answer that is read as a whole. The program at the address may be any program, and its
  * answer may never end.
  */
 const LONGEST_ANSWER = 64 * 1024 * 1024;
 
-/** The status of a request that the simulator can't read: asking again would not help. */
+/** The status of a request that the simulator can't read: a retry would not help. */
 export const BAD_REQUEST = 400;
 
 /** Returns the failure for a simulator that can't be reached. */
@@ -62,7 +62,7 @@ const UNKNOWN_SIGNERS: ReadonlySet<unknown> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** Why `fetch` got no answer, in words. `fetch` keeps the reason of the system in `cause`. */
+/** Explains why `fetch` got no answer. `fetch` has the system's reason in `cause`. */
 export function unreachableReason({ message, cause }: Error): string {
   const { code } = (cause ?? {}) as { readonly code?: unknown };
   if (code === 'ECONNREFUSED') return 'nothing listens there';
@@ -72,8 +72,8 @@ export function unreachableReason({ message, cause }: Error): string {
 }
 
 /**
- * Makes the function that sends requests to the simulator at an address.
- * @param token undefined where REST needs none
+ * Creates the function that sends requests to the simulator at an address.
+ * @param token undefined if REST needs none
  */
 export function sendTo(url: string, token: string | undefined): Send {
   const base = url.replace(/\/+$/, '');
@@ -98,7 +98,7 @@ export async function open(send: Send, path: string, init: RequestInit): Promise
 /**
  * Sends a request and reads its answer. Never rejects.
  * @param path with names percent-encoded: see `pathOf`
- * @param body is sent as JSON; a blob is sent with its own type
+ * @param body sent as JSON; a blob is sent with its own type
  */
 export async function ask<Value>(
   send: Send,
@@ -116,7 +116,7 @@ export async function ask<Value>(
   }
 }
 
-/** Reads the failure from an answer whose status is an error. */
+/** Reads the failure from an answer with an error status. */
 export async function refused(response: Response): Promise<Failed> {
   const { status, statusText } = response;
   try {
@@ -141,7 +141,7 @@ function isProblem(value: unknown): value is RemoteRefusal['problems'][number] {
   return typeof path === 'string' && typeof message === 'string';
 }
 
-/** Reads the JSON of an answer. Rejects when the answer is longer than `LONGEST_ANSWER`. */
+/** Reads the JSON of an answer. Rejects if the answer is longer than `LONGEST_ANSWER`. */
 async function jsonOf(response: Response): Promise<unknown> {
   const decoder = new TextDecoder();
   let text = '';
@@ -158,7 +158,7 @@ async function jsonOf(response: Response): Promise<unknown> {
   return JSON.parse(text + decoder.decode());
 }
 
-/** Joins names, which may have any characters, to a path: `pathOf('lines', name, 'start')`. */
+/** Joins names, which may contain any characters, into a path: `pathOf('lines', name, 'start')`. */
 export function pathOf(...parts: readonly (string | number)[]): string {
   return parts.map((part) => `/${encodeURIComponent(part)}`).join('');
 }
@@ -169,7 +169,7 @@ function bodyOf(body: object): Pick<RequestInit, 'body' | 'headers'> {
 }
 
 /**
- * Writes bigints as text, because JSON numbers are exact up to 2^53 only. The simulator reads such text as a
+ * Writes bigints as text, because JSON numbers are exact only up to 2^53. The simulator reads such text as a
  * number.
  */
 function wideNumbers(_: string, value: unknown): unknown {

@@ -1,27 +1,27 @@
 import { type Failed, refused, type Send, unreached } from './client.js';
 
-/** A message of server-sent events. A field that the message did not have is undefined. */
+/** A message of server-sent events. A field missing from the message is undefined. */
 export interface SseMessage {
   readonly id: string | undefined;
   readonly data: string | undefined;
 }
 
 /**
- * The most characters of a message. A simulator sends some hundred thousand at most, but any program may
+ * Maximum characters of a message. A simulator sends at most some hundred thousand, but any program may
  * answer at an address.
  */
 const LONGEST_MESSAGE = 16 * 1024 * 1024;
 
-/** Parses server-sent events (HTML Living Standard, 9.2.6), as far as this program sends them. */
+/** Parses those server-sent events (HTML Living Standard, 9.2.6) that this program sends. */
 export class SseParser {
   #rest = '';
   #id: string | undefined;
   #data: string[] = [];
-  /** How many characters have come since the last message. */
+  /** How many characters arrived since the last message. */
   #length = 0;
 
   /**
-   * Takes the next piece of the stream and returns the messages that are complete now. Throws for a message
+   * Adds the next piece of the stream and returns the messages that are now complete. Throws for a message
    * that is too long.
    */
   push(text: string): SseMessage[] {
@@ -32,7 +32,7 @@ export class SseParser {
     return lines.flatMap((line) => this.#line(line) ?? []);
   }
 
-  /** Takes one line. An empty line ends a message, which is returned. */
+  /** Adds one line. An empty line ends a message, which is returned. */
   #line(line: string): SseMessage | undefined {
     if (line === '') return this.#end();
     const at = line.indexOf(':');
@@ -63,18 +63,18 @@ export type Followed =
 const EVENT_STREAM = 'text/event-stream';
 const NO_STREAM = { detail: 'this is not modbus-sim: the answer is not an event stream', problems: [] };
 
-/** The connection to make next. When its signal aborts, the connection after it is made at once. */
+/** The connection to open next. When its signal aborts, the connection after it is opened at once. */
 export interface ConnectionWanted {
   readonly path: string;
   readonly signal: AbortSignal;
 }
 
 /**
- * Follows server-sent events. When a connection ends, the next one is made as soon as the reader asks for the
- * next step: so the reader decides how long to wait before another attempt, and a slow reader slows the
+ * Follows server-sent events. When a connection ends, the next one is opened as soon as the reader requests
+ * the next step: so the reader decides how long to wait before another attempt, and a slow reader slows the
  * simulator down.
- * @param next returns the connection to make; undefined ends the generator
- * @param silenceMs a connection that is silent for this many ms counts as dead, even if nobody has closed it
+ * @param next returns the connection to open; undefined ends the generator
+ * @param silenceMs a connection that is silent for this many ms counts as dead, even if it was not closed
  */
 export async function* follow(
   send: Send,
@@ -96,7 +96,7 @@ export async function* follow(
         end = unreached(new Error('the connection was closed'));
       }
     } catch (cause) {
-      // The connection broke, fell silent, or is not wanted any more.
+      // The connection broke, fell silent, or is no longer wanted.
       end = unreached(cause);
     } finally {
       attempt.abort();
@@ -120,7 +120,7 @@ async function* messagesOf(
   }
 }
 
-/** Settles as the promise does, but rejects when it takes longer than `ms` milliseconds. */
+/** Settles like the promise, but rejects if it takes longer than `ms` milliseconds. */
 function inTime<Value>(promise: Promise<Value>, ms: number): Promise<Value> {
   let timer: ReturnType<typeof setTimeout>;
   const silence = new Promise<never>((_, reject) => {

@@ -5,24 +5,21 @@ import { nearest, synonymOf, unknownName } from './nearest.js';
 import { isMapping, KEY_SEPARATOR, sectionOf } from './parts.js';
 import { expectedMessage, type Path, quote } from './problem.js';
 
-/**
- * Parses without taking a stack trace for each value that does not fit: the trace would take as long as the
- * rest.
- */
+/** Parses without a stack trace for each value that does not fit: the trace would take as long as the rest. */
 const safeParse = z.core._safeParse(z.core.$ZodError);
 
 /**
- * A cursor into an input: a value, its path, and the findings that collect its mistakes. A reader walks a
- * file or a request with `key`, and reports the mistakes at each path.
+ * A cursor into an input: a value, its path, and the findings that collect its mistakes. A reader walks
+ * through a file or a request with `key`, and reports the mistakes at each path.
  */
 export class At {
-  /** The value at this path; undefined when the input has no value here. */
+  /** The value at this path; undefined if the input has no value here. */
   readonly value: unknown;
   readonly findings: Findings;
   readonly #parent: At | undefined;
   readonly #part: string | number | undefined;
 
-  /** Makes the cursor for the whole input. `key` makes the cursors into it. */
+  /** Creates the cursor for the whole input. `key` creates the cursors into it. */
   constructor(value: unknown, findings: Findings, parent?: At, part?: string | number) {
     this.value = value;
     this.findings = findings;
@@ -39,19 +36,19 @@ export class At {
     return new At(partOf(this.value, part), this.findings, this, part);
   }
 
-  /** Returns a cursor at the same path with another value for readers to use. */
+  /** Returns a cursor at the same path that contains another value. */
   with(value: unknown): At {
     return new At(value, this.findings, this.#parent, this.#part);
   }
 
-  /** Returns the cursor at the end of a path that begins here. */
+  /** Returns the cursor at the end of a path that starts here. */
   below(path: Path): At {
     return path.reduce<At>((at, part) => at.key(part), this);
   }
 
   /**
-   * Returns names and contents of a mapping whose names the user chooses. Reports a mistake and returns
-   * undefined when the value is no mapping or is empty.
+   * Returns the names and contents of a mapping whose names the user chooses. Reports a mistake and returns
+   * undefined if the value is not a mapping or is empty.
    */
   entries(expected: string): [name: string, content: At][] | undefined {
     if (!isMapping(this.value)) return this.expected(expected);
@@ -60,21 +57,18 @@ export class At {
     return names.map((name) => [name, this.key(name)]);
   }
 
-  /** Returns the items of a list. Reports a mistake and returns undefined when the value is no list. */
+  /** Returns the items of a list. Reports a mistake and returns undefined if the value is not a list. */
   items(expected = 'a list'): At[] | undefined {
     return Array.isArray(this.value) ? this.value.map((_, i) => this.key(i)) : this.expected(expected);
   }
 
-  /**
-   * Returns the value as parsed by `schema`. Reports each mistake and returns undefined when the value does
-   * not fit.
-   */
+  /** Returns the value as parsed by `schema`. Reports each mistake and returns undefined if the value does not fit. */
   check<Output>(schema: z.ZodType<Output>): Output | undefined {
     const result = safeParse(schema, this.value, { reportInput: true });
     if (result.success) return result.data;
     let before: z.core.$ZodIssue | undefined;
     for (const issue of result.error.issues) {
-      // Two checks of one value may give the same message, such as for a number that is too large and not
+      // Two checks of one value may give the same message, for example for a number that is too large and not
       // whole.
       if (!before || !isSame(before, issue)) this.#report(issue);
       before = issue;
@@ -84,7 +78,7 @@ export class At {
 
   /**
    * Returns those members of a section that fit their own schema. Reports nothing: call this after `check`
-   * has reported the mistakes, to look for further mistakes in what the right members mean.
+   * has reported the mistakes, to look for further mistakes in the contents of the valid members.
    */
   fitting<Shape extends z.core.$ZodLooseShape>(schema: z.ZodObject<Shape>): Partial<z.output<typeof schema>> {
     const parts = Object.entries(schema.shape).flatMap(([key, part]) => {
@@ -94,14 +88,14 @@ export class At {
     return Object.fromEntries(parts);
   }
 
-  /** Returns the members of a section that fit their own schema, and reports the mistakes of the others. */
+  /** Returns those members of a section that fit their own schema, and reports the mistakes of the others. */
   parts<Shape extends z.core.$ZodLooseShape>(schema: z.ZodObject<Shape>): Partial<z.output<typeof schema>> {
     return this.check(schema) ?? this.fitting(schema);
   }
 
   /**
    * Reports a mistake here. Returns undefined, so that readers can return the result.
-   * @param code of the reason, for programs
+   * @param code the reason, for programs
    */
   wrong(message: string, code?: string): undefined {
     this.findings.add(() => ({ path: this.path, message, ...(code !== undefined && { code }) }));
@@ -112,12 +106,12 @@ export class At {
     this.findings.add(() => ({ path: this.path, message: expectedMessage(what, this.value) }));
   }
 
-  /** Reports that this value has no effect, or is unwise. The input stays usable. */
+  /** Reports that this value has no effect, or is unwise. The input remains usable. */
   warn(message: string): void {
     this.findings.warn({ path: this.path, message });
   }
 
-  /** Returns the result of `read`, or undefined when `read` reported a mistake. */
+  /** Returns the result of `read`; undefined if `read` reported a mistake. */
   unlessWrong<Result>(read: () => Result): Result | undefined {
     const { count } = this.findings;
     const result = read();
@@ -125,7 +119,8 @@ export class At {
   }
 
   /**
-   * Does as `unlessWrong`, for reading that can pause. Nobody else may report to the same findings meanwhile.
+   * Does the same as `unlessWrong`, for reading that can pause. Nothing else may report to the same findings
+   * in the meantime.
    */
   *unlessWrongIn<Result>(reading: Work<Result>): Work<Result | undefined> {
     const { count } = this.findings;
@@ -142,7 +137,7 @@ export class At {
         break;
       }
       case 'custom':
-        // Our own messages are complete. Those of other schemas are only the part after "expected".
+        // Our own messages are complete. Those of other schemas contain only the part after "expected".
         there.wrong(issue.message);
         break;
       case 'invalid_value':
@@ -165,10 +160,10 @@ function partOf(value: unknown, part: string | number): unknown {
   return sectionOf(value, String(part));
 }
 
-/** A word with fewer characters is like too many others, so only other names for it are suggested. */
+/** A shorter word resembles too many others, so only synonyms are suggested for it. */
 const SHORTEST_MEANT = 3;
 
-/** Returns the end of a message, `, did you mean "float32"?`; empty when no known value is near. */
+/** Returns the end of a message, `, did you mean "float32"?`; empty if no known value is similar. */
 function meantText({ input, values }: z.core.$ZodIssueInvalidValue): string {
   if (typeof input !== 'string') return '';
   const known = values.filter((each) => typeof each === 'string');
@@ -186,7 +181,7 @@ function quotesText(issue: z.core.$ZodIssue): string {
   return ': write it without quotes';
 }
 
-/** True when the schema of an issue takes what stands in the quotes, as far as its type is concerned. */
+/** Reports whether the schema of an issue would accept the text in the quotes, as far as its type is concerned. */
 function takes(issue: z.core.$ZodIssue, written: string): boolean {
   const isFlag = written === 'true' || written === 'false';
   if (issue.code === 'invalid_type')

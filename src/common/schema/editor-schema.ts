@@ -4,15 +4,15 @@ import { type JsonSchema, SchemaConverter } from './written-as.js';
 
 const PREFIX = '#/definitions/';
 
-/** The definition of what may stand in place of any number, flag or word. */
+/** The definition of what may replace any number, flag or word. */
 const ELSEWHERE = 'Parameter';
 
 /**
- * Makes the schema of a kind of file for editors: JSON Schema, draft 07, without keywords of any one editor. Alternatives have
- * titles, because editors show them in hovers and offer them in completion.
- * @param name names the kind of file
- * @param form what is written in it
- * @param elsewhere a pattern of text that may stand in place of any number, flag or word
+ * Creates the schema of a kind of file for editors: JSON Schema, draft 07, without keywords of a particular
+ * editor. Alternatives have titles, because editors show them in hovers and offer them in completion.
+ * @param name the name of the kind of file
+ * @param form the contents of the file
+ * @param elsewhere a pattern of text that may replace any number, flag or word
  */
 export function editorSchema(name: string, form: z.ZodType, elsewhere?: string): JsonSchema {
   const converter = new SchemaConverter('draft-07', PREFIX);
@@ -24,7 +24,7 @@ export function editorSchema(name: string, form: z.ZodType, elsewhere?: string):
       $schema: 'http://json-schema.org/draft-07/schema#',
       $id: `urn:modbus-sim:${name}`,
       ...whole,
-      // An editor would offer a whole file as an entry of its own beside the keys of the file.
+      // An editor would offer a whole file as a separate entry next to the keys of the file.
       ...(required && { allOf: [{ required }] }),
       definitions,
     } as JsonSchema,
@@ -35,12 +35,12 @@ export function editorSchema(name: string, form: z.ZodType, elsewhere?: string):
   return made;
 }
 
-/** The first line of a file, which names its schema for editors. @param schema the address of the schema */
+/** Returns the first line of a file, which names its schema for editors. @param schema the address of the schema */
 export function editorLine(schema: string): string {
   return `# yaml-language-server: $schema=${schema}\n`;
 }
 
-/** Applies `change` to a schema and all schemas in it, the inner ones first. */
+/** Applies `change` to a schema and all schemas in it, innermost first. */
 function mapped(schema: JsonSchema, change: (schema: JsonSchema) => JsonSchema): JsonSchema {
   const inner = (part: unknown): unknown =>
     Array.isArray(part)
@@ -68,7 +68,7 @@ function finished(part: JsonSchema, hasElsewhere: boolean): JsonSchema {
   const schema = withTitles(plain(part));
   const { propertyNames, additionalProperties, ...mapping } = schema;
   if (isSchema(propertyNames) && typeof propertyNames.pattern === 'string') {
-    // To an editor, the key of {1: meter} is a number, which is no name of the type that propertyNames has.
+    // To an editor, the key of {1: meter} is a number, which does not match the type of propertyNames.
     const patternProperties = { [propertyNames.pattern]: additionalProperties };
     return { ...mapping, patternProperties, additionalProperties: false } as JsonSchema;
   }
@@ -82,7 +82,10 @@ function finished(part: JsonSchema, hasElsewhere: boolean): JsonSchema {
   } as JsonSchema;
 }
 
-/** A schema that strict validators take: one type each, only formats that they know, and no key required that is not defined. */
+/**
+ * Returns a schema that strict validators accept: one type each, only formats that they know, and no required
+ * key that is not defined.
+ */
 function plain({ format: _, ...schema }: JsonSchema): JsonSchema {
   const { type, description, required, properties, ...rest } = schema;
   if (required && !properties)
@@ -94,7 +97,7 @@ function plain({ format: _, ...schema }: JsonSchema): JsonSchema {
   } as JsonSchema;
 }
 
-/** Names the parts of a mapping, or of the definitions, after their keys. */
+/** Gives the parts of a mapping, or the definitions, titles from their keys. */
 function withTitles(schema: JsonSchema): JsonSchema {
   const named = (parts: object | undefined) =>
     parts &&
@@ -109,7 +112,7 @@ function withTitles(schema: JsonSchema): JsonSchema {
   } as JsonSchema;
 }
 
-/** Gives titles to mappings that need a key: editors offer each of them whole, by its title. */
+/** Gives titles to mappings with required keys: editors offer each of them as a whole, by title. */
 function titled(part: JsonSchema, key: string): JsonSchema {
   const { title, anyOf, items, required } = part;
   if (title !== undefined) return part;
@@ -130,7 +133,7 @@ function alternative(schema: JsonSchema, key: string): JsonSchema {
   const [only, ...more] = Object.entries(properties);
   if (only === undefined || more.length > 0 || description === undefined)
     return { title: named, ...schema } as JsonSchema;
-  // One key that says the kind: the key and the kind are one entry of completion, with one description.
+  // One key names the kind: key and kind are one completion entry, with one description.
   const [kind, parameters] = only as [string, JsonSchema];
   const about = { [kind]: { description, ...parameters } };
   return { title: named, type, properties: about, minProperties: 1, ...rest } as JsonSchema;

@@ -1,11 +1,9 @@
 import type { Issue } from './problem.js';
 
-/**
- * How many mistakes a REST answer lists at most. More would not help, and putting each into words takes time.
- */
+/** The maximum number of mistakes that a REST answer lists. More would not help, and formatting each one takes time. */
 export const MOST_LISTED = 20;
 
-/** The mistakes that are listed, and how many more were found. */
+/** The listed mistakes, and how many more were found. */
 export interface Mistakes {
   readonly listed: readonly Issue[];
   readonly more: number;
@@ -13,7 +11,7 @@ export interface Mistakes {
 
 /**
  * Collects the mistakes in an input and the warnings about it. Mistakes beyond the limit are only counted,
- * not put into words. A warning is about a part that has no effect or is unwise; the input stays usable.
+ * not formatted. A warning is about a part that has no effect or is unwise; the input remains usable.
  */
 export class Findings implements Mistakes {
   readonly listed: Issue[] = [];
@@ -21,11 +19,11 @@ export class Findings implements Mistakes {
   readonly #limit: number;
   readonly #known = new Set<string>();
   #count = 0;
-  /** How many mistakes were listed already: a device has the same ones under each of its units. */
+  /** How many mistakes were already listed: a device has the same ones under each of its units. */
   #repeated = 0;
 
   /**
-   * Makes empty findings.
+   * Creates empty findings.
    * @param limit how many mistakes are listed. For a file all mistakes are printed, so there is no limit.
    */
   constructor(limit = MOST_LISTED) {
@@ -41,7 +39,7 @@ export class Findings implements Mistakes {
     return this.#count - this.#repeated - this.listed.length;
   }
 
-  /** Adds a mistake, once. `describe` is called only if there is room to list the mistake. */
+  /** Adds a mistake, unless it is already listed. `describe` is called only if there is room to list it. */
   add(describe: () => Issue): void {
     this.#count++;
     if (this.listed.length >= this.#limit) return;
@@ -50,7 +48,7 @@ export class Findings implements Mistakes {
     else this.#repeated++;
   }
 
-  /** Adds a warning, once. */
+  /** Adds a warning, unless it is already listed. */
   warn(issue: Issue): void {
     if (this.#isNew(issue)) this.warnings.push(issue);
   }
@@ -61,12 +59,12 @@ export class Findings implements Mistakes {
   }
 }
 
-/** Makes findings for a file, which list every mistake. */
+/** Creates findings for a file, which list every mistake. */
 export function fileFindings(): Findings {
   return new Findings(Number.POSITIVE_INFINITY);
 }
 
-/** Returns `and 23,980 more` for the mistakes that are not listed; undefined when all are listed. */
+/** Returns `and 23,980 more` for the mistakes that are not listed; undefined if all are. */
 export function moreText({ more }: Mistakes): string | undefined {
   return more > 0 ? `and ${more.toLocaleString('en')} more` : undefined;
 }

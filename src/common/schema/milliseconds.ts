@@ -3,10 +3,7 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 
 
 export const DAY_MS = 86_400_000;
 
-/**
- * Matches a duration. A run of digits matches in one way only, so that a long text is not searched again and
- * again.
- */
+/** Matches a duration. A run of digits matches in only one way, so that a long text does not cause backtracking. */
 export const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
 
 /** Returns the milliseconds of `250ms`, `20s`, `5m` or `1.5h`; NaN for other texts. */
@@ -20,8 +17,8 @@ export function milliseconds(text: string): number {
 const ISO_TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3}(\d*))?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
 
 /**
- * A moment, written as a time or as a duration before now; in ms since 1970, NaN for other texts.
- * @param now without it, only times are moments
+ * Returns a moment, written as a time or as a duration before now, in ms since 1970; NaN for other texts.
+ * @param now if absent, only times are accepted
  */
 export function momentOf(text: string, now = Number.NaN): number {
   if (DURATION.test(text)) return now - milliseconds(text);

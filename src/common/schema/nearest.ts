@@ -3,8 +3,8 @@ import { quote } from './problem.js';
 const LONGEST_COMPARED = 40;
 const MOST_LISTED = 32;
 /**
- * How many known names are compared. A file of thousands of wrong names has thousands of mistakes, and each
- * is compared with all known names.
+ * The maximum number of known names compared. A file with thousands of wrong names has thousands of mistakes,
+ * and each is compared with all known names.
  */
 const MOST_COMPARED = 1000;
 
@@ -20,8 +20,8 @@ export function unknownName(kind: string, name: string, known: readonly string[]
 }
 
 /**
- * What other programs and manuals call the things that files of this program name, without case and
- * separators. The first of the names that is known at a place is meant.
+ * Names that other programs and manuals use for things in this program's files, without case and separators.
+ * The first one that is known at a place is meant.
  */
 const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
@@ -70,8 +70,8 @@ const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map(
 );
 
 /**
- * Returns the known name that `name` most likely stands for: another name for the same thing, a name of which
- * at most a third of the letters differ, or a known name that begins with it.
+ * Returns the known name that `name` most likely stands for: a synonym, a name of which at most a third of
+ * the letters differ, or a known name that begins with it.
  */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   if (name.length > LONGEST_COMPARED) return undefined;
@@ -88,20 +88,20 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   return best ?? (name.length < 3 ? undefined : known.find((each) => plain(each).startsWith(wanted)));
 }
 
-/** Returns the known name for what others call `name`; undefined when there is none. */
+/** Returns the known name for the synonym `name`; undefined if there is none. */
 export function synonymOf(name: string, known: readonly string[]): string | undefined {
   return SYNONYMS.get(plain(name))?.find((each) => known.includes(each));
 }
 
-/** Removes case and separators, which people get wrong most: baud_rate is baudRate. */
+/** Removes case and separators, the most common mistakes: baud_rate is baudRate. */
 function plain(name: string): string {
   return name.toLowerCase().replace(/[_\s-]/g, '');
 }
 
 /**
- * Returns Damerau's distance (optimal string alignment): how many letters to insert, drop or replace, and how
- * many neighbours to swap. Keeps three rows of the table at a time. Where the distance is `most` or more, the
- * result is at least `most`.
+ * Returns the Damerau distance (optimal string alignment): the number of letters to insert, delete or
+ * replace, and of neighbours to swap. Keeps three rows of the table at a time. If the distance is `most` or
+ * more, the result is at least `most`.
  */
 function editDistance(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) >= most) return most;
@@ -121,7 +121,7 @@ function editDistance(a: string, b: string, most: number): number {
         ),
       );
     }
-    // No later row has a smaller number than both of these rows.
+    // Later rows have no number below the smallest one in these two rows.
     if (Math.min(...row) >= most && Math.min(...next) >= most) return most;
     [above, row] = [row, next];
   }

@@ -4,15 +4,15 @@ import { expectedMessage, type Path } from './problem.js';
 import { documentAs, type KeyNotes, type Keywords, noteKeys } from './written-as.js';
 
 /*
- * Parts that the schemas of files and requests are made of. Their `error` is the text that a message puts
- * after "expected"; for unknown keys it lists the known keys. `At.check` turns these errors into mistakes and
- * adds what was found.
+ * Building blocks of the schemas of files and requests. Their `error` is the text that a message puts after
+ * "expected"; for unknown keys it lists the known keys. `At.check` turns these errors into mistakes and adds
+ * what was found.
  */
 
 /**
- * Makes a schema for a mapping with these keys alone.
+ * Creates a schema for a mapping with only these keys.
  * @param notes what the keys are for, for editors
- * @param keywords what editors need to know of the mapping as a whole
+ * @param keywords what editors need to know about the mapping as a whole
  */
 export function section<Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
@@ -27,15 +27,15 @@ export function section<Shape extends z.core.$ZodLooseShape>(
   return schema;
 }
 
-/** Returns a shape in which several keys share a schema, or notes that are the same for several keys. */
+/** Returns a shape in which several keys share a schema, or notes shared by several keys. */
 export function each<Key extends string, Part>(keys: readonly Key[], part: Part) {
   return Object.fromEntries(keys.map((key) => [key, part])) as { readonly [K in Key]: Part };
 }
 
 /**
- * Makes a schema for a key whose contents are read separately, so that a mistake in one key hides none in
- * another.
- * @param form what is written there, for documents and editors
+ * Creates a schema for a key whose contents are read separately, so that a mistake in one key does not hide
+ * mistakes in others.
+ * @param form the form of its contents, for documents and editors
  */
 export function readApart(form: () => z.ZodType = z.unknown) {
   const part = z.unknown().optional();
@@ -46,22 +46,19 @@ export function readApart(form: () => z.ZodType = z.unknown) {
 /** Separates the known keys in the error for an unknown key. */
 export const KEY_SEPARATOR = ', ';
 
-/** How many levels of lists and mappings an input may have. A configuration has about six. */
+/** Maximum nesting of lists and mappings in an input. A configuration has about six levels. */
 export const DEEPEST = 64;
 
 /** The upper end of a range without a limit. */
 export const UNLIMITED = Number.MAX_SAFE_INTEGER;
 
-/** Makes a schema for a whole number of the range, ends included. `what` names the number in messages. */
+/** Creates a schema for a whole number in the range, inclusive. `what` names the number in messages. */
 export function wholeNumber(min: number, max: number, what = 'a whole number') {
   const error = rangeText(what, min, max);
   return z.int({ error }).min(min, { error }).max(max, { error });
 }
 
-/**
- * Makes a schema for a number of the range, ends included, fractions allowed. `what` names the number in
- * messages.
- */
+/** Creates a schema for a number in the range, inclusive, fractions allowed. `what` names the number in messages. */
 export function numberFrom(min: number, max: number, what: string) {
   const error = rangeText(what, min, max);
   const atLeast = z.number({ error }).min(min, { error });
@@ -80,7 +77,8 @@ export function oneOf<const Value extends string | number | boolean>(values: rea
 
 /**
  * Wraps `schema` for a value that may be a list: a list longer than `max` is refused before any element is
- * checked. The result is a codec, not a preprocessing step, because answers are encoded with the same schema.
+ * checked. The result is a codec rather than a preprocessing step, because answers are encoded with the same
+ * schema.
  */
 export function bounded<Schema extends z.ZodType>(schema: Schema, max: number, error = 'of them') {
   const codec = z.codec(z.unknown(), schema, {
@@ -100,9 +98,9 @@ export function bounded<Schema extends z.ZodType>(schema: Schema, max: number, e
 }
 
 /**
- * Makes a schema for bytes written as hexadecimal digits, `ff 00`. Spaces are allowed between bytes.
- * @param max how many bytes there may be
- * @param what names the bytes in messages
+ * Creates a schema for bytes written as hexadecimal digits, `ff 00`. Spaces are allowed between bytes.
+ * @param max the maximum number of bytes
+ * @param what the name of the bytes in messages
  */
 export function hexadecimal(max: number, what: string, example: string) {
   const error = `${what} as 1 to ${max} bytes of hexadecimal text: write it in quotes, as in "${example}"`;
@@ -119,12 +117,12 @@ export const flag = z.boolean({ error: 'true or false' });
 
 export const number = z.number({ error: 'a number' });
 
-/** Makes a schema for text of at least one character without control characters: names, hosts, paths. */
+/** Creates a schema for text of at least one character without control characters: names, hosts, paths. */
 export function text(error: string) {
   return z.string({ error }).regex(/^\P{Cc}+$/u, { error });
 }
 
-/** The message for a name with control characters, which no message could show. */
+/** The message for a name with control characters, which a message could not show. */
 export const NO_CONTROLS = 'control characters are not allowed in a name';
 
 export function hasControls(name: string): boolean {
@@ -132,18 +130,15 @@ export function hasControls(name: string): boolean {
 }
 
 /**
- * Arguments for `refine` of a schema of names. The refinement comes before the one that says which characters
- * are allowed.
+ * Arguments for `refine` of a schema for names. This refinement precedes the one that specifies the allowed
+ * characters.
  */
 export const WITHOUT_CONTROLS = [
   (name: string) => !hasControls(name),
   { error: NO_CONTROLS, abort: true },
 ] as const;
 
-/**
- * A schema for text that no message may show, such as a token. The mistakes of other schemas show what was
- * found.
- */
+/** A schema for text that no message may show, such as a token. The mistakes of other schemas show what was found. */
 export const secret = z.custom<string>((value) => typeof value === 'string' && value !== '', {
   error: 'expected text of at least one character',
 });
@@ -157,12 +152,15 @@ export const identityText = z
   .string({ error: 'text (in quotes)' })
   .regex(/^[\x20-\x7e]{0,244}$/, { error: 'printable ASCII text of at most 244 bytes' });
 
-/** True for a mapping of YAML or an object of JSON, false for a list. */
+/** Reports whether a value is a mapping of YAML or an object of JSON, and not a list. */
 export function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** True for data that says the same, wherever it comes from: a mapping of YAML has another prototype than one of JSON. */
+/**
+ * Reports whether two values contain the same data, whatever their prototypes: YAML mappings and JSON objects
+ * have different ones.
+ */
 export function isSameData(one: unknown, other: unknown): boolean {
   if (Object.is(one, other)) return true;
   if (Array.isArray(one) && Array.isArray(other))
@@ -176,8 +174,8 @@ export function isSameData(one: unknown, other: unknown): boolean {
 }
 
 /**
- * Returns the value at a path into plain data, by names of members and indexes; undefined when there is none.
- * Only own members count.
+ * Returns the value at a path into plain data, by member names and indexes; undefined if there is none. Only
+ * own members count.
  */
 export function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>((inner, step) => {
@@ -186,25 +184,25 @@ export function valueAt(value: unknown, path: readonly (string | number)[]): unk
   }, value);
 }
 
-/** Returns the value of a key of a mapping; undefined when the mapping does not have the key. */
+/** Returns the value of a key of a mapping; undefined if the mapping does not have the key. */
 export function sectionOf(value: unknown, key: string): unknown {
   return isMapping(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** One kind of an entry that is written as `{KIND: parameters}`, without the type of its parameters. */
+/** One kind of an entry written as `{KIND: parameters}`, without the type of its parameters. */
 export interface Kind<Made> {
   readonly schema: z.ZodType;
-  /** Checks the parameters. Returns what they make, or the issues that the schema has with them. */
+  /** Checks the parameters. Returns the result built from them, or the schema's issues with them. */
   parse(entry: WrittenKind): { readonly made: Made } | { readonly issues: readonly z.core.$ZodIssue[] };
 }
 
-/** The name of a kind, and the parameters as they were written. */
+/** The name of a kind, and the parameters as written. */
 interface WrittenKind {
   readonly kind: string;
   readonly written: unknown;
 }
 
-/** Makes a kind from its schema. @param make gets the checked parameters, and the entry that they are from */
+/** Creates a kind from its schema. @param make gets the checked parameters, and their entry */
 export function kindOf<Parameters, Made>(
   schema: z.ZodType<Parameters>,
   make: (parameters: Parameters, entry: WrittenKind) => Made,
@@ -219,9 +217,9 @@ export function kindOf<Parameters, Made>(
 }
 
 /**
- * Makes a schema for a mapping with one key, the name of a kind, and the parameters of that kind.
- * @param what all kinds together, for messages: `fault`
- * @param example such a mapping, for messages: `{delay: 100}`
+ * Creates a schema for a mapping with one key, the name of a kind, and the parameters of that kind.
+ * @param what the name of all kinds together, for messages: `fault`
+ * @param example an example of such a mapping, for messages: `{delay: 100}`
  */
 export function oneOfKinds<Made>(what: string, example: string, kinds: ReadonlyMap<string, Kind<Made>>) {
   return z.unknown().transform((input, context): Made => {
@@ -240,7 +238,7 @@ export function oneOfKinds<Made>(what: string, example: string, kinds: ReadonlyM
     if (!kind) return fail([name], unknownName(`kind of ${what}`, name, [...kinds.keys()]));
     const parsed = kind.parse({ kind: name, written });
     if ('made' in parsed) return parsed.made;
-    // The issues are passed on unchanged. Only the mistakes that are listed are put into words later.
+    // The issues are passed on unchanged. Only those that are listed are formatted later.
     for (const issue of parsed.issues) {
       context.issues.push({ ...issue, path: [name, ...issue.path] } as z.core.$ZodRawIssue);
     }

@@ -10,8 +10,8 @@ export interface Issue {
 }
 
 /**
- * A mistake as a person reads it. Line and column count from 1, and are absent where no place in a file is to
- * blame.
+ * A mistake in the form shown to the user. Line and column count from 1, and are absent if no place in a file
+ * is to blame.
  */
 export interface Problem {
   /**
@@ -26,7 +26,7 @@ export interface Problem {
 
 const PLAIN_NAME = /^[\w*-]+$/;
 
-/** Writes a path as text. Names that could be misread are put in brackets and quotes: `setup["co size"]`. */
+/** Formats a path as text. Names that could be misread are put in brackets and quotes: `setup["co size"]`. */
 export function pathText(path: Path): string {
   return path
     .map((part, i) => {
@@ -39,7 +39,7 @@ export function pathText(path: Path): string {
 
 const LONGEST_TEXT = 60;
 
-/** Puts text in quotes, shortened, and without characters that a terminal would obey. */
+/** Puts text in quotes, shortened, and without characters that control a terminal. */
 export function quote(text: string): string {
   const short = text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
   return JSON.stringify(short).replace(
@@ -63,14 +63,12 @@ export function expectedMessage(expected: string, found: unknown): string {
     : `expected ${expected}, got ${describeFound(found)}`;
 }
 
-/** Returns the mistakes of a file for a terminal, one per line: `FILE:LINE:COLUMN: PATH: MESSAGE`. */
+/** Formats the mistakes in a file for a terminal, one per line: `FILE:LINE:COLUMN: PATH: MESSAGE`. */
 export function formatProblems(file: string, problems: readonly Problem[]): string {
   return formatLines(file, problems, '');
 }
 
-/**
- * Returns the warnings about a file for a terminal, one per line: `FILE:LINE:COLUMN: warning: PATH: MESSAGE`.
- */
+/** Formats the warnings about a file for a terminal, one per line: `FILE:LINE:COLUMN: warning: PATH: MESSAGE`. */
 export function formatWarnings(file: string, warnings: readonly Problem[]): string {
   return formatLines(file, warnings, 'warning: ');
 }

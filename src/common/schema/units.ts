@@ -5,9 +5,9 @@ import { expectedMessage } from './problem.js';
 import { documentAs } from './written-as.js';
 
 /**
- * Makes a schema for a duration of the range, ends included, in ms: a plain number of milliseconds, or text
+ * Creates a schema for a duration in the range, inclusive, in ms: a plain number of milliseconds, or text
  * with a unit.
- * @param error what was expected, where the duration is a part of something else
+ * @param error what was expected, if the duration is part of something else
  */
 export function duration(min = 0, max = UNLIMITED, error = durationText(min, max)) {
   const atLeast = z.number({ error }).min(min, { error });
@@ -30,8 +30,8 @@ const UNITS: Readonly<Record<string, number>> = { KB: 2 ** 10, MB: 2 ** 20, GB: 
 const SIZE = /^(\d+(?:\.\d+)?)(KB|MB|GB)$/;
 
 /**
- * Makes a schema for a number of bytes from `min` to `max`, both in MB: a plain number of bytes, or text such
- * as `64MB`.
+ * Creates a schema for a number of bytes from `min` to `max`, both in MB: a plain number of bytes, or text
+ * such as `64MB`.
  */
 export function size(min: number, max: number) {
   const error = `a size from ${min}MB to ${max}MB, such as ${min}MB, 64MB or 1GB`;
@@ -53,7 +53,7 @@ function bytesOf(text: string): number {
 
 const TIME = 'a time such as 2026-03-01T12:00:00Z, or how long ago, such as 30s or 5m';
 
-/** A moment, written as a time or as a time before now; in ms since 1970. */
+/** A moment, written as a time or as a duration before now; in ms since 1970. */
 export const moment = z.string({ error: TIME }).transform((text, context) => {
   const time = momentOf(text, Date.now());
   if (Number.isNaN(time)) {

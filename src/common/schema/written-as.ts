@@ -1,33 +1,34 @@
 import { z } from 'zod';
 
-/** The documented forms, keyed by the schema object, as zod keys its own descriptions. */
+/** The documented forms, keyed by the schema object, like zod's own descriptions. */
 const forms = new WeakMap<object, () => z.ZodType>();
 
-/** A sentence or two about each key of a section, for documents and editors. */
+/** One or two sentences about each key of a section, for documents and editors. */
 export type KeyNotes<Key extends PropertyKey = string> = { readonly [K in Key]?: string };
 
-/** Keys of JSON Schema that zod has no words for. */
+/** Keys of JSON Schema that zod can't express. */
 export type Keywords = Readonly<Record<string, unknown>>;
 
 const notes = new WeakMap<object, { readonly about: KeyNotes; readonly keywords: Keywords }>();
 
 /**
- * Says what an input looks like for a schema that takes any input and checks it by a function. Documents are
- * made from `form`, which is made when a document needs it; nothing is checked against it.
+ * Specifies what an input looks like for a schema that accepts any input and checks it with a function.
+ * Documents are generated from `form`, which is created when a document needs it; nothing is checked against
+ * it.
  */
 export function documentAs(schema: object, form: () => z.ZodType): void {
   let made: z.ZodType | undefined;
   forms.set(schema, () => (made ??= form()));
 }
 
-/** Says what the keys of a section are for, and what documents say of it as a whole. */
+/** Specifies what the keys of a section are for, and what documents say about it as a whole. */
 export function noteKeys(section: z.ZodObject, about: KeyNotes, keywords: Keywords): void {
   notes.set(section, { about, keywords });
   documentAs(section, () => formOf(section));
 }
 
 /**
- * Returns the documented form of a section: its keys with what they are for.
+ * Returns the documented form of a section: its keys and what they are for.
  * @param more keys that are replaced before the section is checked
  */
 export function formOf(section: z.ZodObject, more: Readonly<Record<string, z.ZodType>> = {}): z.ZodType {
@@ -41,19 +42,19 @@ export function formOf(section: z.ZodObject, more: Readonly<Record<string, z.Zod
   return having(z.strictObject(Object.fromEntries(shape)), keywords);
 }
 
-/** Adds keys of JSON Schema that zod has no words for. */
+/** Adds keys of JSON Schema that zod can't express. */
 export function having<Schema extends z.ZodType>(schema: Schema, keywords: Keywords): Schema {
   return schema.meta({ ...z.globalRegistry.get(schema), ...keywords });
 }
 
-/** Says that a mapping needs at least one of these keys. */
+/** Specifies that a mapping needs at least one of these keys. */
 export const oneOfKeys = (...keys: string[]) => ({ anyOf: keys.map((key) => ({ required: [key] })) });
 
 /** The form of a mapping whose keys the user chooses. */
 export const mappingOf = (key: RegExp, content: z.ZodType) =>
   having(z.record(z.string().regex(key), content), { minProperties: 1 });
 
-/** Returns what an input of the schema looks like; undefined where the schema itself says it. */
+/** Returns the form of an input of the schema; undefined if the schema itself describes it. */
 function documentedForm(schema: z.core.$ZodType): z.ZodType | undefined {
   // A schema with a description is a copy of the one without.
   const { parent } = schema._zod;
@@ -65,26 +66,23 @@ export type JsonSchema = z.core.JSONSchema.BaseSchema;
 /** The direction of a schema: what people and clients send (`input`), or what they receive (`output`). */
 export type SchemaUse = 'input' | 'output';
 
-/** The drafts that documents are made in: OpenAPI 3.1 has the newer one, editors read the older one. */
+/** The drafts in which documents are generated: OpenAPI 3.1 uses the newer one, editors read the older one. */
 type Draft = 'draft-2020-12' | 'draft-07';
 
-/**
- * Converts schemas of zod to JSON Schema. Schemas with an `id` become definitions, and the others refer to
- * them.
- */
+/** Converts zod schemas to JSON Schema. Schemas with an `id` become definitions, which the others refer to. */
 export class SchemaConverter {
   readonly definitions: Record<string, JsonSchema> = {};
   readonly #draft: Draft;
   readonly #prefix: string;
   readonly #converted = { input: new Map<z.ZodType, JsonSchema>(), output: new Map<z.ZodType, JsonSchema>() };
 
-  /** @param prefix what a reference has before the name of its definition */
+  /** @param prefix precedes the name of a definition in references */
   constructor(draft: Draft, prefix: string) {
     this.#draft = draft;
     this.#prefix = prefix;
   }
 
-  /** Converts a schema. The result is kept, so a second call takes no time. */
+  /** Converts a schema. The result is cached, so a second call takes no time. */
   convert(schema: z.ZodType, io: SchemaUse): JsonSchema {
     const known = this.#converted[io].get(schema);
     if (known) return known;
@@ -94,7 +92,7 @@ export class SchemaConverter {
   }
 
   #convert(schema: z.ZodType, io: SchemaUse): JsonSchema {
-    // Converted as a part of another schema, because the schema itself may have an `id`.
+    // Converted as part of another schema, because the schema itself may have an `id`.
     const {
       properties,
       $defs,
@@ -126,14 +124,17 @@ export class SchemaConverter {
   }
 }
 
-/** Puts the documented form in place of the one that zod has found, whose description stays. */
+/** Replaces the form that zod generated with the documented one. The description stays. */
 function replaceForm(schema: JsonSchema, written: JsonSchema): void {
   if (written.type === undefined)
     for (const key of ['type', 'properties', 'required', 'additionalProperties'] as const) delete schema[key];
   Object.assign(schema, written);
 }
 
-/** An alternative that only requires keys, with these keys defined beside it: readers of OpenAPI look for them there. */
+/**
+ * Returns an alternative that only requires keys, with those keys defined in it: readers of OpenAPI look for
+ * them there.
+ */
 function withRequired(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('required' in value)) return value;
   const { required, properties, type } = value as JsonSchema;
@@ -142,7 +143,7 @@ function withRequired(value: unknown): unknown {
 }
 
 /**
- * Restores examples and defaults of schemas that transform. zod leaves them out for inputs, because they may
+ * Restores examples and defaults of schemas with transforms. zod leaves them out for inputs, because they may
  * be about the output.
  */
 function restoreNotes(schema: z.core.$ZodTypes, json: JsonSchema): void {
@@ -152,13 +153,13 @@ function restoreNotes(schema: z.core.$ZodTypes, json: JsonSchema): void {
   if (def.type === 'default') json.default = def.defaultValue as NonNullable<JsonSchema['default']>;
 }
 
-/** Removes the limits that zod writes for exact integers, because they say nothing. */
+/** Removes the limits that zod writes for exact integers, because they carry no information. */
 function dropLimitsOfIntegers(schema: JsonSchema): void {
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
 }
 
-/** Writes a tuple of equal parts as a list of that length: some readers want `items` in every list. */
+/** Writes a tuple of equal parts as a list of that length: some readers expect `items` in every list. */
 function giveItems(schema: JsonSchema): void {
   const parts = schema.prefixItems ?? (Array.isArray(schema.items) ? (schema.items as JsonSchema[]) : []);
   const [first, ...others] = parts.map((part) => JSON.stringify(part));

@@ -24,16 +24,14 @@ export function laneAt(y: number): Lane | undefined {
   return LANES.find((lane) => y >= TOPS[lane] && y < TOPS[lane] + LANE);
 }
 
-/** Where a piece is drawn, in pixels. */
+/** The position of a piece in the drawing, in pixels. */
 export interface Box {
   readonly piece: Piece;
   readonly x: number;
   readonly width: number;
 }
 
-/**
- * A text of a drawing. `y` is its middle. An `inside` text stands on a piece, in front of the piece's colour.
- */
+/** A text in a drawing. `y` is its middle. An `inside` text is on a piece, in front of the piece's colour. */
 export interface Text {
   readonly kind: 'tick' | 'inside' | 'beside' | 'pause';
   readonly x: number;
@@ -42,8 +40,9 @@ export interface Text {
 }
 
 /**
- * The visible part of a pause between two pieces of speech. `text` is empty where there is no room for it.
- * `isBroken`: frames that are not shown passed in it, so its length is that of the silence after the last of them.
+ * The visible part of a pause between two received or sent pieces. `text` is empty if there is no room for
+ * it. `isBroken`: frames that are not shown passed during the pause, so its length is the silence after the
+ * last of them.
  */
 export interface Pause {
   readonly x: number;
@@ -52,13 +51,16 @@ export interface Pause {
   readonly isBroken: boolean;
 }
 
-/** How much longer than its silence a gap may look, because times are measured: in characters, and at least in µs. */
+/**
+ * How much longer than its silence a gap may look, because times are measured: in characters, and the minimum
+ * in µs.
+ */
 const INEXACT_CHARACTERS = 3;
 const INEXACT_US = 100;
 
-/** The part of the time that a drawing shows, and its measures in pixels. */
+/** The part of the time that a drawing shows, and its scale in pixels. */
 interface View {
-  /** Returns where a moment is drawn, in pixels. */
+  /** Returns the position of a moment, in pixels. */
   readonly xOf: (us: number) => number;
   readonly width: number;
   readonly characterUs: number | undefined;
@@ -74,7 +76,7 @@ export interface Drawing {
   readonly texts: readonly Text[];
   /** The lines of the ruler and between the rows, as an SVG path. */
   readonly grid: string;
-  /** The lines of the pauses, with an end at each side, as an SVG path. */
+  /** The lines of the pauses, with an end mark on each side, as an SVG path. */
   readonly pauses: string;
 }
 
@@ -112,7 +114,7 @@ export function boxPath({ piece, x, width }: Box, margin = 0): string {
 
 const tenths = (pixels: number) => Math.round(pixels * 10) / 10;
 
-/** The width in pixels at which a piece that takes no time can still be seen. */
+/** The minimum width in pixels, so that a piece that takes no time stays visible. */
 const LEAST_WIDTH = 2;
 
 /**
@@ -135,9 +137,7 @@ export function boxesOf(pieces: readonly Piece[], xOf: View['xOf'], width: numbe
   return boxes;
 }
 
-/**
- * Returns the labels for which there is room: on their piece, or after it up to the next piece of the lane.
- */
+/** Returns the labels that fit: on their piece, or after it up to the next piece of the lane. */
 export function labelsOf(boxes: readonly Box[], width: number, widthOf: View['widthOf']): Text[] {
   return LANES.flatMap((lane) => {
     const row = boxes.filter(({ piece }) => piece.lane === lane).sort((a, b) => a.x - b.x);
@@ -160,8 +160,8 @@ export function labelsOf(boxes: readonly Box[], width: number, widthOf: View['wi
 }
 
 /**
- * Returns the pauses between the pieces in which somebody speaks, with their lengths in ms and characters. A pause that
- * is shorter than the gap between the pieces is the silence after frames that are not among them.
+ * Returns the pauses between the pieces in which a station sends, with their lengths in ms and characters. A
+ * pause that is shorter than the gap between the pieces is the silence after frames that are not shown.
  */
 export function pausesOf(pieces: readonly Piece[], view: Omit<View, 'ticks'>): Pause[] {
   const { xOf, characterUs, widthOf } = view;
@@ -172,7 +172,7 @@ export function pausesOf(pieces: readonly Piece[], view: Omit<View, 'ticks'>): P
   const pauses: Pause[] = [];
   let lastUs = Number.POSITIVE_INFINITY;
   for (const { startUs, endUs, quietUs = 0 } of speech.sort((a, b) => a.startUs - b.startUs)) {
-    // When a pause goes on outside the view, its text stands in the middle of the visible part.
+    // If a pause extends beyond the view, its text is in the middle of the visible part.
     const x = Math.max(xOf(lastUs), -PAD);
     const width = Math.min(xOf(startUs), view.width + PAD) - x;
     if (width >= PAD) {
@@ -190,8 +190,8 @@ export function pausesOf(pieces: readonly Piece[], view: Omit<View, 'ticks'>): P
 }
 
 /**
- * Returns the SVG path of a pause: a line with a mark at each end, and a gap for its text in the middle. A broken pause has
- * two strokes on each side of the gap in place of the line.
+ * Returns the SVG path of a pause: a line with a mark at each end, and a gap for its text in the middle. A
+ * broken pause has two strokes on each side of the gap instead of the line.
  */
 function pausePath({ x, width, text, isBroken }: Pause, widthOf: View['widthOf']): string {
   const y = PAUSES_TOP + PAUSES / 2;

@@ -8,7 +8,7 @@ export type Lane = (typeof LANES)[number];
 
 /**
  * How a piece is drawn. Pieces of the first look are drawn first. `wait`: the silence before a reply may
- * begin. `spoilt`: a fault acted on the reply. `missing`: planned and not done. `mark`: a moment without a
+ * begin. `spoilt`: a fault acted on the reply. `missing`: planned but not done. `mark`: a moment without a
  * length.
  */
 export const LOOKS = [
@@ -27,7 +27,7 @@ export const LOOKS = [
 
 export type Look = (typeof LOOKS)[number];
 
-/** A part of the strip from one moment to another. Times are µs of any one clock. */
+/** A part of the strip from one moment to another. Times are in µs of any one clock. */
 export interface Piece {
   /** The sequence number of the event that the piece belongs to. */
   readonly id: number;
@@ -35,15 +35,15 @@ export interface Piece {
   readonly look: Look;
   readonly startUs: number;
   readonly endUs: number;
-  /** The label that stands on the piece, or beside it where there is room. */
+  /** The label on the piece, or next to it if there is room. */
   readonly label: string;
   /** A sentence that describes the piece. */
   readonly words: string;
-  /** The silence on the line before the piece, as the event has it; undefined when that is not known. */
+  /** The silence on the line before the piece, from its event; undefined if unknown. */
   readonly quietUs?: number | undefined;
 }
 
-/** The durations of a line, in µs; undefined where characters take no time. */
+/** The durations of a line, in µs; undefined if characters take no time. */
 export interface Wire {
   readonly characterUs: number | undefined;
   readonly t35Us: number | undefined;
@@ -80,7 +80,7 @@ interface StripStep {
   readonly reason?: string | undefined;
 }
 
-/** How received bytes look, by the kind of their event. All other kinds look `foreign`. */
+/** How received bytes are drawn, by the kind of their event. All other kinds look `foreign`. */
 const RECEIVED: Readonly<Record<string, Look>> = {
   request: 'request',
   broadcast: 'request',
@@ -118,7 +118,7 @@ function replyPieces(event: StripEvent, wire: Wire): Piece[] {
   if (steps.length === 0) {
     const why = event.silence ?? event.ended;
     const words = `no reply to ${request}: ${why}`;
-    // Ordered, as everything that a fault did to a reply.
+    // Whatever a fault did to a reply was intended.
     const look = isSpoilt(event) || event.silence === 'fault' ? 'spoilt' : 'missing';
     add({ lane: 'sent', look, startUs: base, endUs: base, label: `no reply: ${why}`, words });
   }
@@ -138,7 +138,7 @@ function replyPieces(event: StripEvent, wire: Wire): Piece[] {
   return pieces;
 }
 
-/** Returns `reply 12`, or `the reply` when the event has no number. */
+/** Returns `reply 12`, or `the reply` if the event has no number. */
 function numbered(kind: string, seq: number | undefined): string {
   return seq ? `${kind} ${seq}` : `the ${kind}`;
 }
@@ -167,7 +167,7 @@ function stepPieces(step: StripStep, { base, which, wire, event }: Around): Omit
   const from = base + achievedUs;
   const sent = `${which}, ${label}, ${msText(achievedUs)} after the request, ${msText(achievedUs - plannedUs)} after the planned time, ${lengthText(taken, wire.characterUs)} long: ${event.text}`;
   const look = isBytes ? (isSpoilt(event) ? 'spoilt' : 'reply') : 'break';
-  // From the request, which may not be shown, to the first piece. Between pieces nothing is hidden.
+  // From the request, which may not be shown, to the first piece. Nothing is hidden between pieces.
   const quietUs = step === event.steps?.[0] ? achievedUs : undefined;
   return [
     { ...planned, look: 'planned', label, words },
@@ -175,7 +175,7 @@ function stepPieces(step: StripStep, { base, which, wire, event }: Around): Omit
   ];
 }
 
-/** Returns how many bytes a text has. @param bytes in hexadecimal, separated by spaces */
+/** Returns the number of bytes in a text. @param bytes in hexadecimal, separated by spaces */
 export function countOf(bytes: string): number {
   return (bytes.length + 1) / 3;
 }
@@ -186,7 +186,6 @@ export function sizeText(bytes: string, omitted = 0): string {
   return counted(count, 'byte');
 }
 
-/** Whether a fault has changed the reply. */
 function isSpoilt({ faults }: StripEvent): boolean {
   return faults?.some(({ outcome }) => outcome === 'applied') ?? false;
 }

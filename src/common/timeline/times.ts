@@ -1,25 +1,22 @@
-/** Writes a length of time in ms, to the µs: `1.752 ms`. */
+/** Formats a duration in ms, to the µs: `1.752 ms`. */
 export function msText(us: number): string {
   return `${(us / 1000).toFixed(3)} ms`;
 }
 
-/**
- * Writes a length of time in ms, and in characters of the line where characters take time:
- * `1.752 ms · 20.1 ch`.
- */
+/** Formats a duration in ms, and in characters of the line if characters take time: `1.752 ms · 20.1 ch`. */
 export function lengthText(us: number, characterUs: number | undefined): string {
   return characterUs ? `${msText(us)} · ${(us / characterUs).toFixed(1)} ch` : msText(us);
 }
 
-/** The zero of a ruler, and how its times are written. */
+/** The zero of a ruler, and how its times are formatted. */
 export interface Ruler {
-  /** The moment that is zero on the ruler, in µs: the beginning of a part, or midnight of the reader. */
+  /** The moment of zero on the ruler, in µs: the beginning of a part, or midnight in the reader's time zone. */
   readonly zeroUs: number;
-  /** Writes a moment. @param us since zero; a multiple of `stepUs` */
+  /** Formats a moment. @param us since zero; a multiple of `stepUs` */
   readonly textOf: (us: number, stepUs: number) => string;
 }
 
-/** Makes a ruler that counts from a moment: `+1.5 ms`. */
+/** Creates a ruler that counts from a moment: `+1.5 ms`. */
 export function rulerFrom(zeroUs: number): Ruler {
   return {
     zeroUs,
@@ -29,8 +26,8 @@ export function rulerFrom(zeroUs: number): Ruler {
 }
 
 /**
- * Makes a ruler that shows the time of day: `14:03:07.250`.
- * @param zeroUs a midnight of the reader, or a whole number of days before one
+ * Creates a ruler that shows the time of day: `14:03:07.250`.
+ * @param zeroUs midnight in the reader's time zone, or a whole number of days before
  */
 export function rulerOfDay(zeroUs: number): Ruler {
   return {
@@ -46,13 +43,13 @@ export function rulerOfDay(zeroUs: number): Ruler {
   };
 }
 
-/** The least distance between two ticks on a screen, in pixels, so that there is room for their texts. */
+/** The minimum distance between two ticks on a screen, in pixels, so that there is room for their texts. */
 export const TICK = 110;
 
-/** What is round on a clock from 10 s on, in s; days beyond. */
+/** Round times on a clock from 10 s up, in s; days beyond. */
 const CLOCK = [10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400];
 
-/** Returns the smallest round time that is at least `least`: as `roundStep`, but minutes and hours from 10 s on. */
+/** Returns the smallest round time that is at least `least`: like `roundStep`, but minutes and hours from 10 s up. */
 function roundTime(leastUs: number): number {
   const step = roundStep(leastUs);
   const onClock = step < 10e6 ? undefined : CLOCK.find((seconds) => 1e6 * seconds >= leastUs);
@@ -81,7 +78,7 @@ export function roundStep(least: number): number {
   return ([1, 2, 5].find((times) => times * power >= least) ?? 10) * power;
 }
 
-/** Returns how many digits after the decimal point tell two neighbours apart. */
+/** Returns how many digits after the decimal point distinguish two neighbours. */
 function digitsFor(step: number): number {
   return Math.min(6, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
 }

@@ -8,25 +8,25 @@ import { matchesRequest, type RequestFacts } from './matching.js';
 import type { FaultRule } from './rule.js';
 import type { ActingRule } from './rules.js';
 
-/** A fault that was to act on a reply. `notAchieved` is the reason why it could not act. */
+/** A fault that should act on a reply. `notAchieved` is the reason why it could not act. */
 export interface ActedFault {
   readonly rule: string;
   readonly kind: string;
   readonly notAchieved?: string;
 }
 
-/** Tells whether a fault of these rules keeps the request from the device. */
+/** Reports whether a fault of these rules keeps the request from reaching the device. */
 export function prevents(acting: readonly ActingRule[]): boolean {
   return acting.some(({ rule }) => rule.faults.some((fault) => fault.prevents));
 }
 
-/** What the bus knows about a reply that faults are to change. */
+/** What the bus knows about a reply that faults are about to change. */
 export interface ReplyContext extends Omit<FaultContext, 'random' | 'turn' | 'budget'> {
-  /** Starts to measure the work of the faults, which is limited. */
+  /** Starts measuring the work of the faults, which is limited. */
   readonly startTime: StartTime;
 }
 
-/** A plan, and the result of each fault that was to change it. */
+/** A plan, and the result of each fault that should change it. */
 export interface AppliedFaults {
   readonly plan: ReplyPlan;
   readonly acted: readonly ActedFault[];
@@ -38,13 +38,13 @@ interface FaultsSoFar {
 }
 
 /**
- * Lets each fault of each rule change the plan, in order, and records whether the fault acted. When a fault
- * keeps the request from the device, there is no reply. The faults before it then act on an exception
- * response that stands in for the reply, so a delay before it still takes effect.
+ * Lets each fault of each rule change the plan, in order, and records whether the fault acted. If a fault
+ * keeps the request from reaching the device, there is no reply. Earlier faults then act on an exception
+ * response that stands in for the reply, so that a delay still takes effect.
  *
- * A fault that would make the reply too long, too slow or too many pieces does not act; the faults after it
- * still can. When the work limit of the reply is reached, or its time is up, no further fault acts, and a
- * single entry reports all of them.
+ * A fault that would make the reply too long, too slow or too fragmented does not act; later faults still
+ * can. Once the work limit or the time limit of the reply is reached, no further fault acts, and a single
+ * entry reports all of them.
  */
 export function applyFaults(
   reply: ReplyPlan | undefined,
@@ -59,7 +59,7 @@ export function applyFaults(
     for (const fault of rule.faults) {
       if (letAct(outcome, rule, fault, line, known)) continue;
       const last = lastPreventing(acting, outcome.acted.length);
-      // The device was not asked, so this fault must act, or there is no reply to send.
+      // The request did not reach the device, so this fault must act, or there is no reply to send.
       if (last)
         letAct(outcome, last.rule, last.fault, line, {
           ...context,
@@ -76,7 +76,7 @@ export function applyFaults(
   return outcome;
 }
 
-/** Lets a fault act. Returns false, and changes nothing, when the budget has no work left. */
+/** Lets a fault act. Returns false, and changes nothing, if the budget has no work left. */
 function letAct(
   outcome: FaultsSoFar,
   rule: FaultRule,
@@ -95,7 +95,7 @@ function letAct(
   return true;
 }
 
-/** Returns the last fault that keeps the request from the device, unless it is one of the first `tried`. */
+/** Returns the last fault that keeps the request from reaching the device, unless it is one of the first `tried`. */
 function lastPreventing(acting: readonly ActingRule[], tried: number) {
   let index = acting.reduce((sum, { rule }) => sum + rule.faults.length, 0);
   for (const { rule, random, turn } of acting.toReversed()) {
@@ -114,7 +114,7 @@ function standIn({ framing, unitId, transactionId, requestPdu }: ReplyContext): 
 
 /** The effect of a rule on one reply. */
 export interface PlayedRule {
-  /** True when the rule is for the request. If not, the plan is that of the reply without the rule. */
+  /** True if the rule applies to the request. If not, the plan is the reply without the rule. */
   readonly matches: boolean;
   readonly seed: number;
   readonly plan: ReplyPlan;
@@ -122,10 +122,10 @@ export interface PlayedRule {
 }
 
 /**
- * Plays a rule on one reply, within the budget of a reply, and counts nothing. The rule acts as on its first
- * match, whatever its `after`, `every`, `count`, `probability` and times are.
+ * Plays a rule on one reply, within the budget of a reply, without counting anything. The rule acts as on its
+ * first match, whatever its `after`, `every`, `count`, `probability` and times.
  * @param reply the whole frame
- * @param random returns a number from 0 up to 1, without 1 itself, for the seed of a rule that has none
+ * @param random returns a number from 0 to below 1, for the seed of a rule that has none
  */
 export function playRule(
   rule: FaultRule,

@@ -3,9 +3,9 @@ import { type ReplyPlan, stepsOf } from '../../modbus/protocol/reply-plan.js';
 /** The size of a reply. `ms` does not include the time that the bytes take on the wire. */
 export interface Size {
   readonly bytes: number;
-  /** The sum of all waits and breaks, in ms. */
+  /** The total of all waits and breaks, in ms. */
   readonly ms: number;
-  /** How many steps the plan has. The transport performs each step separately. */
+  /** The number of steps in the plan. The transport performs each step separately. */
   readonly pieces: number;
 }
 
@@ -26,25 +26,25 @@ export const MAX_REPLY_MS = 60 * 60 * 1000;
 const MAX_REPLY_PIECES = 4096;
 
 /**
- * The most work that the faults of a reply may do. Faults block the event loop while they act, so their work
- * is limited, too. A unit of work is about 10 ns on the machine where these figures were measured.
+ * The maximum work for the faults of a reply. Faults block the event loop while they act, so their work is
+ * limited too. A unit of work is about 10 ns on the machine on which these figures were measured.
  */
 const MAX_WORK = 250_000;
 
 /**
- * The most time that the faults of a reply may take beyond `UNTIMED_WORK`, in ms of the processor's time; the
- * time of other programs does not count. On a slow computer, and in a program that V8 has not compiled yet, a unit of work
- * takes much longer than 10 ns.
+ * The maximum time for the faults of a reply beyond `UNTIMED_WORK`, in ms of processor time; the time of
+ * other programs does not count. On a slow computer, or before V8 has compiled the code, a unit of work takes
+ * much longer than 10 ns.
  */
 const MAX_WORK_MS = 3;
 
 /**
- * The work that is done before anybody looks at the time: a pause of the whole process keeps no usual fault
- * from acting, and usual faults do not cost the two looks.
+ * The work that is done before the time is checked: a pause of the whole process does not keep an ordinary
+ * fault from acting, and ordinary faults avoid the cost of two checks.
  */
 const UNTIMED_WORK = 25_000;
 
-/** How much work is done between two looks at the clock. A look takes a µs. */
+/** How much work is done between two checks of the clock. A check takes 1 µs. */
 const WORK_BETWEEN_LOOKS = 2_000;
 
 export const WORK = {
@@ -54,37 +54,37 @@ export const WORK = {
   step: 10,
   /** A changed frame, not counting its pieces and bytes. */
   frame: 300,
-  /** A piece of a frame that is changed or made. */
+  /** A piece of a frame that is changed or created. */
   piece: 40,
   /** A byte of a frame that is changed. */
   byte: 1,
-  /** A byte that is drawn at random. */
+  /** A random byte. */
   randomByte: 2,
   /** One of several distinct random numbers. */
   number: 20,
 } as const;
 
-/** The size and the work of what a helper is about to make or do. */
+/** The size and the work of what a helper is about to create or do. */
 export interface Cost {
   readonly bytes?: number;
   readonly pieces?: number;
-  /** Work other than making the pieces, in the units of `MAX_WORK`. */
+  /** Work other than creating the pieces, in the units of `MAX_WORK`. */
   readonly work?: number;
 }
 
-/** A limit that a fault would exceed: which limit, and the value that the fault would have reached. */
+/** A limit that a fault would exceed, and the value that the fault would have reached. */
 export interface Excess {
   readonly kind: 'excess';
   readonly of: keyof Size | 'work';
   readonly found: number;
 }
 
-/** Starts to measure work. The returned function says how many ms the work has taken so far. */
+/** Starts measuring work. The returned function returns how many ms the work has taken so far. */
 export type StartTime = () => () => number;
 
 /**
- * Counts the ms of the clock, or of the processor where those are fewer, so that other programs and threads
- * do not count.
+ * Measures elapsed time or processor time, whichever is shorter, in ms, so that other programs and threads do
+ * not count.
  */
 export const startWorkTime: StartTime = () => {
   const startedAt = performance.now();
@@ -96,17 +96,17 @@ export const startWorkTime: StartTime = () => {
 };
 
 /**
- * The budget of the faults on one reply. Helpers ask the budget before they make something. A fault that was
- * refused carries on, so that the total it wanted is known; its result is then discarded.
+ * The budget of the faults on one reply. Helpers ask the budget before they create something. A fault that
+ * was refused continues, so that the total that it wanted is known; its result is then discarded.
  */
 export class Budget {
   readonly #startTime: StartTime;
-  /** Says how many ms the faults have worked beyond `UNTIMED_WORK`. */
+  /** Returns how many ms the faults have worked beyond `UNTIMED_WORK`. */
   #workTime: (() => number) | undefined;
   #isLate = false;
   #nextLook = UNTIMED_WORK;
   #work = 0;
-  /** What the current fault has made, and what it was refused. */
+  /** What the current fault has created, and what it was refused. */
   #made = NOTHING;
   #refused = NOTHING;
 
@@ -122,7 +122,7 @@ export class Budget {
   }
 
   /**
-   * Spends work, bytes and pieces. Returns false when a limit would be exceeded: then the caller must make
+   * Spends work, bytes and pieces. Returns false if a limit would be exceeded: the caller must then create
    * nothing, and the fault does not act.
    */
   spend({ bytes = 0, pieces = 0, work = 0 }: Cost): boolean {
@@ -134,7 +134,7 @@ export class Budget {
       this.#work += wanted.work;
       return true;
     }
-    // A piece that is too long is never made, so it costs no work.
+    // A piece that is too long is never created, so it costs no work.
     this.#refused = sum(this.#refused, fits ? wanted : { ...wanted, work: 0 });
     return false;
   }
@@ -149,7 +149,7 @@ export class Budget {
   }
 
   /**
-   * Returns the limit that the current fault exceeds if it leaves a plan of this size; undefined when it
+   * Returns the limit that the current fault exceeds if it leaves a plan of this size; undefined if it
    * exceeds none.
    */
   excess({ bytes, ms, pieces }: Size): Excess | undefined {
@@ -173,7 +173,7 @@ function beyond(of: Excess['of'], found: number, max: number): Excess | undefine
   return found > max ? { kind: 'excess', of, found } : undefined;
 }
 
-/** Removes the rounding errors of adding binary fractions. */
+/** Removes the rounding errors of binary fractions. */
 function toMicroseconds(ms: number): number {
   return Math.round(1000 * ms) / 1000;
 }

@@ -4,20 +4,20 @@ import { bounded, probability, section, UNLIMITED, wholeNumber } from '../../com
 import { expectedMessage } from '../../common/schema/problem.js';
 import { duration } from '../../common/schema/units.js';
 
-/** A longer schedule is taken for a mistake, because the whole schedule is searched for each request. */
+/** A longer schedule is treated as a mistake, because the whole schedule is searched for each request. */
 const MAX_WINDOWS = 64;
 
-/** A window of time, in ms since the rule was put in force. */
+/** A window of time, in ms since the rule was armed. */
 export interface Window {
-  /** When the window opens; at once when absent. */
+  /** When the window opens; immediately when absent. */
   readonly from?: number | undefined;
-  /** How long the window stays open; without an end when absent. */
+  /** How long the window stays open; forever when absent. */
   readonly for?: number | undefined;
-  /** The time from one opening to the next; absent for a window that opens only once. */
+  /** The time between two openings; absent for a window that opens only once. */
   readonly every?: number | undefined;
 }
 
-/** The schemas of the keys of a window that `when` has, too. */
+/** The schemas of the keys of a window that `when` shares. */
 const windowShape = {
   from: duration().describe('Start after this delay (default: now).').optional(),
   for: duration(1).describe('Duration (default: unlimited).').optional(),
@@ -46,14 +46,14 @@ export const scheduleSchema = bounded(
   'windows',
 );
 
-/** Tells whether the window is open. A window is open at its beginning, and closed at its end. */
+/** Reports whether the window is open. It includes its beginning and excludes its end. */
 export function isOpen({ from = 0, for: length, every }: Window, elapsed: number): boolean {
   const since = elapsed - from;
   if (since < 0) return false;
   return length === undefined || (every === undefined ? since : since % every) < length;
 }
 
-/** A longer list is taken for a mistake, because the whole list is searched for each request. */
+/** A longer list is treated as a mistake, because the whole list is searched for each request. */
 const MAX_LISTED = 256;
 
 function listOf<Schema extends z.ZodType>(schema: Schema) {
@@ -62,7 +62,7 @@ function listOf<Schema extends z.ZodType>(schema: Schema) {
 
 const RANGE = /^(\d{1,5})-(\d{1,5})$/;
 
-/** Makes a schema for a number from `min` to `max`, or a range of such numbers as text, `11-125`. */
+/** Creates a schema for a number from `min` to `max`, or a range of such numbers as text, `11-125`. */
 function numberOrRange(min: number, max: number, what: string) {
   const error = `${what} from ${min} to ${max}, or a range such as "${min}-${Math.min(max, min + 9)}"`;
   const range = z.string({ error }).refine(
@@ -81,7 +81,7 @@ function endsOf(text: string): [first: number, last: number] {
   return [Number(first), Number(last)];
 }
 
-/** Returns the numbers that a number or a range stands for. */
+/** Returns the numbers in a number or a range. */
 export function numbersOf(written: number | string): number[] {
   if (typeof written === 'number') return [written];
   const [first, last] = endsOf(written);
@@ -99,12 +99,11 @@ const limits = section(
   error: 'expected either below or above',
 });
 
-/** The schema of a name for a state of a device. */
 export const stateName = z
   .string({ error: 'the name of a state' })
   .regex(/^[\w-]{1,32}$/, { error: 'letters, digits, hyphens and underscores, at most 32' });
 
-/** A state that a device is in, or one that it is not in: `alive`, `"!alive"`, `{not: alive}`. */
+/** A state that a device must be in, or must not be in: `alive`, `"!alive"`, `{not: alive}`. */
 const stateCondition = z.union(
   [
     stateName,
@@ -114,14 +113,14 @@ const stateCondition = z.union(
   { error: 'the name of a state, or {not: alive} for any other state' },
 );
 
-/** Tells whether a device is as a condition wants it. @param isIn whether it is in a state */
+/** Reports whether a device is in the state that a condition requires. @param isIn reports whether it is in a state */
 export function isInState(wanted: Condition['state'], isIn: (state: string) => boolean): boolean {
   if (wanted === undefined) return true;
   if (typeof wanted === 'object') return !isIn(wanted.not);
   return wanted.startsWith('!') ? !isIn(wanted.slice(1)) : isIn(wanted);
 }
 
-/** Which matches a rule acts on by their number: every n-th, or all but every n-th. */
+/** Which matches a rule acts on: every n-th, or all but every n-th. */
 const everyCondition = z.union(
   [
     wholeNumber(1, UNLIMITED, 'a number of requests'),
@@ -133,7 +132,7 @@ const everyCondition = z.union(
   { error: 'a number of requests, or {not: 3} for all except every third' },
 );
 
-/** Tells whether a rule acts on its n-th match. */
+/** Reports whether a rule acts on its n-th match. */
 export function isEvery(wanted: Condition['every'], turn: number): boolean {
   return typeof wanted === 'object' ? turn % wanted.not !== 0 : turn % (wanted ?? 1) === 0;
 }
@@ -142,7 +141,7 @@ function oneOrMore<Schema extends z.ZodType>(schema: Schema, error: string) {
   return bounded(z.union([schema, listOf(schema)], { error }), MAX_LISTED);
 }
 
-/** Makes a schema for one or more numbers or ranges. @param such a range for the message */
+/** Creates a schema for one or more numbers or ranges. @param such an example of a range for the message */
 function numbers(min: number, max: number, what: string, such: string) {
   const error = `${what} from ${min} to ${max}, a range such as "${such}", or a list of them`;
   return oneOrMore(numberOrRange(min, max, what), error);
@@ -154,7 +153,7 @@ const addressRange = z
   .tuple([address, address], { error: 'an address, or the first and last address of a range: [0, 9]' })
   .refine(([first, last]) => first <= last, { error: 'expected the first address before the last' });
 
-/** The schema of `when`, which says which requests a rule is for. An empty field matches every request. */
+/** The schema of `when`, which specifies the requests that a rule applies to. An absent field matches every request. */
 export const conditionSchema = section({
   line: oneOrMore(z.string(), 'the name of a line or a list of them')
     .describe('Name of a line, or a list of names.')
@@ -212,14 +211,14 @@ export const conditionSchema = section({
 
 export type Condition = z.infer<typeof conditionSchema>;
 
-/** Tells whether a rule with this condition can be for requests of the line `name`. */
+/** Reports whether a rule with this condition may apply to requests on the line `name`. */
 export function aimsAt({ line }: Condition, name: string): boolean {
   return includes(line, name);
 }
 
 /**
- * Tells whether the number is wanted: it is in the condition or in one of its ranges, or the condition wants
- * nothing in particular.
+ * Reports whether a number meets a condition: it is in the condition or in one of its ranges, or the
+ * condition is absent.
  */
 export function includesNumber(
   wanted: number | string | readonly (number | string)[] | undefined,
@@ -233,21 +232,21 @@ export function includesNumber(
   });
 }
 
-/** Returns the first and the last number of each of the numbers and ranges. */
+/** Returns the first and the last number of each number or range. */
 export function rangesOf(
   wanted: number | string | readonly (number | string)[],
 ): (readonly [first: number, last: number])[] {
   return [wanted].flat().map((each) => (typeof each === 'number' ? [each, each] : endsOf(each)));
 }
 
-/** Tells whether a time in ms is within the limits. An unknown time is within no limits. */
+/** Reports whether a time in ms is within the limits. An unknown time never is. */
 function isWithin(wanted: Condition['pause'], time: number | undefined): boolean {
   if (wanted === undefined) return true;
   if (time === undefined) return false;
   return wanted.below === undefined ? time > (wanted.above as number) : time < wanted.below;
 }
 
-/** The times around a request that conditions ask for. */
+/** The times around a request that conditions may test. */
 export interface Circumstances {
   /** How long the client has been connected in ms; undefined without connections. */
   readonly connected: number | undefined;
@@ -256,10 +255,7 @@ export interface Circumstances {
   readonly pause: number | undefined;
 }
 
-/**
- * Tells whether the circumstances are those that a condition wants. They differ between requests that are
- * otherwise the same.
- */
+/** Reports whether the circumstances meet a condition. They may differ between requests that are otherwise equal. */
 export function isSo({ connected, nth, pause }: Condition, now: Circumstances | undefined): boolean {
   if (connected === undefined && nth === undefined && pause === undefined) return true;
   return (
@@ -269,14 +265,14 @@ export function isSo({ connected, nth, pause }: Condition, now: Circumstances | 
   );
 }
 
-/** Tells whether a condition wants this item, or nothing in particular. */
+/** Reports whether a condition includes this item, or is absent. */
 export function includes<Item>(wanted: Item | readonly Item[] | undefined, item: Item): boolean {
   if (wanted === undefined) return true;
   return Array.isArray(wanted) ? wanted.includes(item) : wanted === item;
 }
 
 /**
- * Warns about a list of two quantities, which may have been meant as a range: a list of two addresses is a
+ * Warns about a list of two quantities that may have been meant as a range: a list of two addresses is a
  * range, a list of two quantities is not.
  */
 export function hintAtQuantities(quantity: Condition['quantity'], at: At): void {

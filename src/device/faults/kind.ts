@@ -12,11 +12,11 @@ export interface FaultContext {
   readonly requestPdu: Uint8Array;
   readonly framing: Framing;
   readonly random: Random;
-  /** How often the rule has acted, this time included. */
+  /** How many times the rule has acted, including this time. */
   readonly turn: number;
   /** The budget of the faults on this reply. The helpers of `plan.ts` spend from it. */
   readonly budget: Budget;
-  /** The time of a character on the line, in ms; 0 when the line has no character time. */
+  /** The time of a character on the line, in ms; 0 if the line has no character time. */
   readonly characterTime: number;
   /** The reply to this client's previous request, as sent or as it should have been sent. */
   readonly previousReply: Uint8Array | undefined;
@@ -28,8 +28,8 @@ export type Applied = ReplyPlan | string;
 /** One kind of fault. `apply` is pure: it maps a plan to a plan and takes all randomness from the context. */
 interface FaultKind<Parameters> {
   /**
-   * A sentence or two about what happens on the wire. The console and the document of the REST interface show
-   * it.
+   * One or two sentences about what happens on the wire. The console and the document of the REST interface
+   * show it.
    */
   readonly does: string;
   /**
@@ -38,7 +38,7 @@ interface FaultKind<Parameters> {
   readonly schema: z.ZodType<Parameters>;
   /** The ability that the line must have. */
   readonly needs?: Ability;
-  /** True when the fault keeps the request from the device, so that nothing is executed. */
+  /** True if the fault keeps the request from reaching the device, so that nothing is executed. */
   readonly prevents?: boolean;
   readonly apply: (plan: ReplyPlan, parameters: Parameters, context: FaultContext) => Applied;
 }
@@ -46,14 +46,13 @@ interface FaultKind<Parameters> {
 /** One entry of a rule's `do`: a kind with its parameters, ready to act. */
 export interface Fault {
   readonly kind: string;
-  /** The parameters as they were written. */
   readonly written: unknown;
   readonly needs: Ability | undefined;
   readonly prevents: boolean;
   apply(plan: ReplyPlan, context: FaultContext): Applied;
 }
 
-/** Makes an entry of a table of kinds. */
+/** Creates an entry of a table of kinds. */
 export function fault<Parameters>({
   does,
   schema,
@@ -71,8 +70,8 @@ export function fault<Parameters>({
 }
 
 /**
- * Lets one fault change a plan within the budget. Returns the new plan, why the fault can't act, or the limit
- * that it would exceed.
+ * Lets one fault change a plan within the budget. Returns the new plan, or why the fault can't act, or the
+ * limit that it would exceed.
  */
 export function act(fault: Fault, plan: ReplyPlan, line: FaultLine, context: FaultContext): Applied | Excess {
   const { budget } = context;
@@ -84,7 +83,7 @@ export function act(fault: Fault, plan: ReplyPlan, line: FaultLine, context: Fau
   return budget.excess(typeof applied === 'string' ? before : sizeOf(applied)) ?? applied;
 }
 
-/** An ability that only some lines have. A rule that needs it is refused for the other lines. */
+/** An ability that only some lines have. A rule that needs it is refused for the others. */
 export type Ability =
   | 'break'
   | 'close'
@@ -107,7 +106,7 @@ const LACKS: Readonly<Record<Ability, string>> = {
   characterTime: 'has no character times',
 };
 
-/** What the bytes travel on: a real serial port, a pseudo-terminal or a kind of socket. */
+/** What carries the bytes: a real serial port, a pseudo-terminal or a kind of socket. */
 export type Medium = 'serial' | 'virtual' | 'tcp' | 'tls' | 'udp';
 
 /** The abilities by medium. A pseudo-terminal carries bytes, but no break. */
@@ -135,7 +134,7 @@ export interface FaultLine {
   readonly abilities: ReadonlySet<Ability>;
 }
 
-/** Returns why a line can't do something, such as `line lan has no CRC`; undefined when it can. */
+/** Returns why a line can't do something, such as `line lan has no CRC`; undefined if it can. */
 export function lackOf({ name, abilities }: FaultLine, needed: Ability | undefined): string | undefined {
   return needed === undefined || abilities.has(needed) ? undefined : `line ${name} ${LACKS[needed]}`;
 }

@@ -6,7 +6,7 @@ import { FIELDS, HEADER } from './kinds/fields.js';
 import { REPLIES } from './kinds/replies.js';
 import { TIMING } from './kinds/timing.js';
 
-/** Every kind of fault by its key in a rule's `do`. A new kind is an entry of one of these tables. */
+/** Every kind of fault by its key in a rule's `do`. To add one, add an entry to one of these tables. */
 const KINDS = new Map(Object.entries({ ...TIMING, ...REPLIES, ...DAMAGE, ...FIELDS, ...HEADER }));
 
 export const FAULT_KINDS: readonly string[] = [...KINDS.keys()];

@@ -10,34 +10,29 @@ export interface RequestFacts {
   readonly unitId: number;
   readonly device: string;
   readonly functionCode: number;
-  /** True for a broadcast, on which only rules act that name its unit identifier, 0. */
+  /** True for a broadcast, on which a rule acts only if it names unit identifier 0. */
   readonly isBroadcast?: boolean;
-  /** The ranges of addresses that the request names; none for functions without addresses. */
+  /** The address ranges in the request; none for functions without addresses. */
   readonly ranges: readonly AddressRange[];
   readonly circumstances?: Circumstances | undefined;
-  /**
-   * Where the device keeps the registers of the request, if that is not where the request says (`manners`).
-   */
+  /** Where the device keeps the registers of the request, if not at the requested addresses (`manners`). */
   readonly stored?: Stored | undefined;
-  /** How often the device has started. Its states end when it starts again. */
+  /** How many times the device has started. Its states end when it starts again. */
   readonly starts?: number;
 }
 
-/** Where the device keeps the registers of a request. Another place is another object. */
+/** Where the device keeps the registers of a request. A different place is a different object. */
 interface Stored {
-  /**
-   * For each table that clients see: the table that has its registers, and the address there of the clients'
-   * address 0.
-   */
+  /** For each table that clients see: the table with its registers, and the address there that clients see as 0. */
   readonly in: Readonly<
     Record<NamedValue['table'], { readonly source: NamedValue['table']; readonly first: number }>
   >;
 }
 
 /**
- * Tells whether the request meets the conditions, before the time, `after`, `every`, `count` and
- * `probability` are considered.
- * @param values the values that the names in the condition stand for; undefined when there are no names
+ * Reports whether the request meets the conditions, apart from the time, `after`, `every`, `count` and
+ * `probability`.
+ * @param values the values of the names in the condition; undefined if it has no names
  */
 export function matchesRequest(
   { line, device, unit, function: code, address, quantity }: Condition,
@@ -58,7 +53,7 @@ export function matchesRequest(
 
 type Addresses = NonNullable<Condition['address']>;
 
-/** Wanted addresses as first and last ones. */
+/** Returns addresses as pairs of the first and the last one. */
 export function pairs(wanted: Addresses): readonly (readonly [number, number])[] {
   if (typeof wanted === 'number') return [[wanted, wanted]];
   return isPair(wanted) ? [wanted] : wanted;
@@ -68,7 +63,7 @@ function isPair(wanted: Exclude<Addresses, number>): wanted is [number, number] 
   return typeof wanted[0] === 'number';
 }
 
-/** Tells whether the request reads or writes at least one register of the value. */
+/** Reports whether the request reads or writes at least one register of the value. */
 function touchesValue(
   { device, functionCode, ranges, stored }: RequestFacts,
   { address, quantity, ...value }: NamedValue,
@@ -80,7 +75,6 @@ function touchesValue(
   return ranges.some((range) => touches(range, address - first, address - first + quantity - 1));
 }
 
-/** Tells whether a range has an address from `first` to `last`. */
 function touches({ address, quantity }: AddressRange, first: number, last: number): boolean {
   return quantity > 0 && address <= last && address + quantity > first;
 }
@@ -89,50 +83,48 @@ interface OfRule {
   readonly rule: FaultRule;
 }
 
-/**
- * The rules for the requests to one unit of one device with one function. For each request of these that was
- * seen, the rules for it are kept.
- */
+/** The rules for requests to one unit of one device with one function. The rules are cached for each such request. */
 interface Group<Entry> {
   readonly stored: Stored | undefined;
   readonly entries: readonly Entry[];
   /**
-   * The rules for a request, by `rangesKey`. Undefined when the addresses and the quantities of a request
-   * make no difference.
+   * The rules for a request, by `rangesKey`. Undefined if the addresses and quantities of a request make no
+   * difference.
    */
   readonly byRanges: Map<number | string, readonly Entry[]> | undefined;
 }
 
 /**
- * How many answers are kept for all lines and units together. Clients repeat their requests. A client that
+ * How many results are cached for all lines and units together. Clients repeat their requests. A client that
  * sends a different request each time fills the memory no further than this, with references to at most 256
- * rules in each answer.
+ * rules in each result.
  */
 const MAX_KEPT = 16_384;
 
 /**
- * Finds the rules for a request without asking each rule. What a rule says about a request is the same each
- * time, because time, counts and probability are no part of it. So the answers are kept by line, device,
- * unit, function and addresses. Asking each of 256 rules would take longer than all the rest of a reply.
+ * Finds the rules for a request without checking each rule. Whether a rule applies to a request is the same
+ * each time, because time, counts and probability are left out here. So the results are cached by line,
+ * device, unit, function and addresses. Checking each of 256 rules would take longer than all the rest of a
+ * reply.
  */
 export class RuleMatcher<Entry extends OfRule> {
   readonly #entries: readonly Entry[];
   /**
-   * The groups by line, by device, and by unit and function. A line that is defined anew is another object,
-   * and may support other faults.
+   * The groups by line, by device, and by unit and function. A redefined line is a new object, and may
+   * support other faults.
    */
   #lines = new WeakMap<RequestFacts['line'], Map<string, Map<number, Group<Entry>>>>();
-  /** How many groups and answers are kept. */
+  /** How many groups and results are cached. */
   #kept = 0;
 
-  /** Makes the matcher. @param entries in the order in which their rules act */
+  /** Creates the matcher. @param entries in the order in which their rules act */
   constructor(entries: readonly Entry[]) {
     this.#entries = entries;
   }
 
   /**
-   * Returns the entries whose rules are for the request, in order. A line need support only one of the faults
-   * of a rule.
+   * Returns the entries whose rules apply to the request, in order. A line need support only one of a rule's
+   * faults.
    */
   matching(facts: RequestFacts): readonly Entry[] {
     const { entries, byRanges } = this.#groupOf(facts);
@@ -166,7 +158,7 @@ export class RuleMatcher<Entry extends OfRule> {
     }
     const key = (facts.unitId << 8) | facts.functionCode;
     const present = groups.get(key);
-    // The device may have other manners than before.
+    // The device may have had other manners before.
     if (present !== undefined && present.stored === facts.stored) return present;
     const group = this.#makeGroup(facts);
     groups.set(key, group);
@@ -196,8 +188,8 @@ export class RuleMatcher<Entry extends OfRule> {
 }
 
 /**
- * Returns a key that is equal for two requests with equal ranges. Only function 23 has two ranges, and only
- * its requests need a text as key.
+ * Returns a key that is equal for requests with equal ranges. Only function 23 has two ranges, and only its
+ * requests need a text as the key.
  */
 function rangesKey({ ranges }: RequestFacts): number | string {
   const [first, second] = ranges;

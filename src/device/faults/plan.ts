@@ -21,9 +21,9 @@ type Pieces = readonly [SendStep, ...SendStep[]];
 type Spending = Pick<FaultContext, 'budget'>;
 
 /**
- * Returns the plan with every frame changed by `change`, which gets a copy that it may change. Returns
- * `cannot` when `change` returns undefined for all frames. A frame that was cut into pieces is joined,
- * changed, and cut at the same places again. Pieces that would be empty are dropped.
+ * Returns the plan with every frame changed by `change`, which gets a copy that it may modify. Returns
+ * `cannot` if `change` returns undefined for all frames. A frame that was cut into pieces is joined, changed,
+ * and cut again at the same places. Pieces that would be empty are dropped.
  */
 export function mapFrames(
   plan: ReplyPlan,
@@ -38,9 +38,7 @@ export function mapFrames(
   });
 }
 
-/**
- * Returns the plan with the pieces of every frame replaced by other steps, or `cannot` as `mapFrames` does.
- */
+/** Returns the plan with the pieces of every frame replaced by other steps, or `cannot`, like `mapFrames`. */
 export function mapFrameSteps(
   plan: ReplyPlan,
   { budget }: Spending,
@@ -59,7 +57,7 @@ export function mapFrameSteps(
 }
 
 /**
- * Returns the plan with `times` copies after every frame, each copy after `gapMs`, or `cannot` when the plan
+ * Returns the plan with `times` copies after every frame, each copy after `gapMs`, or `cannot` if the plan
  * has no frame.
  */
 export function repeatFrames(
@@ -84,7 +82,6 @@ function lengthOf(pieces: Pieces): number {
   return pieces.reduce((sum, { bytes }) => sum + bytes.length, 0);
 }
 
-/** Returns the steps of a plan, with the pieces of each frame grouped together. */
 function frames(plan: ReplyPlan): Step[][] {
   const groups: Step[][] = [];
   for (const step of stepsOf(plan)) {
@@ -113,13 +110,13 @@ function recut(pieces: readonly SendStep[], frame: Uint8Array): SendStep[] {
   return cut;
 }
 
-/** A range of offsets in a frame, both ends included. */
+/** A range of offsets in a frame, inclusive. */
 type Offsets = readonly [first: number, last: number];
 
 /**
  * Returns the plan with its frames cut at the offsets that `offsetsOf` returns for a frame's length, or
- * `cannot` when all offsets are outside the frames. Each piece that begins at a cut waits `waitMs` longer
- * than before.
+ * `cannot` if all offsets are outside the frames. Each piece that begins at a cut waits `waitMs` longer than
+ * before.
  */
 export function cutFrames(
   plan: ReplyPlan,
@@ -162,8 +159,8 @@ function cutFrame(pieces: Pieces, [first, last]: Offsets, waitMs: number): SendS
 }
 
 /**
- * Returns the plan with a single frame, at the time of the first frame that it replaces. When the plan has no
- * frame, the new frame goes before a close, or else at the end.
+ * Returns the plan with a single frame, at the time of the first frame that it replaces. If the plan has no
+ * frame, the new one goes before a close, or else at the end.
  */
 export function withOneFrame(plan: ReplyPlan, bytes: Uint8Array): ReplyPlan {
   const steps = stepsOf(plan);
@@ -176,14 +173,14 @@ export function withOneFrame(plan: ReplyPlan, bytes: Uint8Array): ReplyPlan {
   return withSteps(plan, [...before, frame, ...closing, ...kept]);
 }
 
-/** What random parts of a reply are made with. */
+/** What is needed to create random parts of a reply. */
 interface Source {
   readonly random: Random;
   readonly framing: Framing;
   readonly budget: Budget;
 }
 
-/** Returns `length` random bytes that the line can carry; none when the budget does not allow them. */
+/** Returns `length` random bytes that the line can carry; none if the budget does not allow them. */
 function randomBytes({ random, framing, budget }: Source, length: number): Uint8Array {
   if (!budget.spend({ bytes: length, work: WORK.randomByte * length })) return new Uint8Array(0);
   const bytes = new Uint8Array(length);
@@ -205,7 +202,7 @@ export function randomBytesFor(frames: number, source: Source, length: number): 
   };
 }
 
-/** Draws `count` distinct numbers below `limit`, or all such numbers when there are fewer. */
+/** Draws `count` distinct numbers below `limit`, or all such numbers if there are fewer. */
 export function pick({ random, budget }: Source, count: number, limit: number): number[] {
   const length = Math.min(count, limit);
   if (!budget.spend({ work: WORK.number * length })) return [];

@@ -34,10 +34,7 @@ import { THEN } from './then.js';
 
 const MAX_NAME_LENGTH = 64;
 
-/**
- * More faults than this on one reply are taken for a mistake, because each fault is recorded for each
- * request.
- */
+/** More faults than this on one reply are treated as a mistake, because each fault is recorded for each request. */
 const MAX_FAULTS = 64;
 
 const nameSchema = z
@@ -58,7 +55,7 @@ const faultList = bounded(
   if (excess) context.addIssue({ code: 'custom', message: refusal(excess) });
 });
 
-/** The schema of `do`: a single fault needs no list around it. */
+/** The schema of `do`: a single fault need not be in a list. */
 const doSchema = z.codec(z.unknown(), faultList, {
   decode: (input) => (isMapping(input) ? [input] : input),
   encode: (faults) => faults,
@@ -122,26 +119,26 @@ export const ruleSchema = ruleSection
     }),
   );
 
-/** The documented form of a rule in a file; in a scenario, it needs no name. */
+/** The documented form of a rule in a file; in a scenario, a rule needs no name. */
 export const ruleForm = (isNamed: boolean) =>
   having(isNamed ? ruleSection : ruleSection.partial({ name: true }), {
     title: 'Fault rule',
     ...oneOfKeys('do', 'then'),
   });
 
-/** A checked rule. If it has no seed, a seed is drawn when the rule is put in force. */
+/** A checked rule. If it has no seed, one is drawn when the rule is armed. */
 export interface FaultRule {
   readonly name: string;
-  /** False when the rule is switched off; absent when it is on. */
+  /** False if the rule is switched off; absent if it is on. */
   readonly enabled?: false;
   readonly when: Condition;
-  /** The values that the names in `when.name` stand for; absent without names. */
+  /** The values of the names in `when.name`; absent without names. */
   readonly values?: readonly NamedValue[];
   readonly schedule?: readonly Window[];
   readonly faults: readonly Fault[];
   /**
-   * The state that the device is in once the rule has acted, for how many ms, and for how many of its
-   * requests; without an end when both are absent.
+   * The state that the device enters once the rule has acted, and how many ms and how many requests to the
+   * device it lasts; it has no end if both are absent.
    */
   readonly becomes?: {
     readonly state: string;
@@ -151,31 +148,28 @@ export interface FaultRule {
   readonly seed?: number;
 }
 
-/** A value with a name, or a bit of it: registers of a table of a device. */
+/** A named value, or a bit of one: registers of a table of a device. */
 export interface NamedValue {
   readonly device: string;
   readonly table: 'coils' | 'discrete' | 'input' | 'holding';
   readonly address: number;
   readonly quantity: number;
-  /** The number of the bit, and the name of its value in the device, where a bit has the name. */
+  /** The number of the bit, and the name of its value in the device, if the name belongs to a bit. */
   readonly bit?: { readonly number: number; readonly of: string };
 }
 
-/** Finds the value of a name such as `meter.voltage`, or says why there is none. */
+/** Finds the value with a name such as `meter.voltage`, or says why there is none. */
 export type FindValue = (name: string) => Result<NamedValue>;
 
-/** A rule with the values that its names stand for, or the first name that no value has. */
+/** A rule with the values of its names, or the first name without a value. */
 type ResolvedRule = Result<FaultRule, Issue>;
 
-/**
- * Returns as much of a rule with mistakes, which were reported, as is needed to check the names of its lines
- * and values.
- */
+/** Returns as much of a rule with mistakes, already reported, as is needed to check its lines and values. */
 export function namesIn(at: At): FaultRule {
   return { name: '', when: at.key('when').fitting(conditionSchema), faults: [] };
 }
 
-/** Finds the values that `when.name` of a rule stands for. */
+/** Finds the values of the names in a rule's `when.name`. */
 export function resolveNames(rule: FaultRule, find: FindValue): ResolvedRule {
   const { name } = rule.when;
   if (name === undefined) return success(rule);
@@ -191,9 +185,9 @@ export function resolveNames(rule: FaultRule, find: FindValue): ResolvedRule {
 }
 
 /**
- * Returns why a rule can't be used: it names an unknown line, or a line that can't carry out one of its
- * faults. A rule for any line is refused only when no line at all supports the fault. Lines that don't
- * support the fault report it as not achieved.
+ * Returns why a rule can't be used: it names an unknown line, or a line that does not support one of its
+ * faults. A rule for any line is refused only if no line at all supports the fault. Lines that don't support
+ * the fault report it as not achieved.
  */
 export function lineProblems(rule: FaultRule, lines: readonly FaultLine[]): Issue[] {
   const aimedAt = lines.filter(({ name }) => aimsAt(rule.when, name));
@@ -216,7 +210,7 @@ function unknownLines({ when: { line = [] } }: FaultRule, lines: readonly FaultL
     }));
 }
 
-/** Returns the mistakes of conditions on connections in a rule for lines without connections. */
+/** Returns the mistakes in a rule that has conditions on connections, but applies to lines without connections. */
 function impossibleConditions({ when }: FaultRule, lines: readonly FaultLine[]): Issue[] {
   const lacking = lines.filter(({ abilities }) => !abilities.has('close'));
   const [first] = lacking;
@@ -240,17 +234,17 @@ function impossibleFaults({ when, faults }: FaultRule, lines: readonly FaultLine
 
 /** The lines and the named values that a rule is checked against. */
 export interface RuleHome {
-  /** The lines; undefined where some lines are not known, and the rule may be for one of them. */
+  /** The lines; undefined if some lines are not known, and the rule may apply to one of them. */
   readonly lines: readonly FaultLine[] | undefined;
-  /** Finds the named values; undefined where some values are not known. */
+  /** Finds the named values; undefined if some values are not known. */
   readonly find: FindValue | undefined;
 }
 
 type UsableRule = Result<FaultRule, readonly Issue[]>;
 
 /**
- * Decides whether a rule can be used here; no other place does. A usable rule has the addresses of the values
- * that it names. Otherwise the issues say what is missing, with paths in the rule.
+ * Decides whether a rule can be used here; nothing else does. A usable rule has the addresses of its named
+ * values. Otherwise the issues say what is missing, with paths in the rule.
  */
 export function usableRule(rule: FaultRule, { lines, find }: RuleHome): UsableRule {
   const issues = lines ? lineProblems(rule, lines) : [];
@@ -261,8 +255,8 @@ export function usableRule(rule: FaultRule, { lines, find }: RuleHome): UsableRu
 
 /**
  * Tries the faults of a rule on the longest possible replies, one or more for each framing. Returns the first
- * limit that a fault exceeds, or undefined when all faults can act. These lines have no connection to close,
- * because a reply that is cut short is more easily within the limits.
+ * limit that a fault exceeds, or undefined if all faults can act. The lines tried have no connection to
+ * close, because a reply that is cut short stays within the limits more easily.
  *
  * A fault may do more at run time than here: `change` with a probability acts on none of these replies. At
  * run time the budget of each reply applies.
@@ -270,8 +264,7 @@ export function usableRule(rule: FaultRule, { lines, find }: RuleHome): UsableRu
 function excessOf(faults: readonly Fault[]): Excess | undefined {
   const usesPrevious = faults.some(({ kind }) => kind === 'stale');
   for (const reply of REPLIES) {
-    // Only `stale` becomes longer with a previous reply, so for all other faults these two cases are the
-    // same.
+    // Only `stale` becomes longer with a previous reply, so the two cases are the same for all other faults.
     if (reply.previousReply === undefined && !usesPrevious) continue;
     const excess = excessOn(reply, faults);
     if (excess) return excess;
@@ -283,15 +276,13 @@ interface TrialReply {
   readonly framing: Framing;
   readonly line: FaultLine;
   readonly adu: Uint8Array;
-  /**
-   * The reply that `stale` sends. When undefined, the reply stays as the faults before `stale` have made it.
-   */
+  /** The reply that `stale` sends. If undefined, the reply stays as the faults before `stale` left it. */
   readonly previousReply: Uint8Array | undefined;
 }
 
 const IDS = { unitId: 1, transactionId: 1 };
 
-/** A PDU that can stand for a request and for its response. All bytes after the byte count are data. */
+/** A PDU that can serve as a request and as its response. All bytes after the byte count are data. */
 const PDU = Uint8Array.from({ length: MAX_PDU_LENGTH }, (_, i) =>
   i === 0 ? FunctionCode.readHoldingRegisters : 0,
 );
@@ -311,13 +302,10 @@ function repliesIn(framing: Framing, medium: Medium): TrialReply[] {
 /** The duration of a character of 12 bits at 50 baud, the slowest possible line, in ms. */
 const SLOWEST_CHARACTER_MS = 240;
 
-/**
- * A clock that stands still, so that whether a rule is accepted does not depend on the time that trying it
- * takes.
- */
+/** A stopped clock, so that whether a rule is accepted does not depend on how long trying it takes. */
 const NEVER_LATE = () => () => 0;
 
-/** Always draws the greatest number, so a delay with jitter is as long as it can be. */
+/** Always draws the largest number, so a delay with jitter is as long as possible. */
 const GREATEST: Random = {
   next: () => 1 - Number.EPSILON / 2,
   below: (limit) => limit - 1,

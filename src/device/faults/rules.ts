@@ -3,11 +3,11 @@ import { isEvery, isInState, isOpen, isSo, rangesOf } from './condition.js';
 import { type RequestFacts, RuleMatcher } from './matching.js';
 import type { FaultRule } from './rule.js';
 
-/** A rule that acts on a request, with the random numbers for this time. */
+/** A rule that acts on a request, with its random numbers for this request. */
 export interface ActingRule {
   readonly rule: FaultRule;
   readonly random: Random;
-  /** How often the rule has acted, this time included. */
+  /** How many times the rule has acted, including this time. */
   readonly turn: number;
 }
 
@@ -21,38 +21,35 @@ export interface RuleStatus {
   readonly matches: number;
   readonly hits: number;
   readonly lastHit: Date | undefined;
-  /** True when the time allows the rule to act now (`when.from`, `when.for` and `schedule`). */
+  /** True if the time allows the rule to act now (`when.from`, `when.for` and `schedule`). */
   readonly open: boolean;
-  /**
-   * True for a rule of a run, which is in force while that runs, and is not kept in the
-   * state.
-   */
+  /** True for a rule that belongs to a run: it applies during the run, and is not saved in the state. */
   readonly temporary: boolean;
-  /** Why none of the faults of a temporary rule could act on the last reply; absent where one did. */
+  /** Why none of the faults of a temporary rule could act on the last reply; absent if one could. */
   readonly notAchieved?: string;
   /**
-   * True, for a temporary rule, when the last reply is made. The reply of a real device comes later than its
-   * request.
+   * True, for a temporary rule, once the last reply has been built. The reply of a real device comes later
+   * than its request.
    */
   readonly isDecided: boolean;
-  /** How often the rule will still act; undefined when there is no limit. */
+  /** How many more times the rule will act; undefined if there is no limit. */
   readonly remaining: number | undefined;
 }
 
-/** A rule that was in force for some time, and is not any more. */
+/** A rule that was in force for some time, but no longer is. */
 interface PastRule {
   readonly rule: FaultRule;
   readonly seed: number;
-  /** From when to when, in ms of the source's `uptime`. */
+  /** The time span in which it was in force, in ms of the source's `uptime`. */
   readonly since: number;
   readonly until: number;
-  /** Its place among the rules: those that came into force earlier act earlier. */
+  /** Its position among the rules: those armed earlier act earlier. */
   readonly place: number;
-  /** How long it is as JSON. */
+  /** Its length as JSON. */
   readonly size: number;
 }
 
-/** How much of past rules is kept: their number, and their characters as JSON. */
+/** The maximum number of past rules kept, and of their characters as JSON. */
 const MOST_PAST = 1000;
 const MOST_PAST_SIZE = 1_000_000;
 
@@ -67,34 +64,31 @@ interface RuleEntry {
   lastHit: Date | undefined;
   notAchieved?: string | undefined;
   isDecided: boolean;
-  /** When the rule was put in force, in ms of the source's `uptime`. */
+  /** When the rule was armed, in ms of the source's `uptime`. */
   readonly since: number;
-  /** When it became what it is: it may have been switched off meanwhile. */
+  /** When it got its present form: it may have been switched off in the meantime. */
   changedAt: number;
-  /** Its place among the rules, which a rule that is replaced or switched keeps. */
+  /** Its position among the rules, which a rule keeps when it is replaced or switched. */
   readonly place: number;
 }
 
-/** The inputs of the rules from outside, which tests replace. */
+/** The external inputs of the rules, which tests replace. */
 export interface RuleSource {
   now(): Date;
   /** Returns a time in ms that never goes back. The windows of rules are measured with it. */
   uptime(): number;
-  /** Returns a number from 0 up to 1, without 1 itself, for the seeds of rules that have none. */
+  /** Returns a number from 0 to below 1, for the seeds of rules that have none. */
   random(): number;
 }
 
-/**
- * More rules than this are taken for a mistake. A request that was not seen before is checked against all of
- * them.
- */
+/** More rules than this are treated as a mistake. A request that was not seen before is checked against all of them. */
 export const MAX_RULES = 256;
 
 /** The fault rules in force, in the order in which they act. */
 export class FaultRules {
-  /** How often a rule was put in force, switched or removed. */
+  /** How many times a rule was armed, switched or removed. */
   changes = 0;
-  /** How often any rule has acted. */
+  /** How many times any rule has acted. */
   hits = 0;
   readonly #entries = new Map<string, RuleEntry>();
   readonly #source: RuleSource;
@@ -102,12 +96,12 @@ export class FaultRules {
   /** The rules that were in force, in the order in which they ended. */
   readonly #past: PastRule[] = [];
   #pastSize = 0;
-  /** How many places were given to rules. */
+  /** How many positions were assigned to rules. */
   #places = 0;
   #pastFrom: number;
-  /** The lines of runs that bring faults of their own. */
+  /** The lines on which runs use their own faults. */
   readonly #suspendedOn = new Set<string>();
-  /** Finds the rules for a request; undefined after a change, until the next request. */
+  /** Finds the rules for a request; undefined between a change and the next request. */
   #matcher: RuleMatcher<RuleEntry> | undefined;
 
   constructor(source: RuleSource) {
@@ -115,12 +109,12 @@ export class FaultRules {
     this.#pastFrom = source.uptime();
   }
 
-  /** From when on it is known which rules were in force, in ms of the source's `uptime`. */
+  /** The earliest time for which the rules in force are known, in ms of the source's `uptime`. */
   get pastFrom(): number {
     return this.#pastFrom;
   }
 
-  /** The rules at a moment of the source's `uptime`, in the order in which they acted. */
+  /** Returns the rules at a moment of the source's `uptime`, in the order in which they acted. */
   listAt(moment: number): Pick<RuleStatus, 'rule' | 'seed'>[] {
     const present = Array.from(this.#entries.values(), (entry) => ({
       ...entry,
@@ -132,7 +126,7 @@ export class FaultRules {
       .sort((a, b) => a.place - b.place);
   }
 
-  /** Keeps what a rule was until now; not those of a run, which may arm thousands. */
+  /** Keeps the previous form of a rule, unless it belongs to a run, which may arm thousands. */
   #end(name: string): void {
     const entry = this.#entries.get(name);
     if (!entry || entry.temporary) return;
@@ -160,15 +154,14 @@ export class FaultRules {
     return Array.from(this.#entries.values(), (entry) => this.#status(entry));
   }
 
-  /** Tells whether a rule of this name can be set: it replaces another, or the limit is not reached. */
+  /** Reports whether a rule with this name can be set: it replaces another one, or the limit is not reached. */
   hasRoomFor(name: string): boolean {
     return this.#entries.has(name) || this.#entries.size < MAX_RULES;
   }
 
   /**
-   * Puts a rule in force with its counts at zero. The rule replaces the rule of the same name, or goes after
-   * the others.
-   * @param how `temporary` for a rule that whoever has set it will remove
+   * Arms a rule with its counts at zero. It replaces the rule of the same name, or goes after the others.
+   * @param how `temporary` for a rule that its owner will remove
    */
   set(rule: FaultRule, { temporary = false } = {}): RuleStatus {
     const seed = rule.seed ?? newSeed(() => this.#source.random());
@@ -184,9 +177,9 @@ export class FaultRules {
   }
 
   /**
-   * Switches a rule off or on. A rule that is switched off keeps its counts. A rule that is switched on
-   * begins anew, as when it is put in force: counts and times begin, and the seed stays.
-   * @returns false when there is no such rule
+   * Switches a rule off or on. A rule that is switched off keeps its counts. A rule that is switched on is
+   * armed again: counts and times start again, and the seed stays.
+   * @returns false if there is no such rule
    */
   switch(name: string, isOn: boolean): boolean {
     const entry = this.#entries.get(name);
@@ -211,16 +204,17 @@ export class FaultRules {
     return removed;
   }
 
-  /** Ends the states of devices that no rule brings about any more. */
+  /** Ends the states of devices that no rule sets any more. */
   #forgetStates(): void {
     const states = Array.from(this.#entries.values(), ({ rule }) => rule.becomes?.state);
     this.#states.keep(new Set(states));
   }
 
   /**
-   * Lets only temporary rules act on a line, for a run that tests its client. The others keep their counts, and nothing
-   * of them is changed.
-   * @returns the names of the rules in force that might have acted there, and `resume`, which ends that
+   * Lets only temporary rules act on a line, for a run that tests its client. The others keep their counts
+   * and everything else.
+   * @returns the names of the rules in force that might have acted there, and `resume`, which ends the
+   * suspension
    */
   suspendOn(line: string): { readonly names: readonly string[]; readonly resume: () => void } {
     const names = this.#enabled().flatMap(({ rule: { name, when }, temporary }) =>
@@ -230,7 +224,7 @@ export class FaultRules {
     return { names, resume: () => void this.#suspendedOn.delete(line) };
   }
 
-  /** Tells whether a rule is for a request, whatever its times and counts say. Counts nothing. */
+  /** Reports whether a rule applies to a request, whatever its times and counts. Counts nothing. */
   concern(facts: RequestFacts): boolean {
     return this.#inForce.matching(facts).length > 0;
   }
@@ -253,7 +247,7 @@ export class FaultRules {
       entry.isDecided = false;
     }
     this.#states.count(facts.device);
-    // A state begins after the request that brings it about.
+    // A state begins after the request that triggers it.
     for (const { rule } of acting) {
       if (rule.becomes) this.#states.enter(facts, rule.becomes, this.#source.uptime());
     }
@@ -261,8 +255,8 @@ export class FaultRules {
   }
 
   /**
-   * Notes for tests whether the faults of the acting rules were achieved, when a reply was made.
-   * @param acted what each fault of each rule has done
+   * Records, for tests, whether the faults of the acting rules were achieved when a reply was built.
+   * @param acted what each fault of each rule did
    */
   wereApplied(
     acting: readonly ActingRule[],
@@ -287,8 +281,8 @@ export class FaultRules {
   }
 
   /**
-   * Returns the random source for a request that the rule is for, when the rule acts. Each match has its own
-   * source, whether or not the rule acts.
+   * Returns the random source for a request that the rule applies to, if the rule acts. Each match has its
+   * own source, whether or not the rule acts.
    */
   #turn(entry: RuleEntry, facts: RequestFacts): Random | undefined {
     const { when } = entry.rule;
@@ -310,7 +304,7 @@ export class FaultRules {
 
   #isOpen({ rule, since }: RuleEntry): boolean {
     const { from, for: length } = rule.when;
-    // Most rules have no times, and then the clock need not be asked.
+    // Most rules have no times, and do not need the clock.
     if (from === undefined && length === undefined && rule.schedule === undefined) return true;
     return isInTime(rule, this.#source.uptime() - since);
   }
@@ -346,7 +340,7 @@ class DeviceStates {
   /** By device, then by state. */
   readonly #until = new Map<string, Map<string, EnteredState>>();
 
-  /** Puts a device into a state. @param now in ms, of the same clock each time */
+  /** Puts a device into a state. @param now in ms, always of the same clock */
   enter(
     { device, starts }: RequestFacts,
     { state, for: length, requests = Number.POSITIVE_INFINITY }: NonNullable<FaultRule['becomes']>,
@@ -357,7 +351,7 @@ class DeviceStates {
     this.#until.set(device, states.set(state, { until, starts, requests }));
   }
 
-  /** Counts a request for the states of its device that last for a number of them. */
+  /** Counts a request for those states of its device that last for a number of requests. */
   count(device: string): void {
     const states = this.#until.get(device);
     for (const [name, state] of states ?? []) {
@@ -366,7 +360,7 @@ class DeviceStates {
     }
   }
 
-  /** Ends all other states, of all devices. */
+  /** Ends all other states of all devices. */
   keep(states: ReadonlySet<string | undefined>): void {
     for (const entered of this.#until.values()) {
       for (const name of entered.keys()) if (!states.has(name)) entered.delete(name);
@@ -384,7 +378,7 @@ function begun(rule: FaultRule, seed: number) {
   return { rule, seed, turns, matches: 0, hits: 0, lastHit: undefined, isDecided: false };
 }
 
-/** Tells whether `when.from` and `when.for` allow the rule to act, and a window of its schedule is open. */
+/** Reports whether `when.from` and `when.for` allow the rule to act, and a window of its schedule is open. */
 function isInTime({ when, schedule }: FaultRule, elapsed: number): boolean {
   const { from, for: length } = when;
   return (

@@ -1,5 +1,5 @@
 /**
- * The key `then` of a rule. A name of its own keeps an object with this key from looking like a promise;
- * nothing awaits a rule.
+ * The key `then` of a rule. As a constant, it keeps an object with this key from looking like a promise; no
+ * code awaits a rule.
  */
 export const THEN = 'then';

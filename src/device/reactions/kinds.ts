@@ -19,10 +19,10 @@ import { REFUSALS } from './refusals.js';
 
 const LATCH = 'true, or how often the signal is checked, as in {every: 1s}';
 
-/** How often the signal of a latch is looked at unless the entry says otherwise, in ms. */
+/** How often the signal of a latch is checked unless the entry says otherwise, in ms. */
 const EVERY = 1000;
 
-/** A value to set, by a number, or by an expression whose names are looked up at that moment. */
+/** A value to set, with a number or an expression whose names are looked up when it is set. */
 type Target = readonly [name: string, value: number | Expression];
 
 const MAX_STEPS = 100;
@@ -54,14 +54,13 @@ documentAs(targets, () =>
   z.record(z.string(), z.union([z.number(), z.boolean(), z.string()])).meta({ minProperties: 1 }),
 );
 
-/** The most values whose writes renew another one. */
+/** The maximum number of values whose writes renew another one. */
 const MAX_RENEWING = 16;
 const OWN_NAMES = `a list of at most ${MAX_RENEWING} names of values of the same device`;
 const ownName = text('the name of a value of the same device').regex(/^[^.]+$/, {
   error: 'a name of the same device, without a dot',
 });
 
-/** Reactions that make a write have consequences. */
 const EFFECTS = {
   pulse: reaction({
     schema: duration(MIN_PERIOD, MAX_DELAY),
@@ -149,7 +148,8 @@ const EFFECTS = {
       let renewedAt = 0;
       let callOff: (() => void) | undefined;
       let isWatching = false;
-      // A heartbeat may renew many values, so a renewal only notes its time; a timer that comes too early waits on.
+      // A heartbeat may renew many values, so a renewal only records its time; a timer that fires too early
+      // waits again.
       const fall = () => {
         callOff = undefined;
         const left = renewedAt + after - now();
@@ -251,14 +251,14 @@ const EFFECTS = {
 };
 
 /**
- * Makes a signal that is 1 from the first moment on at which `signal` is set, and 0 before. The signal is
- * looked at on a fixed grid, as a controller does in its cycle, so earlier reads do not change the result,
- * unless a read has more to make up than the pace allows.
+ * Creates a signal that is 1 from the first moment at which `signal` is set, and 0 before. The signal is
+ * checked on a fixed grid, like the cycle of a controller, so earlier reads do not change the result, unless
+ * a read has more to catch up on than the pace allows.
  */
 function latched(signal: Signal, every: number, pace: Pace): Signal {
   let since = Number.POSITIVE_INFINITY;
   let from = 0;
-  /** The grid line to look at next. */
+  /** The next grid line to check. */
   let line = 0;
   const lookUntil = (time: number) => {
     const last = Math.floor(time / every);
@@ -293,7 +293,7 @@ function latched(signal: Signal, every: number, pace: Pace): Signal {
   };
 }
 
-/** Every kind of reaction by its key in an entry. A new kind is an entry of one of these tables. */
+/** Every kind of reaction by its key in an entry. To add one, add an entry to one of these tables. */
 const KINDS = Object.entries({ ...REFUSALS, ...EFFECTS });
 
 /** The keys of an entry that are reactions. */

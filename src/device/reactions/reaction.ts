@@ -5,28 +5,25 @@ import type { ExceptionCode } from '../../modbus/protocol/function-code.js';
 import type { ValueType } from '../registers/cell-type.js';
 import type { Pace, Signal } from '../signals/signal.js';
 
-/** The reaction of one value to a write. Values are in the unit of the register, and NaN for text. */
+/** The reaction of one value to a write. Values are in the unit of the register; NaN for text. */
 export interface Reaction {
-  /**
-   * Returns the exception that refuses a client's write of this value; undefined when the write is allowed.
-   */
+  /** Returns the exception that refuses a client's write of this value; undefined if the write is allowed. */
   refusal?(value: number): ExceptionCode | undefined;
   /**
    * Reacts to a write. Call this after the value was written, by a client, by an operator or by another
    * reaction.
    */
   written?(): void;
-  /** Called whenever the device has started, or its clock continues from another time. */
+  /** Called whenever the device has started, or its clock continues from a different time. */
   begun?(): void;
-  /** Returns what is stored when another reaction sets the value to `next`. */
+  /** Returns the number to store when another reaction sets the value to `next`. */
   kept?(next: number): number;
-  /** Returns the signal that takes the place of the signal of the value. */
+  /** Returns the signal that replaces the signal of the value. */
   around?(signal: Signal): Signal;
 }
 
-/** What a reaction works with. It is passed when the reaction is made for a value. */
+/** The environment of a reaction, passed when the reaction is created for a value. */
 export interface ReactionContext {
-  /** The value itself, now. */
   readonly value: number;
   /** Returns the nearest number that the register can hold. */
   stored(number: number): number;
@@ -38,66 +35,63 @@ export interface ReactionContext {
   holding(address: number): number;
   /** Returns the time of the device's clock, in ms. */
   now(): number;
-  /** How closely a reaction may look at a signal. */
+  /** How closely a reaction may sample a signal. */
   readonly pace: Pace;
-  /** Changes the value itself. Nothing reacts to that. */
+  /** Changes the value itself, without any reaction. */
   show(value: number): void;
-  /** Sets a value of the same device, and lets it react. */
+  /** Sets a value of the same device, and runs its reactions. */
   set(name: string, value: number): void;
   /**
-   * Does something `ms` of the device's clock later.
+   * Runs `act` `ms` of the device's clock later.
    * @param names the values that it sets
-   * @returns a function that calls it off
    */
   later(ms: number, act: () => void, names?: readonly string[]): () => void;
   /**
-   * Does something `ms` of the device's clock later, which does not count as a change to come. A reaction has
-   * at most one such timer at a time.
-   * @returns a function that calls it off
+   * Runs `act` `ms` of the device's clock later, without counting as a pending change. A reaction has at most
+   * one such timer at a time.
    */
   timer(ms: number, act: () => void): () => void;
-  /** Does something after each write of another value of the same device. Every name in `uses` exists. */
+  /** Runs `act` after each write to another value of the same device. Every name in `uses` exists. */
   whenWritten(name: string, act: () => void): void;
   /** Makes the device refuse all writes for `ms` of its clock. */
   busy(ms: number): void;
 }
 
-/** The entry in which a reaction is written. */
+/** The entry that contains a reaction. */
 export interface ReactingEntry {
   readonly table: string;
   readonly type: ValueType;
   readonly scale: number;
   readonly writable: boolean;
-  /** The key that makes the value move without a write, if any. */
+  /** The key that makes the value change without a write, if any. */
   readonly movedBy: 'signal' | 'follows' | 'action' | undefined;
   readonly reactions: readonly string[];
 }
 
-/** Another value that a reaction reads or sets, and the place in the parameters that names it. */
+/** Another value that a reaction reads or sets, and the parameter that names it. */
 export interface Use {
-  /** How it is used. The writes of a value that is `watched` do something. */
+  /** How it is used. Writes to a `watched` value trigger the reaction. */
   readonly as: 'read' | 'watched' | 'set' | 'holding register';
-  /** The value: text for a name, a number for an address of the holding registers. */
+  /** The value: a name, or a number for an address of the holding registers. */
   readonly target: string | number;
   readonly path: Path;
 }
 
-/** The least and the greatest value; without an end when absent. */
+/** The minimum and the maximum; no limit when absent. */
 interface Limits {
   readonly min?: number | undefined;
   readonly max?: number | undefined;
 }
 
 interface ReactionKind<Parameters> {
-  /** The schema of the parameters as in files. */
   readonly schema: z.ZodType<Parameters>;
   /** The row of docs/reactions.md: how the reaction is written, and what it does. */
   readonly doc: { readonly entry: string; readonly effect: string };
-  /** Returns why an entry can't have the reaction; undefined when it can. */
+  /** Returns why an entry can't have the reaction; undefined if it can. */
   whyUnfit(entry: ReactingEntry, parameters: Parameters): string | undefined;
   /** Returns the other values that the reaction reads or sets. */
   readonly uses?: (parameters: Parameters) => readonly Use[];
-  /** Returns how many later changes a write plans, without those that follow from them; none when absent. */
+  /** Returns how many later changes a write schedules, without those that follow from them; none if absent. */
   readonly causes?: (parameters: Parameters) => number;
   readonly limits?: (parameters: Parameters) => Limits;
   readonly start: (parameters: Parameters, context: ReactionContext) => Reaction;
@@ -108,12 +102,12 @@ export interface ReactionDefinition {
   readonly kind: string;
   readonly uses: readonly Use[];
   readonly causes: number;
-  /** The values that the reaction lets through, in the unit of the entry; absent if all of them. */
+  /** The values that the reaction accepts, in the unit of the entry; absent if it accepts all. */
   readonly limits?: Limits;
   start(context: ReactionContext): Reaction;
 }
 
-/** Makes an entry of a table of kinds. */
+/** Creates an entry of a table of kinds. */
 export function reaction<Parameters>({
   schema,
   doc,
@@ -126,9 +120,7 @@ export function reaction<Parameters>({
   return {
     doc,
     schema,
-    /**
-     * Reads the reaction that is written at `at`. Undefined when it has mistakes, which are then reported.
-     */
+    /** Reads the reaction at `at`. Undefined if it has mistakes, which are then reported. */
     read(at: At, kind: string, entry: ReactingEntry): ReactionDefinition | undefined {
       const parameters = at.check(schema);
       if (parameters === undefined) return undefined;

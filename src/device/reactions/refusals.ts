@@ -9,7 +9,6 @@ const MAX_ALLOWED = 1000;
 
 const REGISTER = `the name of a value, or an address of the holding registers from 0 to ${ADDRESS_SPACE - 1}`;
 
-/** Reactions that refuse a write. */
 export const REFUSALS = {
   limits: reaction({
     schema: section(
@@ -30,7 +29,7 @@ export const REFUSALS = {
     whyUnfit: (entry) => unlessNumber(entry) ?? unlessWritable(entry),
     limits: (limits) => limits,
     start: ({ min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY }, { stored }) => {
-      // A limit of 230.1 allows the float32 that is nearest to 230.1, which is a little more than 230.1.
+      // A limit of 230.1 allows the float32 nearest to 230.1, which is slightly more than 230.1.
       const ends = [min, max].filter(Number.isFinite).map(stored);
       return {
         refusal: (value) =>
@@ -97,7 +96,7 @@ export const REFUSALS = {
       const entered = typeof register === 'string' ? named(register) : { valueAt: () => holding(register) };
       return {
         refusal: () => {
-          // A tolerance is needed: 70 times a scale of 0.1 is a little more than 7.
+          // A tolerance is needed: 70 times a scale of 0.1 is slightly more than 7.
           const difference = Math.abs(entered.valueAt(now()) - value);
           return difference <= 1e-12 * Math.abs(value) ? undefined : ExceptionCode.illegalDataAddress;
         },

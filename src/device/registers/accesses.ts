@@ -2,7 +2,7 @@ const PAGE_BITS = 8;
 const PAGE_SIZE = 1 << PAGE_BITS;
 
 /**
- * Keeps an item for each cell, in pages of 256 cells. Most cells of a large device stay unused, and take no
+ * Stores an item for each cell, in pages of 256 cells. Most cells of a large device stay unused, and take no
  * memory.
  */
 class Pages<Page> {
@@ -11,8 +11,8 @@ class Pages<Page> {
   readonly #most: number;
 
   /**
-   * Makes an empty store.
-   * @param most where more pages than this are used, the page begun first is forgotten
+   * Creates an empty store.
+   * @param most the maximum number of pages; beyond that, the oldest page is forgotten
    */
   constructor(newPage: () => Page, most = Number.POSITIVE_INFINITY) {
     this.#newPage = newPage;
@@ -43,7 +43,6 @@ class Pages<Page> {
 
 const indexOf = (address: number) => address & (PAGE_SIZE - 1);
 
-/** Counts for each cell. */
 export class Counters {
   readonly #pages = new Pages(() => new Uint32Array(PAGE_SIZE));
 
@@ -51,7 +50,7 @@ export class Counters {
     return this.#pages.get(address)?.[indexOf(address)] ?? 0;
   }
 
-  /** Copies the counters of the cells from `address` on into a list of zeros. */
+  /** Copies the counters of the cells starting at `address` into a list of zeros. */
   copy(address: number, counts: Uint32Array): void {
     for (let done = 0; done < counts.length; ) {
       const first = indexOf(address + done);
@@ -66,7 +65,7 @@ export class Counters {
     this.incrementAll(address, 1);
   }
 
-  /** Adds one to the counters of `count` cells from `address` on. */
+  /** Adds one to the counters of `count` cells starting at `address`. */
   incrementAll(address: number, count: number): void {
     for (let done = 0; done < count; ) {
       const page = this.#pages.begun(address + done);
@@ -83,8 +82,8 @@ export class Counters {
 }
 
 /**
- * Says who writes: a line, with the address of its client where it has one; REST; or the reaction of another
- * value.
+ * The source of a write: a line, with the address of its client if it has one; REST; or the reaction of
+ * another value.
  */
 export interface Writer {
   readonly by: 'line' | 'REST' | 'reaction';
@@ -105,14 +104,12 @@ const MAX_PAGES = 64;
 export class LastWrites {
   readonly #pages = new Pages<Write[]>(() => [], MAX_PAGES);
 
-  /**
-   * Returns the write that changed the cell last; undefined when there was none, or when it was forgotten.
-   */
+  /** Returns the write that last changed the cell; undefined if there was none, or it was forgotten. */
   get(address: number): Write | undefined {
     return this.#pages.get(address)?.[indexOf(address)];
   }
 
-  /** Notes a write of `count` cells from `address`. */
+  /** Records a write to `count` cells starting at `address`. */
   note(address: number, count: number, write: Write): void {
     for (let cell = address; cell < address + count; cell++) this.#pages.begun(cell)[indexOf(cell)] = write;
   }

@@ -1,38 +1,36 @@
 import type { CellType, ValueType } from './cell-type.js';
 import { integerRange, narrow, nearestValue, type Value, type ValueLocation, withinFloat } from './value.js';
 
-/** A kind of action: what a register does each time a client reads it (pymodbus simulator, "actions"). */
+/** A kind of action: what a register does whenever a client reads it (pymodbus simulator, "actions"). */
 interface ActionKind {
-  /** True when `minval` and `maxval` limit the values of the action. */
+  /** True if `minval` and `maxval` limit the action's values. */
   readonly hasBounds: boolean;
   /** How many adjacent registers one use of the action fills. */
   readonly fields: number;
-  /** Returns why a value of this type can't have the action; undefined when it can. */
+  /** Returns why a value of this type can't have the action; undefined if it can. */
   whyUnfit(type: ValueType): string | undefined;
-  /** Runs the action on the cell at `address`, just before the cell is read. */
+  /** Runs the action on the cell at `address`, immediately before the cell is read. */
   run(image: ActiveCells, address: number, bounds: Parameters, source: ActionSource): void;
 }
 
-/**
- * The smallest and the largest value of an action, both included. They may lie outside the range of the type.
- */
+/** The minimum and the maximum value of an action, inclusive. They may lie outside the range of the type. */
 interface Bounds {
   readonly minval?: number;
   readonly maxval?: number;
 }
 
-/** The values of a replay: what the n-th read finds from then on, by n. */
+/** The values of a replay, by the number of the read that returns them. */
 type Replayed = ReadonlyMap<number, Value>;
 
-/** What an action of a register has beside its name. */
+/** The parameters of an action of a register, apart from its name. */
 interface Parameters extends Bounds {
-  /** Only the action `replay` has this. */
+  /** Only for the action `replay`. */
   readonly reads?: Replayed;
 }
 
 /** The part of a register image that actions use. */
 export interface ActiveCells {
-  /** Counts the reads of each cell, without the one for which an action runs. */
+  /** Counts the reads of each cell, excluding the one for which an action runs. */
   readonly reads: { get(address: number): number };
   typeAt(address: number): CellType;
   actionAt(address: number): { readonly name: string } | undefined;
@@ -40,21 +38,19 @@ export interface ActiveCells {
   valueSpan(address: number): ValueLocation | undefined;
   valueAt(location: ValueLocation): Value;
   setValue(location: ValueLocation, value: Value): void;
-  /** Restarts the whole device. */
   restart(): void;
 }
 
 /** Random numbers and times for actions. Tests supply their own. */
 export interface ActionSource {
-  /** Returns a number from 0 up to 1, without 1 itself. */
+  /** Returns a number from 0 to below 1. */
   random(): number;
-  /** Returns the time of day. */
   now(): Date;
   /** Returns the time since the simulator started, in ms. */
   uptime(): number;
 }
 
-/** The default bounds of pymodbus' simulator. They are limited to the type and to the other bound. */
+/** The default bounds of pymodbus' simulator. They are limited by the type and by the other bound. */
 const RANDOM_MIN = 1;
 export const RANDOM_MAX = 65536;
 
@@ -63,9 +59,9 @@ const FIELDS = 7;
 
 const SIXTEEN_BITS: readonly ValueType[] = ['bits', 'uint16', 'int16'];
 
-/** Every action by its name in files. A new action is an entry here. */
+/** Every action by its name in files. To add one, add an entry here. */
 export const ACTIONS = {
-  /** The value grows by one. */
+  /** The value increases by one. */
   increment: {
     hasBounds: true,
     fields: 1,
@@ -85,7 +81,6 @@ export const ACTIONS = {
     },
   },
 
-  /** The whole device restarts. */
   reset: {
     hasBounds: false,
     fields: 1,
@@ -96,7 +91,7 @@ export const ACTIONS = {
   },
 
   /**
-   * Seven cells get local time: year, month (0 to 11), day, weekday (1 is Monday), hour, minute, second.
+   * Seven cells get the local time: year, month (0 to 11), day, weekday (1 is Monday), hour, minute, second.
    * Consecutive cells with this action form groups of seven, one field per cell. The first cell of a group
    * also fills the plain cells after it, so it is enough to define the action on the first cell.
    */
@@ -121,8 +116,8 @@ export const ACTIONS = {
   },
 
   /**
-   * The value is the number of seconds since the simulator started, counted from 1. So a client can tell a
-   * device that has just started from a missing device.
+   * The value is the number of seconds since the simulator started, counted from 1. So a client can
+   * distinguish a device that has just started from a missing one.
    */
   uptime: {
     hasBounds: false,
@@ -135,7 +130,7 @@ export const ACTIONS = {
     },
   },
 
-  /** The value becomes another one at certain reads. Between them it is what was written. */
+  /** The value changes for certain reads. Between them it is the written value. */
   replay: {
     hasBounds: false,
     fields: 1,
@@ -154,17 +149,16 @@ export const ACTION_NAMES = Object.keys(ACTIONS) as readonly ActionName[];
 /** The actions of pymodbus' simulator. */
 export const PYMODBUS_ACTIONS = ACTION_NAMES.filter((name) => name !== 'replay');
 
-/** An action of a register. */
 export interface Action extends Parameters {
   readonly name: ActionName;
 }
 
-/** Runs the action of the cell at `address`, as a client's read does. */
+/** Runs the action of the cell at `address`, as on a client's read. */
 export function runAction(image: ActiveCells, address: number, action: Action, source: ActionSource): void {
   ACTIONS[action.name].run(image, address, action, source);
 }
 
-/** Changes the number that includes the cell at `address`. Text stays as it is. */
+/** Changes the number that includes the cell at `address`. Text is left alone. */
 function changeNumber(
   image: ActiveCells,
   address: number,
@@ -176,14 +170,14 @@ function changeNumber(
   if (typeof value !== 'string') image.setValue(span, change(value, span.type));
 }
 
-/** Returns why a value of this type can't have an action that needs a number; undefined when it can. */
+/** Returns why a value of this type can't have an action that needs a number; undefined if it can. */
 function withoutNumber(action: string, type: ValueType): string | undefined {
   return type === 'string' ? `${action} needs a number; the only action for a string is reset` : undefined;
 }
 
 /**
- * Returns the next value of a counter. After its largest value the counter continues from its smallest.
- * Integers count exactly, even with 64 bits.
+ * Returns the next value of a counter. After its maximum the counter continues at its minimum. Integers count
+ * exactly, even with 64 bits.
  */
 function next(value: number | bigint, type: ValueType, minval?: number, maxval?: number): Value {
   const range = integerRange(type);

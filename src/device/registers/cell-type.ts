@@ -1,7 +1,6 @@
 /**
- * The types of a cell, which is the storage of one address. In a value of several cells the first cell has
- * the type of the value, and the others are of type `next`. A `bits` cell holds 16 coils, a `bit` cell holds
- * one.
+ * The types of a cell, which stores one address. If a value has several cells, the first one has the type of
+ * the value, and the others are of type `next`. A `bits` cell holds 16 coils, a `bit` cell holds one.
  */
 export const CELL_TYPES = [
   'invalid',
@@ -24,10 +23,9 @@ export type CellType = (typeof CELL_TYPES)[number];
 /** The types that a value can have. `invalid` and `next` mark cells without a value of their own. */
 export type ValueType = Exclude<CellType, 'invalid' | 'next'>;
 
-/** The types that a value of a register can have. */
 export type RegisterType = Exclude<ValueType, 'bit'>;
 
-/** How many cells a value of each type has. The length of a string is set where the string is defined. */
+/** How many cells a value of each type has. The length of a string is specified with the string. */
 export const CELLS_PER_VALUE: Readonly<Record<Exclude<ValueType, 'string'>, number>> = {
   bits: 1,
   bit: 1,

@@ -1,18 +1,21 @@
-/** A cell that a change can be undone in. */
+/** A cell in which a change can be undone. */
 interface Exchanged {
-  /** Puts a word into a cell without any notice. @returns the word that was there */
+  /** Puts a word into a cell without any notification. @returns the previous word */
   exchange(address: number, word: number): number;
 }
 
-/** The cells of one image, in all changes that are kept of it. Undefined when they are no more, so that their memory is free. */
+/**
+ * The cells of one image, referenced by all its recorded changes. Undefined once the image is gone, to free
+ * its memory.
+ */
 export interface KeptCells {
   cells: Exchanged | undefined;
 }
 
-/** Why nothing earlier is known of the registers of a device. */
+/** Why the history of a device's registers begins where it does. */
 export type Beginning = 'made' | 'restarted' | 'clock' | 'defined' | 'full';
 
-/** A time, and why nothing is known from before it. */
+/** A time, and why nothing before it is known. */
 export interface Since {
   readonly at: number;
   readonly why: Beginning;
@@ -20,38 +23,42 @@ export interface Since {
 
 /** The changes of cells around a moment. */
 export interface Nearby {
-  /** When the last change up to the moment was, and which word each cell that it has changed had before. */
+  /** When the last change up to the moment happened, and the previous word of each cell that it changed. */
   readonly last: { readonly at: number; readonly before: ReadonlyMap<number, number> } | undefined;
-  /** When the last change before the moment was, and the first one after it. */
+  /** When the last change before the moment happened, and the first one after it. */
   readonly previous: number | undefined;
   readonly next: number | undefined;
 }
 
 const FIRST_CAPACITY = 1024;
 
-/** The most changes that are kept: 0.75 MB. A look undoes and redoes those after its moment, while no line is served. */
+/**
+ * The maximum number of changes kept: 0.75 MB. Looking at a moment undoes and redoes the changes after it,
+ * while no line is served.
+ */
 const MOST = 32_768;
 
-/** Times that differ by less, in ms, are one: in REST they are rounded to µs. */
+/** Times closer than this, in ms, count as equal: REST rounds them to µs. */
 const MOMENT = 0.0011;
 
 /**
- * What the registers of all devices held: a ring of their newest changes, each with the word before it. Values that
- * signals compute are not kept, because they can be computed again. Times are in ms of the clock of the devices.
+ * The past contents of the registers of all devices: a ring of the newest changes, each with the previous
+ * word. Values computed by signals are not kept, because they can be recomputed. Times are in ms of the
+ * devices' clock.
  */
 export class History {
   readonly #real: () => number;
-  /** The moment that is looked at. */
+  /** The moment being looked at. */
   #moment: number | undefined;
-  /** When that was due which is done now: it may be done late, by the next read. */
+  /** When the action that runs now was due; it may run late, on the next read. */
   due: number | undefined;
   #cells: KeptCells[] = [];
   #times = new Float64Array(FIRST_CAPACITY);
   #addresses = new Uint32Array(FIRST_CAPACITY);
   #words = new Uint16Array(FIRST_CAPACITY);
-  /** How many changes were noted. The place of a change is its number modulo the capacity. */
+  /** How many changes were recorded. The index of a change is its number modulo the capacity. */
   #count = 0;
-  /** The time of the last change that was given up. */
+  /** The time of the last change that was dropped. */
   #dropped = Number.NEGATIVE_INFINITY;
   readonly #beginnings = new WeakMap<object, Since>();
 
@@ -60,26 +67,26 @@ export class History {
     this.#real = real;
   }
 
-  /** The clock of all devices: real time, or the moment that is looked at. */
+  /** The clock of all devices: real time, or the moment being looked at. */
   readonly now = (): number => this.#moment ?? this.#real();
 
-  /** The time of changes that are made now. */
+  /** The time to record for changes made now. */
   get time(): number {
     return this.due ?? this.#real();
   }
 
-  /** Notes that nothing from before now is known of a device or a value. */
+  /** Records that nothing before now is known of a device or a value. */
   begin(of: object, why: Beginning): void {
     this.#beginnings.set(of, { at: this.#real(), why });
   }
 
-  /** Returns the time from which on a device or a value is known. */
+  /** Returns the earliest time for which the history of a device or a value is known. */
   since(of: object): Since {
     const { at, why } = this.#beginnings.get(of) ?? { at: Number.NEGATIVE_INFINITY, why: 'made' };
     return at >= this.#dropped ? { at, why } : { at: this.#dropped, why: 'full' };
   }
 
-  /** Keeps the word of a cell that is about to change. */
+  /** Records the word of a cell that is about to change. */
   note(cells: KeptCells, address: number, word: number, at: number): void {
     const size = this.#times.length;
     if (this.#count === size && size < MOST) this.#grow();
@@ -103,7 +110,7 @@ export class History {
     this.#words.set(words);
   }
 
-  /** Lets `look` find all cells, and the clock of the devices, as they were at `time`. It must change nothing. */
+  /** Calls `look` with all cells, and the clock of the devices, as they were at `time`. It must change nothing. */
   at<Seen>(time: number, look: () => Seen): Seen {
     const first = Math.max(0, this.#count - this.#times.length);
     for (let i = this.#count - 1; i >= first; i--) this.#exchange(i, time);
@@ -116,7 +123,7 @@ export class History {
     }
   }
 
-  /** Undoes a change that was after `time`, or redoes it. Of one cell, earlier changes have earlier times. */
+  /** Undoes a change that happened after `time`, or redoes it. For one cell, earlier changes have earlier times. */
   #exchange(i: number, time: number): void {
     const place = i % this.#times.length;
     if ((this.#times[place] as number) <= time) return;
@@ -127,7 +134,7 @@ export class History {
     if (word !== undefined) this.#words[place] = word;
   }
 
-  /** The changes around a moment. @param cells those of which the words before the last change are wanted */
+  /** Returns the changes around a moment. @param cells the cells whose words before the last change are wanted */
   around(time: number, of: ReadonlySet<object>, cells: object): Nearby {
     let [last, previous, next] = [
       Number.NEGATIVE_INFINITY,

@@ -15,37 +15,37 @@ import { type Value, type ValueLocation, valueOfWords, wordsOfValue } from './va
 
 /** Computes values of an image when they are read. */
 export interface LiveValues {
-  /** Updates the values of `count` cells from `address`. Call this before a read. */
+  /** Updates the values of `count` cells starting at `address`. Call this before a read. */
   refresh(address: number, count: number): void;
   /**
    * Call this before a client, a person or an action changes the cell at `address`.
    * @returns true if a signal computes the cell, so that the written value does not matter
    */
   changing(address: number): boolean;
-  /** Call this after `count` cells from `address` were changed. */
+  /** Call this after `count` cells starting at `address` were changed. */
   changed(address: number, count: number): void;
   /**
-   * Makes the values of `count` cells from `address` react. Call this after a client or a person wrote the
-   * cells.
+   * Runs the reactions of the values in `count` cells starting at `address`. Call this after a client or a
+   * person wrote the cells.
    */
   written(address: number, count: number): void;
-  /** Tells whether a write of the cell at `address` is refused, because too many changes are pending. */
+  /** Reports whether a write to the cell at `address` is refused because too many changes are pending. */
   isFull(address: number): boolean;
 }
 
-/** The words and flags of an image at one moment, beside the configured ones. */
+/** The words and flags of an image at one moment, next to the configured ones. */
 export interface ImageSnapshot {
   readonly layout: RegisterLayout;
   readonly words: Uint16Array;
   readonly meta: Uint8Array;
 }
 
-/** How many cells are counted without a pause: each takes 1 ns, and 300 ns right after the start. */
+/** How many cells are counted without a pause: each takes 1 ns, or 300 ns just after the program has started. */
 const COUNTED = 512;
 
 /**
  * The current registers of a device: a layout's cells with words, access flags and counters. Words and flags
- * are copied from the layout at the first write, so devices that share a layout share its memory until then.
+ * are copied from the layout on the first write, so devices that share a layout share its memory until then.
  * Addresses are indices into the cells and must be below `size`; callers check that.
  */
 export class RegisterImage implements ActiveCells {
@@ -53,28 +53,27 @@ export class RegisterImage implements ActiveCells {
   #layout: RegisterLayout;
   readonly #source: ActionSource;
   readonly restart: () => void;
-  /** Computes values; absent where no value is computed. */
+  /** Computes values; absent if no value is computed. */
   live: LiveValues | undefined;
-  /** Keeps what the words were before changes; absent where nobody asks for it. */
+  /** Keeps the words before changes; absent if the past is not needed. */
   history: History | undefined;
   readonly #recorded: KeptCells = { cells: this };
   /**
-   * Replaces the words of unavailable values, among words from `address` on, by what clients read instead;
-   * absent where all values are available.
+   * Replaces the words of unavailable values, among words starting at `address`, with what clients read
+   * instead; absent if all values are available.
    */
   cover: ((address: number, words: number[]) => void) | undefined;
   #words: Uint16Array;
   #meta: Uint8Array;
-  /** How often a word or an access flag was changed. Computed values do not count. */
+  /** How many times a word or an access flag was changed. Computed values do not count. */
   changes = 0;
   readonly reads = new Counters();
   readonly writes = new Counters();
   readonly lastWrites = new LastWrites();
 
   /**
-   * Makes the image.
-   * @param restart is called by the action `reset` and resets all images of the device; by default only this
-   * image
+   * Creates the image.
+   * @param restart called by the action `reset`; resets all images of the device, or by default only this one
    */
   constructor(layout: RegisterLayout, source: ActionSource, restart: () => void = () => this.reset()) {
     this.#layout = layout;
@@ -88,12 +87,15 @@ export class RegisterImage implements ActiveCells {
     return this.#layout.size;
   }
 
-  /** The configuration of the cells, with those that were defined since. */
+  /** The configuration of the cells, including those defined since. */
   get layout(): RegisterLayout {
     return this.#layout;
   }
 
-  /** Counts the values that have a cell among `count` cells from `address`. Yields, so that others run. */
+  /**
+   * Counts the values that have a cell among `count` cells starting at `address`. Yields, so that other work
+   * can run.
+   */
   *valuesIn(address: number, count: number): Generator<void, number, void> {
     let values = this.typeAt(address) === 'next' ? 1 : 0;
     const end = address + count;
@@ -118,7 +120,7 @@ export class RegisterImage implements ActiveCells {
     return orderOfMeta(this.#meta[address] as number);
   }
 
-  /** Tells whether `count` cells from `address` have the configured words and access flags. */
+  /** Reports whether `count` cells starting at `address` have their configured words and access flags. */
   isAsConfigured(address: number, count: number): boolean {
     const { words, meta } = this.#layout;
     const end = address + count;
@@ -131,7 +133,7 @@ export class RegisterImage implements ActiveCells {
     return true;
   }
 
-  /** Tells whether one of `count` cells from `address` has an action. */
+  /** Reports whether any of `count` cells starting at `address` has an action. */
   hasActions(address: number, count: number): boolean {
     return Array.from(this.#layout.actions.keys()).some((cell) => cell >= address && cell < address + count);
   }
@@ -147,7 +149,7 @@ export class RegisterImage implements ActiveCells {
   }
 
   /**
-   * Returns `count` words from `address` as clients read them: in place of a value that is not available, its
+   * Returns `count` words starting at `address` as clients read them: for a value that is not available, its
    * sentinel.
    */
   servedWords(address: number, count: number): number[] {
@@ -161,7 +163,7 @@ export class RegisterImage implements ActiveCells {
     this.setWords(address, [word]);
   }
 
-  /** Changes words side by side. A value of several words changes once. */
+  /** Changes adjacent words. A value of several words changes once. */
   setWords(address: number, words: readonly number[]): void {
     const { live, history } = this;
     let computed: Set<number> | undefined;
@@ -180,14 +182,13 @@ export class RegisterImage implements ActiveCells {
     live?.changed(address, words.length);
   }
 
-  /** Puts a word of the past into a cell, or takes it back. Nothing else notices. @returns the word before */
+  /** Puts a past word into a cell, or restores it. Nothing else is notified. @returns the previous word */
   exchange(address: number, word: number): number {
     const before = this.#words[address] as number;
     this.#store(address, word);
     return before;
   }
 
-  /** Keeps nothing more of what the words were. */
   forget(): void {
     this.history = undefined;
     this.#recorded.cells = undefined;
@@ -217,7 +218,7 @@ export class RegisterImage implements ActiveCells {
     return valueOfWords(type, this.#words, orderOfMeta(this.#meta[address] as number), address, cells);
   }
 
-  /** Returns the value as it would be after `words` were written from `from` on. */
+  /** Returns the value as it would be after `words` were written starting at `from`. */
   valueWith({ address, cells, type }: ValueLocation, from: number, words: readonly number[]): Value {
     const mixed = Array.from(
       this.#words.subarray(address, address + cells),
@@ -232,7 +233,7 @@ export class RegisterImage implements ActiveCells {
     this.setWords(address, words);
   }
 
-  /** Stores a value as a person's write does: it may react. */
+  /** Stores a value like a write by a person: it may react. */
   write(location: ValueLocation, value: Value): void {
     this.setValue(location, value);
     this.live?.written(location.address, location.cells);
@@ -244,7 +245,7 @@ export class RegisterImage implements ActiveCells {
     for (let i = 0; i < cells; i++) this.#store(address + i, words[i] as number);
   }
 
-  /** Copies the words and flags. The copy costs no time where nothing has been changed. */
+  /** Copies the words and flags. The copy costs no time if nothing has changed. */
   snapshot(): ImageSnapshot {
     const layout = this.#layout;
     const { words, meta } = layout;
@@ -255,7 +256,7 @@ export class RegisterImage implements ActiveCells {
     };
   }
 
-  /** Defines cells that are not defined. From now on they behave as if they had been configured. */
+  /** Defines undefined cells. From now on they behave as if they had been configured. */
   define(cells: readonly number[], type: 'uint16' | 'bit', writable: boolean): void {
     const before = this.#layout;
     const isAsConfigured = this.#words === before.words && this.#meta === before.meta;
@@ -266,15 +267,15 @@ export class RegisterImage implements ActiveCells {
     this.changes++;
   }
 
-  /** Restores a cell of an earlier snapshot. Signals get no notice, because they are restored, too. */
+  /** Restores a cell of an earlier snapshot. Signals are not notified, because they are restored too. */
   restore(address: number, word: number, writable: boolean): void {
     this.#store(address, word);
     if (this.isWritable(address) !== writable) this.setWritable(address, writable);
   }
 
   /**
-   * Copies `count` cells from `address` with their counters, in one piece of memory. Cells beyond the end are
-   * not defined.
+   * Copies `count` cells starting at `address` with their counters, into one piece of memory. Cells beyond
+   * the end are undefined.
    */
   block(address: number, count: number) {
     const { reads, writes, words, meta } = newBlock(count);
@@ -291,14 +292,14 @@ export class RegisterImage implements ActiveCells {
     return { words, meta, reads, writes, actions };
   }
 
-  /** Updates the computed values of `count` cells from `address`. */
+  /** Updates the computed values of `count` cells starting at `address`. */
   refresh(address: number, count: number): void {
     this.live?.refresh(address, count);
   }
 
   /**
-   * Runs the actions of `count` cells from `address`, and counts a read of each. Call this before a client's
-   * read.
+   * Runs the actions of `count` cells starting at `address`, and counts a read of each. Call this before a
+   * client's read.
    */
   touch(address: number, count: number): void {
     this.live?.refresh(address, count);
@@ -313,7 +314,7 @@ export class RegisterImage implements ActiveCells {
     }
   }
 
-  /** Notes who has written `count` cells from `address` now. */
+  /** Records who has just written `count` cells starting at `address`. */
   noteWrite(address: number, count: number, writer: Writer): void {
     this.lastWrites.note(address, count, { writer, at: this.#source.now() });
   }
@@ -332,10 +333,7 @@ export class RegisterImage implements ActiveCells {
   }
 }
 
-/**
- * Makes lists in one piece of memory. They go to another thread in three quarters of the time that four
- * pieces take.
- */
+/** Creates lists in one piece of memory, which is 25 % faster to transfer to another thread than four pieces. */
 function newBlock(count: number) {
   const memory = new ArrayBuffer(count * 11);
   return {

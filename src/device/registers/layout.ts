@@ -2,7 +2,7 @@ import type { Action } from './actions.js';
 import { BIG_ENDIAN, CELL_TYPES, type CellType, type ValueOrder, type ValueType } from './cell-type.js';
 import { type Value, wordsOfValue } from './value.js';
 
-/** The definition of one value: its first cell, number of cells, and first value. */
+/** The definition of one value: its first cell, number of cells, and initial value. */
 export interface ValueDefinition {
   readonly address: number;
   readonly type: ValueType;
@@ -13,14 +13,14 @@ export interface ValueDefinition {
   readonly action?: Action;
 }
 
-/** Why a value can't be defined: its cells end outside the layout, or another value uses one of them. */
+/** Why a value can't be defined: its cells extend beyond the layout, or another value uses one of them. */
 export type LayoutConflict =
   | { readonly kind: 'outside'; readonly address: number; readonly size: number }
   | { readonly kind: 'overlap'; readonly address: number };
 
 /**
- * The meta byte of a cell: index of the type, and flags. A single byte is enough for both, and saves memory:
- * a device may define 262,144 cells.
+ * The meta byte of a cell: type index and flags. One byte is enough for both, and saves memory: a device may
+ * define 262,144 cells.
  */
 const TYPE_MASK = 0x0f;
 const WRITABLE = 0x10;
@@ -28,7 +28,7 @@ const WORDS_LITTLE = 0x20;
 const BYTES_LITTLE = 0x40;
 const PADDED_WITH_SPACES = 0x80;
 
-/** 1 for each meta byte at whose cells a value begins, else 0. */
+/** 1 for each meta byte that marks the first cell of a value, otherwise 0. */
 export const BEGINS = Uint8Array.from({ length: 256 }, (_, meta) => {
   const type = typeOfMeta(meta);
   return type === 'invalid' || type === 'next' ? 0 : 1;
@@ -66,8 +66,8 @@ function metaOf(type: CellType, { wordOrder, byteOrder, padding }: ValueOrder, w
 }
 
 /**
- * The configuration of a list of cells: types, access, first values, actions. A layout never changes after it
- * is built, so any number of images share one, and a reset takes the configured values from it.
+ * The configuration of a list of cells: types, access, initial values, actions. A layout is immutable once
+ * built, so any number of images share one, and a reset takes the configured values from it.
  */
 export interface RegisterLayout {
   readonly size: number;
@@ -76,7 +76,7 @@ export interface RegisterLayout {
   readonly actions: ReadonlyMap<number, Action>;
 }
 
-/** Returns a layout with further cells, each a whole number of 16 bits or a bit, with the value 0. */
+/** Returns a layout with additional cells, each a 16-bit integer or a bit, with the value 0. */
 export function withCells(
   { size, meta, words, actions }: RegisterLayout,
   cells: readonly number[],
@@ -110,7 +110,7 @@ export class LayoutBuilder {
     return typeOfMeta(this.#meta[address] ?? 0) !== 'invalid';
   }
 
-  /** Defines one value. Defines nothing and returns the conflict when the value doesn't fit. */
+  /** Defines one value. If the value does not fit, defines nothing and returns the conflict. */
   define(definition: ValueDefinition): LayoutConflict | undefined {
     const { address, type, cells, value, order = BIG_ENDIAN, writable = false, action } = definition;
     if (address + cells > this.size)
@@ -130,7 +130,6 @@ export class LayoutBuilder {
     this.#meta[address] = withWritable(this.#meta[address] as number, true);
   }
 
-  /** Overwrites the cell at `to` with the cell at `from`. */
   copyCell(from: number, to: number): void {
     this.#meta[to] = this.#meta[from] as number;
     this.#words[to] = this.#words[from] as number;
@@ -139,7 +138,7 @@ export class LayoutBuilder {
     else this.#actions.delete(to);
   }
 
-  /** Fills the cells up to `last` with copies of the `count` cells from `first` on, in their order. */
+  /** Fills the cells up to `last` with copies of the `count` cells starting at `first`, in order. */
   repeat(first: number, count: number, last: number): void {
     for (let done = count; first + done <= last; done *= 2) {
       const end = first + Math.min(done, last + 1 - first - done);

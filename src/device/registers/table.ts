@@ -5,8 +5,8 @@ import type { RegisterImage } from './image.js';
 
 /**
  * One of the four tables of a device (Application Protocol V1.1b3, 4.3): a window onto the cells of an image.
- * Several tables may look at the same cells. With 16 bits to a cell, bit address 16n+k is bit k of cell n,
- * least significant first.
+ * Several tables may share cells. With 16 bits per cell, bit address 16n+k is bit k of cell n, least
+ * significant first.
  */
 export interface TableWindow {
   readonly image: RegisterImage;
@@ -15,29 +15,26 @@ export interface TableWindow {
   /** How many cells the window has. */
   readonly size: number;
   readonly bitsPerCell: 1 | 16;
-  /** Refuses access to only a part of a value of several cells (pymodbus' `type exception`). */
+  /** Refuses access to only part of a multi-cell value (pymodbus' `type exception`). */
   readonly wholeValues: boolean;
   /**
-   * Counts as pymodbus' simulator does: functions 5, 6 and 22 also count a read of the cell they write, and
-   * each bit that function 15 writes is a write of its cell.
+   * Counts like pymodbus' simulator: functions 5, 6 and 22 also count a read of the cell that they write, and
+   * each bit that function 15 writes counts as a write to its cell.
    */
   readonly countsAsPymodbus: boolean;
 }
 
-/** Reads and writes by clients. An access has no effect unless all of its cells allow it. */
+/** Reads and writes for clients. An access has no effect unless all of its cells allow it. */
 export class Table {
   window: TableWindow;
-  /** Who sends the request that is executed now; undefined where nobody wants to know. */
+  /** Who sent the request being executed; undefined if that is not needed. */
   writer: Writer | undefined;
 
   constructor(window: TableWindow) {
     this.window = window;
   }
 
-  /**
-   * Defines those registers or bits of ranges that are not defined, with the value 0. Only for a table that
-   * shares no cells.
-   */
+  /** Defines the undefined registers or bits in ranges, with the value 0. Only for a table that shares no cells. */
   define(ranges: readonly AddressRange[], writable: boolean): void {
     const { image, base, size, bitsPerCell } = this.window;
     const cells = ranges.flatMap(({ address, quantity }) =>
@@ -49,7 +46,7 @@ export class Table {
     this.window = { ...this.window, size: Math.max(size, ...ends) };
   }
 
-  /** Tells whether `quantity` registers at `address` can be read. If not, the answer is exception 02. */
+  /** Reports whether `quantity` registers at `address` can be read. If not, the answer is exception 02. */
   canReadWords(address: number, quantity: number): boolean {
     return this.#allows(address, address + quantity - 1, false);
   }
@@ -66,14 +63,14 @@ export class Table {
     return this.#allowsBits(address, address + quantity - 1, true);
   }
 
-  /** Tells whether a client could read the register or bit at `address`. */
+  /** Reports whether a client could read the register or bit at `address`. */
   defines(address: number, of: 'bits' | 'words'): boolean {
     return this.#whyRefused(of === 'bits' ? this.#cellOfBit(address) : address, address, false) === undefined;
   }
 
   /**
-   * Tells whether a range of registers begins or ends inside a value although the window allows whole values
-   * only.
+   * Reports whether a range of registers begins or ends inside a value although the window allows only whole
+   * values.
    */
   cutsValue({ address, quantity }: AddressRange): boolean {
     const { image, base, wholeValues } = this.window;
@@ -82,9 +79,9 @@ export class Table {
   }
 
   /**
-   * Returns the first addresses of a range that refuse an access, all for the same reason. Undefined where
-   * all allow it.
-   * @param isWrite true when the access is a write
+   * Returns the first addresses of a range that refuse an access, all for the same reason. Undefined if all
+   * allow it.
+   * @param isWrite true if the access is a write
    */
   refused(
     { address, quantity }: AddressRange,
@@ -106,7 +103,7 @@ export class Table {
     return cut === undefined ? undefined : { address: cut, quantity: 1, why: 'part of a value' };
   }
 
-  /** Reads words after running the actions of their cells. Call this only where {@link canReadWords}. */
+  /** Reads words after running the actions of their cells. Call this only if {@link canReadWords}. */
   readWords(address: number, quantity: number): number[] {
     const { image, base } = this.window;
     image.touch(base + address, quantity);
@@ -114,8 +111,8 @@ export class Table {
   }
 
   /**
-   * Returns the current words, updated by their signals. Runs no action and counts no read. Call this only
-   * where {@link canReadWords}.
+   * Returns the current words, updated by their signals. Runs no action and counts no read. Call this only if
+   * {@link canReadWords}.
    */
   currentWords(address: number, quantity: number): number[] {
     const { image, base } = this.window;
@@ -123,7 +120,7 @@ export class Table {
     return image.servedWords(base + address, quantity);
   }
 
-  /** Writes words. Call this only where {@link canWriteWords}. */
+  /** Writes words. Call this only if {@link canWriteWords}. */
   writeWords(address: number, words: readonly number[]): void {
     const { image, base } = this.window;
     image.setWords(base + address, words);
@@ -132,7 +129,7 @@ export class Table {
     image.live?.written(base + address, words.length);
   }
 
-  /** Writes one word, as functions 6 and 22 do (6.6, 6.16). Call this only where {@link canWriteWords}. */
+  /** Writes one word, like functions 6 and 22 (6.6, 6.16). Call this only if {@link canWriteWords}. */
   writeWord(address: number, word: number): void {
     this.writeWords(address, [word]);
     this.#countReadOfWritten(address);
@@ -147,7 +144,7 @@ export class Table {
     return (image.wordAt(base + address) & andMask) | (orMask & ~andMask & 0xffff);
   }
 
-  /** Reads bits after running the actions of their cells. Call this only where {@link canReadBits}. */
+  /** Reads bits after running the actions of their cells. Call this only if {@link canReadBits}. */
   readBits(address: number, quantity: number): boolean[] {
     const { image, base } = this.window;
     const [first, cells] = this.#cellsOfBits(address, quantity);
@@ -156,7 +153,7 @@ export class Table {
   }
 
   /**
-   * Returns the current bit, updated by its signal. Runs no action and counts no read. Call this only where
+   * Returns the current bit, updated by its signal. Runs no action and counts no read. Call this only if
    * {@link canReadBits}.
    */
   currentBit(address: number): boolean {
@@ -176,22 +173,19 @@ export class Table {
     return bits;
   }
 
-  /**
-   * Returns a bit as it was last computed, even where it is not available. Call this only where {@link
-   * canReadBits}.
-   */
+  /** Returns a bit as last computed, even if it is not available. Call this only if {@link canReadBits}. */
   bitAt(address: number): boolean {
     const { image, base, bitsPerCell } = this.window;
     return ((image.wordAt(base + this.#cellOfBit(address)) >>> (address % bitsPerCell)) & 1) === 1;
   }
 
-  /** Writes one bit, as function 5 does (6.5). Call this only where {@link canWriteBits}. */
+  /** Writes one bit, like function 5 (6.5). Call this only if {@link canWriteBits}. */
   writeBit(address: number, bit: boolean): void {
     this.writeBits(address, [bit]);
     this.#countReadOfWritten(this.#cellOfBit(address));
   }
 
-  /** Writes bits. Call this only where {@link canWriteBits}. */
+  /** Writes bits. Call this only if {@link canWriteBits}. */
   writeBits(address: number, bits: readonly boolean[]): void {
     const { image, base, bitsPerCell, countsAsPymodbus } = this.window;
     bits.forEach((bit, i) => {
@@ -205,8 +199,8 @@ export class Table {
   }
 
   /**
-   * Takes over the values of a real device where they are defined. Nothing reacts or is counted, because
-   * nobody has written here.
+   * Copies the values of a real device to the addresses that are defined. Nothing reacts or is counted,
+   * because no client has written here.
    */
   follow(address: number, values: readonly number[], of: 'bits' | 'words'): void {
     const { image, base } = this.window;
@@ -227,8 +221,8 @@ export class Table {
   }
 
   /**
-   * Counts a read of a cell that was written, where pymodbus does. Runs no action, because the client has
-   * read nothing.
+   * Counts a read of a cell that was written, if pymodbus does. Runs no action, because the client has not
+   * read anything.
    */
   #countReadOfWritten(cell: number): void {
     const { image, base, countsAsPymodbus } = this.window;
@@ -239,15 +233,15 @@ export class Table {
     return this.window.bitsPerCell === 1 ? address : address >>> 4;
   }
 
-  /** Returns the first cell of the window that holds bits of a range, and how many cells do. */
+  /** Returns the first cell of the window that holds bits of a range, and the number of such cells. */
   #cellsOfBits(address: number, quantity: number): [first: number, cells: number] {
     const first = this.#cellOfBit(address);
     return [first, this.#cellOfBit(address + quantity - 1) - first + 1];
   }
 
   /**
-   * Tells whether cells allow an access to their bits. Cells after the 4096th have no bit addresses; they can
-   * still be accessed as registers.
+   * Reports whether cells allow an access to their bits. Cells after the 4096th have no bit addresses; they
+   * can still be accessed as registers.
    */
   #allowsBits(first: number, last: number, write: boolean): boolean {
     return last < ADDRESS_SPACE && this.#allows(this.#cellOfBit(first), this.#cellOfBit(last), write);
@@ -271,7 +265,7 @@ export class Table {
   }
 }
 
-/** Returns where the run of entries ends that are equal to the entry at `from`. */
+/** Returns the end of the run of entries that equal the entry at `from`. */
 function endOfRun(entries: readonly boolean[], from: number): number {
   let end = from + 1;
   while (entries[end] === entries[from]) end++;

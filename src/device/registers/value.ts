@@ -11,7 +11,7 @@ export interface ValueLocation {
   readonly type: ValueType;
 }
 
-/** The ranges of the integer types, both ends included. */
+/** The ranges of the integer types, inclusive. */
 const INTEGER_RANGE: Readonly<Partial<Record<ValueType, readonly [bigint, bigint]>>> = {
   bit: [0n, 1n],
   bits: [0n, 0xffffn],
@@ -42,9 +42,9 @@ export function narrow(integer: bigint, type: ValueType): Value {
 }
 
 /**
- * Returns what devices show in place of an unavailable value of the type, which is SunSpec's "unimplemented"
- * value: the smallest signed integer, the largest unsigned integer, NaN. Undefined for types that have no
- * such value: bits and text.
+ * Returns what devices show instead of an unavailable value of the type, which is SunSpec's "unimplemented"
+ * value: the smallest signed integer, the largest unsigned integer, NaN. Undefined for types without such a
+ * value: bits and text.
  */
 export function usualSentinel(type: ValueType): Value | undefined {
   if (type === 'bit' || type === 'bits' || type === 'string') return undefined;
@@ -54,7 +54,7 @@ export function usualSentinel(type: ValueType): Value | undefined {
   return narrow(smallest < 0n ? smallest : largest, type);
 }
 
-/** Says why a value of a type without a usual sentinel can't be made unavailable. */
+/** Explains why a value of a type without a usual sentinel can't be made unavailable. */
 export function withoutSentinel(type: ValueType): string {
   return `${type} has no value that means "not available", expected notAvailable in the entry`;
 }
@@ -85,15 +85,12 @@ export function nearestValue(type: ValueType, number: number): NearestValue {
 }
 
 const SIZE_IN_WORDS = 4;
-/**
- * The memory in which values are put together and taken apart. A new view for each value took longer than all
- * the rest.
- */
+/** The memory in which values are assembled and split. A new view for each value took longer than everything else. */
 const scratch = new DataView(new ArrayBuffer(2 * SIZE_IN_WORDS));
 
 /**
- * Returns the words of `value` as they lie in `cells` consecutive cells. {@link parseValue} must have
- * accepted the value. A string is padded with NUL or with spaces.
+ * Returns the words of `value` as stored in `cells` consecutive cells. {@link parseValue} must have accepted
+ * the value. A string is padded with NUL or with spaces.
  */
 export function wordsOfValue(type: ValueType, value: Value, cells: number, order: ValueOrder): number[] {
   if (type === 'string') return arranged(stringWords(String(value), cells, order), order);
@@ -105,7 +102,7 @@ export function wordsOfValue(type: ValueType, value: Value, cells: number, order
       scratch.setFloat64(0, Number(value));
       break;
     default:
-      // Two's complement, aligned to the most significant end of the cells the type takes.
+      // Two's complement, aligned to the most significant end of the cells that the type occupies.
       scratch.setBigUint64(0, BigInt.asUintN(64, BigInt(value) << BigInt(64 - 16 * cells)));
   }
   const words = Array.from({ length: cells }, (_, i) => scratch.getUint16(2 * i));
@@ -113,8 +110,8 @@ export function wordsOfValue(type: ValueType, value: Value, cells: number, order
 }
 
 /**
- * Returns the value that lies in `cells` of `words` from `start` on: the inverse of {@link wordsOfValue}.
- * Lists of registers have many thousands of values, so this makes no temporary objects, except for strings.
+ * Returns the value stored in `cells` of `words` starting at `start`: the inverse of {@link wordsOfValue}.
+ * Lists of registers have many thousands of values, so this creates no temporary objects, except for strings.
  * NUL at the end of a string is left out; spaces may be part of the string.
  */
 export function valueOfWords(
@@ -181,10 +178,7 @@ function orderedWord(
   return byteOrder === 'little' ? ((word & 0xff) << 8) | (word >>> 8) : word;
 }
 
-/**
- * Returns words in big-endian order as they lie in memory. Swapping twice changes nothing, so this is the way
- * back, too.
- */
+/** Returns big-endian words in memory order. Swapping twice changes nothing, so this also converts back. */
 function arranged(words: readonly number[], order: ValueOrder): number[] {
   return words.map((_, i) => orderedWord(words, order, 0, words.length, i));
 }
@@ -197,9 +191,7 @@ function stringWords(text: string, cells: number, { padding }: ValueOrder): numb
 
 const INTEGER_TEXT = /^[+-]?\d+$/;
 const HEX_TEXT = /^0x[0-9a-f]+$/i;
-/**
- * Matches a number. A run of digits matches in only one way, so that a long text does not cause backtracking.
- */
+/** Matches a number. A run of digits matches in only one way, so that a long text does not cause backtracking. */
 const NUMBER_TEXT = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 
 /**
@@ -248,16 +240,13 @@ function parseFloatValue(type: ValueType, input: unknown): Result<Value> {
   return success(stored);
 }
 
-/** Says that a number was expected, and of a text with a decimal comma how to write it. */
+/** Returns the message that a number was expected; for text with a decimal comma, how to write it. */
 export function expectedNumber(input: unknown): string {
   const hasComma = typeof input === 'string' && /^[+-]?\d+,\d+$/.test(input.trim());
   return hasComma ? 'a number with a decimal point' : 'a number';
 }
 
-/**
- * The texts of NaN and the infinities, as in YAML and as REST shows them. Real meters send these values, so
- * they can be set.
- */
+/** The texts for NaN and the infinities, as in YAML and REST. Real meters send these values, so they can be set. */
 const SPECIAL: ReadonlyMap<string, number> = new Map([
   ['nan', Number.NaN],
   ['.nan', Number.NaN],
@@ -277,7 +266,7 @@ function toNumber(input: unknown): number | undefined {
   return SPECIAL.get(text) ?? (NUMBER_TEXT.test(text) ? finite(Number(text)) : undefined);
 }
 
-/** Returns the number, or undefined if it is too large for a double, which JavaScript turns into infinity. */
+/** Returns the number; undefined if it is too large for a double, which JavaScript turns into infinity. */
 function finite(number: number): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }
@@ -292,8 +281,8 @@ export function setBits(names: BitNames, raw: Value): string {
 }
 
 /**
- * Returns the stored value whose named bits are set if a text has their names and clear if not, as `setBits`
- * writes them. Bits without a name stay as they are in `before`. Undefined if the text has another name.
+ * Returns `before` with its named bits set or cleared, according to a text in the format of `setBits`. Bits
+ * without a name stay as they are. Undefined if the text has an unknown name.
  */
 export function withBits(names: BitNames, text: string, before: Value): bigint | undefined {
   const wanted = text.split(',').map((name) => name.trim());
@@ -305,7 +294,7 @@ export function withBits(names: BitNames, text: string, before: Value): bigint |
   }, BigInt(before));
 }
 
-/** Returns the integer of a type that has these bits. @param cells registers of the type */
+/** Returns the integer of a type that has these bits. @param cells the number of registers of the type */
 export function ofBits(type: ValueType, bits: bigint, cells: number): Value {
   const isSigned = (INTEGER_RANGE[type]?.[0] ?? 0n) < 0n;
   return narrow((isSigned ? BigInt.asIntN : BigInt.asUintN)(16 * cells, bits), type);

@@ -7,7 +7,7 @@ import { PLANNED } from './kinds/planned.js';
 import { RANDOM } from './kinds/random.js';
 import { WAVES } from './kinds/waves.js';
 
-/** Every kind of signal by its key in `signal`. A new kind is an entry of one of these tables. */
+/** Every kind of signal by its key in `signal`. To add one, add an entry to one of these tables. */
 const KINDS = new Map(Object.entries({ ...WAVES, ...PLANNED, ...RANDOM, ...DERIVED, ...OUTSIDE }));
 
 /** The kinds with the schemas of their parameters, and with their rows of docs/signals.md. */

@@ -3,17 +3,17 @@ import { randomAt } from '../../common/random.js';
 import type { Result } from '../../common/result.js';
 import { type Kind, kindOf } from '../../common/schema/parts.js';
 
-/** A straight line that a value follows from `time` (in ms) on. `rate` is the change per ms. */
+/** A straight line that a value follows, starting at `time` (in ms). `rate` is the change per ms. */
 interface CoursePiece {
   readonly time: number;
   readonly value: number;
   readonly rate: number;
 }
 
-/** The values over time: straight lines in the order of their times. The last line goes on forever. */
+/** The values over time: straight lines in order of time. The last line has no end. */
 export type Course = readonly CoursePiece[];
 
-/** Makes the course of a value that stays where it is. */
+/** Creates the course of a constant value. */
 export function constant(value: number): Course {
   return [{ time: 0, value, rate: 0 }];
 }
@@ -30,14 +30,14 @@ export function courseIntegral(course: Course, from: number, to: number): number
     const next = course.find(({ time }) => time > at)?.time ?? to;
     const end = Math.min(next, to);
     const piece = pieceAt(course, at);
-    // The value stands still before the first line, so its two ends are taken from the same line.
+    // The value is constant before the first line, so both ends are taken from the same line.
     sum += ((onLine(piece, at) + onLine(piece, end)) / 2) * (end - at);
     at = end;
   }
   return sum / 1000;
 }
 
-/** Returns the course as it goes on from `time`, `delay` ms later. */
+/** Returns the rest of the course after `time`, `delay` ms later. */
 export function courseFrom(course: Course, time: number, delay = 0): Course {
   const piece = pieceAt(course, time);
   const first = { time, value: onLine(piece, time), rate: piece.time > time ? 0 : piece.rate };
@@ -48,7 +48,7 @@ export function courseFrom(course: Course, time: number, delay = 0): Course {
 }
 
 /**
- * Returns the course of a value that is at `value` at `time` and then approaches another course by at most
+ * Returns the course of a value that is at `value` at `time`, and then approaches another course by at most
  * `most` per ms.
  */
 export function limitedCourse(target: Course, time: number, value: number, most: number): Course {
@@ -91,17 +91,17 @@ function onLine({ time, value, rate }: CoursePiece, at: number): number {
  */
 export interface Signal {
   valueAt(time: number): number;
-  /** Returns the exact integral between two times, in value-seconds. Absent where there is no closed form. */
+  /** Returns the exact integral between two times, in value-seconds. Absent if there is no closed form. */
   readonly integral?: ((from: number, to: number) => number) | undefined;
-  /** The earliest time of which the value can be computed again; absent where that is any time. */
+  /** The earliest time for which the value can be recomputed; absent if that is any time. */
   readonly since?: () => number;
   /** Returns why the value is not as intended, for example because a file has vanished. */
   readonly trouble?: () => string | undefined;
-  /** Settles and presets the sum. Only a signal that accumulates has this. */
+  /** Settles and presets the sum. Only on a signal that accumulates. */
   readonly accumulator?: Accumulator;
-  /** Only a signal that follows another value has this. */
+  /** Only on a signal that follows another value. */
   readonly follower?: Follower | undefined;
-  /** Only a signal whose value comes from outside has this. */
+  /** Only on a signal whose value comes from outside. */
   readonly inlet?: Inlet | undefined;
 }
 
@@ -109,21 +109,21 @@ export interface Signal {
 export interface InletSource {
   /** The name of a topic, without wildcards. */
   readonly topic: string;
-  /** The part of the payload: member names and indices of arrays, outermost first. */
+  /** The part of the payload: member names and array indices, outermost first. */
   readonly path: readonly (string | number)[];
 }
 
-/** The part of a signal that takes values from outside. */
+/** The part of a signal that accepts values from outside. */
 interface Inlet {
   readonly source: InletSource;
   /**
-   * Makes a number that came the value from now on.
-   * @param at when the number came, by a clock that never jumps, in ms
+   * Makes a received number the value from now on.
+   * @param at when the number arrived, in ms of a clock that never jumps
    */
   take(outcome: number, at: number): void;
   /**
-   * Tells whether the last number is too old, so that the value is not available. Absent if the last value
-   * stays good.
+   * Reports whether the last number is too old, so that the value is not available. Absent if the last value
+   * never gets old.
    */
   readonly isStale?: ((now: number) => boolean) | undefined;
 }
@@ -134,7 +134,7 @@ export interface Reached {
   readonly value: number;
 }
 
-/** The part of a signal that adds up another value. */
+/** The part of a signal that accumulates another value. */
 interface Accumulator {
   /**
    * Makes the sum up to `time` final. Call this before a value that the signal depends on is changed from
@@ -144,24 +144,24 @@ interface Accumulator {
   /** Continues from `value` at `time`, like a meter whose counter is preset. */
   preset(time: number, value: number): void;
   /**
-   * Returns a sum to go on from, as late as possible without adding up anything new: at `time`, or at the
-   * last step that was added up.
+   * Returns a sum to continue from, as late as possible without any further computation: at `time`, or at the
+   * last step included in the sum.
    */
   reached(time: number): Reached;
 }
 
 /**
- * The part of a signal that learns when the value that it follows changes. Times are in ms of the device's
- * clock.
+ * The part of a signal that is notified when the value that it follows changes. Times are in ms of the
+ * device's clock.
  */
 export interface Follower {
   /** The name of the value that is followed. */
   readonly command: string;
-  /** How much later the value follows, in ms. */
+  /** The delay with which the value follows, in ms. */
   readonly after: number;
-  /** Returns what the value does from a time on, unless the command changes. */
+  /** Returns the course of the value from a time on, unless the command changes. */
   courseFrom(time: number): Course;
-  /** Sets the value with which the signal begins. */
+  /** Sets the initial value of the signal. */
   begin(value: number): void;
   /**
    * Follows a new course of the command. Call this at `time`, which is `after` ms after the command began its
@@ -183,47 +183,39 @@ export interface TrackRows {
   readonly values: readonly number[];
 }
 
-/** A recording, which need not be in memory as a whole. */
+/** A recording, which need not be completely in memory. */
 export interface Track {
-  /**
-   * The time from the first row to the end of the last row, in ms. The last row lasts as long as the row
-   * before it.
-   */
+  /** The time from the first row to the end of the last row, in ms. The last row lasts as long as the previous one. */
   readonly length: number;
   /**
-   * Returns rows around `time` (0 to `length`), of which the first is not after `time`, or why the rows can't
+   * Returns rows around `time` (0 to `length`), the first of which is not after `time`, or why the rows can't
    * be read.
    */
   rowsAt(time: number): Result<TrackRows>;
 }
 
-/**
- * How closely a signal may look at another signal whose past it has to make up, so that no read takes long.
- */
+/** How closely a signal may sample another signal when it catches up on the past, so that no read takes long. */
 export interface Pace {
-  /** How many looks one read may take. */
+  /** The maximum number of samples per read. */
   readonly steps: number;
-  /** The least time between two looks, in ms of the device's clock. */
+  /** The minimum time between two samples, in ms of the device's clock. */
   readonly width: number;
 }
 
-/** The surroundings of a signal, which are passed when the signal is made for a register. */
+/** The environment of a signal, passed when the signal is created for a register. */
 interface SignalContext {
-  /** The seed of all random values. */
   readonly seed: number;
-  /** The pace at the moment. It changes with the clock, and with how many values add up others. */
+  /** The present pace. It changes with the clock, and with the number of accumulating values. */
   readonly pace: Pace;
   /**
    * Returns a value by name: `voltage` of the same device, or `other.voltage`. Every name in `needs` exists.
    */
   named(name: string): Signal;
-  /** Returns the recording that the parameters name. It has already been found and checked. */
+  /** Returns the recording named in the parameters. It has already been found and checked. */
   trackOf(source: TrackSource): Track;
 }
 
-/**
- * The registers that a kind of signal fits: with `bits`, coils and discrete inputs, too. No kind fits text.
- */
+/** The registers that a kind of signal fits: with `bits`, also coils and discrete inputs. No kind fits text. */
 type Fits = 'numbers' | 'numbers and bits';
 
 /**
@@ -231,11 +223,10 @@ type Fits = 'numbers' | 'numbers and bits';
  */
 export const MIN_PERIOD = 1;
 
-/** The longest time until something happens, in ms: a day. */
+/** The longest delay before something happens, in ms: a day. */
 export const MAX_DELAY = 86_400_000;
 
 interface SignalKind<Parameters> {
-  /** The schema of the parameters as in files and requests. */
   readonly schema: z.ZodType<Parameters>;
   readonly fits: Fits;
   /** The row of docs/signals.md: how the kind is written, and what the value does. */
@@ -244,7 +235,7 @@ interface SignalKind<Parameters> {
   readonly needs?: (parameters: Parameters) => readonly string[];
   /** Returns the recording that the signal plays. */
   readonly plays?: (parameters: Parameters) => TrackSource;
-  /** Tells whether the value may become unavailable. */
+  /** Reports whether the value may become unavailable. */
   readonly goesStale?: (parameters: Parameters) => boolean;
   readonly start: (parameters: Parameters, context: SignalContext) => Signal;
 }
@@ -252,7 +243,6 @@ interface SignalKind<Parameters> {
 /** A checked `signal` entry: a kind with its parameters, ready to be started. */
 export interface SignalDefinition {
   readonly kind: string;
-  /** The parameters as they were written. */
   readonly written: unknown;
   readonly fits: Fits;
   readonly needs: readonly string[];
@@ -261,7 +251,7 @@ export interface SignalDefinition {
   start(context: SignalContext): Signal;
 }
 
-/** Makes an entry of a table of kinds. */
+/** Creates an entry of a table of kinds. */
 export function signal<Parameters>({
   schema,
   fits,
@@ -284,17 +274,17 @@ export function signal<Parameters>({
   return { ...kind, doc };
 }
 
-/** A line of a grid over time, and the value of a signal at the line. */
+/** A line of a time grid, and the value of a signal at the line. */
 interface Look {
   readonly line: number;
   readonly value: number;
 }
 
 /**
- * Returns the values at the lines after `from` until `to`, in the order of the lines. If there are more than
- * `most`, it returns at most `most` of them, the last line included; these lines are not the same distance
- * apart, so that no period of the signal hides between them. The last line is evaluated first: then a signal
- * that itself adds up others makes up its past once, and not for each line.
+ * Yields the values at the lines after `from` up to `to`, in the order of the lines. If there are more than
+ * `most`, it yields at most `most` of them, including the last line; these lines are not equidistant, so that
+ * no period of the signal is missed between them. The last line is evaluated first, so that a signal that
+ * itself accumulates others catches up on its past once, instead of for each line.
  */
 export function* looksUntil(
   valueOfLine: (line: number) => number,
@@ -314,9 +304,7 @@ export function* looksUntil(
   yield last;
 }
 
-/**
- * Returns how many looks at a value are allowed between two times of the device's clock, in ms; at least one.
- */
+/** Returns how many samples of a value are allowed between two times of the device's clock, in ms; at least one. */
 export function looksWithin({ steps, width }: Pace, from: number, to: number): number {
   return Math.max(1, Math.min(steps, Math.ceil((to - from) / width)));
 }

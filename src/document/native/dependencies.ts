@@ -12,14 +12,11 @@ import type { TableName } from '../../device/tables.js';
 import type { DeviceDefinition } from '../configuration.js';
 import type { deviceSections } from './device-schema.js';
 
-/**
- * How many values a chain may have in which each depends on the next. Each value in the chain is a nested
- * call.
- */
+/** Maximum number of values in a chain in which each depends on the next. Each value in the chain is a nested call. */
 const MAX_CHAIN = 100;
 
 /**
- * The values in an order in which each comes after those that it needs; or the error, with the value that
+ * The values in an order in which each follows those that it depends on; or the error, with the value that
  * causes it.
  */
 type Dependencies =
@@ -27,20 +24,20 @@ type Dependencies =
   | { readonly ok: false; readonly name: string; readonly error: string };
 
 /**
- * Orders values by their dependencies. Refuses chains that are too long, and circles; the error names the
- * path. Names that are needed but not listed depend on nothing.
- * @param verb what a value does with the values that it needs, for messages
+ * Orders values by their dependencies. Refuses chains that are too long, and circular ones; the error names
+ * the path. Names that are not listed depend on nothing.
+ * @param verb what a value does with those that it depends on, for messages
  */
 export function orderOf(needs: ReadonlyMap<string, readonly string[]>, verb = 'depends on'): Dependencies {
   return atOnce(ordering(needs, verb));
 }
 
-/** Does as `orderOf`, in pieces. */
+/** Does the same as `orderOf`, in pieces. */
 export function* ordering(
   needs: ReadonlyMap<string, readonly string[]>,
   verb = 'depends on',
 ): Work<Dependencies> {
-  /** The length of the longest chain that begins with the value; 0 if the value needs no others. */
+  /** The length of the longest chain that begins with the value; 0 if the value depends on no others. */
   const depths = new Map<string, number>();
   for (const start of needs.keys()) {
     yield;
@@ -79,7 +76,7 @@ function tooLong(name: string, verb: string): Dependencies {
   return { ok: false, name, error: `${verb} a chain of more than ${MAX_CHAIN} other values` };
 }
 
-/** The names, signals and clock of a device; undefined when it has none. */
+/** Returns the names, signals and clock of a device; undefined if it has none. */
 export function lifeOf(
   { clock, seed }: Pick<Partial<z.output<typeof deviceSections>>, 'clock' | 'seed'>,
   points: readonly PointDefinition[],
@@ -90,7 +87,7 @@ export function lifeOf(
   return { points, clock: compact(clock ?? {}), seed: seed ?? 0, feeds };
 }
 
-/** Reports two values of a device that have the same name. */
+/** Reports values of a device that have the same name. */
 export function reportSharedNames(points: readonly PointDefinition[], registers: At): void {
   const named = new Map<string, PointDefinition>();
   const entryOf = entryFinder(registers);
@@ -110,7 +107,7 @@ export function reportSharedNames(points: readonly PointDefinition[], registers:
 type EntryFinder = (value: Pick<PointDefinition, 'table' | 'address'>) => At | undefined;
 
 /**
- * Makes a finder of entries. It sorts each table once, at the first search: a device may have tens of
+ * Creates a finder of entries. It sorts each table once, on the first search: a device may have tens of
  * thousands of entries, in any order.
  */
 export function entryFinder(registers: At): EntryFinder {
@@ -142,12 +139,12 @@ function placedIn(table: At): PlacedEntry[] {
     .sort((a, b) => a.address - b.address);
 }
 
-/** The values of a device by name; undefined when there is no such device. */
+/** The values of a device by name; undefined if there is no such device. */
 type ValuesOf = (device: string) => ReadonlyMap<string, PointDefinition> | undefined;
 
 /**
- * Makes the function by which fault rules find values by device and name. Names of values have no dot; names
- * of devices may have dots.
+ * Creates the function with which fault rules find values by device and name. Names of values have no dot;
+ * names of devices may have dots.
  */
 export function valueFinder(devices: readonly string[], valuesOf: ValuesOf): FindValue {
   return (name) => {
@@ -168,8 +165,8 @@ export function valueFinder(devices: readonly string[], valuesOf: ValuesOf): Fin
 }
 
 /**
- * The bit of a value, as in `meter.status.overload`, or why the value has no such bit; undefined where no
- * device has this value.
+ * Returns the bit of a value, as in `meter.status.overload`, or why the value has no such bit; undefined if
+ * no device has this value.
  */
 function bitNamed(owner: string, name: string, valuesOf: ValuesOf): Result<NamedValue> | undefined {
   const dot = owner.lastIndexOf('.');
@@ -211,7 +208,7 @@ export interface DependentPoint {
   };
 }
 
-/** The network of the values of these devices and, behind it, of another network. */
+/** Returns the network of the values of these devices, backed by another network. */
 export function networkOf(definitions: readonly DeviceDefinition[], others?: Network): Network {
   const devices = new Map(definitions.map((definition) => [definition.name, definition]));
   const known = new Map<string, ReadonlyMap<string, PointDefinition>>();
@@ -232,7 +229,7 @@ export function networkOf(definitions: readonly DeviceDefinition[], others?: Net
   };
 }
 
-/** The values of a device that may depend on others. */
+/** Returns the values of a device that may depend on others. */
 export function pointsOf({ name: device, life }: DeviceDefinition): DependentPoint[] {
   return [
     ...(life?.points ?? []).map((point) => ({ device, point })),
@@ -240,13 +237,13 @@ export function pointsOf({ name: device, life }: DeviceDefinition): DependentPoi
   ];
 }
 
-/** The value that stands for a FIFO queue that a signal feeds. */
+/** Returns the value that represents a FIFO queue fed by a signal. */
 export function feedOf(device: string, address: number, signal: PlacedSignal): DependentPoint {
   return { device, point: { table: 'queues', address, type: 'uint16', signal } };
 }
 
 /**
- * Reports names that belong to no value, and values that depend on themselves, as work that can pause.
+ * Reports names without a value, and values that depend on themselves, as work that can pause.
  * @param points the values to check; no other value depends on them
  * @param deviceAt finds the entry of a device
  */
@@ -288,8 +285,8 @@ export function* findingProblems(
   const problemWith = (each: DependentPoint, name: string): string | undefined => {
     const found = neededBy(each.device, name, network);
     if (!found) {
-      // Thousands of values may name the same unknown value, and each comparison with all known names takes
-      // long.
+      // Thousands of values may refer to the same unknown value, and each comparison with all known names
+      // takes long.
       const key = `${each.device} ${name}`;
       const message = unknown.get(key) ?? unknownName('name', name, namesFor(each.device, network));
       unknown.set(key, message);
@@ -312,7 +309,7 @@ export function* findingProblems(
   }
   if (problems.length > 0) return problems;
   const needs = new Map<string, string[]>();
-  // Values that are found here are searched in turn: a chain may lead through values that were there before.
+  // Values found here are searched in turn: a chain may lead through values that already existed.
   for (const [key, { device, point }] of keyed) {
     needs.set(
       key,
@@ -330,16 +327,13 @@ export function* findingProblems(
   return blamed && !order.ok ? [{ ...blamed, message: order.error }] : [];
 }
 
-/** The value that a name of a signal means. Names of values have no dot; names of devices may have dots. */
+/** Returns the value that a name in a signal refers to. Names of values have no dot; names of devices may have dots. */
 function neededBy(device: string, name: string, network: Network): DependentPoint | undefined {
   const dot = name.lastIndexOf('.');
   return dot < 0 ? network.find(device, name) : network.find(name.slice(0, dot), name.slice(dot + 1));
 }
 
-/**
- * Why a signal can't follow a value; undefined when it can, and when a signal of another kind needs the
- * value.
- */
+/** Returns why a signal can't follow a value; undefined if it can, or if the signal is of another kind. */
 function whyNotFollowed(
   { device, point }: DependentPoint,
   found: DependentPoint,
@@ -365,10 +359,10 @@ function qualified(device: string, name: string): string {
   return name.includes('.') ? name : `${device}.${name}`;
 }
 
-/** An unknown name is compared with this many known names at most. */
+/** Maximum known names that an unknown name is compared with. */
 export const MOST_KNOWN = 1000;
 
-/** Known names in the form that a signal of this device uses, its own names first. */
+/** Returns known names in the form that a signal of this device uses, its own names first. */
 function namesFor(device: string, { devices, namesOf }: Network): string[] {
   const known = [...namesOf(device)].slice(0, MOST_KNOWN);
   for (const other of devices) {

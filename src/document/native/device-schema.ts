@@ -23,11 +23,11 @@ import { mannersSchema } from './manners-schema.js';
 import { besideReal, realSchema } from './real.js';
 import { sunspecForm } from './sunspec.js';
 
-/** The schemas of a device, without those of the entries of its tables. */
+/** The schemas of a device, except those of the entries of its tables. */
 
 const POSITIVE = '[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d\\d|655[0-2]\\d|6553[0-5]';
 
-/** The keys of mappings whose keys are numbers: what they are, the first and the last, and their pattern. */
+/** Mappings whose keys are numbers: what the keys are, the first and the last one, and their pattern. */
 export const OBJECTS = {
   what: 'objects by identifier',
   ...{ first: FIRST_EXTENDED_OBJECT, last: 0xff, pattern: /^(12[89]|1[3-9]\d|2[0-4]\d|25[0-5])$/ },
@@ -41,7 +41,7 @@ export const QUEUES = {
   ...{ first: 0, last: 0xffff, pattern: new RegExp(`^(0|${POSITIVE})$`) },
 };
 
-/** An object of the identification that is no text. */
+/** A binary object of the identification. */
 export const binaryObject = section(
   { bytes: hexadecimal(244, 'an object', '01 02 ff') },
   { bytes: 'The object as hexadecimal text.' },
@@ -58,7 +58,6 @@ export const identitySchema = section(
   },
 );
 
-/** The settings of the clock of a device. */
 const clockSchema = section(
   {
     speed: numberFrom(0, MAX_SPEED, 'a speed').optional(),
@@ -145,7 +144,7 @@ const aboutExtras = {
   like: ABOUT_LIKE,
 };
 
-/** A device that refers to a device of a pymodbus file. */
+/** A reference to a device of a pymodbus file. */
 export const pymodbusReferenceSchema = section(
   {
     ...extras,

@@ -27,14 +27,14 @@ interface NativeTable {
 }
 
 /**
- * Reads the registers of one table, which is only as long as its highest address needs; undefined after
+ * Reads the registers of one table, which is only as long as its highest address requires; undefined after
  * reporting mistakes.
  */
 export function nativeTable(table: TableName, at: At, recordings: OpenRecording): NativeTable | undefined {
   return atOnce(readingTable(table, at, recordings));
 }
 
-/** Does what `nativeTable` does, as work that can pause. */
+/** Does the same as `nativeTable`, as work that can pause. */
 function* readingTable(table: TableName, at: At, recordings: OpenRecording): Work<NativeTable | undefined> {
   const items = at.items('a list of entries');
   return items && (yield* at.unlessWrongIn(placing(table, items, recordings)));
@@ -63,19 +63,19 @@ function* placing(table: TableName, items: readonly At[], recordings: OpenRecord
   return { layout: builder.build(), points };
 }
 
-/** The register number that stands for address 0 of each table, as manuals count. */
+/** The register number of address 0 in each table, as used in manuals. */
 const FIRST_NUMBER = { coils: 1, discrete: 10_001, input: 30_001, holding: 40_001 } as const;
 const NUMBERS = 9999;
 
 /**
- * Warns when addresses look like register numbers, or one of many does. SunSpec's registers begin at 40000, and
- * a table with lower addresses too has real addresses.
+ * Warns if the addresses look like register numbers, or one of many does. SunSpec's registers begin at 40000,
+ * and a table that also has lower addresses has real addresses.
  */
 function hintAtNumbers(table: TableName, entries: readonly PlacedValues[]): void {
   const number = FIRST_NUMBER[table];
   const numbers = entries.filter((each) => each.first >= number && each.last < number + NUMBERS);
   const [first] = numbers;
-  // One number among low addresses was forgotten when the others were changed.
+  // A single number among low addresses was probably overlooked when the others were converted.
   const isAlone =
     numbers.length === 1 &&
     entries.length > 2 &&
@@ -90,7 +90,7 @@ function hintAtNumbers(table: TableName, entries: readonly PlacedValues[]): void
     );
 }
 
-/** What an entry defines; undefined when its addresses can't be determined. */
+/** Returns what an entry defines; undefined if its addresses can't be determined. */
 function placeEntry(at: At, isBits: boolean): PlacedEntry | undefined {
   const schema = isBits ? bitEntrySchema : registerEntrySchema;
   const entry: RegisterEntry | undefined = at.check(schema) ?? withoutMistakes(at);
@@ -142,8 +142,8 @@ function placeEntry(at: At, isBits: boolean): PlacedEntry | undefined {
 }
 
 /**
- * The parts of an entry without reported mistakes; undefined when a mistake concerns the addresses or the
- * type.
+ * Returns the parts of an entry without reported mistakes; undefined if a mistake concerns the addresses or
+ * the type.
  */
 function withoutMistakes(at: At): RegisterEntry | undefined {
   const entry = at.fitting(registerEntrySchema);
@@ -154,8 +154,8 @@ function withoutMistakes(at: At): RegisterEntry | undefined {
 }
 
 /**
- * The number of values when the entry does not set it. A timestamp fills seven registers, but users write it
- * as one value.
+ * Returns the number of values if the entry does not specify it. A timestamp fills seven registers, but users
+ * write it as one value.
  */
 function usualQuantity(entry: RegisterEntry, values: number): number {
   return values === 1 ? fieldsOf(entry) : values;
@@ -165,7 +165,7 @@ function fieldsOf({ action }: RegisterEntry): number {
   return action === undefined ? 1 : ACTIONS[action].fields;
 }
 
-/** The number of registers of strings without a length: as many as the longest string needs. */
+/** Returns the number of registers of strings without a length: as many as the longest string needs. */
 function longestString(inputs: readonly At[]): number {
   return inputs.reduce(
     (cells, { value }) =>
@@ -191,14 +191,14 @@ function actionOf(type: ValueType, entry: RegisterEntry, at: At): Action | undef
     at.key('min').wrong(`expected at most max, which is ${max}, got ${min}`);
   }
   if (!kind.hasBounds) return compact({ name, reads: replayed });
-  // Without a minimum, random numbers begin with 1, so a random coil would always be on.
+  // Without a minimum, random numbers start at 1, so a random coil would always be on.
   const minval = min ?? (type === 'bit' ? 0 : undefined);
   return compact({ name, minval, maxval: max });
 }
 
 const MOST_REPLAYED = 16_384;
 
-/** The values of a replay, by the number of the read that finds them first; undefined without a replay. */
+/** Returns the values of a replay, by the number of the first read that returns them; undefined without a replay. */
 function readsOf(type: ValueType, { action }: RegisterEntry, at: At): Action['reads'] {
   if (action !== 'replay') {
     if (at.value !== undefined) at.wrong('only the action replay has reads');
@@ -230,9 +230,7 @@ function readsOf(type: ValueType, { action }: RegisterEntry, at: At): Action['re
 
 const WITH_BOUNDS = ACTION_NAMES.filter((name) => ACTIONS[name].hasBounds);
 
-/**
- * Finds the device of a pymodbus file that a native file refers to. `error` says why it is not available.
- */
+/** Finds the device of a pymodbus file that a native file refers to. `error` says why it is not available. */
 export type PymodbusDevices = (file: string, device: string | undefined) => PymodbusResult;
 
 type PymodbusResult = { readonly warnings: readonly string[] } & (
@@ -255,12 +253,12 @@ export class NativeDeviceReader {
     this.#recordings = recordings;
   }
 
-  /** Builds the device whose entry is `at`; undefined after reporting its mistakes. */
+  /** Builds the device with the entry `at`; undefined after reporting its mistakes. */
   read(name: string, at: At): DeviceDefinition | undefined {
     return atOnce(this.reading(name, at));
   }
 
-  /** Does what `read` does, as work that can pause. */
+  /** Does the same as `read`, as work that can pause. */
   *reading(name: string, at: At): Work<DeviceDefinition | undefined> {
     const isReference = isMapping(at.value) && 'pymodbus' in at.value;
     if (isReference) return at.unlessWrong(() => this.#refer(name, at));
@@ -313,8 +311,8 @@ export class NativeDeviceReader {
   }
 
   /**
-   * Shares equal type data. Devices of one make differ in values, not in types, and each of the 988 tables of
-   * a full line would take 64 KiB.
+   * Shares equal type data. Devices of the same make differ in values, not in types, and each of the 988
+   * tables of a full line would take 64 KiB.
    */
   #sharedMeta(meta: Uint8Array): Uint8Array {
     const digest = createHash('sha256').update(meta).digest('base64');
@@ -343,10 +341,10 @@ export class NativeDeviceReader {
   }
 }
 
-/** The number of values, or of entries, that are made without a pause. */
+/** The number of values, or of entries, created without a pause. */
 const PIECE = 64;
 
-/** A short text that is equal for equal entries only. */
+/** Returns a short text that is equal only for equal entries. */
 function* digestOf(entries: unknown): Work<string> {
   const hash = createHash('sha256');
   const all = Array.isArray(entries) ? entries : [entries];

@@ -3,22 +3,19 @@ import type { At } from '../../common/schema/at.js';
 import { expectedMessage, type Path } from '../../common/schema/problem.js';
 import type { ApiDefinition, LineDefinition } from '../configuration.js';
 
-/**
- * The most addresses of a line. Each needs a socket, and a file descriptor for the socket and for each
- * client.
- */
+/** Maximum addresses of a line. Each needs a socket, and file descriptors for the socket and for each client. */
 export const MAX_HOSTS = 4096;
 
 const HOSTS = 'IPv4 addresses and ranges of them, such as 127.1.0.1-127.1.3.232, separated by commas';
 const ALL = '0.0.0.0 is every address of this machine at once: use it as host, or list the addresses';
 
-/** The addresses of a line: as they were written, and as a list. */
+/** The addresses of a line: as written, and as a list. */
 export interface Hosts {
   readonly host: string;
   readonly hosts: readonly string[];
 }
 
-/** The most clients of a line that sets no limit: two for each of its addresses, and at least 256. */
+/** Returns the maximum clients of a line that does not set a limit: two for each of its addresses, but at least 256. */
 export function usualClients(hosts: readonly string[] = []): number {
   return Math.max(256, 2 * hosts.length);
 }
@@ -56,19 +53,19 @@ function textOf(number: number): string {
   return [24, 16, 8, 0].map((bits) => (number >>> bits) & 0xff).join('.');
 }
 
-/** What only one user can open: a serial port, a link, a port of TCP or UDP. */
+/** What only one line or interface can open: a serial port, a link, a TCP or UDP port. */
 export interface Endpoint {
-  /** A key that is equal for two users of the same endpoint. */
+  /** A key that is equal for the same endpoint. */
   readonly key: string;
   /** The name of the endpoint in messages. */
   readonly what: string;
-  /** The path of the endpoint in the entry of its user. */
+  /** The path of the endpoint in the entry that uses it. */
   readonly path: Path;
 }
 
 /**
- * The endpoints of a line: one for each of its addresses. An endpoint that no other line can have is left
- * out.
+ * Returns the endpoints of a line: one for each of its addresses. Endpoints that can't collide with another
+ * line are left out.
  */
 export function endpointsOf(line: LineDefinition): Endpoint[] {
   if (line.kind !== 'serial') {
@@ -84,7 +81,7 @@ export function endpointsOf(line: LineDefinition): Endpoint[] {
 }
 
 /**
- * The endpoints of a port. Port 0 has none: it means any free port, so two of them never collide. UDP has its
+ * Returns the endpoints of a port. Port 0 has none: it means any free port, so it never collides. UDP has its
  * own ports.
  */
 export function portEndpoints(
@@ -98,8 +95,8 @@ export function portEndpoints(
 }
 
 /**
- * Reports when another line, or REST, has the endpoint of a line that is added or changed. Two lines with one
- * link would take the link from each other.
+ * Reports a collision with the endpoint of another line, or of REST, when a line is added or changed. Two
+ * lines with the same link would take it from each other.
  * @param at the entry of the line
  */
 export function reportSharedEndpoint(
@@ -117,7 +114,7 @@ export function reportSharedEndpoint(
     at.below(endpoint.path).wrong(`${endpoint.what} is already used by ${users.get(endpoint.key)}`);
 }
 
-/** Reports more addresses than the process may have sockets: each address takes one. */
+/** Reports more addresses than the process may have sockets: each address needs one. */
 export function reportTooManyHosts(line: LineDefinition, others: readonly LineDefinition[], at: At): void {
   const hostsOf = (each: LineDefinition) => (each.kind === 'serial' ? 0 : (each.hosts?.length ?? 0));
   const there = others.reduce((sum, each) => sum + hostsOf(each), 0);

@@ -29,7 +29,7 @@ export const seedSchema = wholeNumber(0, MAX_SEED, 'a seed');
 export const NAME_TEXT =
   'a name of letters, digits and underscores, at most 64 of them, not beginning with a digit';
 
-/** What names of values and of their bits look like. */
+/** Matches names of values and of their bits. */
 export const NAME = /^[A-Za-z_]\w{0,63}$/;
 
 /** The documented form of a value. */
@@ -38,17 +38,15 @@ export const scalarForm = z.union([z.number(), z.string(), z.boolean()]);
 /** The documented form of a value, or of several. */
 export const valueForm = z.union([scalarForm, z.array(scalarForm).min(1)]);
 
-/** The raw value that a label is for. */
+/** Matches the raw value that a label is for. */
 export const LABELLED = /^(0|-?[1-9]\d{0,15})$/;
 
-/**
- * The shapes of reactions. The type does not list these keys, because each kind of reaction reads its own.
- */
+/** The shapes of reactions. The type does not list these keys, because each kind of reaction reads its own. */
 const reactionShape: object = Object.fromEntries(
   REACTION_KINDS.map(({ name, schema, effect }) => [name, readApart(() => schema.describe(effect))]),
 );
 
-/** The keys of an entry whose values have this form. */
+/** Returns the keys of an entry whose values have this form. */
 const entryShape = (value: () => z.ZodType) => ({
   address: wholeNumber(0, ADDRESS_SPACE - 1),
   value: readApart(value),

@@ -21,15 +21,15 @@ import {
 } from './device-schema.js';
 import { readSignal } from './points.js';
 
-/** The keys of a device that are its definition as they were written. */
+/** The keys of a device that go into its definition as written. */
 type WrittenExtras = Pick<
   Partial<z.output<typeof deviceSections>>,
   'exceptionStatus' | 'serverId' | 'manners'
 >;
 
 /**
- * Reads everything of a device but its registers: files, FIFO queues, server identifier, exception status.
- * @param written what is right in the entry of the device
+ * Reads everything in a device except its registers: files, FIFO queues, server identifier, exception status.
+ * @param written the valid parts of the device's entry
  */
 export function readExtras(device: At, written: WrittenExtras): DeviceExtras {
   const { exceptionStatus, serverId, manners = likeOf(device)?.manners } = written;
@@ -42,9 +42,7 @@ export function readExtras(device: At, written: WrittenExtras): DeviceExtras {
   });
 }
 
-/**
- * The entry of the catalogue that `like` of a device names. Reports a name that the catalogue does not have.
- */
+/** Returns the catalogue entry named in `like` of a device. Reports a name that is not in the catalogue. */
 function likeOf(device: At): Misbehaviour | undefined {
   const at = device.key('like');
   if (at.value === undefined) return undefined;
@@ -55,12 +53,12 @@ function likeOf(device: At): Misbehaviour | undefined {
   return value.line ? at.wrong(`${value.id} is about a line: put like on the line`) : value;
 }
 
-/** Reads the words of a queue; undefined for a queue that a signal feeds. */
+/** Reads the words of a queue; undefined for a queue fed by a signal. */
 function readQueue(at: At): readonly number[] | undefined {
   return isMapping(at.value) ? undefined : at.check(queueSchema);
 }
 
-/** Reads the FIFO queues of a device that signals feed. */
+/** Reads the FIFO queues of a device that are fed by signals. */
 export function readFeeds(device: At, recordings: OpenRecording): FeedDefinition[] {
   const queues = device.key('queues').value;
   const fed = Object.entries(isMapping(queues) ? queues : {}).filter(([, content]) => isMapping(content));
@@ -76,7 +74,7 @@ export function readFeeds(device: At, recordings: OpenRecording): FeedDefinition
   });
 }
 
-/** @param written what is right in it */
+/** @param written the valid parts of it */
 export function readIdentity(at: At, written: z.output<typeof identitySchema> | undefined): Identity {
   const { extended: _, ...names } = written ?? {};
   if (at.key('extended').value === undefined) return compact(names);
@@ -85,7 +83,7 @@ export function readIdentity(at: At, written: z.output<typeof identitySchema> | 
 
 /**
  * Reads an object of the identification: a text, or `{bytes: "01 02 ff"}`, because private objects may be
- * binary (Application Protocol V1.1b3, 6.21). @returns a character for each byte
+ * binary (Application Protocol V1.1b3, 6.21). @returns one character per byte
  */
 function readObject(at: At): string | undefined {
   if (!isMapping(at.value)) return at.check(identityText);
@@ -102,7 +100,7 @@ function readFile(at: At): FileDefinition | undefined {
   return { records, writable: write, values };
 }
 
-/** Reads a mapping whose keys are numbers of a range. */
+/** Reads a mapping whose keys are numbers in a range. */
 function readNumbered<Content>(
   at: At,
   { what, first, last, pattern }: typeof FILES,

@@ -35,9 +35,9 @@ import { checkName, DeviceNames } from './units.js';
 export interface NativeContext {
   readonly devices: NativeDeviceReader;
   readonly api: ApiOverrides;
-  /** The directory in which relative paths begin. */
+  /** The base directory of relative paths. */
   readonly directory: string;
-  /** The most points of the SunSpec models of a device; without it, the addresses are the only limit. */
+  /** Maximum points of the SunSpec models of a device; if absent, only the addresses limit them. */
   readonly mostModelPoints?: number;
 }
 
@@ -49,7 +49,7 @@ export function nativeConfiguration(at: At, context: NativeContext): Configurati
   return atOnce(readingConfiguration(at, context));
 }
 
-/** Does what `nativeConfiguration` does, as work that can pause, so that lines are served in between. */
+/** Does the same as `nativeConfiguration`, as work that can pause, so that lines are served in between. */
 export function* readingConfiguration(at: At, context: NativeContext): Work<Configuration> {
   const { directory } = context;
   const nothing = { devices: [], lines: [], faults: [], api: DEFAULT_API, directory };
@@ -104,7 +104,7 @@ export function* readingConfiguration(at: At, context: NativeContext): Work<Conf
   };
 }
 
-/** Warns when signals wait for values from a broker and the file names no broker. */
+/** Warns if signals wait for values from a broker but the file does not name one. */
 function warnOfInlets(devices: readonly DeviceDefinition[], at: At): void {
   for (const { name, life } of devices) {
     const waiting = life?.points.filter(({ signal }) => signal?.definition.kind === 'mqtt').length ?? 0;
@@ -113,7 +113,7 @@ function warnOfInlets(devices: readonly DeviceDefinition[], at: At): void {
   }
 }
 
-/** False when all lines only listen: these need no devices. */
+/** Reports whether to read devices: not if the file has none and all its lines only listen. */
 function needsDevices(file: At): boolean {
   const lines = file.key('lines').value;
   const onlyListens =
@@ -121,7 +121,7 @@ function needsDevices(file: At): boolean {
   return file.key('devices').value !== undefined || !onlyListens;
 }
 
-/** The devices of a file, and their entries with the registers of models in place. */
+/** The devices of a file, and their entries with the registers of models filled in. */
 interface ReadDevices {
   readonly names: readonly string[];
   readonly definitions: readonly DeviceDefinition[];
@@ -144,7 +144,7 @@ function* readDevices(file: At, { devices: reader, mostModelPoints }: NativeCont
     if (definition) definitions.push(definition);
     yield;
   }
-  // The names in a device that could not be read are unknown, so references are checked only when all devices
+  // The names in a device that could not be read are unknown, so references are checked only if all devices
   // were read.
   if (definitions.length === entries.length) {
     const network = networkOf(definitions);
@@ -170,7 +170,7 @@ function* readLines(at: At, context: LineContext, start: unknown): Work<LineDefi
 }
 
 /**
- * The settings of a line together with those of the entry of the catalogue that its `like` names. Reports an
+ * Returns the settings of a line together with those of the catalogue entry named in its `like`. Reports an
  * entry that does not fit.
  */
 function likeEntry(content: At): At {
@@ -188,7 +188,7 @@ function likeEntry(content: At): At {
   return content.with(own);
 }
 
-/** The copies that units ask for. A copy has the settings of its source and shares its layouts. */
+/** Returns the copies that units request. A copy has the settings of its source and shares its layouts. */
 function copiedDevices(definitions: readonly DeviceDefinition[], names: DeviceNames): DeviceDefinition[] {
   const byName = new Map(definitions.map((definition) => [definition.name, definition]));
   return Array.from(names.copies).flatMap(([name, source]) => {
@@ -197,7 +197,7 @@ function copiedDevices(definitions: readonly DeviceDefinition[], names: DeviceNa
   });
 }
 
-/** Reads the copies with values of their own: devices with the entry of their source, but for values. */
+/** Reads the copies with values of their own: devices with the entry of their source, except for values. */
 function* readingValuedCopies(
   { definitions, at }: ReadDevices,
   { valued }: DeviceNames,
@@ -213,7 +213,7 @@ function* readingValuedCopies(
     const definition = yield* reader.reading(name, entry);
     const valueAt = (path: Path) => values.key(String(entry.below(path.slice(0, 3)).key('name').value));
     for (const { path, message } of entry.findings.listed) valueAt(path).wrong(message);
-    // The others are those of the source.
+    // The other warnings belong to the source.
     for (const { path, message } of entry.findings.warnings)
       if (path[3] === 'value' && valueAt(path).value !== undefined) valueAt(path).warn(message);
     if (definition) copies.push(definition);
@@ -222,7 +222,7 @@ function* readingValuedCopies(
   return copies;
 }
 
-/** The entry of a device with other values; undefined after reporting names that the device does not have. */
+/** Returns the entry of a device with other values; undefined after reporting names that the device does not have. */
 function withValues(device: unknown, values: At, unit: number): object | undefined {
   const left = new Set(Object.keys(values.value as object));
   const known: string[] = [];
@@ -241,7 +241,7 @@ function withValues(device: unknown, values: At, unit: number): object | undefin
   return left.size > 0 ? undefined : { ...(device as object), registers: Object.fromEntries(tables) };
 }
 
-/** A value with the unit identifier in place of `{unit}` in its texts. */
+/** Returns a value with `{unit}` in its texts replaced by the unit identifier. */
 function inUnit(value: unknown, unit: number): unknown {
   if (Array.isArray(value)) return value.map((each) => inUnit(each, unit));
   return typeof value === 'string' ? value.replaceAll('{unit}', String(unit)) : value;
@@ -259,7 +259,7 @@ function reportManners(
   }
 }
 
-/** The names of the lines of the file that could not be read. */
+/** Returns the names of the lines in the file that could not be read. */
 function brokenLines({ value }: At, lines: readonly LineDefinition[]): string[] {
   const names = typeof value === 'object' && value !== null ? Object.keys(value) : [];
   return names.filter((name) => !lines.some((line) => line.name === name));
@@ -273,7 +273,7 @@ interface Broken {
 
 /**
  * Reads the fault rules. A rule for a line that could not be read is not checked against lines, and names of
- * values are not checked when a device could not be read.
+ * values are not checked if a device could not be read.
  */
 function* readFaults(
   at: At,
@@ -283,8 +283,8 @@ function* readFaults(
 ): Work<FaultRule[]> {
   const byName = new Map(devices.map((device) => [device.name, device]));
   const values = new Map<string, ReturnType<typeof pointsByName>>();
-  // A rule names values of few devices, and together the devices may have a million, so values are indexed by
-  // device when needed.
+  // A rule names values of few devices, and all devices together may have a million values, so values are
+  // indexed per device on demand.
   const find = valueFinder([...byName.keys()], (name) => {
     const device = byName.get(name);
     const known = device && (values.get(name) ?? pointsByName(device.life?.points ?? []));
@@ -314,10 +314,7 @@ function* readFaults(
   return rules;
 }
 
-/**
- * The rules that belong to `like` of devices and lines, except those whose names the file uses for its own
- * rules.
- */
+/** Returns the rules from `like` of devices and lines, except those whose names the file uses for its own rules. */
 function rulesOfLikes(likes: readonly Like[], written: readonly At[], at: At): At[] {
   const names = new Set(written.map((each) => each.key('name').value));
   return likes.flatMap(([like, target]) => {
@@ -351,7 +348,7 @@ function readApi(
   return resolveApi({ ...settings, files }, overrides, file);
 }
 
-/** Reports everything that two users would open at once: a serial port, a link, a TCP port. */
+/** Reports everything that would be opened twice: a serial port, a link, a TCP port. */
 function reportSharedEndpoints(lines: readonly LineDefinition[], api: ApiDefinition, file: At): void {
   const users = new Map<string, At>();
   const take = (endpoints: readonly Endpoint[], entry: At) => {

@@ -20,8 +20,8 @@ const LONGEST_WAIT = 60_000;
 
 const TURNAROUND = `t3.5, eager or a number of milliseconds from 0 to ${LONGEST_WAIT}`;
 
-// When only one option fits by type, a union reports the error of that option. So every option has the error
-// of the union.
+// If only one option fits by type, a union reports that option's error. So every option has the error of the
+// union.
 const turnaround = z.union([z.literal(['t3.5', 'eager']), duration(0, LONGEST_WAIT, TURNAROUND)], {
   error: TURNAROUND,
 });
@@ -56,7 +56,7 @@ export const rs485Schema = section(
   },
 );
 
-/** The shortest interval of unsolicited bytes, in ms. Shorter ones would keep a line from its own work. */
+/** The shortest interval of unsolicited bytes, in ms. Shorter ones would keep a line from its other work. */
 export const SHORTEST_UNSOLICITED_MS = 10;
 
 export const unsolicitedSchema = section(
@@ -83,14 +83,14 @@ export const unsolicitedSchema = section(
   { allOf: [oneOfKeys('bytes', 'frame'), oneOfKeys('every', 'before')] },
 );
 
-/** The most things that a line sends unsolicited. */
+/** Maximum entries in `unsolicited` of a line. */
 export const MOST_UNSOLICITED = 8;
 
 const unsolicited = readApart(() =>
   z.union([unsolicitedSchema, z.array(unsolicitedSchema).max(MOST_UNSOLICITED)]),
 );
 
-/** Whether a line that can't be opened ends the start of the program, or is waited for. */
+/** Whether a line that can't be opened fails the start of the program, or is waited for. */
 export const startSchema = oneOf(['required', 'waiting']);
 
 export const ABOUT_PORT = {
@@ -231,7 +231,7 @@ export const udpLineSchema = section(
   { udp: 'Modbus UDP.', ...aboutSocketLine },
 );
 
-/** The default port 802 is that of Modbus/TCP Security. */
+/** Port 802, the default, is the port of Modbus/TCP Security. */
 export const tlsLineSchema = section(
   {
     tls: section(
@@ -265,14 +265,14 @@ export const LINE_SCHEMAS = {
   tls: tlsLineSchema,
 };
 
-/** The transports, by the keys of a line. */
+/** The keys of a line that name its transport. */
 export const TRANSPORTS = Object.keys(LINE_SCHEMAS) as (keyof typeof LINE_SCHEMAS)[];
 
-/** Units are needed where a line answers. (Completion offers the keys of `properties`, but not those below `not`.) */
+/** Units are required if a line answers. (Completion offers the keys in `properties`, but not those under `not`.) */
 const HAS_UNITS = { required: ['units'] };
 export const LISTENS = { required: ['mode'], not: { properties: { mode: { const: 'server' } } } };
 
-/** The documented form of the lines of a file, which may have `like` as well. */
+/** Returns the documented form of the lines of a file, which may also have `like`. */
 export function linesForm(): z.ZodType {
   const form = (
     schema: (typeof LINE_SCHEMAS)[keyof typeof LINE_SCHEMAS],

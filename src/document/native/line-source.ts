@@ -12,17 +12,17 @@ import type {
 } from '../configuration.js';
 import { TRANSPORTS } from './line-schema.js';
 
-/** All settings that a line has, also those that its entry leaves out, in the form of an entry: for views. */
+/** Returns all settings of a line, including defaults, in the form of an entry: for display. */
 export function lineSettings(definition: LineDefinition): LineSource {
   return definition.kind === 'serial' ? serialSettings(definition) : socketSettings(definition);
 }
 
-/** The kind of line that settings are for. */
+/** Returns the kind of line that settings are for. */
 export function transportOf(settings: LineSource): LineDefinition['kind'] | undefined {
   return TRANSPORTS.find((kind) => settings[kind] !== undefined);
 }
 
-/** True for lines that have the same settings, however these are written. */
+/** Reports whether two lines have the same settings, however these are written. */
 export function isSameLine(one: LineDefinition, other: LineDefinition): boolean {
   return isDeepStrictEqual({ ...one, source: {} }, { ...other, source: {} });
 }
@@ -82,9 +82,9 @@ function unitsSource(units: UnitNames): Record<string, string> {
 }
 
 /**
- * Changes some settings of a line. Settings that `change` leaves out stay as they are, and null restores the
- * default. Units, and what is sent unsolicited, are replaced as a whole. Another transport drops the settings
- * of the old one, and another framing drops the character format of the old one.
+ * Changes some settings of a line. Settings that are not in `change` stay as they are, and null restores the
+ * default. Units and `unsolicited` are replaced as a whole. Another transport drops the settings of the old
+ * one, and another framing drops the character format of the old one.
  */
 export function mergedSource(source: LineSource, change: Readonly<Record<string, unknown>>): LineSource {
   const isOther = TRANSPORTS.some((key) => change[key] != null && source[key] === undefined);
@@ -94,8 +94,8 @@ export function mergedSource(source: LineSource, change: Readonly<Record<string,
 }
 
 /**
- * The change that turns `before` into `after` (see `mergedSource`). Equal settings are left out; settings
- * that `after` does not have are null.
+ * Returns the change that turns `before` into `after` (see `mergedSource`). Equal settings are left out;
+ * settings missing from `after` are null.
  */
 export function sourceChange(before: LineSource, after: LineSource): LineSource {
   const gone = Object.keys(before).filter((key) => !(key in after));
@@ -123,7 +123,7 @@ function merged(base: LineSource, change: LineSource): LineSource {
   return result;
 }
 
-/** True for settings that change one by one. */
+/** Reports whether a setting's members change one by one. */
 function hasParts(key: string, value: unknown): value is LineSource {
   return key !== 'units' && key !== 'unsolicited' && isMapping(value);
 }

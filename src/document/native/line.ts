@@ -32,11 +32,11 @@ import {
 import { mergedSource } from './line-source.js';
 import { DeviceNames, readEach, readUnits } from './units.js';
 
-/** What reading a line needs besides its entry. */
+/** What is needed to read a line, in addition to its entry. */
 export interface LineContext {
-  /** Knows the names that units may use, and collects the copies that they ask for. */
+  /** Knows the names that units may use, and collects the copies that they request. */
   readonly devices: DeviceNames;
-  /** The directory in which relative paths begin. */
+  /** The base directory of relative paths. */
   readonly directory: string;
 }
 
@@ -54,7 +54,7 @@ export function nativeLine(name: string, at: At, context: LineContext): LineDefi
   return transport === 'serial' ? serialLine(name, at, context) : socketLine(name, transport, at, context);
 }
 
-/** A line of a configuration with other settings, which are known to be right (see `mergedSource`). */
+/** Returns a line of a configuration with other settings, which are known to be valid (see `mergedSource`). */
 export function lineWith(
   change: LineSource,
   { name, source }: LineDefinition,
@@ -69,7 +69,7 @@ export function lineWith(
   return line;
 }
 
-/** Says why a line can send nothing unsolicited; undefined when it can. */
+/** Returns why a line can't send unsolicited bytes; undefined if it can. */
 export function whyNothingUnsolicited(
   transport: LineDefinition['kind'],
   isMonitor: boolean,
@@ -79,7 +79,7 @@ export function whyNothingUnsolicited(
   return 'a line on UDP answers datagrams one by one and can send nothing unsolicited; use tcp';
 }
 
-/** Reads `unsolicited`: one thing or a list. Undefined when there is none, and after reporting mistakes. */
+/** Reads `unsolicited`: one entry or a list. Undefined if there is none, and after reporting mistakes. */
 function readUnsolicited(
   at: At,
   transport: LineDefinition['kind'],
@@ -110,7 +110,7 @@ function readOneUnsolicited(at: At): UnsolicitedDefinition[] {
   return [compact(parsed)];
 }
 
-/** The units of a line that only listens: it has none. */
+/** Returns the units of a line that only listens: none. */
 function noUnits(at: At): UnitNames {
   const isEmpty = isMapping(at.value) && Object.keys(at.value).length === 0;
   if (at.value !== undefined && !isEmpty)
@@ -118,7 +118,7 @@ function noUnits(at: At): UnitNames {
   return new Map();
 }
 
-/** What the definition of a line has of its entry as such; `required` is the default of `start`. */
+/** Returns the parts of a line's entry that its definition contains unchanged; `required` is the default of `start`. */
 function asWritten(name: string, { value }: At, start: z.output<typeof startSchema> | undefined) {
   return { name, source: value as LineSource, ...(start === 'waiting' && { start }) };
 }
@@ -163,9 +163,7 @@ function serialLine(name: string, at: At, { devices }: LineContext): SerialLineD
   });
 }
 
-/**
- * Completes the settings of a port for this framing. The form of the settings was checked before, at `at`.
- */
+/** Completes the settings of a port for this framing. Their form was already checked, at `at`. */
 export function readPort<
   Settings extends Pick<z.output<typeof serialLineSchema>['serial'], 'dataBits' | 'rs485'>,
 >(at: At, { rs485, dataBits: written, ...settings }: Settings, framing: 'rtu' | 'ascii') {
@@ -176,7 +174,7 @@ export function readPort<
   return { ...settings, dataBits, rs485: direction };
 }
 
-/** The settings of the direction; undefined for an adapter that switches direction by itself. */
+/** Returns the settings for direction switching; undefined for an adapter that switches by itself. */
 function directionOf({ mode, ...rest }: z.output<typeof rs485Schema>): Rs485Settings | undefined {
   return mode === 'auto' ? undefined : { mode, ...compact(rest) };
 }
@@ -192,9 +190,7 @@ function checkKernelDelays(rs485: Rs485Settings, at: At): void {
   }
 }
 
-/**
- * t3.5 as messages show it: rounded down to hundredths of a ms, so that the value from a message is accepted.
- */
+/** Returns t3.5 for messages: rounded down to hundredths of a ms, so that the value from a message is accepted. */
 function shortestGap(t35: number): number {
   return Math.floor(100 * t35) / 100;
 }
@@ -236,7 +232,7 @@ function socketLine(
   };
 }
 
-/** The settings of a TLS socket, with the absolute paths of its files. */
+/** Returns the settings of a TLS socket, with the absolute paths of its files. */
 function withFiles(
   { cert, key, ca, ...listening }: z.output<typeof tlsLineSchema>['tls'],
   directory: string,

@@ -41,7 +41,7 @@ const holes = z.union(
   { error: 'exception, silence, shift, {fill: 0}, {unless: all} or {exception: 4}' },
 );
 
-/** Groups of tables that can share registers: an address means the same in all tables of a group. */
+/** Groups of tables that can share registers: an address has the same meaning in all tables of a group. */
 const KINDS: readonly (readonly string[])[] = [
   ['holding', 'input'],
   ['coils', 'discrete'],
@@ -99,7 +99,7 @@ const lock: z.ZodType<Lock, unknown> = z.union(
   { error: 'function, address, value or {reconnect: 1s}' },
 );
 
-/** `manners` of a device. Each key works alone. */
+/** `manners` of a device. Each key works on its own. */
 export const mannersSchema = section({
   most: most
     .describe(
@@ -171,7 +171,7 @@ export const mannersSchema = section({
     .optional(),
 }) satisfies z.ZodType<Manners, unknown>;
 
-/** The keys that only make sense on connections, each with its path. */
+/** Returns the keys that only make sense on connections, each with its path. */
 export function needConnections({
   connectPause,
   locksUp,
@@ -185,7 +185,7 @@ export function needConnections({
   ];
 }
 
-/** The keys that are about the registers of a simulated device. */
+/** The keys that concern the registers of a simulated device. */
 const OF_REGISTERS = [
   'holes',
   'wholeValues',
@@ -194,8 +194,8 @@ const OF_REGISTERS = [
 ] as const satisfies (keyof Manners)[];
 
 /**
- * What is wrong with the manners of a device: keys that need connections while only serial lines serve the
- * device, or keys about registers while a real device answers with its own.
+ * Returns what is wrong with the manners of a device: keys that need connections while the device is only on
+ * serial lines, or keys about registers while a real device answers with its own.
  */
 export function mannersProblems(
   manners: Manners,
@@ -221,7 +221,10 @@ export function mannersProblems(
   }));
 }
 
-/** The manners that these lines can show. Lines may have changed since a device got them. @see mannersProblems */
+/**
+ * Returns the manners that these lines can show. Lines may have changed since a device got them. @see
+ * mannersProblems
+ */
 export function usableManners(
   manners: Manners,
   device: { readonly name: string; readonly isReal: boolean },

@@ -87,7 +87,7 @@ export const mqttSchema = section(
   },
 );
 
-/** The definition of the broker of a native file, which is at `at`; undefined after reporting mistakes. */
+/** Reads the broker of a native file, which is at `at`; undefined after reporting mistakes. */
 export function nativeMqtt(
   read: z.output<typeof mqttSchema>,
   at: At,

@@ -21,7 +21,7 @@ import type { PlacedValues } from '../place-values.js';
 import type { OpenRecording } from '../recording-file.js';
 import { LABELLED, NAME, NAME_TEXT, type RegisterEntry } from './entry-schema.js';
 
-/** The keys of an entry that give a value a meaning or make it move. */
+/** The keys of an entry that give a value a meaning or make it change. */
 export const POINT_KEYS: readonly string[] = [
   'name',
   'unit',
@@ -39,15 +39,15 @@ export const POINT_KEYS: readonly string[] = [
   ...REACTIONS,
 ];
 
-/** An entry of a table with what it defines. */
+/** An entry of a table, and what it defines. */
 export interface PlacedEntry extends PlacedValues {
-  /** Its keys with values of the right form. */
+  /** Its valid keys. */
   readonly written: Partial<RegisterEntry>;
 }
 
 const MOVERS = ['signal', 'follows', 'action'] as const;
 
-/** The values of an entry that have a name, a signal or reactions. The entry itself was checked before. */
+/** Returns the values of an entry that have a name, a signal or reactions. The entry itself was already checked. */
 export function* pointsOf(
   table: TableName,
   entry: PlacedEntry,
@@ -84,7 +84,7 @@ export function* pointsOf(
   for (let i = 0; i < quantity; i++) yield { ...shared, address: first + i * cells };
 }
 
-/** Reads when a value is not available, and what clients read then. */
+/** Reads when a value is not available, and what clients then read. */
 function readAvailability({ at, type, cells, written }: PlacedEntry) {
   const sentinel = at.key('notAvailable');
   const notAvailable = readValue(type, sentinel, written.scale, cells);
@@ -107,7 +107,7 @@ function readAvailability({ at, type, cells, written }: PlacedEntry) {
   };
 }
 
-/** Reports a signal that may leave a value not available when the value has no way to tell clients so. */
+/** Reports a signal that may make a value unavailable if clients have no way to see that. */
 export function reportStale(
   { definition: { kind, goesStale } }: PlacedSignal,
   at: At,
@@ -117,10 +117,7 @@ export function reportStale(
   at.key(kind).key('stale').wrong(withoutSentinel(type));
 }
 
-/**
- * Reads a value at `at` in the form in which it is stored; undefined when there is none, and after reporting
- * a mistake.
- */
+/** Reads a value at `at` in its stored form; undefined if there is none, and after reporting a mistake. */
 export function readValue(type: ValueType, at: At, scale: unknown, cells: number): Value | undefined {
   if (at.value === undefined) return undefined;
   const parsed = parseValue(type, at.value, cells);
@@ -143,7 +140,7 @@ function hintAtValue({ at, values }: PlacedValues, scale: number): void {
   if (outside !== undefined) value.warn(`${outside} is outside its limits, which are ${rangeText(min, max)}`);
 }
 
-/** Warns about limits beyond what the type holds: the type decides there, and the limit is a mistake. */
+/** Warns about limits beyond the range of the type: the type then decides, and the limit is a mistake. */
 function hintAtLimits({ at, type }: PlacedEntry, scale: number): void {
   const range = integerRange(type)?.map((end) => Number((Number(end) * scale).toPrecision(12)));
   if (!range || scale <= 0) return;
@@ -155,7 +152,7 @@ function hintAtLimits({ at, type }: PlacedEntry, scale: number): void {
   }
 }
 
-/** The text of a range: `10 to 20`, `at least 10`, `at most 20`. */
+/** Returns the text of a range: `10 to 20`, `at least 10`, `at most 20`. */
 function rangeText(min: number, max: number): string {
   if (min === Number.NEGATIVE_INFINITY) return `at most ${max}`;
   return max === Number.POSITIVE_INFINITY ? `at least ${min}` : `${min} to ${max}`;
@@ -174,7 +171,7 @@ function readEntrySignal(
 }
 
 /**
- * Reads `follows` of an entry, which is short for a signal of this kind. Mistakes are reported at the path of
+ * Reads `follows` of an entry, a short form of a signal of this kind. Mistakes are reported at the path of
  * `follows`.
  */
 function readFollows(at: At, type: ValueType, recordings: OpenRecording): PlacedSignal | undefined {
@@ -196,7 +193,7 @@ export function readSignal(at: At, type: ValueType, recordings: OpenRecording): 
   return opened.ok ? { definition, openTrack: opened.value } : at.key(kind).wrong(opened.error);
 }
 
-/** Reads the names of bits. They are for whole numbers, whose bits are the same on the wire. */
+/** Reads the names of bits. Only whole numbers have them: their bits are the same on the wire. */
 function readBits(at: At, type: ValueType): BitNames | undefined {
   const range = integerRange(type);
   if (type === 'bit' || !range)

@@ -8,27 +8,26 @@ import { typeOfMeta } from '../../device/registers/layout.js';
 import type { DeviceDefinition } from '../configuration.js';
 import { entryFinder, MOST_KNOWN, type Network, ordering } from './dependencies.js';
 
-/** The most changes that one write may cause, directly or through other reactions. */
+/** Maximum changes that one write may cause, directly or through other reactions. */
 const MAX_CHANGES = 100;
-/** The same with the values that follow what is changed. */
+/** The same, including the values that follow what is changed. */
 const MAX_FOLLOWED = 1000;
 
-/** The most values whose reactions may watch the writes of one value, so that a write is little work. */
+/** Maximum values whose reactions may watch writes to one value, so that a write stays cheap. */
 const MAX_WATCHING = 100;
 
-/** A value with reactions, and its entry. */
 interface Reacting {
   readonly device: DeviceDefinition;
   readonly point: PointDefinition;
   readonly at: At;
 }
 
-/** The properties of a value that reactions which use it depend on. */
+/** The properties of a value that matter to reactions that use it. */
 type UsedPoint = Pick<PointDefinition, 'type' | 'signal' | 'reactions'>;
 
 /**
- * Reports reactions that name missing or unsuitable values, and writes that lead to themselves, as work that
- * can pause.
+ * Reports reactions that name missing or unsuitable values, and writes that lead back to themselves, as work
+ * that can pause.
  * @param network the values of other devices
  * @param deviceAt finds the entry of a device
  */
@@ -80,7 +79,7 @@ function* reportingUses(
           watching.set(use.target, count);
           if (count === MAX_WATCHING + 1) at.wrong(`${use.target} renews more than ${MAX_WATCHING} values`);
         }
-        // A name that is not known was compared with a thousand others.
+        // An unknown name was compared with a thousand others.
         if (each.at.findings.count > count) yield;
       }
     }
@@ -110,18 +109,15 @@ function reportUse(
   else if (as === 'set' && isMoved(found)) at.wrong(`${target} is moved by its signal, which overwrites it`);
 }
 
-/**
- * True when a signal computes the value anew whatever is written. Counters and latches take over what is
- * written.
- */
+/** Reports whether a signal overwrites the value whatever is written. Counters and latches adopt what is written. */
 function isMoved({ signal, reactions }: UsedPoint): boolean {
   const takesOver = signal?.definition.kind === 'counter' || reactions?.some(({ kind }) => kind === 'latch');
   return signal !== undefined && !takesOver;
 }
 
 /**
- * Reports reactions that run in a circle or branch too often. A write that leads to itself would never end;
- * one that branches again and again would end too late.
+ * Reports reactions that run in a circle or branch too often. A write that leads back to itself would never
+ * end; one that branches again and again would take too long.
  */
 function* reportingCircles(reacting: readonly Reacting[], all: readonly PointDefinition[]): Work<void> {
   const targets = new Map<string, string[]>();
@@ -153,7 +149,7 @@ function* reportingCircles(reacting: readonly Reacting[], all: readonly PointDef
   }
 }
 
-/** Counts the values that follow a value by its name, directly or not. Chains were checked before. */
+/** Counts the values that follow a value, by name, directly or indirectly. Chains were already checked. */
 function* countingFollowers(all: readonly PointDefinition[]): Work<(name: string) => number> {
   const followers = new Map<string, (string | undefined)[]>();
   for (const { name, signal } of all) {

@@ -16,10 +16,7 @@ import type {
 import { readPort } from './line.js';
 import { ABOUT_PORT, serialLineSchema } from './line-schema.js';
 
-/**
- * The longest timeout, in ms: longer than any device takes, and short enough that nobody takes the line for
- * dead.
- */
+/** The longest timeout, in ms: longer than any device takes, but short enough that the line does not seem dead. */
 const LONGEST_TIMEOUT = 60_000;
 
 const { path, baudRate, dataBits, parity, stopBits, rs485 } = serialLineSchema.shape.serial.shape;
@@ -36,7 +33,7 @@ const targetShape = {
   framing: oneOf(['rtu', 'ascii', 'socket']).optional(),
 };
 
-/** How a server is reached: `real` of a device, without what is asked of the server. */
+/** How to reach a server: `real` of a device, without the settings for requests. */
 export const realTargetSchema = section(targetShape);
 
 export const realSchema = section(
@@ -55,7 +52,7 @@ export const realSchema = section(
   oneOfKeys('serial', 'tcp'),
 );
 
-/** The keys that stand beside `real`. */
+/** The keys allowed next to `real`. */
 export const besideReal = {
   writes: flag.default(false),
   whenSilent: oneOf(['silence', 'exception']).default('silence'),
@@ -68,9 +65,9 @@ export const besideReal = {
 const SIMULATED = ['identity', 'exceptionStatus', 'serverId', 'files', 'queues'];
 
 /**
- * Reads the real device behind the device `device`; undefined when there is none, and after reporting its
+ * Reads the real device behind the device `device`; undefined if there is none, and after reporting its
  * mistakes.
- * @param written what is right in the entry of the device
+ * @param written the valid parts of the device's entry
  */
 export function readReal(
   device: At,
@@ -90,12 +87,12 @@ export function readReal(
   const target = real && readTarget(at, real);
   if (!target) return undefined;
   const { unit, timeout } = real;
-  // What is wrong has no value here, but then the device is left out.
+  // Invalid parts have no value here, but then the device is left out.
   const definition = { target, unit, timeout, pause, writes, whenSilent, fallback, shadow };
   return compact(definition) as RealDefinition;
 }
 
-/** Reads how a server is reached. Undefined after reporting the mistake. */
+/** Reads how to reach a server. Undefined after reporting the mistake. */
 export function readTarget(
   at: At,
   { serial, tcp, framing }: z.output<typeof realTargetSchema>,
@@ -113,7 +110,7 @@ export function readTarget(
   return { kind: 'serial', ...port, framing: framing ?? 'rtu' };
 }
 
-/** What is wrong with the real devices of a simulator, each with the path in the entry of its device. */
+/** Returns what is wrong with the real devices of a simulator, each with the path in the entry of its device. */
 export function realProblems(
   devices: readonly DeviceDefinition[],
   lines: readonly LineDefinition[],
@@ -141,7 +138,7 @@ export function realProblems(
   });
 }
 
-/** A key that is equal for devices that share a port or a connection. */
+/** Returns a key that is equal for devices that share a port or a connection. */
 export function keyOf(target: RealTarget): string {
   return target.kind === 'serial' ? target.path : `${target.host.toLowerCase()}:${target.port}`;
 }
@@ -152,11 +149,11 @@ function isAt(line: Extract<LineDefinition, { kind: 'serial' }>, path: string): 
 
 const OWN_HOST = /^(localhost|127(\.\d{1,3}){3}|::1|0\.0\.0\.0|::)$/i;
 
-/** The addresses that stand for all addresses of the machine. A connection to one goes by the loopback. */
+/** Addresses that mean all addresses of the machine. A connection to one of them uses the loopback. */
 const ANY = ['0.0.0.0', '::'];
 const LOOPBACK = ['127.0.0.1', '::1'];
 
-/** True when a line takes connections to `host`, an address or a name of this machine. */
+/** Reports whether a line accepts connections to `host`, an address or a name of this machine. */
 function listensAt({ host, hosts = [host] }: SocketLineDefinition, to: string): boolean {
   const addressesOf = (each: string) =>
     ANY.includes(each) || each.toLowerCase() === 'localhost' ? LOOPBACK : [each];
@@ -164,7 +161,7 @@ function listensAt({ host, hosts = [host] }: SocketLineDefinition, to: string): 
   return hosts.some((each) => ANY.includes(each) || addressesOf(each).some((at) => wanted.includes(at)));
 }
 
-/** True when a request to `target` would come back to device `name` by way of lines of this program. */
+/** Reports whether a request to `target` would come back to device `name` through lines of this program. */
 function leadsBackTo(
   name: string,
   target: RealTarget,

@@ -13,11 +13,11 @@ import { LISTENS, linesForm, startSchema } from './line-schema.js';
 import { mqttSchema } from './mqtt.js';
 
 /**
- * The schemas of the native file, apart from those of devices, registers and lines. Which parts go together,
- * and which values a type can hold, is checked where the part is built.
+ * The schemas of the native file, except those of devices, registers and lines. Which parts go together, and
+ * which values a type can hold, is checked where the part is built.
  */
 
-/** For a value that is no list, the usual message would quote it, and it may be a token. */
+/** If the value is not a list, the usual message would quote it, and it may be a token. */
 const tokenList = z
   .custom<unknown[]>(Array.isArray, { error: 'expected a list of tokens' })
   .pipe(z.array(secret));
@@ -103,7 +103,7 @@ const trafficSchema = section(
   },
 );
 
-/** Devices are needed where a line answers. */
+/** Devices are required if a line answers. */
 const NEEDS_DEVICES = {
   anyOf: [
     { required: ['devices'] },
@@ -127,7 +127,7 @@ export const fileSections = section(
     mqtt: mqttSchema.optional(),
     traffic: trafficSchema.optional(),
     start: startSchema.optional(),
-    /** Whether changes at run time survive a restart. */
+    /** Whether changes made at run time survive a restart. */
     state: oneOf(['discard', 'keep']).optional(),
   },
   {
@@ -144,7 +144,7 @@ export const fileSections = section(
   { required: ['lines'], ...NEEDS_DEVICES },
 );
 
-/** The definition of `traffic` of a file, which is at `at`. Reports what does not go together. */
+/** Reads `traffic` of a file, which is at `at`. Reports settings that do not go together. */
 export function nativeTraffic(
   read: z.output<typeof trafficSchema>,
   at: At,
@@ -157,7 +157,7 @@ export function nativeTraffic(
   return { events, bytes };
 }
 
-/** @param directory where a relative path begins */
+/** @param directory the base directory of a relative path */
 export function trafficFile(
   { file, format, rotate }: z.output<typeof trafficFileSchema>,
   directory: string,

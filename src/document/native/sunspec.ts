@@ -59,13 +59,13 @@ const sunspecSchema = section(
 /** The documented form of `sunspec` of a device. */
 export const sunspecForm = z.union([modelsForm, sunspecSchema]);
 
-/** The most entries of the models of a device that is added over REST. */
+/** Maximum entries of the models of a device that is added over REST. */
 export const MOST_ENTRIES_OVER_REST = 1000;
 
 /**
- * Puts the registers of the SunSpec models of a device in place of its key `sunspec`, in pieces. Reports
+ * Replaces the key `sunspec` of a device with the registers of its SunSpec models, in pieces. Reports
  * mistakes in the models.
- * @param most the most points of all models together
+ * @param most the maximum number of points of all models together
  */
 export function* withSunspec(device: At, most = Number.POSITIVE_INFINITY): Work<At> {
   const at = device.key('sunspec');

@@ -9,15 +9,12 @@ import { HIGHEST_UNIT } from '../../modbus/protocol/limits.js';
 import type { LineDefinition, LineSource, SocketLineDefinition, UnitNames } from '../configuration.js';
 import { valueForm } from './entry-schema.js';
 
-/**
- * The names that units may use for devices, and the copies that units ask for: `meter-17` is a copy of
- * `meter`.
- */
+/** The names that units may use for devices, and the copies that units request: `meter-17` is a copy of `meter`. */
 export class DeviceNames {
   readonly names: readonly string[];
   /** The source of each copy, by the name of the copy. */
   readonly copies = new Map<string, string>();
-  /** The copies with values of their own, which are devices of their own, by their names. */
+  /** The copies with values of their own, which are separate devices, by name. */
   readonly valued = new Map<string, ValuedCopy>();
   readonly #names: ReadonlySet<string>;
 
@@ -32,8 +29,8 @@ export class DeviceNames {
 
   /**
    * Names the copy of device `name` for a unit. The copy has its own registers and is the same on every line
-   * that asks for it. A device that has the name of the copy is used instead.
-   * @param values the values that the copy has in place of those of the device
+   * that requests it. If a device already has that name, it is used instead.
+   * @param values the values of the copy that differ from those of the device
    */
   copy(name: string, unit: number, values: At): string {
     const copy = `${name}-${unit}`;
@@ -47,21 +44,20 @@ export class DeviceNames {
     return copy;
   }
 
-  /** The device that a copy was made of; undefined for what is no copy. */
+  /** Returns the device that a copy was made of; undefined for a device that is not a copy. */
   sourceOf(copy: string): string | undefined {
     return this.copies.get(copy) ?? this.valued.get(copy)?.source;
   }
 
   /**
-   * Adds a copy of device `name` for an address of a line. A device that has the name of the copy is used
-   * instead.
+   * Adds a copy of device `name` for an address of a line. If a device already has the name of the copy, it
+   * is used instead.
    */
   copyAt(name: string, copy: string): void {
     if (!this.has(copy)) this.copies.set(copy, name);
   }
 }
 
-/** A copy that has some values of its own. */
 interface ValuedCopy {
   readonly source: string;
   readonly unit: number;
@@ -72,7 +68,7 @@ interface ValuedCopy {
 const UNIT_TEXT = /^(?:0|[1-9]\d{0,2})$/;
 const RANGE_TEXT = /^(\d{1,3})-(\d{1,3})$/;
 
-/** Units with this value get a copy of the device each; with a plain name, they share its registers. */
+/** Units with this value each get a copy of the device; with a plain name, they share its registers. */
 export const copySchema = section(
   { copyOf: text('the name of a device') },
   { copyOf: 'The device that each of these units gets a copy of.' },
@@ -93,7 +89,10 @@ const unitCopySchema = section(
   },
 );
 
-/** Unit identifiers: 0 and those above 247 exist only where no bus has others (Serial Line V1.02, 2.2). */
+/**
+ * Unit identifiers. Serial lines have 1 to 247: 0 is the broadcast address, and those above are reserved
+ * (Serial Line V1.02, 2.2). Sockets also have the others.
+ */
 const SERIAL_UNIT = '(24[0-7]|2[0-3]\\d|1\\d\\d|[1-9]\\d?)';
 const SOCKET_UNIT = '(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
 
@@ -157,8 +156,8 @@ function readDevice(
 }
 
 /**
- * The unit identifiers of a key. RTU and ASCII allow 1 to 247 (Serial Line V1.02, 2.2). With MBAP, 0 and 255
- * address the server itself, and values above 247 are in use.
+ * Returns the unit identifiers in a key. RTU and ASCII allow 1 to 247 (Serial Line V1.02, 2.2). With MBAP, 0
+ * and 255 address the server itself, and values above 247 are in use.
  */
 function unitsOf(key: string, isSocket: boolean): (number | '*')[] {
   if (key === '*') return ['*'];
@@ -170,30 +169,30 @@ function unitsOf(key: string, isSocket: boolean): (number | '*')[] {
   return Array.from({ length: to - from + 1 }, (_, i) => from + i);
 }
 
-/** Checks the name of a device or a line. The name appears in addresses of REST, in logs and in metrics. */
+/** Checks the name of a device or a line. The name appears in REST URLs, in logs and in metrics. */
 export function checkName(kind: string, name: string, at: At): void {
-  // In an address, the segments `.` and `..` stand for other segments (RFC 3986, 5.2.4).
+  // In a URL, the segments `.` and `..` refer to other segments (RFC 3986, 5.2.4).
   const isUsable = /^.{1,64}$/su.test(name) && name !== '.' && name !== '..';
   if (hasControls(name)) at.wrong(NO_CONTROLS);
-  // UTF-8 has no form for it, so neither addresses nor files can contain it (RFC 3629, 3).
+  // UTF-8 can't encode it, so neither URLs nor files can contain it (RFC 3629, 3).
   else if (/\p{Cs}/u.test(name))
     at.wrong('half a character (an unpaired surrogate) is not allowed in a name');
   else if (!isUsable) at.wrong(`expected a ${kind} name of 1 to 64 characters, not "." or ".."`);
 }
 
-/** The longest name, in characters; `checkName` checks the names of a file. */
+/** The longest name, in characters; `checkName` checks the names in a file. */
 export const LONGEST_NAME = 64;
 
 const NO_HOSTS = 'expected hosts: a line needs several addresses before each can have its own device';
 
-/** The name of the copy that stands for a device at an address of a line: `meter@127.1.0.5`. */
+/** Returns the name of the copy of a device at one address of a line: `meter@127.1.0.5`. */
 export function nameAt(device: string, host: string): string {
   return `${device}@${host}`;
 }
 
 /**
- * Reads `each` of a line: the name of the device of which each address has a copy of its own. Undefined when
- * there is none, and after reporting mistakes.
+ * Reads `each` of a line: the name of the device of which each address has its own copy. Undefined if there
+ * is none, and after reporting mistakes.
  */
 export function readEach(
   at: At,
@@ -216,7 +215,7 @@ export function readEach(
   return device;
 }
 
-/** The units of a line at one of its addresses. */
+/** Returns the units of a line at one of its addresses. */
 export function unitsAt(
   { units, each }: Pick<SocketLineDefinition, 'units' | 'each'>,
   host: string,
@@ -227,14 +226,14 @@ export function unitsAt(
   );
 }
 
-/** The names of the copies at the addresses of a line; none when all addresses have the same devices. */
+/** Returns the names of the copies at the addresses of a line; none if all addresses have the same devices. */
 export function copiesAt(line: LineDefinition): string[] {
   if (line.kind === 'serial') return [];
   const { each, hosts = [] } = line;
   return each === undefined ? [] : hosts.map((host) => nameAt(each, host));
 }
 
-/** The devices that the entry of a line names, itself or as the source of copies. */
+/** Returns the devices named in the entry of a line, directly or as the source of copies. */
 export function devicesNamedIn({ units, each }: LineSource): string[] {
   return [...Object.values(isMapping(units) ? units : {}), each].flatMap((device) => {
     const name = isMapping(device) ? device.copyOf : device;
@@ -242,7 +241,7 @@ export function devicesNamedIn({ units, each }: LineSource): string[] {
   });
 }
 
-/** The copies that the entry of a line makes, each with the device that it is a copy of. */
+/** Returns the copies that the entry of a line creates, each with its source. */
 export function copiesMadeBy(line: LineDefinition): ReadonlyMap<string, string> {
   const { units } = line.source;
   const copies = Object.entries(isMapping(units) ? units : {}).flatMap(([key, device]) => {
@@ -254,7 +253,10 @@ export function copiesMadeBy(line: LineDefinition): ReadonlyMap<string, string> 
   return new Map([...copies, ...copiesAt(line).map((copy) => [copy, each ?? ''] as const)]);
 }
 
-/** The names of all devices that a line needs: those of its units and its entry, and the copies at each address. */
+/**
+ * Returns the names of all devices that a line needs: those of its units and its entry, and the copies at
+ * each address.
+ */
 export function devicesOf(line: LineDefinition): string[] {
   return [...line.units.values(), ...copiesAt(line), ...devicesNamedIn(line.source)];
 }

@@ -27,7 +27,7 @@ import {
   withoutIgnored,
 } from './schema.js';
 
-/** The section `setup` of a device. Sizes are in cells of 16 bits. */
+/** The section `setup` of a device. Sizes are in 16-bit cells. */
 interface PymodbusSetup {
   readonly coils: number;
   readonly discrete: number;
@@ -45,7 +45,7 @@ interface CellDefault {
   readonly action: ActionName | undefined;
 }
 
-/** Reads the section; undefined, after reporting why, when not even the sizes are known. */
+/** Reads the section; undefined, after reporting why, if not even the sizes are known. */
 function readSetup(at: At): PymodbusSetup | undefined {
   const setup = at.check(setupSchema);
   const defaults = readDefaults(at.key('defaults'));
@@ -74,7 +74,7 @@ function readDefaults(at: At): Record<PymodbusType, CellDefault> {
 /** The longest default string, in cells. Whether the string fits is checked where it is used. */
 const LONGEST_STRING = 4 * 65536;
 
-/** Reads the name of an action; undefined for null, for none, and after a mistake. */
+/** Reads the name of an action; undefined for null, if there is none, and after a mistake. */
 function readActionName(at: At): ActionName | undefined {
   if (at.value === undefined || at.value === null) return undefined;
   const name = PYMODBUS_ACTIONS.find((each) => each === at.value);
@@ -83,7 +83,7 @@ function readActionName(at: At): ActionName | undefined {
   return at.wrong(expectedMessage(`null, ${PYMODBUS_ACTIONS.join(', ')}`, at.value) + custom);
 }
 
-/** Cells from `first` to `last`, both included; none when `last` is before `first`. */
+/** Cells from `first` to `last`, inclusive; none if `last` is before `first`. */
 interface CellRange {
   readonly first: number;
   readonly last: number;
@@ -91,7 +91,7 @@ interface CellRange {
 
 /**
  * Reads `5` or `[5, 9]`, within a list of `size` cells; undefined after reporting what is wrong.
- * @param mayBeEmpty accepts `[9, 5]` as no cells, with a warning, as pymodbus does
+ * @param mayBeEmpty accepts `[9, 5]` as no cells, with a warning, like pymodbus
  */
 function readRange(at: At, size: number, mayBeEmpty = false): CellRange | undefined {
   const { value } = at;
@@ -127,15 +127,15 @@ function isAddress(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0;
 }
 
-/** The items of a section that may be absent. */
+/** Returns the items of a section that may be absent. */
 function readList(at: At): At[] {
   return at.value === undefined ? [] : (at.items() ?? []);
 }
 
-/** The order of pymodbus, which fills strings with spaces. */
+/** The order of pymodbus, which pads strings with spaces. */
 const AS_PYMODBUS: ValueOrder = { ...BIG_ENDIAN, padding: 'space' };
 
-/** What a section of a type defines, and whether the addresses of all its entries could be read. */
+/** The definitions of a type's section, and whether the addresses of all its entries could be read. */
 interface TypeSection {
   readonly entries: readonly PlacedValues[];
   readonly complete: boolean;
@@ -186,7 +186,7 @@ function cellsPerValue(type: PymodbusType, { first, last }: CellRange): number {
   return type === 'string' ? last - first + 1 : CELLS_PER_VALUE[type];
 }
 
-/** The end of a range whose last value needs more registers than the range has: pymodbus extends it. */
+/** Returns the end of a range whose last value needs more registers than the range has: pymodbus extends it. */
 function wholeValuesTo(
   type: PymodbusType,
   cells: number,
@@ -205,8 +205,8 @@ function wholeValuesTo(
 }
 
 /**
- * The value of the entry, or the default. After a mistake it is 0 or empty text, so that the entry still
- * occupies its cells.
+ * Returns the value of the entry, or the default. After a mistake it is 0 or empty text, so that the entry
+ * still occupies its cells.
  */
 function readValue(type: PymodbusType, entry: At, cellDefault: CellDefault, cells: number): Value {
   const at = entry.key('value');
@@ -218,7 +218,7 @@ function readValue(type: PymodbusType, entry: At, cellDefault: CellDefault, cell
   return type === 'string' ? '' : 0;
 }
 
-/** The action, with its bounds where it takes some. Other actions ignore parameters, as pymodbus does. */
+/** Returns the action, with bounds if it accepts any. Other actions ignore parameters, as in pymodbus. */
 function withBounds(
   type: PymodbusType,
   name: ActionName,
@@ -226,7 +226,7 @@ function withBounds(
   at: At,
 ): Action {
   if (!ACTIONS[name].hasBounds) return { name };
-  // The default maxval of pymodbus is one more than 16 bits hold. A file may contain it, and 65535 is meant.
+  // The default maxval of pymodbus is one more than 16 bits can hold. A file may contain it; 65535 is meant.
   const bounds = { minval, maxval: maxval === RANDOM_MAX ? undefined : maxval };
   for (const [key, bound] of Object.entries(bounds)) {
     const problem = bound === undefined ? undefined : boundProblem(type, bound);
@@ -239,11 +239,11 @@ function withBounds(
 }
 
 /**
- * Why a bound is impossible. The type must be able to hold it: pymodbus fails at the first value that does
- * not fit.
+ * Returns why a bound is impossible. The type must be able to hold it: pymodbus fails on the first value that
+ * does not fit.
  */
 function boundProblem(type: PymodbusType, bound: number): string | undefined {
-  // pymodbus cuts off the fraction of a bound.
+  // pymodbus truncates a bound to an integer.
   const whole = integerRange(type) ? Math.trunc(bound) : bound;
   const parsed = parseValue(type === 'string' ? 'float64' : type, whole, 1);
   return parsed.ok ? undefined : expectedMessage(parsed.error, bound);
@@ -255,7 +255,7 @@ function boundProblem(type: PymodbusType, bound: number): string | undefined {
  */
 const BITFIELDS = ['bitfield16', 'bitfield32', 'bitfield64'] as const;
 
-/** True when a device uses the types of that branch. */
+/** Reports whether a device uses the types of that branch. */
 export function hasBitfields(at: At): boolean {
   const values = at.key('setup').key('defaults').key('value');
   return BITFIELDS.some((type) => at.key(type).value !== undefined || values.key(type).value !== undefined);
@@ -279,7 +279,7 @@ export function pymodbusDevice(at: At): DeviceRegisters | undefined {
 
 const NO_DEFAULT = { value: 0, action: undefined };
 
-/** Stands for a section `setup` with mistakes, so that the other sections can still be checked. */
+/** Replaces an invalid section `setup`, so that the other sections can still be checked. */
 const UNKNOWN_SETUP: Pick<PymodbusSetup, 'size' | 'defaults'> = {
   size: 4 * 65536,
   defaults: {
@@ -304,8 +304,8 @@ function readCells(device: At, { size, defaults }: Pick<PymodbusSetup, 'size' | 
 }
 
 /**
- * Makes the cells of the section `write` writable. When some definitions could not be read, an undefined cell
- * may only follow from that mistake, so it is not reported.
+ * Makes the cells of the section `write` writable. If some definitions could not be read, an undefined cell
+ * may be a result of that, so it is not reported.
  */
 function allowWrites(builder: LayoutBuilder, section: At, complete: boolean): void {
   for (const item of readList(section)) {
@@ -322,8 +322,8 @@ function allowWrites(builder: LayoutBuilder, section: At, complete: boolean): vo
 }
 
 /**
- * The tables of a device. With shared blocks, every table is the whole list. Otherwise the tables follow one
- * another, in pymodbus' order.
+ * Returns the tables of a device. With shared blocks, every table is the whole list. Otherwise the tables
+ * follow one another, in pymodbus' order.
  */
 function windows(setup: PymodbusSetup, layout: RegisterLayout): DeviceRegisters['tables'] {
   const window = (base: number, size: number): WindowDefinition => ({
@@ -344,8 +344,8 @@ function windows(setup: PymodbusSetup, layout: RegisterLayout): DeviceRegisters[
 }
 
 /**
- * Carries out the section `repeat`: copies the cells `addr` repeatedly into `to` and replaces what is there.
- * pymodbus would also cut a value of several cells in two. Nobody intends that, so it is a mistake here.
+ * Applies the section `repeat`: copies the cells `addr` repeatedly into `to`, replacing the contents.
+ * pymodbus would also cut a value of several cells in two. That can't be intended, so it is a mistake here.
  */
 function applyRepeats(builder: LayoutBuilder, section: At): void {
   for (const entry of readList(section)) {

@@ -31,7 +31,7 @@ interface PymodbusServer {
   readonly identity: Identity;
 }
 
-/** Builds a line on which `device` answers; undefined after reporting mistakes of the server. */
+/** Builds a line on which `device` answers; undefined after reporting mistakes in the server. */
 function pymodbusServer(name: string, device: string, server: At): PymodbusServer | undefined {
   const at = withoutIgnored(server, IGNORED_IN_SERVERS);
   switch (at.key('comm').value) {
@@ -103,7 +103,7 @@ function serialServer(name: string, device: string, at: At): PymodbusServer | un
   return pymodbusLine(name, entry, device, { at, identity: server.identity });
 }
 
-/** The line that the entry of a native file makes, unless the server has a mistake. */
+/** Returns the line that a native file with this entry would have, unless the server has a mistake. */
 function pymodbusLine(
   name: string,
   entry: object,
@@ -116,7 +116,7 @@ function pymodbusLine(
   return line && { line, identity: identityOf(identity) };
 }
 
-/** The units of a line. Without a device_id, the device answers every unit identifier. */
+/** Returns the units of a line. Without a device_id, the device answers for every unit identifier. */
 function unitsOf(id: string | number | undefined, first: number, last: number, device: string, at: At) {
   if (id === undefined) return { '*': device };
   const unit = Number(id);
@@ -126,7 +126,7 @@ function unitsOf(id: string | number | undefined, first: number, last: number, d
 
 type PymodbusIdentity = Readonly<Record<string, string | undefined>>;
 
-/** The identity with the names of this program: `VendorName` is vendorName. */
+/** Returns the identity with the names used by this program: `VendorName` becomes vendorName. */
 function identityOf(identity: PymodbusIdentity = {}): Identity {
   return compact(
     Object.fromEntries(
@@ -136,9 +136,9 @@ function identityOf(identity: PymodbusIdentity = {}): Identity {
 }
 
 export interface PymodbusChoice extends ApiOverrides {
-  /** A name in `server_list`. Without it: "server", or the only one. */
+  /** A name in `server_list`. If absent: "server", or the only one. */
   readonly server?: string;
-  /** A name in `device_list`. Without it: "device", or the only one. */
+  /** A name in `device_list`. If absent: "device", or the only one. */
   readonly device?: string;
 }
 
@@ -146,7 +146,7 @@ export interface PymodbusChoice extends ApiOverrides {
 const PYMODBUS_API = { host: '127.0.0.1', port: 8081 };
 
 /**
- * Builds the configuration for one server and one device of a pymodbus file; undefined when mistakes were
+ * Builds the configuration for one server and one device of a pymodbus file; undefined if mistakes were
  * reported. Mistakes in servers and devices that were not chosen don't count. Never throws.
  */
 export function pymodbusConfiguration(at: At, choice: PymodbusChoice): Configuration | undefined {
@@ -169,7 +169,7 @@ export function pymodbusConfiguration(at: At, choice: PymodbusChoice): Configura
   };
 }
 
-/** Names the other devices when the chosen one can't be read, so that the user can start with one of them. */
+/** Names the other devices if the chosen one can't be read, so that the user can start with one of them. */
 function nameOthers(name: string, devices: Entries, at: At): void {
   const others = (devices ?? []).flatMap(([each, content]) =>
     each === name || hasBitfields(content) ? [] : [each],
@@ -194,12 +194,12 @@ export function checkPymodbus(at: At): void {
   const file = readSections(at);
   for (const [name, content] of file?.servers ?? []) pymodbusServer(name, '', content);
   const devices = (file?.devices ?? []).map(([, content]) => content);
-  // One sentence about the first device with such types is enough for all of them.
+  // One message about the first device with such types is enough for all of them.
   const [first] = devices.filter(hasBitfields);
   for (const content of devices) if (content === first || !hasBitfields(content)) pymodbusDevice(content);
 }
 
-/** True when data is that of a pymodbus file, by its top-level keys. */
+/** Reports whether data is that of a pymodbus file, by its top-level keys. */
 export function isPymodbus(at: At): boolean {
   return at.key('server_list').value !== undefined || at.key('device_list').value !== undefined;
 }

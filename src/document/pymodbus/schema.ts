@@ -16,7 +16,7 @@ import { IDENTITY_NAMES } from '../../device/identification.js';
 
 /**
  * The file of pymodbus.simulator 3.2 to 3.15, part by part (its documentation: "Pymodbus simulator",
- * "Configuring"). A key that pymodbus would refuse or overlook is a mistake here, except those that occur in
+ * "Configuring"). A key that pymodbus would refuse or ignore is a mistake here, except those that occur in
  * its own files (`IGNORED_IN_SERVERS`).
  */
 
@@ -88,7 +88,7 @@ const DEVICE_ID = 'a whole number from 0 to 255';
 
 const seconds = z.number({ error: 'a number of seconds' }).min(0, { error: 'a number of seconds' });
 
-/** As in pymodbus, the text of a number is accepted, too. The range depends on the server. */
+/** As in pymodbus, a number may also be given as text. The range depends on the server. */
 const deviceId = z.union([wholeNumber(0, 255), z.string().regex(/^\d{1,3}$/, { error: DEVICE_ID })], {
   error: DEVICE_ID,
 });
@@ -104,7 +104,7 @@ const anyServer = {
 
 const socketServer = {
   ...anyServer,
-  /** As in Python, an empty text and null stand for every interface. */
+  /** As in Python, empty text and null mean every interface. */
   host: z
     .string({ error: 'a host name or an address' })
     .regex(/^\P{Cc}*$/u, { error: 'a host name or an address' })
@@ -138,8 +138,8 @@ export const serialServerSchema = section({
 });
 
 /**
- * Keys of a server that pymodbus accepts, or accepted up to 3.3, and that change nothing for clients. Sockets
- * and ports are this program's own business.
+ * Keys of a server that pymodbus accepts, or accepted up to 3.3, but that make no difference to clients. This
+ * program handles sockets and ports in its own way.
  */
 export const IGNORED_IN_SERVERS = [
   'allow_reuse_address',
@@ -149,10 +149,10 @@ export const IGNORED_IN_SERVERS = [
   'defer_start',
 ] as const;
 
-/** Keys of an entry such as `{"addr": 5}` that occur in files of pymodbus and that it ignores. */
+/** Keys of an entry such as `{"addr": 5}` that occur in pymodbus files but that pymodbus ignores. */
 export const IGNORED_IN_ENTRIES = ['args'] as const;
 
-/** Takes these keys away, with a warning for each. */
+/** Removes these keys, with a warning for each. */
 export function withoutIgnored(at: At, keys: readonly string[]): At {
   const { value } = at;
   if (!isMapping(value)) return at;

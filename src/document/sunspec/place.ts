@@ -5,29 +5,26 @@ import { unknownName } from '../../common/schema/nearest.js';
 import { atOnce, type Work } from '../../common/work.js';
 import type { RegisterType } from '../../device/registers/cell-type.js';
 
-/**
- * The models of SunSpec as they are published (https://github.com/sunspec/models), reduced to what serving
- * them needs.
- */
+/** The published SunSpec models (https://github.com/sunspec/models), reduced to what is needed to serve them. */
 
 /** A value of a model. `size` is in registers. */
 export interface SunspecPoint {
   readonly name: string;
   readonly type: SunspecType;
   readonly size: number;
-  /** The power of ten by which the value is multiplied, or the name of the point that holds it. */
+  /** The power of ten by which the value is multiplied, or the name of the point that contains it. */
   readonly sf?: string | number;
   readonly units?: string;
   readonly label?: string;
   readonly access?: 'R' | 'RW';
   readonly value?: number;
-  /** The names of the values of an enumeration, or of the bits of a bit field, by their numbers. */
+  /** The names of the values of an enumeration, or of the bits of a bit field, by number. */
   readonly symbols?: Readonly<Record<string, string>>;
 }
 
 /**
- * Points side by side. `count` is how often the group occurs, or the name of the point that says it; 0 means
- * as often as the length of the model allows.
+ * Adjacent points. `count` is the number of times the group occurs, or the name of the point that contains
+ * that number; 0 means as often as the length of the model allows.
  */
 export interface SunspecGroup {
   readonly name: string;
@@ -85,7 +82,7 @@ export function sunspecIds(): readonly number[] {
   return knownIds;
 }
 
-/** Finds a model. @returns a sentence when there is none of this number */
+/** Finds a model. @returns a sentence if there is none with this number */
 export function findSunspecModel(id: number): Result<SunspecModel> {
   const before = known.get(id);
   if (before) return success(before);
@@ -98,14 +95,14 @@ export function findSunspecModel(id: number): Result<SunspecModel> {
 
 /**
  * Values of a model by the names of its points, in their units. The name of a point in a group begins with
- * that of the group.
+ * the name of the group.
  */
 type SunspecValues = Readonly<Record<string, unknown>>;
 
 /** An entry of holding registers in the form of a native file. */
 export type SunspecEntry = Readonly<Record<string, unknown>> & { readonly address: number };
 
-/** How points are stored (SunSpec Device Information Model Specification V1.2, 4.4). */
+/** The storage types of points (SunSpec Device Information Model Specification V1.2, 4.4). */
 const STORED: Readonly<Partial<Record<SunspecType, RegisterType>>> = {
   acc16: 'uint16',
   acc32: 'uint32',
@@ -132,7 +129,7 @@ const USUAL_SCALE: Readonly<Record<string, number>> = {
   Adc: -2,
 };
 
-/** The number of the common model, with which the list of models begins. */
+/** The number of the common model, the first in the list of models. */
 export const COMMON_MODEL = 1;
 /** The default values of the common model: clients do not accept a device without a manufacturer. */
 const COMMON: SunspecValues = { Mn: 'modbus-sim', Md: 'SunSpec', Vr: '1.0', SN: 'SIM-0001' };
@@ -142,20 +139,20 @@ export const SUNSPEC_MARKER = { type: 'string', length: 2, value: 'SunS' };
 export const SUNSPEC_END = [0xffff, 0];
 
 const PAD = -0x8000;
-/** The most points of a model. A file with more takes seconds to be read. */
+/** Maximum points of a model. A file with more takes seconds to read. */
 const MOST_POINTS = 8192;
 
-/** The most repetitions of a group. More do not fit into the addresses of a device. */
+/** Maximum repetitions of a group. More do not fit into the addresses of a device. */
 export const MOST_REPEATS = 4096;
 
 interface Placing {
   readonly values: SunspecValues;
   readonly repeat: Readonly<Record<string, number>>;
   readonly prefix: string;
-  /** The most points that may be placed. */
+  /** The maximum number of points to place. */
   readonly most: number;
   readonly entries: SunspecEntry[];
-  /** The names of points that were used. What is left of `values` is a mistake. */
+  /** The names of points that were used. Names left over in `values` are mistakes. */
   readonly names: Set<string>;
 }
 
@@ -168,18 +165,18 @@ interface Placed {
 }
 
 /**
- * Makes the registers of a model from an address on, with its identifier and length. Points without a value
- * say that they are not available.
+ * Creates the registers of a model starting at an address, with its identifier and length. Points without a
+ * value are marked as not available.
  * @param prefix the beginning of the names of the values, such as `m103_`
- * @param repeat how often each group occurs, by its name; once when absent
- * @returns also the names that `values` may have, and the address behind the model: infinite when it has too
+ * @param repeat how many times each group occurs, by its name; once if absent
+ * @returns also the names that `values` may contain, and the address after the model: infinite if it has too
  * many points
  */
 export function placeModel(model: SunspecModel, address: number, wanted: Wanted): Placed {
   return atOnce(placingModel(model, address, wanted));
 }
 
-/** Does as `placeModel`, in pieces. */
+/** Does the same as `placeModel`, in pieces. */
 export function* placingModel(
   { id, group }: SunspecModel,
   address: number,
@@ -195,7 +192,7 @@ export function* placingModel(
   return { entries, names: placing.names, end };
 }
 
-/** The points of a group and of those around it, the innermost first. */
+/** The points of a group and of the groups around it, innermost first. */
 type Scope = readonly { readonly group: SunspecGroup; readonly path: string }[];
 
 function* placingGroup(
@@ -225,8 +222,8 @@ function* placingGroup(
 }
 
 /**
- * How often a group occurs. First counts what `repeat` says, then the point that holds the number, then the
- * model; else it is once.
+ * Returns how many times a group occurs. `repeat` takes precedence, then the point that contains the number,
+ * then the model; otherwise it is once.
  */
 function timesOf({ name, count }: SunspecGroup, scope: Scope, { repeat, values }: Placing): number {
   if (count === undefined) return 1;
@@ -237,8 +234,8 @@ function timesOf({ name, count }: SunspecGroup, scope: Scope, { repeat, values }
 }
 
 /**
- * The path of the point of this name that a group refers to: in the group itself, or in the nearest group
- * around it.
+ * Returns the path of the point with this name that a group refers to: in the group itself, or in the nearest
+ * group around it.
  */
 function pathOf(name: string, scope: Scope): string | undefined {
   return scope.find(({ group }) => group.points.some((point) => point.name === name))?.path;
@@ -264,7 +261,7 @@ function placePoint(
   else if (type === 'string')
     placing.entries.push({ ...shared, type, length: size, value: placing.values[name] ?? '' });
   else if (type === 'eui48' || type === 'ipv6addr')
-    // Addresses are longer than any number, so their registers are written one by one.
+    // Network addresses are wider than any number type, so their registers are written one by one.
     placing.entries.push({ address, quantity: size, value: type === 'eui48' ? 0xffff : 0 });
   else {
     const power = powerOf(point, scope, placing);
@@ -282,16 +279,14 @@ function placePoint(
   }
 }
 
-/** The power of ten of a value, from its scale factor. */
+/** Returns the power of ten of a value, from its scale factor. */
 function powerOf({ sf }: SunspecPoint, scope: Scope, placing: Placing): number {
   if (sf === undefined || typeof sf === 'number') return sf ?? 0;
   const path = pathOf(sf, scope);
   return path === undefined ? 0 : scaleFactor(sf, path, scope, placing);
 }
 
-/**
- * The value of a scale factor: what the user says, or else what is usual for the first value that uses it.
- */
+/** Returns the value of a scale factor: the user's, or else the usual one for the first value that uses it. */
 function scaleFactor(name: string, path: string, scope: Scope, { values }: Placing): number {
   const wanted = values[path + name];
   if (typeof wanted === 'number') return wanted;
@@ -302,7 +297,7 @@ function scaleFactor(name: string, path: string, scope: Scope, { values }: Placi
   return 0;
 }
 
-/** The first point that uses each scale factor, of the groups that were looked at. Models never change. */
+/** The first point that uses each scale factor, for groups already searched. Models never change. */
 const firstUsers = new WeakMap<SunspecGroup, ReadonlyMap<unknown, SunspecPoint>>();
 
 function firstUsersOf(group: SunspecGroup): ReadonlyMap<unknown, SunspecPoint> {
@@ -321,7 +316,7 @@ function pointsOf({ points, groups = [] }: SunspecGroup): SunspecPoint[] {
   return [...points, ...groups.flatMap(pointsOf)];
 }
 
-/** The value of a point in its unit; undefined when it has none. */
+/** Returns the value of a point in its unit; undefined if it has none. */
 function valueIn(point: SunspecPoint, name: string, scope: Scope, placing: Placing): unknown {
   const { type, value, symbols = {} } = point;
   const wanted = placing.values[name] ?? value;
@@ -335,7 +330,10 @@ function valueIn(point: SunspecPoint, name: string, scope: Scope, placing: Placi
   return type.startsWith('acc') || type === 'ipaddr' || point.name === 'L' ? 0 : undefined;
 }
 
-/** The group that a point counts: below its own group, and not nearer to another point of this name. */
+/**
+ * Returns the group that a point counts: below the point's own group, and not nearer to another point with
+ * the same name.
+ */
 function countedBy(name: string, { groups = [] }: Partial<SunspecGroup> = {}): SunspecGroup | undefined {
   for (const group of groups) {
     if (group.count === name) return group;
@@ -345,7 +343,7 @@ function countedBy(name: string, { groups = [] }: Partial<SunspecGroup> = {}): S
   return undefined;
 }
 
-/** The stored form of a value: a number in its unit, divided by its scale. */
+/** Returns the stored form of a value: a number in its unit, divided by its scale. */
 function rawOf(value: unknown, power: number, type: SunspecType): unknown {
   if (typeof value !== 'number' || type.startsWith('float')) return value;
   return Math.round(value * Number(`1e${-power}`));

@@ -7,12 +7,12 @@ import { Locator, NodeReader, position } from './yaml-nodes.js';
 
 type Mistake = Document.Parsed['errors'][number] | Document.Parsed['warnings'][number];
 
-/** The library's message for a missing bracket, at the place where the library noticed it. */
+/** The library's message for a missing bracket, at the position where the library noticed it. */
 const MISSING_BRACKET = /^Flow (?:map|sequence) .*end with a [}\]]$/;
 
 /**
- * The problems of a text: one for each position, because further errors at the same position only follow from
- * the first.
+ * Returns the problems in a text: one for each position, because further errors at the same position only
+ * follow from the first.
  */
 function syntaxProblems(text: string, mistakes: readonly Mistake[], lines: LineCounter): Problem[] {
   const problems = new Map<number, Problem>();
@@ -23,7 +23,10 @@ function syntaxProblems(text: string, mistakes: readonly Mistake[], lines: LineC
   const unclosed = mistakes.some(isMissing) ? findUnclosed(text) : undefined;
   if (unclosed) report(unclosed.offset, `this ${unclosed.bracket} is not closed`);
   const indented = mistakes.some(({ code }) => OF_INDENTATION.has(code)) ? misindentedLines(text) : [];
-  /** The line of the last mistake of indentation: what the library says of the same line follows from it. */
+  /**
+   * The line of the last indentation mistake: other errors that the library reports for the same line follow
+   * from it.
+   */
   let said = 0;
   for (const mistake of mistakes) {
     const { code, message, pos } = mistake;
@@ -40,7 +43,7 @@ function syntaxProblems(text: string, mistakes: readonly Mistake[], lines: LineC
   return [...problems].sort(([a], [b]) => a - b).map(([, problem]) => problem);
 }
 
-/** The library's codes for an indentation that no line around has; some are of other mistakes, too. */
+/** The library's codes for an indentation that matches no line around it; some are also used for other mistakes. */
 const OF_INDENTATION = new Set<string>([
   'BAD_INDENT',
   'BLOCK_AS_IMPLICIT_KEY',
@@ -62,7 +65,7 @@ const SAID: Readonly<Record<string, string>> = {
     'a second colon with a space in one line: put the value in quotes, or its keys in {}',
 };
 
-/** The messages of the library that have one code with others. */
+/** The library's messages that share a code with others. */
 const SAID_OF: readonly (readonly [message: RegExp, text: string])[] = [
   [/^Missing closing .quote/, 'text before this has an opening quote but no closing quote'],
   [/^Implicit map keys need to be followed/, NO_COLON],
@@ -79,12 +82,12 @@ interface Misindented {
 }
 
 /**
- * Finds lines that are indented as no line around them. Lines inside of brackets and of blocks of text are
- * skipped. The result is only a guess, so it is used where the library has found a mistake.
+ * Finds lines whose indentation matches no line around them. Lines inside brackets and text blocks are
+ * skipped. The result is only a guess, so it is used only if the library has found a mistake.
  */
 function misindentedLines(text: string): Misindented[] {
   const found: Misindented[] = [];
-  /** The indentations of the blocks that are open, the innermost last. */
+  /** The indentations of the open blocks, innermost last. */
   let open = [0];
   let mayOpen = true;
   let depth = 0;
@@ -122,7 +125,7 @@ function count(text: string, pattern: RegExp): number {
   return text.match(pattern)?.length ?? 0;
 }
 
-/** A bracket that is opened and not closed. */
+/** An opening bracket that is not closed. */
 interface Unclosed {
   readonly bracket: '{' | '[';
   readonly offset: number;
@@ -136,8 +139,8 @@ const FLOW_END = '\x18';
 const SCALAR = '\x1f';
 
 /**
- * Finds the bracket that is probably not closed. The library reports only where it can't go on: the next line
- * or the end of the file. When a closing bracket begins a line and is indented less than the line of the
+ * Finds the bracket that is probably not closed. The library reports only where it can't continue: the next
+ * line or the end of the file. If a closing bracket begins a line that is indented less than the line of the
  * innermost open bracket, it belongs to another bracket, so the innermost one is not closed.
  */
 function findUnclosed(text: string): Unclosed | undefined {
@@ -166,7 +169,7 @@ function findUnclosed(text: string): Unclosed | undefined {
 
 /** The data of a file, and the position of each part of it. */
 export interface SourceText {
-  /** Mappings have no prototype, so any name is just a name. Integers beyond 2^53 are bigints. */
+  /** Mappings have no prototype, so names have no special meaning. Integers beyond 2^53 are bigints. */
   readonly value: unknown;
   /** Finds the positions of issues. @returns problems in the order of the file */
   readonly locate: (issues: readonly Issue[]) => Problem[];
@@ -176,7 +179,7 @@ export type ParsedText =
   | {
       readonly ok: true;
       readonly source: SourceText;
-      /** Tags and repeated keys in a file of another program; in ours, they are problems. */
+      /** Tags and repeated keys in another program's file; in ours, they are problems. */
       readonly oddities?: readonly Issue[];
     }
   | {
@@ -186,15 +189,15 @@ export type ParsedText =
       readonly unread?: true;
     };
 
-/** The most lexemes in a file. While it runs, the parser needs about 350 bytes for each. */
+/** Maximum lexemes in a file. While it runs, the parser needs about 350 bytes for each. */
 const MOST_LEXEMES = 1_000_000;
 
 /**
- * Parses YAML 1.2, and with it JSON. Never throws: whatever is wrong with the text is a problem with its
- * position. Takes about a millisecond for 1 KiB, so the main thread must not call this while it serves lines.
- * @param mostValues the most values, with aliases followed
- * @param isForeign whether the file is of another program: its tags, such as `!secret`, are listed and their values are
- * null, and of a repeated key the last value counts
+ * Parses YAML 1.2, and therefore JSON. Never throws: whatever is wrong with the text is a problem with its
+ * position. Takes about a millisecond per KiB, so the main thread must not call this while it serves lines.
+ * @param mostValues the maximum number of values, with aliases followed
+ * @param isForeign whether the file belongs to another program: its tags, such as `!secret`, are listed and
+ * their values are null, and the last value of a repeated key counts
  */
 export function parseText(text: string, mostValues?: number, isForeign = false): ParsedText {
   const lines = new LineCounter();
@@ -220,15 +223,13 @@ function failed(message: string): ParsedText {
   return { ok: false, problems: [{ path: '', message }] };
 }
 
-/**
- * What the parser has on its stack besides the collections: the document, a scalar, and the lines behind it.
- */
+/** What the parser has on its stack besides the collections: the document, a scalar, and the lines after it. */
 const BESIDES = 3;
 
 /**
- * The tokens of a text, or why the text is refused: it has too many or is nested too deep. The composer is
- * recursive: without this check, deep nesting would leave so little of the stack that the compiler of a
- * regular expression may end the whole process.
+ * Returns the tokens of a text, or why the text is refused: it has too many or is nested too deeply. The
+ * composer is recursive: without this check, deep nesting would leave so little stack that compiling a
+ * regular expression might crash the whole process.
  */
 function tokensOf(text: string, lines: LineCounter): Result<CST.Token[]> {
   const parser = new Parser(lines.addNewLine);
@@ -248,7 +249,7 @@ function tokensOf(text: string, lines: LineCounter): Result<CST.Token[]> {
   return success(tokens);
 }
 
-/** Composes the first document of a text. A second one is reported as a mistake of the first. */
+/** Composes the first document of a text. A second one is reported as a mistake in the first. */
 function compose(tokens: readonly CST.Token[], length: number): Document.Parsed {
   // The reader checks that keys are unique, because the library would compare every key with every other.
   const composer = new Composer({ prettyErrors: false, uniqueKeys: false, intAsBigInt: true });

@@ -1,9 +1,9 @@
 import { isMapping } from '../../common/schema/parts.js';
 
-/** The approximate number of names, numbers and texts of one piece. */
+/** The approximate number of names, numbers and texts in one piece. */
 const PIECE = 400;
 
-/** A part of a value, as plain data: the value that stands at `path`, or further items of a list there. */
+/** A part of a value, as plain data: the value at `path`, or further items of a list there. */
 export interface Piece {
   readonly path: readonly (string | number)[];
   readonly value: unknown;
@@ -21,7 +21,7 @@ export function* piecesOf(value: unknown, path: Piece['path'] = []): Generator<P
     yield* piecesOf(part, [...path, isList ? Number(key) : key]);
 }
 
-/** How many parts a value has. Counting stops at `most`. */
+/** Returns how many parts a value has. Counting stops at `most`. */
 function sizeOf(value: unknown, most: number): number {
   if (typeof value !== 'object' || value === null) return 1;
   let size = 1;
@@ -32,7 +32,7 @@ function sizeOf(value: unknown, most: number): number {
   return size;
 }
 
-/** Puts pieces together, in the order in which they were made. */
+/** Reassembles pieces, in the order in which they were created. */
 export class Assembly {
   readonly #whole: { value: unknown } = { value: undefined };
 
@@ -42,7 +42,7 @@ export class Assembly {
 
   add({ path, value }: Piece): void {
     const last = path.at(-1);
-    // Without a prototype, any name is just a name.
+    // Without a prototype, names have no special meaning.
     const part = isMapping(value) ? Object.assign(Object.create(null), value) : value;
     let inner = this.#whole.value;
     for (const step of path.slice(0, -1)) inner = (inner as Record<string | number, unknown>)[step];

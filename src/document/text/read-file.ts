@@ -2,19 +2,17 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { failure, type Result, success } from '../../common/result.js';
 import { type ParsedText, parseText } from './parse-text.js';
 
-/** The most bytes of a configuration file. */
+/** Maximum size of a configuration file, in bytes. */
 export const LARGEST_BYTES = 8 * 1024 * 1024;
 const PIECE_BYTES = 64 * 1024;
 const STANDARD_INPUT = 0;
 
-/**
- * Reads and parses a configuration file. Never throws: a file that can't be read is a problem of one line.
- */
+/** Reads and parses a configuration file. Never throws: a file that can't be read is a problem of one line. */
 export function readConfigFile(path: string): ParsedText {
   return parsed(readText(path, LARGEST_BYTES));
 }
 
-/** Does the same with standard input, to its end. */
+/** Does the same with standard input, up to its end. */
 export function readConfigInput(): ParsedText {
   return parsed(decoded(atMost(LARGEST_BYTES, (most) => readAtMost(STANDARD_INPUT, most))));
 }
@@ -25,7 +23,7 @@ function parsed(text: Result<string>): ParsedText {
     : { ok: false, problems: [{ path: '', message: text.error }], unread: true };
 }
 
-/** Reads a file of UTF-8 text. Never throws. @param most how many bytes it may have */
+/** Reads a file of UTF-8 text. Never throws. @param most the maximum size in bytes */
 export function readText(path: string, most: number): Result<string> {
   return decoded(readBytes(path, most));
 }
@@ -39,12 +37,12 @@ function decoded(read: Result<Buffer>): Result<string> {
   }
 }
 
-/** Reads a file of any bytes. Never throws. @param most how many bytes it may have */
+/** Reads a file of any bytes. Never throws. @param most the maximum size in bytes */
 export function readBytes(path: string, most: number): Result<Buffer> {
   return atMost(most, (length) => {
     const stat = statSync(path);
     if (stat.isDirectory()) return 'is a directory, expected a file';
-    // Reading from a pipe or a device could wait or go on for ever.
+    // Reading from a pipe or a device could wait or continue forever.
     if (!stat.isFile()) return 'is not a regular file';
     const file = openSync(path, 'r');
     try {
@@ -55,7 +53,10 @@ export function readBytes(path: string, most: number): Result<Buffer> {
   });
 }
 
-/** The bytes that `read` finds, if they are at most that many. @param read is asked for one more; or says what is wrong */
+/**
+ * Returns what `read` returns, or a failure if it is longer than `most` bytes.
+ * @param read gets the number of bytes to read (`most` + 1); returns the bytes, or an error text
+ */
 function atMost(most: number, read: (length: number) => Buffer | string): Result<Buffer> {
   try {
     const bytes = read(most + 1);
@@ -67,8 +68,8 @@ function atMost(most: number, read: (length: number) => Buffer | string): Result
 }
 
 /**
- * Reads the first bytes of an open file. The size of the file is not used: a file in /proc has size 0, however much
- * can be read from it.
+ * Reads the first bytes of an open file. The size of the file is not used: a file in /proc has size 0,
+ * whatever it contains.
  */
 function readAtMost(file: number, most: number): Buffer {
   const pieces: Buffer[] = [];

@@ -19,7 +19,7 @@ import {
   quote,
 } from '../../common/schema/problem.js';
 
-/** The most nodes of a file with its aliases followed. A device with every address listed takes 262,144. */
+/** Maximum nodes in a file, with its aliases followed. A device with every address listed has 262,144. */
 const MOST_VALUES = 2_000_000;
 
 /**
@@ -28,13 +28,10 @@ const MOST_VALUES = 2_000_000;
  */
 const CHARACTERS_OF_A_VALUE = 64;
 
-/**
- * Turns nodes into data. The number of values that aliases stand for is limited: a short file can stand for a
- * huge one.
- */
+/** Turns nodes into data. The number of values behind aliases is limited: a short file can expand to a huge one. */
 export class NodeReader {
   readonly issues: Issue[] = [];
-  /** In a file of another program: its tags, such as `!secret`, and repeated keys, of which the last counts. */
+  /** In another program's file: its tags, such as `!secret`, and repeated keys, of which the last counts. */
   readonly oddities: Issue[] = [];
   readonly targets = new Map<Alias, Node>();
   tooMuch: string | undefined;
@@ -45,8 +42,8 @@ export class NodeReader {
   #characters = 0;
 
   /**
-   * @param mostValues the most nodes, with aliases followed
-   * @param isForeign whether the file is of another program: values with a tag become null
+   * @param mostValues the maximum number of nodes, with aliases followed
+   * @param isForeign whether the file belongs to another program: values with a tag become null
    */
   constructor(mostValues: number = MOST_VALUES, isForeign = false) {
     this.#mostValues = mostValues;
@@ -119,11 +116,11 @@ export class NodeReader {
     return object;
   }
 
-  /** Reads what a merge key brings: a mapping, or a list of mappings of which the first counts most. */
+  /** Reads the contents of a merge key: a mapping, or a list of mappings, the first of which takes precedence. */
   #readMerge(node: Node | null, path: Path, depth: number): Readonly<Record<string, unknown>>[] {
     const value = this.read(node, path, depth);
     const all: readonly unknown[] = Array.isArray(value) ? value : [value];
-    // A tag of another program has been listed, and is null.
+    // A tag of another program is already listed, and is null.
     const maps = all.filter((each) => !(each === null && this.#isForeign));
     if (this.tooMuch || maps.every(isMapping)) return maps.filter(isMapping);
     this.issues.push({
@@ -134,14 +131,14 @@ export class NodeReader {
   }
 }
 
-/** A key as text, `1` and `"1"` alike; undefined when it is a list or a mapping. */
+/** Returns a key as text, the same for `1` and `"1"`; undefined if it is a list or a mapping. */
 function keyOf(pair: Pair): string | undefined {
   return isScalar(pair.key) ? String(pair.key.value) : undefined;
 }
 
 /**
- * True for a merge key (https://yaml.org/type/merge.html): `<<` without quotes, whose mappings are added to
- * the one that it stands in.
+ * Reports whether a key is a merge key (https://yaml.org/type/merge.html): `<<` without quotes, whose
+ * mappings are added to the mapping around it.
  */
 function isMerge({ key }: Pair): boolean {
   return isScalar(key) && key.value === '<<' && key.type === 'PLAIN';
@@ -156,7 +153,7 @@ function plainNumber(value: unknown): unknown {
 }
 
 /**
- * Finds the positions of issues. A mapping is indexed once, at the first search, because each of its lines
+ * Finds the positions of issues. A mapping is indexed once, on the first search, because each of its lines
  * may have a mistake.
  */
 export class Locator {
@@ -182,7 +179,7 @@ export class Locator {
       }));
   }
 
-  /** The offset of the key or item of the last part of `path` that exists; undefined when no part exists. */
+  /** Returns the offset of the key or item of the last part of `path` that exists; undefined if no part exists. */
   #offsetOf(path: Path): number | undefined {
     let offset: number | undefined;
     let node = this.#root;
@@ -196,7 +193,7 @@ export class Locator {
     return offset;
   }
 
-  /** The node that marks the position of `part`, and the node in which the next part is searched. */
+  /** Returns the node that marks the position of `part`, and the node in which to search for the next part. */
   #step(node: Node | null, part: string | number): [at: Node | null, next: Node | null] {
     if (isMap(node)) {
       const pair = this.#indexOf(node).get(String(part));
@@ -219,7 +216,6 @@ export class Locator {
     return index;
   }
 
-  /** The mappings that a merge key brings. */
   #mappingsOf(node: Node | null): YAMLMap[] {
     const target = node && isAlias(node) ? (this.#targets.get(node) ?? null) : node;
     if (isSeq(target)) return target.items.flatMap((item) => this.#mappingsOf(item as Node | null));
@@ -227,7 +223,7 @@ export class Locator {
   }
 }
 
-/** Line and column of an offset, both from 1. */
+/** Returns the line and column of an offset, both counted from 1. */
 export function position(lines: LineCounter, offset: number): { line: number; column: number } {
   const { line, col } = lines.linePos(offset);
   return { line: Math.max(line, 1), column: Math.max(col, 1) };

@@ -8,12 +8,12 @@ import { READ_FUNCTIONS } from '../../testing/survey/table-survey.js';
 import type { Clone } from '../../testing/survey/write.js';
 import type { Imported } from '../import/collected.js';
 
-/** Which devices are read, and how. Times are in ms. */
+/** Which devices to read, and how. Times are in ms. */
 export interface CloneOrder {
   readonly target: RealTarget;
   readonly units: readonly number[];
   readonly ranges: readonly (readonly [first: number, last: number])[];
-  /** True to ask for every address of the ranges. */
+  /** True to read every address in the ranges. */
   readonly thorough: boolean;
   /** Delay before the values are read a second time, in ms. */
   readonly watch: number;

@@ -171,7 +171,7 @@ function looseType(text: string, words: number | undefined): DataType | undefine
   // `unsigned int` is unsigned.
   const family = (['float', 'uint', 'int', 'bits'] as const).find((each) => kinds.includes(each));
   if (family === undefined) return undefined;
-  // A byte has a register of its own.
+  // A byte occupies a whole register.
   const size = bits === undefined ? undefined : Math.max(16, bits);
   const type = typeOf(
     size === undefined

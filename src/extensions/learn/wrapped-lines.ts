@@ -25,7 +25,7 @@ export function bytesContinued(text: string, length: number, isBare: boolean): n
 
 /** Maximum number of lines that a frame is wrapped into. */
 const MOST_WRAPS = 40;
-/** A line that begins with bytes, or with the rest of one, perhaps after quotation marks (`>`, `|`). */
+/** A line that begins with bytes, or with the rest of one, perhaps after quote markers (`>`, `|`). */
 const BEGINS_WITH_BYTES = /^[\s>|]*(?=(?:0?x)?[0-9a-f]{1,2}(?![a-z])|(?:[0-9a-f]{2})+\b)/i;
 const TIME = /\d:\d{2}:\d{2}/;
 

@@ -3,7 +3,6 @@ import Pbf from 'pbf';
 /** The data types that are published (Sparkplug 3.0, 6.4.16). */
 export const TYPES = { int64: 4, double: 10, boolean: 11, string: 12 } as const;
 
-/** A metric to publish. */
 export interface Metric {
   readonly name: string;
   readonly type: (typeof TYPES)[keyof typeof TYPES];
@@ -11,7 +10,6 @@ export interface Metric {
   readonly value: number | boolean | string | null;
 }
 
-/** A payload to publish. */
 export interface Payload {
   /** The time in ms since 1970, used for each metric too. */
   readonly timestamp: number;

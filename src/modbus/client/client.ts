@@ -91,7 +91,7 @@ interface Queued {
   readonly fail: (failed: Failed) => void;
 }
 
-/** The exchange of a request and its reply that is in progress. */
+/** The request/reply exchange in progress. */
 interface OpenExchange {
   readonly search: ReplySearch;
   readonly sentAt: number;
@@ -119,7 +119,7 @@ class QueuedClient implements ModbusClient, WireListener {
   #echoes = false;
   /** When the wire was last in use, in ms of the clock. */
   #busyUntil = Number.NEGATIVE_INFINITY;
-  /** How many times the client was closed. A request that finds this number changed stops. */
+  /** How many times the client was closed. A request stops if this number has changed. */
   #closings = 0;
 
   constructor(

@@ -16,7 +16,7 @@ export interface RawChunk {
   readonly at: number;
 }
 
-/** What was sent and what came until the exchange was over. Times are in ms of the clock. */
+/** What was sent and received during an exchange. Times are in ms of the clock. */
 export interface RawExchange {
   /** When the first byte was passed to the port or the socket. */
   readonly startedAt: number;
@@ -32,7 +32,7 @@ export interface RawExchange {
 
 /**
  * Whether an exchange is over: `complete` at once, `perhaps` after the silence that ends a frame, `more`
- * after the time-out.
+ * after the timeout.
  */
 export type HeardSoFar = 'complete' | 'perhaps' | 'more';
 

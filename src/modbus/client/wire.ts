@@ -59,7 +59,6 @@ export function newWire(target: ClientTarget, listener: WireListener): Wire {
   return target.kind === 'serial' ? new SerialWire(target, listener) : new TcpWire(target, listener);
 }
 
-/** A connection to a server. */
 class TcpWire implements Wire {
   readonly times: WireTimes = { character: 0, t35: 0, gap: NETWORK_GAP_MS };
   readonly #to: { readonly host: string; readonly port: number };

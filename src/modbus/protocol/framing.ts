@@ -21,7 +21,7 @@ export interface Framing {
    * V1.02, 2.1).
    */
   readonly broadcasts: boolean;
-  /** Data bits per character on every line with this framing. ASCII lines may have seven. */
+  /** The minimum number of data bits on a line with this framing. ASCII lines may have only seven. */
   readonly characterBits: 7 | 8;
   /** The length of the shortest ADU, in bytes: one whose PDU is a function code alone. */
   readonly minLength: number;

@@ -25,7 +25,7 @@ export type FunctionName = keyof typeof FunctionCode;
 
 export type FunctionCode<Name extends FunctionName> = (typeof FunctionCode)[Name];
 
-/** This bit is set in the function code of an exception response (7, "MODBUS Exception Responses"). */
+/** The bit that is set in the function code of an exception response (7, "MODBUS Exception Responses"). */
 export const EXCEPTION_FLAG = 0x80;
 
 /** Maps codes to names spelt as in the specification: `readFifoQueue` becomes `read FIFO queue`. */

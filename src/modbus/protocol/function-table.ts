@@ -145,7 +145,6 @@ const confirmed = (max: number, rest: Rest) => ({
 
 type WrittenRow = Pick<FunctionRow, 'request' | 'response'> & Partial<FunctionRow>;
 
-/** The nineteen functions, one row each. */
 const ROWS: Readonly<Record<FunctionName, WrittenRow>> = {
   readCoils: { ...READ_BITS, table: 'coils' },
   readDiscreteInputs: { ...READ_BITS, table: 'discrete' },
@@ -186,7 +185,6 @@ const ROWS: Readonly<Record<FunctionName, WrittenRow>> = {
     ),
     table: 'holding',
   },
-  // Reads one range and writes the other.
   readWriteMultipleRegisters: {
     request: layout(
       [

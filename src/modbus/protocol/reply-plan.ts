@@ -91,7 +91,7 @@ export interface StepReport {
 
 /**
  * The outcome of a reply plan: one entry for each step, in the order of the plan, even for steps that were
- * not reached. A silence has no entries.
+ * not reached. A silent plan has none.
  */
 export interface PlayReport {
   readonly steps: readonly StepReport[];

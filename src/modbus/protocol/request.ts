@@ -63,7 +63,7 @@ type DiagnosticRequest =
       readonly objectId: number;
     };
 
-/** Requests of functions 7, 11, 12 and 17, which are a function code and nothing else. */
+/** Requests of functions 7, 11, 12 and 17, which consist of only a function code. */
 interface BareRequest {
   readonly code: FunctionCode<
     'readExceptionStatus' | 'getCommEventCounter' | 'getCommEventLog' | 'reportServerId'

@@ -9,7 +9,7 @@ import { MIN_RTU_LENGTH } from './limits.js';
  */
 export const MAX_RTU_LENGTH = 256;
 
-/** The unit identifier that addresses every server of a serial line (2.2). */
+/** The unit identifier that addresses every server on a serial line (2.2). */
 export const BROADCAST = 0;
 
 /** Creates the RTU ADU of a PDU: unit identifier, PDU, CRC low byte first. */

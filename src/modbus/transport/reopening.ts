@@ -8,8 +8,8 @@ interface RetryTimes {
 
 interface Attempts {
   /**
-   * Tries once, and resolves with the reason of a failure. An attempt that finds itself called off undoes
-   * what it has opened.
+   * Tries once, and resolves with the reason if it fails. An attempt that was called off must undo what it
+   * has opened.
    */
   attempt(isCalledOff: () => boolean): Promise<string | undefined>;
   /** Called after every failed attempt. @param isNew whether the reason differs from the previous one */

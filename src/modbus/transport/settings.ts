@@ -114,7 +114,7 @@ export interface SocketSettings {
   readonly whenFull?: WhenFull;
   /** What happens to further requests of a connection; `serve` when absent. */
   readonly pipelining?: Pipelining;
-  /** How long a connection may be without a complete request before it is closed, in ms; absent on UDP lines. */
+  /** How long a connection may go without a complete request before it is closed, in ms; absent on UDP lines. */
   readonly idleTimeout?: number;
   /** The files of a TLS line; absent on other lines. */
   readonly files?: TlsFiles;

@@ -46,8 +46,8 @@ export interface LineReply {
    */
   readonly plan: ReplyPlan | undefined;
   /**
-   * Calls back once, in a later turn, when the plan exists. Call this only while there is no plan; other
-   * replies do not have it.
+   * Calls back once, in a later turn, when the plan exists. Only for replies without a plan; others lack this
+   * function.
    */
   whenPlanned?(callback: () => void): void;
   /** Reports what was actually done. Call this once, when the plan has ended. */
@@ -110,10 +110,7 @@ export type LineEvent =
       readonly role: 'request' | 'response';
       readonly frame: TimedBytes;
     } & FromClient)
-  /**
-   * Bytes that belong to no valid frame. `isRest` is true when damage of the same message was reported
-   * before.
-   */
+  /** Bytes that belong to no valid frame. `isRest` is true if damage to the same message was reported before. */
   | ({ readonly kind: 'noise'; readonly noise: TimedBytes; readonly isRest?: boolean } & FromClient)
   /** A reply came back because the adapter hears what it sends. The echo was removed. */
   | { readonly kind: 'echo' }

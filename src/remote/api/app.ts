@@ -236,7 +236,6 @@ function sendError(error: FastifyError, request: FastifyRequest, reply: FastifyR
   return reply.code(CODES[code].status).send(body);
 }
 
-/** The code of an error with this HTTP status. */
 function codeOf(status: number): Code {
   if (status >= 500) return 'request.failed';
   const code = Object.keys(CODES).find(

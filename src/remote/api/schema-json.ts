@@ -12,7 +12,6 @@ export class Components {
   /** Examples for components that have none of their own. `test/remote/api/openapi.test.ts` records them from a run. */
   readonly #recorded: Readonly<Record<string, unknown>> = JSON.parse(readFileSync(RECORDED, 'utf8'));
 
-  /** The components, by name. */
   get schemas(): Record<string, JsonSchema> {
     const entries = Object.entries(this.#converter.definitions).map(([id, definition]) => [
       id,

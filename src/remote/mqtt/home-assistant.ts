@@ -92,7 +92,8 @@ export function discoveries(
       payload,
       retain: true,
     });
-    // The entity from before a change of the accepted commands must be removed.
+    // If the bench has started or stopped accepting commands, the previous entity of the value must be
+    // removed.
     const before = writable ? [message(isSet ? reads : writes, '')] : [];
     return [...before, message(component, JSON.stringify(config))];
   });

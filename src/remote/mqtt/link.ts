@@ -227,7 +227,7 @@ export class MqttLink {
     else this.#announced.delete(device);
   }
 
-  /** Reports changes of the simulator as a whole. */
+  /** Reports changes to the simulator as a whole. */
   async #look(): Promise<void> {
     const { rpc } = this.#desk;
     const outcome = await rpc.call('program.summary', undefined);

@@ -13,8 +13,8 @@ export interface Publication {
 
 /**
  * The bounded queue of messages to the broker. A retained message is the state of its topic: only the newest
- * per topic is stored, in the place of the older one. When the queue is full, the oldest message that is not
- * retained is dropped and counted; a state is dropped only if nothing else is waiting.
+ * per topic is stored, and replaces the older one in the queue. When the queue is full, the oldest message
+ * that is not retained is dropped and counted; a state is dropped only if nothing else is waiting.
  */
 export class Outbox {
   readonly #limits: { readonly messages: number; readonly bytes: number };

@@ -41,7 +41,7 @@ export class Reported {
     this.#every = every;
   }
 
-  /** Makes all values be reported again, because receivers may have forgotten them. The names stay known. */
+  /** Marks all values to be reported again, because receivers may have forgotten them. The names stay known. */
   forget(): void {
     for (const values of this.#reported.values())
       for (const name of values.keys()) values.set(name, NOT_REPORTED);
@@ -101,7 +101,7 @@ export class ValuesOut {
     this.#broker = broker;
   }
 
-  /** Makes all values be reported again, because the broker may have forgotten them. */
+  /** Marks all values to be reported again, because the broker may have forgotten them. */
   forget(): void {
     this.#reported.forget();
   }

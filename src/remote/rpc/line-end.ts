@@ -38,9 +38,9 @@ export type LineMessage =
   | { readonly kind: 'traffic'; readonly change: StreamChange };
 
 /**
- * Carries out all commands and queries of a running simulator. Nothing else may change it. Each is a
- * function of a context and plain data. It checks its input against the running simulator, does all or
- * nothing, and returns plain data or a refusal with a stable code. Other threads call it by an `Rpc`.
+ * Carries out all commands and queries of a running simulator. Nothing else may change it. Each is a function
+ * of a context and plain data. It checks its input against the running simulator, does all or nothing, and
+ * returns plain data or a refusal with a stable code. Other threads call it through an `Rpc`.
  */
 export const FUNCTIONS = {
   ...PROGRAM_FUNCTIONS,

@@ -37,7 +37,6 @@ export function whyOff(): string | undefined {
   return onlyReads() ? ONLY_READS : undefined;
 }
 
-/** Reads the session of this page. */
 export async function readSession(): Promise<void> {
   const answer = await ask<Session>('GET', '/session');
   if (answer.ok) session.value = answer.value;

@@ -22,7 +22,7 @@ export const connection = signal<ConnectionState>({ state: recorded ? 'open' : '
 /** The state of the simulator, updated once a second; undefined until the first update. */
 export const summary = signal<Summary | undefined>(recorded ? recordedSummary(recorded) : undefined);
 
-/** The state at the end of a file's events, plus 1 ms to complete the last one. */
+/** The state at the end of a file's events, rounded up to a whole ms. */
 function recordedSummary({ version }: { readonly version: string }): Summary {
   const { time = '1970', monotonicUs = 0, seq = 0 } = recordedEvents.at(-1) ?? {};
   const begunUs = Number(time.slice(23, 26)) || 0;

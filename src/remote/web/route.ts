@@ -55,7 +55,7 @@ export function go(href: string, how: 'push' | 'replace' = 'push'): void {
 /** Handles links and the back button without reloading the page. */
 export function followLinks(): void {
   addEventListener('popstate', () => {
-    // Only the link that skips the header leads elsewhere.
+    // The link that skips the header does not change the view.
     if (!recorded || location.hash !== '#view') address.value = addressNow();
   });
   if (recorded) return;

@@ -118,7 +118,6 @@ export class PendingReplies {
     this.#ended = ended;
   }
 
-  /** The oldest pending reply, if there is one. */
   get oldest(): Reply | undefined {
     return this.#oldest;
   }

@@ -87,7 +87,6 @@ export class Stations {
     return [...(this.#unitsOf.get(device) ?? [])];
   }
 
-  /** True if the device is on this line. */
   has(device: Device): boolean {
     return this.#unitsOf.has(device);
   }

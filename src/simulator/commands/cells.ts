@@ -22,7 +22,7 @@ export type CellRange = DeclaredInput<(typeof CELL_COMMANDS)['cells.read']>;
 export interface CellBlock {
   /** The address of the first cell. */
   readonly first: number;
-  /** How many cells were requested. A value that ends behind the last one is included with all of its cells. */
+  /** How many cells were requested. A value that extends past the last one is included with all of its cells. */
   readonly count: number;
   readonly words: Uint16Array;
   /** Type and access of each cell; see `device/registers/layout.ts`. */

@@ -117,7 +117,7 @@ function violated({ image, location, point }: DeviceValue): string | undefined {
 
 function viewLastWriter({ image, location, point }: DeviceValue): RegisterView['lastWriter'] {
   const write = latestWrite(image, location);
-  // A counter continues from the written value; by now, a write has replaced any other signal.
+  // A counter continues from the written value. Any other signal has already overwritten it.
   if (point?.signal && !(write && point.signal.accumulator)) {
     return { by: 'signal', line: null, client: null, time: null };
   }

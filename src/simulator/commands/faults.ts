@@ -70,7 +70,6 @@ function* listRules({ simulator }: CommandContext): Generator<RuleView> {
   for (const status of simulator.faults.rules.list()) yield ruleView(status, simulator.lines.values());
 }
 
-/** The rules at an earlier time. */
 function pastRules(
   { simulator }: CommandContext,
   { at = Date.now() }: DeclaredInput<(typeof RULE_COMMANDS)['rule.past']>,
@@ -207,7 +206,6 @@ function ruleView(
   };
 }
 
-/** A rule in the form that users write. */
 function writtenRule(rule: FaultRule, seed: number) {
   return {
     name: rule.name,

@@ -15,7 +15,7 @@ export interface Mistake {
   readonly message: string;
 }
 
-/** A field of a filter that is only a list of conditions, and its position in the text. */
+/** A field in a filter, and its position in the text. */
 export interface FilterPart {
   readonly field: FieldName;
   readonly from: number;

@@ -2,8 +2,8 @@ import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
 import type { EventKind, NewEvent } from './event.js';
 
 /**
- * The meaning of each counter of a line. All start when the line is created. docs/rest.md and the help texts
- * of the metrics use these sentences.
+ * The meaning of each counter of a line. All counts start when the line is created. docs/rest.md and the help
+ * texts of the metrics use these sentences.
  */
 export const COUNTERS = {
   requests: 'Requests to our units, including broadcasts.',

@@ -1,7 +1,7 @@
 import { EventBlock, KeptEvents } from './kept-events.js';
 import type { StreamChange } from './stream.js';
 
-/** Reads a stream in another thread. It sees an event as soon as the stream has it. */
+/** Reads a stream that belongs to another thread. It sees an event as soon as the stream has it. */
 export class TrafficMirror extends KeptEvents {
   readonly #events: number;
   /** The number of the first event that may be stored: all earlier ones were cleared. */

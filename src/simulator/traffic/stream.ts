@@ -164,7 +164,7 @@ export class TrafficStream extends KeptEvents {
     this.#send?.({ kind: 'cleared', first: this.#first });
   }
 
-  /** The wall-clock time minus the time of `performance.now()`, at a time of the latter; all in ms. */
+  /** The wall-clock time minus `performance.now()`, in ms. @param at the time of `performance.now()` to use */
   offsetAt(at: number): number {
     if (at - this.#wallReadAt > CLOCK_INTERVAL_MS) {
       this.#wallReadAt = at;

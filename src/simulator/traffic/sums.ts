@@ -165,7 +165,6 @@ function rowOf(rows: Map<number, SumRow>, unit: number, code: number, most: numb
   return row;
 }
 
-/** Adds a row to another. */
 export function addTo(sum: SumRow, row: SumRow): void {
   for (const name of SUM_NAMES)
     sum[name] = name === 'slowestMs' ? Math.max(sum[name], row[name]) : sum[name] + row[name];

@@ -47,7 +47,7 @@ export function rangeText(address: number, quantity: number): string {
   return quantity === 1 ? String(address) : `${address}–${address + quantity - 1}`;
 }
 
-/** Maximum number of values shown: a text with more than fit in a frame would not be read. */
+/** Maximum number of values shown: more than a frame has registers. A longer text would not be read. */
 export const MAX_SHOWN = 128;
 
 /** Formats values: `1 256 0`. If there are more than 128, the first ones and the number of the others. */

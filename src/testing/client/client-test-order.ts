@@ -3,23 +3,23 @@ import { isReading, type Poll } from './heard/exchange.js';
 import type { Check } from './trial/exam.js';
 import type { ClientOrder, WatchedClient } from './watched-client.js';
 
-/** How long a client test may take, in ms, unless somebody says otherwise. */
+/** The default time limit of a client test, in ms. */
 export const DEFAULT_LIMIT_MS = 600_000;
 
-/** What a client test tests, and how. Checks that it does not reach within its time are not run. */
+/**
+ * The order for a client test: the client to test, and the checks. Checks that it does not reach in time are
+ * not run.
+ */
 export interface ClientTestOrder extends ClientOrder {
   readonly checks: readonly Check[];
 }
 
-/** The checks of an order that can be run: some need an observer. */
+/** The checks in an order that can run; some need an observer. */
 export function runnable({ checks, observer }: ClientTestOrder): readonly Check[] {
   return observer || checks.length === 1 ? checks : checks.filter(({ needsObserver }) => !needsObserver);
 }
 
-/**
- * The order of the groups: the most decisive checks come first, and last those that some clients do not
- * survive.
- */
+/** The order of the groups: the most important checks first, and those that some clients do not survive last. */
 const GROUPS: readonly Check['group'][] = [
   'watching',
   'damaged',
@@ -30,10 +30,10 @@ const GROUPS: readonly Check['group'][] = [
 ];
 
 /**
- * Orders checks in turns. Checks with the longest disturbances come last; before that, the most decisive
- * groups come first, and the seed decides within a group. A check comes after those that it needs, or that spare it trials. Checks
- * that disturb only one poll share a turn.
- * @param most how many checks share a turn at most
+ * Arranges checks in turns. Checks with the longest disturbances come last. Before them, the most important
+ * groups come first; within a group, the seed decides. A check comes after the checks that it needs, or that
+ * save it trials. Checks that disturb only one poll share a turn.
+ * @param most maximum number of checks in a turn
  */
 export function inTurns(checks: readonly Check[], seed: number, most: number): Check[][] {
   const random = seededRandom(seed, 0);
@@ -52,7 +52,7 @@ export function inTurns(checks: readonly Check[], seed: number, most: number): C
   while (waiting.length > 0) {
     const isReady = ({ needs = [], after = [] }: Check) =>
       [...needs, ...after].every((id) => done.has(id) || !ids.has(id));
-    // Checks that need each other would never be ready. Then the first one goes on without the others.
+    // Checks that need each other would never be ready, so the first one runs without the others.
     const [next] = waiting.splice(Math.max(0, waiting.findIndex(isReady)), 1);
     if (!next) break;
     done.add(next.id);
@@ -68,8 +68,8 @@ export function inTurns(checks: readonly Check[], seed: number, most: number): C
 const OF_REPLIES: readonly Check['group'][] = ['damaged', 'time', 'exceptions'];
 
 /**
- * True for a turn that spoils nothing before the next poll of the target comes, so that it may begin while that is waited
- * for.
+ * True if the turn disturbs nothing before the target's next poll, so that it may begin during the wait for
+ * that poll.
  */
 export function leavesPolls(turn: readonly Check[]): boolean {
   const [{ group, lastsMs, isFirst } = {} as Partial<Check>, ...others] = turn;
@@ -77,8 +77,8 @@ export function leavesPolls(turn: readonly Check[]): boolean {
 }
 
 /**
- * The polls that can be disturbed beside each other: the target, and reading polls that are answered
- * and asked at least half as often.
+ * The polls that can be disturbed at the same time: the target, and answered reading polls that are at least
+ * half as frequent.
  */
 export function sideBySide({ polls, order: { unitId } }: WatchedClient, target: Poll): Poll[] {
   const others = polls.filter(

@@ -8,21 +8,21 @@ import type { EndedCheck, Evidence } from './trial/verdict.js';
 import type { ClientOrder, WatchedClient } from './watched-client.js';
 
 interface KnownByNow extends Pick<Report, 'findings'> {
-  /** What became of the client, as sentences: it has crashed, is gone, or was away. */
+  /** What became of the client, as sentences: it crashed, is gone, or was away. */
   readonly fates: readonly string[];
-  /** True when the client has ended, or asks a poll no more, and no check is to blame. */
+  /** True if the client exited or stopped sending a poll, and no check is to blame. */
   readonly isGone: boolean;
 }
 
 /**
- * If this fraction of the checks is undecided, the first sentence says so. If it did not run at all and no
- * check failed, the verdict is `error`.
+ * If this fraction of the checks is inconclusive, the first sentence says so. If this fraction did not run at
+ * all and no check failed, the verdict is `error`.
  */
 const TOO_MANY = 0.5;
-/** From this many connections on that a client has left open, it is said to do so. */
+/** A client that has left this many connections open is reported as leaking them. */
 const LEAK = 3;
 
-/** Makes the report on what a client test has found by now. */
+/** Makes the report on what a client test has found so far. */
 export function clientTestReport(
   { line, seed, about, checks }: ClientOrder & { readonly checks: readonly Check[] },
   { course, facts: found, log: { leftOpen } }: Pick<WatchedClient, 'course' | 'facts' | 'log'>,
@@ -47,8 +47,8 @@ export function clientTestReport(
       : undefined;
   const [fate, ...others] = refusal === undefined ? fates : [];
   const first = [fate, undecided].filter((text) => text !== undefined).join('; ');
-  // The seed decides in which order checks run. The report lists them, and the sentences on them, in the
-  // order of the table.
+  // The seed decides the order in which checks run. The report lists them, and the sentences about them, in
+  // the order of the table.
   const inOrder = findings.toSorted((a, b) => checkIndex(checks, a) - checkIndex(checks, b));
   const conclusions = inOrder.flatMap(({ verdict, conclusion }) => (verdict === 'fail' && conclusion) || []);
   return {
@@ -89,8 +89,8 @@ function checkIndex(checks: readonly Check[], { id }: Finding): number {
 }
 
 /**
- * Makes the finding on a check.
- * @param durationMs how long the check took, in ms
+ * Makes the finding for a check.
+ * @param durationMs duration of the check, in ms
  */
 export function findingOf(
   { id, group, title, does, matters, rule, fix, source }: Check,
@@ -108,12 +108,10 @@ export function findingOf(
   };
 }
 
-/** How many frames a finding has at most. The first and the last ones show the most. */
+/** Maximum number of frames in a finding. The first and last ones show the most. */
 const MOST_FRAMES = 60;
 
-/**
- * The events that show what a check has found, in their order. An exchange gives its request and its reply.
- */
+/** The events that support a finding, in order. An exchange contributes its request and its reply. */
 export function framesOf(evidence: Evidence): TrafficEvent[] {
   const events = new Map<number, TrafficEvent>();
   for (const each of evidence) {

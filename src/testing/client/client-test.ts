@@ -16,17 +16,20 @@ import { crashOf, runCheck } from './trial/run-check.js';
 import { type EndedCheck, LAST_FRAMES, sure } from './trial/verdict.js';
 import { type Audience, type End, WatchedClient } from './watched-client.js';
 
-/** How many polls a check takes, roughly. */
+/** The approximate number of polls that a check takes. */
 const POLLS_PER_CHECK = 8;
-/** A disturbance that lasts this long, in ms, comes last and is announced. */
+/** A disturbance of at least this length, in ms, comes last and is announced. */
 const LONG_MS = 30_000;
-/** A poll that has not come for this long, in ms, while others come, is asked no more: some clients try again after a minute. */
+/**
+ * A poll that has not come for this long, in ms, while others have come, counts as dropped: some clients try
+ * again after a minute.
+ */
 const DROPPED_MS = 100_000;
-/** A poll period that differs by this fraction is another rhythm. */
+/** A poll period that differs by this fraction counts as a new rhythm. */
 const OTHER_RHYTHM = 0.1;
-/** How many polls show a new rhythm. */
+/** Number of polls that show a new rhythm. */
 const FEW_POLLS = 4;
-/** The groups of checks that lose no reply. */
+/** The groups of checks in which no reply is lost. */
 const LOSE_NONE: readonly (Check['group'] | undefined)[] = ['exceptions', 'connections'];
 
 interface Running {
@@ -35,39 +38,39 @@ interface Running {
   readonly startedAt: number;
 }
 
-/** A check that has come to its end. */
+/** A check that has ended. */
 interface Outcome {
   readonly running: Running;
   readonly ended: EndedCheck;
 }
 
-/** A check that is over but for the next poll, which the next check may disturb. */
+/** A check that has ended except for the next poll, which the next check may disturb. */
 interface Owed extends Outcome {
   readonly isInTime: Promise<boolean>;
 }
 
-/** A check whose poll the client has stopped asking. */
+/** A check whose poll the client no longer sends. */
 interface Stop extends Outcome {
   readonly stopped: StoppedPolls;
 }
 
 /**
- * One client test of the client that polls a line. It watches the client first, and then runs one check after
- * the other, with recovery between them. Whatever happens, it takes its faults away in the end.
+ * A test of the client that polls a line. It watches the client first, and then runs one check after another,
+ * with recovery between them. It always removes its faults at the end.
  */
 export class ClientTest {
   readonly order: ClientTestOrder;
   readonly #client: WatchedClient;
   readonly #findings: Finding[] = [];
-  /** What became of the client, as sentences: it has crashed, or is gone. */
+  /** What became of the client, as sentences: it crashed, or is gone. */
   readonly #fates: string[] = [];
-  /** After which checks the client may have been started again, and how that was seen; parts of a sentence. */
+  /** The checks after which the client may have been restarted, and how that was seen; parts of a sentence. */
   readonly #away: string[] = [];
   readonly #running = new Set<Running>();
   #owed: Owed | undefined;
   /** The checks that disturbed the client last. */
   #newest: readonly Check[] = [];
-  /** True when the client has ended, or asks a poll no more, and no check is to blame. */
+  /** True if the client exited or stopped sending a poll, and no check is to blame. */
   #isGone = false;
   /** When the first check began, and when the newest finding was made. */
   #begunAt: number | undefined;
@@ -83,22 +86,22 @@ export class ClientTest {
   }
 
   /**
-   * Tells the client test that the program of the client has ended.
+   * Informs the client test that the client program has exited.
    * @param how a sentence, with the last output on further lines
    */
   clientEnded(how: string): void {
     this.#client.clientEnded(how);
   }
 
-  /** Ends the client test. Checks that it has not reached are not run. */
+  /** Stops the client test. Remaining checks are not run. */
   stop(): void {
     this.#client.stop('the client test was stopped');
   }
 
-  /** Runs all checks and resolves when they are over. It never throws for what the client does. */
+  /** Runs all checks, and resolves when they are done. It never throws because of the client. */
   async run(): Promise<Report> {
     let end = await this.#client.during(this.#runAll());
-    // The next poll, which would show whether the client polls as before, has not come.
+    // The next poll did not come, so it is unknown whether the client polls as before.
     this.#owed = undefined;
     for (const running of this.#running) this.#breakOff(running, this.#reason(end));
     const problem = await this.#client.leave();
@@ -115,7 +118,7 @@ export class ClientTest {
     return this.report;
   }
 
-  /** The report on what the client test has found by now. */
+  /** The report on what the client test has found so far. */
   get report(): Report {
     const fates = [...this.#fates, ...awayText(this.#away)];
     return clientTestReport(this.order, this.#client, {
@@ -125,7 +128,10 @@ export class ClientTest {
     });
   }
 
-  /** Names the polls that the client asks no more while it asks others, and what it met last when it asked them. */
+  /**
+   * Names the polls that the client no longer sends although it sends others, and what it met at the last
+   * request of each.
+   */
   #sayDropped(): void {
     const { log, polls, clock, target } = this.#client;
     const [now, newest] = [clock.now(), log.newest()];
@@ -145,7 +151,7 @@ export class ClientTest {
     }
   }
 
-  /** What it does now; undefined when it is over. */
+  /** The current activity; undefined after the end. */
   get doing(): Doing | undefined {
     const { clock, isOver, order, course } = this.#client;
     if (isOver) return undefined;
@@ -166,8 +172,8 @@ export class ClientTest {
   }
 
   /**
-   * About how long the checks that are left take, in ms: as long as their disturbances, and as long beyond that as those that
-   * are over took. Undefined until the first one begins.
+   * Estimated time for the remaining checks, in ms: the length of their disturbances, plus the average
+   * overhead of the completed ones. Undefined until the first check begins.
    */
   get #moreMs(): number | undefined {
     const { clock, target } = this.#client;
@@ -181,7 +187,7 @@ export class ClientTest {
     return Math.max(0, left.length * eachMs + lastingMs(left) - (clock.now() - this.#foundAt));
   }
 
-  /** Why the client test has ended, with what made it slow where its time was over; a sentence. */
+  /** Why the client test ended, as a sentence; if its time ran out, also what made it slow. */
   #reason({ by, text }: End = { by: 'client', text: '' }): string {
     const { target, isWithoutRhythm } = this.#client;
     const uneven = target && unevenText(target);
@@ -195,7 +201,7 @@ export class ClientTest {
 
   /**
    * Watches the client, and then runs all checks.
-   * @returns why the remaining checks are not run; undefined when none remain
+   * @returns why the remaining checks are not run; undefined if none remain
    */
   async #runAll(): Promise<End | undefined> {
     const client = this.#client;
@@ -220,7 +226,7 @@ export class ClientTest {
     const turns = inTurns(disturbing, this.order.seed, this.#targets.length);
     while (turns.length > 0) {
       const { waitMs = 0 } = client.facts;
-      // Of a client that takes a minute where a reply is lost, that is known first which loses none.
+      // If a lost reply costs the client a minute, the checks that lose no reply come first.
       const quick =
         waitMs > SLOWEST_MS + (this.#client.target?.periodMs ?? 0)
           ? turns.findIndex(([check]) => LOSE_NONE.includes(check?.group))
@@ -235,7 +241,7 @@ export class ClientTest {
     return undefined;
   }
 
-  /** The polls that can be disturbed, the one for a single check first. */
+  /** The polls that can be disturbed, beginning with the one for a check that runs alone. */
   get #targets(): readonly Poll[] {
     const { values, target } = this.#client;
     if (!target) return [];
@@ -243,9 +249,9 @@ export class ClientTest {
   }
 
   /**
-   * Runs one check, or several beside each other, each on a poll of its own. Of several checks only a
-   * pass counts: a check that has not passed is run again alone, unless the client has stopped.
-   * @returns why the remaining checks are not run; undefined when they may be
+   * Runs one check, or several at the same time, each on its own poll. Of several, only a pass counts: a
+   * check that did not pass runs again alone, unless the client has stopped.
+   * @returns why the remaining checks are not run; undefined if they can run
    */
   async #takeTurn(turn: readonly Check[]): Promise<End | undefined> {
     if (!leavesPolls(turn.slice(0, this.#targets.length))) {
@@ -290,7 +296,7 @@ export class ClientTest {
     return undefined;
   }
 
-  /** True for a check that is over but for the next poll of the client. */
+  /** True for a check that has ended except for the client's next poll. */
   #owes([outcome]: readonly Outcome[]): boolean {
     const { afterwards } = outcome?.ended ?? {};
     if (!outcome || !afterwards) return false;
@@ -309,7 +315,10 @@ export class ClientTest {
     this.#running.delete(owed.running);
   }
 
-  /** Waits until it is known whether the client polls as usual after the last check. @returns why the remaining checks are not run */
+  /**
+   * Waits until it is known whether the client polls as usual after the last check. @returns why the
+   * remaining checks are not run
+   */
   async #settle(): Promise<End | undefined> {
     const owed = this.#owed;
     if (!owed) return undefined;
@@ -322,7 +331,7 @@ export class ClientTest {
     return this.#judge([{ running, ended: final }], false);
   }
 
-  /** Says that the client no longer polls in its rhythm, and since when: several checks may have run at the same time. */
+  /** Reports that the client has lost its rhythm, and since when: several checks may have run at the same time. */
   #sayRhythm({ key, text, periodMs = 0 }: Poll): void {
     const asked = this.#client.log.newest().filter(({ poll }) => poll === key);
     const nowMs = median(timesBetween(asked.slice(-FEW_POLLS)));
@@ -335,8 +344,8 @@ export class ClientTest {
   }
 
   /**
-   * Reports a failure of a check that was run alone at once. Any other verdict counts only when the client still asks the
-   * poll of the check.
+   * Reports a failure at once if the check ran alone. Any other verdict counts only if the client still sends
+   * the check's poll.
    */
   async #judge(outcomes: readonly Outcome[], isBeside: boolean): Promise<End | undefined> {
     const open: Outcome[] = [];
@@ -362,8 +371,9 @@ export class ClientTest {
   }
 
   /**
-   * The client has stopped asking the polls of some checks. If it asks nothing more, the check whose fault it met
-   * last fails; else each check fails whose poll it no longer asks. What was not disturbed is not to blame.
+   * Handles a client that has stopped sending the polls of some checks. If it sends nothing at all, the check
+   * whose fault it met last fails; otherwise, each check fails whose poll is missing. A check that disturbed
+   * nothing is not to blame.
    * @returns why the remaining checks are not run
    */
   async #stopped(over: readonly Stop[]): Promise<End | undefined> {
@@ -377,7 +387,7 @@ export class ClientTest {
     for (const { running, ended, stopped } of all ? met.slice(0, 1) : met) {
       const { what } = running.check;
       const text = `${ended.summary}; then the client ${stopped.text}`;
-      // The first line says of a client that is gone what it met.
+      // If the client is gone, the first line says what it met.
       const conclusion = all ? undefined : `${stopped.blame} after ${what}`;
       this.#finish(running, sure('wrong', text, ended.evidence, conclusion));
     }
@@ -390,7 +400,7 @@ export class ClientTest {
     return { by: 'client', text: `the client ${text}` };
   }
 
-  /** Goes on with another poll that the client still asks. @returns why that is not possible */
+  /** Continues with another poll that the client still sends. @returns why that is not possible */
   #turnTo({ running: { exam }, stopped }: Stop): End | undefined {
     const { log, values, order } = this.#client;
     const last = exam.askedAfter(0).at(-1)?.seq ?? 0;
@@ -402,7 +412,7 @@ export class ClientTest {
     return undefined;
   }
 
-  /** Says what the client met last, where nothing was disturbed since. */
+  /** Describes what the client met last, if nothing has been disturbed since. */
   get #undisturbed(): string {
     const { log, clock } = this.#client;
     const last = log.spoilt.at(-1);
@@ -412,8 +422,8 @@ export class ClientTest {
   }
 
   /**
-   * Ends checks because the program of the client has ended. The check whose fault it met last fails; none does if
-   * nothing was disturbed.
+   * Ends checks because the client program has exited. The check whose fault it met last fails; if nothing
+   * was disturbed, none fails.
    */
   async #clientHasCrashed(runs: readonly Running[], how: string): Promise<End | undefined> {
     const owed = this.#owed;
@@ -431,8 +441,8 @@ export class ClientTest {
   }
 
   /**
-   * Starts the client again.
-   * @returns why the remaining checks are not run, when the client could not be started
+   * Restarts the client.
+   * @returns why the remaining checks are not run, if the client could not be started
    */
   async #startAgain(text: string): Promise<End | undefined> {
     if (!this.order.restart) return { by: 'client', text };
@@ -452,8 +462,8 @@ export class ClientTest {
   }
 
   /**
-   * Adds the finding on a check, once.
-   * @param goesOn true when the check still waits for the client
+   * Adds the finding for a check, once.
+   * @param goesOn true if the check still waits for the client
    */
   #finish(running: Running, ended: EndedCheck, goesOn = false): void {
     const { check, exam, startedAt } = running;
@@ -469,7 +479,7 @@ export class ClientTest {
     this.#client.rules.removeAll();
   }
 
-  /** Ends a check from outside, and keeps what its trials have shown by then. */
+  /** Aborts a check, and keeps what its trials have shown so far. */
   #breakOff(running: Running, why: string): void {
     const { check, exam } = running;
     const known = soFar(check, exam, why);
@@ -498,13 +508,13 @@ function isWatching({ beside }: Check): boolean {
   return beside === 'watches';
 }
 
-/** The checks that have disturbed the client, the one whose fault it met last first. */
+/** Sorts the checks that disturbed the client, beginning with the one whose fault it met last. */
 function metLast<Item>(items: readonly Item[], runningOf: (item: Item) => Running): Item[] {
   const seq = (item: Item) => runningOf(item).exam.lastMet?.seq ?? 0;
   return items.filter((item) => runningOf(item).exam.hasDisturbed).sort((a, b) => seq(b) - seq(a));
 }
 
-/** Says in one sentence for all checks that the client may have been started again; none when it never looked so. */
+/** Says for all checks in one sentence that the client may have been restarted; empty if it never looked that way. */
 function awayText([first, ...others]: readonly string[]): string[] {
   if (first === undefined) return [];
   const checks = others.length === 1 ? 'one more check' : `${others.length} more checks`;

@@ -7,32 +7,29 @@ import { valueAtAddress } from '../../simulator/commands/device-value.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { IN_SHELL, signalGroup } from '../scenario/dut.js';
 
-/** What an observer showed, or why it showed nothing, as a sentence. */
+/** The text that an observer showed, or why it showed nothing, as a sentence. */
 type ObserverText =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly error: string };
 
-/**
- * Shows which value the client has read, because the line alone does not show what the client does with a
- * reply.
- */
+/** Shows the value that the client has read, because the line alone does not show how the client uses a reply. */
 export interface Observer {
   /** Names the observer, as part of a sentence: `register meter.setpoint`. */
   readonly name: string;
-  /** The device whose register shows the value; undefined where no register does. */
+  /** The device whose register shows the value; undefined if no register does. */
   readonly device?: string;
   /** The time between two readings, in ms. */
   readonly paceMs: number;
-  /** Resolves with what the client has read last. Never rejects, and takes at most two seconds. */
+  /** Resolves with the value that the client read last. Never rejects, and takes at most two seconds. */
   read(): Promise<ObserverText>;
 }
 
-/** How long an observer may take to answer, in ms. */
+/** Longest wait for an observer, in ms. */
 const READ_LIMIT_MS = 2_000;
-/** The longest text that shows a value, in bytes. */
+/** Maximum length of a text that shows a value, in bytes. */
 const LONGEST_ANSWER = 256 * 1024;
 
-/** Takes the blanks around an answer away; an empty answer shows nothing. */
+/** Trims an answer; an empty answer shows nothing. */
 function shownText(text: string): ObserverText {
   const trimmed = text.trim();
   return trimmed === '' ? { ok: false, error: 'showed nothing' } : { ok: true, text: trimmed };
@@ -45,7 +42,7 @@ const REGISTER_PACE_MS = 50;
 const LOCATION = /^(.+)\.(\w+)\.(\d{1,5})$/;
 
 /**
- * Makes an observer of a register or coil to which the client writes what it has read.
+ * Creates an observer that reads a register or coil to which the client writes what it has read.
  * @param name `meter.setpoint`, or `meter.holding.100` for a value without a name
  * @returns the observer, or what is wrong with the name, as a sentence
  */
@@ -78,14 +75,14 @@ function valueFor(name: string, { devices, findValue }: Simulator) {
 
 const PAGE_PACE_MS = 200;
 
-/** A step into a JSON value: the name of a member, or an index of an array. */
+/** The steps into a JSON value: member names and array indexes. */
 type JsonPath = readonly (string | number)[];
 
 const STEP = /\.?([^.[\]]+)|\[(\d{1,9})\]/y;
 
 /**
- * Reads a path like `a.b[0]`.
- * @returns undefined when the text is no path
+ * Parses a path such as `a.b[0]`.
+ * @returns undefined if the text is not a path
  */
 export function readJsonPath(text: string): JsonPath | undefined {
   const steps: (string | number)[] = [];
@@ -101,7 +98,7 @@ export function readJsonPath(text: string): JsonPath | undefined {
 
 /**
  * Creates an observer that reads a web page showing what the client has read.
- * @param path where the value is in the JSON of the page; the whole text is the value when undefined
+ * @param path where the value is in the JSON; if undefined, the whole text is the value
  */
 export function urlObserver(url: string, path: JsonPath | undefined): Observer {
   return {
@@ -124,7 +121,7 @@ export function urlObserver(url: string, path: JsonPath | undefined): Observer {
 
 /**
  * Reads the text of a page.
- * @returns undefined when it is longer than `LONGEST_ANSWER`
+ * @returns undefined if it is longer than `LONGEST_ANSWER`
  */
 async function textOf({ body }: Response): Promise<string | undefined> {
   const chunks: Uint8Array[] = [];
@@ -150,19 +147,16 @@ function shownAt(text: string, path: JsonPath): ObserverText {
   return shownText(String(value));
 }
 
-/** Finds the reason of a failure, which `fetch` hides in the cause. */
+/** Finds the reason for a failure, which `fetch` hides in the cause. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
   return cause instanceof Error && cause.message !== '' ? cause.message : message;
 }
 
-/** The time between two readings, in ms. Starting a process takes time that the line needs as well. */
+/** The time between two readings, in ms. Starting a process takes time that the line also needs. */
 const COMMAND_PACE_MS = 500;
 
-/**
- * Makes an observer of a command that prints what the client has read, each time it is started. Its last line
- * counts.
- */
+/** Creates an observer that runs a command for each reading. The last line of its output is the value. */
 export function commandObserver(command: string): Observer {
   return { name: `command ${command}`, paceMs: COMMAND_PACE_MS, read: () => outputOf(command) };
 }
@@ -173,7 +167,7 @@ function outputOf(command: string): Promise<ObserverText> {
     let output = '';
     const end = (shown: ObserverText) => {
       clearTimeout(late);
-      // Processes that the command has started end with it.
+      // This also ends the processes that the command started.
       signalGroup(child, 'SIGKILL');
       resolve(shown);
     };
@@ -196,13 +190,13 @@ function outputOf(command: string): Promise<ObserverText> {
 }
 
 /**
- * Makes the observer that is wanted, or says what is wrong with the name of a register. The published options
+ * Creates the requested observer, or says what is wrong with the name of a register. The published options
  * and keys call it `observer`.
  */
 export type MakeObserver = (bench: Simulator) => Result<Observer>;
 
 /**
- * An observer as it was written: a register such as `meter.setpoint` or `meter.holding.100`, a URL, or a
+ * An observer as written by the user: a register such as `meter.setpoint` or `meter.holding.100`, a URL, or a
  * command.
  */
 export interface WrittenObserver {
@@ -213,9 +207,9 @@ export interface WrittenObserver {
 }
 
 /**
- * Reads which observer is meant; undefined when nothing was written. The path leads into the
- * JSON that a URL answers: `a.b[0]`.
- * @param nameOf how the user writes a part, for messages on mistakes: `--observer-register`
+ * Parses the observer settings; undefined if there are none. The path leads into the JSON at the URL:
+ * `a.b[0]`.
+ * @param nameOf how the user writes a part, for error messages: `--observer-register`
  */
 export function readObserver(
   { register, url, path, command }: WrittenObserver,

@@ -14,21 +14,21 @@ import type { Observer } from './observer.js';
 import { OwnRules } from './trial/rules.js';
 import { ValueOracle } from './trial/values.js';
 
-/** Which client a client test or a fuzz run is about, and how long it may take. */
+/** The client that a client test or a fuzz run is about, and its time limit. */
 export interface ClientOrder {
   readonly line: Line;
-  /** The unit whose requests are disturbed; any unit when undefined. */
+  /** The unit whose requests are disturbed; undefined: any unit. */
   readonly unitId: number | undefined;
   readonly limitMs: number;
-  /** The same seed tries the same, in the same order. */
+  /** The same seed leads to the same trials, in the same order. */
   readonly seed: number;
-  /** What the tester says about the client; undefined when nothing. */
+  /** The tester's notes about the client, if any. */
   readonly about?: RunAbout | undefined;
-  /** Shows the values that the client has read; undefined when nothing does. */
+  /** Shows the values that the client has read; undefined if nothing does. */
   readonly observer?: Observer | undefined;
   /**
-   * Starts the client again, also one that runs; undefined when nobody can.
-   * @returns why that was not possible; undefined when it was
+   * Restarts the client, even if it is running; undefined if there is no way to start it.
+   * @returns why that was not possible; undefined on success
    */
   readonly restart?: (() => Promise<string | undefined>) | undefined;
 }
@@ -36,18 +36,18 @@ export interface ClientOrder {
 /** Callbacks for a follower of a run. */
 export interface Audience {
   /**
-   * Called when a check is over, or a failure is known better.
+   * Called when a check has ended, or when more is known about a failure.
    * @param number counts the findings from 1
    */
   readonly found?: (finding: Finding, number: number) => void;
-  /** Called with a sentence that says what is waited for, or how far the run has come. */
+  /** Called with a sentence that says what the run is waiting for, or how far it has got. */
   readonly note?: (text: string) => void;
 }
 
-/** Why a run ends before its work is done. */
+/** Why a run ended before its work was done. */
 export interface End {
   readonly text: string;
-  /** `client`: nothing more can be done to the client. `bench`: the line could not be used. */
+  /** `client`: nothing more can be tried on the client. `bench`: the line could not be used. */
   readonly by: 'stop' | 'limit' | 'client' | 'bench';
 }
 
@@ -59,8 +59,8 @@ interface Around {
 }
 
 /**
- * The client of a line while a run works on it: what is heard of it and known of it, what the run does to its
- * line, and the way from the start of the run to its end.
+ * The client on a line during a run: its traffic and the findings about it, the changes that the run makes to
+ * its line, and the course of the run from start to end.
  */
 export class WatchedClient {
   readonly order: ClientOrder;
@@ -69,9 +69,8 @@ export class WatchedClient {
   readonly log: ExchangeLog;
   readonly rules: OwnRules;
   readonly outage: Outage;
-  /** How late this machine is. */
   readonly lateness: Lateness;
-  /** Knows which values the client has read; undefined without an observer. */
+  /** Determines which values the client has read; undefined without an observer. */
   readonly values: ValueOracle | undefined;
   readonly startedAt = Date.now();
   readonly #audience: Audience;
@@ -86,7 +85,7 @@ export class WatchedClient {
   #endedAt: number | undefined;
   #isStopped = false;
   readonly #rulesOfBench: FaultRules;
-  /** The fault rules that did not act meanwhile. */
+  /** The fault rules that were suspended during the run. */
   #suspended: readonly string[] = [];
   #refusal: string | undefined;
   #target: Poll | undefined;
@@ -95,7 +94,7 @@ export class WatchedClient {
   #isDisturbed = false;
   #disturbedUntil = 0;
   #isWithoutRhythm = false;
-  /** True when the client took no replies in the time to recover, and nothing was done about it since. */
+  /** True if the client accepted no replies within the recovery time, and nothing has been done about it since. */
   isLost = false;
 
   constructor(bench: Simulator, order: ClientOrder, { audience = {}, clock, keepsClosed }: Around = {}) {
@@ -128,7 +127,7 @@ export class WatchedClient {
     return this.#endedAt !== undefined;
   }
 
-  /** What every report says of the run. `refusal` is why it could not begin, as a sentence. */
+  /** The part that all reports on a run have. `refusal` is why it could not begin, as a sentence. */
   get course() {
     return {
       startedAt: this.startedAt,
@@ -141,12 +140,12 @@ export class WatchedClient {
     };
   }
 
-  /** The poll that is disturbed; undefined until the client was watched. */
+  /** The poll to disturb; undefined until the client has been watched. */
   get target(): Poll | undefined {
     return this.#target;
   }
 
-  /** All polls that the client asks, as watching has shown them. */
+  /** All polls of the client, as seen while watching. */
   get polls(): readonly Poll[] {
     return this.#polls;
   }
@@ -155,22 +154,22 @@ export class WatchedClient {
     return this.#facts;
   }
 
-  /** Keeps what a check has found, for later checks and the report. */
+  /** Stores the findings of a check, for later checks and the report. */
   learn(facts: ClientFacts): void {
     this.#facts = { ...this.#facts, ...facts };
   }
 
-  /** Tells the followers of the run what is waited for. */
+  /** Informs followers of the run what it is waiting for. */
   note(text: string): void {
     this.#audience.note?.(text);
   }
 
-  /** Tells the followers of the run what was found. @param number counts the findings from 1 */
+  /** Informs followers of the run about a finding. @param number counts the findings from 1 */
   found(finding: Finding, number: number): void {
     this.#audience.found?.(finding, number);
   }
 
-  /** True from a disturbance until the client was seen to poll as usual. */
+  /** True from a disturbance until the client has been seen polling as usual. */
   get isDisturbed(): boolean {
     return this.#isDisturbed;
   }
@@ -180,7 +179,7 @@ export class WatchedClient {
     return this.#disturbedUntil;
   }
 
-  /** True when the client did not return to its rhythm in time, so that its rhythm is no longer looked at. */
+  /** True if the client did not return to its rhythm in time, so that its rhythm is no longer considered. */
   get isWithoutRhythm(): boolean {
     return this.#isWithoutRhythm;
   }
@@ -189,12 +188,12 @@ export class WatchedClient {
     this.#isDisturbed = true;
   }
 
-  /** A disturbance is over. @param until sequence number of the last event that it concerned */
+  /** Records the end of a disturbance. @param until sequence number of the last event affected */
   disturbed(until = this.log.last): void {
     this.#disturbedUntil = until;
   }
 
-  /** The client was seen to poll as usual. @param isSure false while its next poll can show that it does not */
+  /** Records that the client polls as usual. @param isSure false if its next poll can still show otherwise */
   recovered(isSure = true): void {
     if (isSure) this.log.usualUntil = this.log.last;
     this.#isDisturbed = false;
@@ -210,23 +209,23 @@ export class WatchedClient {
     this.#end(end);
   }
 
-  /** Ends the run because somebody wants that. @param text says so */
+  /** Ends the run on request. @param text a sentence that says so */
   stop(text: string): void {
     this.#isStopped ||= !this.isOver;
     this.end({ by: 'stop', text });
   }
 
-  /** Resolves with a sentence when the program of the client has ended. */
+  /** Resolves with a sentence when the client program has exited. */
   get crashed(): Promise<string> {
     return this.#crashed;
   }
 
-  /** The program of the client has ended. @param how a sentence, with the last output on further lines */
+  /** Records that the client program has exited. @param how a sentence, with the last output on further lines */
   clientEnded(how: string): void {
     this.#crash(how);
   }
 
-  /** Starts the client again. @returns why that was not possible */
+  /** Restarts the client. @returns why that was not possible */
   async restart(): Promise<string | undefined> {
     this.#awaitCrash();
     const problem = await this.order.restart?.();
@@ -236,25 +235,25 @@ export class WatchedClient {
     return problem;
   }
 
-  /** Waits as `Waits.until` does, before anything is done to the client. */
+  /** Waits like `Waits.until`, before the client is disturbed. */
   until<Result>(find: () => Result | undefined, limitMs: number): Promise<Result | undefined> {
     return this.#waits.until(find, limitMs);
   }
 
-  /** The client was watched: its polls are known, and which one is disturbed. */
+  /** Records the result of watching the client: its polls, and the one to disturb. */
   watched(polls: readonly Poll[], target: Poll): void {
     this.log.usualUntil = this.log.last;
     this.#polls = polls;
     this.#target = target;
   }
 
-  /** The run can't begin. @param why a sentence @param more its end, on further lines perhaps */
+  /** Records that the run can't begin. @param why a sentence @param more the end of it, perhaps on further lines */
   refuse(why: string, more = ''): { readonly refused: string } {
     this.#refusal = `${why}${more}`;
     return { refused: why };
   }
 
-  /** Does the work of the run until it is done, the time is over, or somebody ends it. @returns why it ended early */
+  /** Runs until the work is done, the time limit is reached, or someone stops the run. @returns why it ended early */
   async during(work: Promise<End | undefined>): Promise<End | undefined> {
     const { limitMs } = this.order;
     const text = `the limit of ${durationText(limitMs)} was reached`;
@@ -274,7 +273,7 @@ export class WatchedClient {
   }
 
   /**
-   * Takes away what the run did to the line, and hears the last replies of one that has done its work.
+   * Undoes the run's changes to the line. If the work is done, first waits for the last replies.
    * @returns why the line is not open again
    */
   async leave(): Promise<string | undefined> {
@@ -296,10 +295,10 @@ export class WatchedClient {
   }
 }
 
-/** How many fault rules a sentence names. */
+/** Maximum number of fault rules named in a sentence. */
 const MOST_NAMED = 4;
 
-/** Says which fault rules do not act while a run works on the line, as a sentence. */
+/** Says which fault rules are suspended during a run on the line, as a sentence. */
 function suspendedText(names: readonly string[]): string {
   const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
   const rules = names.length === 1 ? 'the fault rule' : 'the fault rules';

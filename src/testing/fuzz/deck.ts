@@ -27,20 +27,21 @@ interface Played {
   readonly simulator: Simulator;
   readonly line: Line;
   readonly about: PolledLine;
-  /** The unit whose requests are disturbed; any unit when undefined. */
+  /** The unit whose requests are disturbed; undefined: any unit. */
   readonly unitId: number | undefined;
   readonly polls: readonly Poll[];
-  /** The poll that comes most often. */
+  /** The most frequent poll. */
   readonly target: Poll;
-  /** The device whose register shows what the client has read. It would forget that without its power. */
+  /** The device whose register shows what the client has read. A power failure would erase it. */
   readonly showing: string | undefined;
-  /** Kinds of moves that are left out. */
+  /** Kinds of moves that are excluded. */
   readonly except: ReadonlySet<string>;
 }
 
 /**
- * Kinds of faults by what they are to a client, and how often each group is drawn. First a group is drawn, and then a kind
- * of it, so that a combination of two or three things is met soon. What happens on most lines is drawn most.
+ * Kinds of faults, grouped by their effect on a client, with the weight of each group. First a group is
+ * drawn, and then a kind in it, so that combinations of two or three come soon. Faults that occur on most
+ * lines have the greatest weight.
  */
 const FAULTS: readonly (readonly [weight: number, kinds: readonly string[]])[] = [
   [2, ['delay', 'coalesce', 'early']],
@@ -56,18 +57,18 @@ const FAULTS: readonly (readonly [weight: number, kinds: readonly string[]])[] =
 ];
 const RARE = 1;
 
-/** The kinds that are to a client what this kind is: those of its group. */
+/** The kinds with the same effect on a client as this one: those in its group. */
 export function groupOf(kind: string): readonly string[] {
   return FAULTS.map(([, kinds]) => kinds).find((kinds) => kinds.includes(kind)) ?? [kind];
 }
 
-/** All kinds of moves that can be left out. */
+/** All kinds of moves that can be excluded. */
 export function knownKinds(): string[] {
   const faults = writtenFault.options.flatMap((option) => Object.keys(option.shape));
   return [...new Set([...faults, ...Object.keys(mannersSchema.shape), ...OTHER_KINDS])];
 }
 
-/** Values that devices send where they have none: all ones, the smallest number, NaN, zero. */
+/** Values that devices send for "no value": all ones, the smallest number, NaN, zero. */
 const NO_VALUES: readonly (readonly number[])[] = [
   [0xffff, 0xffff],
   [0x8000, 0],
@@ -79,10 +80,10 @@ const NO_VALUES: readonly (readonly number[])[] = [
 const MOST_MOVES = 6;
 const LONGEST_MOVE = 8;
 const MOST_UNSOLICITED = 32;
-/** The usual and the longest time between two moves, in requests: longer ones seldom matter. */
+/** The usual and the longest time between two moves, in requests. Longer times seldom matter. */
 const USUAL_PAUSE = 3;
 const LONGEST_PAUSE = 12;
-/** How often a kind is drawn to see whether this line can do it. */
+/** How many times a kind is drawn to see whether this line supports it. */
 const TRIES = 12;
 
 /** Draws mostly moves that follow each other without a pause, and moves of one request: few clients fail only on others. */
@@ -96,14 +97,14 @@ const REQUESTS = weighted([
   [3, wholeFrom(1, USUAL_PAUSE)],
   [1, wholeFrom(1, LONGEST_MOVE)],
 ]);
-/** How often a common thing happens before another one follows at once. */
+/** The length of a common event, in requests, before another one follows at once. */
 const MOST_IN_A_ROW = wholeFrom(1, 2);
-/** How many requests the simplest moves are for: one, and enough for a client that asks several times. */
+/** The lengths of the simplest moves, in requests: one, and enough for a client that retries several times. */
 const SIMPLE_REQUESTS = [1, 6];
 
 /**
- * Makes a deck for a line and its client; undefined when nothing is left to do to it. Yields after each kind of move that was
- * tried on them: all of it takes a third of a second.
+ * Makes a deck for a line and its client; undefined if no kind of move is left. Yields after trying each kind
+ * of move, because all of them take a third of a second.
  */
 export function* makingDeck(played: Played, seed: number): Work<Deck | undefined> {
   const groups = yield* groupsFor(played);
@@ -127,7 +128,7 @@ export function* makingDeck(played: Played, seed: number): Work<Deck | undefined
   return new Deck(first, either(listOf(move, 1, MOST_MOVES), rows), seed);
 }
 
-/** The simplest moves, each by itself, and then schedules of moves that are drawn. The same seed draws the same ones. */
+/** Deals the simplest moves, each on its own, and then random schedules. The same seed gives the same schedules. */
 class Deck {
   readonly #first: readonly Schedule[];
   readonly #drawn: Draw<Schedule>;
@@ -148,10 +149,10 @@ function isAllowed(does: WrittenActions, { except }: Pick<Played, 'except'>): bo
   return !kindsIn(does).some((kind) => except.has(kind));
 }
 
-/** Draws the moves of a group, as often as its weight says. */
+/** Draws the moves of a group, with a weight. */
 type Weighted = readonly [weight: number, Draw<WrittenActions>];
 
-/** The groups of moves that this line can do. */
+/** The groups of moves that this line supports. */
 function* groupsFor(played: Played): Work<Weighted[]> {
   const faults = yield* faultsFor(played);
   const grouped = new Set(FAULTS.flatMap(([, kinds]) => kinds));
@@ -178,14 +179,14 @@ function usable(actions: Draw<WrittenActions>, played: Played): Draw<WrittenActi
   return fittingFew(actions, fits);
 }
 
-/** The draw of what fits; none when nothing of what was tried does. */
+/** Draws only what fits; empty if nothing that was tried fits. */
 function fittingFew<Drawn>(draw: Draw<Drawn>, fits: (drawn: Drawn) => boolean): Draw<Drawn>[] {
   const random = seededRandom(1, 0);
   const known = Array.from({ length: TRIES }, () => draw(random)).find(fits);
   return known === undefined ? [] : [fitting(draw, fits, known)];
 }
 
-/** Draws of steps with one fault, by its kind. */
+/** Draws of steps with one fault, by kind of fault. */
 function* faultsFor(played: Played): Work<Map<string, Draw<WrittenActions>>> {
   const { line, target, unitId, except } = played;
   const about = { line: line.name, ...(unitId !== undefined && { unit: unitId }) };
@@ -214,34 +215,34 @@ function* faultsFor(played: Played): Work<Map<string, Draw<WrittenActions>>> {
   return kinds;
 }
 
-/** How many pieces a short reply has when it is cut before each byte. */
+/** Number of pieces in a short reply that is cut before each byte. */
 const PIECES = 16;
 
-/** How long the pauses of a reply are together, in ms. A connection carries no other reply meanwhile. */
+/** Total length of the pauses within a reply, in ms. During these, the connection carries no other reply. */
 function pausesIn(parameters: unknown): number {
   if (!isMapping(parameters) || typeof parameters.gap !== 'number') return 0;
   const { gap, times, at } = parameters;
   return gap * (typeof times === 'number' ? times : at === 'each' ? PIECES : 1);
 }
 
-/** The devices that a client asks. */
+/** The devices that the client polls. */
 function devicesOf({ line, unitId, polls }: Played): string[] {
   const units = unitId === undefined ? polls.map((each) => each.unitId) : [unitId];
   return [...new Set(units.flatMap((unit) => line.bus.deviceAt(unit)?.name ?? []))];
 }
 
-/** The power of a device fails. */
+/** Power failures of a device. */
 function suppliesOf(played: Played): Draw<WrittenActions>[] {
   const others = devicesOf(played).filter((name) => name !== played.showing);
   return others.map((name) => oneOf([{ power: { [name]: 'off' } }]));
 }
 
-/** The line closes its connections, and refuses new ones. */
+/** Closing the line: it closes its connections, and refuses new ones. */
 function closingsOf({ line, about }: Played): Draw<WrittenActions>[] {
   return about.kind === 'tcp' || about.kind === 'tls' ? [oneOf([{ closed: line.name }])] : [];
 }
 
-/** The line sends bytes that nobody asked for: random ones, or the last good reply once more. */
+/** Unsolicited bytes from the line: random ones, or the last good reply again. */
 function unsolicitedOf({ line, target }: Played): Draw<WrittenActions>[] {
   const good = target.asked.findLast(wentWell);
   const pdu = good?.reply && pduOf(good.reply);
@@ -252,7 +253,7 @@ function unsolicitedOf({ line, target }: Played): Draw<WrittenActions>[] {
   return [(numbers) => ({ unsolicited: { [line.name]: bytes(numbers) } })];
 }
 
-/** A device has other manners, one at a time. */
+/** Other manners of a device, one at a time. */
 function* mannersOf(played: Played): Iterable<Draw<WrittenActions>> {
   for (const name of devicesOf(played))
     for (const [key, schema] of Object.entries(mannersSchema.shape)) {
@@ -261,14 +262,14 @@ function* mannersOf(played: Played): Iterable<Draw<WrittenActions>> {
     }
 }
 
-/** A device behaves as an entry of the catalogue; undefined for an entry that the line can't carry. */
+/** Catalogue entries, each played by a device; undefined for an entry that the line can't carry. */
 function* entriesFor(played: Played): Iterable<Draw<WrittenActions> | undefined> {
   const { line, unitId } = played;
   const devices = devicesOf(played);
   for (const id of catalogueIds()) {
     const player = new EntryPlayer(knownEntry(id), line, unitId);
     const { manners } = knownEntry(id);
-    // A step names its faults itself.
+    // A scenario step names its faults itself.
     const faults = player.written.map(({ name: _, ...rule }) => rule);
     const does: WrittenActions = {
       ...(faults.length > 0 && { fault: faults }),
@@ -278,7 +279,10 @@ function* entriesFor(played: Played): Iterable<Draw<WrittenActions> | undefined>
   }
 }
 
-/** Draws what happens on every bus, the usual things most: clients break where two or three of these come in a row. */
+/**
+ * Draws events that happen on every bus, the most common ones most often: clients fail when two or three of
+ * these come in a row.
+ */
 function commonOf(played: Played): Draw<WrittenActions> {
   const { line, about, simulator } = played;
   const isSocket = about.framing === 'socket';
@@ -302,7 +306,7 @@ function commonOf(played: Played): Draw<WrittenActions> {
   return weighted(able);
 }
 
-/** The simplest moves, the simplest first: what shrinking puts in place of others. */
+/** The simplest moves, simplest first, with which shrinking replaces others. */
 export function simplestOf({
   line,
   about,

@@ -1,14 +1,14 @@
 import type { Random } from '../../common/random.js';
 
-/** Draws something at random: the same numbers draw the same. */
+/** Draws something at random. Equal random numbers give equal results. */
 export type Draw<Drawn> = (random: Random) => Drawn;
 
-/** Draws one of these. */
+/** Draws one of the choices. */
 export function oneOf<Drawn>(choices: readonly Drawn[]): Draw<Drawn> {
   return (random) => choices[random.below(choices.length)] as Drawn;
 }
 
-/** Draws by one of these, each as often as its weight says: one of 2 twice as often as one of 1. */
+/** Uses one of the draws, with a probability in proportion to its weight. */
 export function weighted<Drawn>(draws: readonly (readonly [weight: number, Draw<Drawn>])[]): Draw<Drawn> {
   const whole = draws.reduce((sum, [weight]) => sum + weight, 0);
   return (random) => {
@@ -21,12 +21,12 @@ export function weighted<Drawn>(draws: readonly (readonly [weight: number, Draw<
   };
 }
 
-/** Draws by one of these, each as often. */
+/** Uses one of the draws, all with the same probability. */
 export function either<Drawn>(...draws: readonly Draw<Drawn>[]): Draw<Drawn> {
   return weighted(draws.map((draw) => [1, draw]));
 }
 
-/** Draws a whole number. */
+/** Draws a whole number from `least` to `most`. */
 export function wholeFrom(least: number, most: number): Draw<number> {
   return (random) => least + random.below(most - least + 1);
 }
@@ -46,11 +46,12 @@ export function bytesOf(least: number, most: number): Draw<string> {
       .join(' ');
 }
 
-/** How often something is drawn until it fits. */
+/** How many times to draw until something fits. */
 const TRIES = 100;
 
 /**
- * Draws only what fits. What fits may change while a simulator runs; if nothing does any more, the known one is drawn.
+ * Draws only what fits. What fits may change while a simulator runs; if nothing fits any more, returns
+ * `known`.
  * @param known something that fits
  */
 export function fitting<Drawn>(

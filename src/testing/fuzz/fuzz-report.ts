@@ -23,12 +23,12 @@ import type { ClientFailure } from './play.js';
 
 import { NEEDED, type Plays } from './shrink.js';
 
-/** The entries with what they do, which are read once: a report is made each time that somebody looks. */
+/** The entries and the kinds of their faults, read once: a report is made each time that someone asks for it. */
 let known: readonly { readonly entry: Misbehaviour; readonly kinds: ReadonlySet<string> }[] | undefined;
 
 /**
- * The entry of the catalogue that has most of the moves' kinds of faults and manners; undefined when no entry
- * has one of them.
+ * The catalogue entry that shares the most kinds of faults and manners with the moves; undefined if no entry
+ * shares any.
  */
 function nearestEntry(schedule: Schedule): Misbehaviour | undefined {
   const done = new Set(schedule.flatMap(({ does }) => kindsOf(does)));
@@ -45,14 +45,14 @@ function actionsOf({ faults, manners }: Misbehaviour): WrittenActions {
   return { fault: faults, ...(manners && { manners: { all: manners } }) };
 }
 
-/** A device without its power is silent, and a line that is closed closes its connections. */
+/** A device without power is silent, and a closed line closes its connections. */
 const ALIKE: Readonly<Record<string, string>> = { power: 'silence', closed: 'close' };
 
 function kindsOf(does: WrittenActions): string[] {
   return kindsIn(does).map((kind) => ALIKE[kind] ?? kind);
 }
 
-/** The facts of the bench and the client that a scenario needs beside the schedule. */
+/** The facts about the bench and the client that a scenario needs in addition to the schedule. */
 interface Shown {
   readonly line: string;
   readonly seed: number;
@@ -64,12 +64,12 @@ interface Shown {
 
 type WrittenSteps = readonly object[];
 
-/** How long the client has for its usual round, in ms and in poll periods. */
+/** How long the client may take to return to its usual polling cycle, in ms and in poll periods. */
 const BACK_MS = 60_000;
 const BACK_PERIODS = 20;
 /** How long the client may take until it polls in its rhythm, in ms. */
 const SETTLED_MS = 10_000;
-/** How long its rhythm is watched, in poll periods and in ms. */
+/** How long to watch its rhythm, in poll periods and in ms. */
 const WATCHED_PERIODS = 5;
 const WATCHED_MS = 3_000;
 /** How much the rhythm may vary: this fraction of the period, or this many ms. */
@@ -78,8 +78,8 @@ const SLACK_MS = 100;
 const LEAST_REQUESTS = 20;
 
 /**
- * Writes the scenario that `test` runs, in YAML: it fails on a client that fails on the schedule, and passes
- * on one that comes back to its usual round.
+ * Writes a scenario for `test`, in YAML. It fails for a client that fails on the schedule, and passes for one
+ * that returns to its usual polling cycle.
  */
 function scenarioText(schedule: Schedule, { kind, text }: ClientFailure, shown: Shown): string {
   const { line, seed, bench, target, polls } = shown;
@@ -115,7 +115,7 @@ function scenarioText(schedule: Schedule, { kind, text }: ClientFailure, shown: 
   ]);
 }
 
-/** How long a move lasts: so many requests; nobody can ask on a closed line, so it is closed for their time, in ms. */
+/** The length of a move, in requests; for a closed line, on which no request can come, the equivalent time in ms. */
 function lengthOf({ requests, does }: Move, { periodMs = 0 }: Poll): object | number {
   return 'closed' in does ? closedMs(requests, periodMs) : { requests };
 }
@@ -130,7 +130,7 @@ function stepsOf({ after, requests, does }: Move, goal: object): WrittenSteps {
   ];
 }
 
-/** The steps that fail on a client that polls in another rhythm; none for one that never had a rhythm. */
+/** The steps that fail for a client with a different poll rhythm; none for one that never had a rhythm. */
 function rhythm(target: Poll, watched: number, within: number): WrittenSteps {
   if (unevenText(target) !== undefined) return [];
   const every = Math.round(target.periodMs ?? 0);
@@ -142,48 +142,48 @@ function rhythm(target: Poll, watched: number, within: number): WrittenSteps {
   ];
 }
 
-/** The conditions that the requests of a poll fulfil. */
+/** The conditions that match the requests of a poll. */
 function askedFor({ unitId, functionCode, pdu }: Poll): object {
   const [range] = addressRanges(pdu);
   return { unit: unitId, function: functionCode, ...(range && { address: range.address }) };
 }
 
-/** A failure of the client, and the shortest schedule so far that shows it. */
+/** A failure of the client, and the shortest schedule found so far that reproduces it. */
 export interface SeenFailure {
   readonly schedule: Schedule;
-  /** What the client met in each move; undefined where the replies were good. */
+  /** What the client met in each move; undefined if the replies were good. */
   readonly met: readonly (string | undefined)[];
   readonly failure: ClientFailure;
   readonly plays: Plays;
-  /** Plays as long as the shortest schedule, without its moves; undefined when there were none. */
+  /** Plays without moves that are as long as the shortest schedule; undefined if there were none. */
   readonly without?: Plays;
-  /** True when no shorter or simpler schedule is left to try. */
+  /** True if no shorter or simpler schedule is left to try. */
   readonly isShortest?: boolean;
-  /** The events of the newest play in which the client failed. */
+  /** The events of the latest play in which the client failed. */
   readonly frames: readonly TrafficEvent[];
-  /** Sequence numbers of the last event before that play, and of its last one. */
+  /** Sequence numbers of the last event before that play, and of the last event in it. */
   readonly since: number;
   readonly last: number;
 }
 
-/** What a fuzz run has done and found by now. */
+/** The progress and findings of a fuzz run so far. */
 export interface KnownByNow {
-  /** Why nothing more could be played, as a sentence. */
+  /** Why no more moves could be played, as a sentence. */
   fate?: string;
   moves: number;
   plays: number;
   readonly seen: SeenFailure[];
-  /** Kinds of moves that broke the client and were then left out. */
+  /** Kinds of moves that broke the client and were excluded from then on. */
   readonly leftOut: string[];
 }
 
-/** Fewer moves than these have shown nothing. */
+/** With fewer moves than this, a run without failures shows nothing. */
 const FEWEST_MOVES = 10;
 
 const RULE = `Fails when the client exits, stops polling, polls endlessly, sends bytes that are not a request, shows a value that \
 no reply carried, or does not return to its usual polls, in ${NEEDED} of 3 plays of the same moves, or without any moves; inconclusive when this was seen once and could not be reproduced.`;
 
-/** Makes the report on what is known by now. */
+/** Makes the report from the results so far. */
 export function fuzzReport(
   order: FuzzOrder,
   { course, target, polls }: Pick<WatchedClient, 'course' | 'target' | 'polls'>,
@@ -197,7 +197,7 @@ export function fuzzReport(
   const best = shown.find((each) => !isByItself(each)) ?? shown[0] ?? seen[0];
   const named = shown.length > 0 ? shown : best ? [best] : [];
   const isOpen = named.some((each) => isShown(each) && !each.isShortest && !isByItself(each));
-  // What was found comes last, because that is what the end of a terminal shows.
+  // Findings come last, because a terminal shows the end of the output.
   const conclusions = [
     isStopped ? STOPPED : undefined,
     course.suspended,
@@ -252,7 +252,7 @@ export function fuzzReport(
   };
 }
 
-/** Makes the finding on a failure. @param number counts the failures from 1 */
+/** Makes the finding for a failure. @param number counts the failures from 1 */
 export function findingOf(fuzzed: SeenFailure, number: number): Finding {
   const { schedule, met, failure, plays, frames } = fuzzed;
   const [first = ''] = failure.text.split('\n');
@@ -282,12 +282,12 @@ export function findingOf(fuzzed: SeenFailure, number: number): Finding {
   };
 }
 
-/** True for a failure that was seen again. */
+/** True for a failure that was reproduced. */
 function isShown({ plays }: SeenFailure): boolean {
   return plays.failed >= NEEDED;
 }
 
-/** True for a failure that needs no move. */
+/** True for a failure that happens without any move. */
 function isByItself({ without }: SeenFailure): boolean {
   return (without?.failed ?? 0) >= NEEDED;
 }

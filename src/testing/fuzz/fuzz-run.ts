@@ -23,33 +23,33 @@ import { NEEDED, type Plays, playsOf, shrunk } from './shrink.js';
 
 interface PlayEnd {
   readonly failure: ClientFailure | undefined;
-  /** Sequence numbers of the last event before the play, and of its last event. */
+  /** Sequence numbers of the last event before the play, and of the last event in it. */
   readonly since: number;
   readonly last: number;
-  /** What was really played: the client may have failed before the moves were over. */
+  /** The moves actually played: the client may have failed before the last one. */
   readonly schedule: Schedule;
-  /** What the client met in each move; undefined where the replies were good. */
+  /** What the client met in each move; undefined if the replies were good. */
   readonly met: readonly (string | undefined)[];
 }
 
 /**
- * What became of a failure. `shown`: moves show it again. `by itself`: the client fails without any move. `once`: it could
- * not be shown again. `stuck`: nothing more can be played.
+ * The result of reproducing a failure. `shown`: moves reproduce it. `by itself`: the client fails without any
+ * move. `once`: it could not be reproduced. `stuck`: no more moves can be played.
  */
 type Proof = 'shown' | 'by itself' | 'once' | 'stuck';
 
-/** How many of the newest moves are played, the fewest first, if a schedule shows its failure no more. */
+/** How many of the newest moves to replay if a schedule no longer reproduces its failure; the fewest first. */
 const HISTORIES = [40, 160];
-/** How many moves pass between two notes. */
+/** Number of moves between two notes. */
 const NOTE_EVERY = 25;
-/** After this many failures, another one says nothing new. */
+/** After this many failures, another one shows nothing new. */
 const MOST_SEEN = 20;
 const TOO_MANY_SEEN: End = {
   by: 'client',
   text: `the client failed ${MOST_SEEN} times, so no more moves were tried`,
 };
 const NOTHING_LEFT: End = { by: 'client', text: 'the client fails on every kind of move' };
-/** What a client does beside asking. */
+/** What a client does other than send requests. */
 const DEEDS: readonly TrafficEvent['kind'][] = [
   'client',
   'client gone',
@@ -57,16 +57,16 @@ const DEEDS: readonly TrafficEvent['kind'][] = [
   'damaged',
   'discarded',
 ];
-/** A client that does these by itself can still be asked what else it does. */
+/** If a client does these without any move, its other failures can still be tested. */
 const BEARABLE: readonly ClientFailure['kind'][] = ['bytes', 'value'];
-/** A play without moves is as long as this many requests at most, before the shortest schedule is known. */
+/** Maximum length of a play without moves, in requests, before the shortest schedule is known. */
 const LONGEST_WITHOUT = 60;
-/** Shrinking takes at most this many plays. */
+/** Maximum number of plays for shrinking. */
 const MOST_SHRINKING = 400;
 
 /**
  * Fuzzes the client that polls a line: plays schedules of random moves until it fails, and then looks for the
- * shortest schedule on which it fails again. Whatever happens, it takes its faults away in the end.
+ * shortest schedule on which it fails again. It always removes its faults at the end.
  */
 export class FuzzRun {
   readonly order: FuzzOrder;
@@ -77,13 +77,13 @@ export class FuzzRun {
   #player: Player | undefined;
   #exam: Exam | undefined;
   readonly #known: KnownByNow = { moves: 0, plays: 0, seen: [], leftOut: [] };
-  /** Kinds of the single moves that have shown the newest failure. */
+  /** Kinds of the single moves that reproduced the newest failure. */
   #broke = new Set<string>();
-  /** What the client does without any move, so that it is no finding. */
+  /** Failures that the client shows without any move, which are no findings. */
   readonly #usual = new Set<ClientFailure['kind']>();
-  /** True when the client was started again and nothing was played since. */
+  /** True if the client was restarted and nothing has been played since. */
   #isFresh = false;
-  /** The moves that are played, and whether they are those of a failure once more. */
+  /** The current moves, and whether they replay a failure. */
   #played: Schedule = [];
   #isProving = false;
 
@@ -98,17 +98,17 @@ export class FuzzRun {
     return this.#client.isOver;
   }
 
-  /** The program of the client has ended. @param how a sentence, with the last output below */
+  /** Records that the client program has exited. @param how a sentence, with the last output below */
   clientEnded(how: string): void {
     this.#client.clientEnded(how);
   }
 
-  /** Ends the fuzz run. What it has found by then stays. */
+  /** Stops the fuzz run. It keeps its findings. */
   stop(): void {
     this.#client.stop('it was stopped');
   }
 
-  /** Fuzzes the client and resolves when that is over. It never throws for what the client does. */
+  /** Fuzzes the client, and resolves at the end of the run. It never throws because of the client. */
   async run(): Promise<Report> {
     await this.#client.during(this.#runAll());
     this.#exam?.end();
@@ -118,12 +118,12 @@ export class FuzzRun {
     return this.report;
   }
 
-  /** The report on what is known by now. */
+  /** The report on the results so far. */
   get report(): Report {
     return fuzzReport(this.order, this.#client, this.#known);
   }
 
-  /** The move that is on, and what the client did last; undefined when the run is over. */
+  /** The current move, and the client's last action; undefined after the end. */
   get doing(): Doing | undefined {
     const { clock, course, log, target } = this.#client;
     if (course.isOver) return undefined;
@@ -159,8 +159,8 @@ export class FuzzRun {
   }
 
   /**
-   * Plays schedules until there is no more time or are no more moves, or until several moves together show a failure. A kind
-   * of move that alone breaks the client is left out from then on.
+   * Plays schedules until the time is up or no moves are left, or until several moves together cause a
+   * failure. A kind of move that breaks the client on its own is excluded from then on.
    */
   async #walk(target: Poll): Promise<End | undefined> {
     const { line, seed, unitId, observer, except = [], mostMoves = Number.POSITIVE_INFINITY } = this.order;
@@ -212,8 +212,9 @@ export class FuzzRun {
   }
 
   /**
-   * Leaves out the kinds of a move that alone breaks the client; their whole group when another kind of it has done the same.
-   * @returns false when it takes several moves, so that no kind is to blame
+   * Excludes the kinds of a move that breaks the client on its own; the whole group if another kind in it has
+   * done the same.
+   * @returns false if the failure takes several moves, so that no kind is to blame
    */
   #leaveOut(): boolean {
     const { seen, leftOut } = this.#known;
@@ -246,7 +247,7 @@ export class FuzzRun {
     return undefined;
   }
 
-  /** Shows a failure again, and shrinks the schedule that shows it. */
+  /** Reproduces a failure, and shrinks the schedule that causes it. */
   async #prove(schedule: Schedule, history: Schedule, { kind }: ClientFailure): Promise<Proof> {
     let isStuck = false;
     this.#broke = new Set();
@@ -275,7 +276,7 @@ export class FuzzRun {
     };
     let shown = schedule;
     let isShown = await playsFor(schedule, { failed: 1, played: 1 });
-    // What came before may count: an error counter, a leak.
+    // Earlier moves may matter: an error counter, a leak.
     for (const length of HISTORIES) {
       if (isShown || isStuck || shown.length >= history.length) break;
       shown = history.slice(-length);
@@ -300,7 +301,7 @@ export class FuzzRun {
     return !isShort && (await this.#failsWithoutMoves(kind)) ? 'by itself' : 'shown';
   }
 
-  /** Lets as many requests pass as the newest schedule lasts: a client that fails then fails by itself. */
+  /** Lets as many requests pass as the newest schedule has. A client that fails meanwhile does so without any move. */
   async #failsWithoutMoves(kind: ClientFailure['kind']): Promise<boolean> {
     const nothing = this.#newest.schedule.map((move): Move => ({ ...move, does: {} }));
     const without = await playsOf(async () => {
@@ -346,7 +347,7 @@ export class FuzzRun {
     return { failure, since, last: log.last, schedule: failure ? begun : schedule, met: this.#met() };
   }
 
-  /** What the client met in each move of the newest play. */
+  /** What the client met in each move of the latest play. */
   #met(): (string | undefined)[] {
     const { log, polls } = this.#client;
     const begun = this.#player?.begun ?? [];
@@ -357,8 +358,8 @@ export class FuzzRun {
   }
 
   /**
-   * Brings a client back that has failed.
-   * @returns false when nothing more can be played, because nobody can start it again
+   * Gets a failed client to poll again.
+   * @returns false if no more moves can be played, because the client can't be restarted
    */
   async #isBack({ kind }: ClientFailure): Promise<boolean> {
     if (this.order.restart) return this.#isFresh || this.#startAgain();
@@ -372,7 +373,7 @@ export class FuzzRun {
     return isThere;
   }
 
-  /** Starts the client again unless nothing was played since; nothing happens where nobody can. */
+  /** Restarts the client unless nothing has been played since the last start. Does nothing if it can't be restarted. */
   async #refresh(): Promise<void> {
     if (this.order.restart && !this.#isFresh) await this.#startAgain();
   }
@@ -412,7 +413,7 @@ export class FuzzRun {
   }
 }
 
-/** How many requests a schedule lasts. */
+/** The length of a schedule, in requests. */
 function requestsIn(schedule: Schedule): number {
   return schedule.reduce((sum, { after, requests }) => sum + after + requests, 0);
 }

@@ -5,9 +5,9 @@ import { pduOf } from '../tested-line.js';
 import { countText } from './move.js';
 
 /**
- * Says what a client met in place of good replies while a move lasted: `no reply to 4 of 6 requests`.
- * @param exchanges those that the move may have spoilt
- * @returns undefined when all replies were good ones
+ * Describes what a client met instead of good replies during a move: `no reply to 4 of 6 requests`.
+ * @param exchanges those that the move may have affected
+ * @returns undefined if all replies were good
  */
 export function metIn(exchanges: readonly Exchange[]): string | undefined {
   const counts = new Map<string, number>();
@@ -25,7 +25,7 @@ export function metIn(exchanges: readonly Exchange[]): string | undefined {
     .join(', ');
 }
 
-/** What the client got in place of a good reply; undefined when that was good, or is not known. */
+/** What the client got instead of a good reply; undefined if the reply was good, or is unknown. */
 function metBy(exchange: Exchange): string | undefined {
   const { reply, next } = exchange;
   if (!reply) return undefined;

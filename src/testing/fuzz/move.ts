@@ -7,52 +7,55 @@ import type { ClientOrder } from '../client/watched-client.js';
 import { readingSteps } from '../scenario/read-scenario.js';
 import type { ScenarioStep } from '../scenario/scenario.js';
 
-/** Actions as a step of a scenario writes them: `{fault: {when: {line: bus}, do: [{silence: true}]}}`. */
+/** Actions in the form of a scenario step: `{fault: {when: {line: bus}, do: [{silence: true}]}}`. */
 export type WrittenActions = Readonly<Record<string, unknown>>;
 
 /**
- * One thing that is done to a client. Its times are in requests of the client, so it can be played again on a
- * client that asks faster or slower.
+ * One disturbance of a client. Its times are counted in the client's requests, so it can be replayed on a
+ * faster or slower client.
  */
 export interface Move {
-  /** How many requests come before the move begins. */
+  /** The number of requests before the move begins. */
   readonly after: number;
   readonly requests: number;
   readonly does: WrittenActions;
 }
 
-/** Moves in their order. */
+/** Moves in order. */
 export type Schedule = readonly Move[];
 
 /** The longest rest between two schedules, in requests. */
 const LONGEST_REST = 30;
 
-/** The schedule with a rest before it, in requests. Some mistakes show only after the client was well. */
+/** Adds a rest before a schedule, in requests. Some mistakes show only after the client has recovered. */
 export function afterRest([first, ...others]: Schedule, requests: number): Schedule {
   return first ? [{ ...first, after: first.after + Math.min(requests, LONGEST_REST) }, ...others] : [];
 }
 
-/** A line is closed for at least this long for each request of its move, in ms. */
+/** A line is closed for at least this long per request of its move, in ms. */
 const SHORTEST_MS = 100;
 
-/** How long a move closes its line, on which nobody can ask, in ms. */
+/** How long a move closes its line, on which no request can come, in ms. */
 export function closedMs(requests: number, periodMs: number): number {
   return requests * Math.max(Math.round(periodMs), SHORTEST_MS);
 }
 
-/** Reports the mistakes of moves from outside. Yields in each move, as a running simulator may have many. */
+/**
+ * Reports mistakes in moves that come from outside. Yields in each move, because there may be many on a
+ * running simulator.
+ */
 export function* checkingMoves(at: At, schedule: Schedule, simulator: Simulator): Work<void> {
   for (const i of schedule.keys()) yield* readingStep(at.key(i).key('does'), simulator);
 }
 
-/** The step of a scenario that a move is; undefined where this simulator can't do it. */
+/** Converts a move to a scenario step; undefined if this simulator does not support it. */
 export function stepOf({ does }: Move, simulator: Simulator): ScenarioStep | undefined {
   return atOnce(readingStep(new At(does, new Findings()), simulator));
 }
 
-/** Faults of a scenario have numbers as names. Those of moves are far from the numbers of others. */
+/** Faults in a scenario have numbers as names. The numbers for moves are far from all others. */
 const FIRST_NUMBER = 1_000_000;
-/** A step with a fault needs an end. The one who plays the move ends it before. */
+/** A step with a fault needs an end. The player of the move ends it earlier. */
 const NEVER_MS = 86_400_000;
 
 function* readingStep(at: At, simulator: Simulator): Work<ScenarioStep | undefined> {
@@ -64,12 +67,12 @@ function* readingStep(at: At, simulator: Simulator): Work<ScenarioStep | undefin
   return step;
 }
 
-/** Stands for all entries of the catalogue in a list of kinds of moves. */
+/** Stands for all catalogue entries in a list of kinds of moves. */
 export const ENTRIES = 'catalogue';
-/** What is done to a client beside faults and manners. */
+/** Kinds of disturbances other than faults and manners. */
 export const OTHER_KINDS: readonly string[] = ['power', 'closed', 'unsolicited', ENTRIES];
 
-/** The kinds of what a move does: those of its faults, keys of manners, `power`, `closed`, `unsolicited`. */
+/** The kinds of disturbances in a move: its faults, keys of manners, `power`, `closed`, `unsolicited`. */
 export function kindsIn({ fault, manners, ...others }: WrittenActions): string[] {
   const rules = [fault ?? []].flat() as { readonly do?: object | readonly object[] }[];
   const faults = rules.flatMap((rule) => [rule.do ?? []].flat().flatMap((each) => Object.keys(each)));
@@ -80,8 +83,8 @@ export function kindsIn({ fault, manners, ...others }: WrittenActions): string[]
 }
 
 /**
- * Says what a move does, in a few words: `2 requests later, {silence: true} for 3 requests`.
- * @param met what the client met meanwhile, which comes first: `no reply to 3 requests ({silence: true})`
+ * Describes a move in a few words: `2 requests later, {silence: true} for 3 requests`.
+ * @param met what the client met during it, which comes first: `no reply to 3 requests ({silence: true})`
  */
 export function moveText({ after, requests, does }: Move, met?: string): string {
   const begins = after === 0 ? '' : `${countText(after)} later, `;
@@ -89,7 +92,7 @@ export function moveText({ after, requests, does }: Move, met?: string): string 
   return `${begins}${met === undefined ? `${actions} for ${countText(requests)}` : `${met} (${actions})`}`;
 }
 
-/** @param met what the client met in each move, where that is known */
+/** @param met what the client met in each move, if known */
 export function movesText(schedule: Schedule, met: readonly (string | undefined)[] = []): string {
   return schedule.map((move, i) => moveText(move, met[i])).join('; ');
 }
@@ -108,17 +111,17 @@ function actionsText(does: WrittenActions): string {
     .join(', ');
 }
 
-/** How long a client is fuzzed, in ms, unless somebody says otherwise. */
+/** The default length of a fuzz run, in ms. */
 export const DEFAULT_FUZZ_MS = 1_800_000;
 
-/** Which client is fuzzed, and how. The time includes that for shrinking. */
+/** The order for a fuzz run. The time limit includes shrinking. */
 export interface FuzzOrder extends ClientOrder {
-  /** How many moves are tried at most; without a limit when undefined. */
+  /** Maximum number of moves; undefined: no limit. */
   readonly mostMoves?: number | undefined;
-  /** Kinds of moves that are left out; none when undefined. */
+  /** Kinds of moves to exclude; undefined: none. */
   readonly except?: readonly string[] | undefined;
-  /** A schedule to be played in place of drawn ones; undefined to draw. */
+  /** A schedule to play instead of random ones; undefined: random. */
   readonly replay?: Schedule | undefined;
-  /** What the scenario says of its bench: `configuration` and `dut`; empty for a bench that runs already. */
+  /** The scenario's description of its bench: `configuration` and `dut`; empty for a bench that is already running. */
   readonly bench?: { readonly configuration?: string; readonly dut?: object } | undefined;
 }

@@ -3,38 +3,41 @@ import type { WatchedClient } from '../client/watched-client.js';
 import { durationText } from '../report/words.js';
 import { isRequest } from '../tested-line.js';
 
-/** How often a client asks, while nothing disturbs it. */
+/** How fast a client sends requests while it is not disturbed. */
 interface Usual {
   /** The time from one request of its most frequent poll to the next, in ms. */
   readonly periodMs: number;
   readonly requestsPerMs: number;
 }
 
-/** Requests this many times as often as usual, for this many ms and poll periods, are requests without end. */
+/** Requests at this many times the usual rate, for this many ms and poll periods, count as endless. */
 export const ENDLESS = 5;
 const ENDLESS_MS = 2_000;
 const ENDLESS_PERIODS = 5;
-/** How long a client that repeats each request pauses after that: half a poll period, or this many ms. */
+/**
+ * A silence of this many ms, or half a poll period if that is longer, counts as a pause. A client that
+ * repeats each request pauses afterwards.
+ */
 const PAUSE_MS = 50;
 const PAUSE_PERIODS = 0.5;
-/** After how many requests without a pause, and repetitions of one request, a client may ask without end. */
+/** After this many requests without a pause, and repetitions of one request, the client may be sending endlessly. */
 const RACING = 20;
 const REPEATING = 3;
 
-/** Listens to the pace of a client: whether it asks without end, and how long it was silent at most. */
+/** Follows the pace of a client: whether it sends requests endlessly, and its longest silence. */
 export class RequestPace {
   readonly #usual: Usual;
   readonly #onEndless: (text: string) => void;
   #streak = { since: 0, count: 0 };
-  /** The request that came last, and how often in a row. */
+  /** The newest request, and how many times in a row it has come. */
   #same = { poll: '', count: 0 };
   #last: number | undefined;
   #longest: number;
 
   /**
-   * Listens to a client whose pace was watched before.
+   * Follows a client whose usual pace is known.
    * @param target the poll that is disturbed
-   * @param onEndless called with a part of a sentence when the client asks without end
+   * @param onEndless called with part of a sentence if the client sends requests endlessly
    */
   static of({ log }: WatchedClient, target: Poll, onEndless: (text: string) => void): RequestPace {
     const heard = log.newest();
@@ -48,7 +51,7 @@ export class RequestPace {
     return pace;
   }
 
-  /** @param longestMs the longest silence that was seen, in ms */
+  /** @param longestMs the longest silence seen so far, in ms */
   private constructor(usual: Usual, longestMs: number, onEndless: (text: string) => void) {
     this.#usual = usual;
     this.#longest = longestMs;
@@ -69,25 +72,25 @@ export class RequestPace {
       this.#onEndless(`polled endlessly: ${this.#streak.count} requests in ${durationText(Math.round(ms))}`);
   }
 
-  /** Forgets what came before, as when the client was started again. */
+  /** Forgets all earlier requests, for a client that was restarted. */
   reset(): void {
     this.#last = undefined;
     this.#streak = { since: 0, count: 0 };
   }
 
-  /** True while the client asks so fast, and without a pause, that it may ask without end. */
+  /** True while the client sends requests so fast, and without a pause, that it may be doing so endlessly. */
   isRacing(now: number): boolean {
     const { since, count } = this.#streak;
     const isMuch = count >= RACING || this.#same.count >= REPEATING;
     return isMuch && now - (this.#last ?? now) < this.#pauseMs && this.#isOften(now - since);
   }
 
-  /** How long a client has to ask that often, in ms. */
+  /** How long a client must keep up that rate, in ms. */
   get endlessMs(): number {
     return Math.max(ENDLESS_MS, ENDLESS_PERIODS * this.#usual.periodMs);
   }
 
-  /** The longest silence that the client has ended by itself, in ms. */
+  /** The longest silence that the client ended on its own, in ms. */
   get longestMs(): number {
     return this.#longest;
   }

@@ -16,9 +16,10 @@ import { closedMs, type Move, type Schedule, stepOf } from './move.js';
 import type { RequestPace } from './pace.js';
 
 /**
- * What a client did that no device may bring it to. `ended`: its program ended. `gone`: it asks nothing more.
- * `endless`: it asks far more often than usual, without a pause. `bytes`: it sends bytes that are no request.
- * `value`: it has a value that no reply carried. `astray`: it asks, but no longer its usual round.
+ * A client behaviour that no device may cause. `ended`: its program exited. `gone`: it sends nothing more.
+ * `endless`: it sends far more requests than usual, without a pause. `bytes`: it sends bytes that are not a
+ * request. `value`: it has a value that no reply carried. `astray`: it sends requests, but no longer its
+ * usual polling cycle.
  */
 export interface ClientFailure {
   readonly kind: 'ended' | 'gone' | 'endless' | 'bytes' | 'value' | 'astray';
@@ -26,33 +27,36 @@ export interface ClientFailure {
 }
 
 /**
- * A client is gone when it asks nothing, and astray when it asks but not as usual, for this long: this many
- * ms, this many poll periods, and this many times the longest silence that it has ended by itself, whichever
- * is longest. What was seen once needs less time to be seen again.
+ * A client is gone if it sends nothing, and astray if it sends requests but not as usual, for this many ms,
+ * this many poll periods, or this many times the longest silence that it ended on its own, whichever is
+ * longest. Seeing a failure again takes less time than seeing it first.
  */
 const FIRST = { goneMs: 60_000, astrayMs: 60_000 };
 const AGAIN = { goneMs: 30_000, astrayMs: 15_000 };
 const PERIODS = 40;
 const PAUSES = 3;
-/** How long a move waits for requests of a client that is silent, in ms and in poll periods. */
+/** How long a move waits for requests from a silent client, in ms and in poll periods. */
 const PATIENCE_MS = 5_000;
 const LONGEST_PATIENCE_MS = 30_000;
 const PATIENCE_PERIODS = 10;
 
-/** A client polls more slowly than before when each of its newest intervals is longer than usual by these. */
+/**
+ * A client polls more slowly than before if each of its newest intervals exceeds the usual one by this factor
+ * and this many ms.
+ */
 const SLOWER = 1.2;
 const SLOWER_MS = 10;
 const INTERVALS = 2;
 
 const DEAF: ClientFailure = { kind: 'value', text: 'no longer shows the values of good replies' };
 
-/** A move that has begun: the sequence numbers of the event before it, and of its last one, if it is over. */
+/** A move that has begun: the sequence numbers of the event before it and, if it has ended, of its last event. */
 interface Begun {
   readonly since: number;
   until?: number;
 }
 
-/** Plays schedules on a line, and looks at what the client does. */
+/** Plays schedules on a line, and judges the client's behaviour. */
 export class Player {
   readonly #simulator: Simulator;
   readonly #client: WatchedClient;
@@ -60,7 +64,7 @@ export class Player {
   readonly #pace: RequestPace;
   #step: ScenarioStep | undefined;
   #begun: Begun[] = [];
-  /** How long this client has to be silent, or astray. */
+  /** How long this client must be silent, or astray. */
   #limits = FIRST;
 
   constructor(simulator: Simulator, client: WatchedClient, pace: RequestPace) {
@@ -72,8 +76,8 @@ export class Player {
 
   /**
    * Plays moves, and waits for the client to poll as before.
-   * @param usual what the client does without any move: it hides nothing else
-   * @returns what the client did wrong; undefined when it did nothing else than usual
+   * @param usual failures that the client shows without any move; they do not hide others
+   * @returns what the client did wrong; undefined if it did nothing unusual
    */
   async play(
     exam: Exam,
@@ -82,7 +86,7 @@ export class Player {
   ): Promise<ClientFailure | undefined> {
     const client = this.#client;
     const mark = await settle(exam);
-    // The client may have become deaf after the play before was judged.
+    // The client may have stopped accepting replies after the previous play was judged.
     const isDoubtful = mark === undefined && client.values?.isUsable === true && (await exam.recover());
     if (isDoubtful && !(await showsGoodReplies(exam, client.values as ValueOracle))) return DEAF;
     const { last: since } = exam.log;
@@ -109,7 +113,7 @@ export class Player {
     return DEAF;
   }
 
-  /** The moves of the newest play that have begun. */
+  /** The moves of the latest play that have begun. */
   get begun(): readonly Begun[] {
     return this.#begun;
   }
@@ -119,7 +123,7 @@ export class Player {
     return this.#actions.keepsClosed(this.#client.line.name);
   }
 
-  /** Ends the effects of a move that go on by themselves. */
+  /** Ends effects of a move that would otherwise continue. */
   async clear(): Promise<void> {
     this.#actions.endStep();
     await this.#actions.changing;
@@ -133,11 +137,11 @@ export class Player {
     this.#step = step;
     if (this.#actions.begin(step) !== undefined) return this.clear();
     await this.#actions.changing;
-    // Nobody can ask on a closed line.
+    // No request can come on a closed line.
     if (this.isClosing) await exam.watch(closedMs(move.requests, exam.periodMs));
     else await this.#asks(exam, move.requests);
-    // Requests may come that fast because the client asks without end. Then the move goes on until that is
-    // known.
+    // The requests may come this fast because the client sends them endlessly. If so, the move continues
+    // until that is known.
     const { clock } = exam;
     const isOver = () => !this.#pace.isRacing(clock.now()) || undefined;
     for (let waited = 0; !isOver() && waited < this.#pace.endlessMs; waited += exam.periodMs || 1)
@@ -147,7 +151,7 @@ export class Player {
 
   /**
    * Waits for requests of the client.
-   * @returns false when it asks nothing for longer than it usually does
+   * @returns false if it sends nothing for longer than usual
    */
   async #asks(exam: Exam, requests: number): Promise<boolean> {
     const { log, periodMs } = exam;
@@ -160,7 +164,7 @@ export class Player {
     return true;
   }
 
-  /** Waits for the usual round of the client. @returns what the client does instead; undefined if it came */
+  /** Waits for the client's usual polling cycle. @returns what the client does instead; undefined if the cycle came */
   async #comesBack(exam: Exam): Promise<ClientFailure | undefined> {
     const { clock, log, periodMs } = exam;
     const since = log.last;
@@ -170,7 +174,7 @@ export class Player {
     const [goneMs, astrayMs] = [longestOf(this.#limits.goneMs), longestOf(this.#limits.astrayMs)];
     for (;;) {
       if (await exam.recover(1 + INTERVALS, astrayMs / 2)) {
-        // A client that asks without end also asks what it usually does, and soon.
+        // A client that sends requests endlessly also sends its usual ones, and soon.
         if (clock.now() - begin < periodMs) await exam.watch(periodMs);
         while (this.#pace.isRacing(clock.now())) await exam.watch(periodMs || 1);
         if (!isSlower(exam)) return undefined;
@@ -191,7 +195,7 @@ export class Player {
   }
 }
 
-/** True when the client polls more slowly than it ever did while it was watched. */
+/** True if the client polls more slowly than it ever did while it was watched. */
 function isSlower(exam: Exam): boolean {
   const { client, target, periodMs } = exam;
   const newest = exam.askedAfter(client.disturbedUntil).slice(-1 - INTERVALS);
@@ -201,7 +205,7 @@ function isSlower(exam: Exam): boolean {
   return timesBetween(newest).every((ms) => ms > most);
 }
 
-/** Says how a client asks when it does not come back to its usual round. */
+/** Describes the requests of a client that does not return to its usual polling cycle. */
 function astrayText({ log, client, target }: Exam, since: number): string {
   const asked = log.after(since);
   const missing = client.polls.filter(
@@ -216,7 +220,7 @@ function astrayText({ log, client, target }: Exam, since: number): string {
     : `did not return to its usual rhythm: it polls every ${durationText(interval)} instead of every ${durationText(before)}`;
 }
 
-/** Tells whether the observer shows a new value that good replies carry; it has two chances. */
+/** Reports whether the observer shows a new value that good replies carry; it has two chances. */
 async function showsGoodReplies(exam: Exam, values: ValueOracle): Promise<boolean> {
   const [, value] = values.threeMarks();
   const isShown = (await values.settles(exam, value)) || (await values.settles(exam, value));
@@ -224,7 +228,7 @@ async function showsGoodReplies(exam: Exam, values: ValueOracle): Promise<boolea
   return isShown;
 }
 
-/** The bytes of the client that are no request; undefined when there were none. */
+/** The client's bytes that are not a request; undefined if there are none. */
 function sentBytes({ log }: Exam, since: number): ClientFailure | undefined {
   const damaged = log.othersAfter(since).filter(isNoRequest);
   if (damaged.length === 0) return undefined;
@@ -238,9 +242,9 @@ function isNoRequest(event: TrafficEvent): boolean {
 }
 
 /**
- * True when a reply carried another value than the last good one to the same request, in a frame that any
- * client may take. Without a check value, a client takes what stands where a frame is expected, in damaged
- * replies as well. Bytes that nobody asked for may be any reply.
+ * True if a reply carried a value different from the last good one for the same request, in a frame that any
+ * client may accept. Without a check value, a client accepts whatever is in the place of a frame, even in
+ * damaged replies. Unsolicited bytes may be any reply.
  */
 function isOtherValue({ log, client }: Exam, since: number): boolean {
   if (log.othersAfter(since).some(({ kind }) => kind === 'unsolicited')) return true;

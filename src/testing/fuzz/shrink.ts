@@ -1,13 +1,13 @@
 import { isMapping } from '../../common/schema/parts.js';
 import type { Move, Schedule, WrittenActions } from './move.js';
 
-/** How often a schedule was played, and in how many of these plays the client failed. */
+/** How many times a schedule was played, and in how many of these plays the client failed. */
 export interface Plays {
   readonly failed: number;
   readonly played: number;
 }
 
-/** A failure counts when it is seen in two of three plays. */
+/** A failure counts if it is seen in two of three plays. */
 export const NEEDED = 2;
 const MOST_PLAYS = 3;
 
@@ -25,11 +25,11 @@ export async function playsOf(
 }
 
 /**
- * Finds a smaller schedule on which the client still fails: fewer moves, then shorter ones, then simpler
- * ones. Each that fails is shrunk further.
- * @param simplest what may stand in place of other actions, the simplest first
+ * Finds a smaller schedule on which the client still fails: first fewer moves, then shorter ones, then
+ * simpler ones. Each candidate that fails is shrunk further.
+ * @param simplest actions that may replace others, simplest first
  * @param fails plays a candidate: whether the client fails in two of three plays
- * @param isOver true when there is no more time; the schedule by then is returned
+ * @param isOver true if the time is up; the best schedule so far is returned
  */
 export async function shrunk(
   schedule: Schedule,
@@ -54,16 +54,16 @@ export async function shrunk(
   }
 }
 
-/** How many of the last moves are tried by themselves, because they are the likeliest to have broken the client. */
+/** How many of the last moves are tried on their own, because they are the most likely cause. */
 const LAST = 3;
 
-/** The schedules that are a little smaller, the much smaller ones first. */
+/** Slightly smaller schedules, and before them much smaller ones. */
 function* smallerThan(schedule: Schedule, simplest: readonly WrittenActions[]): Generator<Schedule> {
   for (let last = 1; last <= LAST && last < schedule.length; last++) yield schedule.slice(-last);
   for (let size = Math.ceil(schedule.length / 2); size >= 1; size = size > 1 ? Math.ceil(size / 2) : 0)
     for (let from = 0; from < schedule.length; from += size)
       yield schedule.filter((_, i) => i < from || i >= from + size);
-  // A move may have been nothing but a rest for the client.
+  // A move may have been no more than a rest for the client.
   for (const [i, { after, requests }] of schedule.slice(0, -1).entries()) {
     const next = schedule[i + 1] as Move;
     yield schedule.with(i + 1, { ...next, after: after + requests + next.after }).toSpliced(i, 1);
@@ -89,10 +89,10 @@ function* simpler(move: Move, simplest: readonly WrittenActions[]): Generator<Mo
   if (rank < 0) for (const does of smallerParts(move.does)) yield { ...move, does: does as WrittenActions };
 }
 
-/** Keys that a fault keeps: without its line it would be for all of them. */
+/** Keys that a fault keeps: without its line it would act on all of them. */
 const NEEDED_KEYS: ReadonlySet<string> = new Set(['do', 'when', 'line']);
 
-/** What a part may become. Hexadecimal texts and lists get shorter, numbers smaller, mappings lose keys. */
+/** Smaller variants of a part: hexadecimal texts and lists get shorter, numbers smaller, mappings lose keys. */
 function* smallerParts(part: unknown): Generator<unknown> {
   if (typeof part === 'number') {
     const half = Number.isInteger(part) ? Math.trunc(part / 2) : part / 2;

@@ -12,8 +12,8 @@ import { FuzzRun } from './fuzz-run.js';
 import { checkingMoves, DEFAULT_FUZZ_MS, type FuzzOrder } from './move.js';
 
 /**
- * Starts a fuzz run on a running simulator. Refused with every mistake in `source`, which `fuzzOrderSchema`
- * describes. Its moves may be many, so it yields in each of them.
+ * Starts a fuzz run on a running simulator. If `source`, which `fuzzOrderSchema` describes, has mistakes, the
+ * refusal lists all of them. There may be many moves, so it yields in each.
  */
 export function* startingFuzz(runs: Runs, source: unknown): Work<Outcome<KnownRun>> {
   const { simulator } = runs;
@@ -23,7 +23,7 @@ export function* startingFuzz(runs: Runs, source: unknown): Work<Outcome<KnownRu
   return startOnClient(runs, 'fuzz', order.line, (audience) => new FuzzRun(simulator, order, audience));
 }
 
-/** Reads an order of a fuzz run and checks it against a simulator. Undefined after reporting every mistake. */
+/** Reads an order for a fuzz run and checks it against a simulator. Undefined after reporting every mistake. */
 export function readingFuzz(at: At, simulator: Simulator): Work<FuzzOrder | undefined> {
   return at.unlessWrongIn(readingOrder(at, simulator));
 }
@@ -37,7 +37,7 @@ function* readingOrder(at: At, simulator: Simulator): Work<FuzzOrder | undefined
         .key(i)
         .wrong(unknownName('kind of move', kind, known));
   if (replay) yield* checkingMoves(at.key('replay'), replay, simulator);
-  // The line may have been removed meanwhile.
+  // The line may have been removed in the meantime.
   const read = at.findings.count === 0 ? readClient(at, fuzzOrderSchema, simulator) : undefined;
   if (!read) return undefined;
   const { limit = DEFAULT_FUZZ_MS, moves } = read.source;

@@ -5,23 +5,23 @@ import { MAX_WORD } from '../../modbus/protocol/limits.js';
 import { bytesOf, type Draw, either, listOf, oneOf, wholeFrom } from './draw.js';
 
 /*
- * Draws what a schema of files documents. A number without a limit, and a time, get one here, because every move has to
- * end soon.
+ * Draws values that fit the schema of a file. Times, and numbers without a limit, get one here, because every
+ * move must end soon.
  */
 
-/** The longest time that is drawn, in ms; most are much shorter. */
+/** The longest time drawn, in ms; most are much shorter. */
 export const LONGEST_MS = 5_000;
-/** The largest number where the schema has no limit, and where a time stands beside it, as for copies. */
+/** The largest number if the schema has no limit, and if there is also a time, as for copies. */
 const LARGEST = 300;
 const FEW = 4;
-/** Numbers up to this one are no times: percent and probabilities. */
+/** Numbers up to this one are not times but percentages and probabilities. */
 const SHARE = 100;
 const LONGEST_TEXT = 64;
 const MOST_ITEMS = 16;
 
 const PREFIX = '#/';
 
-/** Draws what a person may write for a schema. It may draw what a refinement refuses. */
+/** Draws an input that a schema accepts, except perhaps for its refinements. */
 export function written(schema: z.ZodType): Draw<unknown> {
   const converter = new SchemaConverter('draft-2020-12', PREFIX);
   const json = converter.convert(schema, 'input');
@@ -33,7 +33,7 @@ function drawOf(schema: JsonSchema, resolve: (ref: string) => JsonSchema, larges
   const { $ref, anyOf, oneOf: choice, const: only, enum: several, type, pattern } = schema;
   if ($ref !== undefined) return of(resolve($ref));
   const choices = (anyOf ?? choice) as readonly JsonSchema[] | undefined;
-  // A time is a number or a text; the number says it all.
+  // A time may be a number or text; numbers cover everything.
   if (choices) return either(...choices.filter((each) => each.pattern !== DURATION.source).map(of));
   if (several) return oneOf(several);
   if (only !== undefined) return oneOf([only]);
@@ -65,14 +65,14 @@ function isTime({ anyOf = [] }: JsonSchema): boolean {
   return (anyOf as readonly JsonSchema[]).some(({ pattern }) => pattern === DURATION.source);
 }
 
-/** Times of all sizes: as many from 1 to 10 ms as from 100 ms to 1 s. */
+/** Draws times of all magnitudes: as many from 1 to 10 ms as from 100 ms to 1 s. */
 function time({ minimum = 0, maximum = LONGEST_MS }: JsonSchema): Draw<number> {
   if (maximum <= SHARE) return wholeFrom(Math.ceil(minimum), Math.floor(maximum));
   const most = Math.log(Math.min(maximum, LONGEST_MS));
   return (random) => Math.max(minimum, Number(Math.exp(random.next() * most).toPrecision(2)));
 }
 
-/** Draws a text: bytes in hexadecimal, or a number with its sign. No other has a pattern. */
+/** Draws a text: hexadecimal bytes, or a signed number. No other text has a pattern. */
 function text(pattern: string | undefined): Draw<string> {
   if (pattern === undefined) return oneOf(['a']);
   if (pattern.includes('[0-9a-fA-F]{2}')) return bytesOf(1, LONGEST_TEXT);

@@ -10,10 +10,10 @@ export interface QueryClient {
   close(): Promise<void>;
 }
 
-/** The result of a query. `closed`: the other side has closed the connection, before or after the query. */
+/** The result of a query. `closed`: the other end closed the connection, before or after the query. */
 type QueryResult = 'answered' | 'unanswered' | 'closed';
 
-/** A client on the other end of a virtual line, opened as by another program; or why there is none. */
+/** A client on the other end of a virtual line, which it opens like another program would; or why there is none. */
 export async function serialClient(
   path: string,
   { baudRate, dataBits, parity, stopBits }: SerialLineDefinition,
@@ -58,7 +58,7 @@ export function udpClient(host: string, port: number): QueryClient {
   };
 }
 
-/** One query at a time. A query is answered when the bytes received since it was sent end with its reply. */
+/** Handles one query at a time. A query is answered if the bytes received since it was sent end with its reply. */
 class QueryExchange {
   #pending: Uint8Array = new Uint8Array(0);
   #reply: Uint8Array = new Uint8Array(0);

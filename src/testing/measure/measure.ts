@@ -28,10 +28,10 @@ export interface Percentiles {
   readonly max: number;
 }
 
-/** The fewest samples of which a median is used: with fewer, one bad sample can be the median. */
+/** The minimum number of samples for a median: with fewer, one bad sample can be the median. */
 export const ENOUGH = 10;
 
-/** Summarizes times in ms; undefined for an empty list. */
+/** Summarises times in ms; undefined for an empty list. */
 export function percentiles(samples: readonly number[]): Percentiles | undefined {
   if (samples.length === 0) return undefined;
   const sorted = samples.toSorted((a, b) => a - b);
@@ -40,7 +40,7 @@ export function percentiles(samples: readonly number[]): Percentiles | undefined
   return { count: sorted.length, min: at(0), median: at(0.5), p99: at(0.99), max: at(1) };
 }
 
-/** A request and the only right reply to it. */
+/** A request and its only correct reply. */
 interface Query {
   readonly request: AduContent;
   readonly reply: AduContent;
@@ -56,13 +56,13 @@ const LONG_EVERY = 4;
 const FIRST_LONG = 2;
 /**
  * Makes a request of 63 bytes in RTU. No adapter delivers that many bytes at once (USB 62, a FIFO 8, 16 or
- * 32). The last piece never fills the adapter's buffer, so the adapter delivers it as late as it can.
+ * 32). The last piece never fills the adapter's buffer, so the adapter delivers it as late as possible.
  */
 const LONG_DATA_WORDS = 27;
 
 /**
  * The n-th query of a measurement. Every device gives the same reply, and no register changes. Successive
- * queries have different replies, so a late reply is not taken for the reply to the next query.
+ * queries have different replies, so a late reply can't pass for the reply to the next query.
  */
 export function query(n: number, unitId: number): Query {
   const pdus = n % LONG_EVERY === FIRST_LONG ? longQuery(n) : shortQuery(n);
@@ -77,7 +77,7 @@ interface Pdus {
 
 /**
  * Return query data (Application Protocol V1.1b3, 6.8): the reply equals the request. The data change with
- * each query, so that a line doesn't take the next query for an echo of its reply.
+ * each query, so that the line does not mistake the next query for an echo of its reply.
  */
 function shortQuery(n: number): Pdus {
   const pdu = concatBytes([FunctionCode.diagnostics], packWords([SubFunction.returnQueryData, word(n)]));
@@ -85,7 +85,7 @@ function shortQuery(n: number): Pdus {
 }
 
 /**
- * A write of zero registers that still carries data. Devices refuse it before they check addresses (6.12).
+ * A write of zero registers that still carries data. Devices reject it before they check addresses (6.12).
  * Return query data could be as long, but in RTU only silence ends such a request: the reply would come after
  * the discard gap.
  */
@@ -101,21 +101,21 @@ function word(n: number): number {
   return (n * STEP) & 0xffff;
 }
 
-/** Limits of the queries: their number, and the time in ms. */
+/** Limits for the queries: their number, and the time in ms. */
 const MOST = 500;
 const USUAL_MS = 5000;
-/** Time limit in ms while all requests are answered but there are fewer than `ENOUGH`. */
+/** Time limit in ms if all requests are answered but there are fewer than `ENOUGH`. */
 const LONGEST_MS = 15_000;
-/** Requests that are sent however long they take: one short and one long. */
+/** Always sent, whatever the time limit: one short request and one long one. */
 const FEWEST_REQUESTS = 2;
 
 /**
- * How much longer than its bytes take to wait for a reply, in ms. An adapter, the system and a busy machine
- * delay a reply by less, unless it is lost.
+ * How long to wait for a reply in addition to the time of its bytes, in ms. Unless the reply is lost, the
+ * adapter, the system and a busy machine delay it by less.
  */
 const SLACK_MS = 3000;
 
-/** True when another request should be sent, `elapsed` ms after the first one. */
+/** True if another request should be sent, `elapsed` ms after the first one. */
 export function asksOn(asked: number, answered: number, elapsed: number): boolean {
   if (asked < FEWEST_REQUESTS) return true;
   if (asked >= MOST) return false;
@@ -130,7 +130,7 @@ export function patience(times: SerialTimes | undefined, bytes: number): number 
   return SLACK_MS + (times ? (times.turnaround ?? 0) + bytes * times.characterTime : 0);
 }
 
-/** The pause of a client on a bus before its next request, in ms: at least t3.5. */
+/** A client's pause before its next request on a bus, in ms: at least t3.5. */
 function pauseBetween({ t35 }: SerialTimes): number {
   return Math.max(5, t35 + 1);
 }
@@ -141,18 +141,18 @@ export interface Measurements {
   /** How the system schedules the thread that serves the line, and on how many cores. */
   readonly slice: TimeSlice;
   readonly cores: number;
-  /** The requests of the built-in client; undefined where only other clients can send requests. */
+  /** The requests of the built-in client; undefined if only other clients can send requests. */
   readonly own: OwnRequests | undefined;
   /** How long the line accepted requests, in s. */
   readonly seconds: number;
   readonly port: PortFacts | undefined;
   readonly times: SerialTimes | undefined;
-  /** How late waits of t3.5 ended. */
+  /** How late waits of t3.5 ended, in ms. */
   readonly timers: Percentiles | undefined;
   /** Time from the end of a request to the beginning of its reply. */
   readonly turnaround: Percentiles | undefined;
   readonly chunks: readonly (readonly [size: number, count: number])[];
-  /** The longest pause between two chunks of one frame, including frames that were cut by the pause. */
+  /** The longest pause between two chunks of one frame, including frames that the pause split. */
   readonly longestPause: number;
   readonly counters: Readonly<LineCounters>;
   /** The `echo` setting: whether the adapter hears what it sends. Undefined on a socket. */
@@ -174,12 +174,12 @@ interface OwnRequests {
  */
 const TIMER_SAMPLES = 500;
 const TIMER_TIME_MS = 3000;
-/** Length of the measured waits when the line has no t3.5. */
+/** Length of the measured waits if the line has no t3.5. */
 const USUAL_WAIT_MS = 1.75;
 
 /**
- * Measures a line of a simulator that was built for this purpose. The result is an error when the line or the
- * built-in client does not open.
+ * Measures a line of a simulator that was created for this purpose. Fails if the line or the built-in client
+ * does not open.
  */
 export async function measureLine(
   simulator: Simulator,
@@ -189,7 +189,7 @@ export async function measureLine(
   if (line.definition.kind === 'serial' && line.definition.mode === 'monitor') {
     return failure('only listens (mode: monitor), so it has no replies to measure');
   }
-  // `serve` shortens the time slice as well, so the measurement shows how the line will behave there.
+  // `serve` shortens the time slice too, so the measurement matches the line's behaviour there.
   const slice = await shortenTimeSlice();
   const started = await line.start();
   if (!started.ok) return started;
@@ -241,15 +241,12 @@ async function timerLateness(waitMs: number): Promise<Percentiles | undefined> {
   return percentiles(samples);
 }
 
-/**
- * True on a real bus, and with TLS, where clients mostly need a certificate: the built-in client can't be
- * used.
- */
+/** True on a real bus, and with TLS, where clients usually need a certificate: the built-in client can't be used. */
 export function waitsForOthers(definition: LineDefinition): boolean {
   return definition.kind === 'tls' || (definition.kind === 'serial' && definition.path !== 'virtual');
 }
 
-/** The built-in client, or why it could not connect; undefined where only other clients can send requests. */
+/** The built-in client, or why it could not connect; undefined if only other clients can send requests. */
 async function ownClient(line: Line): Promise<Result<QueryClient> | undefined> {
   const { definition, state } = line;
   if (state.kind !== 'open' || waitsForOthers(definition)) return undefined;
@@ -259,10 +256,10 @@ async function ownClient(line: Line): Promise<Result<QueryClient> | undefined> {
   return definition.kind === 'tcp' ? tcpClient(host, port) : success(udpClient(host, port));
 }
 
-/** The address to connect to when the line listens on all addresses. */
+/** The address to connect to if the line listens on all addresses. */
 const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
-/** Sends queries to the first unit of the line, one after the other. */
+/** Sends queries to the first unit of the line, one after another. */
 async function askRepeatedly(client: QueryClient, line: Line, simulator: Simulator): Promise<OwnRequests> {
   const { framing } = line.bus;
   const { times } = lineStatus(line);
@@ -289,7 +286,7 @@ async function askRepeatedly(client: QueryClient, line: Line, simulator: Simulat
   return { asked, answered, ...(closed && { closed }) };
 }
 
-/** Why the line has just closed the connection of the built-in client; undefined if that is not known. */
+/** Why the line has just closed the built-in client's connection; undefined if the reason is unknown. */
 function whyClosed({ definition, counters }: Line, lastRequestAt: number): string | undefined {
   if (definition.kind === 'serial' || counters.rejected === 0) return undefined;
   const { idleTimeout = Number.POSITIVE_INFINITY, maxClients } = definition;
@@ -298,7 +295,7 @@ function whyClosed({ definition, counters }: Line, lastRequestAt: number): strin
     : `another client took its place, because maxClients is ${maxClients}`;
 }
 
-/** Characters lost in the UART, or because the kernel's buffer was full; 0 where the driver doesn't count. */
+/** Characters lost in the UART, or because the kernel's buffer was full; 0 if the driver does not count them. */
 export function lostBetween(before: ErrorCounts | undefined, after: ErrorCounts | undefined): number {
   if (!before || !after) return 0;
   return after.overrun + after.bufferOverrun - before.overrun - before.bufferOverrun;

@@ -3,13 +3,13 @@ import { timeSliceText } from '../../modbus/transport/port/time-slice.js';
 import type { SerialTimes } from '../../modbus/transport/serial/behaviour.js';
 import { ENOUGH, type Measurements, type Percentiles } from './measure.js';
 
-/** A report in plain words; `ok` is false when the line is worse than its configuration promises. */
+/** A report in plain words; `ok` is false if the line is worse than its configuration promises. */
 export interface LineVerdict {
   readonly ok: boolean;
   readonly text: string;
 }
 
-/** How late the typical reply may be, in ms; also how late the typical timer wait may end. */
+/** How late the typical reply may be, in ms, and how late the typical timer may fire. */
 const ALLOWANCE_MS = 0.5;
 
 /** Judges the measurements against the configuration of the line. */
@@ -56,10 +56,7 @@ function portRows({ port }: Measurements): string[] {
   ];
 }
 
-/**
- * A real-time class of Linux helps where its kernel has no short time slices, and where all threads share one
- * core.
- */
+/** A Linux real-time class helps if the kernel has no short time slices, and if all threads share one core. */
 function scheduler({ slice, cores }: Measurements): string {
   if (!HERE.isLinux) return `unchanged: the default of ${HERE.name}`;
   const isEnough = slice.kind === 'realtime' || (slice.kind === 'short' && cores > 1);
@@ -139,7 +136,7 @@ function unanswered({ own }: Measurements): string[] {
   return found;
 }
 
-/** Checks reply times, where the configuration promises a turnaround. */
+/** Checks reply times if the configuration promises a turnaround. */
 function lateness({ turnaround, timers, times }: Measurements): string[] {
   const promised = times?.turnaround;
   if (promised === undefined) return [];
@@ -160,21 +157,21 @@ function lateness({ turnaround, timers, times }: Measurements): string[] {
   return found;
 }
 
-/** The median; with few samples the smallest, so that the verdict is bad only when all samples are. */
+/** The median; with few samples the minimum, so that the verdict is bad only if all samples are. */
 function typical({ count, min, median }: Percentiles): number {
   return count < ENOUGH ? min : median;
 }
 
-/** Names the samples that `typical` stands for. */
+/** Names the samples that `typical` represents. */
 function typicalOnes({ count }: Percentiles, one: string, many: string): string {
   if (count >= ENOUGH) return `half of the ${many}`;
   return count === 1 ? `the only ${one}` : `all ${count} ${many}`;
 }
 
-/** Says why received bytes do not form valid frames. */
+/** Explains why received bytes do not form valid frames. */
 function unreadable(found: Measurements): string[] {
   const { own, times, longestPause, counters } = found;
-  // If all requests were answered, no frame was cut: this machine stalled, or the gap took a little longer.
+  // If all requests were answered, no frame was split: this machine stalled, or the gap was slightly longer.
   const allAnswered = own !== undefined && own.asked === own.answered;
   if (times && longestPause >= times.gap && !allAnswered) {
     return [

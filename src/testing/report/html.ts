@@ -6,20 +6,20 @@ import type { TrafficView } from '../../simulator/traffic/view-schema.js';
 import { type FindingView, headOf, type ReportView } from './report.js';
 import { escaped, reportTitle } from './words.js';
 
-/** A report in the page of reports. */
+/** A report as stored in the page of reports. */
 export type RecordedReport = Omit<ReportView, 'json'>;
 
-/** What the page of the console has in a file, in place of a simulator. */
+/** The data that a console page in a file has instead of a simulator. */
 export interface Recorded {
-  /** The version of the program that has written the file. */
+  /** The version of the program that wrote the file. */
   readonly version: string;
   readonly title: string;
   readonly reports: readonly RecordedReport[];
-  /** Traffic without a report; absent where the findings of the reports have all events. */
+  /** Traffic without a report; absent if the findings in the reports contain all events. */
   readonly events?: readonly TrafficView[] | undefined;
-  /** The runs on many benches, whose reports have no frames; absent for the reports of one bench. */
+  /** The runs on many benches, whose reports have no frames; absent for the reports of a single bench. */
   readonly benches?: readonly RowOfBench[] | undefined;
-  /** What is not shown, a sentence each; only of files that were opened. */
+  /** The parts that are not shown, one sentence each; only for opened files. */
   readonly notes?: readonly string[];
 }
 
@@ -27,11 +27,11 @@ export interface Recorded {
 export interface RowOfBench {
   readonly bench: string;
   readonly report: RecordedReport;
-  /** URL of the report with its frames on the bench; undefined when the bench keeps none. */
+  /** URL of the bench's own report, which has the frames; undefined if the bench keeps none. */
   readonly url: string | undefined;
 }
 
-/** Reports as one HTML document that needs nothing from the network: the console, and what it shows. */
+/** Formats reports as one HTML document that needs nothing from the network: the console, and its data. */
 export function htmlReport(reports: readonly ReportView[]): string {
   return [...htmlPieces(reports)].join('');
 }
@@ -42,8 +42,8 @@ export function* htmlPieces(reports: readonly ReportView[]): Generator<string, v
   yield* page(title, reports.map(reportWords), function* () {
     yield `"reports":[`;
     for (const [i, report] of reports.entries()) {
-      // The findings are not destructured, because that would read their frames, which a long report makes
-      // on each read.
+      // Findings are not destructured, because that would read their frames, which a long report creates on
+      // each read.
       const { findings, json: _, ...head } = report as ReportView & { readonly json?: unknown };
       yield `${i === 0 ? '' : ','}${inScript(head).slice(0, -1)},"findings":[`;
       for (const [j, finding] of findings.entries()) yield `${j === 0 ? '' : ','}${inScript(shown(finding))}`;
@@ -53,7 +53,7 @@ export function* htmlPieces(reports: readonly ReportView[]): Generator<string, v
   });
 }
 
-/** One HTML document on many benches, with a row for each run of each bench. */
+/** Makes one HTML document for many benches, with a row for each run on each bench. */
 export function fleetHtml(rows: readonly RowOfBench[]): string {
   const count = new Set(rows.map(({ bench }) => bench)).size;
   return recordedHtml({
@@ -63,7 +63,7 @@ export function fleetHtml(rows: readonly RowOfBench[]): string {
   });
 }
 
-/** One HTML document of what a page holds: of traffic, or of a page that was read. */
+/** Makes one HTML document from traffic, or from a page that was read. */
 export function recordedHtml(recorded: Omit<Recorded, 'version'>): string {
   const { title, reports, benches = [], notes = [], events, ...more } = recorded;
   const words = [
@@ -90,14 +90,14 @@ function shown(finding: FindingView): FindingView {
   return { ...headOf(finding), ...compact({ label, code }), frames: finding.frames };
 }
 
-/** Data inside a script element. No text in it can end the element (HTML 13.1.2.1). */
+/** Embeds data in a script element. No text in the data can end the element (HTML 13.1.2.1). */
 function inScript(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c');
 }
 
 /**
- * The page that `scripts/console.mjs` has made.
- * @param words what a reader sees who lets no program run
+ * The page made by `scripts/console.mjs`.
+ * @param words the text for readers without JavaScript
  */
 function* page(
   title: string,
@@ -114,14 +114,14 @@ function* page(
   yield `}${end}`;
 }
 
-/** A report in plain words. */
+/** Formats a report as plain text. */
 function reportWords(report: RecordedReport): string {
   const { verdict, conclusions, findings, seed, startedAt } = report;
   return [
     `${reportTitle(report)}: ${verdict}`,
     `${new Date(startedAt).toISOString()}, seed ${seed}`,
     ...conclusions,
-    // A copy of a finding would read its frames.
+    // Copying a finding would read its frames.
     ...findings.map(
       (each) => `${each.label ?? each.verdict}: ${each.title}${each.summary && `: ${each.summary}`}`,
     ),

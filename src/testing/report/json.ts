@@ -14,10 +14,10 @@ type ScenarioJson = z.infer<z.ZodObject<typeof scenarioRun>>;
 type ClientJson = z.infer<z.ZodObject<typeof clientRun>>;
 type FuzzJson = z.infer<z.ZodObject<typeof fuzzRun>>;
 
-/** Where the JSON of each kind has its findings. */
+/** The key of the findings in the JSON of each kind. */
 const LISTS = { scenario: 'steps', client: 'checks', fuzz: 'findings', server: 'checks' } as const;
 
-/** The JSON of a run of each kind as far as it has come, without what shows its findings. */
+/** The JSON of a run so far, by kind, without the evidence of its findings. */
 const KINDS = {
   scenario: (report): ScenarioJson => ({
     ...frameJson('scenario', report),
@@ -44,11 +44,11 @@ const KINDS = {
       findings: report.findings.map(checkJson),
     };
   },
-  // The verdict is one on servers.
+  // A server test has its own kind of verdict.
   server: (report) => ({ ...frameJson('server', report), ...report.json }),
 } as const satisfies Readonly<Record<RunKind, (report: RunReport) => object>>;
 
-/** What the JSON of every run begins with. */
+/** The first keys in the JSON of every run. */
 function frameJson<Kind extends RunKind>(kind: Kind, report: RunReport) {
   const { name, seed, verdict, isStopped, conclusions, about, startedAt, durationMs, versions } = report;
   return {
@@ -65,12 +65,12 @@ function frameJson<Kind extends RunKind>(kind: Kind, report: RunReport) {
   };
 }
 
-/** The JSON of a run as far as it has come, without the frames and exchanges that show its findings. */
+/** The JSON of a run so far, without the frames and exchanges of its findings. */
 export function summaryJson(report: RunReport): object {
   return KINDS[report.kind](report);
 }
 
-/** The JSON report on a run as a value whose findings are made one by one. */
+/** The JSON report on a run as a value whose findings are created one by one. */
 export function reportJson(report: RunView): Readonly<Record<string, unknown>> {
   const list = LISTS[report.kind];
   const { [list]: heads, ...others } = summaryJson(report) as Readonly<Record<string, readonly object[]>>;
@@ -91,13 +91,13 @@ function* withEvidence(heads: readonly object[], findings: readonly FindingView[
   }
 }
 
-/** The JSON report on one run as text, or of several runs as a list. */
+/** The JSON report on one run as text; several runs become a list. */
 export function jsonReport(reports: readonly RunView[]): string {
   const [first, ...others] = reports.map(reportJson);
   return jsonText(others.length === 0 ? first : [first, ...others]);
 }
 
-/** Writes reports whose findings are made one by one. */
+/** Serialises reports whose findings are created one by one. */
 export function jsonText(reports: unknown): string {
   const listed = (_: string, value: unknown) =>
     typeof value === 'object' && value !== null && Symbol.iterator in value
@@ -113,7 +113,7 @@ function inTenths(found: NonNullable<Report['found']>): ClientJson['found'] {
   );
 }
 
-/** Rounds to a tenth of a millisecond. No measurement is more exact. */
+/** Rounds to a tenth of a millisecond, which is the precision of the measurements. */
 function tenths(ms: number): number {
   return Math.round(ms * 10) / 10;
 }

@@ -2,13 +2,13 @@ import { RUN_KINDS } from '../run-kinds.js';
 import type { FindingView, ReportView, Verdict } from './report.js';
 import { escaped } from './words.js';
 
-/** How an inconclusive step or check is written in JUnit, which has no word for it. */
+/** How JUnit, which has no such result, reports an inconclusive step or check. */
 export type Inconclusive = 'skipped' | 'failure';
 
 /**
- * Reports as JUnit XML, in the form that CI systems read: a suite for each report, a case for each step or
- * check. An inconclusive one is skipped, with its reason, unless `inconclusive` says `failure`: a failure in
- * JUnit is something that was seen to be wrong.
+ * Formats reports as JUnit XML, in the form that CI systems read: a suite for each report, a case for each
+ * step or check. An inconclusive one is skipped, with its reason, unless `inconclusive` says `failure`: in
+ * JUnit, a failure means that something was seen to be wrong.
  */
 export function junitReport(reports: readonly ReportView[], inconclusive?: Inconclusive): string {
   return [...junitPieces(reports, inconclusive)].join('');
@@ -67,7 +67,7 @@ function* suitePieces(report: ReportView, inconclusive: Inconclusive): Generator
   yield '  </testsuite>\n';
 }
 
-/** A case for the run as a whole, when no finding says how it ended. Steps always do. */
+/** A case for the run as a whole, if no finding says how it ended. Steps always do. */
 function wholeOf({ kind, verdict, conclusions, findings }: ReportView): FindingView[] {
   const isSaid = findings.some((each) => each.verdict === 'error' || each.verdict === 'fail');
   const isSilent = kind === 'fuzz' ? findings.length === 0 : verdict === 'error' && !isSaid;

@@ -9,8 +9,8 @@ import type { RunKind } from '../run-kinds.js';
 import type { aboutSchema, measurements, scheduleSchema, verdict } from './shapes.js';
 
 /**
- * The verdict on a check or a step. `inconclusive`: the traffic on the line does not decide it. `not run`:
- * the check or step was not reached. `error`: the simulator itself failed.
+ * The verdict on a check or a step. `inconclusive`: the traffic on the line does not decide. `not run`: the
+ * check or step was not reached. `error`: the simulator itself failed.
  */
 export type Verdict = z.infer<typeof verdict>;
 
@@ -22,92 +22,92 @@ export interface VerdictCount {
   readonly word: string;
 }
 
-/** What was expected in vain. Each text is a part of a sentence. */
+/** What was expected but did not come. Each text is part of a sentence. */
 export interface Missed {
   readonly expected: string;
   readonly received: string;
-  /** Sequence number of the frame that decides; absent where no frame came. */
+  /** Sequence number of the decisive frame; absent if no frame came. */
   readonly frame?: number;
 }
 
-/** One check of a client test, or one step of a test. */
+/** One check in a client test, or one step of a scenario. */
 export interface Finding {
   /** Unique in its report: `time-out`, or the number of the step. */
   readonly id: string;
   readonly title: string;
-  /** What the check asks, where `title` says what was seen: a case of JUnit keeps its name. */
+  /** What the check tests, if `title` says what was seen: a JUnit case needs a constant name. */
   readonly asked?: string;
-  /** What the verdict is called where it says more than `verdict`: `not there`. */
+  /** The name of the verdict if it is more specific than `verdict`: `not there`. */
   readonly label?: string;
-  /** What was found, as a code; server tests only. */
+  /** The result as a code; server tests only. */
   readonly code?: string;
   readonly verdict: Verdict;
-  /** What was found, in one or two sentences. */
+  /** The result in one or two sentences. */
   readonly summary: string;
-  /** What a step of a scenario missed; `summary` lays it out. */
+  /** What a scenario step missed; `summary` gives the details in words. */
   readonly missed?: Missed;
-  /** The events of the line that are its evidence, in their order. */
+  /** The events on the line that are the evidence, in order. */
   readonly frames: readonly TrafficEvent[];
   readonly durationMs: number;
-  /** What is wrong with the client, for the first page; only a check that has failed has this. */
+  /** What is wrong with the client, for the first page; only for a failed check. */
   readonly conclusion?: string;
-  /** How many trials show the result, and how many were made; checks only. */
+  /** How many trials support the result, and how many were made; checks only. */
   readonly confidence?: { readonly agreeing: number; readonly trials: number };
-  /** What the check says about itself; checks only. */
+  /** The check's own description; checks only. */
   readonly about?: CheckAbout;
 }
 
 export type FindingHead = Omit<Finding, 'frames'>;
 
-/** Copies a finding without reading its frames: they may be made on each read. */
+/** Copies a finding without reading its frames, which may be created on each read. */
 export function headOf(finding: FindingHead): FindingHead {
   const { id, title, verdict, summary, missed, durationMs, conclusion, confidence, about } = finding;
   return compact({ id, title, verdict, summary, missed, durationMs, conclusion, confidence, about });
 }
 
 export interface CheckAbout {
-  /** The group among which the check is shown: `time`, `connections`. */
+  /** The group that the check is listed in: `time`, `connections`. */
   readonly group: string;
   /** What the check does, in a sentence. */
   readonly does: string;
   /** Why the result matters to a user of the client. */
   readonly matters: string;
-  /** When the check passes, when it fails, and when neither can be said. */
+  /** When the check passes, when it fails, and when it is inconclusive. */
   readonly rule: string;
-  /** What to change in a client that fails, as an order. */
+  /** What to change in a client that fails, in the imperative. */
   readonly fix: string;
   /** The clause of a specification, or reports about real clients. */
   readonly source: string;
 }
 
-/** The measurements of a client test, in ms. A value that is not known is absent. */
+/** The measurements of a client test, in ms. An unknown value is absent. */
 export type Measurements = z.infer<typeof measurements>;
 /** A measured time, in ms. */
 export type Measured = NonNullable<Measurements['timeoutMs']>;
 
-/** What a tester says about a run: what was tested, by whom, and a remark. */
+/** A tester's notes about a run: what was tested, by whom, and a remark. */
 export type RunAbout = z.output<typeof aboutSchema>;
 
 interface Fuzzed {
   readonly schedule: Readonly<z.output<typeof scheduleSchema>>;
   readonly scenario: string;
-  /** Sequence numbers of the first and the last event of the play that shows it. */
+  /** Sequence numbers of the first and last event in the play that shows the failure. */
   readonly first: number;
   readonly last: number;
-  /** The identifier of the entry of the catalogue that does the most of it. */
+  /** The identifier of the catalogue entry that is most similar. */
   readonly nearest?: string;
 }
 
-/** The content of a report, whatever form it takes. */
+/** The content of a report, whatever its format. */
 export interface Report {
   readonly kind: Exclude<RunKind, 'server'>;
   readonly name: string;
   /** When the run began, in ms since 1970. */
   readonly startedAt: number;
   readonly durationMs: number;
-  /** The verdict on what was found. A run that was stopped has found out too little for one. */
+  /** The overall verdict. A stopped run has found too little for one. */
   readonly verdict: Verdict;
-  /** True when somebody stopped the run before its end. */
+  /** True if someone stopped the run before its end. */
   readonly isStopped: boolean;
   readonly line: string | undefined;
   readonly seed: number;
@@ -116,25 +116,25 @@ export interface Report {
   readonly conclusions: readonly string[];
   /** The measurements as text: `response time-out` as `487 ± 3 ms`. */
   readonly parameters: readonly { readonly name: string; readonly value: string }[];
-  /** How many checks have each verdict, in the words of this kind of run; absent where `verdict` says it. */
+  /** How many checks have each verdict, in the terms of this kind of run; absent if `verdict` is enough. */
   readonly counts?: readonly VerdictCount[];
   /** The measurements as numbers; client tests only. */
   readonly found?: Measurements;
   /** How many moves were tried, in how many plays; fuzz runs only. */
   readonly tried?: { readonly moves: number; readonly plays: number };
-  /** The shortest schedule on which the client fails; fuzz runs only, and absent when none was found. */
+  /** The shortest schedule on which the client fails; fuzz runs only, and absent if none was found. */
   readonly fuzzed?: Fuzzed;
   readonly findings: readonly Finding[];
   readonly versions: readonly { readonly name: string; readonly version: string }[];
 }
 
-/** The first sentence of a report on a run that was stopped. */
+/** The first sentence in a report on a stopped run. */
 export const STOPPED = 'Stopped early: no verdict.';
 
 const WORST_FIRST: readonly Verdict[] = ['error', 'fail', 'inconclusive'];
 
 /**
- * The worst of the verdicts. When none is bad, the result is `inconclusive` if anything was not run or there
+ * The worst of the verdicts. If none is bad, the result is `inconclusive` if anything was not run or there
  * are no verdicts at all, otherwise `pass`.
  */
 export function overallVerdict(verdicts: readonly Verdict[]): Verdict {
@@ -152,46 +152,46 @@ export function versions(): Report['versions'] {
   ];
 }
 
-/** A finding as plain data, for every form of report and for REST. */
+/** A finding as plain data, for every report format and for REST. */
 export interface FindingView extends Omit<Finding, 'frames'> {
   readonly frames: readonly TrafficView[];
 }
 
-/** A report as plain data: it can become JSON and come back. */
+/** A report as plain data, which can be converted to JSON and back. */
 export interface ReportView extends Omit<Report, 'findings' | 'kind'> {
   readonly kind: RunKind;
   readonly findings: readonly FindingView[];
-  /** The native file of the simulator. */
+  /** The simulator's configuration as a native file. */
   readonly configuration: string;
 }
 
-/** The report on a server: one for people, in the form of the reports on clients, and one for programs. */
+/** The report on a server: one part for people, in the same form as reports on clients, and one for programs. */
 export interface ServerTestReport extends ReportView {
   readonly kind: 'server';
   readonly findings: readonly ServerFindingView[];
-  /** What programs get, without the exchanges. `RUNS` describes it. */
+  /** The part for programs, without the exchanges. `RUNS` describes it. */
   readonly json: ServerTestJson;
 }
 
-/** The JSON report on a server, as far as other rooms look into it. */
+/** The JSON report on a server, as far as other rooms use it. */
 interface ServerTestJson {
   readonly checks: readonly object[];
 }
 
-/** A finding with the exchanges that show it. Frames and exchanges may be made on each read. */
+/** A finding with the exchanges that are its evidence. Frames and exchanges may be created on each read. */
 export interface ServerFindingView extends FindingView {
   readonly exchanges: readonly object[];
 }
 
-/** Makes the view of an event, with the names and values of its registers where these are known. */
+/** Makes the view of an event, with the names and values of its registers if known. */
 type ShowEvent = (event: TrafficEvent) => TrafficView;
 
-/** All frames of a report, finding by finding, for a caller that has to know all of them to show one. */
+/** All frames in a report, finding by finding, for a caller that needs all of them before it can show one. */
 export function* framesOf({ findings }: Report): Generator<TrafficEvent> {
   for (const { frames } of findings) yield* frames;
 }
 
-/** @param configuration the native file of the simulator, which may be long */
+/** @param configuration the simulator's configuration as a native file, which may be long */
 export function viewReport(report: Report, configuration: string, show: ShowEvent): ReportView {
   return {
     ...report,
@@ -201,8 +201,8 @@ export function viewReport(report: Report, configuration: string, show: ShowEven
 }
 
 /**
- * Makes the view for a long answer: the frames of a finding are made on each read, and none are kept. All
- * frames of a report of 250 steps with 40 frames each take 0.15 s, so a caller that goes through all findings
+ * Makes the view for a long answer: the frames of a finding are created on each read, and none are kept. All
+ * frames in a report of 250 steps with 40 frames each take 0.15 s, so a caller that goes through all findings
  * in one turn must neither read frames nor copy a finding.
  */
 export function viewOnDemand(report: Report, configuration: string, show: ShowEvent): ReportView {
@@ -218,7 +218,7 @@ function onDemand(finding: Finding, show: ShowEvent): FindingView {
   };
 }
 
-/** The report on a run, with what programs get of a server test. */
+/** The report on a run; for a server test, with the part for programs. */
 export type RunView = ReportView & Pick<RunReport, 'json'>;
 
 /** The report on a run, without frames. */
@@ -228,7 +228,7 @@ export interface RunReport extends Omit<Report, 'kind' | 'findings'> {
   readonly json?: ServerTestJson;
 }
 
-/** A run of any kind that goes on or is over. */
+/** A run of any kind, in progress or completed. */
 export interface Run {
   readonly id: number;
   readonly isOver: boolean;
@@ -237,7 +237,7 @@ export interface Run {
   readonly doing?: Doing | undefined;
 }
 
-/** A finding with its frames, as `packEvents` packs them. */
+/** A finding with its frames, packed by `packEvents`. */
 export interface PackedFinding extends FindingHead {
   readonly packedFrames: Uint8Array;
 }

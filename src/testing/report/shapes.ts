@@ -7,7 +7,7 @@ const MOST_CHARACTERS = 500;
 const said = (what: string) =>
   text(what).max(MOST_CHARACTERS, { error: `at most ${MOST_CHARACTERS} characters` });
 
-/** The schema of what a tester says about a run. */
+/** The schema of a tester's notes about a run. */
 export const aboutSchema = section({
   client: said('the name and version of the client').describe('Name and version of the client.').optional(),
   tester: said('a name').describe('Who tests.').optional(),
@@ -18,7 +18,7 @@ const ms = z.number();
 
 export const verdict = z.enum(['pass', 'fail', 'inconclusive', 'not run', 'error']);
 
-/** What the JSON of every run begins with, in lists, answers and reports. */
+/** The first keys in the JSON of every run, in lists, answers and reports. */
 const frame = {
   name: z.string(),
   seed: z.number().describe('The seed of all random choices.'),
@@ -33,7 +33,7 @@ const frame = {
     .meta({ id: 'Versions', description: 'Versions of this program, Node.js and the system.' }),
 };
 
-/** What a run does now, beside its report: it is never kept. */
+/** The current activity of a run, which is shown with its report but never kept. */
 export const doingSchema = z
   .object({
     what: z.string().describe('What is running: a check, a step or a move.'),
@@ -51,7 +51,7 @@ export const doingSchema = z
     description: 'What the run is doing; absent when it is over.',
   }) satisfies z.ZodType<Doing>;
 
-/** The frames that are the evidence of a finding. */
+/** The frames that are the evidence for a finding. */
 const framesShape = z
   .array(
     z.looseObject({
@@ -83,7 +83,7 @@ const stepShape = {
   durationMs: ms,
 };
 
-/** A scenario that runs or has run, without the frames that are its evidence. */
+/** A scenario in progress or completed, without the frames that are its evidence. */
 export const scenarioRun = {
   ...frame,
   kind: z.literal('scenario'),
@@ -154,7 +154,7 @@ export const clientReportSchema = z.object({
 const MOST_PLAYED = 200;
 const MOST_REQUESTS = 1000;
 
-/** The schema of a schedule of moves, in a report and in an order. */
+/** The schema of a schedule of moves, used in reports and orders. */
 export const scheduleSchema = bounded(
   z.array(
     section({

@@ -1,11 +1,11 @@
 import { plural } from '../../common/words.js';
 
-/** The title of a report: the name of a scenario says enough. */
+/** The title of a report. For a scenario, its name is enough. */
 export function reportTitle({ kind, name }: { readonly kind: string; readonly name: string }): string {
   return kind === 'scenario' ? name : `Report on ${name}`;
 }
 
-/** Puts what a tester says into words: `gateway 2.1, tested by A. Bee: new firmware`. Empty without any. */
+/** Formats a tester's notes: `gateway 2.1, tested by A. Bee: new firmware`. Empty if there are none. */
 export function aboutText({
   client,
   tester,
@@ -15,13 +15,13 @@ export function aboutText({
   return [who, remark].filter((text) => text).join(': ');
 }
 
-/** Puts a duration into words: `250 ms`, `20 s`, `5 min`. */
+/** Formats a duration: `250 ms`, `20 s`, `5 min`. */
 export function durationText(ms: number): string {
   if (ms >= 60_000 && ms % 60_000 === 0) return `${ms / 60_000} min`;
   return ms >= 1000 ? `${Number((ms / 1000).toFixed(3))} s` : `${Number(ms.toFixed(1))} ms`;
 }
 
-/** Puts a long duration into words, in its two largest units: `3 d 4 h`, `12 min 5 s`. */
+/** Formats a long duration in its two largest units: `3 d 4 h`, `12 min 5 s`. */
 export function longDuration(seconds: number): string {
   const parts = [
     [Math.floor(seconds / 86_400), 'd'],
@@ -38,7 +38,7 @@ export function longDuration(seconds: number): string {
 }
 
 /**
- * Lays out what was expected in vain, each fact on a line: `expected  …`, `received  …`, `when  …`.
+ * Formats what was expected but did not come, one fact per line: `expected  …`, `received  …`, `when  …`.
  * @param newest the newest events with their times from the start of the step
  */
 export function missedText(
@@ -55,22 +55,22 @@ export function missedText(
     .join('\n');
 }
 
-/** Puts a count into words: `3 times`, `once`. */
+/** Formats a count: `3 times`, `once`. */
 export function timesText(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
 }
 
-/** Puts a range of counts into words: `2 to 4 times`, `at least 3 times`. Empty for once or more. */
+/** Formats a range of counts: `2 to 4 times`, `at least 3 times`. Empty for once or more. */
 export function rangeOfTimes(min: number, max: number): string {
   if (min === max) return timesText(min);
   if (max === Number.POSITIVE_INFINITY) return min === 1 ? '' : `at least ${timesText(min)}`;
   return `${min} to ${max} times`;
 }
 
-/** How many frames a message names. */
+/** Maximum number of frames named in a message. */
 const MOST_FRAMES = 6;
 
-/** Names frames: `frame 7`, `frames 3, 9, 12`; of many the first and the last ones. */
+/** Names frames: `frame 7`, `frames 3, 9, 12`; if there are many, the first and last ones. */
 export function framesText(frames: readonly number[]): string {
   const named =
     frames.length > MOST_FRAMES ? [...frames.slice(0, MOST_FRAMES - 2), '…', ...frames.slice(-1)] : frames;
@@ -78,15 +78,15 @@ export function framesText(frames: readonly number[]): string {
 }
 
 /**
- * Makes a sentence of a part of one: with a capital letter, and a full stop unless lines of a program's
- * output follow.
+ * Turns part of a sentence into a sentence: adds a capital letter, and a full stop unless lines of a
+ * program's output follow.
  */
 export function sentence(text: string): string {
   const isWhole = text.endsWith('.') || text.includes('\n');
   return `${capital(text)}${isWhole ? '' : '.'}`;
 }
 
-/** Begins a text with a capital letter. */
+/** Capitalises the first letter of a text. */
 export function capital(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

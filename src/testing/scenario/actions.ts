@@ -5,37 +5,34 @@ import type { Simulator } from '../../simulator/simulator.js';
 import { Outage } from '../tested-line.js';
 import type { ScenarioStep } from './scenario.js';
 
-/** What the faults of a step did to a request on which they were to act. */
+/** What the faults of a step did to a request that they apply to. */
 export interface Spoilt {
-  /** Why none of the faults could act; undefined when one could. */
+  /** Why none of the faults could act; undefined if one could. */
   readonly notAchieved: string | undefined;
-  /**
-   * False while `notAchieved` may still change: what becomes of the reply of a real device is known when it
-   * comes.
-   */
+  /** False while `notAchieved` may still change: the reply of a real device decides it when it comes. */
   readonly isDecided: boolean;
 }
 
 /**
- * Carries out the actions of steps. Faults and manners end with their step, closed lines are opened again,
- * and devices have their power back in the end.
+ * Carries out the actions of steps. Faults and manners end with their step. At the end, closed lines are
+ * reopened, and devices get their power back.
  */
 export class Actions {
   /**
-   * Resolves when the lines are closed that the step has begun to close, or open again after its end. Then it
-   * says why one could not be opened, as a sentence. Undefined when the step closes no line.
+   * Resolves when the lines that the step closes are closed; after its end, when they are open again. In the
+   * second case it says why one could not be opened, as a sentence. Undefined if the step closes no line.
    */
   changing: Promise<string | undefined> | undefined;
   readonly #simulator: Simulator;
   readonly #rules: FaultRules;
   #names: string[] = [];
-  /** How often each fault of the running step had acted when the last request came, by name. */
+  /** How many times each fault of the current step had acted when the last request came, by name. */
   readonly #hits = new Map<string, number>();
-  /** Take the manners of the running step away. */
+  /** Functions that remove the manners of the current step. */
   #lent: (() => void)[] = [];
-  /** The lines that the running step has closed, and those that are being opened again. */
+  /** The lines that the current step has closed, and those that are being reopened. */
   #outages: readonly Outage[] = [];
-  /** Give up what lines could not send at once. */
+  /** Functions that drop bytes which lines could not send at once. */
   readonly #unsent: (() => void)[] = [];
   readonly #dark = new Set<Device>();
 
@@ -45,8 +42,8 @@ export class Actions {
   }
 
   /**
-   * Says what the faults of the running step have done since the last call; undefined when none acted. Call
-   * it with the event of each request: the line makes that event after the faults have acted on its reply,
+   * Reports what the faults of the current step have done since the last call; undefined if none acted. Call
+   * it with the event of each request: the line emits that event after the faults have acted on the reply,
    * and before it looks at the next request.
    */
   haveActed(): Spoilt | undefined {
@@ -63,8 +60,8 @@ export class Actions {
   }
 
   /**
-   * Begins the actions of a step. `changing` says when the lines are closed that it closes.
-   * @returns why the simulator can't do them; undefined when they are done
+   * Begins the actions of a step. `changing` resolves when the lines that it closes are closed.
+   * @returns why the simulator can't do them; undefined on success
    */
   begin({ faults, changes, manners, closed, power, clocks, unsolicited }: ScenarioStep): string | undefined {
     this.#outages = [];
@@ -96,8 +93,8 @@ export class Actions {
   }
 
   /**
-   * Takes the faults and the manners of the running step away, and begins to open the lines that it has
-   * closed: `changing` says when they are open. Calling it twice is harmless.
+   * Removes the faults and manners of the current step, and begins to reopen the lines that it closed:
+   * `changing` resolves when they are open. Calling it twice is harmless.
    */
   endStep(): void {
     this.#mannersChanged();
@@ -111,12 +108,12 @@ export class Actions {
     this.changing = opened.then((problems) => problems.find((problem) => problem !== undefined));
   }
 
-  /** The names of registers in the traffic depend on the manners of devices. */
+  /** Register names in the traffic depend on the manners of devices. */
   #mannersChanged(): void {
     if (this.#lent.length > 0) this.#simulator.changes.lineRevision++;
   }
 
-  /** Ends the running step, and gives the devices their power back that a step has switched off for good. */
+  /** Ends the current step, and restores the power of devices that a step switched off for good. */
   end(): void {
     this.endStep();
     for (const giveUp of this.#unsent.splice(0)) giveUp();

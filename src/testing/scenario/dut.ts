@@ -6,9 +6,9 @@ import type { Simulator } from '../../simulator/simulator.js';
 import { durationText } from '../report/words.js';
 
 export interface DutDefinition {
-  /** A command line for the shell, with endpoints such as `{lines.bus.path}` not yet filled in. */
+  /** A shell command line; endpoints such as `{lines.bus.path}` are not yet filled in. */
   readonly command: string;
-  /** Text that the program prints when it is ready; absent when it is ready at once. */
+  /** Text that the program prints when it is ready; absent if it is ready at once. */
   readonly ready: string | undefined;
   /** How long the program may take to print `ready`, in ms. */
   readonly readyWithin: number;
@@ -19,7 +19,7 @@ export function programOf(command: string): DutDefinition {
   return { command, ready: undefined, readyWithin: 0 };
 }
 
-/** Matches `{lines.bus.path}` in a command line. The name of a line may have dots. */
+/** Matches `{lines.bus.path}` in a command line. The name of a line may contain dots. */
 const ENDPOINT = /\{lines\.([^{}]+)\.(\w+)\}/g;
 
 const SERIAL = ['path'];
@@ -38,9 +38,7 @@ export function reportUnknownEndpoints(command: string, simulator: Simulator, at
 /** The endpoints of lines by name: the path of a port, or host and port. */
 export type LineEndpoints = ReadonlyMap<string, string>;
 
-/**
- * Puts the endpoints of the lines into a command line. The text for a line that is not open stays as it is.
- */
+/** Fills in the endpoints of lines in a command line. For a line that is not open, the text is unchanged. */
 export function withEndpoints(command: string, endpoints: LineEndpoints): string {
   return command.replace(ENDPOINT, (text, name: string, key: string) => {
     const endpoint = endpoints.get(name);
@@ -59,26 +57,24 @@ export function openEndpoints(simulator: Simulator): LineEndpoints {
   );
 }
 
-/**
- * How many lines of the output are kept, and how many characters of each: a program may print without end.
- */
+/** Maximum number of output lines kept, and maximum length of each in characters: a program may print endlessly. */
 const MOST_LINES = 12;
 const LONGEST_LINE = 200;
-/** How many characters are kept of a line that has not ended. */
+/** Maximum number of characters kept of an incomplete line. */
 const LONGEST_PART = 4096;
-/** How long the program may take to end after SIGTERM. */
+/** How long the program may take to exit after SIGTERM, in ms. */
 const STOP_LIMIT_MS = 800;
 
 type DutStart = { readonly ok: true; readonly dut: Dut } | { readonly ok: false; readonly error: string };
 
-/** Stops the program under test and starts it again, for the steps of a scenario. */
+/** Stops and restarts the program under test, for the steps of a scenario. */
 export interface DutControl {
   stop(): Promise<void>;
-  /** @returns why it could not be started, as a sentence; undefined when it is ready */
+  /** @returns why it could not be started, as a sentence; undefined once it is ready */
   start(): Promise<string | undefined>;
 }
 
-/** The program under test, in a process group of its own. */
+/** The program under test, in its own process group. */
 export class Dut {
   readonly #process: ChildProcess;
   readonly #output = new LastLines();
@@ -96,8 +92,8 @@ export class Dut {
     }
     this.#gone = new Promise((resolve) => {
       process.once('error', (error) => resolve(`could not be started: ${error.message}`));
-      // `exit` counts and not `close`, which comes when the output is read to its end: a child of the program
-      // may keep that open.
+      // `exit` rather than `close`: `close` waits for the end of the output, which a child process may hold
+      // open.
       process.once('exit', (code, signal) =>
         setImmediate(() =>
           resolve(signal === null ? `ended with exit code ${code}` : `was killed by ${signal}`),
@@ -107,9 +103,9 @@ export class Dut {
   }
 
   /**
-   * Starts the program and waits until it says that it is ready. A program that does not is stopped.
-   * @param command the command line, with the endpoints of the lines filled in
-   * @param giveUp resolves when nobody needs the program any more
+   * Starts the program and waits until it is ready. If it does not become ready, it is stopped.
+   * @param command the command line, with the endpoints of lines filled in
+   * @param giveUp resolves when the program is no longer needed
    */
   static async start(
     { ready, readyWithin }: DutDefinition,
@@ -120,7 +116,7 @@ export class Dut {
     const said = new Promise<void>((resolve) => {
       isReady = resolve;
     });
-    // The text of `ready` may come in pieces.
+    // The text of `ready` may arrive in pieces.
     let recent = '';
     const dut = new Dut(process, (text) => {
       recent += text;
@@ -147,23 +143,20 @@ export class Dut {
     return { ok: false, error: `the device under test ${error}${dut.lastWords}` };
   }
 
-  /**
-   * Resolves with a sentence when the program has ended although nobody has stopped it. Never resolves after
-   * `stop`.
-   */
+  /** Resolves with a sentence if the program exits without being stopped. Never resolves after `stop`. */
   async died(): Promise<string> {
     const how = await this.#gone;
     if (this.#stopping) return new Promise(() => {});
     return `the device under test ${how}${this.lastWords}`;
   }
 
-  /** The newest lines of the output, as the end of a sentence; empty when there are none. */
+  /** The newest output lines, as the end of a sentence; empty if there are none. */
   get lastWords(): string {
     const text = this.#output.text.trim();
     return text === '' ? '' : `; its last output:\n${text}`;
   }
 
-  /** Ends the program and all that it has started. */
+  /** Ends the program and all processes that it started. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#signal('SIGTERM');
@@ -180,14 +173,14 @@ export class Dut {
 }
 
 /**
- * Options to start a command line in the shell of the system, /bin/sh or cmd.exe, in a process group of its
- * own. Windows has no such groups; there `detached` would open a window.
+ * Options for starting a command line in the system's shell, /bin/sh or cmd.exe, in its own process group.
+ * Windows has no such groups; there `detached` would open a window.
  */
 export const IN_SHELL = { shell: true, detached: !HERE.isWindows, windowsHide: true } as const;
 
 /**
- * Signals a program that was started with `IN_SHELL`, and all that it has started. Windows has no signal that
- * a program could answer, so all of them are ended there.
+ * Sends a signal to a program that was started with `IN_SHELL`, and to all processes that it started. Windows
+ * has no signal that a program could handle, so there all of them are killed.
  */
 export function signalGroup(
   { pid }: Pick<ChildProcess, 'pid'>,
@@ -202,11 +195,11 @@ export function signalGroup(
   try {
     process.kill(-pid, signal);
   } catch {
-    // The group has no process any more, so there is nobody to signal.
+    // The group has no processes left, so there is nothing to signal.
   }
 }
 
-/** The newest lines of a text that may go on without end. */
+/** The newest lines of a text that may be endless. */
 class LastLines {
   #lines: string[] = [];
   #part = '';

@@ -5,28 +5,28 @@ import { matches } from './matcher.js';
 import type { Rhythm } from './scenario.js';
 import type { Seen } from './seen.js';
 
-/** How a goal ended. Every text is a part of a sentence. */
+/** How a goal ended. Every text is part of a sentence. */
 export interface GoalEnd {
   readonly verdict: 'pass' | 'fail' | 'inconclusive';
-  /** Empty where `missed` says it. */
+  /** Empty if `missed` says it. */
   readonly text: string;
   readonly missed?: Missed;
 }
 
-/** Watches requests and replies for what a step expects. Times are ms of `performance.now()`. */
+/** Watches requests and replies for those that a step expects. Times are in ms of `performance.now()`. */
 export interface GoalWatch {
   readonly matched: readonly Seen[];
-  /** When the time of the goal ends, as far as is known now. */
+  /** The current deadline of the goal, which may change. */
   readonly deadline: number;
   /**
    * Looks at the next request or reply.
-   * @param spoilt true when a fault of the step acted on this request
-   * @returns how the goal ended; undefined while it goes on
+   * @param spoilt true if a fault of the step acted on this request
+   * @returns how the goal ended; undefined if it is not over
    */
   see(seen: Seen, spoilt: boolean): GoalEnd | undefined;
-  /** Tells whether a request or a reply is what the goal waited for in vain; absent if it waits for none. */
+  /** Reports whether a request or a reply is what the goal was waiting for; absent if it waits for none. */
   readonly missing?: ((seen: Seen) => boolean) | undefined;
-  /** Ends the goal, once the deadline has passed and everything that came before it was seen. */
+  /** Ends the goal, once the deadline has passed and everything before it has been seen. */
   timeUp(): GoalEnd;
 }
 
@@ -34,13 +34,13 @@ interface Waits {
   /** When the step began, in ms of `performance.now()`. */
   readonly at: number;
   readonly ms: number;
-  /** The number of requests after which the step is over; absent when only time ends it. */
+  /** The number of requests after which the step ends; absent if only time ends it. */
   readonly requests?: number;
-  /** True when the step says requests that must not come. */
+  /** True if the step lists requests that must not come. */
   readonly hasNever: boolean;
 }
 
-/** Lets time pass, or a number of requests. The step itself looks for requests that must not come. */
+/** Lets some time or a number of requests pass. The step itself looks for requests that must not come. */
 export class Waiting implements GoalWatch {
   readonly matched: readonly Seen[] = [];
   readonly deadline: number;
@@ -71,7 +71,7 @@ export class Waiting implements GoalWatch {
   }
 }
 
-/** Watches whether requests come at regular times: the first one within a time, then one in each period. */
+/** Watches whether requests come at regular times: the first within a limit, then one in each period. */
 export class RhythmWatch implements GoalWatch {
   readonly matched: Seen[] = [];
   readonly #rhythm: Rhythm;

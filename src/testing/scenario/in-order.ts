@@ -10,35 +10,33 @@ interface Start {
   /** When the step began, in ms of `performance.now()`. */
   readonly at: number;
   readonly within: number;
-  /** The intervals of polls, in a step with a fault. There the list begins with the spoilt request. */
+  /** The intervals of polls, in a step with a fault. In that case the list begins with the altered request. */
   readonly polls?: Pick<PollIntervals, 'after'>;
 }
 
 /** The first request that a fault acted on. */
 interface Spoilt {
   readonly seen: Seen;
-  /** When the client would have sent the same poll again; undefined when too little is known. */
+  /** When the client would have sent the same poll again; undefined if too little is known. */
   readonly nextPoll: NextPoll | undefined;
 }
 
-/** Waits for requests or replies in the order of a list; others may come between them. */
+/** Waits for requests or replies in the order of a list; others may come in between. */
 export class InOrder implements GoalWatch {
   readonly matched: Seen[] = [];
   readonly #items: readonly Expected[];
   readonly #start: Start;
   #index = 0;
   #count = 0;
-  /** The request from which bounds count: the spoilt one, or the last one that matched. */
+  /** The request from which bounds count: the altered one, or the last one that matched. */
   #before: Seen | undefined;
-  /**
-   * The newest request of each poll that the current entry has taken; a client may ask several in turn.
-   */
+  /** The newest request of each poll that the current entry has matched; a client may send several in turn. */
   readonly #taken = new Map<string, Seen>();
   #spoilt: Spoilt | undefined;
   #isTimeUp = false;
-  /** True when another request came on the line of the spoilt request since then. */
+  /** True if another request has come on the line since the altered request. */
   #isInterrupted = false;
-  /** The nearest miss among the requests since the last one that matched. */
+  /** The nearest miss among the requests since the last match. */
   #nearest: NearestMiss;
 
   constructor(items: readonly Expected[], start: Start) {
@@ -48,8 +46,8 @@ export class InOrder implements GoalWatch {
   }
 
   /**
-   * The end of the time for a bounded retry, or else of the time for the step. A bound may end sooner or
-   * later than the step.
+   * The end of the time for a bounded retry, or else of the time for the step. A bound may end before or
+   * after the step.
    */
   get deadline(): number {
     const { within } = this.#current;
@@ -95,7 +93,7 @@ export class InOrder implements GoalWatch {
     return this.#items[this.#index] as Expected;
   }
 
-  /** The frames that have met the current entry. */
+  /** The frames that matched the current entry. */
   get #frames(): string {
     return framesText(this.matched.slice(-this.#count).map(({ event }) => event.seq));
   }
@@ -139,7 +137,7 @@ export class InOrder implements GoalWatch {
     const poll = pollOf(seen);
     if (same) this.#before = this.#taken.get(poll);
     const since = this.#before?.at ?? this.#start.at;
-    // A request may have come before this step began, right after the request that ended the step before.
+    // A request may have come before this step began, immediately after the one that ended the previous step.
     const gap = Math.max(0, seen.at - since);
     this.matched.push(seen);
     this.#count++;
@@ -154,15 +152,15 @@ export class InOrder implements GoalWatch {
     this.#before = seen;
     this.#nearest = this.#newNearest();
     if (this.#count > max) return this.#failed(`${timesText(this.#count)} (${this.#frames})`, seen);
-    // Under a limit the goal goes on, because one request too many may still come.
+    // With a maximum, the goal is not yet over, because one request too many may still come.
     return this.#isLast && this.#count >= min && max === Number.POSITIVE_INFINITY
       ? this.#passed()
       : undefined;
   }
 
   /**
-   * True when the current entry does not say `same`, still needs this request, and the request repeats the
-   * spoilt one with nothing else between the two in the list.
+   * True if the current entry does not say `same`, still needs this request, and the request repeats the
+   * altered one with no other between the two in the list.
    */
   #isRepetition(seen: Seen): boolean {
     const { seen: spoilt } = this.#spoilt ?? {};
@@ -218,9 +216,7 @@ export class InOrder implements GoalWatch {
     return [what, ...bounds].join(', ');
   }
 
-  /**
-   * Says how long the current entry was waited for, and from when: `500 ms of the spoilt request (frame 7)`.
-   */
+  /** The time allowed for the current entry, and its start: `500 ms of the spoilt request (frame 7)`. */
   #allowed(): string {
     const { within } = this.#current;
     if (this.#before && within !== Number.POSITIVE_INFINITY)
@@ -242,7 +238,7 @@ export class InOrder implements GoalWatch {
   }
 }
 
-/** True for the same request on the same line; its transaction identifier may differ. */
+/** True for the same request on the same line. The transaction identifiers may differ. */
 function isSame(before: Seen, seen: Seen): boolean {
   return before.event.seq !== seen.event.seq && pollOf(before) === pollOf(seen);
 }

@@ -2,27 +2,27 @@ import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import type { Spoilt } from './actions.js';
 import { type DeviceAt, type Seen, seenOf } from './seen.js';
 
-/** Something that happens while a step runs: an event, the end of a wait, or the end of the test. */
+/** Something that happens during a step: an event, the end of a wait, or the end of the test. */
 export type Happening =
   | {
       readonly kind: 'event';
       readonly event: TrafficEvent;
       readonly seen: Seen | undefined;
-      /** What the faults of the running step did to this request; undefined when none was to act. */
+      /** What the faults of the current step did to this request; undefined if none applies to it. */
       readonly spoilt: Spoilt | undefined;
     }
   | { readonly kind: 'time' }
   | { readonly kind: 'end'; readonly verdict: 'fail' | 'error' | 'inconclusive'; readonly text: string };
 
 /**
- * How many happenings wait at most: a client that floods the line before the first step must not take all
- * memory.
+ * Maximum number of queued happenings: a client that floods the line before the first step must not use up
+ * all memory.
  */
 const MOST_WAITING = 20_000;
 
 /**
- * Keeps what has happened, in order, until a step looks at it. So a step begins with the first event after
- * the one that ended the step before it, however fast the client is.
+ * Queues happenings, in order, until a step looks at them. A step therefore begins with the first event after
+ * the one that ended the previous step, however fast the client is.
  */
 export class Inbox {
   readonly #waiting: Happening[] = [];
@@ -31,8 +31,9 @@ export class Inbox {
   #wake: (() => void) | undefined;
 
   /**
-   * @param haveActed called with each request; says what the faults of the running step have done since the
-   *   request before
+   * @param haveActed called with each request; reports what the faults of the current step have done since
+   * the
+   *   previous request
    */
   constructor(deviceAt: DeviceAt, haveActed: () => Spoilt | undefined) {
     this.#deviceAt = deviceAt;
@@ -51,15 +52,15 @@ export class Inbox {
     this.#wake?.();
   }
 
-  /** Resolves with the next happening, which stays in the inbox until `take`. */
+  /** Resolves with the next happening, which stays in the queue until `take`. */
   async next(): Promise<Happening> {
     while (this.#waiting.length === 0) await this.#arrival();
     return this.#waiting[0] as Happening;
   }
 
   /**
-   * Resolves with the first event that `find` takes. It and all that came before it stay in the inbox.
-   * @returns undefined when `isOver`, or when the test ends before such an event comes
+   * Resolves with the first event that `find` accepts. It and all earlier ones stay in the queue.
+   * @returns undefined if `isOver`, or if the test ends before such an event comes
    */
   async first(
     find: (event: TrafficEvent, seen: Seen | undefined) => boolean,
@@ -76,7 +77,7 @@ export class Inbox {
     }
   }
 
-  /** Resolves when something is put in. */
+  /** Resolves when something is queued. */
   async #arrival(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
@@ -84,12 +85,12 @@ export class Inbox {
     this.#wake = undefined;
   }
 
-  /** Removes the happening that `next` has shown. */
+  /** Removes the happening that `next` returned. */
   take(): void {
     this.#waiting.shift();
   }
 
-  /** Removes and returns everything that waits. */
+  /** Removes and returns the whole queue. */
   drain(): Happening[] {
     return this.#waiting.splice(0);
   }

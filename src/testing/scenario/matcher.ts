@@ -31,7 +31,7 @@ import type { Seen } from './seen.js';
 const EXPECTED = 'a name or names with values, as in {relay.coil: 1}, or addresses, as in {holding 5: 230}';
 const ADDRESS = /^(?:(coils|holding) )?(\d{1,5})$/;
 
-/** Reads `write`: values by name in their units, or words by address; a name alone for any value. */
+/** Reads `write`: values by name in their units, or words by address; a name alone matches any value. */
 function readWrites(at: At, simulator: Simulator): WantedWrite[] | undefined {
   if (typeof at.value === 'string') {
     const wanted = readName(at.value, at, simulator);
@@ -71,7 +71,7 @@ function readNamedValue(name: string, at: At, simulator: Simulator): WantedWrite
   return { ...named.write, words };
 }
 
-/** Reads what a bit of a value has to be, as in {meter.status.overload: 1}: the other bits do not matter. */
+/** Reads a condition on one bit of a value, as in {meter.status.overload: 1}; the other bits do not matter. */
 function readBit(
   write: WantedWrite,
   { image, location }: DeviceValue,
@@ -98,19 +98,19 @@ function readName(name: string, at: At, simulator: Simulator) {
   return value && { value, bit, write: { device, table, address, words: undefined, quantity } };
 }
 
-/** Describes the requests, or the replies, that are meant. */
+/** A condition that selects requests or replies. */
 export interface Matcher {
-  /** The matcher in words, for messages: `a request with unit 1, function 3`. */
+  /** The condition in words, for messages: `a request with unit 1, function 3`. */
   readonly text: string;
-  /** What has to be met, all of it. */
+  /** The conditions, all of which must be met. */
   readonly wanted: readonly Filter[];
-  /** The places of the names in it. */
+  /** The places that the names in it stand for. */
   readonly places: DevicesInFilters['places'];
-  /** Whether replies are meant; otherwise requests are. */
+  /** Whether it selects replies rather than requests. */
   readonly isOfReplies: boolean;
 }
 
-/** True when an event is meant. */
+/** True if an event meets the conditions. */
 export function matches({ wanted, places, isOfReplies }: Matcher, seen: Seen): boolean {
   return isOfReplies === (seen.reply !== undefined) && meets({ all: wanted }, places, seen);
 }
@@ -123,7 +123,7 @@ function meets(filter: Filter, places: DevicesInFilters['places'], seen: Seen): 
   return fits(filter, { line, kind, direction, timeUs: micros(time), unit, functionCode, more }) === true;
 }
 
-/** Finds the request that came nearest to what was wanted, and which conditions it missed. */
+/** Finds the request that came closest to meeting the conditions, and which ones it missed. */
 export class NearestMiss {
   readonly #wanted: readonly Omit<Matcher, 'text'>[];
   #nearest: { readonly seen: Seen; readonly missed: readonly string[] } | undefined;
@@ -132,7 +132,7 @@ export class NearestMiss {
     this.#wanted = wanted;
   }
 
-  /** Looks at a request or a reply. Among equally near ones, the first counts. */
+  /** Looks at a request or a reply. Among equally close ones, the first is kept. */
   see(seen: Seen): void {
     for (const wanted of this.#wanted) {
       if (wanted.isOfReplies !== (seen.reply !== undefined)) continue;
@@ -146,7 +146,7 @@ export class NearestMiss {
   /**
    * Puts the result into words: `nearest was unit 1 read coils 0–7 (frame 12): function 1, not 3`.
    * @param met the words for a request that missed nothing
-   * @returns undefined when nothing came
+   * @returns undefined if nothing came
    */
   text(met: string): string | undefined {
     if (!this.#nearest) return undefined;
@@ -193,7 +193,7 @@ function missedText(wanted: Filter, { line, unitId, functionCode, device, ranges
   }
 }
 
-/** Puts wanted numbers into words: `0–9 or 20–29`. */
+/** Formats ranges of numbers: `0–9 or 20–29`. */
 function rangesText(ranges: readonly NumberRange[], to: string): string {
   return ranges.map(([first, last]) => (first === last ? first : `${first}${to}${last}`)).join(' or ');
 }
@@ -203,12 +203,12 @@ function answerText(exception: number | undefined): string {
   return exception === GOOD ? 'answered without an exception' : `answered with exception ${exception}`;
 }
 
-/** The name under which the places of all names of a condition are. */
+/** The name that stands for the places of all names in a condition. */
 const ITS_VALUES = 'its values';
 
 type RequestCondition = Pick<Condition, 'line' | 'device' | 'unit' | 'function' | 'address' | 'quantity'>;
 
-/** What the conditions of a fault rule, or of an expectation, ask of a request. */
+/** What the conditions of a fault rule, or of an expectation, require of a request. */
 export function ofRequests(
   { line, device, unit, function: code, address, quantity }: RequestCondition,
   values?: readonly NamedValue[],
@@ -228,7 +228,7 @@ export function ofRequests(
   return { wanted: tests.filter((test) => test !== undefined), places, isOfReplies: false };
 }
 
-/** Keys that are not listed in the text of a matcher: they say how often and when, or are worded apart. */
+/** Keys that do not appear in a matcher's text: they are about frequency and time, or are worded separately. */
 const NOT_OF_REQUESTS = new Set([
   'same',
   'retry',
@@ -242,8 +242,8 @@ const NOT_OF_REQUESTS = new Set([
 ]);
 
 /**
- * Makes the matcher written at `at`, whose schema has been checked. Undefined after reporting what this
- * simulator does not have.
+ * Makes the matcher written at `at`, whose schema has been checked. Undefined after reporting anything that
+ * this simulator does not have.
  */
 export function toMatcher(
   at: At,
@@ -283,7 +283,7 @@ export function toMatcher(
 /** The fields that only replies have. */
 const OF_REPLIES: ReadonlySet<FieldName> = new Set(['exception', 'late', 'rule', 'problem']);
 
-/** Reads the text of a filter. It is about replies where it asks for what only they have. */
+/** Reads the text of a filter. It selects replies if it uses fields that only they have. */
 function readFilter(at: At, text: string, simulator: Simulator) {
   const refuse: FilterContext['refuse'] = (field, each) => {
     if (field === 'line' && !simulator.lines.has(each))
@@ -308,9 +308,9 @@ function readFilter(at: At, text: string, simulator: Simulator) {
   return { wanted: 'all' in wanted ? wanted.all : [wanted], places, isOfReplies };
 }
 
-/** Puts checked input into words: `a request with unit 1, function 3 or 4`. */
+/** Describes checked input in words: `a request with unit 1, function 3 or 4`. */
 function matcherText(input: unknown): string {
-  // What is no mapping was reported, and is put into words all the same.
+  // Input that is not a mapping has been reported, and is described anyway.
   const source: Readonly<Record<string, unknown>> = isMapping(input) ? input : {};
   const parts = Object.entries(source)
     .filter(([key]) => !NOT_OF_REQUESTS.has(key))

@@ -13,19 +13,17 @@ import type { Simulator } from '../../simulator/simulator.js';
 import type { MannersChange, PowerChange, ScenarioStep, UnsolicitedBytes, ValueChange } from './scenario.js';
 import { forwardSchema, powerSchema, unsolicitedBytesSchema } from './schema.js';
 
-/** How many entries a list in a step may have. All of them are read in one turn of the event loop. */
+/** Maximum number of entries in a list in a step. All of them are read in one turn of the event loop. */
 const MOST_IN_A_STEP = 256;
 
-/**
- * Reads a value that may be written alone or as a list. Undefined after reporting that the list is too long.
- */
+/** Reads a single value or a list of values. Undefined after reporting that the list is too long. */
 export function oneOrMore(at: At): At[] | undefined {
   if (!Array.isArray(at.value)) return [at];
   return isTooMuch(at, at.value.length) ? undefined : at.items();
 }
 
 /**
- * Reads the names and contents of a mapping. Undefined after reporting that there is no mapping, or that it
+ * Reads the names and contents in a mapping. Undefined after reporting that there is no mapping, or that it
  * is empty or too long.
  */
 function namedEntries(at: At, expected: string): [name: string, content: At][] | undefined {
@@ -39,17 +37,17 @@ function isTooMuch(at: At, count: number): boolean {
   return true;
 }
 
-/** What the faults of a scenario share. Faults are numbered, so that each gets a name and a seed. */
+/** The state shared by the faults of a scenario. Faults are numbered, so that each gets a name and a seed. */
 export interface FaultNumbers {
   readonly seed: number;
   next: number;
-  /** The lines that the scenario names, for faults that name none; undefined for any line. */
+  /** The lines that the scenario names, for faults that name none; undefined: any line. */
   readonly line: string | readonly string[] | undefined;
-  /** True when the scenario names its program under test, which steps can stop and start. */
+  /** True if the scenario names its program under test, which steps can stop and start. */
   readonly hasDut: boolean;
 }
 
-/** Reads `fault`: one rule or a list of them, as in a native file; a name is not needed. */
+/** Reads `fault`: one rule or a list of rules, as in a native file; the name is optional. */
 export function readFaults(at: At, simulator: Simulator, numbers: FaultNumbers): FaultRule[] {
   return (oneOrMore(at) ?? []).flatMap((each) => readFault(each, simulator, numbers) ?? []);
 }
@@ -69,7 +67,7 @@ function readFault(at: At, simulator: Simulator, numbers: FaultNumbers): FaultRu
   return written && { seed: (numbers.seed + number) % (MAX_SEED + 1), ...usable.value };
 }
 
-/** Aims a rule at these lines, unless it names others. */
+/** Limits a rule to these lines, unless it names others. */
 function aimedAt(lines: FaultNumbers['line'], rule: FaultRule): FaultRule {
   if (lines === undefined || rule.when.line !== undefined) return rule;
   return { ...rule, when: { ...rule.when, line: [lines].flat() } };
@@ -92,7 +90,7 @@ export function readChanges(at: At, simulator: Simulator): ValueChange[] {
   });
 }
 
-/** Reads `manners`: what devices have besides their own manners, by their names. */
+/** Reads `manners`: additional manners of devices, by device name. */
 export function readManners(at: At, simulator: Simulator): MannersChange[] {
   const lines = Array.from(simulator.lines.values(), ({ definition }) => definition);
   return namedDevices(at, simulator, '{meter: {holes: silence}}').flatMap(([device, content]) => {
@@ -118,7 +116,7 @@ export function readClosed(at: At, { lines }: Simulator, watched: FaultNumbers['
   return [...new Set(closed)];
 }
 
-/** Reads `power`: the power of devices by their names. */
+/** Reads `power`: the power of devices, by device name. */
 export function readPower(at: At, simulator: Simulator): PowerChange[] {
   return namedDevices(at, simulator, '{meter: {off: 20s}}').flatMap<PowerChange>(([device, content]) => {
     const power = content.check(powerSchema);
@@ -128,7 +126,7 @@ export function readPower(at: At, simulator: Simulator): PowerChange[] {
   });
 }
 
-/** Reads `clock`: how far the clocks of devices are put forward, by their names. */
+/** Reads `clock`: how far to advance the clocks of devices, by device name. */
 export function readClocks(at: At, simulator: Simulator): ScenarioStep['clocks'] {
   return namedDevices(at, simulator, '{meter: 1h}').flatMap(([device, content]) => {
     const ms = content.check(forwardSchema);
@@ -136,7 +134,7 @@ export function readClocks(at: At, simulator: Simulator): ScenarioStep['clocks']
   });
 }
 
-/** Reads `unsolicited`: bytes as hexadecimal text, by the names of the lines that send them. */
+/** Reads `unsolicited`: bytes as hexadecimal text, by the name of the line that sends them. */
 export function readUnsolicited(at: At, { lines }: Simulator): UnsolicitedBytes[] {
   return (namedEntries(at, 'bytes by line name, as in {bus: "00 ff"}') ?? []).flatMap(([name, content]) => {
     const line = lines.get(name);
@@ -150,7 +148,7 @@ export function readUnsolicited(at: At, { lines }: Simulator): UnsolicitedBytes[
   });
 }
 
-/** Reads a mapping by the names of devices. Reports each name that no device has. */
+/** Reads a mapping by device names. Reports each name that no device has. */
 function namedDevices(at: At, { devices }: Simulator, example: string): [Device, At][] {
   return (namedEntries(at, `devices by name, as in ${example}`) ?? []).flatMap<[Device, At]>(
     ([name, content]) => {

@@ -33,8 +33,8 @@ import {
 } from './schema.js';
 
 /**
- * Reads a scenario whose parameters and files are put in, and checks its lines, devices and values against
- * the simulator. Undefined after reporting every mistake.
+ * Reads a scenario whose parameters and files have been filled in, and checks its lines, devices and values
+ * against the simulator. Undefined after reporting every mistake.
  */
 export function readScenario(at: At, simulator: Simulator): Scenario | undefined {
   const reading = readingScenario(at, simulator);
@@ -44,10 +44,7 @@ export function readScenario(at: At, simulator: Simulator): Scenario | undefined
   }
 }
 
-/**
- * Does the work of `readScenario` in small pieces. Yields where the lines of a running simulator can be
- * served.
- */
+/** Does the work of `readScenario` in small pieces. Yields wherever the lines of a running simulator can be served. */
 export function* readingScenario(at: At, simulator: Simulator): Generator<void, Scenario | undefined> {
   const { count } = at.findings;
   const source = at.check(scenarioSchema);
@@ -90,21 +87,21 @@ function readAlways(at: At, simulator: Simulator): Forbidden[] {
 }
 
 /**
- * The tolerance of a step that names none, as a fraction of `every`, and how many periods it watches when it
- * has no `for`.
+ * The default tolerance of a step, as a fraction of `every`, and the default number of periods that it
+ * watches without `for`.
  */
 const USUAL_TOLERANCE = 0.1;
 const USUAL_PERIODS = 10;
 
-/** The parts of a step beside `expect` on which its goal depends. */
+/** The parts of a step, other than `expect`, that affect its goal. */
 interface GoalTimes {
   readonly within: number | undefined;
   readonly after: number | undefined;
-  /** True when the step has a fault, to whose request `same` refers. */
+  /** True if the step has a fault, to whose request `same` refers. */
   readonly hasFault: boolean;
 }
 
-/** A text that stands where a mapping may is its `filter`. */
+/** A text in place of a mapping is its `filter`. */
 function withFilter(at: At): At {
   return typeof at.value === 'string' ? at.with({ filter: at.value }) : at;
 }
@@ -173,7 +170,7 @@ function rhythm(at: At, source: ExpectedSource, times: GoalTimes, simulator: Sim
 
 type StepSource = z.output<typeof stepSchema>;
 
-/** Reads a list of steps, with groups and repetitions written out. Yields after each step. */
+/** Reads a list of steps, with groups and repetitions expanded. Yields after each step. */
 export function* readingSteps(
   at: At,
   simulator: Simulator,
@@ -201,7 +198,8 @@ function* readingEntry(at: At, simulator: Simulator, numbers: FaultNumbers): Gen
   const source: Partial<StepSource> = checked ?? (isGroup ? at.fitting(groupSchema) : at.fitting(stepSchema));
   const { repeat = 1 } = checked ?? {};
   const steps: ScenarioStep[] = [];
-  // Each repetition is read anew, because its faults have names of their own. Its mistakes are reported once.
+  // Each repetition is read separately, because its faults have their own names. Its mistakes are reported
+  // once.
   for (let turn = 1; turn <= repeat && steps.length <= MOST_STEPS; turn++) {
     const { count } = at.findings;
     const read = isGroup
@@ -220,8 +218,8 @@ function* readingEntry(at: At, simulator: Simulator, numbers: FaultNumbers): Gen
 
 /**
  * Reads one step.
- * @param source the parts of the step that fit the schema
- * @param isWhole true when these are all parts; otherwise mistakes in the others were reported
+ * @param source the parts of the step that match the schema
+ * @param isWhole true if these are all parts; otherwise mistakes in the others have been reported
  */
 function readStep(
   at: At,
@@ -242,7 +240,7 @@ function readStep(
       at.key('dut').wrong('expected `dut` in the scenario, with the command of the program under test');
     }
     const never = has('never') ? readForbidden(at.key('never'), simulator) : [];
-    // A step with mistakes may lack a goal because of them, so nothing is reported about that.
+    // If a step has mistakes, it may lack a goal because of them, so this is not reported.
     const goal = isWhole || has('expect') ? goalOf(at, source, has('fault'), simulator) : undefined;
     if (!goal) return undefined;
     const { name = describe(source), capture, dut } = source;
@@ -293,10 +291,10 @@ function goalOf(
   return { kind: 'wait', ms: 0 };
 }
 
-/** What a step can do without watching for anything. */
+/** Actions that a step can take without watching for anything. */
 const ACTIONS = ['set', 'power', 'clock', 'unsolicited', 'dut'] as const;
 
-/** What a step does for as long as it lasts. */
+/** Actions that last as long as the step. */
 const LASTING = ['fault', 'manners', 'closed'] as const;
 
 function describe(source: Partial<StepSource>): string {
@@ -318,15 +316,15 @@ function describe(source: Partial<StepSource>): string {
 }
 
 /**
- * Writes a value as it may stand in the file: `{unit: 1, function: 3}`. Integers of YAML that no double holds
- * are bigints.
+ * Formats a value as it could be written in the file: `{unit: 1, function: 3}`. YAML integers that a double
+ * can't hold are bigints.
  */
 function compactText(value: unknown): string {
   const written = JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? String(part) : part));
   return (written ?? '').replaceAll('"', '').replaceAll(':', ': ').replaceAll(',', ', ');
 }
 
-/** Reads `never`: one matcher or a list of them, each with how often it must not come. */
+/** Reads `never`: one matcher or a list, each with the number of times that is one too many. */
 function readForbidden(at: At, simulator: Simulator): Forbidden[] {
   const items = oneOrMore(at)?.map(withFilter);
   if (items?.length === 0) at.wrong('expected at least one');

@@ -2,61 +2,60 @@ import { durationText } from '../report/words.js';
 import { median } from '../times.js';
 import { pollOf, type Seen } from './seen.js';
 
-/*
- * Whether a request that repeats a spoilt one is a retry, or the next poll of the client.
- */
+/* Decides whether a request that repeats an altered one is a retry, or the client's next poll. */
 
-/** When a client will send the same poll again if nothing disturbs it, in ms after a request. */
+/** When a client will send the same poll again without a disturbance, in ms after a request. */
 export interface NextPoll {
   readonly earliest: number;
   readonly latest: number;
-  /** Before this it does not come at all, unless the client begins its round again. */
+  /** The poll does not come before this, unless the client starts its cycle again. */
   readonly soonest: number;
-  /** True when something else was asked in each interval that was seen. */
+  /** True if another request came within each interval seen. */
   readonly isInTurn: boolean;
-  /** The median of the intervals that were seen. */
+  /** The median of the intervals seen. */
   readonly usual: number;
 }
 
-/** How many intervals of a poll are kept (the newest ones), and how many have to be known. */
+/** Maximum number of intervals kept per poll (the newest), and the minimum needed. */
 const MOST_INTERVALS = 16;
 const FEWEST_INTERVALS = 3;
-/** How many polls are remembered, because a client may ask something else each time. */
+/** Maximum number of polls remembered, because a client may send a different request each time. */
 const MOST_QUESTIONS = 512;
-/** How far a busy client on a busy machine strays from its interval, in ms and as a fraction of it. */
+/** How far a busy client on a busy machine deviates from its interval, in ms and as a fraction of it. */
 const LEAST_MARGIN_MS = 50;
 const MARGIN = 0.25;
-/** How far it strays when the request is out of turn as well. */
+/** How far it deviates if the request is also out of turn. */
 const LEAST_TURN_MARGIN_MS = 25;
 const TURN_MARGIN = 0.1;
 
 interface Interval {
   readonly ms: number;
-  /** True when nothing else was asked on the line during the interval. */
+  /** True if no other request came on the line during the interval. */
   readonly isAlone: boolean;
 }
 
 interface Poll {
-  /** How often the line was disturbed before the newest request; -1 when that one was disturbed itself. */
+  /** How many times the line was disturbed before the newest request; -1 if that request was disturbed itself. */
   readonly disturbances: number;
-  /** When the newest request came; undefined when it may have been a retry. */
+  /** When the newest request came; undefined if it may have been a retry. */
   readonly at: number | undefined;
-  /** How many requests had come on the line by then. */
+  /** How many requests had come on the line by that time. */
   readonly count: number;
   readonly intervals: Interval[];
 }
 
-/** Learns how often a client sends each poll, from the requests that no fault has disturbed. */
+/** Learns the interval of each of a client's polls, from the requests that no fault has disturbed. */
 export class PollIntervals {
   readonly #polls = new Map<string, Poll>();
-  /** How many requests have come, by line. */
+  /** The number of requests so far, by line. */
   readonly #counts = new Map<string, number>();
   #disturbances = 0;
 
   /**
-   * Takes the next request.
-   * @param spoilt true when a fault acted on it: no interval reaches across it, and none begins with the
-   *   first request after it, which may be a retry
+   * Looks at the next request.
+   * @param spoilt true if a fault acted on it: no interval spans it, and none begins with the first request
+   * after
+   *   it, which may be a retry
    */
   see(seen: Seen, spoilt: boolean): void {
     if (seen.reply !== undefined) return;
@@ -78,13 +77,13 @@ export class PollIntervals {
     if (this.#polls.size > MOST_QUESTIONS && oldest !== undefined) this.#polls.delete(oldest);
   }
 
-  /** The longest interval between two requests of any poll, in ms; undefined while none is known. */
+  /** The longest interval between two requests of any poll, in ms; undefined if none is known. */
   get longest(): number | undefined {
     const all = Array.from(this.#polls.values(), ({ intervals }) => intervals.map(({ ms }) => ms)).flat();
     return all.length > 0 ? Math.max(...all) : undefined;
   }
 
-  /** Says when the next poll after a request is due; undefined while too little is known. */
+  /** When the next poll after a request is due; undefined if too little is known. */
   after(seen: Seen): NextPoll | undefined {
     const { intervals = [] } = this.#polls.get(pollOf(seen)) ?? {};
     const sorted = intervals.map(({ ms }) => ms).sort((a, b) => a - b);
@@ -99,21 +98,21 @@ export class PollIntervals {
   }
 }
 
-/** The spoilt request, and the bounds that a scenario sets for the request that repeats it. */
+/** The altered request, and the scenario's bounds for the request that repeats it. */
 interface RepeatedRequest {
   readonly spoilt: Seen;
   readonly nextPoll: NextPoll | undefined;
-  /** The bounds in ms, which count from `before`; infinite without any. */
+  /** The bounds in ms, counted from `before`; infinite if there are none. */
   readonly after: number;
   readonly within: number;
   readonly before: Seen;
-  /** True for the first request after the spoilt one. */
+  /** True for the first request after the altered one. */
   readonly isFirst: boolean;
-  /** True when something else was requested since. */
+  /** True if another request has come since. */
   readonly isInterrupted: boolean;
 }
 
-/** Says why a request that repeats a spoilt one may be the next poll; undefined when it is surely a retry. */
+/** Explains why a request that repeats an altered one may be the next poll; undefined if it is certainly a retry. */
 export function whyMayBePoll(
   seen: Seen,
   { spoilt, nextPoll, after, within, before, isFirst, isInterrupted }: RepeatedRequest,

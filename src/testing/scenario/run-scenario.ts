@@ -11,7 +11,7 @@ import { readScenario } from './read-scenario.js';
 import { loadOwnConfiguration, type ScenarioFile } from './scenario-file.js';
 import { TestRun, writeCapture } from './test-run.js';
 
-/** How a run talks to the person who has started it. */
+/** How a run communicates with the user who started it. */
 export interface Audience {
   readonly log: Logger;
   readonly say: (text: string) => void;
@@ -21,16 +21,16 @@ export interface Audience {
 }
 
 /**
- * How a run has ended. `ok: false`: the file or its configuration is wrong, and `text` says how. `unwritten`
+ * How a run ended. `ok: false`: the file or its configuration is wrong, and `text` says how. `unwritten`
  * names the captures that could not be written. Both are lines for a terminal. The simulator has stopped; its
- * devices and lines explain the frames of the report.
+ * devices and lines explain the frames in the report.
  */
 export type ScenarioEnd =
   | { readonly ok: true; readonly report: Report; readonly simulator: Simulator; readonly unwritten?: string }
   | { readonly ok: false; readonly text: string };
 
 /**
- * Runs a scenario on a simulator of its own, with its program, and stops both.
+ * Runs a scenario on its own simulator, with its program, and stops both.
  * @param freePorts puts the lines of the simulator on free ports, whatever its configuration says
  */
 export async function runScenario(

@@ -16,7 +16,7 @@ const REFERENCE = /\$([A-Za-z_]\w*)/g;
 const WHOLE_REFERENCE = /^\$([A-Za-z_]\w*)$/;
 
 /**
- * Reads the declared parameters with their first values, and sets them as `--set name=value` asks.
+ * Reads the declared parameters with their default values, and sets them according to `--set name=value`.
  * @param at the section `parameters`
  * @param settings texts of the form `name=value`
  * @returns `wrong` has the mistakes in the settings; those in the section are reported
@@ -41,9 +41,9 @@ function readParameters(at: At, settings: readonly string[]): { values: Paramete
 }
 
 /**
- * Replaces `$name` in the input by the value of the parameter. A text that is `$name` and nothing else
- * becomes the value itself; in a longer text an unknown name stays as it is, because a command line has
- * variables of its own.
+ * Replaces `$name` in the input with the value of the parameter. A text that consists only of `$name` becomes
+ * the value itself. In a longer text an unknown name is left unchanged, because a command line has its own
+ * variables.
  */
 function withParameters(input: unknown, parameters: Parameters): unknown {
   if (typeof input === 'string') return replaced(input, parameters);
@@ -56,7 +56,7 @@ function withParameters(input: unknown, parameters: Parameters): unknown {
   return result;
 }
 
-/** Reports each text that is `$name` and nothing else, when no parameter has this name. */
+/** Reports each text that consists only of `$name` if no parameter has this name. */
 function reportUnknownParameters(at: At, parameters: Parameters): void {
   const { value } = at;
   if (typeof value === 'string') {
@@ -83,22 +83,19 @@ function isScalar(value: unknown): value is string | number | boolean {
   return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-/** Reads a value of the command line as YAML would. */
+/** Parses a value from the command line like YAML would. */
 function scalarOf(text: string): string | number | boolean {
   if (text === 'true' || text === 'false') return text === 'true';
   return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text) ? Number(text) : text;
 }
 
-/** A scenario whose parameters, and the steps of other files, are put in. */
+/** A scenario with its parameters and the steps of other files filled in. */
 export interface ScenarioFile {
   readonly file: string;
-  /** The directory in which its relative paths begin. */
+  /** The base directory of its relative paths. */
   readonly directory: string;
   readonly value: unknown;
-  /**
-   * Writes mistakes, or warnings, as lines for a terminal. Mistakes in the steps of another file name that
-   * file.
-   */
+  /** Formats mistakes or warnings as lines for a terminal. Mistakes in the steps of another file name that file. */
   readonly format: (issues: readonly Issue[], form?: typeof formatProblems) => string;
 }
 
@@ -106,16 +103,16 @@ type LoadedScenario =
   | { readonly ok: true; readonly scenario: ScenarioFile }
   | { readonly ok: false; readonly text: string };
 
-/** How deep files may use each other. Deeper use is taken for a mistake, or for a ring. */
+/** Maximum nesting of files that use each other. Anything deeper counts as a mistake, or a cycle. */
 const DEEPEST_USE = 8;
 
-/** Steps from another file: where they were put, and how mistakes in them are reported. */
+/** Steps from another file: where they were inserted, and how to report mistakes in them. */
 interface Inlined {
   readonly path: Path;
   readonly format: ScenarioFile['format'];
 }
 
-/** What a file needs to use others, and what was found wrong with them. */
+/** The context in which a file uses others, and the mistakes found in them. */
 interface Inlining {
   readonly directory: string;
   readonly depth: number;
@@ -125,9 +122,9 @@ interface Inlining {
 }
 
 /**
- * Reads the file of a scenario and the files that it uses.
+ * Reads a scenario file and the files that it uses.
  * @param settings values of the parameters, as `name=value`
- * @param dut the command line of the program under test, in place of the one that the file names
+ * @param dut the command line of the program under test, instead of the one in the file
  */
 export function loadScenarioFile(file: string, settings: readonly string[], dut?: string): LoadedScenario {
   const parsed = readConfigFile(file);
@@ -180,7 +177,7 @@ function begins(path: Path, beginning: Path): boolean {
   return beginning.every((part, i) => path[i] === part);
 }
 
-/** Puts `steps` in the place of each `use`, also in groups. */
+/** Replaces each `use` with its steps, even in groups. */
 function inlinedSteps(steps: unknown, path: Path, inlining: Inlining): unknown {
   if (!Array.isArray(steps)) return steps;
   return steps.map((step, i) => {
@@ -224,14 +221,14 @@ function usedSteps(step: Readonly<Record<string, unknown>>, path: Path, inlining
   return { ...others, steps };
 }
 
-/** Sections of a scenario that describe a simulator of its own. A simulator that runs already has them. */
+/** Sections of a scenario that describe its own simulator. A running simulator already has them. */
 const OWN = ['configuration', 'devices', 'lines'] as const;
 
 type LoadedConfiguration =
   | { readonly ok: true; readonly configuration: Configuration; readonly warnings: string }
   | { readonly ok: false; readonly text: string };
 
-/** Loads the configuration that a scenario names, or describes in place. */
+/** Loads the configuration that a scenario names or contains. */
 export function loadOwnConfiguration({ directory, value, format }: ScenarioFile): LoadedConfiguration {
   const findings = fileFindings();
   const at = new At(value, findings);
@@ -256,8 +253,8 @@ export function loadOwnConfiguration({ directory, value, format }: ScenarioFile)
 }
 
 /**
- * Leaves out the sections that a running simulator does without: those on a simulator of its own, and its
- * program.
+ * Removes the sections that a running simulator does not need: those that describe a simulator, and the
+ * program under test.
  */
 export function forRunningSimulator({ value }: ScenarioFile): Readonly<Record<string, unknown>> {
   const left = new Set<string>([...OWN, 'dut']);

@@ -11,25 +11,25 @@ import type { Matcher } from './matcher.js';
 /** A checked scenario. All times are in ms. */
 export interface Scenario {
   readonly name: string;
-  /** The seed of the random parts of faults that have no seed of their own. */
+  /** The seed for random faults that have no seed of their own. */
   readonly seed: number;
   readonly lines: readonly string[];
-  /** The program under test; absent when it runs already. */
+  /** The program under test; absent if it is already running. */
   readonly dut?: DutDefinition;
-  /** The file for the traffic of the whole test, as the scenario names it. */
+  /** The file for the traffic of the whole test, as written in the scenario. */
   readonly capture?: string;
-  /** Requests and replies that must not come at any time. */
+  /** Requests and replies that must never come. */
   readonly always: readonly Forbidden[];
   readonly steps: readonly ScenarioStep[];
 }
 
-/** One step: first its actions, then what is watched until the step ends. */
+/** One step: its actions, and then what it watches for until it ends. */
 export interface ScenarioStep {
   readonly name: string;
   /** Fault rules that are in force until the step ends. */
   readonly faults: readonly FaultRule[];
   readonly changes: readonly ValueChange[];
-  /** Manners that devices have besides their own until the step ends. */
+  /** Additional manners of devices until the step ends. */
   readonly manners: readonly MannersChange[];
   /** Lines that are closed with all their connections until the step ends. */
   readonly closed: readonly Line[];
@@ -37,12 +37,12 @@ export interface ScenarioStep {
   readonly clocks: readonly ClockStep[];
   /** Bytes that lines send once, when the step begins. */
   readonly unsolicited: readonly UnsolicitedBytes[];
-  /** What becomes of the program under test before the step watches; absent when it goes on. */
+  /** What to do with the program under test before the step watches; absent: nothing. */
   readonly dut?: 'stop' | 'start' | 'restart' | undefined;
   readonly goal: Goal;
   /** Requests and replies that must not come during the step. */
   readonly never: readonly Forbidden[];
-  /** The file for the traffic of the step, as the scenario names it. */
+  /** The file for the traffic of the step, as written in the scenario. */
   readonly capture?: string;
 }
 
@@ -63,17 +63,17 @@ export interface UnsolicitedBytes {
 
 export interface PowerChange {
   readonly device: Device;
-  /** `on` gives the device its power back. */
+  /** `on` restores the power of the device. */
   readonly change: 'on' | Interruption;
 }
 
-/** How far a step puts the clock of a device forward, in ms. */
+/** How far a step advances the clock of a device, in ms. */
 interface ClockStep {
   readonly device: Device;
   readonly ms: number;
 }
 
-/** A request that must not come, or must not come `times` times: the last of these is one too many. */
+/** A request that must not come, or must come fewer than `times` times. */
 export interface Forbidden {
   readonly matcher: Matcher;
   readonly times: number;
@@ -83,7 +83,7 @@ export type Goal =
   | {
       readonly kind: 'wait';
       readonly ms: number;
-      /** The number of requests after which the step is over; absent when it waits for the time. */
+      /** The number of requests after which the step ends; absent if only time ends it. */
       readonly requests?: number;
     }
   | { readonly kind: 'order'; readonly items: readonly Expected[]; readonly within: number }
@@ -92,23 +92,23 @@ export type Goal =
 export interface Expected {
   readonly matcher: Matcher;
   /**
-   * True when the request has to equal the spoilt one, or the one before it in the list. In a step with a
-   * fault it has to be a retry and not the next poll.
+   * True if the request must equal the altered one, or the one before it in the list. In a step with a fault
+   * it must be a retry rather than the next poll.
    */
   readonly same: boolean;
   readonly min: number;
-  /** The most times that the request may come; infinite without a limit. */
+  /** The maximum number of times that the request may come; infinite without a limit. */
   readonly max: number;
   /**
-   * The shortest time after what came before: the spoilt request, the entry before, or the beginning of the
-   * step.
+   * The shortest time after the previous event: the altered request, the previous entry, or the beginning of
+   * the step.
    */
   readonly after: number;
-  /** The longest time of a retry after what came before; infinite without a bound. */
+  /** The longest time from the previous event to a retry; infinite without a bound. */
   readonly within: number;
 }
 
-/** Requests that have to come at regular times. */
+/** Requests that must come at regular times. */
 export interface Rhythm {
   readonly matcher: Matcher;
   readonly every: number;

@@ -22,19 +22,19 @@ import { MOST_CHARACTERS } from '../../simulator/filter/parse.js';
 
 /*
  * The schemas of a scenario. Each part is checked separately, so that a mistake in one part hides none in
- * another. Whether names are known, and whether parts go together, is checked where the part is read.
+ * another. Unknown names, and parts that do not go together, are detected where the part is read.
  */
 
 const MOST_TIMES = 1_000_000;
 const MOST_FORWARD_MS = 366 * DAY_MS;
 export const MOST_STEPS = 1000;
-/** How long a step waits for what it expects, when it does not say so itself. */
+/** The default time that a step waits for what it expects, in ms. */
 export const DEFAULT_WITHIN_MS = 10_000;
 
 const time = duration(0, DAY_MS);
 const someTime = duration(1, DAY_MS);
 
-/** A parameter in place of a number, a flag or a word: `$patience`. */
+/** A parameter instead of a number, a flag or a word: `$patience`. */
 export const PARAMETER = '^\\$[A-Za-z_]\\w*$';
 
 const oneOrMore = (form: z.ZodType) => z.union([form, z.array(form).min(1).max(256)]);
@@ -42,10 +42,13 @@ const ofDevices = (form: z.ZodType) => z.record(z.string(), form);
 const name = text('a name');
 const capture = text('the path of a pcapng file').optional();
 
-/** How far the clock of a device is put forward. */
+/** How far to advance the clock of a device. */
 export const forwardSchema = duration(1, MOST_FORWARD_MS);
 
-/** What a line sends unsolicited in a step: more than the longest frame, so that a buffer can overflow. */
+/**
+ * The bytes that a line sends unsolicited in a step: up to more than the longest frame, so that a buffer can
+ * overflow.
+ */
 export const unsolicitedBytesSchema = hexadecimal(512, 'bytes', '00 ff 12');
 
 export const dutSchema = section(
@@ -61,7 +64,7 @@ export const dutSchema = section(
   },
 );
 
-/** Keys that describe requests: those of `when` of a fault rule, what a request writes, and its answer. */
+/** Keys that describe requests: those in `when` of a fault rule, the values written, and the reply. */
 const { line, unit, function: functionCode, address, name: valueName, quantity } = conditionSchema.shape;
 
 const exceptionCode = wholeNumber(1, 255, 'an exception code');
@@ -152,7 +155,7 @@ export const expectedSchema = section(
 export type ExpectedSource = z.output<typeof expectedSchema>;
 export type MatcherSource = Omit<z.output<typeof neverSchema>, 'times'>;
 
-/** The `power` of one device: `on`, `off` until a step says `on`, or off for a time. */
+/** The `power` of one device: `on`, `off` until a step says `on`, or off for some time. */
 export const powerSchema = z.union(
   [
     oneOf(['on', 'off']),
@@ -219,7 +222,7 @@ export const stepSchema = section(
   },
 );
 
-/** Steps that belong together, in place or from another file. */
+/** A group of steps, in place or from another file. */
 export const groupSchema = section(
   { name: name.optional(), repeat, steps: readApart(() => stepsForm) },
   {

@@ -10,20 +10,17 @@ import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../simulator/traff
 import { durationText } from '../report/words.js';
 import { isRequest, pduOf } from '../tested-line.js';
 
-/** Finds the device that answers for a unit identifier of a line. */
+/** Finds the device that answers for a unit identifier on a line. */
 export type DeviceAt = (line: string, unitId: number, host: string | undefined) => Device | undefined;
 
-/**
- * Puts an event into words, with the values of registers: `unit 1 read holding registers 10–11: float32
- * 230.1`.
- */
+/** Describes an event in words, with the values of registers: `unit 1 read holding registers 10–11: float32 230.1`. */
 export function eventText(event: TrafficEvent, read: ReadEvent, deviceAt: DeviceAt): string {
   const { message, text } = decodeEvent(event, read);
   const device = 'unitId' in event ? deviceAt(event.line, event.unitId, event.host) : undefined;
   return message ? withValues(device, { ...message, text }) : text;
 }
 
-/** Puts a request for a unit into the words of `eventText`. */
+/** Describes a request to a unit in the words of `eventText`. */
 function requestText(unitId: number, pdu: Uint8Array, device: Device | undefined): string {
   const message = requestMessage(pdu);
   return withValues(device, { ...message, text: `unit ${unitId} ${message.text}` });
@@ -41,10 +38,10 @@ function withValues(device: Device | undefined, message: Message): string {
   return firstValues(known ? textWithValues(message, known) : text, values.length);
 }
 
-/** How many values of a frame a message shows; the report shows all. */
+/** Maximum number of values of a frame in a message; the report shows all. */
 const MOST_VALUES = 3;
 
-/** Leaves out all but the first values, which stand behind the first colon. */
+/** Keeps only the first values, which follow the first colon. */
 function firstValues(text: string, count: number): string {
   const end = text.indexOf(': ');
   if (count <= MOST_VALUES || end < 0) return text;
@@ -55,37 +52,37 @@ function firstValues(text: string, count: number): string {
   return `${text.slice(0, end)}: ${shown.slice(0, MOST_VALUES).join(between)} … ${shown.length - MOST_VALUES} more`;
 }
 
-/** A request, or the reply to one, as expectations look at it. */
+/** A request or a reply in the form that expectations use. */
 export interface Seen {
   readonly event: FrameEvent | ReplyEvent;
   /** When it came, in ms of `performance.now()`. */
   readonly at: number;
   readonly line: string;
   readonly unitId: number;
-  /** Name of the device that the request is for; empty when there is none. */
+  /** Name of the device that the request is for; empty if there is none. */
   readonly device: string;
   readonly functionCode: number;
-  /** The PDU of the request, also when the event is a reply. */
+  /** The PDU of the request, even if the event is a reply. */
   readonly pdu: Uint8Array;
   readonly ranges: readonly AddressRange[];
-  /** The request in words, also when the event is a reply; made for messages only. */
+  /** Returns the request in words, even if the event is a reply; only called for messages. */
   readonly text: () => string;
   /**
-   * The reply; absent for a request. `exception` is `GOOD` for a reply that is no exception, and undefined
-   * for silence and damage.
+   * The reply; absent for a request. `exception` is `GOOD` for a reply that is not an exception, and
+   * undefined for silence and damage.
    */
   readonly reply?: { readonly exception: number | undefined };
 }
 
 /**
- * A text that is the same for all requests that ask the same on a line; their transaction identifiers and
+ * A key that is equal for all requests with the same content on a line. Their transaction identifiers and
  * connections may differ.
  */
 export function pollOf({ line, unitId, pdu }: Seen): string {
   return `${unitId} ${Buffer.from(pdu).toString('hex')} ${line}`;
 }
 
-/** Looks at an event as a request or a reply; undefined for any other event. */
+/** Converts an event to a request or a reply; undefined for any other event. */
 export function seenOf(event: TrafficEvent, deviceAt: DeviceAt): Seen | undefined {
   const adu = requestAduOf(event);
   const pdu = adu?.event.framing.fields(adu.bytes)?.pdu;
@@ -111,23 +108,17 @@ function requestAduOf(event: TrafficEvent) {
   return isRequest(event) ? { event, bytes: event.bytes } : undefined;
 }
 
-/**
- * The exception code that was sent, `GOOD` for another valid response. Undefined when no valid response was
- * sent.
- */
+/** The exception code that was sent, or `GOOD` for another valid response. Undefined if no valid response was sent. */
 function exceptionIn(reply: ReplyEvent): number | undefined {
   const pdu = pduOf(reply);
   if (pdu === undefined) return undefined;
   return (pdu[0] as number) & EXCEPTION_FLAG ? pdu[1] : GOOD;
 }
 
-/**
- * How many frames of a step are kept: of those that count, the first and the last ones; of all, the newest
- * ones.
- */
+/** Maximum number of frames kept per step: the first and last matching ones, and the newest of all. */
 const MOST_MATCHED = 40;
 const MOST_RECENT = 16;
-/** How many events a message names; the report shows the others. */
+/** Maximum number of events named in a message; the report shows the others. */
 const MOST_EVENTS = 4;
 
 export type SayEvent = (event: TrafficEvent) => string;
@@ -150,24 +141,24 @@ export class Evidence {
     if (this.#recent.length > MOST_RECENT) this.#recent.shift();
   }
 
-  /** Notes a request or a reply that counts. */
+  /** Records a request or a reply that matches. */
   count({ event }: { readonly event: TrafficEvent }): void {
     if (this.#matched.size >= MOST_MATCHED) {
-      // The first half stays. Of the second half, the oldest goes.
+      // The first half is kept. The oldest of the second half is dropped.
       const [oldest] = [...this.#matched.keys()].slice(MOST_MATCHED / 2);
       if (oldest !== undefined) this.#matched.delete(oldest);
     }
     this.#matched.set(event.seq, event);
   }
 
-  /** Notes the reply to a request that counts, even when the step is over. */
+  /** Records the reply to a matching request, even after the step. */
   answer(event: TrafficEvent): void {
     if (event.kind === 'reply' && this.#matched.has(event.request)) this.#matched.set(event.seq, event);
   }
 
   /**
    * The frames in order.
-   * @param all adds the newest frames that do not count, for a step that has not passed
+   * @param all also include the newest frames that did not match, for a step that has not passed
    */
   frames(all: boolean): TrafficEvent[] {
     const frames = new Map(this.#matched);
@@ -176,9 +167,9 @@ export class Evidence {
   }
 
   /**
-   * Names the newest events, for the message of a step that has not passed: `+213 ms  frame 12: unit 1 read coils 0–7`,
-   * with times from the start of the step.
-   * @param decides the frame that decides, which is among them
+   * Names the newest events, for the message of a step that has not passed: `+213 ms  frame 12: unit 1 read
+   * coils 0–7`, with times from the start of the step.
+   * @param decides the decisive frame, which is included
    */
   newest(decides: number | undefined): string[] {
     if (this.#recent.length === 0) return ['no request came at all'];

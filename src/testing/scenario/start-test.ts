@@ -6,14 +6,14 @@ import { readingScenario } from './read-scenario.js';
 import { TestRun } from './test-run.js';
 
 /**
- * Sections that a scenario for a running simulator can't have: only a simulator of its own has them, and a
- * program would run on this machine with the rights of this process.
+ * Sections that a scenario for a running simulator can't have: they describe a simulator, or a program that
+ * would run on this machine with the rights of this process.
  */
 const NOT_HERE = ['configuration', 'devices', 'lines', 'dut', 'parameters'] as const;
 
 const DEVICES_CHANGED = 'a device was added or removed while the scenario was being read; send it again';
 
-/** Starts a scenario on a running simulator. Reading the scenario yields where the lines can be served. */
+/** Starts a scenario on a running simulator. While reading the scenario, it yields wherever the lines can be served. */
 export function* startingTest(runs: Runs, source: unknown): Generator<void, Outcome<KnownRun>> {
   const { simulator } = runs;
   const findings = new Findings();

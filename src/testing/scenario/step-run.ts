@@ -13,10 +13,10 @@ import type { PollIntervals } from './retry-or-poll.js';
 import type { Forbidden, ScenarioStep } from './scenario.js';
 import type { Evidence, SayEvent, Seen } from './seen.js';
 
-/** Conditions that may keep a rule from acting on a request that fits all its other conditions. */
+/** Conditions that may keep a rule from acting on a request that meets all its other conditions. */
 const LIMITS = ['after', 'every', 'probability', 'from', 'for'] as const;
 
-/** Follows what becomes of the faults of a step. */
+/** Tracks the effect of a step's faults. */
 class ArmedFaults {
   readonly #rules: readonly FaultRule[];
   readonly #nearest: NearestMiss;
@@ -24,8 +24,8 @@ class ArmedFaults {
   #achieved = false;
   #notAchieved: string | undefined;
   /**
-   * Sequence number of the newest request to a real device on which the faults are to act, until its reply
-   * decides that.
+   * Sequence number of the newest request to a real device that the faults apply to, until its reply shows
+   * whether they acted.
    */
   #undecided: number | undefined;
 
@@ -36,7 +36,7 @@ class ArmedFaults {
 
   /**
    * Looks at a request or a reply.
-   * @param spoilt what the faults of the step did to it; undefined when none acted
+   * @param spoilt what the faults of the step did to it; undefined if none acted
    */
   see(seen: Seen, spoilt: Spoilt | undefined): void {
     if (spoilt) {
@@ -48,7 +48,7 @@ class ArmedFaults {
     }
   }
 
-  /** Looks at an event that may be the reply to a spoilt request. */
+  /** Looks at an event that may be the reply to an altered request. */
   hear(event: TrafficEvent): void {
     if (event.kind !== 'reply') return;
     if (event.request === this.#undecided) this.#undecided = undefined;
@@ -59,12 +59,12 @@ class ArmedFaults {
     }
   }
 
-  /** The request whose reply will show whether the faults could act; undefined when that is known. */
+  /** The request whose reply will show whether the faults could act; undefined if that is known. */
   get undecided(): number | undefined {
     return this.#achieved ? undefined : this.#undecided;
   }
 
-  /** Says why none of the faults acted; undefined when one did, or when there are none. */
+  /** Explains why none of the faults acted; undefined if one did, or if there are none. */
   get whyNot(): string | undefined {
     if (this.#rules.length === 0 || this.#achieved) return undefined;
     if (this.undecided !== undefined)
@@ -92,17 +92,17 @@ export interface StepSurroundings {
   readonly clock: Clock;
   readonly say: SayEvent;
   readonly heard: (event: TrafficEvent) => void;
-  /** Requests and replies that must not come at any time. */
+  /** Requests and replies that must never come. */
   readonly always: readonly Forbidden[];
-  /** The frames so far that match an entry of `always`, by that entry. */
+  /** The frames so far that match an entry of `always`, by entry. */
   readonly counts: Map<Forbidden, number[]>;
-  /** Stops and starts the program under test; undefined when there is none. */
+  /** Stops and starts the program under test; undefined if there is none. */
   readonly dut: DutControl | undefined;
-  /** How often the client sends each poll, as the steps so far have shown. */
+  /** The intervals of the client's polls, as seen in the steps so far. */
   readonly polls: PollIntervals;
 }
 
-/** How a step ended. `over`: nothing can be run after it. */
+/** How a step ended. `over`: no step can run after it. */
 export interface StepEnd {
   readonly verdict: Verdict;
   readonly message: string;
@@ -110,12 +110,12 @@ export interface StepEnd {
   readonly missed?: Missed;
 }
 
-/** How long to wait for the reply of a real device. */
+/** How long to wait for the reply of a real device, in ms. */
 const LONGEST_REPLY_MS = 60_000;
 
 /**
- * Watches one step from its actions to its end. The faults of the step are still in force when it
- * resolves, and its lines closed.
+ * Runs one step from its actions to its end. When it resolves, the step's faults are still in force, and its
+ * lines still closed.
  */
 export async function runStep(
   step: ScenarioStep,
@@ -127,7 +127,7 @@ export async function runStep(
   if (actions.changing !== undefined) refused ??= await actions.changing;
   refused ??= await controlled(step, surroundings);
   if (refused !== undefined) return { verdict: 'error', message: refused, over: false };
-  // What comes while the program under test is stopped or started belongs to this step.
+  // Events during the stop or start of the program under test belong to this step.
   const startedAt = clock.now();
   const goal = watchOf(step, startedAt, polls);
   const forbidden = new Map<Forbidden, number[]>(step.never.map((each) => [each, []]));
@@ -184,12 +184,12 @@ export async function runStep(
   }
 }
 
-/** How long a request may be under way that a program has sent before it ended, in ms. */
+/** How long a request that a program sent before it exited may take to arrive, in ms. */
 const LAST_WORDS_MS = 250;
 
 /**
  * Stops or starts the program under test.
- * @returns why that was not possible; undefined when it was, or when the step does neither
+ * @returns why that was not possible; undefined on success, or if the step does neither
  */
 async function controlled(
   { dut: what }: ScenarioStep,
@@ -204,20 +204,17 @@ async function controlled(
   return what === 'stop' ? undefined : dut.start();
 }
 
-/** How long to look for what a step has missed: for a poll of the client, within these bounds, in ms. */
+/** How long to look for a missed request after the step: one poll of the client, within these bounds, in ms. */
 const LATE_MS = { least: 250, most: 2_000 };
 
-/**
- * The request that a step waited for in vain, if it came within a poll after the step. The next step sees it
- * as well.
- */
+/** The request that a step missed, if it came within one poll after the step. The next step sees it too. */
 async function lateEvent(
   goal: GoalWatch,
   { inbox, actions, clock, polls }: StepSurroundings,
 ): Promise<TrafficEvent | undefined> {
   const { missing } = goal;
   if (!missing) return undefined;
-  // The faults belong to the step, and must not act on what comes after it.
+  // The faults belong to the step, and must not act on anything after it.
   actions.endStep();
   if (actions.changing !== undefined) await actions.changing;
   const ended = clock.now();
@@ -231,7 +228,7 @@ async function lateEvent(
   return late;
 }
 
-/** Waits for the reply of a real device that shows what became of the faults. */
+/** Waits for the reply of a real device that shows whether the faults acted. */
 async function decided(faults: ArmedFaults, inbox: Inbox, clock: Clock): Promise<void> {
   const until = clock.now() + LONGEST_REPLY_MS;
   const callOff = clock.callAfter(LONGEST_REPLY_MS, () => inbox.put({ kind: 'time' }));
@@ -281,7 +278,7 @@ function watchOf({ goal, faults, never }: ScenarioStep, at: number, polls: PollI
   }
 }
 
-/** Puts `time` into the inbox when the deadline has passed that was known when the timer was armed. */
+/** Puts `time` into the inbox once the deadline has passed that was current when the timer was set. */
 function deadlineTimer(goal: GoalWatch, inbox: Inbox, clock: Clock) {
   let stop = () => {};
   return {

@@ -17,19 +17,19 @@ import type { Scenario, ScenarioStep } from './scenario.js';
 import { type DeviceAt, Evidence, eventText } from './seen.js';
 import { runStep, type StepEnd, type StepSurroundings } from './step-run.js';
 
-/** How many steps, the newest ones, still take late replies into their evidence. */
+/** How many of the newest steps still accept late replies as evidence. */
 const ANSWERED_STEPS = 8;
 
 type OnFinding = (finding: Finding, number: number) => void;
 
 /**
- * One run of a scenario on a simulator whose lines are open. It watches the lines from the moment it is made,
- * so that the first step misses nothing that a client asks while it starts.
+ * One run of a scenario on a simulator whose lines are open. It watches the lines from its creation on, so
+ * that the first step misses no request that a client sends while it starts.
  */
 export class TestRun {
   readonly scenario: Scenario;
   readonly startedAt = Date.now();
-  /** Stops and starts the program under test; undefined when the scenario has none. */
+  /** Stops and starts the program under test; undefined if the scenario has none. */
   dut: DutControl | undefined;
   readonly #simulator: Simulator;
   readonly #clock: Clock;
@@ -41,7 +41,7 @@ export class TestRun {
   readonly #begun: number;
   readonly #findings: Finding[] = [];
   readonly #evidence: Evidence[] = [];
-  /** Parts of the traffic that are to be written to files. */
+  /** Parts of the traffic to be written to files. */
   readonly #captures: CaptureSpan[] = [];
   readonly #firstSeq: number;
   #endedAt: number | undefined;
@@ -70,7 +70,7 @@ export class TestRun {
     return this.#findings;
   }
 
-  /** The parts of the traffic that are to be written to files, as far as their steps have ended. */
+  /** The parts of the traffic to be written to files, for the steps that have ended. */
   get captures(): readonly CaptureSpan[] {
     return this.#captures;
   }
@@ -79,21 +79,18 @@ export class TestRun {
     return this.#endedAt !== undefined;
   }
 
-  /** Ends the test, after everything that has happened by now. The running step gets this verdict. */
+  /** Ends the test after everything that has happened so far. The current step gets this verdict. */
   end(verdict: Extract<Happening, { kind: 'end' }>['verdict'], text: string): void {
     this.#inbox.put({ kind: 'end', verdict, text });
   }
 
-  /** Stops the test: the running step stays undecided, and the others are not run. */
+  /** Stops the test: the current step remains undecided, and the rest are not run. */
   stop(): void {
     this.#isStopped ||= !this.isOver;
     this.end('inconclusive', 'the test was stopped early');
   }
 
-  /**
-   * Runs all steps and resolves with the report when they are over. Nothing that the client does makes it
-   * throw.
-   */
+  /** Runs all steps, and resolves with the report at the end. It never throws because of the client. */
   async run(): Promise<Report> {
     const { steps, always } = this.scenario;
     const surroundings: StepSurroundings = {
@@ -124,7 +121,7 @@ export class TestRun {
     return this.#finish();
   }
 
-  /** The step that is on; undefined when the test is over. */
+  /** The current step; undefined after the end. */
   get doing(): Doing | undefined {
     const { steps } = this.scenario;
     const { length } = this.#findings;
@@ -133,7 +130,7 @@ export class TestRun {
     return step ? { what: step.name, number: length + 1, of: steps.length } : { what: 'the last replies' };
   }
 
-  /** The report on the steps that have ended by now. */
+  /** The report on the steps that have ended so far. */
   get report(): Report {
     const { name, lines, seed, steps } = this.scenario;
     const passed = this.#findings.filter(({ verdict }) => verdict === 'pass').length;
@@ -222,7 +219,7 @@ export class TestRun {
   }
 }
 
-/** A part of the traffic that is to be written to a file, as sequence numbers with both ends included. */
+/** A part of the traffic to be written to a file, as sequence numbers, both inclusive. */
 interface CaptureSpan {
   readonly file: string;
   readonly first: number;
@@ -230,10 +227,10 @@ interface CaptureSpan {
 }
 
 /**
- * Writes a part of the traffic for Wireshark, as it was on the wire.
- * @param path where the file is written
+ * Writes part of the traffic for Wireshark, as it was on the wire.
+ * @param path the file to write
  * @param names the lines whose traffic is written
- * @returns why the file could not be written; undefined when it was
+ * @returns why the file could not be written; undefined on success
  */
 export function writeCapture(
   simulator: Simulator,

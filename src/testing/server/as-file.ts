@@ -19,19 +19,22 @@ import { addressOf, faultFor, whenOf } from './spoilt.js';
 
 type Rule = Readonly<Record<string, unknown>>;
 
-/** How a file says a deviation: keys of device and line, and rules. All empty: reading the server says it. */
+/**
+ * How a file expresses a deviation: keys of the device and the line, and rules. If all are empty, reading the
+ * server already expresses it.
+ */
 interface Said {
   readonly manners?: Readonly<Record<string, unknown>>;
   readonly line?: LineSource;
   readonly faults?: readonly Rule[];
 }
 
-/** Says a violation as it was measured; undefined when that can't be said. */
+/** Expresses a violation as measured; undefined if a file can't express it. */
 type Saying = (serverTest: ServerTest, finding: ServerFinding) => Said | undefined;
 
 const AS_READ: Saying = () => ({});
 
-/** Deviations that are measured, by check. The others are said by the entry of the catalogue that fits. */
+/** Measured deviations, by check. The others are expressed by the matching catalogue entry. */
 const SAYINGS: Readonly<Record<string, Saying>> = {
   'back-to-back': ({ facts: { pauseMs } }) =>
     pauseMs === undefined ? undefined : { manners: { pauseBefore: pauseMs } },
@@ -71,12 +74,12 @@ const SAYINGS: Readonly<Record<string, Saying>> = {
   ),
 };
 
-/** The quantities that the specification does not allow and the server answers. */
+/** Checks for quantities that the specification does not allow but the server answers. */
 const ANSWERED_QUANTITY = /^fc0\d-quantity-/;
 
 /**
- * Writes a tested server as a native file: what `clone` writes, with manners, rules and settings of the
- * line for each deviation. Undefined when the server was not read.
+ * Writes a tested server as a native file: the output of `clone`, with manners, rules and line settings for
+ * each deviation. Undefined if the server was not read.
  */
 export function writeTested(serverTest: ServerTest): string | undefined {
   const { device, carrier, order, findings } = serverTest;
@@ -105,7 +108,7 @@ export function writeTested(serverTest: ServerTest): string | undefined {
   return writeClone(clone);
 }
 
-/** All deviations of a server, as a file says them. */
+/** All deviations of a server, in the form of a file. */
 function waysOf(serverTest: ServerTest): TestedWays & { readonly line: LineSource } {
   const { facts, order, findings } = serverTest;
   const open = new Map(
@@ -171,7 +174,7 @@ function joined(parts: readonly Said[]) {
   };
 }
 
-/** The requests that silence the server for a while. */
+/** The requests that silence the server for some time. */
 function locks({ silencers }: ServerTest): Said[] {
   const [first] = silencers.values();
   if (!first) return [];
@@ -183,7 +186,7 @@ function locks({ silencers }: ServerTest): Said[] {
 
 const WHEN_FULL = { refused: 'refuse', closed: 'refuse', evicts: 'evict' } as const;
 
-/** How many connections the server has. */
+/** How many connections the server accepts. */
 function clients({ facts: { connections } }: ServerTest): Said {
   if (connections === undefined || connections.next === 'untried') return {};
   const { served, next } = connections;
@@ -192,7 +195,7 @@ function clients({ facts: { connections } }: ServerTest): Said {
 
 const WRITES = [5, 6, 15, 16];
 
-/** The functions that do not write, and whether holding and input registers are one table. */
+/** The write functions that the server lacks, and whether holding and input registers are one table. */
 function functionsAndTables({ facts: { functions }, findings }: ServerTest): Said {
   const isOne = findings.some(({ said }) => said.code === 'one-table');
   return {
@@ -206,11 +209,11 @@ function functionsAndTables({ facts: { functions }, findings }: ServerTest): Sai
   };
 }
 
-/** The limit of a read. A survey that reads one by one has found none. */
+/** The maximum quantity of a read. A survey that reads addresses individually does not find it. */
 function most({ device, facts }: ServerTest, { shown: [refused] = [] }: ServerFinding): Said | undefined {
   const code = refused?.pdu?.[0] ?? 0;
   const isBits = code <= 2;
-  // A device has one limit for both tables.
+  // A device has a single limit for both tables.
   const [many, other] =
     code % 2 === 1
       ? [facts.most[code as 1 | 3], facts.most[(code + 1) as 2 | 4]]
@@ -225,7 +228,7 @@ function most({ device, facts }: ServerTest, { shown: [refused] = [] }: ServerFi
     : { manners: { most: { [isBits ? 'bits' : 'registers']: many, otherwise } } };
 }
 
-/** The rule that sends other values now and then, in place of those of the registers. */
+/** The rule that sometimes sends other values instead of those in the registers. */
 function otherValues(_: ServerTest, { shown: [exchange] = [], seen }: ServerFinding): Said | undefined {
   if (exchange?.answer.kind !== 'data' || !seen || seen.times === 0) return undefined;
   const every = Math.round(seen.of / seen.times);
@@ -240,7 +243,7 @@ function otherValues(_: ServerTest, { shown: [exchange] = [], seen }: ServerFind
   };
 }
 
-/** How long reads get the old value after a write, in ms: a read at once did, one a second later did not. */
+/** How long reads return the old value after a write, in ms: an immediate read did, one a second later did not. */
 const LATE_MS = 2000;
 
 function lateWrite(_: ServerTest, { said, shown = [] }: ServerFinding): Said | undefined {
@@ -260,7 +263,7 @@ function lateWrite(_: ServerTest, { said, shown = [] }: ServerFinding): Said | u
   };
 }
 
-/** The reply to a question, whenever it is asked. */
+/** A reply that is the same whenever the request is sent. */
 function constantReply(_: ServerTest, { check, shown: [exchange] = [] }: ServerFinding): Said | undefined {
   const { pdu, answer } = exchange ?? {};
   if (!pdu || answer?.kind !== 'data' || answer.pdu.length > MOST_PDU) return undefined;
@@ -277,7 +280,7 @@ function constantReply(_: ServerTest, { check, shown: [exchange] = [] }: ServerF
   };
 }
 
-/** A quantity that is refused by another exception than 03, or by silence: the survey has made a rule. */
+/** A quantity that is refused with an exception other than 03, or with silence: the survey has made a rule. */
 function quantityRefused(
   { device }: ServerTest,
   { shown: [exchange] = [] }: ServerFinding,
@@ -296,19 +299,19 @@ function quantityRefused(
 
 const MOST_PDU = 253;
 
-/** A function that is refused in another way than by exception 01: the survey has found that, too. */
+/** A function that is refused other than with exception 01: the survey has found that too. */
 function asRefused({ device }: ServerTest, { shown: [exchange] = [] }: ServerFinding): Said | undefined {
   return device?.survey.refused.has(exchange?.pdu?.[0] ?? 0) ? {} : undefined;
 }
 
-/** How the server refuses a function that nobody has. */
+/** How the server refuses a function that no server has. */
 function unknownFunction(findings: readonly ServerFinding[]): TestedWays['unknownFunction'] {
   const { answer } = findings.find(({ check }) => check.id === 'function-unknown')?.shown?.[0] ?? {};
   if (answer?.kind === 'exception') return answer.code;
   return answer?.kind === 'silent' || answer?.kind === 'closed' ? 'silence' : undefined;
 }
 
-/** What stands around replies, and in their headers. */
+/** Bytes around replies, and errors in their headers. */
 function framesSaid({ log, carrier: { target } }: ServerTest): Said[] {
   const oddities = [...new Set(log.flatMap((each) => (each.isPlain ? each.oddities : [])))];
   return oddities.flatMap((oddity): Said[] => {
@@ -324,7 +327,7 @@ function framesSaid({ log, carrier: { target } }: ServerTest): Said[] {
   });
 }
 
-/** The rule that spoils replies in one way, as often as they were. */
+/** The rule that alters replies in one way, with the frequency that was seen. */
 function oddityRule(oddity: Oddity, log: readonly Exchange[], framing: keyof typeof FRAMINGS) {
   const unit = log[0]?.unitId;
   const replies = log.filter((each) => each.isPlain && each.chunks.length > 0 && each.unitId === unit);
@@ -339,7 +342,7 @@ function frameIn(text: string, framing: keyof typeof FRAMINGS): object | undefin
   return content && { unit: content.unitId, pdu: hex(content.pdu) };
 }
 
-/** What comes unsolicited: on a serial line by itself, on a network behind replies. */
+/** Unsolicited bytes: on a serial line at any time, on a network after replies. */
 function strayBytes(serverTest: ServerTest): Said | undefined {
   const { log, carrier } = serverTest;
   const { target } = carrier;
@@ -352,7 +355,7 @@ function strayBytes(serverTest: ServerTest): Said | undefined {
   }
   const [first] = chunks;
   if (!first || chunks.length < FEWEST) return undefined;
-  // A frame that comes before each reply comes before those that nobody waits for any more, too.
+  // A frame that comes before each reply also comes before replies that are no longer awaited.
   const before = JSON.stringify(joined(framesSaid(serverTest)).line.unsolicited ?? []);
   const isBefore = (bytes: Uint8Array) => {
     const frame = frameIn(hex(bytes), target.framing);

@@ -28,8 +28,8 @@ import { Tally } from './tally.js';
 import { ReplyWaits } from './waits.js';
 
 /**
- * Ends a check from inside, whatever loop it is in, as an aborted signal ends a request of `fetch`: the
- * server test was stopped, its time is over, or the check would write where it must not.
+ * Ends a check from within any loop, like an aborted signal ends a `fetch` request: the server test was
+ * stopped, its time is up, or the check would write where it must not.
  */
 export class Ended extends Error {
   readonly why: Found;
@@ -40,7 +40,7 @@ export class Ended extends Error {
   }
 }
 
-/** Makes a value of a promise that was ended so; passes all other errors on. */
+/** Turns a rejection with `Ended` into a value; rethrows all other errors. */
 export function orWhenEnded<Value>(value: Value): (error: unknown) => Value {
   return (error) => {
     if (error instanceof Ended) return value;
@@ -48,7 +48,7 @@ export function orWhenEnded<Value>(value: Value): (error: unknown) => Value {
   };
 }
 
-/** True for a request that a client may send, also of a function that the specification does not have. */
+/** True for a request that a client may send, including one with a function that the specification lacks. */
 function isWellFormed(pdu: Uint8Array): boolean {
   const decoded = decodeRequest(pdu);
   return decoded.ok || (decoded.error === ExceptionCode.illegalFunction && (pdu[0] ?? 0) < EXCEPTION_FLAG);
@@ -58,84 +58,84 @@ function isWellFormed(pdu: Uint8Array): boolean {
 export interface Carrier {
   readonly target: ClientTarget;
   readonly clock: Clock;
-  /** Tests bring a wire of their own. */
+  /** Replaces the wire in tests. */
   readonly wireTo?: (target: ClientTarget, listener: WireListener) => Wire;
 }
 
-/** How long a connection may take to be opened, in ms. */
+/** How long opening a connection may take, in ms. */
 const OPEN_TIMEOUT = 3000;
-/** From this many echoes on, the request is expected before each reply. */
+/** After this many echoes, the request is expected before each reply. */
 const ECHOES = 2;
-/** A server that is busy is asked again after this time, in ms, and this often at most. */
+/** Delay before a request to a busy server is repeated, in ms, and the maximum number of repetitions. */
 export const BUSY_MS = 250;
 const BUSY_TRIES = 5;
-/** From this many replies on with the identifier of a request that was answered, these are no late ones. */
+/** After this many replies with the identifier of an answered request, such replies no longer count as late. */
 const AGAIN = 2;
 /** How many requests a server may be behind. */
 const EARLIER = 8;
 /**
- * How long the wire may keep from being silent before a request, in ms: first for the whole pause, then for
- * t3.5, which other masters leave between their frames.
+ * How long to wait for silence on the wire before a request, in ms: first for the whole pause, then for t3.5,
+ * which other masters leave between their frames.
  */
 const LONGEST_BUSY = 1000;
-/** How many odd ones of very many equal reads are in the log. */
+/** Maximum number of odd exchanges in the log from a long series of equal reads. */
 const MOST_ODD = 1000;
 
 /**
- * Asks a server in the way that it needs: keeps its pause, strips what stands around its replies, and asks
- * again where replies get lost. So each check can judge its own question alone.
+ * Sends requests in the way that the server needs: keeps its pause, strips bytes around its replies, and
+ * repeats requests if replies get lost. Each check can therefore judge only its own request.
  */
 export class Asker {
   readonly clock: Clock;
   readonly framing: Framing;
   readonly isSerial: boolean;
   readonly log: Exchange[] = [];
-  /** How many exchanges there were, and how many of them are not in the log because they were as usual. */
+  /** The number of exchanges, and of those that are not in the log because nothing was odd. */
   requests = 0;
   usual = 0;
   /** The times of all replies. */
   readonly times = new Tally();
-  /** How long is waited for replies. */
+  /** How long to wait for replies. */
   readonly waits: ReplyWaits;
   readonly target: ClientTarget;
   unitId: number;
-  /** The silence before each request, in ms, beside t3.5. */
+  /** The silence before each request, in ms, in addition to t3.5. */
   pauseMs: number;
-  /** The wait after opening a connection before the first request, in ms. */
+  /** The wait between opening a connection and the first request, in ms. */
   connectPauseMs = 0;
   /** The wait between closing a connection and opening another, in ms. */
   reconnectPauseMs = 0;
-  /** How often a question is asked until an answer decides. */
+  /** Maximum number of times that a request is sent until an answer decides. */
   tries = 2;
-  /** True for a server that closes each connection after a reply: then each request gets its own. */
+  /** True for a server that closes the connection after each reply, so that each request gets its own. */
   isOnePerConnection = false;
-  /** The check that asks. */
+  /** The check that sends the requests. */
   check = '';
-  /** Why the newest attempt to reach the server failed; undefined when it was reached. */
+  /** Why the server could not be reached the last time; undefined if it was reached. */
   unreachable: string | undefined;
   readonly #random: Random;
   readonly #newConnection: (target?: ClientTarget) => RawConnection;
   #connection: RawConnection;
   #isFirst = true;
-  /** How many requests the connection has carried; undefined for one that was never opened. */
+  /** Number of requests that the connection has carried; undefined if it was never opened. */
   #carried: number | undefined;
   #closedAfter: number | undefined;
   #turnedAt = Number.NEGATIVE_INFINITY;
-  /** How many odd ones of very many equal reads are in the log. */
+  /** Number of odd exchanges in the log from long series of equal reads. */
   #odd = 0;
-  /** True when the wire was never silent for the pause. */
+  /** True if the wire was never silent for the pause. */
   #isBusy = false;
   #echoes = 0;
-  /** The newest transaction identifiers, of the connections before, too, and whether each was answered. */
+  /** The newest transaction identifiers, including those of earlier connections, and whether each was answered. */
   #earlier: { readonly id: number; readonly isAnswered: boolean }[] = [];
-  /** How many replies had the identifier of a request before the last one that was answered. */
+  /** Number of replies with the identifier of a request before the last answered one. */
   #again = 0;
-  /** Aborted when nothing more may be asked; the reason is what was found. */
+  /** Aborted when nothing more may be sent; the reason is the result. */
   signal: AbortSignal = new AbortController().signal;
-  /** Looks at a request before it is sent, and ends the check that must not send it. */
+  /** Looks at each request before it is sent, and ends a check that must not send it. */
   guard: (unitId: number, pdu: Uint8Array) => void = () => {};
 
-  /** @param timeoutMs how long a reply may take; found from the replies when absent */
+  /** @param timeoutMs how long a reply may take; absent: derived from the replies */
   constructor(
     { target, clock, wireTo }: Carrier,
     unitId: number,
@@ -165,7 +165,7 @@ export class Asker {
     return this.waits.timeout(code);
   }
 
-  /** How long is waited for a reply that must not come, in ms. */
+  /** How long to wait for a reply that must not come, in ms. */
   get silence(): number {
     return this.waits.silence;
   }
@@ -174,7 +174,7 @@ export class Asker {
     return this.#connection;
   }
 
-  /** Asks once. */
+  /** Sends a request once. */
   once(pdu: Uint8Array, options: AskOptions = {}): Promise<Exchange> {
     const unitId = options.unitId ?? this.unitId;
     const transactionId =
@@ -183,8 +183,8 @@ export class Asker {
   }
 
   /**
-   * Asks until an answer decides: data, or an exception that does not ask for patience. One silence may be an
-   * accident.
+   * Sends a request until an answer decides: data, or an exception that does not mean "wait". One silence may
+   * be an accident.
    */
   async ask(pdu: Uint8Array, options: AskOptions = {}): Promise<Exchange> {
     const { tries = this.tries } = options;
@@ -197,7 +197,7 @@ export class Asker {
     }
   }
 
-  /** Sends bytes that are no request, and hears what comes. */
+  /** Sends bytes that are not a request, and collects the reply. */
   send(pieces: readonly RawPiece[], options: AskOptions = {}): Promise<Exchange> {
     return this.#exchange(undefined, { ...options, pieces });
   }
@@ -206,13 +206,13 @@ export class Asker {
     return this.signal.aborted;
   }
 
-  /** Waits, and hears what comes unsolicited; the next exchange has it. */
+  /** Waits, and collects unsolicited bytes, which become part of the next exchange. */
   async wait(ms: number): Promise<void> {
     await this.pause(ms);
     this.#unlessStopped();
   }
 
-  /** Waits until the time is over, or the server test is stopped. */
+  /** Waits until the time is over or the server test is stopped. */
   pause(ms: number): Promise<void> {
     return this.#unlessAborted((resolve) => this.clock.callAt(this.clock.now() + ms, resolve));
   }
@@ -233,7 +233,7 @@ export class Asker {
     if (this.isStopped) throw new Ended(this.signal.reason as Found);
   }
 
-  /** Opens a connection; a stop ends that. */
+  /** Opens a connection; a stop aborts this. */
   async #opened(connection: RawConnection): Promise<string | undefined> {
     const close = () => void connection.close();
     this.signal.addEventListener('abort', close);
@@ -250,25 +250,22 @@ export class Asker {
     this.closed();
     this.#connection = this.#newConnection();
     this.#carried = undefined;
-    // The pause that a server needs does not end with a connection.
+    // The pause that a server needs applies across connections.
     this.#connection.lastAt = lastAt;
   }
 
-  /**
-   * Opens a second connection beside the own one, or a port with other settings in place of it; or says why
-   * that failed.
-   */
+  /** Opens a second connection, or reopens the port with other settings; an error if that fails. */
   async another(target?: ClientTarget): Promise<Result<RawConnection>> {
     await this.#reconnectPause();
     const connection = this.#newConnection(target);
     const problem = await this.#opened(connection);
     this.#turnedAt = this.clock.now();
-    // What ends the check here would leave the connection open.
+    // If the check ended here, the connection would stay open.
     if (problem === undefined && this.connectPauseMs > 0) await this.pause(this.connectPauseMs);
     return problem === undefined ? success(connection) : failure(problem);
   }
 
-  /** Asks on a connection from `another` until an answer decides. */
+  /** Sends a request on a connection from `another` until an answer decides. */
   async askOn(connection: RawConnection, pdu: Uint8Array): Promise<Exchange> {
     for (let i = 1; ; i++) {
       const exchange = await this.#onceOn(connection, pdu);
@@ -306,8 +303,8 @@ export class Asker {
     this.#unlessStopped();
     const { answer, oddities } = readReply(this.framing, asked, heardIn(raw));
     const isLost = answer.kind === 'silent' && raw.lost !== undefined;
-    // Not plain: what a server does on a second connection says nothing about the pause or the losses of the
-    // first.
+    // Not plain: the server's behaviour on a second connection says nothing about the pause or the losses of
+    // the first.
     return this.#kept(
       asked,
       { pieces },
@@ -336,7 +333,7 @@ export class Asker {
     return undefined;
   }
 
-  /** Notes that a connection was closed, for the wait before the next one. */
+  /** Records that a connection was closed, for the wait before the next one. */
   closed(): void {
     this.#turnedAt = this.clock.now();
   }
@@ -388,7 +385,7 @@ export class Asker {
     const answer: ServerAnswer = isLost ? { kind: 'closed', reason: raw.lost ?? '' } : reading.answer;
     if (answer.kind === 'silent' && options.timeout === undefined && !options.isExpected) this.waits.silent();
     if (reading.oddities.includes('echo')) this.#echoes++;
-    // Identifiers that a check chose are those that servers without a counter of their own use.
+    // Identifiers chosen by a check are the ones that servers without their own counter use.
     const { transactionId: id } = asked ?? {};
     const again = this.#whoseAgain(heard, reading.oddities);
     if (again === 'older') this.#again++;
@@ -405,8 +402,7 @@ export class Asker {
     this.#isFirst = false;
     this.#closedAfter = undefined;
     this.#carried = (this.#carried ?? 0) + 1;
-    // A server may be mute on a connection for ever, or take the rest of a malformed request for the next
-    // one.
+    // A server may stay mute on a connection, or take the rest of a malformed request for the next one.
     const isOver =
       (!isReplied(answer) && again === undefined) || !exchange.isPlain || this.isOnePerConnection;
     if (!this.isSerial && !options.keepsOpen && asked && isOver) await this.disconnect();
@@ -415,15 +411,15 @@ export class Asker {
   }
 
   /**
-   * The identifiers of requests whose replies may still come. One that was answered may come twice; where that happens
-   * again and again, the server does not copy identifiers, and is not late.
+   * The identifiers of requests that may still get replies. An answered request may get a second reply; if
+   * that happens repeatedly, the server does not copy identifiers, and is not late.
    */
   #awaited(): ReadonlySet<number> {
     const isAgain = this.#again >= AGAIN;
     return new Set(this.#earlier.flatMap(({ id, isAnswered }) => (isAgain && isAnswered ? [] : id)));
   }
 
-  /** Whether a reply has the identifier of a request that was answered before: of the last one, or of an older one. */
+  /** Whether a reply has the identifier of a request that was already answered: the last one, or an older one. */
   #whoseAgain(heard: Uint8Array, oddities: readonly Oddity[]): 'last' | 'older' | undefined {
     if (!oddities.includes('earlier-transaction') || hasOtherQuantity({ oddities })) return undefined;
     const at = this.#earlier.findIndex(({ id, isAnswered }) => isAnswered && id === wordAt(heard, 0));
@@ -445,7 +441,7 @@ export class Asker {
     oddities: readonly Oddity[],
   ): Exchange {
     const isReply = isReplied(answer);
-    // What came before the last piece is no part of the reply to it.
+    // Bytes before the last piece are not part of the reply to it.
     const chunks = isReply ? heard.slice(early) : cutChunks(heard);
     const [first] = chunks;
     const exchange: Exchange = {
@@ -481,8 +477,8 @@ export class Asker {
   }
 
   /**
-   * Waits until the wire has been silent for the pause and, on a serial line, for t3.5. On a bus that others
-   * keep busy, t3.5 has to do, and at last nothing is waited for.
+   * Waits until the wire has been silent for the pause and, on a serial line, for t3.5. On a bus kept busy by
+   * others, t3.5 has to be enough; after that it no longer waits.
    */
   async #silence(pauseMs: number): Promise<void> {
     const from = this.clock.now();

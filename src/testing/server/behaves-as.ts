@@ -3,38 +3,38 @@ import type { ServerVerdict } from './check.js';
 import type { Code, Found } from './found.js';
 import type { ServerFinding, ServerTest } from './server-test.js';
 
-/** What a check has found: a verdict, a violation or fact of this code, or one that a condition knows. */
+/** The required result of a check: a verdict, a violation or fact with this code, or one that meets a condition. */
 type Shown = ServerVerdict | Code | ((found: Found) => boolean);
 
-/** What a server test shows of a server that behaves as an entry of the catalogue. */
+/** The results of a server test for a server that behaves like a catalogue entry. */
 export interface Likeness {
-  /** The carrier that the entry is about; any when absent. */
+  /** The transport that the entry is about; absent: any. */
   readonly on?: 'tcp' | 'serial';
-  /** What each check has to have found: another verdict, any violation, or one with these codes and facts. */
+  /** The required result of each check: another verdict, any violation, or one with these codes and facts. */
   readonly shows: Readonly<Record<string, Shown>>;
-  /** Checks that the same behaviour violates, too, where the server has what they ask for. */
+  /** Checks that the same behaviour also violates, if the server has the feature. */
   readonly too?: readonly string[];
 }
 
-/** Reads were lost to an exception, or nothing else came any more. */
+/** Reads were lost to an exception, or no further replies came. */
 const lostTo = (exception: number) => (found: Found) =>
   found.code === 'reads-lost' || found.code === 'needs-pause'
     ? found.answers.some((did) => did.kind === 'exception' && did.exception === exception)
     : found.code === 'stopped-answering' && found.only === exception;
 
-/** A question got no answer at all. */
+/** A request got no answer at all. */
 const isSilent = (found: Found) => 'answer' in found && found.answer.kind === 'silent';
 
-/** The server no longer answered anything. */
+/** The server stopped answering altogether. */
 const isStopped = (found: Found) => found.code === 'stopped-answering' && found.only === undefined;
 
 const isOnlyOne = (found: Found) =>
   found.code === 'connections' && found.served === 1 && (found.next === 'refused' || found.next === 'closed');
 
-/** Zeros were read now and then. */
+/** Reads sometimes returned zeros. */
 const zeros = (found: Found) => found.code === 'other-values' && found.values.every((value) => value === 0);
 
-/** What a server test shows of the entries of the catalogue. Others need a map, a night, or several days. */
+/** The server test results for catalogue entries. Other entries need a map, a night, or several days. */
 export const LIKENESSES: Readonly<Record<string, Likeness>> = {
   'answers-for-others': {
     on: 'serial',
@@ -105,8 +105,8 @@ export const LIKENESSES: Readonly<Record<string, Likeness>> = {
 };
 
 /**
- * The entries of the catalogue that a server behaves as. An entry whose checks are among those of another one
- * that fits is left out: what shows both is the other one.
+ * The catalogue entries that a server behaves like. An entry is left out if its checks are a subset of those
+ * of another match, which is the better explanation.
  */
 export function behavesAs({ findings, carrier }: Pick<ServerTest, 'findings' | 'carrier'>): Misbehaviour[] {
   const on = carrier.target.kind;

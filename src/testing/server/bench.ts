@@ -13,33 +13,33 @@ import { type AddressSpan, readPdu, type ScratchTable, valuesOf } from './reques
 import { Scratch } from './scratch.js';
 import type { ConnectionsFound } from './words.js';
 
-/** What is tested, and what the user allows. Times are in ms. */
+/** What to test, and the user's permissions. Times are in ms. */
 export interface ServerTestOrder {
   readonly unitId: number;
   /** The silence before each request. */
   readonly pauseMs: number;
-  /** Addresses that the user gives away: they are written, and get their values back. */
+  /** Addresses that the user permits to be written. Their values are restored. */
   readonly scratch: { readonly holding?: AddressSpan; readonly coils?: AddressSpan };
-  /** True when requests to all servers of the bus may be sent. */
+  /** True if requests to all servers on the bus may be sent. */
   readonly broadcast: boolean;
-  /** How long the endurance lasts; 0 for none. */
+  /** Duration of the endurance check; 0: none. */
   readonly soakMs: number;
-  /** How long a reply may take; found from the replies when absent. */
+  /** How long a reply may take; absent: derived from the replies. */
   readonly timeoutMs?: number;
-  /** How long the server test may last, without the endurance and the survey; as long as it takes when absent. */
+  /** Time limit of the server test, without the endurance check and the survey; absent: none. */
   readonly limitMs?: number;
-  /** How long the server is left alone before it is asked again. */
+  /** How long the server is left idle before the next request. */
   readonly idleMs: number;
-  /** Identifiers of checks and names of groups; all when empty. */
+  /** Identifiers of checks and names of groups; empty: all. */
   readonly checks: readonly string[];
   readonly seed: number;
-  /** What the server has to have, from a map of the device; absent when there is none. */
+  /** What the server must have according to a device map, if there is one. */
   readonly map?: DeviceMap;
-  /** What the maker of the server claims; absent when nobody says it. */
+  /** The manufacturer's claims about the server, if known. */
   readonly claims?: Claims;
-  /** The addresses that are searched at the end, for a file about the server; absent when none is wanted. */
+  /** The addresses to survey at the end, for a file about the server; absent: no survey. */
   readonly survey?: readonly Range[];
-  /** Command or question that restarts a server which no longer answers; undefined when there is none. */
+  /** Runs a command or prompts the user to restart a server that no longer answers; undefined if there is neither. */
   readonly powerCycle?: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -47,27 +47,27 @@ export interface ServerTestOrder {
 export type ReadCode = 1 | 2 | 3 | 4;
 export const READ_CODES: readonly ReadCode[] = [3, 4, 1, 2];
 
-/** A value that a server has, as a map of it says. */
+/** A value of the server according to a device map. */
 export interface MappedValue {
   /** The function that reads the value. */
   readonly code: ReadCode;
   readonly address: number;
-  /** Registers, or bits. */
+  /** The number of registers or bits. */
   readonly cells: number;
   readonly isWritable: boolean;
   readonly isText: boolean;
-  /** The words of values beyond the limits of the value: one below, one above, as far as its type can. */
+  /** The words of values just outside the limits: one below, one above, if the type allows them. */
   readonly beyond: readonly (readonly number[])[];
   readonly name?: string;
 }
 
-/** What a server has, as a native file about it says. */
+/** The content of a server according to a native file about it. */
 export interface DeviceMap {
-  /** The values of each table in the order of their addresses. */
+  /** The values in each table, by address. */
   readonly values: readonly MappedValue[];
-  /** Whether parts of a value are refused; undefined when the file does not say it. */
+  /** Whether reading part of a value is refused; undefined if the file does not say. */
   readonly wholeValues: boolean | undefined;
-  /** True when the file says how reads over undefined addresses are answered. */
+  /** True if the file says how reads across undefined addresses are answered. */
   readonly hasHoles: boolean;
 }
 
@@ -76,65 +76,70 @@ export interface ServerFacts {
   vendor?: readonly string[];
   identificationLevel?: number;
   serverId?: string;
-  /** The most registers, or bits, of one read, by function; absent when the map is too small to tell. */
+  /** The maximum number of registers or bits per read, by function; absent if the map is too small to tell. */
   most: Partial<Record<ReadCode, number>>;
   /** The last address found, by function. */
   lastAddress: Partial<Record<ReadCode, number>>;
   /** The pause that the server needs between a reply and the next request, in ms. */
   pauseMs?: number;
-  /** The part of the requests that get no reply, whatever the pause. */
+  /** The fraction of requests without a reply, whatever the pause. */
   losses?: number;
-  /** True when the server says now and then that it is busy, and loses nothing else. */
+  /** True if the server sometimes reports that it is busy, and loses nothing else. */
   isBusy?: boolean;
   connections?: ConnectionsFound;
-  /** True when the scratch registers refuse values far from their own with exception 03, and take those beside them. */
+  /**
+   * True if the scratch registers refuse values far from the current ones with exception 03, and accept
+   * adjacent ones.
+   */
   isNarrow?: boolean;
   /** Whether a broadcast write was executed. */
   broadcast?: boolean;
-  /** A unit of the bus that nobody has. */
+  /** A unit on the bus that no device has. */
   absentUnit?: number;
-  /** Bytes for which the server loses each request that has one of them. */
+  /** The server loses every request that contains one of these bytes. */
   lostBytes?: readonly number[];
-  /** True when the server does not answer functions that it does not have. */
+  /** True if the server does not answer functions that it lacks. */
   isMuteToUnknown?: boolean;
-  /** The exception by which the server refuses a function that nobody has, where that is not 01. */
+  /** The exception with which the server refuses a function that no server has, if it is not 01. */
   unknownRefusal?: number;
-  /** Functions by how they are answered. */
+  /** Functions by the way in which they are answered. */
   functions: { there: Set<number>; missing: Set<number>; silent: Set<number> };
 }
 
-/** The pause and the time alone when nobody says others, in ms. */
+/** The default pause and idle time, in ms. */
 export const DEFAULT_PAUSE_MS = 20;
 export const DEFAULT_IDLE_MS = 3000;
-/** How long a server test may last when nobody says it, in ms: with what comes behind the limit, a card takes five minutes at most. */
+/** The default time limit of a server test, in ms. With the work after the limit, a card takes at most five minutes. */
 export const DEFAULT_LIMIT_MS = 240_000;
 
-/** How long a server may say that it is busy before it counts as gone, in ms. */
+/** How long a server may report that it is busy before it counts as gone, in ms. */
 const LONGEST_BUSY_MS = 10_000;
 
-/** The pauses between two questions to a server that is gone, in ms. */
+/** The pauses between two requests to a server that is gone, in ms. */
 const ASK_AGAIN_MS = 1000;
-/** How many requests in a row may be needed to wake a server. */
+/** How many requests in a row it may take to wake a server. */
 const WAKING = 6;
 const LONGEST_PAUSE_MS = 10_000;
 
-/** Functions without an address and without a value: what refuses them with the code of an unknown one has not got them. */
+/**
+ * Functions without an address and a value: if the server refuses one with the exception code for an unknown
+ * function, it lacks that function.
+ */
 const NO_ADDRESS = [7, 8, 11, 12, 17, 43];
 
-/** Where addresses are looked for when nobody says where they are. */
+/** Where to look for addresses if the user does not give any. */
 const LIKELY = [0, 1, 100, 1000, 40000, 30000, 4096, 2000, 10];
 
-/** The server on the bench, and what is known of it by now: all that a check works with. */
+/** The server under test, and what is known about it: everything that a check works with. */
 export class Bench {
   readonly asker: Asker;
-  /** How late this machine is. */
   readonly lateness: Lateness;
   readonly order: ServerTestOrder;
   readonly random: Random;
   readonly carrier: Carrier;
-  /** Why nothing else can be judged; undefined while more can be. */
+  /** Why nothing else can be judged; undefined if more can be. */
   blocked: Found | undefined;
-  /** The read that the server answers; undefined until one was found. */
+  /** A read that the server answers; undefined until one is found. */
   read: { readonly code: ReadCode; readonly address: number } | undefined;
   readonly facts: ServerFacts = {
     most: {},
@@ -143,7 +148,7 @@ export class Bench {
   };
   /** The addresses that may be written. */
   readonly scratch = new Scratch(this);
-  /** Tells what goes on. */
+  /** Reports the current activity. */
   readonly progress: (text: string) => void;
   readonly #tables = new Map<ReadCode, number | Exchange>();
   readonly #starts = new Map<ReadCode, number>();
@@ -166,7 +171,7 @@ export class Bench {
     return this.asker.ask(pdu, options);
   }
 
-  /** The read that the server has answered before. There is one after the first check. */
+  /** A read that the server has answered. There is one after the first check. */
   get good(): NonNullable<Bench['read']> {
     return this.read ?? { code: 3, address: 0 };
   }
@@ -175,12 +180,12 @@ export class Bench {
     return readPdu(this.good.code, this.good.address, 1);
   }
 
-  /** The frame of a request, the good read when none is given. */
+  /** The frame of a request; by default, of the good read. */
   frameOf(pdu = this.goodRead, unitId = this.asker.unitId, transactionId = 0): Uint8Array {
     return this.asker.framing.encode({ transactionId, unitId, pdu });
   }
 
-  /** The last exchange, and whether it was one with the server itself. */
+  /** The last exchange, and whether it was with the server itself. */
   get lastAsked(): Pick<Exchange, 'isPlain' | 'answer'> & { readonly isOwn: boolean } {
     const last = this.log.at(-1);
     return {
@@ -189,12 +194,12 @@ export class Bench {
     };
   }
 
-  /** Asks the good read once, with a long wait, because its answer is known to come. */
+  /** Sends the good read once, with a long time-out, because its answer is known to come. */
   askGood(options: AskOptions = {}): Promise<Exchange> {
     return this.asker.once(this.goodRead, { isExpected: true, ...options });
   }
 
-  /** Addresses to try in a table, the likeliest first. */
+  /** Addresses to try in a table, most likely first. */
   candidates(code: ReadCode): readonly number[] {
     const { scratch, map } = this.order;
     const given = code === 3 ? scratch.holding : code === 1 ? scratch.coils : undefined;
@@ -205,8 +210,8 @@ export class Bench {
   }
 
   /**
-   * An address of the table that a function reads.
-   * @returns the last refusal when none was found
+   * Finds an address in the table that a function reads.
+   * @returns the last refusal if none was found
    */
   async table(code: ReadCode): Promise<number | Exchange> {
     const known = this.#tables.get(code);
@@ -227,8 +232,8 @@ export class Bench {
   }
 
   /**
-   * Where the longest block of a table begins that reaches to a known address: a block of the largest size is
-   * answered, or the address before is not there.
+   * Finds the start of the longest block in a table that includes a known address: either a block of the
+   * maximum size is answered, or the address before the start does not exist.
    */
   async start(code: ReadCode): Promise<number | Exchange> {
     const address = this.#starts.get(code) ?? (await this.table(code));
@@ -238,7 +243,7 @@ export class Bench {
     if (start > 0 && (await this.ask(readPdu(code, start, many))).answer.kind !== 'data') {
       const isThere = async (at: number) => hasValues(await this.ask(readPdu(code, at, 1)));
       let absent = -1;
-      // Steps grow until an address is not there; then the beginning is between the last two.
+      // Steps grow until an address does not exist; the start is between the last two.
       for (let step = 1; start > 0 && absent < 0; step *= 2) {
         const at = Math.max(0, start - step);
         if (await isThere(at)) start = at;
@@ -260,20 +265,20 @@ export class Bench {
     return address;
   }
 
-  /** True when an exchange has shown how the server answers a function. */
+  /** True if an exchange has shown how the server answers a function. */
   isFunctionKnown(code: number): boolean {
     const { there, missing, silent } = this.facts.functions;
     return there.has(code) || missing.has(code) || silent.has(code);
   }
 
-  /** True for a request without an answer that has a byte for which the server loses requests. */
+  /** True for an unanswered request with a byte for which the server loses requests. */
   isLostForBytes({ answer, sent }: Exchange): boolean {
     const { lostBytes } = this.facts;
     if (answer.kind !== 'silent' || lostBytes === undefined) return false;
     return sent.some(({ bytes }) => bytes.some((byte) => lostBytes.includes(byte)));
   }
 
-  /** Keeps whether the server has a function, as an exchange shows it. */
+  /** Records whether the server has a function, according to an exchange. */
   noteFunction(code: number, exchange: Exchange): void {
     if (this.isLostForBytes(exchange)) return;
     const { answer } = exchange;
@@ -281,13 +286,13 @@ export class Bench {
     const isRefused = answer.kind === 'exception' && answer.code === (this.facts.unknownRefusal ?? 1);
     if ((answer.kind === 'exception' && answer.code === 1) || (isRefused && NO_ADDRESS.includes(code)))
       missing.add(code);
-    // An exception that no clause has says nothing of the function.
+    // An exception code that is not in the specification says nothing about the function.
     else if (exchange.oddities.includes('exception-code')) return;
     else if (answer.kind === 'data' || answer.kind === 'exception') there.add(code);
     else silent.add(code);
   }
 
-  /** Reads registers; undefined when that gets no data. */
+  /** Reads registers; undefined if no data come back. */
   async words(code: 3 | 4, address: number, quantity: number): Promise<number[] | undefined> {
     const { answer } = await this.ask(readPdu(code, address, quantity));
     return answer.kind === 'data' ? valuesOf(answer.pdu).slice(0, quantity) : undefined;
@@ -298,7 +303,7 @@ export class Bench {
     return answer.kind === 'data' ? bitsAt(answer.pdu, 2, quantity) : undefined;
   }
 
-  /** Reads registers or coils that can be written. @param isSure reads until the values are certain */
+  /** Reads writable registers or coils. @param isSure repeats the read until the values are certain */
   async cells(
     table: ScratchTable,
     first: number,
@@ -317,32 +322,33 @@ export class Bench {
     return table === 'holding' ? valuesOf(answer.pdu) : bitsAt(answer.pdu, 2, many).map(Number);
   }
 
-  /** True when several replies of its own unit were odd in this way, so that the frames are to blame. */
+  /** True if several replies of the tested unit were odd in this way, so that the frames are to blame. */
   isOdd(oddity: Oddity): boolean {
     const { unitId } = this.asker;
     const those = this.log.filter((each) => each.isPlain && each.unitId === unitId);
     return those.filter(({ oddities }) => oddities.includes(oddity)).length >= 2;
   }
 
-  /** True when the server answers its good read; asks several times where replies get lost. */
+  /** True if the server answers its good read; tries several times if replies get lost. */
   async isAlive(): Promise<boolean> {
     const busyUntil = this.asker.clock.now() + LONGEST_BUSY_MS;
     for (let i = 0; i < Math.max(3, this.asker.tries); ) {
       const exchange = await this.askGood();
       if (isDecisive(exchange)) return true;
-      // Who says that it is busy is there, and gets its time.
+      // A server that reports that it is busy is there, and gets more time.
       if (isBusy(exchange.answer) && this.asker.clock.now() < busyUntil) await this.asker.wait(BUSY_MS);
       else i++;
     }
-    // One that sleeps may want some requests soon one after the other. On a connection, these could be taken for one another.
+    // A sleeping server may need several requests in quick succession. On a connection, their replies could
+    // be confused.
     for (let i = 0; i < WAKING && this.asker.t35 > 0; i++)
       if (isDecisive(await this.askGood({ timeout: this.asker.silence }))) return true;
     return false;
   }
 
   /**
-   * Asks a server that is gone until it is back, for `limit` ms at most. The pauses grow: some servers lock
-   * up for longer when they are asked meanwhile.
+   * Polls a server that is gone until it is back, for at most `limit` ms. The pauses grow: some servers lock
+   * up for longer if they get requests in the meantime.
    */
   async isBack(limit: number): Promise<boolean> {
     const { asker } = this;

@@ -10,24 +10,24 @@ import { lostTexts } from './lost.js';
 import type { ServerFinding, ServerTest } from './server-test.js';
 import { codeText, connectionsText, exchangeText, silenceText, timeText } from './words.js';
 
-/** The grades from the worst on, each with its heading. */
+/** The grades, worst first, each with its heading. */
 const GRADES: readonly (readonly [Grade, string])[] = [
   ['dangerous', 'DANGEROUS'],
   ['met', 'CLIENTS WILL NOTICE'],
   ['seldom', 'WRONG, RARELY NOTICED'],
 ];
 
-/** The grade of a violation: that of what was seen, and otherwise that of its check. */
+/** The grade of a violation: the grade of its code, or else of its check. */
 export function gradeOf({ grade, said, check }: ServerFinding): Grade {
   return grade ?? EFFECTS[said.code]?.grade ?? check.grade;
 }
 
-/** What a violation does to clients, and what mends it: by what was seen, and otherwise by its check. */
+/** The effect of a violation on clients, and the remedy: from its code, or else from its check. */
 export function effectOf({ verdict, said, check }: ServerFinding): Pick<ServerCheck, 'matters' | 'mend'> {
   return (verdict === 'violates' ? EFFECTS[said.code] : undefined) ?? check;
 }
 
-/** The title of a finding: what was seen where the check is violated, and otherwise what the check asks. */
+/** The title of a finding: for a violation, what was seen; otherwise, what the check tests. */
 export function titleOf(finding: ServerFinding): string {
   return finding.verdict === 'violates' ? seenTitle(finding.said.code) : finding.check.title;
 }
@@ -37,12 +37,12 @@ export function violationsOf({ findings }: ServerTest): ServerFinding[] {
   return GRADES.flatMap(([grade]) => violations.filter((each) => gradeOf(each) === grade));
 }
 
-/** What a server calls itself, on one line: it may have sent line breaks and whatever else a terminal obeys. */
+/** The server's own name, on one line: it may contain line breaks and terminal control sequences. */
 export function nameOf({ facts: { vendor } }: Pick<ServerTest, 'facts'>): string | undefined {
   return vendor?.map(printableLine).join(' ');
 }
 
-/** The address and the settings by which the server is reached: `RTU 9600 8N1 /dev/ttyUSB0`. */
+/** The address and settings for reaching the server: `RTU 9600 8N1 /dev/ttyUSB0`. */
 export function placeText({ carrier: { target }, order }: Pick<ServerTest, 'carrier' | 'order'>): string {
   if (target.kind === 'tcp') {
     const host = target.host.includes(':') ? `[${target.host}]` : target.host;
@@ -54,10 +54,10 @@ export function placeText({ carrier: { target }, order }: Pick<ServerTest, 'carr
   return `unit ${order.unitId} · ${framing.toUpperCase()} ${baudRate} ${settings} ${path}`;
 }
 
-/** Why a check that was wanted and allowed did not run. */
+/** Why a check that was requested and permitted did not run. */
 const CUT_OFF: readonly Code[] = ['limit-reached', 'gone-since', 'may-silence', 'replies-behind'];
 
-/** What a card leaves open, each a sentence. */
+/** What a card leaves undecided, one sentence each. */
 function openTexts({ findings }: ServerTest): string[] {
   const checks = (many: number) => (many === 1 ? 'One check' : `${many} checks`);
   const open = findings.filter(({ verdict }) => verdict === 'inconclusive').length;
@@ -71,8 +71,9 @@ function openTexts({ findings }: ServerTest): string[] {
 }
 
 /**
- * One sentence that says what clients will notice, and others on what is open, if anything. It counts what the card lists, and speaks only of the
- * checks that ran where half of them or more did not.
+ * One sentence that says what clients will notice, and further ones on what is undecided, if anything. It
+ * counts the entries of the card. If half of the checks or more did not run, it speaks only of those that
+ * did.
  */
 export function conclusionOf(serverTest: ServerTest): string {
   const { findings, isReached, isStopped, times } = serverTest;
@@ -101,12 +102,12 @@ export function conclusionOf(serverTest: ServerTest): string {
   return `No deviation found in ${few === undefined ? `${ran} checks` : `${few} that ran`}.${but}`;
 }
 
-/** What became of the server, in sentences. */
+/** What became of the server, as sentences. */
 export function fateTexts({ fates }: ServerTest): string[] {
   return fates.map(({ check, ...stopped }) => `The server ${stoppedText(stopped, check)}.`);
 }
 
-/** What each verdict is called, of one check and of several, and how other reports than the card mark it. */
+/** The name of each verdict, for one check and for several, and its equivalent in other reports. */
 const VERDICTS: Readonly<Record<ServerVerdict, readonly [one: string, several: string, Verdict]>> = {
   conforms: ['conforms', 'conform', 'pass'],
   violates: ['violates', 'violate', 'fail'],
@@ -116,13 +117,13 @@ const VERDICTS: Readonly<Record<ServerVerdict, readonly [one: string, several: s
   'not-run': ['not run', 'not run', 'not run'],
 };
 
-/** What a verdict is called, and how it is marked. */
+/** The name of a verdict, and its equivalent in other reports. */
 export function shownAs(verdict: ServerVerdict): { readonly label: string; readonly verdict: Verdict } {
   const [label, , shown] = VERDICTS[verdict];
   return { label, verdict: shown };
 }
 
-/** How many checks have each verdict, without what is zero: the one count of the card and of all reports. */
+/** How many checks have each verdict, without zeros: the same count for the card and all reports. */
 export function countsOf({ findings }: ServerTest): VerdictCount[] {
   return Object.entries(VERDICTS).flatMap(([id, [one, several, verdict]]) => {
     const many = findings.filter((each) => each.verdict === id).length;
@@ -135,29 +136,29 @@ const countsText = (serverTest: ServerTest) =>
     .map(({ many, word }) => `${many} ${word}`)
     .join(' · ');
 
-/** Replies that take longer than this, in ms, are too late for some clients as they are delivered. */
+/** Some clients with factory settings time out if replies take longer than this, in ms. */
 const SHORT_MS = 250;
 
-/** The functions that a server test tries, and those of them that write, which need scratch addresses. */
+/** The functions that a server test tries, and those among them that write, which need scratch addresses. */
 const TRIED = [1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 15, 16, 17, 20, 22, 23, 24, 43];
 const WRITE_COILS = [5, 15];
 const WRITE_REGISTERS = [6, 16, 22, 23];
 
-/** Which functions were not tried. */
+/** The functions that were not tried. */
 function untried({ facts: { functions }, log }: ServerTest): number[] {
   const { there, missing, silent } = functions;
   const asked = new Set([...there, ...missing, ...silent, ...log.map(({ pdu }) => pdu?.[0] ?? 0)]);
   return TRIED.filter((code) => !asked.has(code));
 }
 
-/** Which functions were not tried, because they write and no scratch range was named for them. */
+/** The functions that were not tried because they write and the user named no scratch range for them. */
 function untriedWrites(serverTest: ServerTest): number[] {
   const { scratch } = serverTest.order;
   const lacking = [...(scratch.coils ? [] : WRITE_COILS), ...(scratch.holding ? [] : WRITE_REGISTERS)];
   return untried(serverTest).filter((code) => lacking.includes(code));
 }
 
-/** Which functions were not tried, with the option that they lack. */
+/** The functions that were not tried, with the option that they need. */
 function notTried(serverTest: ServerTest): string[] {
   const without = untriedWrites(serverTest);
   const others = untried(serverTest).filter((code) => !without.includes(code));
@@ -167,7 +168,7 @@ function notTried(serverTest: ServerTest): string[] {
   ];
 }
 
-/** The data sheet: what the server is like, as names with texts. */
+/** The data sheet: properties of the server, as names with texts. */
 export function dataSheet(serverTest: ServerTest): { readonly name: string; readonly value: string }[] {
   const { facts, times, findings, requests } = serverTest;
   const { functions, most, pauseMs, vendor, identificationLevel, connections } = facts;
@@ -217,7 +218,7 @@ export function dataSheet(serverTest: ServerTest): { readonly name: string; read
   return rows.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
 }
 
-/** The first screen of a server test, for the maker of the server. */
+/** The first screen of a server test, for the manufacturer of the server. */
 export function cardText(serverTest: ServerTest): string {
   const { requests, durationMs, order, findings, lost } = serverTest;
   const { there } = serverTest.facts.functions;
@@ -264,9 +265,9 @@ export function cardText(serverTest: ServerTest): string {
 }
 
 /**
- * Findings of one fault that was seen in several questions: those with the same code, facts and grade, and
- * all functions that are not answered. The worst is the first of each, as the findings are in the order of
- * their grades.
+ * Groups findings of one fault that was seen with several requests: those with the same code, facts and
+ * grade, and all functions that are not answered. The first in each group is the worst, because findings are
+ * sorted by grade.
  */
 function byFault(findings: readonly ServerFinding[]): ServerFinding[][] {
   const groups = new Map<string, ServerFinding[]>();
@@ -297,7 +298,7 @@ function violationLines(same: readonly ServerFinding[]): string[] {
   ];
 }
 
-/** What was not run, by the reason. */
+/** The checks that did not run, by reason. */
 function notRunText(findings: readonly ServerFinding[]): string[] {
   const byReason = new Map<string, string[]>();
   for (const finding of findings.filter(({ verdict }) => verdict === 'not-run')) {

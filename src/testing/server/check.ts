@@ -4,18 +4,18 @@ import { type Code, type Found, foundText } from './found.js';
 import { didOf } from './reading.js';
 
 /**
- * The verdict of a check on a server. `unsupported`: the server lacks what the check needs, and the
- * specification allows that. `fact`: reported, not judged. `inconclusive`: the text says what would decide it.
+ * The verdict of a check on a server. `unsupported`: the server lacks the feature, and the specification
+ * allows that. `fact`: reported, not judged. `inconclusive`: the text says what would decide it.
  */
 export type ServerVerdict = 'conforms' | 'violates' | 'unsupported' | 'fact' | 'inconclusive' | 'not-run';
 
 /**
- * How bad a violation is. `dangerous`: a wrong value or command gets through, or the server stops. `met`:
- * clients in the field fail. `seldom`: few clients meet it.
+ * The severity of a violation. `dangerous`: a wrong value or command gets through, or the server stops.
+ * `met`: clients in the field fail. `seldom`: few clients meet it.
  */
 export type Grade = 'dangerous' | 'met' | 'seldom';
 
-/** The groups in the order in which they are shown, each with its name for people. */
+/** The groups in display order, each with its name for people. */
 export const GROUPS = {
   there: 'reachability',
   frames: 'frames and timing',
@@ -35,36 +35,36 @@ export type ServerCheckGroup = keyof typeof GROUPS;
 /** Refusals that silence some servers: of an address, of a function, of a value. */
 export type Provoked = 'address' | 'function' | 'value';
 
-/** What one trial has shown. */
+/** The result of one trial. */
 export interface Judged {
   readonly verdict: ServerVerdict;
-  /** What was found, as data. */
+  /** The finding, as data. */
   readonly said: Found;
-  /** Where it was found, if one check asks several questions. */
+  /** Where it was found, if a check sends several requests. */
   readonly at?:
     | { readonly address: number; readonly function?: number }
     | { readonly words: readonly number[]; readonly value: string };
-  /** True for what was seen once: a longer run decides. */
+  /** True if it was seen only once: a longer run decides. */
   readonly isOnce?: boolean;
-  /** What other trials have shown; then it was seen once, and decides nothing. */
+  /** What other trials have shown. If set, the finding was seen once, and decides nothing. */
   readonly otherwise?: Found;
   /** Why it does not count. */
   readonly but?: Found;
-  /** The exchanges that show it. */
+  /** The exchanges that are its evidence. */
   readonly shown?: readonly Exchange[];
-  /** In how many cases it was seen, and in how many it could have been. */
+  /** The number of cases in which it was seen, and in which it could have been. */
   readonly seen?: { readonly times: number; readonly of: number };
-  /** True when the replies are odd in a way for which frames are blamed: trying again shows the same. */
+  /** True if the replies are odd in a way that is blamed on the frames: another trial would show the same. */
   readonly isOdd?: boolean;
-  /** True when it says itself how the server stopped. */
+  /** True if the finding itself says how the server stopped. */
   readonly isOwnFate?: boolean;
-  /** True when it was tried again already, or must not be. */
+  /** True if it was already tried again, or must not be. */
   readonly isFinal?: boolean;
-  /** Where a violation is worse than those of its check usually are. */
+  /** Set if a violation is worse than its check's usual ones. */
   readonly grade?: Grade;
 }
 
-/** What a user has to allow, or to give, before a check runs. */
+/** What a user must permit or provide before a check runs. */
 export type Permission = 'holding' | 'coils' | 'broadcast' | 'soak' | 'map' | 'claims';
 
 /** One check of a server: a row of a table in `checks/`. */
@@ -74,32 +74,35 @@ export interface ServerCheck {
   readonly title: string;
   /** What is sent. */
   readonly does: string;
-  /** What conforms, and when nothing is decided. */
+  /** What conforms, and when the check is inconclusive. */
   readonly rule: string;
   readonly clause: string;
-  /** What a violation does to which clients, with public reports. */
+  /** The effect of a violation on which clients, with public reports. */
   readonly matters: string;
   readonly mend: string;
-  /** The grade of a violation whose code does not say it: a check by itself is never dangerous. */
+  /** The grade of a violation whose code does not give one. A check on its own is never dangerous. */
   readonly grade: Exclude<Grade, 'dangerous'>;
-  /** The carrier that the check is about; any when absent. */
+  /** The transport that the check is about; absent: any. */
   readonly on?: 'tcp' | 'serial' | 'rtu' | 'ascii';
   readonly needs?: readonly Permission[];
-  /** How many addresses of the scratch range the check needs; 1 when absent. */
+  /** How many addresses in the scratch range the check needs; default: 1. */
   readonly room?: number;
   /**
-   * `late`: takes long, or may stop a server, so it runs after the others. `last`: takes a minute or more, so it runs after these.
-   * `end`: judges all exchanges.
+   * `late`: takes long, or may stop a server, so it runs after the others. `last`: takes a minute or more, so
+   * it runs after those. `end`: judges all exchanges.
    */
   readonly turn?: 'late' | 'last' | 'end';
-  /** What the check provokes. When that silences a server once, checks that provoke the same are left out. */
+  /**
+   * The refusals that the check provokes. If one of them silences a server, checks that provoke the same are
+   * left out.
+   */
   readonly provokes?: readonly Provoked[];
-  /** True when one run is several trials already; other violations are tried again. */
+  /** True if one run consists of several trials; other violations are tried again. */
   readonly isSeveral?: boolean;
   readonly run: (bench: Bench) => Judged | Promise<Judged>;
 }
 
-/** Makes the checks of a group: `common` is what its rows have where they say nothing else. */
+/** Makes the checks of a group. `common` has the defaults for its rows. */
 export function checksOf<const Common extends Partial<ServerCheck>>(
   common: Common,
   rows: readonly (Omit<ServerCheck, keyof Common> & Partial<ServerCheck>)[],
@@ -119,42 +122,42 @@ export const dangerous = judge('violates', { grade: 'dangerous' });
 export const unsupported = judge('unsupported');
 export const fact = judge('fact');
 export const inconclusive = judge('inconclusive');
-/** What would be a violation, if it had been seen twice. */
+/** A result that would be a violation if it had been seen twice. */
 export const once = judge('inconclusive', { isOnce: true });
 export const notRun = judge('not-run');
 
-/** How many exchanges show what was seen often. */
+/** The number of exchanges shown for something seen often. */
 const SHOWN = 3;
 
-/** What was seen in these exchanges, of so many. */
+/** A result seen in these exchanges, out of `of`. */
 export function counted(by: Judge, said: Found, those: readonly Exchange[], of: number): Judged {
   return { ...by(said, ...those.slice(0, SHOWN)), seen: { times: those.length, of } };
 }
 
 const WORST_FIRST: readonly ServerVerdict[] = ['violates', 'inconclusive', 'unsupported', 'fact', 'conforms'];
 
-/** The worst of several judgements, of which there is one at least. */
+/** The worst of one or more judgements. */
 export function worstOf(judgements: readonly Judged[]): Judged {
   const rankOf = ({ verdict }: Judged) => WORST_FIRST.indexOf(verdict);
   return [...judgements].sort((a, b) => rankOf(a) - rankOf(b))[0] as Judged;
 }
 
-/** A violation, unless replies get lost by chance: then nobody knows whether this one did. */
+/** A violation, unless replies get lost by chance, in which case this one may have been lost too. */
 export function unlessLossy(bench: Bench, said: Found, ...shown: readonly Exchange[]): Judged {
   return bench.facts.losses === undefined
     ? violates(said, ...shown)
     : inconclusive(lossy(bench), ...shown.slice(-1));
 }
 
-/** Why a reply that is missing decides nothing, where others are missing by chance. */
+/** Why a missing reply decides nothing if others are missing by chance. */
 export function lossy({ facts }: Bench): Found {
   return { code: facts.isBusy ? 'busy-now-and-then' : 'replies-lost' };
 }
 
-/** True when the server says that it does not have the function. */
+/** True if the server says that it lacks the function. */
 export const isAbsent = ({ answer }: Exchange) => answer.kind === 'exception' && answer.code === 1;
 
-/** The verdict on a function that the server says it does not have. @param mei the type of function 43 */
+/** The verdict on a function that the server says it lacks. @param mei the MEI type of function 43 */
 export function absent(exchange: Exchange, mei?: number): Judged {
   const code = exchange.pdu?.[0] ?? 0;
   return unsupported(
@@ -163,10 +166,10 @@ export function absent(exchange: Exchange, mei?: number): Judged {
   );
 }
 
-/** Why a check was ended before its second trial. */
+/** Why a check ended before its second trial. */
 const CUT: readonly Code[] = ['stopped', 'limit-reached'];
 
-/** What was found, in a sentence without its full stop. Nothing decides on it. */
+/** The result as a sentence without its full stop. For display only: no decision depends on it. */
 export function textOf({ said, at, isOnce, otherwise, but }: Judged): string {
   const text = `${at ? `${placeText(at)}: ` : ''}${foundText(said)}`;
   if (isOnce) return `once, ${text}; ${foundText({ code: 'longer-run-decides' })}`;
@@ -181,34 +184,37 @@ function placeText(at: NonNullable<Judged['at']>): string {
   return `${at.words.join(' ')} for ${at.value}`;
 }
 
-/** Functions of a serial line alone: clients on TCP seldom ask them (6.7, 6.9 and 6.10). */
+/** Functions for serial lines only: clients on TCP seldom use them (6.7, 6.9 and 6.10). */
 const SERIAL_ONLY = [7, 11, 12];
 
-/** A function that is not there has to be refused with exception 01 (7, code 01): it got no answer. */
+/**
+ * A violation: a function that the server lacks must be refused with exception 01 (7, code 01), but it got no
+ * answer.
+ */
 export function notAnswered(exchange: Exchange, isSerial: boolean): Judged {
   const code = exchange.pdu?.[0] ?? 0;
   const grade = SERIAL_ONLY.includes(code) && !isSerial ? 'seldom' : 'met';
   return { ...violates({ code: 'function-not-answered', function: code }, exchange), grade };
 }
 
-/** What is expected of a refusal. */
+/** The requirements for a refusal. */
 export interface ExpectedRefusal {
   /** The exception codes that conform. */
   readonly right: readonly number[];
-  /** Exception codes that decide nothing, each with the reason. */
+  /** Exception codes that are inconclusive, each with the reason. */
   readonly open?: Readonly<Record<number, Undecided>>;
-  /** What silence or a closed connection means where the server lives on: `inconclusive` when absent. */
+  /** The meaning of silence or a closed connection if the server still works; default: `inconclusive`. */
   readonly silence?: 'conforms' | 'inconclusive' | 'violates';
-  /** What data in place of an exception mean, in words; a violation when absent. */
+  /** Judges data that came instead of an exception; default: a violation. */
   readonly data?: (exchange: Exchange) => Judged;
-  /** True when exception 01 means that the function is not there; false if 01 is right or wrong by itself. */
+  /** True if exception 01 means that the server lacks the function; false if 01 is right or wrong by itself. */
   readonly isOptional?: boolean;
 }
 
-/** The codes of refusals that decide nothing. */
+/** The codes of refusals that are inconclusive. */
 type Undecided = Extract<Code, `refused-${string}`>;
 
-/** Exceptions of a gateway or a busy server, which say nothing about the question. */
+/** Exceptions from a gateway or a busy server, which say nothing about the request. */
 const OTHERS: Readonly<Record<number, Undecided>> = {
   5: 'refused-asks-for-patience',
   6: 'refused-as-busy',
@@ -216,11 +222,11 @@ const OTHERS: Readonly<Record<number, Undecided>> = {
   11: 'refused-by-gateway',
 };
 
-/** What an exception without a code decides: nothing but that it is one. */
+/** Judges an exception without a code, which only shows that it is one. */
 export const codeless = (exchange: Exchange): Judged =>
   inconclusive({ code: 'frames-odd', oddity: 'no-exception-code' }, exchange);
 
-/** Sends a request that has to be refused, and judges the answer. */
+/** Sends a request that must be refused, and judges the answer. */
 export async function refused(
   bench: Bench,
   pdu: Uint8Array,
@@ -230,7 +236,7 @@ export async function refused(
   return judgeRefusal(await bench.ask(pdu, options), refusal);
 }
 
-/** Judges the answer to a request that has to be refused. */
+/** Judges the answer to a request that must be refused. */
 export function judgeRefusal(
   exchange: Exchange,
   { right, open = {}, silence = 'inconclusive', data, isOptional = true }: ExpectedRefusal,

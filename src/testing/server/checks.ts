@@ -21,7 +21,7 @@ import { THERE } from './checks/there.js';
 import { WRITES } from './checks/writes.js';
 import type { Found } from './found.js';
 
-/** All checks of servers, in the order in which they are shown. */
+/** All checks for servers, in display order. */
 export const SERVER_CHECKS: readonly ServerCheck[] = [
   ...THERE,
   ...PACE,
@@ -43,14 +43,14 @@ export const SERVER_CHECKS: readonly ServerCheck[] = [
   ...CLAIMS,
 ];
 
-/** True when a check is about this carrier. */
+/** True if a check applies to this transport. */
 export function isFor({ on }: ServerCheck, { target }: Carrier): boolean {
   if (on === undefined) return true;
   if (on === 'tcp') return target.kind === 'tcp' && target.framing === 'socket';
   return target.kind === 'serial' && (on === 'serial' || target.framing === on);
 }
 
-/** The permissions as options of the command line. */
+/** The permissions as command-line options. */
 const OPTION_OF: Readonly<Record<Permission, string>> = {
   holding: '--scratch holding:…',
   coils: '--scratch coils:…',
@@ -60,7 +60,7 @@ const OPTION_OF: Readonly<Record<Permission, string>> = {
   claims: '--claims',
 };
 
-/** Which permission a check lacks. */
+/** The permission that a check lacks, if any. */
 export function lackOf(
   { needs = [], room = 1 }: ServerCheck,
   { scratch, broadcast, soakMs, map, claims }: ServerTestOrder,
@@ -81,12 +81,12 @@ export function lackOf(
   return { code: 'not-allowed', option: OPTION_OF[lack], ...addresses };
 }
 
-/** True when a check was asked for by its name or group, or by nothing. */
+/** True if a check was requested by name or group, or if none was requested. */
 export function isChosen({ id, group }: ServerCheck, names: readonly string[]): boolean {
   return names.length === 0 || names.includes(id) || names.includes(group);
 }
 
-/** What is wrong with the names of checks and groups, as a sentence; undefined when all are known. */
+/** Explains what is wrong with the names of checks and groups, as a sentence; undefined if all are known. */
 export function unknownChecks(names: readonly string[], checks = SERVER_CHECKS): string | undefined {
   const known = [...Object.keys(GROUPS), ...checks.map(({ id }) => id)];
   const wrong = names.find((name) => !known.includes(name));
@@ -94,15 +94,17 @@ export function unknownChecks(names: readonly string[], checks = SERVER_CHECKS):
 }
 
 /**
- * The order in which checks run: what everything else stands on first, what may stop a server late, what
- * judges all exchanges last. Within these the seed decides, so that nothing depends on what was asked before.
+ * The order in which checks run: first those that everything else depends on, late those that may stop a
+ * server, last those that judge all exchanges. Within these, the seed decides, so that no result depends on
+ * the requests before it.
  */
 export function inTurn(
   checks: readonly ServerCheck[],
   random: { below(limit: number): number },
 ): ServerCheck[] {
   const turnOf = ({ id, group, turn }: ServerCheck) => {
-    // Claims are judged by all that was found, and the one on exceptions by what the one on functions asks.
+    // Claims are judged by all findings, and the claim about exceptions also by the requests of the claim
+    // about functions.
     if (group === 'claims') return 91 + checks.findIndex((check) => check.id === id);
     if (turn === 'end') return 90;
     if (turn === 'last') return 85;
@@ -116,13 +118,13 @@ export function inTurn(
     .map(({ check }) => check);
 }
 
-/** The groups in the order in which they run: writes first, which are the most dangerous, then what takes little time. */
+/** The groups in running order: first writes, which are the most dangerous, then checks that take little time. */
 const TURNS: readonly ServerCheckGroup[] = [
   ...(['there', 'writes', 'refusals', 'identification', 'has', 'bus', 'connections', 'frames'] as const),
   ...(['map', 'endurance', 'claims'] as const),
 ];
 
-/** These find out how the server has to be asked, so that each later check judges its own question alone. */
+/** These find out how to send requests to the server, so that each later check judges only its own request. */
 const FIRST = [
   'answers',
   'back-to-back',

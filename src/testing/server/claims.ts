@@ -12,7 +12,7 @@ import type { Exchange } from './exchange.js';
 import type { ServerTest } from './server-test.js';
 import { timeText } from './words.js';
 
-/** Reads a file of claims, YAML or JSON. The error has every mistake with its place. */
+/** Reads a claims file, YAML or JSON. The error lists every mistake with its place. */
 export function readClaims(path: string): Result<Claims> {
   const file = readConfigFile(path);
   if (!file.ok) return failure(formatProblems(path, file.problems));
@@ -22,14 +22,17 @@ export function readClaims(path: string): Result<Claims> {
   return failure(formatProblems(path, file.source.locate(findings.listed)));
 }
 
-/** The functions of the specification that the checks ask for. */
+/** The functions in the specification that the checks use. */
 const FUNCTIONS = [1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 15, 16, 17, 20, 22, 23, 24, 43];
 
-/** What a reply may take beyond what 99 of 100 took, in ms and as a factor: the next 100 are others. */
+/**
+ * How much longer a reply may take than the 99th percentile, in ms and as a factor: the next 100 replies will
+ * differ.
+ */
 const MORE_MS = 20;
 const MORE_TIMES = 1.5;
 
-/** A file of claims that says what a server test has found, as a first draft. */
+/** A first draft of a claims file, from the findings of a server test. */
 export function claimsTemplate(serverTest: ServerTest): string {
   const { facts, log, times } = serverTest;
   const { functions, most, connections, broadcast } = facts;
@@ -59,7 +62,7 @@ export function claimsTemplate(serverTest: ServerTest): string {
   ]);
 }
 
-/** True when a violation shows an exception, and it came in no check that conforms. */
+/** True if the exception is part of a violation, and did not come in any check that conforms. */
 function isWrong({ findings, log }: ServerTest, code: number): boolean {
   const isOf = ({ answer }: Exchange) => answer.kind === 'exception' && answer.code === code;
   const those = (verdict: ServerVerdict) => findings.filter((each) => each.verdict === verdict);

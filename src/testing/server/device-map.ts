@@ -13,8 +13,8 @@ const CODES = [
 ] as const;
 
 /**
- * Picks the device of a file that describes a server: its only one, or the one that a line has at this unit.
- * @returns undefined if neither tells which device is meant
+ * Picks the device in a file that describes a server: the only one, or the one that a line has at this unit.
+ * @returns undefined if neither identifies a device
  */
 export function deviceForMap(
   { devices, lines }: Configuration,
@@ -27,10 +27,10 @@ export function deviceForMap(
   return those.length === 1 ? those[0] : undefined;
 }
 
-/** The most values of a table: no check reads more, and a simulator makes a map between two replies. */
+/** Maximum number of values per table: no check reads more, and a simulator makes a map between two replies. */
 const MOST_VALUES = 5000;
 
-/** Makes the map of a server from a device of a configuration that describes it. */
+/** Makes the map of a server from a device in a configuration that describes it. */
 export function mapOf({ tables, extras: { manners }, life }: DeviceDefinition): DeviceMap {
   const pointOf = new Map(life?.points.map((point) => [`${point.table} ${point.address}`, point]));
   const values = CODES.flatMap(([table, code]) => {
@@ -59,7 +59,7 @@ export function mapOf({ tables, extras: { manners }, life }: DeviceDefinition): 
   };
 }
 
-/** The words of values beyond the limits of a value: one step below, one above. */
+/** The words of values outside the limits: one step below, one above. */
 function beyondOf({ type, cells, scale, reactions = [] }: PointDefinition, order: ValueOrder): number[][] {
   return reactions.flatMap(({ limits: { min, max } = {} }) =>
     [min === undefined ? [] : min / scale - 1, max === undefined ? [] : max / scale + 1]

@@ -5,18 +5,18 @@ import { HIGHEST_UNIT } from '../../modbus/protocol/limits.js';
 import { Asker, type Carrier, orWhenEnded } from './asker.js';
 import { readPdu } from './requests.js';
 
-/** Speeds and parities of serial lines, the usual ones first. */
+/** Serial speeds and parities, the most common first. */
 const SPEEDS = [19200, 9600, 38400, 115200, 57600, 4800, 2400, 1200];
 const PARITIES = ['even', 'none', 'odd'] as const;
 
-/** Units that makers ship devices with; they are tried at all settings before the others. */
+/** Factory default units of devices; these are tried with all settings before the others. */
 const USUAL_UNITS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
-/** Units of devices on TCP without a gateway behind them (Messaging on TCP/IP V1.0b, 4.4.1.2). */
+/** Units of TCP devices that are not behind a gateway (Messaging on TCP/IP V1.0b, 4.4.1.2). */
 const TCP_UNITS = [255, 0];
-/** How long a reply may take, in ms: a sweep has thousands of questions. */
+/** How long a reply may take, in ms: a search sends thousands of requests. */
 const TIMEOUT_MS = 200;
 
-/** How a server is reached, as a search has found out. */
+/** How to reach a server that a search has found. */
 export interface FoundServer {
   readonly target: ClientTarget;
   readonly unitId: number;
@@ -24,9 +24,8 @@ export interface FoundServer {
 
 /**
  * Looks for a server: the usual units at all speeds and parities first, then the other units. Every reply
- * counts, exceptions too.
- * @param progress called with what is tried
- * Fails when nothing answers, and when the port can't be opened.
+ * counts, even an exception. Fails if nothing answers, or if the port can't be opened.
+ * @param progress called with the settings being tried
  */
 export async function findServer(
   carrier: Carrier,
@@ -66,7 +65,7 @@ export async function findServer(
   return failure('no answer with any combination of speed, parity and unit');
 }
 
-/** The settings to try, those that were given first. */
+/** The settings to try, beginning with the given ones. */
 function settingsOf(target: ClientTarget): ClientTarget[] {
   if (target.kind === 'tcp') return [target];
   const all = SPEEDS.flatMap((baudRate) => PARITIES.map((parity) => ({ ...target, baudRate, parity })));
@@ -75,7 +74,7 @@ function settingsOf(target: ClientTarget): ClientTarget[] {
   return [target, ...all.filter((each) => !isGiven(each))];
 }
 
-/** The settings as options of the command line. */
+/** Formats settings as command-line options. */
 export function settingText(target: ClientTarget): string {
   return target.kind === 'tcp'
     ? `${target.host}:${target.port}`

@@ -1,20 +1,23 @@
 import { listText } from '../../common/words.js';
 import type { ScratchTable } from './requests.js';
 
-/** A value that a check has changed and that was not put back. `had` is undefined if it was never read. */
+/** A value that a check has changed and that was not restored. `had` is undefined if it was never read. */
 export interface LostValue {
   readonly unitId: number;
   readonly table: ScratchTable;
   readonly address: number;
   readonly had: number | undefined;
-  /** What the server has now; undefined if that is not read. */
+  /** The present value on the server; undefined if it can't be read. */
   readonly has: number | undefined;
 }
 
-/** How many values a sentence names. */
+/** Maximum number of values named in a sentence. */
 export const MOST_NAMED = 8;
 
-/** `holding 103 to 110 of unit 1 had 3 4 5 …, and have 0 0 0 …`: a sentence for each table of each unit. */
+/**
+ * Formats lost values, one sentence per table and unit: `holding 103 to 110 of unit 1 had 3 4 5 …, and have 0
+ * 0 0 …`.
+ */
 export function lostTexts(lost: readonly LostValue[]): string[] {
   const groups = new Map<string, LostValue[]>();
   for (const each of lost) {
@@ -38,7 +41,7 @@ export function lostTexts(lost: readonly LostValue[]): string[] {
   });
 }
 
-/** Addresses that follow each other, as runs. */
+/** Groups addresses into runs without gaps. */
 export function runsOf(addresses: readonly number[]): { readonly from: number; readonly length: number }[] {
   const runs: { from: number; length: number }[] = [];
   for (const address of addresses) {

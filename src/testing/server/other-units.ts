@@ -8,18 +8,18 @@ interface OtherUnitsBench {
   readonly progress: (text: string) => void;
 }
 
-/** How long another unit is waited for: so many ms at least, and so many times as long as the own one takes. */
+/** How long to wait for another unit: at least this many ms, and this many times the reply time of the tested unit. */
 const LEAST_SILENCE = 250;
 const SLOWER = 4;
-/** How often all of them are asked, each time with more time. */
+/** Number of passes over all units, each with a longer time-out. */
 const SEARCHES = 3;
-/** How long after the last of them was asked a late reply may come, in ms. */
+/** How long after the last request a late reply may come, in ms. */
 const LATEST_MS = 5000;
 
-/** The other units on the bus that answer. Ends the check where that can't be said. */
+/** The other units on the bus that answer. Ends the check if this can't be determined. */
 export async function otherUnits(bench: OtherUnitsBench): Promise<readonly number[]> {
   bench.progress('looking for other units on the bus, to which a broadcast would also write');
-  // By the time of this read at first: blocks take the server longer, and 246 units are asked.
+  // The first time-out follows from this read: blocks take the server longer, and 246 units are polled.
   const { ms = 0 } = await bench.asker.once(bench.goodRead);
   const wait = Math.max(LEAST_SILENCE, SLOWER * ms);
   for (let i = 0; i < SEARCHES; i++) {
@@ -30,8 +30,8 @@ export async function otherUnits(bench: OtherUnitsBench): Promise<readonly numbe
 }
 
 /**
- * The other units that answer within `timeout` ms. Undefined where a reply came later: a unit that is missed is
- * written, and does not get its value back.
+ * The other units that answer within `timeout` ms. Undefined if a reply came later: a unit that is missed
+ * would be written to, and its value not restored.
  */
 async function answering(
   { asker, goodRead, facts }: OtherUnitsBench,

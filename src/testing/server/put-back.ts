@@ -6,7 +6,7 @@ interface Asking {
   ask(pdu: Uint8Array, options?: AskOptions): Promise<Exchange>;
 }
 
-/** Values that a server has to take back. `differing` are the places of those that it does not have. */
+/** Values to restore on a server. `differing` has the addresses whose present values differ. */
 interface ToPutBack {
   readonly unitId: number;
   readonly first: number;
@@ -17,7 +17,7 @@ interface ToPutBack {
 /** Resolves to true if the server confirms at least one write. */
 type Way = (bench: Asking, back: ToPutBack) => Promise<boolean>;
 
-/** Writes each differing value with a function; a server that falls silent is not asked for all of them. */
+/** Writes each differing value with a function. If the server falls silent, the rest are not tried. */
 const eachBy =
   (pdu: (address: number, value: number) => Uint8Array): Way =>
   async (bench, { unitId, first, had, differing }) => {
@@ -35,7 +35,7 @@ const allBy =
   async (bench, { unitId, first, had }) =>
     (await bench.ask(pdu(first, had), { unitId })).answer.kind === 'data';
 
-/** By which functions values are put back, the quickest first. */
+/** The functions for restoring values, fastest first. */
 export const WAYS: Readonly<Record<ScratchTable, readonly Way[]>> = {
   holding: [
     allBy(write16),

@@ -9,18 +9,18 @@ import { isRtuFrame, repeatsRequest, responseLength } from '../../modbus/protoco
 import type { Oddity } from './codes/oddities.js';
 import { wrongShape } from './shape.js';
 
-/** What a server did with a request. */
+/** The server's reaction to a request. */
 export type ServerAnswer =
   | { readonly kind: 'data'; readonly pdu: Uint8Array }
-  /** `code` is 0 when the exception has none. */
+  /** `code` is 0 if the exception has none. */
   | { readonly kind: 'exception'; readonly code: number }
-  /** Bytes came, and no reply is among them. */
+  /** Bytes came, but no reply is among them. */
   | { readonly kind: 'garbled' }
   | { readonly kind: 'silent' }
   /** The connection was closed, or could not be opened. */
   | { readonly kind: 'closed'; readonly reason: string };
 
-/** What a server did, as plain data: an exception by its code, data by the function of the reply. */
+/** A server's reaction, as plain data: an exception with its code, data with the function of the reply. */
 export type Did =
   | { readonly kind: 'data'; readonly function: number }
   | { readonly kind: 'exception'; readonly exception: number }
@@ -32,10 +32,10 @@ export function didOf(answer: ServerAnswer): Did {
   return { kind: answer.kind };
 }
 
-/** What a server did, with how often. */
+/** A server's reaction, and how many times it was seen. */
 export type DidOften = Did & { readonly times: number };
 
-/** Counts what a server did, in the order in which it did that first. */
+/** Counts a server's reactions, in order of first occurrence. */
 export function tallyOf(answers: readonly ServerAnswer[]): DidOften[] {
   const kinds = new Map<string, DidOften>();
   for (const did of answers.map(didOf)) {
@@ -48,33 +48,33 @@ export function tallyOf(answers: readonly ServerAnswer[]): DidOften[] {
 export interface ReplyReading {
   readonly answer: ServerAnswer;
   readonly oddities: readonly Oddity[];
-  /** True when nothing is odd, so that nothing more has to be waited for. */
+  /** True if nothing is odd, so that there is nothing more to wait for. */
   readonly isClean: boolean;
 }
 
-/** A frame found in the bytes that were heard. */
+/** A frame found in the received bytes. */
 interface Candidate {
   readonly content: AduContent;
   readonly oddities: readonly Oddity[];
 }
 
-/** The request, and the transaction identifiers that the same connection has carried before. */
+/** The request, and the transaction identifiers of earlier requests on the same connection. */
 export interface Asked extends AduContent {
   readonly earlier?: ReadonlySet<number>;
-  /** True when the request is known to stand before each reply. */
+  /** True if the request is known to be echoed before each reply. */
   readonly hasEcho?: boolean;
 }
 
-/** A reply that was disturbed begins within this many bytes. The search is bounded: rubbish may be long. */
+/** A damaged reply begins within this many bytes. The search is limited, because there may be a lot of garbage. */
 const LATEST_START = 300;
-/** No frame is longer, even of a server that gives four bytes for a register. */
+/** No frame is longer, even from a server that sends four bytes per register. */
 const LONGEST_FRAME = 600;
-/** The highest exception code of the specification. */
+/** The highest exception code in the specification. */
 const HIGHEST_CODE = 11;
 
 /**
  * Finds the reply to a request, even in bytes that no client would understand: the frame with the fewest
- * oddities. A server that is odd in one way can be asked about all others by this. Pure.
+ * oddities. A server that is odd in one way can therefore still be tested for all others. Pure.
  */
 export function readReply(framing: Framing, asked: Asked, heard: Uint8Array): ReplyReading {
   const request = framing.encode(asked);
@@ -109,8 +109,8 @@ export function readReply(framing: Framing, asked: Asked, heard: Uint8Array): Re
 }
 
 /**
- * True when a frame is the request that came back, and no reply to such a request can look like it. On a network nothing
- * sends a request back but the server: then it is a reply, and too long.
+ * True if a frame is the request that came back, and no reply to such a request can look like it. On a
+ * network only the server can send a request back, so there it is a reply, and too long.
  */
 function isEchoOnly(
   { name }: Framing,
@@ -131,7 +131,7 @@ function startsWith(heard: Uint8Array, request: Uint8Array): boolean {
   return heard.length >= length && Buffer.compare(heard.subarray(0, length), request) === 0;
 }
 
-/** What stands before a frame. */
+/** What comes before a frame. */
 function before(framing: Framing, heard: Uint8Array, start: number, request: Uint8Array): Oddity[] {
   if (start === 0) return [];
   const bytes = heard.subarray(0, start);
@@ -161,31 +161,34 @@ function contentOddities({ transactionId, unitId, pdu, earlier }: Asked, content
   return found;
 }
 
-/** True for a function code with the code of an exception behind it, where the function has more than one byte. */
+/**
+ * True for a plain function code followed by an exception code, if replies to the function have more than one
+ * data byte.
+ */
 function isFlagless(pdu: Uint8Array): boolean {
   const [code = 0, second = 0] = pdu;
   return pdu.length === 2 && second >= 1 && second <= HIGHEST_CODE && responseEnd(code) !== 2;
 }
 
-/** The length of a reply of one fixed length; undefined for others. */
+/** The length of a fixed-length reply; undefined for others. */
 function responseEnd(code: number): number | undefined {
   const length = functionOf(code)?.response.length;
   return typeof length === 'number' ? length : undefined;
 }
 
-/** The byte count that a reply to a read of bits or registers has to have. */
+/** The required byte count in a reply to a read of bits or registers. */
 function byteCountOf(request: Uint8Array): number {
   const quantity = wordAt(request, 3);
   return (request[0] as number) <= 2 ? Math.ceil(quantity / 8) : 2 * quantity;
 }
 
-/** True when a reply has another number of values than was asked for. */
+/** True if a reply has a different number of values than requested. */
 export function hasOtherQuantity({ oddities }: { readonly oddities: readonly Oddity[] }): boolean {
   return oddities.some((oddity) => OTHER_QUANTITY.includes(oddity));
 }
 const OTHER_QUANTITY: readonly Oddity[] = ['fewer-values', 'more-values', 'no-values'];
 
-/** True when a PDU is as long as its byte count says. */
+/** True if a PDU is as long as its byte count says. */
 function isWhole(pdu: Uint8Array): boolean {
   return !hasByteCount(pdu) || pdu.length === 2 + (pdu[1] ?? 0);
 }
@@ -207,15 +210,15 @@ function candidateAt(
 }
 
 /**
- * A frame with an MBAP header. Where header and PDU disagree about the length, the bytes that came decide
- * which of them is wrong.
+ * A frame with an MBAP header. If header and PDU disagree about the length, the bytes that came decide which
+ * of them is wrong.
  */
 function socketAt(heard: Uint8Array, start: number, asked: Asked): Candidate | undefined {
   if (heard.length < start + MBAP_LENGTH + 1) return undefined;
   const protocol = wordAt(heard, start + 2);
   if (start > 0 && (protocol !== 0 || heard[start + 6] !== asked.unitId)) return undefined;
   const byHeader = start + MBAP_LENGTH - 1 + wordAt(heard, start + 4);
-  // The structure of a PDU is that of an RTU frame without its CRC; the unit identifier stands before both.
+  // A PDU has the structure of an RTU frame without its CRC; the unit identifier precedes both.
   const structure = responseLength(heard, start + 6, heard.length);
   const byPdu = typeof structure === 'number' ? start + 6 + structure - 2 : undefined;
   const oddities: Oddity[] = protocol === 0 ? [] : ['protocol'];
@@ -224,7 +227,8 @@ function socketAt(heard: Uint8Array, start: number, asked: Asked): Candidate | u
     const isHeaderRight = byHeader <= heard.length && byHeader >= start + MBAP_LENGTH + 1;
     const isPduRight = byPdu <= heard.length;
     if (!isHeaderRight && !isPduRight) return undefined;
-    // If the header fits all bytes that came, the PDU is wrong, which its content tells; otherwise the header is.
+    // If the header matches all bytes that came, the PDU is wrong, which its content shows; otherwise the
+    // header is.
     const blamesHeader = isPduRight && !(isHeaderRight && byHeader === heard.length);
     if (blamesHeader) oddities.push('length');
     end = blamesHeader ? byPdu : byHeader;

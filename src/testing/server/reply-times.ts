@@ -3,19 +3,19 @@ import { median } from '../times.js';
 import type { Bench } from './bench.js';
 import { type Exchange, isDecisive } from './exchange.js';
 
-/** The times of replies in ms, as lines of the data sheet. */
+/** The reply times in ms, as rows of the data sheet. */
 interface ReplyTimes {
   readonly least: number;
   readonly median: number;
   readonly p99: number;
   readonly most: number;
-  /** The median of the first replies of connections, where these take longer than others. */
+  /** The median of the first replies on connections, if these take longer than others. */
   readonly first?: number;
-  /** How many requests got no reply, and one when they were sent again. */
+  /** How many requests got no reply, but did when they were repeated. */
   readonly lost: number;
 }
 
-/** The first reply of a connection takes longer at this many times the median, and this many ms more. */
+/** The first reply on a connection counts as slow from this many times the median, plus this many ms. */
 const FIRST_TIMES = 4;
 const FIRST_MS = 100;
 

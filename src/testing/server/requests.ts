@@ -1,12 +1,12 @@
 import { concatBytes, packBits, packWords, wordAt } from '../../modbus/protocol/bytes.js';
 import type { ServerAnswer } from './reading.js';
 
-/* The requests that checks send, and what they write. */
+/* The requests that checks send, and the addresses that they write. */
 
 /** The tables that requests write. */
 export type ScratchTable = 'holding' | 'coils';
 
-/** Addresses from the first to the last, both included. */
+/** A range of addresses, both ends inclusive. */
 export interface AddressSpan {
   readonly first: number;
   readonly last: number;
@@ -26,7 +26,7 @@ export function write15(address: number, values: readonly number[]): Uint8Array 
   return concatBytes([15, ...bytesOf(address), ...bytesOf(values.length), bits.length], bits);
 }
 
-/** A request of function 23 that reads registers and writes one. */
+/** Makes a request with function 23 that reads registers and writes one. */
 export function readWrite(address: number, quantity: number, target: number, value: number): Uint8Array {
   return Uint8Array.of(
     ...[23, ...bytesOf(address), ...bytesOf(quantity)],
@@ -37,8 +37,8 @@ export function readWrite(address: number, quantity: number, target: number, val
 export const bytesOf = (word: number) => [(word >> 8) & 0xff, word & 0xff] as const;
 
 /**
- * The addresses that a request writes, also on a server that looks at its byte count or its data in place of
- * its quantity. Undefined for a request that writes nothing.
+ * The addresses that a request writes, even on a server that uses its byte count or data instead of its
+ * quantity. Undefined for a request that writes nothing.
  */
 export function writtenBy(pdu: Uint8Array): (AddressSpan & { readonly table: ScratchTable }) | undefined {
   const [code] = pdu;
@@ -64,12 +64,12 @@ export function writtenBy(pdu: Uint8Array): (AddressSpan & { readonly table: Scr
   }
 }
 
-/** The words that an exchange has read; none where it has read no registers. */
+/** The words that an exchange read; empty if it read no registers. */
 export function valuesIn({ answer }: { readonly answer: ServerAnswer }): number[] {
   return answer.kind === 'data' ? valuesOf(answer.pdu) : [];
 }
 
-/** The words of a reply to function 3, 4 or 23, as many as came. */
+/** The words in a reply to function 3, 4 or 23, as many as there are. */
 export function valuesOf(pdu: Uint8Array): number[] {
   return Array.from({ length: (pdu.length - 2) >> 1 }, (_, i) => wordAt(pdu, 2 + 2 * i));
 }

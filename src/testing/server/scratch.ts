@@ -9,7 +9,7 @@ import { WAYS } from './put-back.js';
 import { hasOtherQuantity } from './reading.js';
 import { type AddressSpan, readPdu, type ScratchTable, valuesOf, writtenBy } from './requests.js';
 
-/** What is needed of the server on the bench. */
+/** The parts of the bench that are needed here. */
 interface ScratchBench {
   readonly asker: Asker;
   readonly order: {
@@ -26,45 +26,45 @@ interface ScratchBench {
   isBack(limit: number): Promise<boolean>;
 }
 
-/** Values of one table of one unit as they were, by their addresses. Coils are 0 and 1. */
+/** The original values in one table of one unit, by address. Coils are 0 and 1. */
 interface Kept {
   readonly unitId: number;
   readonly table: ScratchTable;
   readonly values: Map<number, number>;
 }
 
-/** How many registers, or coils, one request reads or puts back. */
+/** How many registers or coils one request reads or restores. */
 const AT_ONCE = 100;
-/** One coil is read together with those behind it. */
+/** A coil is read together with the next ones. */
 const NEIGHBOURS = 8;
-/** How often a value is read until two reads agree: some servers give another one now and then. */
+/** Maximum number of reads until two agree: some servers sometimes return another value. */
 const MOST_READS = 5;
-/** When a value that was put back may be read, in ms after the write. */
+/** When a restored value may be read back, in ms after the write. */
 export const READ_BACK_MS = [0, 1000, 2000];
-/** How often, and how far apart in ms, the range is read before anything is written. */
+/** How many times the range is read before anything is written, and at what interval in ms. */
 const WATCHED = 3;
 const MOST_WATCHED = 6;
 const WATCH_MS = 300;
-/** What can't be read in blocks of this many is not watched. */
+/** Cells that can't be read in blocks of this size are not watched. */
 const FEWEST_WATCHED = 8;
-/** How long a server that does not answer is waited for before values are lost, in ms. */
+/** How long to wait for a server that does not answer before values count as lost, in ms. */
 const RETURN_MS = 10_000;
 
-/** The addresses that the user gives away: nothing else is written, and what is written is put back. */
+/** The addresses that the user permits to be written: nothing else is written, and their values are restored. */
 export class Scratch {
   readonly #bench: ScratchBench;
   readonly #kept = new Map<string, Kept>();
   readonly #lost: LostValue[] = [];
   #others: readonly number[] | undefined;
-  /** True when blocks have other values than their registers, or these change: then each is read alone. */
+  /** True if blocks differ from individual reads, or change: if so, each register is read individually. */
   isSingle = false;
-  /** Whether reads of coils agree with each other; undefined until that was looked for. */
+  /** Whether reads of coils agree with each other; undefined until that was tested. */
   #isReadable: boolean | undefined;
-  /** What changes by itself, once that was looked for. */
+  /** The cells that change on their own, once that was tested. */
   readonly #moving: { [Table in ScratchTable]?: Set<number> } = {};
   /** The cells that requests may have changed, as `unit table address`. */
   readonly #touched = new Set<string>();
-  /** True when the server was waited for in vain. */
+  /** True if the server did not come back in time. */
   #isGone = false;
 
   constructor(bench: ScratchBench) {
@@ -72,8 +72,8 @@ export class Scratch {
   }
 
   /**
-   * The first registers of the range that do not change by themselves, after they were kept; the first of all
-   * if every one does. Otherwise the check ends.
+   * The first registers in the range that do not change on their own, with their values recorded; the first
+   * of all if every one does. Ends the check if that is not possible.
    */
   register(many = 1): Promise<number> {
     return this.#first('holding', many);
@@ -98,8 +98,9 @@ export class Scratch {
   }
 
   /**
-   * Where to write: the first, the last, a middle and an odd address of the range, with room for as many cells
-   * as there are, all of them kept. Those that change by themselves or are not read are left out.
+   * Where to write: the first, the last, a middle and an odd address of the range, with room for as many
+   * cells as possible, all with their values recorded. Cells that change on their own or can't be read are
+   * left out.
    */
   async places(table: ScratchTable, many: number): Promise<{ places: readonly number[]; size: number }> {
     const { first, last } = this.#rangeOf(table);
@@ -127,17 +128,17 @@ export class Scratch {
     return !Array.from({ length: many }, (_, i) => first + i).some((each) => this.isMoving(table, each));
   }
 
-  /** True for what changed by itself before anything was written. */
+  /** True for a cell that changed on its own before anything was written. */
   isMoving(table: ScratchTable, address: number): boolean {
     return this.#moving[table]?.has(address) === true;
   }
 
-  /** Notes that a cell changes by itself. */
+  /** Records that a cell changes on its own. */
   moves(table: ScratchTable, address: number): void {
     this.#moving[table]?.add(address);
   }
 
-  /** Keeps the first cell and watches all. Ends the check where nobody could read what was written. */
+  /** Records the first cell and watches all. Ends the check if written values could not be read back. */
   async #watched(table: ScratchTable, first: number): Promise<void> {
     await this.keep(table, first, 1);
     await this.#watch(table);
@@ -145,7 +146,7 @@ export class Scratch {
     if (table === 'coils' && !this.#isReadable) throw new Ended({ code: 'coils-contradict', first });
   }
 
-  /** False when coils that two reads share have other values in each, again and again, and each read repeats its own. */
+  /** False if coils shared by two reads repeatedly have different values in each, while each read repeats its own. */
   async #coilsAgree(first: number): Promise<boolean> {
     const reads: (string | undefined)[] = [];
     for (const from of [first, first + 1, first, first + 1])
@@ -155,7 +156,10 @@ export class Scratch {
     return a.slice(1) === b.slice(0, -1);
   }
 
-  /** Reads the range and what is beside it some times, before anything is written: what changes moves by itself. */
+  /**
+   * Reads the range and its neighbours several times, before anything is written, to find cells that change
+   * on their own.
+   */
   async #watch(table: ScratchTable): Promise<void> {
     if (this.#moving[table]) return;
     this.#moving[table] = new Set();
@@ -166,7 +170,7 @@ export class Scratch {
       await this.#watchBlock(table, at, Math.min(most, last - at + 1));
   }
 
-  /** True when the first registers of a block have the values that they have alone. */
+  /** True if the first registers of a block have the same values as in individual reads. */
   async #agrees(from: number, values: readonly number[]): Promise<boolean> {
     for (const [i, value] of values.slice(0, 2).entries())
       if ((await this.#bench.words(3, from + i, 1))?.[0] !== value) return false;
@@ -175,7 +179,7 @@ export class Scratch {
 
   async #watchBlock(table: ScratchTable, from: number, many: number): Promise<void> {
     const reads: string[][] = [];
-    // A server that gives other values now and then differs in one read alone.
+    // If a server sometimes returns other values, only a single read differs.
     for (let most = WATCHED; reads.length < most; ) {
       if (reads.length > 0) await this.#bench.asker.wait(WATCH_MS);
       const values = await this.#bench.cells(table, from, many);
@@ -194,7 +198,7 @@ export class Scratch {
       if (differing(reads.map((each) => each[i] ?? '')) > 1) this.moves(table, from + i);
   }
 
-  /** Reads values that a check will change. Ends the check if one of them is not read. */
+  /** Reads and records values that a check will change. Ends the check if one of them can't be read. */
   async keep(table: ScratchTable, first: number, many: number, unitId?: number): Promise<void> {
     const { values } = this.#of(table, unitId);
     const missing = Array.from({ length: many }, (_, i) => first + i).filter((each) => !values.has(each));
@@ -208,22 +212,22 @@ export class Scratch {
     }
   }
 
-  /** The values of registers, or coils, as they were before the first check. */
+  /** The values of registers or coils before the first check. */
   values(table: ScratchTable, first: number, many: number): number[] {
     const { values } = this.#of(table);
     return Array.from({ length: many }, (_, i) => values.get(first + i) ?? 0);
   }
 
   /**
-   * Keeps the value at the address of a broadcast write of every other unit on the bus. A unit that does not
-   * let it be read ends the check.
+   * Records the value at the address of a broadcast write for every other unit on the bus. Ends the check if
+   * a unit does not allow it to be read.
    */
   async keepOfOthers(table: ScratchTable, address: number): Promise<void> {
     this.#others ??= await otherUnits(this.#bench);
     for (const unitId of this.#others) await this.keep(table, address, 1, unitId);
   }
 
-  /** Keeps those of the cells that lie in the range, as far as they are read. */
+  /** Records those of the cells that are in the range, if they can be read. */
   async keepWithin(table: ScratchTable, first: number, many: number): Promise<void> {
     const range = this.#rangeOf(table);
     const from = Math.max(first, range.first);
@@ -232,8 +236,8 @@ export class Scratch {
   }
 
   /**
-   * Notes that a write has changed a cell beside its own ones.
-   * @returns false for one outside of the range, which nobody puts back
+   * Records that a write has changed a cell next to its own.
+   * @returns false for a cell outside the range, which is not restored
    */
   changed(table: ScratchTable, address: number, had: number): boolean {
     const { unitId } = this.#bench.order;
@@ -250,14 +254,14 @@ export class Scratch {
     return this.#lost.some((each) => each.table === table && each.address === address);
   }
 
-  /** Notes that a register which is not read was written: nobody knows what it had. */
+  /** Records that an unreadable register was written: its original value is unknown. */
   lose(table: ScratchTable, address: number): void {
     const { unitId } = this.#bench.asker;
     if (!this.#isLost(table, address))
       this.#lost.push({ unitId, table, address, had: undefined, has: undefined });
   }
 
-  /** Ends a check that would write outside of the range. */
+  /** Ends a check that would write outside the range. */
   guard(unitId: number, pdu: Uint8Array): void {
     const span = writtenBy(pdu);
     if (!span) return;
@@ -275,14 +279,14 @@ export class Scratch {
   }
 
   /**
-   * Puts back what was kept: reads it, writes what differs, reads it back, and tries another function for
-   * what still differs.
+   * Restores the recorded values: reads them, writes those that differ, reads them back, and tries another
+   * function for those that still differ.
    * @returns the values that are lost
    */
   async putBack(): Promise<readonly LostValue[]> {
     const { asker } = this.#bench;
     asker.check = 'put-back';
-    // The reply to what was asked last may still come.
+    // The reply to the last request may still come.
     if (asker.isSerial) await asker.pause(asker.silence);
     else await asker.disconnect();
     for (const kept of [...this.#kept.values()].reverse()) {
@@ -308,7 +312,7 @@ export class Scratch {
     const differing = () => had.flatMap((value, i) => (has?.[i] === value ? [] : [i]));
     for (const way of WAYS[table]) {
       if (differing().length === 0) return;
-      // A server that is gone would be asked for as long as all of them take.
+      // Without this, a server that is gone would cost one time-out per value.
       if (!has) break;
       if (!(await way(bench, { unitId, first, had, differing: differing() }))) continue;
       for (const [i, ms] of READ_BACK_MS.entries()) {
@@ -317,12 +321,12 @@ export class Scratch {
         if (!has || differing().length === 0) break;
       }
     }
-    // What moves by itself gets its value back, too, and has another one by now.
+    // A cell that changes on its own is restored too, but has a different value by now.
     for (const i of differing().filter((each) => !this.isMoving(table, first + each)))
       this.#lost.push({ unitId, table, address: first + i, had: had[i], has: has?.[i] });
   }
 
-  /** False for what was never written: it is not ours to put back. */
+  /** False for a cell that was never written, which must not be restored. */
   #isOurs(unitId: number, table: ScratchTable, address: number): boolean {
     return this.#touched.has(`${unitId} ${table} ${address}`);
   }
@@ -335,8 +339,8 @@ export class Scratch {
   }
 
   /**
-   * Reads values: in blocks, or in smaller ones where blocks are too large for the server, or have other values
-   * than their registers.
+   * Reads values: in blocks, or in smaller ones if blocks are too large for the server, or differ from
+   * individual reads.
    */
   async read(
     table: ScratchTable,
@@ -354,14 +358,14 @@ export class Scratch {
     return before && after && [...before, ...after];
   }
 
-  /** Reads a block until two reads in a row agree: some servers give other values now and then. */
+  /** Reads a block until two consecutive reads agree: some servers sometimes return other values. */
   async #steady(
     table: ScratchTable,
     first: number,
     many: number,
     unitId = this.#bench.order.unitId,
   ): Promise<number[] | undefined> {
-    // A read of one coil alone may be odd.
+    // A read of a single coil may be odd.
     if (table === 'coils' && many === 1) {
       const those = await this.#steady(table, first, NEIGHBOURS, unitId);
       if (those) return those.slice(0, 1);
@@ -371,7 +375,7 @@ export class Scratch {
     for (let i = 0; i < MOST_READS; i++) {
       const exchange = await this.#bench.ask(pdu, { unitId });
       const { answer } = exchange;
-      // Nobody knows which values are meant where there are more of them, or fewer.
+      // With more or fewer values than requested, it is unknown which are meant.
       if (answer.kind !== 'data' || hasOtherQuantity(exchange)) return undefined;
       const now = table === 'holding' ? valuesOf(answer.pdu) : bitsAt(answer.pdu, 2, many).map(Number);
       if (now.join() === before?.join()) return now;
@@ -381,7 +385,7 @@ export class Scratch {
   }
 }
 
-/** How many of some texts are not the one that most are. */
+/** How many texts differ from the most frequent one. */
 export function differing(texts: readonly string[]): number {
   const most = Math.max(0, ...texts.map((text) => texts.filter((each) => each === text).length));
   return texts.length - most;

@@ -89,7 +89,7 @@ function findingView(finding: ServerFinding, offset: number): ServerFindingView 
   };
 }
 
-/** The bytes of an exchange as events: what was sent, and what came. */
+/** The bytes of an exchange as events: sent and received. */
 function exchangeViews(
   { number, sent, chunks, startedAt, sentAt, answer, ms }: Exchange,
   offset: number,
@@ -123,7 +123,7 @@ function exchangeViews(
   return [request, reply];
 }
 
-/** What the JSON of a server test has beside that of every run, without the exchanges. */
+/** The keys in the JSON of a server test that other runs do not have, without the exchanges. */
 function serverTestSummary(serverTest: ServerTest) {
   const { findings, order, requests, facts, times } = serverTest;
   const { functions } = facts;

@@ -22,17 +22,17 @@ import { hasOtherQuantity } from './reading.js';
 import { replyTimes } from './reply-times.js';
 import { RECOVERY_MS, surveyServer } from './survey.js';
 
-/** What became of a check. */
+/** The result of a check. */
 export interface ServerFinding extends Judged {
   readonly check: ServerCheck;
   readonly durationMs: number;
 }
 
-/** What a server test has found. */
+/** The results of a server test. */
 export interface ServerTest {
   readonly order: ServerTestOrder;
   readonly carrier: Carrier;
-  /** Findings of all checks, in the order of the table; those of other carriers are left out. */
+  /** Findings of all checks, in the order of the table; those for other transports are left out. */
   readonly findings: readonly ServerFinding[];
   readonly facts: ServerFacts;
   readonly times: ReturnType<typeof replyTimes>;
@@ -40,16 +40,16 @@ export interface ServerTest {
   readonly durationMs: number;
   /** What became of the server: it fell silent after a check, and came back or did not. */
   readonly fates: readonly Fate[];
-  /** True when the server answered; otherwise nothing could be judged. */
+  /** True if the server answered; otherwise nothing could be judged. */
   readonly isReached: boolean;
-  /** True when it was stopped before its end: then it is no verdict. */
+  /** True if it was stopped early, so that it is no verdict. */
   readonly isStopped: boolean;
-  /** The values that checks have changed and that were not put back. */
+  /** The values that checks have changed and that were not restored. */
   readonly lost: readonly LostValue[];
-  /** The checks that have silenced the server, by what they provoke. */
+  /** The checks that silenced the server, by what they provoke. */
   readonly silencers: ReadonlyMap<Provoked, Silencing>;
   readonly log: readonly Exchange[];
-  /** What the server has, where `survey` of the order asks for it. */
+  /** The content of the server, if the order asks for a `survey`. */
   readonly device?: ClonedDevice;
 }
 
@@ -58,33 +58,33 @@ interface Fate extends Stopped {
   readonly check: string;
 }
 
-/** A check that has silenced a server, and for how long, in ms; undefined if it stayed silent. */
+/** A check that silenced a server, and the duration in ms; undefined if it stayed silent. */
 interface Silencing {
   readonly check: string;
   readonly ms: number | undefined;
 }
 
-/** Gets what a server test finds while it runs. */
+/** Gets the findings of a server test during the run. */
 export interface ServerTestAudience {
   found?(finding: ServerFinding): void;
   note?(text: string): void;
 }
 
-/** How long a silent server may take to come back by itself before power is switched, in ms. */
+/** How long a silent server may take to come back on its own before power is switched, in ms. */
 const BEFORE_POWER_MS = 1000;
-/** Checks of frames that judge values, and not the frames themselves. */
+/** Checks in the group `frames` that judge values rather than the frames themselves. */
 const REPEATS = ['same-value', 'repeat-pair', 'repeat-block'];
-/** From this lateness of this machine on, in ms, what was not heard in time proves nothing. */
+/** If this machine was late by at least this, in ms, a missing reply proves nothing. */
 const LATE_MS = 100;
-/** What is seen by times alone. */
+/** Findings that depend only on times. */
 const TIMED: readonly Code[] = ['gap-in-reply', 'slower-than-claimed', 'soak-slower'];
-/** True for what is wrong in a frame that came whole: a late machine tears frames, and changes no byte. */
+/** True for an oddity in a frame that arrived whole: a late machine splits frames, but changes no byte. */
 const isWhole = (oddity: Oddity) => oddity === 'crc' || oddity === 'other-function';
-/** How often a violation is tried, and how often it has to be seen. */
+/** Maximum number of trials for a violation, and how many must show it. */
 const TRIALS = 4;
 const SEEN_TIMES = 2;
 
-/** Tests a server: runs the chosen checks, and judges the answers. All that changes is an argument. */
+/** Tests a server: runs the chosen checks, and judges the answers. Everything variable is an argument. */
 export class ServerTestRun {
   readonly #bench: Bench;
   readonly #checks: readonly ServerCheck[];
@@ -92,16 +92,16 @@ export class ServerTestRun {
   readonly #findings = new Map<ServerCheck, ServerFinding>();
   readonly #fates: Fate[] = [];
   #startedAt = 0;
-  /** The checks that are asked for, in their order; how many of them are over, and since when. */
+  /** The requested checks in order, how many of them have ended, and since when. */
   #asked: readonly ServerCheck[] = [];
   #over = 0;
   #overSince = 0;
-  /** The checks that have silenced the server, by what they provoke. */
+  /** The checks that silenced the server, by what they provoke. */
   readonly #silencers = new Map<Provoked, Silencing>();
   #device: ClonedDevice | undefined;
   #goneSince: string | undefined;
   readonly #stop = new AbortController();
-  /** Aborted by a stop, and when the time of the server test is over. */
+  /** Aborted by a stop, and when the time limit is reached. */
   #budget = this.#stop.signal;
   #isCut = false;
   #lost: readonly LostValue[] = [];
@@ -117,7 +117,7 @@ export class ServerTestRun {
     this.#checks = checks.filter((check) => isFor(check, carrier));
   }
 
-  /** Ends the server test soon; what is known by then is reported. */
+  /** Stops the server test soon; the report contains what is known by then. */
   stop(): void {
     this.#stop.abort({ code: 'stopped' } satisfies Found);
   }
@@ -140,7 +140,7 @@ export class ServerTestRun {
       callOff();
       bench.lateness.end();
       this.#isCut = this.#isStopped;
-      // What was written is put back even after a stop.
+      // Written values are restored even after a stop.
       bench.asker.signal = new AbortController().signal;
       this.#lost = await bench.scratch.putBack();
       bench.asker.signal = this.#stop.signal;
@@ -153,7 +153,7 @@ export class ServerTestRun {
     return this.soFar();
   }
 
-  /** Ends what is asked when the time of the server test is over. @returns calls that off */
+  /** Ends the requests when the time limit is reached. @returns a function that cancels this */
   #limit(): () => void {
     const { order, asker } = this.#bench;
     const { limitMs } = order;
@@ -165,7 +165,7 @@ export class ServerTestRun {
     );
   }
 
-  /** Reads what the server has, for a file about it. */
+  /** Reads the content of the server, for a file about it. */
   async #survey(ranges: readonly Range[]): Promise<void> {
     const isViolated = (id: string) =>
       [...this.#findings.values()].some(({ check, verdict }) => check.id === id && verdict === 'violates');
@@ -177,7 +177,7 @@ export class ServerTestRun {
     });
   }
 
-  /** What it does now. */
+  /** The current activity. */
   get doing(): Doing {
     const { asker, order } = this.#bench;
     const on = this.#asked[this.#over];
@@ -194,7 +194,10 @@ export class ServerTestRun {
     };
   }
 
-  /** How long a check may take, in ms: as long as those of the same turn took that are over, or as all of them did. */
+  /**
+   * Estimated time of a check, in ms: the average of completed checks in the same turn, or else of all
+   * completed checks.
+   */
   #usualMs(check: ServerCheck): number {
     const { soakMs } = this.#bench.order;
     if (isSoak(check)) return soakMs;
@@ -230,7 +233,8 @@ export class ServerTestRun {
   async #carryOut(check: ServerCheck): Promise<void> {
     const { clock } = this.#bench.asker;
     const startedAt = clock.now();
-    // What judges all exchanges, and what lasts as long as the user wants, has no part in the limit.
+    // Checks that judge all exchanges, and those that last as long as the user wants, are not subject to the
+    // limit.
     const isUnlimited = check.turn === 'end' || check.group === 'endurance';
     this.#bench.asker.signal = isUnlimited ? this.#stop.signal : this.#budget;
     const why = this.#whyNot(check);
@@ -265,7 +269,7 @@ export class ServerTestRun {
     return isWanted ? lackOf(check, order) : { code: 'not-asked-for' };
   }
 
-  /** Runs a check, and again where it blames the server: a violation is reported when it was seen twice. */
+  /** Runs a check, and repeats it if it blames the server: a violation is reported only if it was seen twice. */
   async #judge(check: ServerCheck): Promise<Judged> {
     const { asker } = this.#bench;
     const blamed: Judged[] = [];
@@ -273,7 +277,7 @@ export class ServerTestRun {
     for (let trial = 1; trial <= TRIALS; trial++) {
       const judged = await this.#trial(check);
       if (this.#goneSince !== undefined) return judged;
-      // Where this machine was late, the check is tried again, as long as there are trials.
+      // If this machine was late, the check is repeated, as long as trials are left.
       if (judged.but?.code === 'machine-late') {
         late = judged;
         continue;
@@ -304,10 +308,11 @@ export class ServerTestRun {
     const found = await this.#run(check);
     const judged = this.#unlessLate(this.#withoutMute(check, this.#withoutOddities(check, found)));
     if (bench.read === undefined || check.turn === 'end') return judged;
-    // What has just answered a read is alive.
+    // A server that has just answered a read is alive.
     const { isPlain, isOwn, answer } = bench.lastAsked;
     if (isPlain && isOwn && answer.kind === 'data' && judged.verdict !== 'violates') return judged;
-    // A check that the limit has ended may have silenced the server: that belongs to this check, not to the next.
+    // A check that the limit has ended may have silenced the server. That is attributed to this check, not to
+    // the next.
     const { signal } = asker;
     asker.signal = this.#stop.signal;
     const isAlive = await bench.isAlive().catch(orWhenEnded(true));
@@ -326,7 +331,7 @@ export class ServerTestRun {
     }
   }
 
-  /** What is missing, or late, while this machine was late itself, decides nothing. */
+  /** A missing or late reply decides nothing if this machine was late itself. */
   #unlessLate(judged: Judged): Judged {
     const [first, ...others] = judged.shown ?? [];
     if (judged.verdict !== 'violates' || !first) return judged;
@@ -339,7 +344,7 @@ export class ServerTestRun {
     return ms < LATE_MS ? judged : { ...judged, verdict: 'inconclusive', but: { code: 'machine-late', ms } };
   }
 
-  /** Where functions that the server does not have get no answer, `function-unknown` tells that once. */
+  /** If functions that the server lacks get no answer, `function-unknown` reports that once. */
   #withoutMute(check: ServerCheck, judged: Judged): Judged {
     const { facts, log } = this.#bench;
     const [shown] = judged.shown ?? [];
@@ -354,14 +359,14 @@ export class ServerTestRun {
   }
 
   /**
-   * Where the evidence is odd in a way that many replies are, the frames are to blame, and not what the check
-   * asks for: one cause, one finding.
+   * If the evidence is odd in a way that many replies are, the frames are to blame rather than what the check
+   * tests: one cause, one finding.
    */
   #withoutOddities(check: ServerCheck, judged: Judged): Judged {
     const isOwn = check.id === 'rtu-collision' || (check.group === 'frames' && !REPEATS.includes(check.id));
     if (judged.verdict !== 'violates' || isOwn) return judged;
     const shown = judged.shown?.flatMap(({ oddities }) => oddities) ?? [];
-    // A server takes a request that it has just sent itself for an echo of its own.
+    // A server may take a request that it has just sent itself for an echo.
     const odd = [...shown, 'echo' as const].find((oddity) => this.#bench.isOdd(oddity));
     const isLost = judged.shown?.some((each) => this.#bench.isLostForBytes(each));
     if (isLost && judged.said.code !== 'bytes-lost')
@@ -372,8 +377,8 @@ export class ServerTestRun {
   }
 
   /**
-   * Bytes of somebody else complete or spoil what a check of damage sends, and stand in replies, so these
-   * can't blame the server.
+   * Another device's bytes may complete or corrupt the frames sent by a damage check, and may be part of
+   * replies, so these do not show a fault of the server.
    */
   #strayBytes({ group, id }: ServerCheck, { shown = [] }: Judged): Found | undefined {
     const isGarbled = shown.some(({ answer }) => answer.kind === 'garbled');
@@ -383,7 +388,7 @@ export class ServerTestRun {
   }
 
   /**
-   * The server has stopped answering after a check: names it, and waits until the server is back.
+   * Handles a server that stopped answering after a check: reports it, and waits until the server is back.
    * @param log the exchanges of the check
    */
   async #afterSilence(check: ServerCheck, log: readonly Exchange[]): Promise<Judged> {
@@ -392,7 +397,7 @@ export class ServerTestRun {
     const unanswered = log.slice(log.findLastIndex(isDecisive) + 1).find(({ isExpected }) => isExpected);
     const since = unanswered?.sentAt ?? asker.clock.now();
     const last = asker.log.at(-1) as Exchange;
-    // What was sent last before the silence, and the first that got no answer.
+    // The last request before the silence, and the first that got no answer.
     const shown = log.slice(Math.max(0, log.findLastIndex(isDecisive))).filter(({ sent }) => sent.length > 0);
     const only = last.answer.kind === 'exception' ? last.answer.code : undefined;
     bench.progress(`${check.id} has silenced the server; waiting for it to recover`);
@@ -419,12 +424,12 @@ export class ServerTestRun {
   }
 }
 
-/** True for the check that lasts as long as the order says. */
+/** True for the check whose duration the order gives. */
 function isSoak({ needs = [] }: ServerCheck): boolean {
   return needs.includes('soak');
 }
 
-/** The worst verdict of a server test. */
+/** The worst verdict in a server test. */
 export function verdictOfAll({ findings, isReached, isStopped, lost }: ServerTest): ServerVerdict {
   if (lost.length > 0 || findings.some(({ verdict }) => verdict === 'violates')) return 'violates';
   if (isStopped) return 'inconclusive';

@@ -1,17 +1,17 @@
 import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
 import { functionOf } from '../../modbus/protocol/function-table.js';
 
-/** How a reply differs from what its function has: it ends before a field, or goes on behind the last one. */
+/** How a reply differs from its function's format: it ends before a field, or continues after the last one. */
 export interface WrongShape {
   readonly code: 'reply-cut' | 'reply-long' | 'byte-count';
   readonly function: number;
-  /** The first field that the reply lacks, or the last one that its function has. */
+  /** The first field that the reply lacks, or the last one in its function's format. */
   readonly field: string;
 }
 
 /**
- * What a response PDU lacks, or has too much, by the table of functions. Undefined if it is as long as it should be,
- * for an exception, and for a function whose replies have no fixed form.
+ * What is missing or surplus in a response PDU, according to the table of functions. Undefined if the length
+ * is right, for an exception, and for a function whose replies have no fixed format.
  */
 export function wrongShape(pdu: Uint8Array): WrongShape | undefined {
   const [code = 0] = pdu;
@@ -27,6 +27,6 @@ export function wrongShape(pdu: Uint8Array): WrongShape | undefined {
       ? undefined
       : { code: 'byte-count', ...shape };
   if (pdu.length < length) return { code: 'reply-cut', ...shape, field: rest ?? shape.field };
-  // What comes behind the usual length of a reply with data is more of it (6.8.1).
+  // In a reply with variable data, bytes after the usual length are more data (6.8.1).
   return pdu.length > length && end === length ? { code: 'reply-long', ...shape } : undefined;
 }

@@ -5,10 +5,13 @@ import { responseLength } from '../../modbus/protocol/rtu.js';
 import type { Oddity } from './codes/oddities.js';
 import { type Exchange, heardIn } from './exchange.js';
 
-/** A fault of a rule: `{noise: "ff"}`. */
+/** A fault in a rule: `{noise: "ff"}`. */
 export type Fault = Readonly<Record<string, unknown>>;
 
-/** A spoilt reply: what was asked, what came, and where the answer's frame stands in it; -1 if nowhere. */
+/**
+ * An altered reply: the request, the bytes that came, and the position of the answer's frame in them; -1 if
+ * it is not there.
+ */
 interface SpoiltReply {
   readonly sent: Uint8Array;
   readonly heard: Uint8Array;
@@ -20,10 +23,10 @@ interface SpoiltReply {
 
 const signed = (difference: number) => `${difference < 0 ? '' : '+'}${difference}`;
 const text = (bytes: Uint8Array) => hex(bytes);
-/** The most bytes that a fault takes as text. */
+/** Maximum number of bytes that a fault accepts as text. */
 const MOST_TEXT = 1024;
 
-/** The faults that may have made a reply odd in each way, the most exact first. */
+/** The faults that may have caused each oddity, the most specific first. */
 const FAULTS: Partial<Record<Oddity, (spoilt: SpoiltReply) => readonly Fault[]>> = {
   echo: () => [{ echo: true }],
   'bytes-before': before,
@@ -79,7 +82,7 @@ function after({ heard, end }: SpoiltReply): readonly Fault[] {
   return end > 0 && rest > 0 ? [{ extend: text(heard.subarray(end)) }, { extend: rest }] : [];
 }
 
-/** The fault that makes all of these replies odd in one way; undefined when none does. */
+/** The fault that makes all of these replies odd in one way; undefined if none does. */
 export function faultFor(oddity: Oddity, odd: readonly Exchange[], framing: Framing): Fault | undefined {
   const faults = FAULTS[oddity];
   if (!faults) return undefined;
@@ -105,18 +108,18 @@ function spoiltOf(exchange: Exchange, framing: Framing): SpoiltReply {
   return { sent: bytes, heard, pdu, at, end: at < 0 ? -1 : at + frame.length, isSocket };
 }
 
-/** A condition that all odd replies meet by chance counts as a rule below this probability. */
+/** A condition that all odd replies meet is accepted if the probability of that happening by chance is below this. */
 const SURE = 0.05;
 
 /**
- * The condition under which replies are odd, as far as the exchanges tell: by function, quantity and address
- * if these part the odd replies from the others; then every n-th time, or by chance.
+ * The condition under which replies are odd, as far as the exchanges show: by function, quantity and address
+ * if these separate the odd replies from the others; otherwise every n-th time, or by chance.
  */
 export function whenOf(odd: readonly Exchange[], replies: readonly Exchange[]): Fault {
   const codes = [...new Set(odd.map(codeOf))].filter((code) => code > 0).sort((a, b) => a - b);
   let others = replies.filter((each) => !odd.includes(each));
   const when: Record<string, unknown> = {};
-  /** Adds a condition if it leaves out so many other replies that all the odd ones would hardly be within by chance. */
+  /** Adds a condition if it excludes so many other replies that all odd ones would hardly meet it by chance. */
   const narrow = (key: string, value: unknown, isWithin: (exchange: Exchange) => boolean) => {
     const within = others.filter(isWithin);
     const share = (odd.length + within.length) / (odd.length + others.length);

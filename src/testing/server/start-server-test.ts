@@ -26,9 +26,9 @@ import { ServerTestRun } from './server-test.js';
 import { serverTestReport } from './server-test-report.js';
 
 /**
- * Starts a server test of a server from a running simulator. Refused with every mistake in `source`, which
- * `serverOrderSchema` describes, for a server that the client may not name, and for one that is tested
- * already.
+ * Starts a server test from a running simulator. If `source`, which `serverOrderSchema` describes, has
+ * mistakes, the refusal lists all of them. Also refused: a server that the client may not name, and one that
+ * is already being tested.
  */
 export async function startServerTest(
   runs: Runs,
@@ -53,7 +53,7 @@ export async function startServerTest(
     'server',
     [],
     () => {
-      // A report walks through all exchanges, so it is made again only when a check has ended.
+      // A report goes through all exchanges, so it is made again only when a check has ended.
       let report: ServerTestReport | undefined;
       const found = () => {
         report = undefined;
@@ -134,7 +134,7 @@ function readOrder(at: At, simulator: Simulator): Wanted | undefined {
   });
 }
 
-/** The map that a device of the simulator is. */
+/** Makes the map from a device of the simulator. */
 function readMap(at: At, name: string, simulator: Simulator): DeviceMap | undefined {
   if (!simulator.devices.has(name))
     return at.wrong(unknownName('device', name, [...simulator.devices.keys()]));

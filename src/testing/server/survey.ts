@@ -13,23 +13,23 @@ import { foundText } from './found.js';
 import { hasOtherQuantity } from './reading.js';
 import { valuesOf } from './requests.js';
 
-/** What a survey keeps in mind of what the checks have found. */
+/** What a survey must consider from the findings of the checks. */
 export interface SurveyCare {
   readonly ranges: readonly Range[];
-  /** True when an unknown address silences the server: then no address is tried. */
+  /** True if an unknown address silences the server, so that no address is tried. */
   readonly isAfraid: boolean;
-  /** True when blocks have other values than their registers. */
+  /** True if blocks differ from individual reads. */
   readonly isSingle: boolean;
 }
 
 /** How long a silent server may take to come back, in ms. */
 export const RECOVERY_MS = 90_000;
-/** How often progress is reported, in ms. */
+/** Interval between progress reports, in ms. */
 export const TOLD_MS = 10_000;
 
 /**
- * Reads what a server has, as `clone` does, in the way in which the server test has learned to ask it. Where
- * it can't be asked any more, the device is what the checks have read.
+ * Reads the content of a server like `clone`, using what the server test has learned about sending requests
+ * to it. If that is no longer possible, the device consists of what the checks have read.
  */
 export async function surveyServer(bench: Bench, care: SurveyCare): Promise<ClonedDevice> {
   const { asker, facts } = bench;
@@ -75,7 +75,7 @@ export async function surveyServer(bench: Bench, care: SurveyCare): Promise<Clon
   };
 }
 
-/** A client for a survey: its requests are those of the server test, which waits for a silent server. */
+/** A client for a survey: it sends requests through the server test, which waits for a silent server. */
 function clientOf(bench: Bench): Pick<ModbusClient, 'ask'> {
   const tries = bench.facts.losses === undefined ? 1 : bench.asker.tries;
   const once = async (pdu: Uint8Array, timeout: number): Promise<RequestOutcome> => {
@@ -94,8 +94,8 @@ function clientOf(bench: Bench): Pick<ModbusClient, 'ask'> {
   };
   const ask = async (pdu: Uint8Array, timeout: number): Promise<RequestOutcome> => {
     const first = await once(pdu, timeout);
-    // Silence may be how this request is refused; or the server is gone for a while, and says nothing about
-    // it.
+    // Either silence is how this request is refused, or the server is temporarily gone, which says nothing
+    // about the request.
     if (first.kind !== 'timeout' || (await bench.isAlive())) return first;
     const isBack = await bench.isBack(RECOVERY_MS);
     return isBack ? once(pdu, timeout) : { kind: 'failed', reason: 'the server no longer answers' };
@@ -106,7 +106,7 @@ function clientOf(bench: Bench): Pick<ModbusClient, 'ask'> {
 
 type Seen = ReadonlyMap<TableName, ReadonlyMap<number, number>>;
 
-/** The values that the server gave in plain reads, by table and address; the newest of each. */
+/** The values from plain reads, by table and address; the newest of each. */
 function valuesSeen(log: readonly Exchange[]): Seen {
   const seen = new Map(TABLE_NAMES.map((table) => [table, new Map<number, number>()] as const));
   for (const exchange of log) {
@@ -120,7 +120,7 @@ function valuesSeen(log: readonly Exchange[]): Seen {
   return seen;
 }
 
-/** What the checks have read, as if a survey had. */
+/** The values that the checks have read, in the form of a survey. */
 function surveySeen(seen: Seen, asker: CloneAsker, facts: Bench['facts']): DeviceSurvey {
   const blocks = { bits: new BlockSize(true), registers: new BlockSize(false) };
   const tables = TABLE_NAMES.map((name) => {
@@ -144,7 +144,7 @@ function surveySeen(seen: Seen, asker: CloneAsker, facts: Bench['facts']): Devic
   };
 }
 
-/** How the server refuses a function; undefined when it has it, or was not asked. */
+/** How the server refuses a function; undefined if it has the function, or if that was not tried. */
 function refusalOf(code: number, { functions }: Bench['facts']): ReadRefusal | undefined {
   if (functions.there.has(code)) return undefined;
   if (functions.missing.has(code)) return 1;

@@ -1,9 +1,9 @@
-/** Times of the same size are counted together: each class is this many times as long as the one before. */
+/** Times of similar size are counted together: each class is this many times the previous one. */
 const RATIO = Math.log(1.02);
-/** Times below this, in ms, are of one class. */
+/** Times below this, in ms, are one class. */
 const SHORTEST = 0.01;
 
-/** Counts times in classes of 2 %, so that millions of them take no more room than a few. Times are in ms. */
+/** Counts times in classes of 2 %, so that millions of them need little memory. Times are in ms. */
 export class Tally {
   readonly #classes = new Map<number, { times: number; sum: number }>();
   count = 0;
@@ -19,7 +19,7 @@ export class Tally {
     this.most = Math.max(this.most, ms);
   }
 
-  /** A percentile: the mean of the 2 % class in which it lies. NaN if nothing was counted. NaN without any. */
+  /** Returns a percentile: the mean of the 2 % class that it falls in. NaN if nothing was counted. */
   at(share: number): number {
     let left = Math.min(this.count - 1, Math.floor(share * this.count));
     for (const [, { times, sum }] of this.#sorted()) {
@@ -29,7 +29,7 @@ export class Tally {
     return Number.NaN;
   }
 
-  /** How many times there are up to each power of two, the shortest first. */
+  /** The number of times up to each power of two, shortest first. */
   byPowersOfTwo(): [bound: number, times: number][] {
     const counts = new Map<number, number>();
     for (const [, { times, sum }] of this.#sorted()) {

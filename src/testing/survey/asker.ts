@@ -1,46 +1,46 @@
 import type { ClientRequest, ModbusClient } from '../../modbus/client/client.js';
 import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
 
-/** What a device did with a request. */
+/** A device's reaction to a request. */
 export type Taken =
   | { readonly kind: 'data'; readonly pdu: Uint8Array }
   | { readonly kind: 'exception'; readonly code: number }
   | { readonly kind: 'silence' };
 
-/** How a device refuses a read: with an exception code, or by silence. */
+/** How a device refuses a read: with an exception code, or with silence. */
 export type ReadRefusal = number | 'silence';
 
-/** After this many requests in a row that could not be sent, the survey gives up. */
+/** After this many consecutive requests that could not be sent, the survey gives up. */
 const MOST_FAILURES = 5;
 
-/** The most reply times that are kept. */
+/** Maximum number of reply times kept. */
 const MOST_TIMES = 10_000;
 
-/** From this many replies on, the timeout follows the reply times of the device. */
+/** After this many replies, the time-out follows the device's reply times. */
 const KNOWN_AFTER = 4;
 const LEAST_TIMEOUT_MS = 100;
 
 /**
- * How many requests of each kind may take as long as `timeout` says: a device that answers at once may
- * refuse late (libmodbus does so after 500 ms).
+ * How many requests of each kind get the full `timeout`: a device that answers at once may be slow to refuse
+ * (libmodbus takes 500 ms).
  */
 const PATIENT = 2;
 
-/** What every survey needs to ask a device. Times are in ms. */
+/** What every survey needs for sending requests to a device. Times are in ms. */
 export interface AskerOptions {
   readonly timeout: number;
   /** Silence before each request, in ms. */
   readonly pause: number;
   readonly sleep: (ms: number) => Promise<void>;
-  /** True when the person who started the survey wants no more requests. */
+  /** True if the user who started the survey wants no more requests. */
   readonly isStopped: () => boolean;
   /** Called after each request. */
   readonly asked: () => void;
 }
 
 /**
- * Asks one device carefully: one request at a time, with a pause before each. A request without an answer is
- * sent once more.
+ * Sends requests to one device carefully: one at a time, with a pause before each. A request without an
+ * answer is sent once more.
  */
 export class Asker {
   readonly #client: Pick<ModbusClient, 'ask'>;
@@ -49,14 +49,12 @@ export class Asker {
   #failures = 0;
   #longest = 0;
   #replies = 0;
-  /** How often requests of each kind got no answer. */
+  /** How many requests of each kind got no answer. */
   readonly #silences = new Map<string, number>();
-  /** Why no more requests are sent; undefined while they are. */
+  /** Why no more requests are sent; undefined if they are. */
   failure: string | undefined;
   pause: number;
-  /**
-   * For each answered request: the time from its end until the end of the reply, and the length of the reply.
-   */
+  /** For each answered request: the time from its end to the end of the reply, and the length of the reply. */
   readonly times: { readonly ms: number; readonly bytes: number }[] = [];
 
   constructor(client: Pick<ModbusClient, 'ask'>, unit: number, options: AskerOptions) {
@@ -66,15 +64,15 @@ export class Asker {
     this.pause = options.pause;
   }
 
-  /** True when no more requests are sent. */
+  /** True if no more requests are sent. */
   get isOver(): boolean {
     return this.failure !== undefined || this.#options.isStopped();
   }
 
   /**
-   * Asks, and asks once more if there was no answer: one silence may be an accident, two in a row are the
-   * device's way.
-   * @param kind requests of the same kind are answered equally fast; the function code when absent
+   * Sends a request, and repeats it once if there was no answer: one silence may be an accident, two in a row
+   * are how the device behaves.
+   * @param kind requests of the same kind are answered equally fast; default: the function code
    */
   async ask(pdu: Uint8Array, kind?: string): Promise<Taken> {
     const first = await this.askOnce(pdu, kind);
@@ -82,8 +80,8 @@ export class Asker {
   }
 
   /**
-   * The timeout of the next request, in ms. Holes of a device may be silent, so once its reply times are
-   * known the timeout is not much longer than the longest of them.
+   * The time-out of the next request, in ms. A device may be silent about holes, so once its reply times are
+   * known the time-out is only slightly longer than the longest of them.
    */
   #timeoutOf(kind: string): number {
     const { timeout } = this.#options;

@@ -1,25 +1,25 @@
 import type { TableName } from '../../device/tables.js';
 import { runsOf, type TableSurvey } from './table-survey.js';
 
-/** What registers may hold, and the reason for the guess. */
+/** What registers may contain, and the reason for the guess. */
 export interface Guess {
   readonly address: number;
   readonly type: 'string' | 'float32' | 'uint32';
-  /** The number of registers of a string. */
+  /** The number of registers in a string. */
   readonly length?: number;
   readonly value: string | number;
   readonly why: string;
 }
 
-/** The fewest characters of a text. Shorter ones occur in any numbers, unless NUL ends them. */
+/** Minimum length of a text. Shorter ones occur in numbers too, unless NUL ends them. */
 const SHORTEST_TEXT = 8;
 const SHORTEST_ENDED = 4;
 
-/** The limits of the floats that a device measures; 0 is a measurement, too. */
+/** The limits of measured floats; 0 is a measurement too. */
 const FLOATS = { least: 1e-3, most: 1e7 };
 
 /**
- * Guesses which registers of a table hold texts, floats and counters; no guess is made for the others.
+ * Guesses which registers in a table contain texts, floats and counters; makes no guess about the others.
  * @param moved the registers that have changed since they were read, with their new values
  */
 export function guessesOf(
@@ -71,7 +71,7 @@ function textAt(values: Values, start: number, end: number): Guess | undefined {
   return { address: start, type: 'string', length, value: text, why: `${length} registers read as text` };
 }
 
-/** Takes two registers for a float if the low word is in use, or if the next two look like a float, too. */
+/** Takes two registers for a float if the low word is in use, or if the next two look like a float too. */
 function floatAt(values: Values, address: number, end: number): Guess | undefined {
   const value = measuredAt(values, address, end);
   if (value === undefined) return undefined;
@@ -90,7 +90,7 @@ function measuredAt(values: Values, address: number, end: number): number | unde
   return size >= FLOATS.least && size <= FLOATS.most ? Number(value.toPrecision(7)) : undefined;
 }
 
-/** Takes two registers for a counter if the low one rose while the high one stood still or rose by one. */
+/** Takes two registers for a counter if the low one rose while the high one stayed the same or rose by one. */
 function counterAt(values: Values, moved: Values, address: number, end: number): Guess | undefined {
   const low = moved.get(address + 1);
   if (address + 1 >= end || low === undefined) return undefined;

@@ -4,7 +4,7 @@ import { type ReadRefusal, refusalOf, type Taken } from './asker.js';
 import type { ClonedDevice } from './survey.js';
 import type { Range, TableSurvey } from './table-survey.js';
 
-/** What a person has to know of a device that was read and its file can't say, a sentence each. */
+/** Facts about a device that its file can't express, for the user, one sentence each. */
 export function remarksOf({ survey, unfinished, replyTime, tested }: ClonedDevice): string[] {
   const { tables, probed, exceptionStatus, moved } = survey;
   return [
@@ -50,7 +50,7 @@ function tableRemarks(survey: TableSurvey): string[] {
     ...survey.sloppyQuantities.map(
       (each) => `${table}: the device answered a quantity of ${each}; this file refuses it`,
     ),
-    // A table that refuses in one way only has a manner for it.
+    // For a table that refuses in one way only, there is a manner.
     ...(refusals.size > 1 ? others : []).map(
       (code) => `${table}: the device refused undefined addresses with exception ${code}; this file uses 2`,
     ),
@@ -60,7 +60,7 @@ function tableRemarks(survey: TableSurvey): string[] {
 /** Merges unprobed ranges in the remarks if fewer than this many probed addresses separate them. */
 const APART = 16;
 
-/** What a search at a distance may have missed, in numbers. */
+/** Says in numbers what a search with gaps may have missed. */
 function doubtText(survey: TableSurvey): string[] {
   const { table, least, isBits } = survey;
   const doubts = doubtsOf(survey);
@@ -77,9 +77,9 @@ function doubtText(survey: TableSurvey): string[] {
 
 interface Doubt {
   readonly range: Range;
-  /** How many of its addresses were asked. */
+  /** How many of its addresses were probed. */
   readonly asked: number;
-  /** The most addresses side by side that were not asked. */
+  /** Longest run of addresses that were not probed. */
   readonly gap: number;
 }
 

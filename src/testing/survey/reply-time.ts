@@ -4,8 +4,8 @@ import type { Asker } from './asker.js';
 import type { ClonedDevice } from './survey.js';
 
 /**
- * The part of the reply times that is the device's own: on a serial line, the time of the characters of the
- * reply and t3.5 are subtracted.
+ * The device's own part of the reply times: on a serial line, the time of the reply's characters and t3.5 are
+ * subtracted.
  */
 export function replyTimeOf(
   { times }: Asker,

@@ -2,25 +2,25 @@ import { ExceptionCode } from '../../modbus/protocol/function-code.js';
 import { type Range, runsOf, type TableSurvey } from './table-survey.js';
 
 /*
- * Where a device may have registers, the likeliest addresses first. A read over a hole is refused as a whole
- * by most devices, so a refused block tells nothing: only single addresses do, and there are too many of
- * them. So the search asks address by address where devices have most of their registers, then at round
- * addresses, at those of the other tables, and at a distance from each other; and wherever it finds
- * something, address by address around it.
+ * Searches for a device's registers, most likely addresses first. Most devices refuse a read across a hole as
+ * a whole, so a refused block shows nothing: only single addresses do, and there are too many of them. The
+ * search therefore probes every address where devices have most of their registers, then round addresses,
+ * addresses used in other tables, and addresses at intervals; wherever it finds something, it probes every
+ * address around it.
  */
 
-/** How many addresses at the beginning of the first range, and of each other range, are all asked. */
+/** How many addresses are all probed at the beginning of the first range, and of each other range. */
 const DENSE = { first: 128, others: 16 };
-/** Ranges up to this length are asked whole. */
+/** Ranges up to this length are probed completely. */
 const SMALL_RANGE = 512;
 /** The number of first addresses at which the search also looks for values that can't be read in part. */
 const WHOLES = 64;
-/** Then every 8th address is asked up to the first of these distances, and every 16th up to the second. */
+/** After that, every 8th address is probed up to the first of these distances, and every 16th up to the second. */
 const COARSE: Steps = [
   [8, 512],
   [16, 1024],
 ];
-/** Everywhere, the multiples of these are asked, and of the greatest the addresses behind them. */
+/** Everywhere, multiples of these are probed, and for the greatest also the next addresses. */
 const ROUND = {
   bits: [
     [100, 0],
@@ -32,12 +32,12 @@ const ROUND = {
     [1000, 1],
   ],
 } as const;
-/** How far around what was found all addresses are asked, and how far one in eight. */
+/** The distance from a find within which every address is probed, and within which every eighth is. */
 const NEAR = 32;
 const RING = { distance: 128, step: 8 };
-/** At these distances from what was found, devices often have more of the same. */
+/** Devices often have more of the same at these distances from a find. */
 const PERIODS = [1000, 100, 256, 4096];
-/** Addresses that are asked beyond all this, and how many of them: a table that has more is worth more. */
+/** Steps for the remaining addresses, and how many of them to probe: a table in which more was found gets more. */
 const FINER: Steps = [
   [10, 512],
   [4, 512],
@@ -47,24 +47,24 @@ const FINER: Steps = [
   [4, 65_536],
 ];
 const FURTHER = { least: 32, perValue: 8 };
-/** Where another table has registers, the addresses up to this distance from them are asked. */
+/** If another table has registers, addresses up to this distance from them are probed. */
 const HINT = { distance: 4, most: 192 };
 
-/** A distance from one address to the next, and from the beginning of the range up to which it holds. */
+/** Steps between addresses, each with the distance from the beginning of the range up to which it applies. */
 type Steps = readonly (readonly [step: number, distance: number])[];
 
-/** The quantities that are tried at an address: values of two or four registers can be refused in part. */
+/** The quantities to try at an address: values of two or four registers may not be readable in part. */
 const QUANTITIES = { registers: [1, 2, 4], bits: [1] };
 
-/** What the search starts from. */
+/** The input of the search. */
 export interface SearchOrder {
-  /** True to ask for every address. */
+  /** True to probe every address. */
   readonly isThorough: boolean;
   /** Called with the address that the search has reached. */
   readonly progress: (table: TableSurvey, address: number) => void;
 }
 
-/** Searches all tables: each for itself first, then where the others have something. */
+/** Searches all tables: first each separately, then where the others have something. */
 export async function searchTables(tables: readonly TableSurvey[], order: SearchOrder): Promise<void> {
   for (const survey of tables) {
     const search = new TableSearch(survey, order);
@@ -93,8 +93,8 @@ class TableSearch {
   }
 
   /**
-   * Asks the first addresses, and some round ones. A table is given up when the device answers none of these
-   * requests, or with exception 01 only.
+   * Probes the first addresses, and some round ones. A table is given up if the device does not answer any of
+   * these requests, or answers only with exception 01.
    */
   async isAnswered(): Promise<boolean> {
     const survey = this.#survey;
@@ -119,7 +119,7 @@ class TableSearch {
     return false;
   }
 
-  /** Asks the addresses where devices have most of their registers. */
+  /** Probes the addresses where devices have most of their registers. */
   async likely(): Promise<void> {
     const { ranges, isBits } = this.#survey;
     for (const [i, [first, last]] of ranges.entries()) {
@@ -137,7 +137,7 @@ class TableSearch {
     }
   }
 
-  /** Asks near the addresses at which other tables have something. */
+  /** Probes near the addresses at which other tables have something. */
   async hinted(others: readonly TableSurvey[]): Promise<void> {
     const addresses = new Set<number>();
     for (const { values } of others) {
@@ -154,7 +154,7 @@ class TableSearch {
     await this.visit(unknown.slice(0, HINT.most), this.#usual);
   }
 
-  /** Asks for the rest: all of it, or as much as the table is worth. */
+  /** Probes the rest: all of it, or as many addresses as the table is worth. */
   async rest(): Promise<void> {
     const { values, ranges } = this.#survey;
     if (this.#order.isThorough) {
@@ -171,7 +171,7 @@ class TableSearch {
     }
   }
 
-  /** Further addresses, the likeliest first. */
+  /** Further addresses, most likely first. */
   *#further(): Generator<number> {
     const { values, ranges } = this.#survey;
     const seen = new Set<number>();
@@ -192,7 +192,7 @@ class TableSearch {
     return this.#all.filter((quantity) => quantity === 1 || this.#survey.answers(quantity));
   }
 
-  /** Asks at these addresses, and around each that is found. */
+  /** Probes these addresses, and around each find. */
   async visit(addresses: Iterable<number>, quantities: readonly number[], isSure = false): Promise<void> {
     for (const address of addresses) {
       if (this.#survey.isOver) return;
@@ -214,7 +214,7 @@ class TableSearch {
   }
 }
 
-/** The addresses around a run, the nearest first. */
+/** The addresses around a run, nearest first. */
 function* near([first, last]: Range): Generator<number> {
   const { distance, step } = RING;
   for (let away = 1; away <= distance; away += away < NEAR ? 1 : step) {
@@ -223,7 +223,7 @@ function* near([first, last]: Range): Generator<number> {
   }
 }
 
-/** The multiples of a step within a range, or the addresses so far behind them. */
+/** The multiples of a step within a range, plus `offset`. */
 function* every(step: number, first: number, last: number, offset = 0): Generator<number> {
   for (let at = Math.ceil((first - offset) / step) * step + offset; at <= last; at += step) yield at;
 }

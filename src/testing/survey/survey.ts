@@ -5,16 +5,16 @@ import { type Asker, type ReadRefusal, refusalOf, type Taken } from './asker.js'
 import { searchTables } from './search.js';
 import { BlockSize, type Range, runsOf, TableSurvey } from './table-survey.js';
 
-/** What a survey has to find out about a device. */
+/** What a survey should find out about a device. */
 interface SurveyOrder {
   readonly ranges: readonly Range[];
-  /** True to ask for every address of the ranges. */
+  /** True to probe every address in the ranges. */
   readonly isThorough: boolean;
-  /** True when blocks can't be trusted: each address is asked alone, and no limit of blocks is looked for. */
+  /** True if blocks can't be trusted: each address is read individually, and the block size is not determined. */
   readonly isSingle?: boolean;
-  /** Further function codes to try. Each is sent without data, so that the device can't execute anything. */
+  /** Further function codes to try. Each is sent without data, so that the device has nothing to execute. */
   readonly functions: readonly number[];
-  /** How long values are watched for changes, in ms; 0 to skip that. */
+  /** How long to watch values for changes, in ms; 0 to skip this. */
   readonly watch: number;
   readonly sleep: (ms: number) => Promise<void>;
   /** Called with the address that the survey has reached. */
@@ -23,19 +23,19 @@ interface SurveyOrder {
 
 export interface DeviceSurvey {
   readonly tables: readonly TableSurvey[];
-  /** The objects of the identification by their identifiers (Application Protocol V1.1b3, 6.21). */
+  /** The identification objects by identifier (Application Protocol V1.1b3, 6.21). */
   readonly identity: ReadonlyMap<number, string>;
   /** The data of the reply to function 17, without the byte count. */
   readonly serverId: Uint8Array | undefined;
   /** The data of the reply to function 7. */
   readonly exceptionStatus: number | undefined;
-  /** How the device refuses functions that read no table, by function code. */
+  /** How the device refuses functions that do not read a table, by function code. */
   readonly refused: ReadonlyMap<number, ReadRefusal>;
-  /** How the device took each of the `functions` of the order. */
+  /** The device's reaction to each of the `functions` in the order. */
   readonly probed: ReadonlyMap<number, Taken>;
-  /** Silence that the device needs before a request, in ms; 0 when it needs none. */
+  /** Silence that the device needs before a request, in ms; 0 if it needs none. */
   readonly pauseBefore: number;
-  /** Values that changed while they were watched: what each was, and what it became. */
+  /** Values that changed while they were watched: the old and the new one. */
   readonly moved: ReadonlyMap<TableSurvey, ReadonlyMap<number, number>>;
 }
 
@@ -46,10 +46,7 @@ const QUERY_DATA = Uint8Array.of(FunctionCode.diagnostics, 0, 0, 0, 0);
 const identification = (access: number, object: number) =>
   Uint8Array.of(FunctionCode.encapsulatedInterfaceTransport, 14, access, object);
 
-/**
- * Requests that show whether a device is there. Every answer shows it, except an exception by which a gateway
- * says that the device is missing.
- */
+/** Requests that show whether there is a device. Any answer does, except a gateway's exception for a missing device. */
 const PROBES: readonly Uint8Array[] = [
   read(FunctionCode.readHoldingRegisters, 0),
   read(FunctionCode.readInputRegisters, 0),
@@ -63,8 +60,8 @@ const FROM_GATEWAY: readonly number[] = [
 ];
 
 /**
- * The silences before a request to try, in ms, the shortest first. A silence is long enough if `TRIES`
- * requests in a row are answered.
+ * The silences to try before a request, in ms, shortest first. A silence is long enough if `TRIES`
+ * consecutive requests are answered.
  */
 const PAUSES = [0, 2, 5, 10, 20, 50, 100, 200];
 const TRIES = 4;
@@ -82,8 +79,8 @@ export async function findAnswer(asker: Asker): Promise<{ readonly pdu: Uint8Arr
 }
 
 /**
- * Finds out all about a device.
- * @param answered a request that the device answers; without it, the survey looks for no pause
+ * Finds out everything about a device.
+ * @param answered a request that the device answers; if absent, the survey does not determine the pause
  */
 export async function surveyDevice(
   asker: Asker,
@@ -123,7 +120,7 @@ export async function surveyDevice(
   };
 }
 
-/** Searches the tables, and then finds out how they may be read. */
+/** Searches the tables, and then determines how they can be read. */
 async function readTables(asker: Asker, order: SurveyOrder): Promise<TableSurvey[]> {
   const blocks = { bits: new BlockSize(true), registers: new BlockSize(false) };
   if (order.isSingle) for (const block of Object.values(blocks)) block.most = 1;
@@ -135,7 +132,7 @@ async function readTables(asker: Asker, order: SurveyOrder): Promise<TableSurvey
     );
   await searchTables(tables, order);
   for (const survey of tables) {
-    // Refused with one code that is not about addresses, wherever it was asked: the device does not know the
+    // If every probe was refused with the same code, which is not about addresses, the device lacks the
     // table.
     const [way] = survey.ways;
     const isUnknown = survey.values.size === 0 && survey.ways.size === 1 && !asker.isOver;
@@ -153,10 +150,7 @@ async function readTables(asker: Asker, order: SurveyOrder): Promise<TableSurvey
   return tables;
 }
 
-/**
- * Finds the shortest of `PAUSES` with which all tries are answered, and makes the asker keep at least that
- * from now on.
- */
+/** Finds the shortest of `PAUSES` with which all tries are answered, and makes it the asker's minimum from now on. */
 async function findPause(asker: Asker, pdu: Uint8Array): Promise<number> {
   const usual = asker.pause;
   for (const pause of PAUSES) {
@@ -174,7 +168,7 @@ async function findPause(asker: Asker, pdu: Uint8Array): Promise<number> {
 const LEVELS = [1, 2, 3];
 const MOST_OBJECTS = 256;
 
-/** Reads all objects of the identification: the basic ones, then the others as far as the device goes. */
+/** Reads all identification objects: the basic ones, then the others as far as the device supports them. */
 async function readIdentity(
   ask: (pdu: Uint8Array) => Promise<Uint8Array | undefined>,
 ): Promise<Map<number, string>> {
@@ -191,7 +185,7 @@ async function readIdentity(
 }
 
 /**
- * Reads the objects of a response.
+ * Reads the objects in a response.
  * @returns the object with which the next request begins; undefined after the last one
  */
 function readObjects(pdu: Uint8Array, objects: Map<number, string>): number | undefined {
@@ -220,24 +214,24 @@ export interface ClonedDevice {
   readonly unit: number;
   readonly survey: DeviceSurvey;
   readonly replyTime: { readonly median: number; readonly jitter: number } | undefined;
-  /** Why the device was not read to the end; undefined when it was. */
+  /** Why the device was not read completely; undefined if it was. */
   readonly unfinished: string | undefined;
-  /** The names and types of its registers, when a file gives them. */
+  /** The names and types of its registers, if a file gives them. */
   readonly map: ImportedDevice | undefined;
-  /** What a server test has found out beside; absent when the device was only read. */
+  /** Additional findings of a server test; absent if the device was only read. */
   readonly tested?: TestedWays;
 }
 
-/** How a tested device differs from what reading it shows. */
+/** How a tested device differs from what its registers show. */
 export interface TestedWays {
   readonly remarks: readonly string[];
   readonly manners: Readonly<Record<string, unknown>>;
-  /** Fault rules; their names and the devices that they are for are made when they are written. */
+  /** Fault rules. Their names and devices are added when they are written. */
   readonly faults: readonly Readonly<Record<string, unknown>>[];
-  /** Addresses that take writes. */
+  /** Addresses that accept writes. */
   readonly writable: Readonly<Partial<Record<TableName, Range>>>;
-  /** The functions that the device was seen to have. */
+  /** The functions that the device is known to have. */
   readonly functions: ReadonlySet<number>;
-  /** How it refuses a function that no device has; undefined when nobody asked. */
+  /** How it refuses a function that no device has; undefined if that was not tried. */
   readonly unknownFunction: ReadRefusal | undefined;
 }

@@ -4,7 +4,7 @@ import { ExceptionCode, FunctionCode } from '../../modbus/protocol/function-code
 import { MAX_BITS_READ, MAX_REGISTERS_READ } from '../../modbus/protocol/limits.js';
 import { type Asker, type ReadRefusal, refusalOf, type Taken } from './asker.js';
 
-/** The first and the last address, both included. */
+/** The first and the last address, both inclusive. */
 export type Range = readonly [first: number, last: number];
 
 export const READ_FUNCTIONS: Readonly<Record<TableName, number>> = {
@@ -14,15 +14,15 @@ export const READ_FUNCTIONS: Readonly<Record<TableName, number>> = {
   holding: FunctionCode.readHoldingRegisters,
 };
 
-/** How many registers or bits one request reads. The two tables of registers share it, and those of bits. */
+/** How many registers or bits one request reads. The two register tables share it, and so do the two bit tables. */
 export class BlockSize {
   /** The quantity that the specification allows. */
   readonly maximum: number;
-  /** The greatest quantity that is asked for. */
+  /** The maximum quantity to request. */
   most: number;
   /** The greatest quantity that the device has answered. */
   answered = 0;
-  /** How the device refuses more than `most`; undefined when it allows what the specification allows. */
+  /** How the device refuses more than `most`; undefined if it allows the specification's maximum. */
   otherwise: ReadRefusal | undefined;
 
   constructor(isBits: boolean) {
@@ -31,31 +31,31 @@ export class BlockSize {
   }
 }
 
-/** Finds out what a device has in one table, by reading alone. */
+/** Determines what a device has in one table, using only reads. */
 export class TableSurvey {
   readonly table: TableName;
   readonly ranges: readonly Range[];
   readonly isBits: boolean;
   readonly values = new Map<number, number>();
   readonly block: BlockSize;
-  /** How the device refuses the function itself; undefined when it knows the function. */
+  /** How the device refuses the function itself; undefined if it has the function. */
   unsupported: ReadRefusal | undefined;
-  /** The number of requests after which the table was given up, because none of them got an answer. */
+  /** The number of requests after which the table was given up because none of them was answered. */
   givenUpAfter: number | undefined;
   /**
-   * The values of several registers that the device refuses to read in part, by the address of the first
-   * register, with their number of registers.
+   * Values of several registers that the device refuses to read in part: the number of registers by the first
+   * address.
    */
   readonly wholes = new Map<number, number>();
-  /** How the device refuses quantities that the specification does not allow, if not by exception 03. */
+  /** How the device refuses quantities that the specification does not allow, if not with exception 03. */
   readonly wrongQuantities = new Map<string, ReadRefusal>();
-  /** Quantities that the specification does not allow, and the device answers. */
+  /** Quantities that the specification does not allow but the device answers. */
   readonly sloppyQuantities: string[] = [];
   readonly #asker: Asker;
-  /** The addresses that were refused, by the quantity that was asked for. */
+  /** The addresses that were refused, by quantity. */
   readonly #refused = new Map<number, Set<number>>();
   readonly #refusals = new Map<number, Map<ReadRefusal, number>>();
-  /** How often each quantity was answered where no smaller one was. */
+  /** How many times each quantity was answered where no smaller one was. */
   readonly #hits = new Map<number, number>();
 
   constructor(table: TableName, ranges: readonly Range[], asker: Asker, block: BlockSize) {
@@ -66,7 +66,7 @@ export class TableSurvey {
     this.block = block;
   }
 
-  /** True when no more requests are sent for this table. */
+  /** True if no more requests are sent for this table. */
   get isOver(): boolean {
     return this.#asker.isOver || this.unsupported !== undefined;
   }
@@ -76,32 +76,32 @@ export class TableSurvey {
     return this.#hits.size === 0 ? 1 : Math.min(...this.#hits.keys());
   }
 
-  /** True when a quantity was answered where smaller ones are refused. */
+  /** True if a quantity was answered where smaller ones are refused. */
   answers(quantity: number): boolean {
     return this.#hits.has(quantity);
   }
 
-  /** How the device refuses reads of addresses that are not there, and how often it did so each way. */
+  /** The ways in which the device refuses reads of addresses that do not exist, and how many times it used each. */
   get refusals(): ReadonlyMap<ReadRefusal, number> {
     return this.#refusals.get(this.least) ?? new Map();
   }
 
-  /** How single registers or bits are refused by a device that answers only larger reads. */
+  /** How a device that answers only larger reads refuses single registers or bits. */
   get tooFew(): ReadRefusal | undefined {
     const [first] = this.least > 1 && this.wholes.size === 0 ? (this.#refusals.get(1)?.keys() ?? []) : [];
     return first;
   }
 
-  /** True when nothing new can be learned at an address: it was read, or refused. */
+  /** True if nothing new can be learned at an address: it was read, or refused. */
   isKnown(address: number): boolean {
     return this.values.has(address) || this.#refused.get(this.least)?.has(address) === true;
   }
 
   /**
-   * Reads at an address with the given quantities, the smallest first, and then as far as the device goes in
+   * Reads at an address with the given quantities, smallest first, and then as far as the device allows in
    * both directions.
-   * @param isSure true to ask again where no answer comes
-   * @returns the new addresses, or undefined when there are none
+   * @param isSure true to repeat a request without an answer
+   * @returns the new addresses, or undefined if there are none
    */
   async look(address: number, quantities: readonly number[], isSure: boolean): Promise<Range | undefined> {
     const range = this.ranges.find(([first, last]) => first <= address && address <= last);
@@ -124,7 +124,7 @@ export class TableSurvey {
   }
 
   /**
-   * Reads from an address on, in blocks that double, until the device refuses.
+   * Reads from an address on, in blocks of doubling size, until the device refuses.
    * @returns the first address in this direction that was not read
    */
   async #grow(from: number, limit: number, direction: 1 | -1): Promise<number> {
@@ -149,14 +149,14 @@ export class TableSurvey {
       }
       const isTooLong = size > 1 && refused === end && (await read(1));
       if (!isTooLong) break;
-      // All of the refused block is there, so it was too long.
+      // Every address in the refused block exists, so it was too long.
       this.block.most = size >> 1;
       quantity = this.block.most;
     }
     return this.#edge(at, limit, direction);
   }
 
-  /** Reads the last register of a run of a device that refuses to read one alone. */
+  /** Reads the last register of a run, on a device that refuses to read a single one. */
   async #edge(at: number, limit: number, direction: 1 | -1): Promise<number> {
     const { least } = this;
     if (least === 1 || (limit - at) * direction < 0) return at;
@@ -164,7 +164,7 @@ export class TableSurvey {
     return (await this.#read(start, least, true)) === undefined ? at + direction : at;
   }
 
-  /** Reads all known values again. @returns the values that have changed since, by their addresses */
+  /** Reads all known values again. @returns the values that have changed since, by address */
   async readAgain(): Promise<Map<number, number>> {
     const changed = new Map<number, number>();
     for (const { start, length } of runsOf(this.values)) {
@@ -183,7 +183,7 @@ export class TableSurvey {
     return changed;
   }
 
-  /** Finds the greatest quantity of one request in a run, between what was answered and what was refused. */
+  /** Finds the maximum quantity of one request in a run, between what was answered and what was refused. */
   async findLimit({ start, length }: Run): Promise<void> {
     const { block } = this;
     let fits = Math.min(block.answered, block.most, length);
@@ -204,8 +204,8 @@ export class TableSurvey {
   }
 
   /**
-   * Finds where values of several registers begin, on a device that refuses to read a part of them: by asking
-   * for single registers where a larger quantity was answered and a smaller one was not.
+   * Finds where values of several registers begin, on a device that refuses to read part of one: it reads
+   * single registers where a larger quantity was answered and a smaller one was not.
    */
   async findWholes(): Promise<void> {
     if (this.isBits || ![...this.#hits.keys()].some((quantity) => quantity > 1)) return;
@@ -216,7 +216,8 @@ export class TableSurvey {
         for (const quantity of fits)
           if (!asked.includes(true)) asked.push((await this.#ask(at, quantity, true)).kind === 'data');
         const size = fits[asked.indexOf(true)] ?? 1;
-        // A device that answers two registers from the second one on does not mind parts, but too few.
+        // A device that answers two registers beginning at the second refuses short reads rather than parts
+        // of values.
         const isSingle = size > 1 && at + size < start + length;
         if (isSingle && (await this.#ask(at + 1, size, true)).kind === 'data') return this.wholes.clear();
         if (size > 1) this.wholes.set(at, size);
@@ -226,9 +227,9 @@ export class TableSurvey {
   }
 
   /**
-   * Asks for quantities that the specification does not allow (Application Protocol V1.1b3, 6.1 and 6.3): 0,
-   * one more than the greatest, and the least whose byte count does not fit into a byte. Where the quantities
-   * between these two are refused in two ways, their boundary is searched.
+   * Requests quantities that the specification does not allow (Application Protocol V1.1b3, 6.1 and 6.3): 0,
+   * one more than the maximum, and the smallest whose byte count does not fit into a byte. If the quantities
+   * between the last two are refused in two ways, finds the boundary.
    */
   async askWrongQuantities(): Promise<void> {
     const [start] = this.values.keys();
@@ -255,7 +256,7 @@ export class TableSurvey {
     }
   }
 
-  /** How the device refuses a quantity; undefined when it answers it. */
+  /** How the device refuses a quantity; undefined if it answers. */
   async #refusalFor(start: number, quantity: number): Promise<ReadRefusal | undefined> {
     const taken = await this.#ask(start, quantity, true, `${this.table}, ${quantity}`);
     return taken.kind === 'data' ? undefined : refusalOf(taken);
@@ -272,7 +273,7 @@ export class TableSurvey {
     return new Set([...this.#refusals.values()].flatMap((counts) => [...counts.keys()]));
   }
 
-  /** Reads and keeps. @returns how the device refused; undefined when it answered */
+  /** Reads, and stores the values. @returns how the device refused; undefined if it answered */
   async #read(start: number, quantity: number, isSure: boolean): Promise<ReadRefusal | undefined> {
     const taken = await this.#ask(start, quantity, isSure);
     if (taken.kind !== 'data') return refusalOf(taken);
@@ -305,7 +306,7 @@ export interface Run {
   readonly length: number;
 }
 
-/** The runs of addresses without a gap, in rising order. */
+/** Groups addresses into runs without gaps, in ascending order. */
 export function runsOf(values: ReadonlyMap<number, unknown>): Run[] {
   const runs: { start: number; length: number }[] = [];
   for (const address of [...values.keys()].sort((a, b) => a - b)) {

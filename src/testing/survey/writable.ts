@@ -3,8 +3,8 @@ import { loadNative } from '../../document/load.js';
 import { type NativeFile, nativeText } from '../../document/native-file.js';
 
 /**
- * The text of a native file without what no file can say: a rule or a manner that `check` would refuse becomes
- * a comment, so that the registers that were read are not lost with it.
+ * The text of a native file without the parts that no file can express: a rule or a manner that `check` would
+ * reject becomes a comment, so that the registers that were read are not lost with it.
  */
 export function writableText(file: NativeFile): string {
   const dropped: string[] = [];
@@ -15,7 +15,7 @@ export function writableText(file: NativeFile): string {
     if (loaded.ok) return text;
     const found = loaded.problems.find(({ path }) => partOf(path, devices) !== undefined);
     const part = found && partOf(found.path, devices);
-    // The rest is for `check`, which names every mistake.
+    // Leave the rest to `check`, which reports every mistake.
     if (!found || !part) return text;
     if (part.kind === 'rule') {
       const [rule] = faults.splice(part.index, 1);
@@ -36,7 +36,7 @@ type WritablePart =
   | { readonly kind: 'rule'; readonly index: number }
   | { readonly kind: 'key'; readonly device: string; readonly key: string };
 
-/** The rule, or the key of a device, that a path leads into; undefined for registers, lines and anything else. */
+/** The rule, or the device key, that a path leads into; undefined for registers, lines and anything else. */
 function partOf(path: string, devices: ReadonlyMap<string, object>): WritablePart | undefined {
   const rule = /^faults\[(\d+)\]/.exec(path);
   if (rule) return { kind: 'rule', index: Number(rule[1]) };

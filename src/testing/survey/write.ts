@@ -15,18 +15,16 @@ export interface Clone {
   readonly from: string;
   readonly notRead: string;
   readonly devices: readonly ClonedDevice[];
-  /** The line that serves the devices; Modbus TCP when absent. */
+  /** The line that serves the devices; default: Modbus TCP. */
   readonly line?: Partial<Pick<WrittenLine, 'kind' | 'isSilent' | 'settings'>>;
-  /** True when every unit identifier is answered by the device. */
+  /** True if the device answers every unit identifier. */
   readonly isAnyUnit?: boolean;
 }
 
-/**
- * The shortest delay that is written, in ms. A shorter one is lost in the time that the program itself takes.
- */
+/** The shortest delay written to the file, in ms. A shorter one disappears in the program's own response time. */
 const SHORTEST_DELAY = 1;
 
-/** Writes the devices as a native file. What is not certain stands there as a comment. */
+/** Writes the devices as a native file. Uncertain parts become comments. */
 export function writeClone({ from, notRead, devices, line = {}, isAnyUnit = false }: Clone): string {
   const isTested = devices.some(({ tested }) => tested !== undefined);
   return writableText({
@@ -81,9 +79,8 @@ function entryOf(device: ClonedDevice): Record<string, unknown> {
 }
 
 /**
- * The objects of the identification. The three that every device has are empty when this one did not send
- * them, so that the clone does not give those of this program. Undefined when the device does not know the
- * function.
+ * The identification objects. The three mandatory ones are empty if this device did not send them, so that
+ * the clone does not send those of this program. Undefined if the device lacks the function.
  */
 function identityOf({ identity, refused }: DeviceSurvey): Record<string, unknown> | undefined {
   if (refused.has(FunctionCode.encapsulatedInterfaceTransport)) return undefined;
@@ -104,7 +101,7 @@ function identityOf({ identity, refused }: DeviceSurvey): Record<string, unknown
 }
 
 /**
- * Reads the identifier of the reply to function 17. The identifier ends before the run indicator: 00 or FF
+ * Extracts the identifier from the reply to function 17. It ends before the run indicator: 00 or FF
  * (Application Protocol V1.1b3, 6.13).
  */
 function serverIdOf(data: Uint8Array | undefined): Record<string, unknown> | undefined {
@@ -142,7 +139,7 @@ function mannersOf({ tables, pauseBefore }: DeviceSurvey): Record<string, unknow
   };
 }
 
-/** What reads of registers that are not there get, if it is not exception 02. */
+/** The answer to reads of registers that do not exist, if it is not exception 02. */
 function holesOf(refusal: ReadRefusal | undefined): { holes?: 'silence' | { exception: number } } {
   if (refusal === 'silence') return { holes: refusal };
   return refusal === undefined || refusal === ExceptionCode.illegalDataAddress
@@ -152,7 +149,7 @@ function holesOf(refusal: ReadRefusal | undefined): { holes?: 'silence' | { exce
 
 type NativeEntry = Readonly<Record<string, unknown>> & { readonly address: number };
 
-/** Writes registers with a name first, then those with a guess, then the rest as lists. */
+/** Writes named registers first, then those with a guess, then the rest as lists. */
 function entriesOf(
   table: TableSurvey,
   { moved }: DeviceSurvey,
@@ -188,7 +185,7 @@ function entriesOf(
     .sort((a, b) => a.address - b.address);
 }
 
-/** Writes a value of several registers of which the device refuses to read a part. */
+/** Writes a value of several registers that the device refuses to read in part. */
 function wholeEntry(address: number, words: number[]): NativeEntry {
   const type = words.length === 2 ? 'uint32' : 'uint64';
   const value = valueOfWords(type, words, { wordOrder: 'big', byteOrder: 'big' });
@@ -200,7 +197,7 @@ function wholeEntry(address: number, words: number[]): NativeEntry {
   };
 }
 
-/** Writes a value that a file names, with what was read; undefined when the value was not read. */
+/** Writes a value named in a file, with what was read; undefined if it was not read. */
 function namedEntry(
   value: ImportedValue,
   take: (address: number, cells: number) => number[] | undefined,
@@ -219,14 +216,14 @@ function namedEntry(
   };
 }
 
-/** Functions that this program has and a clone does not ask for: they could change something, or are rare. */
+/** Functions that this program has and a clone does not try: they could change something, or are rare. */
 const NOT_ASKED = [20, 21, 22, 23, 24];
-/** Functions whose answers a clone has by its registers and what was read. The others are refused. */
+/** Functions that a clone answers from its registers and what was read. The others are refused. */
 const KNOWN = [1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 15, 16, 17, 43];
 
 /**
- * The rule that refuses what the device was not asked for, as it refused the functions that it does not have.
- * A function that was probed and is known to the device is not refused.
+ * The rule that refuses functions that were not tried, in the way in which the device refuses functions that
+ * it lacks. A function that was probed and that the device has is not refused.
  */
 function notAskedRule(name: string, { survey: { refused, probed }, tested }: ClonedDevice): object[] {
   const ways = new Set(refused.values());
@@ -249,7 +246,7 @@ function notAskedRule(name: string, { survey: { refused, probed }, tested }: Clo
   ];
 }
 
-/** The rules that refuse quantities that the specification does not allow as the device does. */
+/** The rules that refuse quantities outside the specification in the device's way. */
 function wrongQuantityRules(name: string, { tables }: DeviceSurvey): object[] {
   const groups = new Map<string, { quantity: string; refusal: ReadRefusal; codes: number[] }>();
   for (const { table, wrongQuantities } of tables)
@@ -266,12 +263,12 @@ function wrongQuantityRules(name: string, { tables }: DeviceSurvey): object[] {
   }));
 }
 
-/** What a rule does to refuse a request as the device did. */
+/** The action of a rule that refuses a request in the device's way. */
 function doneBy(refusal: ReadRefusal): object {
   return refusal === 'silence' ? { silence: true } : { exception: refusal };
 }
 
-/** Numbers in rising order as a list of numbers and ranges. */
+/** Formats ascending numbers as a list of numbers and ranges. */
 function rangesOf(numbers: readonly number[]): (number | string)[] {
   return runsOf(new Map(numbers.map((each) => [each, each]))).map(({ start, length }) =>
     length === 1 ? start : `${start}-${start + length - 1}`,

@@ -3,7 +3,7 @@ import jsmodbus from 'jsmodbus';
 import modbusSerial from 'modbus-serial';
 import { SerialPort } from 'serialport';
 
-/** A client that we did not write asks one device. */
+/** A third-party client of one device. */
 export class Master {
   readonly #wire: Wire | undefined;
   readonly access: Access;
@@ -15,7 +15,7 @@ export class Master {
     this.access = access;
   }
 
-  /** Opens a connection, and asks over it from now on. */
+  /** Opens a connection for all further requests. */
   async connect(timeout: number, wire = this.#wire): Promise<this> {
     this.client = await newClient(wire, this.access);
     this.#clients.push(this.client);
@@ -39,7 +39,7 @@ export class Master {
     await Promise.all(this.#clients.map(closed));
   }
 
-  /** What came of a request: values, or the message of the error. */
+  /** Returns the values, or the message of the error. */
   read(address: number, quantity = 1): Promise<string> {
     return said(this.client.readHoldingRegisters(address, quantity).then(({ data }) => data.join(', ')));
   }
@@ -166,7 +166,7 @@ export const ROWS: readonly Row[] = [
   },
   {
     id: 'no-half-values',
-    naive: ['reads one register of two', read(10, 1), NO_ADDRESS],
+    naive: ['reads one of two registers', read(10, 1), NO_ADDRESS],
     robust: ['reads both', next(10, 2), '1, 4464'],
   },
   {
@@ -176,8 +176,8 @@ export const ROWS: readonly Row[] = [
   },
   {
     id: 'holes-all-or-nothing',
-    naive: ['reads a hole of three', read(7, 3), NO_ADDRESS],
-    robust: ['reads what the map has', next(5, 2), '15, 16'],
+    naive: ['reads a hole of three registers', read(7, 3), NO_ADDRESS],
+    robust: ['reads only mapped registers', next(5, 2), '15, 16'],
   },
   {
     id: 'holes-silent',
@@ -228,25 +228,25 @@ export const ROWS: readonly Row[] = [
     id: 'words-swapped',
     naive: ['reads 70,000 as two registers, 1 and 4464', read(10, 2), '4464, 1'],
     robust: [
-      'reads each register for itself',
+      'reads each register separately',
       async (m) => [await m.read(10), await m.read(11)].join(', '),
       '1, 4464',
     ],
   },
   {
     id: 'first-request-lost',
-    naive: ['asks at once after connecting', read(0, 1, 300), OUT],
-    robust: ['waits 1.1 s, and asks again', (m) => pause(1100).then(() => next()(m)), '10'],
+    naive: ['sends a request immediately after connecting', read(0, 1, 300), OUT],
+    robust: ['waits 1.1 s and retries', (m) => pause(1100).then(() => next()(m)), '10'],
   },
   {
     id: 'deaf-after-early-request',
     naive: [
-      'asks at once after connecting, and again after 1.1 s',
+      'sends a request immediately after connecting, and again after 1.1 s',
       async (m) => [await read(0, 1, 300)(m), await pause(1100).then(() => m.read(0))].join(', '),
       `${OUT}, ${OUT}`,
     ],
     robust: [
-      'connects again, waits 1.1 s, asks',
+      'reconnects, waits 1.1 s, sends a request',
       async (m) => {
         await m.reconnect(5000);
         await pause(1100);
@@ -257,25 +257,25 @@ export const ROWS: readonly Row[] = [
   },
   {
     id: 'first-reply-slow',
-    naive: ['asks with a time-out of 300 ms', read(0, 1, 300), OUT],
-    robust: ['asks with a time-out of 5 s', next(), '10'],
+    naive: ['uses a time-out of 300 ms', read(0, 1, 300), OUT],
+    robust: ['uses a time-out of 5 s', next(), '10'],
   },
   {
     id: 'needs-a-pause',
     played: { manners: { pauseBefore: 1000 } },
     naive: [
-      'asks twice without a pause (it needs one of 1 s here)',
+      'sends two requests without a pause (the device needs 1 s here)',
       async (m) => [await read(0, 1, 3000)(m), await m.read(0)].join(', '),
       `10, ${OUT}`,
     ],
-    robust: ['waits 1.1 s, and asks again', (m) => pause(1100).then(() => next()(m)), '10'],
+    robust: ['waits 1.1 s and retries', (m) => pause(1100).then(() => next()(m)), '10'],
   },
   {
     id: 'deaf-after-neighbour',
     wire: 'RTU',
     played: { manners: { pauseBefore: 1000 } },
     naive: [
-      'asks the neighbour on the same wires, and at once the device (it needs 1 s here)',
+      'polls a neighbour on the same wires, and immediately the device (it needs 1 s here)',
       async (m) => {
         await m.connect(3000);
         m.client.setID(2);
@@ -285,13 +285,13 @@ export const ROWS: readonly Row[] = [
       },
       `7, ${OUT}`,
     ],
-    robust: ['waits 1.1 s, and asks again', (m) => pause(1100).then(() => next()(m)), '10'],
+    robust: ['waits 1.1 s and retries', (m) => pause(1100).then(() => next()(m)), '10'],
   },
   {
     id: 'sleeps',
     played: { manners: { sleeps: { after: 2000, wakes: 1 } } },
     naive: [
-      'asks after a pause (of 2.2 s here, with sleep after 2 s)',
+      'sends a request after a pause (2.2 s here; the device sleeps after 2 s)',
       async (m) => {
         await read(0)(m);
         await pause(2200);
@@ -300,12 +300,12 @@ export const ROWS: readonly Row[] = [
       },
       OUT,
     ],
-    robust: ['asks again at once', next(), '10'],
+    robust: ['retries at once', next(), '10'],
   },
   {
     id: 'locks-up-after-bad-read',
     naive: [
-      'reads an address that does not exist, and then one that does',
+      'reads a missing address, then an existing one',
       async (m) => [await read(100, 1, 3000)(m), await m.read(0)].join(', '),
       `${NO_ADDRESS}, ${OUT}`,
     ],
@@ -313,19 +313,19 @@ export const ROWS: readonly Row[] = [
   {
     id: 'locks-up-on-fast-reconnect',
     naive: [
-      'connects again at once, and asks',
+      'reconnects at once and sends a request',
       async (m) => {
         await m.connect(300);
         return (await m.reconnect(300)).read(0);
       },
       OUT,
     ],
-    robust: ['keeps the connection, and asks on', until('10'), '10'],
+    robust: ['keeps the connection and continues polling', until('10'), '10'],
   },
   {
     id: 'newcomer-evicts',
     naive: [
-      'is connected while a second client connects, and then asks',
+      'is connected when a second client connects, then sends a request',
       async (m) => {
         const { client } = await m.connect(1000);
         await m.read(0);
@@ -335,12 +335,16 @@ export const ROWS: readonly Row[] = [
       },
       'Port Not Open',
     ],
-    robust: ['connects again when the other has gone', (m) => m.reconnect(5000).then(() => m.read(0)), '10'],
+    robust: [
+      'reconnects after the other client has disconnected',
+      (m) => m.reconnect(5000).then(() => m.read(0)),
+      '10',
+    ],
   },
   {
     id: 'one-client',
     naive: [
-      'connects while another client is connected, and asks',
+      'connects while another client is connected, and sends a request',
       async (m) => {
         await m.connect(5000);
         await m.read(0);
@@ -350,12 +354,16 @@ export const ROWS: readonly Row[] = [
       },
       'Port Not Open',
     ],
-    robust: ['connects when the other has gone', (m) => m.alone(5000).then(() => m.read(0)), '10'],
+    robust: [
+      'connects after the other client has disconnected',
+      (m) => m.alone(5000).then(() => m.read(0)),
+      '10',
+    ],
   },
   {
     id: 'second-client-unheard',
     naive: [
-      'connects while another client is connected, and asks',
+      'connects while another client is connected, and sends a request',
       async (m) => {
         await m.connect(5000);
         await m.read(0);
@@ -364,13 +372,17 @@ export const ROWS: readonly Row[] = [
       },
       OUT,
     ],
-    robust: ['connects when the other has gone', (m) => m.alone(5000).then(() => m.read(0)), '10'],
+    robust: [
+      'connects after the other client has disconnected',
+      (m) => m.alone(5000).then(() => m.read(0)),
+      '10',
+    ],
   },
   {
     id: 'pipelined-dropped',
     played: { faults: [{ name: 'slow', do: { delay: 300 } }] },
     naive: [
-      'asks three times without waiting (each answered after 0.3 s here)',
+      'sends three requests without waiting (each is answered after 0.3 s here)',
       async (m) => {
         await m.connect(3000);
         return (await Promise.all([m.read(0), m.read(1), m.read(2)])).join(', ');
@@ -378,7 +390,7 @@ export const ROWS: readonly Row[] = [
       `10, ${OUT}, ${OUT}`,
     ],
     robust: [
-      'asks one after the other',
+      'sends one request at a time',
       async (m) => {
         m.client.setTimeout(5000);
         return [await m.read(0), await m.read(1), await m.read(2)].join(', ');
@@ -396,8 +408,8 @@ export const ROWS: readonly Row[] = [
   {
     id: 'stranger-answers-first',
     wire: 'RTU',
-    naive: ['takes the first frame that comes', atOnce, 'Unexpected data error, expected address 1 got 77'],
-    robust: ['waits for the one of its unit', inPieces, '10'],
+    naive: ['accepts the first frame received', atOnce, 'Unexpected data error, expected address 1 got 77'],
+    robust: ['waits for the frame of its unit', inPieces, '10'],
   },
   { id: 'answers-for-others', wire: 'RTU', naive: ['reads one register', read(0), NO_FUNCTION] },
   {
@@ -408,18 +420,22 @@ export const ROWS: readonly Row[] = [
   },
   {
     id: 'busy-every-other',
-    naive: ['asks three times', nth(3), 'Modbus exception 6: Slave device busy (retry request again later)'],
-    robust: ['asks on', until('10'), '10'],
+    naive: [
+      'sends three requests',
+      nth(3),
+      'Modbus exception 6: Slave device busy (retry request again later)',
+    ],
+    robust: ['continues polling', until('10'), '10'],
   },
   {
     id: 'exception-zero',
-    naive: ['asks ten times', nth(10), 'Modbus exception 0: Unknown error'],
-    robust: ['asks again', next(), '10'],
+    naive: ['sends ten requests', nth(10), 'Modbus exception 0: Unknown error'],
+    robust: ['retries', next(), '10'],
   },
   {
     id: 'gateway-gives-up',
     naive: [
-      'asks 21 times',
+      'sends 21 requests',
       nth(21),
       'Modbus exception 11: Gateway target device failed to respond (retry request again later)',
     ],
@@ -431,22 +447,22 @@ export const ROWS: readonly Row[] = [
   },
   {
     id: 'exception-without-code',
-    naive: ['reads addresses that do not exist', read(100), 'Data length error, expected 7 got 4'],
-    robust: ['reads one that does', next(), '10'],
+    naive: ['reads missing addresses', read(100), 'Data length error, expected 7 got 4'],
+    robust: ['reads an existing address', next(), '10'],
   },
   {
     id: 'unknown-function-silent',
     naive: [
-      'asks for the identification',
+      'reads the identification',
       async (m) => said((await m.connect(300)).client.readDeviceIdentification(1, 0).then(() => 'answered')),
       OUT,
     ],
-    robust: ['goes on without it', next(), '10'],
+    robust: ['continues without it', next(), '10'],
   },
   {
     id: 'old-value-after-write',
     naive: [
-      'writes 99, and reads it back',
+      'writes 99 and reads it back',
       async (m) => {
         await (await m.connect(5000)).client.writeRegister(0, 99);
         return m.read(0);
@@ -474,8 +490,8 @@ export const ROWS: readonly Row[] = [
   },
   {
     id: 'wrong-unit',
-    naive: ['asks five times', nth(5), 'Unexpected data error, expected address 1 got 0'],
-    robust: ['asks again', next(), '10'],
+    naive: ['sends five requests', nth(5), 'Unexpected data error, expected address 1 got 0'],
+    robust: ['retries', next(), '10'],
   },
   { id: 'transaction-zero', naive: ['reads one register', read(0, 1, 300), OUT] },
   { id: 'transaction-swapped', naive: ['reads one register', read(0, 1, 300), OUT] },
@@ -493,7 +509,7 @@ export const ROWS: readonly Row[] = [
       },
       `10, 11, ${OUT}, 12`,
     ],
-    robust: ['connects again after the time-out', (m) => m.reconnect(5000).then(() => m.read(3)), '13'],
+    robust: ['reconnects after the time-out', (m) => m.reconnect(5000).then(() => m.read(3)), '13'],
   },
   {
     id: 'one-behind-for-ever',
@@ -512,7 +528,7 @@ export const ROWS: readonly Row[] = [
   {
     id: 'length-too-long',
     naive: ['reads one register', read(0, 1, 300), OUT],
-    robust: ['connects again after the time-out', (m) => m.reconnect(5000).then(() => m.read(0)), '10'],
+    robust: ['reconnects after the time-out', (m) => m.reconnect(5000).then(() => m.read(0)), '10'],
   },
   {
     id: 'length-too-short',
@@ -521,7 +537,7 @@ export const ROWS: readonly Row[] = [
   {
     id: 'two-replies-one-segment',
     naive: [
-      'asks three times without waiting',
+      'sends three requests without waiting',
       async (m) => {
         await m.connect(5000);
         return (await Promise.all([m.read(0), m.read(1), m.read(2)])).join(', ');
@@ -572,8 +588,8 @@ export const ROWS: readonly Row[] = [
   {
     id: 'no-modbus-at-night',
     played: { faults: [{ name: 'night', when: { from: 0, for: 5000 }, do: { silence: true } }] },
-    naive: ['asks at night (played at once, for 5 s)', read(0, 1, 200), OUT],
-    robust: ['asks on until the morning', until('10'), '10'],
+    naive: ['sends a request at night (played at once, for 5 s)', read(0, 1, 200), OUT],
+    robust: ['continues polling until the morning', until('10'), '10'],
   },
   {
     id: 'not-available-at-night',
@@ -588,12 +604,12 @@ export const ROWS: readonly Row[] = [
       ],
     },
     naive: [
-      'asks ten times with a time-out of 2 s (some replies take 2.5 s here)',
+      'sends ten requests with a time-out of 2 s (some replies take 2.5 s here)',
       async (m) => (await (await m.connect(2000)).times(10)).join(', '),
       `10, 10, 10, 10, ${OUT}, 10, 10, 10, 10, ${OUT}`,
     ],
     robust: [
-      'asks with a time-out of 10 s',
+      'uses a time-out of 10 s',
       async (m) => {
         m.client.setTimeout(10_000);
         return (await m.times(10)).join(', ');
@@ -604,7 +620,7 @@ export const ROWS: readonly Row[] = [
   {
     id: 'noise-becomes-exception',
     naive: [
-      'asks until it is refused',
+      'sends requests until one is refused',
       async (m) => {
         await m.connect(5000);
         for (let i = 0; i < 1000; i++) {
@@ -615,37 +631,37 @@ export const ROWS: readonly Row[] = [
       },
       NO_VALUE,
     ],
-    robust: ['asks again', next(), '10'],
+    robust: ['retries', next(), '10'],
   },
   {
     id: 'extra-byte-before',
     wire: 'RTU',
-    naive: ['takes what one read gives for a frame', atOnce, 'CRC error'],
-    robust: ['collects bytes until a frame is there', inPieces, '10'],
+    naive: ['treats the bytes of one read as a frame', atOnce, 'CRC error'],
+    robust: ['collects bytes until a frame is complete', inPieces, '10'],
   },
   {
     id: 'extra-bytes-after',
     wire: 'RTU',
-    naive: ['takes what one read gives for a frame', atOnce, 'Data length error, expected 7 got 10'],
-    robust: ['collects bytes until a frame is there', inPieces, '10'],
+    naive: ['treats the bytes of one read as a frame', atOnce, 'Data length error, expected 7 got 10'],
+    robust: ['collects bytes until a frame is complete', inPieces, '10'],
   },
   {
     id: 'gap-in-frame',
     wire: 'RTU',
     played: { faults: [{ name: 'gap', do: { gap: { after: 5, characters: 200 } } }] },
-    naive: ['takes what one read gives for a frame (with a gap of 2 s here)', atOnce, 'CRC error'],
-    robust: ['collects bytes until a frame is there', inPieces, '10'],
+    naive: ['treats the bytes of one read as a frame (with a gap of 2 s here)', atOnce, 'CRC error'],
+    robust: ['collects bytes until a frame is complete', inPieces, '10'],
   },
   {
     id: 'last-byte-apart',
     wire: 'RTU',
     played: { faults: [{ name: 'apart', do: { split: { at: 'middle', gap: 2000 } } }] },
     naive: [
-      'takes what one read gives for a frame (in pieces 2 s apart here)',
+      'treats the bytes of one read as a frame (in pieces 2 s apart here)',
       atOnce,
       'Data length error, expected 7 got 3',
     ],
-    robust: ['collects bytes until a frame is there', inPieces, '10'],
+    robust: ['collects bytes until a frame is complete', inPieces, '10'],
   },
   { id: 'echo', wire: 'RTU', naive: ['reads one register', read(0), 'CRC error'] },
   {
@@ -663,6 +679,6 @@ export const ROWS: readonly Row[] = [
       },
       OUT,
     ],
-    robust: ['asks on', until('10, 11', 2), '10, 11'],
+    robust: ['continues polling', until('10, 11', 2), '10, 11'],
   },
 ];

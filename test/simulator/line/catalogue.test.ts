@@ -69,8 +69,8 @@ function transport(wire: Row['wire']): object {
 
 const HEAD = `# What real devices do wrong
 
-Somebody met each of these mistakes in the field and reported it; the links lead to the reports. To play an entry, one line of a file, one command or
-one request of REST is enough:
+Each of these mistakes was reported from the field; the links lead to the reports. To play an entry, you need only one line in a file, one command or
+one REST request:
 
 \`\`\`yaml
 devices:
@@ -81,14 +81,14 @@ lines:
 
 - \`node dist/main.js catalogue\` lists the entries, \`node dist/main.js catalogue sleeps\` explains one, and \`node dist/main.js --misbehave sleeps\` makes all
   devices behave like it.
-- \`POST /api/v1/catalogue/sleeps\` with \`{"device": "meter"}\` or \`{"line": "lan"}\` switches an entry on while clients are served, all of it or nothing;
-  \`DELETE /api/v1/catalogue/sleeps\` takes it back. \`GET /api/v1/catalogue\` has the whole catalogue.
-- \`like\` in a file takes the manners of the entry unless the device has its own, and its fault rules unless the file has rules of these names.
-- An entry about a line, such as \`newcomer-evicts\`, is \`like\` of a line. With \`{"device": …}\` it is for the lines of that device that it fits. Its settings
-  change the line as a \`PUT\` of the line does, which may end connections. When the entry is taken back, these settings get their defaults.
+- \`POST /api/v1/catalogue/sleeps\` with \`{"device": "meter"}\` or \`{"line": "lan"}\` activates an entry while clients are served, completely or not at all;
+  \`DELETE /api/v1/catalogue/sleeps\` deactivates it. \`GET /api/v1/catalogue\` returns the whole catalogue.
+- In a file, \`like\` adds the manners of the entry unless the device has its own, and its fault rules unless the file has rules with the same names.
+- Use \`like\` on a line for an entry about lines, such as \`newcomer-evicts\`. With \`{"device": …}\` it applies to the suitable lines of that device. Its settings
+  change the line like a \`PUT\` of the line, which may close connections. When you deactivate the entry, these settings return to their defaults.
 
-Each file of [\`catalogue/\`](../catalogue) is an entry: [how to add one](ADDING_A_MISBEHAVIOUR.md). The facts are those of the reports, in our words; nobody has tried the
-devices here. This page is made by \`npx vitest run test/simulator/line/catalogue.test.ts -u\`.
+Each file of [\`catalogue/\`](../catalogue) is an entry: [how to add one](ADDING_A_MISBEHAVIOUR.md). The facts come from the reports, in our words; none of these devices was
+tried here. This page is made by \`npx vitest run test/simulator/line/catalogue.test.ts -u\`.
 
 | a client sees | entry |
 | --- | --- |
@@ -107,10 +107,10 @@ ${devices.length > 0 ? `Devices: ${devices.join('; ')}.\n\n` : ''}${sources.map(
 const ON_THE_WIRE = `
 ## On the wire
 
-What modbus-serial, a client that we did not write, sees, and what it gets when it is used as a robust client would do. Every test run plays these
-again. The devices have 10, 11, 12 and 13 in the holding registers 0 to 3. The line is Modbus TCP unless a row says another one.
+This table shows what the third-party client modbus-serial sees, and what it gets if it behaves like a robust client. Every test run repeats
+this. The devices have 10, 11, 12 and 13 in holding registers 0 to 3. The line is Modbus TCP unless a row names another.
 
-| entry | the client | sees | and when it | gets |
+| entry | the client | sees | if it | gets |
 | --- | --- | --- | --- | --- |
 `;
 

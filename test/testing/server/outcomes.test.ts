@@ -118,8 +118,8 @@ describe('grade, effect and advice are those of what was seen', () => {
 
 const HEAD = `# Checks by outcome
 
-What [a server test](test-server.md) says of a server that does something else than it has to: another exception, silence, the end of the connection, bytes that are not a reply, or data. The grade is
-that of what was seen, and not that of the check: \`dangerous\` is a wrong value or command, or a server that stops.
+This page lists what [a server test](test-server.md) reports about a wrong answer: another exception, no answer, a closed connection, bytes that are not a reply, or data. The grade depends
+on what was seen, not on the check: \`dangerous\` is a wrong value or command, or a server that stops.
 \`npx vitest run --project full-tries test/testing/server/outcomes.test.ts -u\` makes this page from runs of a model server.
 `;
 
@@ -130,7 +130,7 @@ if (process.env.MODBUS_SIM_ALL_TRIES === '1') {
       const lines = CASES.filter((each) => each.what === what).map(({ check, name }) =>
         table.get(`${what} ${check.id} ${name}`),
       );
-      return `\n## In place of ${what}\n\n| check | the server answers with | verdict | grade | what the report says |\n| --- | --- | --- | --- | --- |\n${lines.join('')}`;
+      return `\n## Instead of ${what}\n\n| check | the server answers with | verdict | grade | what the report says |\n| --- | --- | --- | --- | --- |\n${lines.join('')}`;
     });
     await expect(HEAD + tables.join('')).toMatchFileSnapshot('../../../docs/outcomes.md');
   });

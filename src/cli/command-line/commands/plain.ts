@@ -25,10 +25,10 @@ export const CATALOGUE = command({
   },
 });
 
-/** Print the mistakes of a file. */
+/** Print the mistakes in a file. */
 export interface CheckCommand {
   readonly kind: 'check';
-  /** Its path; `-` for standard input. */
+  /** Path of the file; `-` for standard input. */
   readonly file: string;
   readonly api: ApiOverrides;
   readonly asJson?: boolean;

@@ -140,7 +140,7 @@ export const TEST_CLIENT = command({
 /**
  * Reads which client the command line means.
  * @param name the command's name, for messages
- * @returns a sentence if something is wrong
+ * @returns the client, or a sentence that says what is wrong
  */
 export function clientWanted(
   name: string,

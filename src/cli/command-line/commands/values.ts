@@ -77,7 +77,6 @@ export function time(help: string) {
   });
 }
 
-/** The option that makes a command print its results as JSON. */
 export const JSON_OPTION = { json: flag('print JSON, for programs') };
 
 /** Parses decimal digits; NaN for any other text. */
@@ -85,7 +84,6 @@ export function wholeNumber(written: string): number {
   return /^\d{1,10}$/.test(written) ? Number(written) : Number.NaN;
 }
 
-/** The default URL of the REST interface. */
 export const DEFAULT_URL = 'http://127.0.0.1:8080';
 
 /** The message if `--free-ports` and `--url` are combined. */
@@ -211,7 +209,7 @@ export const TARGET_OPTIONS = {
 /**
  * Reads from the options how to reach the device.
  * @param name the command's name, for messages
- * @returns a sentence if something is wrong
+ * @returns the target, or a sentence that says what is wrong
  */
 export function targetOf(values: Values<typeof TARGET_OPTIONS>, name: string): Result<RealTarget> {
   const { serial, tcp, framing, baud = 19200, parity = 'even', 'stop-bits': stopBits = '1' } = values;

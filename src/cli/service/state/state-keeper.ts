@@ -47,7 +47,7 @@ export class StateKeeper {
   #isSimulatorKept: boolean;
   /** When the existence of the files was last checked, in ms. */
   #filesAt = Number.NEGATIVE_INFINITY;
-  /** The program's running time in ms when this process had run for 0 ms. */
+  /** The program's running time when the monotonic clock was 0, in ms. */
   readonly #earlier: number;
   /**
    * When the clock was last saved, in ms. It is saved immediately after the start, because the program may be
@@ -131,7 +131,7 @@ export class StateKeeper {
     const hasClocks = (isClockDue || due.length > 0) && devices.some(hasSignals);
     if (due.length + gone.length === 0 && !isSimulatorDue && !hasClocks) return false;
     try {
-      // These come first, because a new device that replaces a removed one may have no file of its own.
+      // Removed devices come first, because a new device that replaces one may have no file of its own.
       for (const device of gone) await this.#forget(device);
       // This file defines the devices added through REST. It is written before their registers, because the
       // program may be killed in between.

@@ -9,25 +9,25 @@ const wrongCrc = z.union([z.enum(['invert', 'byte', 'zero', 'swap']), wholeNumbe
   error: '"invert", "byte", "zero", "swap" or a value from 0 to 65535',
 });
 
-/** How many bytes a rule may spell out. */
+/** The maximum number of bytes that a rule may spell out. */
 const MAX_EXACT = 1024;
 
 /**
- * The schema of a number of random bytes, or of exact bytes. YAML reads `00` as 0, so the message mentions
- * the quotes for that, too.
+ * The schema of a number of random bytes, or of exact bytes. YAML reads `00` as 0, so the message for that
+ * also mentions the quotes.
  */
 const someBytes = z.union([z.int().min(1, { abort: true }), hexadecimal(MAX_EXACT, 'bytes', 'ff 00')], {
   error: `a number of bytes, 1 or more, or 1 to ${MAX_EXACT} bytes of hexadecimal text in quotes, as in "ff 00"`,
 });
 
-/** How many bytes of a frame come before a place in it. */
+/** The number of bytes before a position in a frame. */
 const offset = wholeNumber(0, UNLIMITED, 'a number of bytes');
 
 const NOT_CARRIED = 'an ASCII line carries no byte above 7f';
 
-/** Faults that spoil the bytes of a frame, after its check value was computed. */
+/** Faults that corrupt the bytes of a frame after its check value was computed. */
 export const DAMAGE = {
-  /** Only the seven data bits are flipped on an ASCII line. */
+  /** On an ASCII line, only the seven data bits are flipped. */
   corrupt: fault({
     does: 'Flips n different bits, anywhere in the frame.',
     schema: wholeNumber(1, 2048, 'a number of bits'),
@@ -145,8 +145,8 @@ export const DAMAGE = {
 };
 
 /**
- * Makes the bytes that a fault adds to each of `frames` frames. Each call of the result returns the bytes for
- * the next frame, which are empty when the budget does not allow them. Undefined when the line can't carry
+ * Creates the bytes that a fault adds to each of `frames` frames. Each call of the result returns the bytes
+ * for the next frame, which are empty if the budget does not allow them. Undefined if the line can't carry
  * the bytes.
  */
 function bytesFor(
@@ -163,8 +163,8 @@ function bytesFor(
 }
 
 /**
- * Returns the wrong check value, as bytes in the order on the wire. A CRC is sent low byte first. An LRC is
- * one byte: its two digits are swapped, and the low byte of a value is used.
+ * Returns the wrong check value as bytes in wire order. A CRC is sent low byte first. An LRC is one byte: its
+ * two digits are swapped, and only the low byte of a given value is used.
  */
 function wrongCheck(
   wrong: z.infer<typeof wrongCrc>,

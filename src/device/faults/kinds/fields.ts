@@ -12,10 +12,7 @@ const WORDS = `a list of 1 to ${MAX_REGISTERS_READ} words, or "swapped"`;
 
 const percent = numberFrom(0, 100, 'percent');
 
-/**
- * Faults that change a field of a frame. The check value or the length is computed anew, so the frame stays
- * valid.
- */
+/** Faults that change a field of a frame. The check value or the length is recomputed, so the frame stays valid. */
 export const FIELDS = {
   unit: fault({
     does: 'Sends a different unit identifier. The CRC is valid for the frame that is sent.',
@@ -92,8 +89,8 @@ export const FIELDS = {
 };
 
 /**
- * Returns the plan with some fields of its frames changed. `change` returns undefined where it can't act, and
- * `cannot` is the reason to report when it acted on no frame.
+ * Returns the plan with some fields of its frames changed. `change` returns undefined if it can't act on a
+ * frame; `cannot` is the reason to report if it acted on none.
  */
 function changeFields(
   plan: ReplyPlan,
@@ -108,14 +105,12 @@ function changeFields(
   });
 }
 
-/**
- * Returns the data with the two words of each pair swapped, like 32-bit values whose low word comes first.
- */
+/** Returns the data with the words of each pair swapped, like 32-bit values with the low word first. */
 function swappedWords(data: Uint8Array): Uint8Array {
   return data.slice(0, data.length & ~3).map((_, i) => data[i ^ 2] as number);
 }
 
-/** Does as `changeFields`, for the PDU alone, which is a copy that `change` may change. */
+/** Works like `changeFields`, but on a copy of the PDU alone, which `change` may modify. */
 function changePdu(
   plan: ReplyPlan,
   context: FaultContext,
@@ -128,14 +123,14 @@ function changePdu(
   });
 }
 
-/** Puts another byte at `at`, if the PDU has a byte there: an earlier fault may have cut it. */
+/** Replaces the byte at `at`, if the PDU has one there: an earlier fault may have cut it. */
 function withByte(pdu: Uint8Array, at: number, byte: number): Uint8Array {
   pdu[at] = byte;
   return pdu;
 }
 
 /**
- * Makes the schema of a word. A number is sent as it is. Text with a sign is added to what a good device
+ * Creates the schema of a word. A number is sent as it is. Text with a sign is added to what a correct device
  * would send.
  */
 function anotherWord(what: string) {
@@ -154,7 +149,7 @@ function anotherWord(what: string) {
 
 type AnotherWord = number | { readonly by: number };
 
-/** Returns the word after a change. Differences wrap around, as counters of 16 bits do. */
+/** Returns the word after a change. Differences wrap around, like 16-bit counters. */
 function otherWord(word: number, change: AnotherWord): number {
   return typeof change === 'number' ? change : (word + change.by) & 0xffff;
 }
@@ -185,7 +180,7 @@ export const HEADER = {
     },
   }),
 
-  /** The faults that change a field make the header anew, so this fault comes after them. */
+  /** The faults that change a field rebuild the header, so this fault comes after them. */
   mbap: fault({
     does: 'Sends a different protocol identifier or length in the MBAP header (Modbus TCP). A number with a sign, as text ("+2"), is added to the true value.',
     schema: section({

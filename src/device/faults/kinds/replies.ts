@@ -15,7 +15,7 @@ import { fault } from '../kind.js';
 import { repeatFrames, withOneFrame, withSteps } from '../plan.js';
 import { DAMAGE } from './damage.js';
 
-/** What can happen to an echo: it is spoilt on the line, as a reply is. */
+/** What can happen to an echo: like a reply, it can be corrupted on the line. */
 const SPOILS_ECHO = new Map(
   Object.entries({
     corrupt: DAMAGE.corrupt,
@@ -41,7 +41,7 @@ documentAs(echoSchema, () =>
 
 const how = z.enum(['end', 'reset'], { error: '"end" or "reset"' });
 
-/** Faults that send something other than the reply, more than the reply, or nothing. */
+/** Faults that send something other than the reply, something in addition to it, or nothing. */
 export const REPLIES = {
   exception: fault({
     does: 'Sends an exception response with this code. The device does not execute the request.',
@@ -84,7 +84,7 @@ export const REPLIES = {
   }),
 
   /**
-   * The echo is encoded anew from the request, so on an ASCII line it has upper-case digits, whatever the
+   * The echo is encoded again from the request, so on an ASCII line it has upper-case digits, whatever the
    * client wrote.
    */
   echo: fault({
@@ -134,7 +134,7 @@ export const REPLIES = {
     apply(plan, { how, after }) {
       const steps = stepsOf(plan);
       const kept = firstBytes(steps, after);
-      // When no byte is sent first, the connection is closed at the time of the reply.
+      // If no byte is sent first, the connection is closed at the time of the reply.
       const waitMs = kept.length === 0 ? (steps[0]?.waitMs ?? 0) : 0;
       return withSteps(plan, [...kept, { kind: 'close', waitMs, how }]);
     },

@@ -5,10 +5,10 @@ import { stepsOf } from '../../../modbus/protocol/reply-plan.js';
 import { fault } from '../kind.js';
 import { countFrames, cutFrames, withSteps } from '../plan.js';
 
-/** The most delays of a list. */
+/** The maximum number of delays in a list. */
 const MAX_DELAYS = 10_000;
 
-/** Faults that change when the bytes of a reply leave, and no byte of the reply. */
+/** Faults that change when the bytes of a reply leave, but not the bytes. */
 export const TIMING = {
   delay: fault({
     does: 'Delays the reply.',
@@ -30,7 +30,7 @@ export const TIMING = {
     apply(plan, { ms, jitter }, { random, turn }) {
       const [first, ...rest] = stepsOf(plan);
       if (!first) return 'no reply to delay';
-      // Before a rule is in force, its longest delay is tried.
+      // Before a rule is armed, its longest delay is tried.
       const planned = turn === 0 ? longest(ms) : (ms[(turn - 1) % ms.length] as number);
       const late = Math.max(0, planned + jitter * (2 * random.next() - 1));
       return withSteps(plan, [{ ...first, waitMs: first.waitMs + late }, ...rest]);

@@ -7,7 +7,7 @@ interface Named {
   valueAt(time: number): number;
 }
 
-/** Turns an expression into a function of time, given the value for each of its names. */
+/** Turns an expression into a function of time, given the value of each name in it. */
 type Bind = (named: (name: string) => Named) => Evaluate;
 
 export interface Expression {
@@ -17,9 +17,7 @@ export interface Expression {
   readonly bind: Bind;
 }
 
-/**
- * In the worst case the parser recurses once per character. This depth is far below the limit of the stack.
- */
+/** The parser recurses up to once per character. This depth is far below the stack limit. */
 const MAX_LENGTH = 2000;
 
 /** The deepest nesting. Each level is a nested call during evaluation. */
@@ -42,15 +40,14 @@ export function parseExpression(text: string): Expression | { readonly error: st
   const compiler = new Compiler();
   compiler.compile(tree, 0);
   const [error] = compiler.errors;
-  // An expression is compiled when it is bound. Until then its text alone takes memory.
+  // An expression is compiled when it is bound. Until then only its text takes memory.
   const bind: Bind = (named) => new Compiler().compile(jsep(text), 0)(named);
   return error === undefined ? { text, names: [...compiler.names], bind } : { error };
 }
 
 /**
- * Turns a syntax tree into closures. Nodes, operators and functions that are not listed are refused. An
- * expression can therefore reach only numbers: no name in the text is ever looked up as a property of an
- * object.
+ * Turns a syntax tree into closures. Nodes, operators and functions that are not listed are refused. So an
+ * expression can reach only numbers: no name in the text is ever looked up as a property of an object.
  */
 class Compiler {
   readonly names = new Set<string>();
@@ -148,7 +145,7 @@ function combine(parts: readonly Bind[], of: (...evaluated: Evaluate[]) => Evalu
 /** Returns a value at a time, in ms since the device's clock began. */
 type Evaluate = (time: number) => number;
 
-/** A function for expressions: how many arguments it has, and how to make a closure from them. */
+/** A function for expressions: its number of arguments, and how to create a closure from them. */
 interface ExpressionFunction {
   readonly least: number;
   readonly most: number;

@@ -18,44 +18,41 @@ import {
   signal,
 } from '../signal.js';
 
-/** A grid line, with the sum up to the line and the value of the signal at the line. */
+/** A grid line, with the sum up to the line and the signal's value at the line. */
 interface Node {
   readonly line: number;
   readonly sum: number;
   readonly value: number;
-  /**
-   * True when nodes between the one before and this one were given up. Then only the mean of that part is
-   * known.
-   */
+  /** True if nodes between the previous one and this one were dropped. Then only the mean of that part is known. */
   readonly isThinned: boolean;
 }
 
 interface GridIntegral {
-  /** Returns the integral until a time, in value-seconds. */
+  /** Returns the integral up to a time, in value-seconds. */
   areaAt(time: number): number;
-  /** Returns the last grid line that was added up, and the integral until there. */
+  /** Returns the last grid line included in the sum, and the integral up to it. */
   reached(): { readonly time: number; readonly area: number };
 }
 
-/** How many nodes are kept in any case. */
+/** The minimum number of nodes kept. */
 const LEAST_KEPT = 8;
 
 /**
- * Returns the integral of a signal from `start` on, in value-seconds, by the trapezoidal rule on a fixed grid
- * with a line every `every` ms. Within a step the signal is taken as a straight line, so the integral never
- * jumps. The integral of a signal that is never negative never falls.
+ * Returns the integral of a signal starting at `start`, in value-seconds, by the trapezoidal rule on a fixed
+ * grid with a line every `every` ms. Within a step the signal is taken as a straight line, so the integral
+ * never jumps. The integral of a signal that is never negative never falls.
  *
- * A read evaluates the signal at the lines since the previous read. If these are more than the pace allows,
- * it evaluates as many as are allowed, and takes the signal as straight lines between them. Evaluated lines
- * are kept as nodes, and are not evaluated again for an earlier time; when there are many nodes, every other
- * one of the older nodes is given up. As long as no read has more lines to evaluate than the pace allows, and
- * no time is asked for that is more than twice that many lines back, reads never change the result, not even
- * its last bit.
+ * A read evaluates the signal at the lines since the previous read. If there are more lines than the pace
+ * allows, it evaluates only as many as allowed, and takes the signal as straight lines between them.
+ * Evaluated lines are kept as nodes, and are not evaluated again for an earlier time; when there are many
+ * nodes, every other one of the older nodes is dropped. Reads never change the result, not even its last bit,
+ * as long as no read has more lines to evaluate than the pace allows, and none is for a time more than twice
+ * that many lines back.
  */
 function gridIntegral(signal: Signal, start: number, every: number, pace: Pace): GridIntegral {
   const valueOfLine = (line: number) => signal.valueAt(start + line * every);
   let nodes: Node[] = [];
-  /** The last line that is not after a time that was asked for. */
+  /** The last line that is not after any requested time. */
   let reached = 0;
 
   const extend = (to: number) => {
@@ -69,7 +66,7 @@ function gridIntegral(signal: Signal, start: number, every: number, pace: Pace):
     if (nodes.length > 2 * kept) nodes = thinned(nodes, nodes.length - kept);
   };
 
-  /** Returns the sum up to a line, or to a place between two lines, which must not be after the last node. */
+  /** Returns the sum up to a line, or up to a place between two lines, which must not be after the last node. */
   const sumAt = (place: number): number => {
     const i = nodeBefore(nodes, place);
     const { line, sum, value } = nodes[i] as Node;
@@ -86,7 +83,7 @@ function gridIntegral(signal: Signal, start: number, every: number, pace: Pace):
     const line = Math.floor(place);
     const until = Math.ceil(place);
     if (nodes.length === 0) nodes.push({ line: 0, sum: 0, value: valueOfLine(0), isThinned: false });
-    // The later line is evaluated first: then what the signal itself adds up is made up at once, and not line
+    // The later line is evaluated first, so that the signal catches up on its own sum at once instead of line
     // by line.
     const { line: last } = nodes.at(-1) as Node;
     if (line > last) {
@@ -115,7 +112,7 @@ function thinned(nodes: readonly Node[], count: number): Node[] {
   });
 }
 
-/** Returns the index of the last node that is not after a place; 0 if all are. */
+/** Returns the index of the last node that is not after a place; 0 if all are after it. */
 function nodeBefore(nodes: readonly Node[], place: number): number {
   let low = 0;
   let high = nodes.length;
@@ -127,7 +124,6 @@ function nodeBefore(nodes: readonly Node[], place: number): number {
   return low;
 }
 
-/** Signals that are made from other values. */
 export const DERIVED = {
   counter: signal({
     schema: section(
@@ -215,7 +211,7 @@ export const DERIVED = {
     },
     needs: ({ name }) => [name],
     start: ({ name, after, slew }) => {
-      // The course changes only when the command changes, never by a read.
+      // Only the command changes the course, never a read.
       let course: Course = constant(0);
       return {
         valueAt: (time) => courseAt(course, time),
@@ -243,7 +239,7 @@ export const DERIVED = {
 
 interface Accumulation {
   readonly from: number;
-  /** How much the count grows per value-second. */
+  /** How much the count increases per value-second. */
   readonly factor: number;
   readonly every: number;
   readonly rollover: number | undefined;
@@ -253,9 +249,9 @@ interface Accumulation {
 }
 
 function accumulate(rate: Signal, { from, factor, every, rollover, pace, isStraight }: Accumulation): Signal {
-  // The origin changes only by a write or a command, never by a read.
+  // Only a write or a command changes the origin, never a read.
   let origin = { time: 0, value: from };
-  // The area is created on first use, because the value that is added up may start after this signal.
+  // The area is created on first use, because the accumulated value may start after this signal.
   let area: Area | undefined;
   const totalAt = (time: number) => {
     area ??= areaFrom(rate, origin.time, every, pace);
@@ -275,8 +271,8 @@ function accumulate(rate: Signal, { from, factor, every, rollover, pace, isStrai
       settle: (time) => begin(Math.max(time, origin.time), totalAt(time)),
       preset: begin,
       reached(time) {
-        // Another counter may add this one up from before the present moment, so a straight line begins where
-        // it began.
+        // Another counter may accumulate this one from before the present moment, so a straight line keeps
+        // its beginning.
         if (isStraight) return origin;
         if (rate.integral) return { time: Math.max(time, origin.time), value: totalAt(time) };
         const reached = area?.reached?.();
@@ -286,10 +282,7 @@ function accumulate(rate: Signal, { from, factor, every, rollover, pace, isStrai
   };
 }
 
-/**
- * The integral of a signal from a start on. An integral that is added up step by step reports how far it has
- * come.
- */
+/** The integral of a signal from a start time. A step-by-step integral reports how far it has got. */
 interface Area {
   areaAt(time: number): number;
   reached?(): { readonly time: number; readonly area: number };

@@ -3,7 +3,7 @@ import { number, section } from '../../../common/schema/parts.js';
 import { duration } from '../../../common/schema/units.js';
 import { type InletSource, signal } from '../signal.js';
 
-/** The schema of the name of a topic to which is published, as MQTT 5, 4.7, allows it. */
+/** The schema of the name of a topic to publish to, as allowed by MQTT 5, 4.7. */
 const topicName = z
   .string({ error: 'the name of a topic' })
   .regex(/^[^+#\p{Cc}]{1,1024}$/u, { error: 'the name of a topic of 1 to 1024 characters, without + and #' });

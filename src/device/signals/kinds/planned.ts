@@ -13,7 +13,7 @@ interface PlannedStep {
   readonly for?: number | undefined;
 }
 
-/** The most steps of a list. For more, use a recording with `playback`. */
+/** The maximum number of steps in a list. For more, use a recording with `playback`. */
 const MAX_STEPS = 10_000;
 
 interface Playing {
@@ -30,7 +30,7 @@ const playingNotes = {
   speed: 'How many times as fast to play it.',
 };
 
-/** The most characters of a recording that stands in the file. */
+/** The maximum number of characters of a recording inside the file. */
 const MAX_RECORDED = 512 * 1024;
 
 const RECORDED = 'times in seconds, each with the value from then on, as in "0 230, 1.5 231, 60"';
@@ -48,7 +48,7 @@ const recordedValues = z
   });
 documentAs(recordedValues, () => z.string().max(MAX_RECORDED));
 
-/** Signals whose course is written down in advance, as a line, a list or a recording. */
+/** Signals whose course is specified in advance, as a line, a list or a recording. */
 export const PLANNED = {
   ramp: signal({
     schema: section(
@@ -151,14 +151,14 @@ export const PLANNED = {
   }),
 };
 
-/** Returns the completed share of the way, 0 to 1, after `lengths` lengths of the ramp. */
+/** Returns the completed fraction of the ramp, 0 to 1, after `lengths` lengths of it. */
 function positionAt(lengths: number, then: Then): number {
   if (then === 'hold') return Math.min(lengths, 1);
   const share = lengths - Math.floor(lengths);
   return then === 'bounce' && Math.floor(lengths) % 2 === 1 ? 1 - share : share;
 }
 
-/** Returns the integral of {@link positionAt} from 0 on. */
+/** Returns the integral of {@link positionAt} from 0. */
 function areaOf(lengths: number, then: Then): number {
   if (then === 'hold') return lengths < 1 ? lengths ** 2 / 2 : lengths - 0.5;
   const whole = Math.floor(lengths);
@@ -169,7 +169,7 @@ function areaOf(lengths: number, then: Then): number {
 
 function staircase(list: readonly PlannedStep[]): Signal {
   const starts: number[] = [];
-  /** The integral of all steps before each step. */
+  /** The integral of all previous steps, for each step. */
   const areas: number[] = [];
   let length = 0;
   let area = 0;

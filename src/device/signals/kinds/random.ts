@@ -3,7 +3,7 @@ import { number, numberFrom, section, UNLIMITED } from '../../../common/schema/p
 import { duration } from '../../../common/schema/units.js';
 import { MIN_PERIOD, signal } from '../signal.js';
 
-/** Signals that move by chance. The same seed gives the same values at the same times. */
+/** Signals that vary at random. The same seed gives the same values at the same times. */
 export const RANDOM = {
   noise: signal({
     schema: section(
@@ -62,13 +62,13 @@ export const RANDOM = {
 /**
  * Returns the position of an unbounded random walk after `n` steps of at most 1 each, without computing the
  * earlier steps. The walk is built by halving, like a Brownian bridge: first the positions at powers of two,
- * then the middle between two known positions, until `n`, which is at most 2^53 - 1, is reached. This takes
- * at most 2 log2(n) random numbers. Two positions L steps apart vary like the sum of L independent steps, but
+ * then the middle between two known positions, until it reaches `n`, which is at most 2^53 - 1. This takes at
+ * most 2 log2(n) random numbers. Two positions L steps apart vary like the sum of L independent steps, but
  * are never more than L apart.
  */
 function positionAt(seed: number, n: number): number {
   if (n <= 0) return 0;
-  // The positions at the powers of two on both sides of n.
+  // The positions at the powers of two on both sides of `n`.
   let [low, high] = [0, 1];
   let [below, above] = [0, deviation(seed, 1)];
   while (high <= n) {
@@ -88,7 +88,7 @@ function positionAt(seed: number, n: number): number {
   return below;
 }
 
-/** Returns the random number from -1 to 1 that belongs to a position. */
+/** Returns the random number from -1 to 1 for a position. */
 function deviation(seed: number, position: number): number {
   return 2 * randomAt(seed, position) - 1;
 }

@@ -3,7 +3,7 @@ import { number, numberFrom, section } from '../../../common/schema/parts.js';
 import { duration } from '../../../common/schema/units.js';
 import { MIN_PERIOD, type Signal, signal } from '../signal.js';
 
-/** One cycle of a wave between -1 and 1, as a function of the completed share of the cycle (0 to below 1). */
+/** One cycle of a wave between -1 and 1, as a function of the completed fraction of the cycle (0 to below 1). */
 interface Shape {
   at(share: number): number;
   /** Returns the integral of `at` from 0 to `share`, which may be 1. */
@@ -81,7 +81,7 @@ export const WAVES = {
   }),
 };
 
-/** Makes a kind of wave that has no parameters of its own. */
+/** Creates a kind of wave without parameters of its own. */
 function plainWave(name: string, value: string, shape: Shape) {
   return signal({
     schema: waveSchema,
@@ -91,7 +91,7 @@ function plainWave(name: string, value: string, shape: Shape) {
   });
 }
 
-/** Makes the signal offset + amplitude * shape, cycle after cycle. */
+/** Creates the signal offset + amplitude * shape, cycle after cycle. */
 function wave({ period, amplitude, offset, phase }: z.infer<typeof waveSchema>, shape: Shape): Signal {
   const cyclesAt = (time: number) => time / period + phase / 360;
   const areaOf = (cycles: number) => {

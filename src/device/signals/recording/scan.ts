@@ -3,14 +3,14 @@ import { unknownName } from '../../../common/schema/nearest.js';
 import { quote } from '../../../common/schema/problem.js';
 import type { TrackRows, TrackSource } from '../signal.js';
 
-/** An index of a recording's file. A block of rows is found by its time and read by its offset. */
+/** An index of a recording's file. A block of rows is found by time and read by offset. */
 export interface RecordingIndex {
   readonly columns: Columns;
-  /** The time of the first row as written in the file, in ms. Times of blocks are relative to it. */
+  /** The time of the first row in the file, in ms. Times of blocks are relative to it. */
   readonly epoch: number;
   /** The time of the first row of each block. */
   readonly times: readonly number[];
-  /** The byte at which each block begins; the last entry is the length of the file. */
+  /** The byte offset of each block; the last entry is the length of the file. */
   readonly offsets: readonly number[];
   /** The time from the first row to the end of the last row, in ms. */
   readonly length: number;
@@ -21,16 +21,16 @@ export type ScannedRecording =
   | { readonly ok: false; readonly line: number; readonly error: string };
 
 /**
- * How many rows a block has at most, and after how many bytes a new block begins. A block is read at once. A
+ * Maximum rows per block, and the number of bytes after which a new block begins. A block is read at once. A
  * block that is not loaded takes 16 bytes of memory.
  */
 const ROWS_PER_BLOCK = 1024;
 const BYTES_PER_BLOCK = 64 * 1024;
 
-/** The longest line in bytes, since a whole line is held in memory. No real table has longer lines. */
+/** The longest line in bytes, because a whole line is held in memory. No real table has longer lines. */
 const LONGEST_LINE = 64 * 1024;
 
-/** How long the row of a recording with a single row lasts, in ms. */
+/** The duration of the row of a recording with a single row, in ms. */
 const LONE_ROW = 1000;
 
 /** Checks a whole file piece by piece and builds its index. */
@@ -53,10 +53,7 @@ export class RecordingScanner {
     this.#source = source;
   }
 
-  /**
-   * Takes the next bytes of the file. Returns false when a mistake was found, so that the rest need not be
-   * read.
-   */
+  /** Adds the next bytes of the file. Returns false once a mistake is found: the rest need not be read. */
   feed(bytes: Uint8Array): boolean {
     const all = Buffer.concat([this.#unfinished, bytes]);
     let start = 0;
@@ -144,9 +141,7 @@ export function readBlock({ columns, epoch }: RecordingIndex, bytes: Uint8Array)
   return success({ times, values });
 }
 
-/**
- * Returns the index of the last of the ascending `times` that is not after `time`; 0 if all are after `time`.
- */
+/** Returns the index of the last of the ascending `times` that is not after `time`; 0 if all are after it. */
 export function lastBefore(times: readonly number[], time: number): number {
   let low = 0;
   let high = times.length;
@@ -158,7 +153,7 @@ export function lastBefore(times: readonly number[], time: number): number {
   return low;
 }
 
-/** The separator of a CSV file, and which cells of a line are the time and the value. */
+/** The separator of a CSV file, and the cells of a line with the time and the value. */
 interface Columns {
   readonly separator: string;
   readonly time: number;
@@ -173,7 +168,7 @@ interface RecordingRow {
 
 const SEPARATORS = ['\t', ';', ','];
 
-/** Finds the columns in the first line of a file, or returns which column is missing. */
+/** Finds the columns in the first line of a file, or returns the missing column. */
 function readHeader(line: string, { time, column }: TrackSource): Result<Columns> {
   const text = line.replace(/^\ufeff/, '');
   const separator = SEPARATORS.find((each) => text.includes(each)) ?? ',';

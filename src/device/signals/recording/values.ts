@@ -2,14 +2,15 @@ import { failure, type Result, success } from '../../../common/result.js';
 import { quote } from '../../../common/schema/problem.js';
 import type { Track } from '../signal.js';
 
-/** How long a single value without an end lasts, in ms. */
+/** The duration of a single value without an end, in ms. */
 const LONE_VALUE = 1000;
 
 const PAIR = /^(\d+(?:\.\d+)?)(?: (-?\d+(?:\.\d+)?(?:e[+-]?\d+)?))?$/;
 
 /**
- * Reads a recording that stands in one text, `0 230, 1.5 231, 60`: times in seconds from 0 on, each with the value from
- * then on. A last time without a value is the end; otherwise the last value lasts as long as the one before it.
+ * Reads a recording in a text, `0 230, 1.5 231, 60`: times in seconds, starting at 0, each with the value
+ * from that time. A last time without a value is the end; otherwise the last value lasts as long as the
+ * previous one.
  */
 export function readValues(text: string): Result<Track> {
   const times: number[] = [];

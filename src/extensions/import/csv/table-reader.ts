@@ -44,7 +44,7 @@ export class TableReader {
   readonly #extras: ImportExtras;
   readonly #title: string;
   readonly #text: TableText;
-  /** Whether the column of lengths counts bytes. */
+  /** Whether lengths are in bytes rather than registers. */
   #countsBytes = false;
   #inUnits: boolean;
 

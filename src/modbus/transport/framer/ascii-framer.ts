@@ -17,12 +17,12 @@ import {
 /**
  * Finds ASCII messages in bytes that arrive in chunks of any size (Modbus over Serial Line V1.02, 2.5.2).
  *
- * A colon begins a message wherever it comes. If it comes inside another message, that message is noise. A
- * message ends with carriage return and the line's delimiter, and is valid if `framing` can decode it. A
- * message becomes noise at its first invalid character. Call `silence` after a pause of `ASCII_TIMEOUT_MS`.
+ * A colon always begins a message. If it is inside another message, that message is noise. A message ends
+ * with carriage return and the line's delimiter, and is valid if `framing` can decode it. A message becomes
+ * noise at its first invalid character. Call `silence` after a pause of `ASCII_TIMEOUT_MS`.
  *
  * Noise is reported in one piece: at the end of its line, before a message, at the silence, or when it is
- * longer than a message. So never more than two messages are kept between two chunks.
+ * longer than a message. So at most two messages are kept between two chunks.
  *
  * Limits, because messages don't identify their sender:
  * - Another device with one of our unit identifiers is detected only if its response immediately follows the

@@ -34,7 +34,7 @@ export type Carrier = 'wire' | 'stream';
 
 /** The options of a framer. Times are in ms. */
 export interface FramerOptions {
-  /** The pause t3.5. A frame may end before such a pause, and begin after it. */
+  /** The pause t3.5. A frame may end before such a pause, and another one begin after it. */
   readonly t35: number;
   /** How long a character takes on the wire; 0, the default, if bytes arrive all at once. ASCII does not use it. */
   readonly characterTime?: number;
@@ -51,7 +51,6 @@ export interface FramerOptions {
 export interface Framer {
   /** True while bytes wait for the rest of their frame, or for the silence that discards them. */
   readonly busy: boolean;
-  /** When the last byte came. */
   readonly lastAt: number;
   /** Forgets everything. If not `aligned`, the first bytes may come from the middle of a frame. */
   reset(state: { readonly aligned: boolean }): void;
@@ -203,7 +202,7 @@ export class Conversation {
   #asked: Uint8Array | undefined;
   readonly #unanswered = new UnansweredRequests();
 
-  /** @param owns whether a unit identifier is ours */
+  /** @param owns reports whether a unit identifier is ours */
   constructor(owns: (unitId: number) => boolean, carrier: Carrier) {
     this.#owns = owns;
     this.#carrier = carrier;

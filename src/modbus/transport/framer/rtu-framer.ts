@@ -38,10 +38,9 @@ const MAX_STRAY_BYTES = 2;
  * - after at most two stray bytes, or after a pause of t3.5, if everything up to the next silence is valid.
  *
  * On a stream no stray bytes come before a frame. A client that got no answer has given up its request, so
- * bytes that are not a frame at the end of the read that completes them never become one later. Two more
- * rules hold there:
+ * bytes that are not a frame when their last read ends never become one later. Two more rules hold there:
  * - The end of a read may end a frame of any length, if exactly one frame is left.
- * - If a read comes after a pause of `t35` and consists of whole frames only, everything before it was noise.
+ * - If a read follows a pause of `t35` and consists of whole frames only, everything before it was noise.
  *
  * Silence completes a frame that ends with its CRC, even if the frame is shorter than its function requires.
  *
@@ -166,10 +165,7 @@ export class RtuFramer implements Framer {
     return undefined;
   }
 
-  /**
-   * Emits frames that end with a read of `length` bytes from a stream, where no predicted length shows their
-   * end.
-   */
+  /** Emits frames that end with a read of `length` bytes from a stream, if no predicted length marks their end. */
   #framesAtEndOfRead(length: number, afterPause: boolean, events: FramerEvent[]): void {
     const pending = this.#pending.length;
     const whole = this.#isAligned ? this.#wholeFrame() : undefined;
@@ -196,8 +192,8 @@ export class RtuFramer implements Framer {
   }
 
   /**
-   * Emits frames from the first of `starts` from which they fill the pending bytes; the bytes before it are
-   * noise. Returns false, and emits nothing, if there is no such start.
+   * Emits the frames that fill the pending bytes from the first possible offset in `starts`; the bytes before
+   * it are noise. Returns false, and emits nothing, if there is no such offset.
    * @param anyLength the last frame may have a length that is wrong for its function
    */
   #framesThatFill(starts: readonly number[], anyLength: boolean, events: FramerEvent[]): boolean {
@@ -253,7 +249,6 @@ export class RtuFramer implements Framer {
     return this.#conversation.rolesAt(this.#pending.bytes, start)[0] as FrameRole;
   }
 
-  /** Reports the frame at the front. */
   #emit({ length, role: supposed }: FoundFrame, events: FramerEvent[]): void {
     this.#isDamageReported = false;
     this.#longestPause = Math.max(this.#longestPause, this.#pending.longestPause(length));
@@ -271,8 +266,8 @@ export class RtuFramer implements Framer {
   }
 
   /**
-   * Discards up to the next pause, where a frame may begin, while more bytes are pending than the longest
-   * frame has. No frame begins at the front then.
+   * Discards bytes up to the next pause, where a frame may begin, while more bytes are pending than the
+   * longest frame has. In that case no frame begins at the front.
    */
   #boundMemory(events: FramerEvent[]): void {
     while (this.#pending.length > MAX_RTU_LENGTH) {

@@ -15,8 +15,8 @@ import { dirname } from 'node:path';
 
 /*
  * The symbolic link through which clients find a virtual line. Another program may use the same name, so our
- * links carry a mark: they are spelt `/dev/./pts/3`, which the kernel resolves to `/dev/pts/3` and people do
- * not type. The mark is part of the link, so it can neither get lost nor outlive the link.
+ * links carry a mark: they are spelt `/dev/./pts/3`, which the kernel resolves to `/dev/pts/3`, and which no
+ * person would type. The mark is part of the link, so it can neither get lost nor outlive the link.
  */
 
 const PLAIN = '/dev/pts/';

@@ -114,7 +114,7 @@ const CLOCK_MONOTONIC = 1;
 const TFD_NONBLOCK = 0o4000;
 const TFD_CLOEXEC = 0o2000000;
 
-/** `struct itimerspec`, four words of 64 bits: interval (none), then seconds and ns of the first time. */
+/** `struct itimerspec`, four words of 64 bits: interval (none), then seconds and ns of the expiry. */
 const ITIMERSPEC_BYTES = 32;
 const SECONDS_AT = 16;
 const NANOSECONDS_AT = 24;

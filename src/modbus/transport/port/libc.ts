@@ -64,14 +64,14 @@ export const TIOCNXCL = 0x540d;
 export const TIOCGEXCL = 0x80045440;
 /** Sets CLOCAL, or clears it if the number is 0; leaves all other settings alone. */
 export const TIOCSSOFTCAR = 0x541a;
-/** Reads the number of bytes that can be read. */
+/** Reads the number of bytes available for reading. */
 export const FIONREAD = 0x541b;
 /** Reads the number of bytes that were written but are not yet in the driver's FIFO. */
 export const TIOCOUTQ = 0x5411;
 /** Reads a word of flags, of which only TIOCSER_TEMT is defined: the FIFO and the shift register are empty. */
 export const TIOCSERGETLSR = 0x5459;
 export const TIOCSER_TEMT = 1;
-/** Requests for modem lines: read all, set those of a mask, clear those of a mask. */
+/** Requests for modem lines: read all, set some, clear some. */
 export const TIOCMGET = 0x5415;
 export const TIOCMBIS = 0x5416;
 export const TIOCMBIC = 0x5417;
@@ -171,9 +171,9 @@ export async function loadWinmm(): Promise<((ms: number) => number) | undefined>
 
 /**
  * Returns why koffi can't run on this processor. Its binary for 32-bit ARM is built for Thumb-2, so the first
- * call into it kills a process on a Pi 1, Zero or Zero W with SIGILL. The name of the machine shows that.
- * /proc/cpuinfo does not: it calls an ARMv6 "CPU architecture: 7", and services can't see the file. Nor does
- * the architecture that Node was built for.
+ * call into it kills a process on a Pi 1, Zero or Zero W with SIGILL. Only the machine name reveals this:
+ * /proc/cpuinfo reports an ARMv6 as "CPU architecture: 7" and is hidden from services, and the architecture
+ * that Node was built for is not that of the processor.
  * @param machine as reported by uname(2): armv6l, armv7l, or aarch64 with 32-bit programs
  * @returns what is missing, as the middle of a sentence; undefined if koffi can run
  */
@@ -227,10 +227,7 @@ function bind(define: (name: string, args: string[]) => Native, systemCalls: Sys
   };
 }
 
-/**
- * Returns a `struct sockaddr_un`: the family, then the path with its NUL, or a NUL with a name of the
- * abstract namespace.
- */
+/** Returns a `struct sockaddr_un`: the family, then the path with its NUL, or a NUL followed by an abstract name. */
 function unixAddress(path: string): Uint8Array {
   const name = path.startsWith('@') ? `\0${path.slice(1)}` : `${path}\0`;
   return Buffer.from(`${String.fromCharCode(AF_UNIX)}\0${name}`);

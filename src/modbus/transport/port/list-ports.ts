@@ -38,7 +38,7 @@ interface UsbIdentity {
 
 /**
  * Lists the serial ports that have hardware behind them, sorted by name. On Linux it reads /sys and /dev
- * directly, because serialport's own list() starts udevadm, and ends the process if that is missing.
+ * directly, because serialport's own list() runs udevadm, and terminates the process if that is missing.
  * @param root directory in which dev/, sys/ and proc/ are looked up; tests pass a tree of their own
  * @param list lists the ports on other systems
  */

@@ -118,7 +118,6 @@ function usbChunk(latency: number): NextChunk {
  */
 export interface PacedLane {
   write(bytes: Uint8Array): void;
-  /** Returns the number of bytes in flight. */
   pending(): number;
   /** Delivers the bytes in flight at once, in one piece. */
   finish(): void;

@@ -142,7 +142,7 @@ export function explainOpenError(text: string): string {
       /operation not permitted/i,
       "forbidden by the service's device policy, whatever the port's mode. systemd allows only devices named by DeviceAllow= whose driver was loaded when the service started: restart the service after plugging the adapter in for the first time",
     ],
-    // serialport's texts on Windows.
+    // serialport's error texts on Windows.
     [/access denied/i, 'is in use by another program; stop it first'],
     [/file not found/i, 'does not exist; modbus-sim ports lists the serial ports'],
     [/parameter is incorrect|error code 87$/i, 'has a driver that does not accept these settings'],
@@ -216,7 +216,6 @@ function hangUpOf(libc: Libc, fd: number): string | undefined {
 interface OpenedPort {
   readonly port: SerialPort;
   readonly loaded: LibcResult;
-  /** The device behind the path when the port was opened. */
   readonly device: PortDevice;
   readonly settings: PortSettings;
   readonly listener: PortListener;

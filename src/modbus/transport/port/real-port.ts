@@ -134,8 +134,8 @@ function latencyNote({ kind, latencyMs }: Adapter, lowLatency: boolean | undefin
 }
 
 /**
- * Returns the function that reads error counts; undefined if the driver does not count, so that requests do
- * not ask in vain.
+ * Returns the function that reads error counts; undefined if the driver does not count, so that it is not
+ * queried on each request.
  */
 function errorCounter(port: SerialPort, loaded: LibcResult): (() => ErrorCounts | undefined) | undefined {
   if (!loaded.ok) return undefined;

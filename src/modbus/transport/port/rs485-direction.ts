@@ -13,7 +13,6 @@ interface RtsOptions {
   /** How long a byte may wait in the adapter before it is on the wire, in ms. */
   readonly outputHold: number;
   setRts(level: 'high' | 'low'): void;
-  /** Passes bytes to the driver. */
   write(bytes: Uint8Array): void;
   /** Reports how far the driver has got with the bytes passed to it. */
   transmitter(): TransmitterState;
@@ -272,7 +271,6 @@ function explain(negativeErrno: number): string {
   return `${why}; use an adapter that switches direction on its own (rs485: {mode: auto}), or rs485: {mode: rts}`;
 }
 
-/** Describes a port on which the kernel switches. */
 function describeKernelSwitching(mode: KernelMode): string {
   return `the kernel switches: ${describeKernelMode(mode)} (read back)`;
 }

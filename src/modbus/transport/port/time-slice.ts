@@ -14,7 +14,7 @@ export type TimeSlice =
 /** The shortest slice that Linux grants, in ns. Of the threads that wake, those with shorter slices run first. */
 const SLICE_NS = 100_000n;
 
-/** The first length of `struct sched_attr` in linux/sched/types.h, and the offsets of its fields. */
+/** The original size of `struct sched_attr` in linux/sched/types.h, and the offsets of its fields. */
 const SCHED_ATTR_BYTES = 48;
 const SIZE_AT = 0;
 const POLICY_AT = 4;

@@ -31,7 +31,6 @@ const FULL = 'the client does not read, and its buffer is full';
 /** How often to check for bytes that a client left unread, in ms. */
 const LEFTOVER_CHECK = 100;
 
-/** The client sides of the virtual lines that are open. */
 const clientSides = new Set<string>();
 
 /** Reports whether this path, without links, is the client end of one of this program's virtual lines. */

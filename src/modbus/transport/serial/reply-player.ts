@@ -9,7 +9,6 @@ import { StepRunner, type StepRunnerOptions } from './step-runner.js';
 interface Listening {
   /** True if there are bytes that may still become a frame. */
   readonly busy: boolean;
-  /** When the last byte arrived. */
   readonly lastAt: number;
 }
 

@@ -12,7 +12,6 @@ import { ChunkStatistics } from './chunk-statistics.js';
 import { MonitorSession, type PortSession, SerialSession } from './serial-session.js';
 
 interface SerialLineTools {
-  /** Opens the port named in the settings. */
   readonly open?: (settings: SerialSettings, listener: PortListener) => Promise<OpenResult>;
   readonly clock?: Clock;
 }

@@ -82,7 +82,7 @@ export class DirectChannel implements Channel {
 
   /**
    * Takes over a connection of a server.
-   * @param accepted in the turn in which it was accepted; must not be used any more if this succeeds
+   * @param accepted in the turn in which it was accepted; must not be used afterwards if this succeeds
    */
   static of(accepted: Socket): DirectChannel | undefined {
     const handle = handleOf(accepted);

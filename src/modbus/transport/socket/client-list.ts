@@ -5,7 +5,7 @@ import type { LineHandler, Rejection } from '../transport.js';
 /** Maximum and minimum number of descriptors to keep for connections of REST. */
 const MOST_FOR_REST = 96;
 const FEWEST_FOR_REST = 32;
-/** The fraction of a limit that clients of lines leave free. */
+/** The fraction of the descriptor limit that clients of lines leave free. */
 const FREE_PART = 1 / 8;
 
 /**
@@ -86,7 +86,6 @@ export interface WaitingClient extends Client {
 
 interface WaitingConnection {
   readonly client: WaitingClient;
-  /** The role in the client's certificate. */
   readonly role: string | undefined;
 }
 

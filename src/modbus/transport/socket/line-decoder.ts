@@ -46,14 +46,10 @@ interface StreamDecoder {
    * request.
    */
   silence(): void;
-  /** Forgets everything. */
   clear(): void;
 }
 
-/**
- * The discard gap, in ms. It is longer than a network delays the rest of a frame, and shorter than a person
- * would wait.
- */
+/** The discard gap, in ms. It is longer than network delays within a frame, and shorter than a person would wait. */
 const DISCARD_GAP_MS = 1000;
 
 /**

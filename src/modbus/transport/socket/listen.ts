@@ -222,7 +222,6 @@ export interface BindingContext {
   readonly descriptors: () => DescriptorState;
   /** The address of the socket, on a line that has several. */
   readonly host?: string;
-  /** Returns the line's current framing. */
   readonly framing: () => Framing;
   /** Called when the socket failed after it was opened. It no longer serves any client. */
   readonly failed: (error: Error) => void;

@@ -153,7 +153,7 @@ export class ReplyQueue {
     }
   }
 
-  /** Accepts a plan that arrived after its reply. The waits of its steps begin now. */
+  /** Accepts the plan of a reply once it exists. The waits of its steps begin now. */
   #planned(playing: Playing): void {
     playing.steps = plannedSteps(playing.reply);
     playing.since = playing.endedAt = performance.now();

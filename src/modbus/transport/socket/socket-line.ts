@@ -32,7 +32,10 @@ export interface SocketLimits {
 
 const LIMITS: SocketLimits = { slowTimeoutMs: 10_000, handshakeTimeoutMs: 10_000 };
 
-/** The idle timeout if none is set: on UDP, where a client loses nothing by being forgotten; in ms. */
+/**
+ * The idle timeout if none is set, in ms. Only UDP lines have none, and their clients lose nothing by being
+ * forgotten.
+ */
 const FORGOTTEN_AFTER_MS = 60_000;
 
 /**
@@ -52,7 +55,7 @@ export class SocketLine implements Transport {
   /** The binding; absent while the line is neither open nor opening. */
   #binding: Binding | undefined;
   #state: LineState = { kind: 'stopped' };
-  /** The port that the system chose if any free one was wanted. It is used again when the line reopens. */
+  /** The port chosen by the system, if any free one was requested. It is used again when the line reopens. */
   #chosenPort: number | undefined;
   /** True if a socket that can't be opened, or fails later, is retried. */
   #waits = false;
@@ -203,7 +206,6 @@ class HostsBinding implements Binding {
   readonly #context: BindingContext;
   readonly #hosts: readonly string[];
   readonly #newBinding: (context: BindingContext) => Binding;
-  /** The bindings that are open or opening. */
   readonly #bindings: Binding[] = [];
   #isClosed = false;
 

@@ -33,8 +33,8 @@ const READ_ERRORS: Readonly<Record<string, string>> = {
 export const LARGEST_PEM_BYTES = 1024 * 1024;
 
 /**
- * Reads the files and checks that they belong together. Expiry is only a note, because clients may be tested
- * with it.
+ * Reads the files and checks that they belong together. An expired certificate only causes a note, because
+ * clients may be tested with one.
  */
 export async function readTlsCredentials({ cert, key, ca }: TlsFiles): Promise<ReadTlsCredentials> {
   const chain = await readCertificates('certificate', cert);
@@ -227,7 +227,6 @@ export function tlsFailure(error: NodeJS.ErrnoException, certificateFault: strin
 }
 
 type Handshake =
-  /** `role` is the role in the client's certificate. */
   | { readonly ok: true; readonly socket: TLSSocket; readonly role: string | undefined }
   /** The connection is closed. */
   | { readonly ok: false; readonly reason: 'tls' | 'limit'; readonly error: string };

@@ -28,7 +28,7 @@ class PlayOutcome {
   failures: Map<number, string> | undefined;
   report: PlayReport | undefined;
   reported: PlayReported | undefined;
-  /** The callback for when the first step of the plan is sent. Most plans have only this step. */
+  /** Called when the first step of the plan has been sent. Most plans have only this step. */
   readonly firstSent: (error: Error | null) => void;
 
   constructor(sent: (outcome: PlayOutcome, index: number, error: Error | null) => void) {
@@ -143,7 +143,7 @@ function withFailures(report: PlayReport, failures: ReadonlyMap<number, string> 
 
 /**
  * The size of the receive buffer, in bytes. Datagrams wait there while this program is busy; those that do
- * not fit are lost. Linux grants at most net.core.rmem_max, which still doubles the default size.
+ * not fit are lost. Linux grants at most net.core.rmem_max, which still results in twice the default.
  */
 const RECEIVE_BUFFER_SIZE = 1024 * 1024;
 
@@ -300,7 +300,7 @@ class UdpClient implements Client {
     return false;
   }
 
-  /** Has the request answered. If too many replies are pending, the request is reported as dropped. */
+  /** Passes the request on to be answered. If too many replies are pending, the request is reported as dropped. */
   receive({ transactionId, unitId, pdu }: AduContent, adu: Uint8Array, receivedAt: number): void {
     const { client, clientId, host } = this;
     this.activeAt = receivedAt;

@@ -111,7 +111,7 @@ function shown(part: string | Html | readonly Html[]): string {
   return 'html' in part ? part.html : part.map((each) => each.html).join('');
 }
 
-/** Converts text in which backquotes mark code. */
+/** Converts text, in which backquotes mark code, to HTML. */
 function prose(text: string): Html[] {
   return text
     .split(/(`[^`]+`)/)

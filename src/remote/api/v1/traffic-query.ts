@@ -104,7 +104,6 @@ export function trafficQuery(lines: readonly string[]) {
   });
 }
 
-/** The query of `/exchanges`. */
 export function exchangesQuery(lines: readonly string[]) {
   return section({
     ...filterShape(lines).shape,
@@ -115,7 +114,6 @@ export function exchangesQuery(lines: readonly string[]) {
 /** The kinds of messages of `/events`. */
 const MESSAGES = ['traffic', 'summary', 'sums'] as const;
 
-/** The query of `/events`. */
 export function eventsQuery(lines: readonly string[]) {
   return section({
     ...eventShape(lines),
@@ -137,7 +135,6 @@ export function eventsQuery(lines: readonly string[]) {
   });
 }
 
-/** The query of `/capture.pcapng`. */
 export function captureQuery(lines: readonly string[]) {
   return section({
     ...eventShape(lines),

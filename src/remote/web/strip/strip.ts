@@ -16,7 +16,7 @@ interface StripProps {
   readonly onSelect?: (id: number) => void;
 }
 
-/** The traffic of a line to scale, like in a logic analyser. Below it are the piece in focus and the measured time. */
+/** The traffic of a line to scale, as on a logic analyser. Below it are the piece in focus and the measured time. */
 export function Strip({ model, label, selected, onSelect }: StripProps) {
   const element = useRef<SVGSVGElement>(null);
   const help = useId();

@@ -81,7 +81,7 @@ export type RegisterView = z.infer<typeof registerViewSchema>;
 const MAX_CHANGES = 1000;
 /** The number of names and values in a change with all its keys that expects the four registers of a 64-bit value. */
 const PARTS_OF_CHANGE = 16;
-/** Maximum number of registers in a write: as in one request of a client. */
+/** Maximum number of registers in a write, the same as in one request from a client. */
 const MAX_WRITTEN = 123;
 
 const anyValue = z.unknown().describe('In its unit, or as it is stored: a number, or text.');
@@ -160,7 +160,6 @@ const newValue = section({
   examples: [{ value: 231.5 }, { available: false }],
 });
 
-/** A time in the past. */
 export const pastMoment = moment
   .optional()
   .describe(

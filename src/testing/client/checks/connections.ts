@@ -9,18 +9,18 @@ import { type Evidence, type Judged, sure } from '../trial/verdict.js';
 interface LossRow extends CheckText {
   readonly what: string;
   readonly faults: readonly object[];
-  /** What happened to the connection, after a preposition: `the reset`. */
+  /** What happened to the connection, with an article, to follow a preposition: `the reset`. */
   readonly since: string;
   readonly blame: string;
 }
 
 /**
- * How many bytes are sent before a reset. The header of a Modbus TCP frame has seven bytes, so one more is in
- * the middle of any reply.
+ * How many bytes to send before a reset. The header of a Modbus TCP frame has seven bytes, so one more ends
+ * inside any reply.
  */
 const AFTER_BYTES = 8;
 const OUTAGE_MS = 10_000;
-/** How long a client may take to give up a dead connection, in ms: it does so only after some time-outs. */
+/** How long a client may take to give up a dead connection, in ms: it needs several time-outs. */
 const DEAD_MS = 60_000;
 const MOST_SHOWN = 8;
 
@@ -88,15 +88,15 @@ function lossCheck({ faults, since, blame, ...described }: LossRow): Check {
 }
 
 /**
- * The first request of the client that came after an exchange over another connection. Other clients are distinguished
- * by their requests.
+ * The client's first request after an exchange that came over another connection. Other clients are
+ * recognised by their requests.
  */
 function elsewhere({ log, client: { polls } }: Exam, { seq, request }: Exchange): Exchange | undefined {
   const isOfIt = ({ poll }: Exchange) => polls.some(({ key }) => key === poll);
   return log.after(seq).find((each) => each.request.clientId !== request.clientId && isOfIt(each));
 }
 
-/** The verdict on a client that asks again: it passes when it polls as before, too. */
+/** The verdict on a client that sends requests again: it passes if it also polls as before. */
 async function comeBack(exam: Exam, text: string, evidence: Evidence, blame: string): Promise<Judged> {
   return recovers(exam, sure('right', `${text}, and polled as before`, evidence), () => {
     const shown = [...evidence, ...exam.log.after(exam.since).slice(-2)];
@@ -149,7 +149,7 @@ const halfOpen: Check = {
   rule: 'Passes when the client opens a new connection and then polls as before; fails when it does not within a minute, or half a minute, three poll periods and three time-outs if that is longer.',
   source: 'RFC 9293, 3.5.1: half-open connections; Messaging on TCP/IP Implementation Guide V1.0b, 4.2.2',
   transports: ON_TCP,
-  // Most clients open a new connection within that silence, and need no other one.
+  // Most clients open a new connection during that outage, which is enough for this check.
   after: ['outage-5s'],
   async run(exam) {
     if (exam.log.isAnewEachTime) {
@@ -166,7 +166,7 @@ const halfOpen: Check = {
     if (spoilt.length === 0) return sure('unclear', 'no request arrived for the check to disturb');
     const blame = 'holds on to a dead connection';
     if (!result) {
-      // The checks with outages use this silence, so that nobody waits for another long one.
+      // The outage checks reuse this silence, which saves another long wait.
       exam.client.learn({ silence: { at, spoilt, endedAt: exam.clock.now(), last: exam.log.last } });
       const text = `sent its request ${timesText(spoilt.length)} on the dead connection within ${secondsSince(exam, at)}, and opened no new one`;
       return sure('wrong', text, spoilt.slice(-MOST_SHOWN), blame);

@@ -17,19 +17,15 @@ import {
 } from '../trial/trial.js';
 import { DECIDES, type Judged, sure } from '../trial/verdict.js';
 
-/** A way to damage a reply that a client must not take. */
+/** A way to damage a reply so that a client must reject it. */
 interface Damage extends Omit<ContrastRow, 'rule' | 'meaning' | 'contrast' | 'values' | 'blame'> {
-  /**
-   * True when the reply is there undamaged, with more bytes around it, so that its own value may be taken.
-   */
+  /** True if the reply itself is intact, with extra bytes around it, so that the client may accept its value. */
   readonly isIntact?: boolean;
-  /**
-   * True when the undamaged reply comes first, so that a client that goes on as usual has done nothing wrong.
-   */
+  /** True if the intact reply comes first, so that a client that continues as usual has done nothing wrong. */
   readonly isHarmless?: boolean;
   /**
    * Makes the faults for this client.
-   * @returns the faults, or why its poll can't be damaged like this
+   * @returns the faults, or why its poll can't be damaged this way
    */
   readonly faults: (exam: Exam) => readonly object[] | string;
 }
@@ -39,12 +35,12 @@ const READS_NOTHING = 'the client reads no registers or bits, so its replies hav
 const MOST_BYTES = 250;
 /** The LRC of an ASCII frame and its end, in characters. */
 const ASCII_END = 4;
-/** A reply with fewer data bytes gets a byte count that is too high instead of too low. */
+/** If a reply has fewer data bytes, its byte count is made too high instead of too low. */
 const FEWEST_BYTES = 4;
 const LAST_UNIT = 247;
 /**
- * How far the wrong transaction identifier is from the right one. It must not be one that the client uses next, and many
- * count up by one. Only one byte differs: some clients do not compare that one.
+ * Distance of the wrong transaction identifier from the right one. The client must not be about to use it,
+ * and many count up by one. Only one byte differs, because some clients do not compare that byte.
  */
 const AWAY = 0x4000;
 
@@ -174,7 +170,7 @@ const DAMAGE: readonly Damage[] = [
       if (reading.bytes <= less)
         return `the client requests ${reading.isBits ? 'at most eight bits' : 'one register'}, so no reply can have fewer data bytes`;
       const characters = client.line.framing === 'ascii' ? 2 : 1;
-      // Setting a field last makes the CRC or the length fit again.
+      // The field is set last, so that the CRC or the length is correct again.
       return [{ truncate: -less * characters }, { byteCount: reading.bytes - less }];
     },
   },
@@ -226,7 +222,7 @@ const DAMAGE: readonly Damage[] = [
   },
 ];
 
-/** Writes the rule of a check: when a client passes, as far as that depends on the damage. */
+/** Writes the rule of a check: when a client passes, insofar as this depends on the damage. */
 function ruleOf({ isIntact, isHarmless }: Damage): string {
   const usual = isHarmless ? ', or continues as after a good reply' : '';
   const value = isIntact ? 'a value that no reply carried' : 'the spoilt value';
@@ -290,10 +286,10 @@ function costsAnother(exam: Exam, what: string): Judged | undefined {
   return sure('wrong', text, evidence, `loses the next reply, too, after ${what}`);
 }
 
-/** The length of a reply with one register on RTU, in bytes, for a client of which no reply was kept. */
+/** The length of an RTU reply with one register, in bytes, used if no reply was kept. */
 const SHORTEST = 7;
 
-/** The length of the reply to the disturbed poll, in bytes, or in characters on an ASCII line. */
+/** The length of the reply to the disturbed poll, in bytes; on an ASCII line, in characters. */
 function replyLength({ target }: Exam): number {
   const reply = target.asked.findLast(wentWell)?.reply;
   if (!reply) return SHORTEST;
@@ -306,7 +302,7 @@ function halfOf(exam: Exam): readonly object[] {
 
 /** Where the header of a reply on Modbus TCP is cut, which has seven bytes. */
 const PART_OF_HEADER = 4;
-/** The pause between two pieces of a reply on TCP, and on an ASCII line, where up to a second is allowed. */
+/** The pause between two pieces of a reply, in ms, on TCP and on an ASCII line, where up to a second is allowed. */
 const GAP_MS = 20;
 
 const duplicate = contrastCheck('damaged', {
@@ -354,7 +350,8 @@ const split = contrastCheck('damaged', {
       shown: [[...header, cut('middle')]],
       ifTaken: ['good'],
       ifLeft: [LOST],
-      // A client that goes on as usual after half a reply need not have taken the whole one.
+      // If a client continues as usual even after half a reply, continuing as usual does not show that it
+      // accepted the whole one.
       alsoUsual: [halfOf(exam)],
       isVoid: ([first]) => (isRtu && longestPauseIn(first) > line.t15 ? TOO_LONG : undefined),
     };

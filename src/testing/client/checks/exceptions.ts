@@ -8,21 +8,21 @@ import { awayLongerThan, behaviourAfter, continuationOf, startedAgain } from '..
 import { patienceOf, recovers } from '../trial/trial.js';
 import { DECIDES, type Judged, sure, verdictOf } from '../trial/verdict.js';
 
-/** How long the exception is given: for this many poll periods, and for at least this many ms. */
+/** How long the exception is sent: for this many poll periods, and for at least this many ms. */
 const PERIODS = 4;
 const SHORTEST_TRIAL_MS = 2_000;
 /**
- * Requests this many times as often as usual are requests without end, unless the client repeats more after
- * silence.
+ * This many times the usual number of requests count as endless requests, unless the client repeats more
+ * after silence.
  */
 const MOST_PER_POLL = 5;
 /**
- * Requests that come early this many times on end are requests without end. Early is before this fraction of the poll
- * period.
+ * This many early requests in a row count as endless. A request is early if it comes before this fraction of
+ * the poll period.
  */
 const MOST_ON_END = 8;
 const BEFORE_ITS_TIME = 0.5;
-/** Requests this many times as often as usual, and one more, are more than polling. */
+/** This many times the usual number of requests, plus one, is more than polling. */
 const FASTER = 1.5;
 
 interface ExceptionRow extends Pick<CheckText, 'matters'> {
@@ -30,7 +30,7 @@ interface ExceptionRow extends Pick<CheckText, 'matters'> {
   /** The name in the specification, in lower case. */
   readonly name: string;
   readonly source?: string;
-  /** True when the server may have a value soon, so that a new request after a pause is right. */
+  /** True if the server may soon have a value, so that a new request after a pause is right. */
   readonly isTemporary?: boolean;
 }
 
@@ -167,7 +167,7 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
   for (const each of spoilt) {
     const continuation = continuationOf(each);
     if (!continuation) continue;
-    // A pause is right when the server may have a value soon.
+    // A pause is right if the server may soon have a value.
     const again =
       startedAgain(continuation, usually) ??
       (isTemporary ? undefined : awayLongerThan(longest, continuation));
@@ -175,7 +175,7 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
       return verdictOf([{ ...again, shows: 'unclear', evidence: spoilt, weight: DECIDES }]) as Judged;
     }
   }
-  // A client that got its exceptions too late has repeated what it asked, as where none come.
+  // A client that got its exceptions too late repeated its requests as if none had come.
   if (late > (exam.client.facts.waitMs ?? exam.periodMs)) {
     return sure('unclear', `${asked}; ${lateText(late)}`, spoilt);
   }
@@ -192,8 +192,8 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
     return sure('unclear', `${asked}, ${either}`, spoilt);
   }
   const text = `${asked}${againText(exam, spoilt)}`;
-  // When other checks run at the same time, a request that is repeated without end keeps the client from this
-  // one.
+  // If other checks run at the same time, a request that is repeated endlessly leaves the client no time for
+  // this poll.
   const isAsUsual = spoilt.length >= usual / 2 && !isFaster && !early.includes(true);
   if (exam.isBeside && !isAsUsual) return sure('unclear', text, spoilt);
   const what = `exception ${code}`;
@@ -221,14 +221,14 @@ function mean(times: readonly number[]): number {
   return times.reduce((sum, ms) => sum + ms, 0) / times.length;
 }
 
-/** True when this many requests came within one poll period. Those of different polls are further apart. */
+/** True if this many requests came within one poll period. Requests of different polls are further apart. */
 function isWithin(periodMs: number, asked: readonly Exchange[], many: number): boolean {
   return asked.slice(many - 1).some(({ at }, i) => at - (asked[i] as Exchange).at < periodMs);
 }
 
 /**
- * Says for each request but the first whether it came before the time of the next poll, and after the exception:
- * a client that asked on before had given the request up.
+ * For each request except the first, whether it came before the next poll was due and after the exception. A
+ * client that sent it before the exception had given up the previous request.
  */
 function earlyIn({ periodMs }: Exam, asked: readonly Exchange[]): boolean[] {
   return asked.slice(1).map((next, i) => {
@@ -238,7 +238,7 @@ function earlyIn({ periodMs }: Exam, asked: readonly Exchange[]): boolean[] {
 }
 
 /**
- * How many requests came early on end: before the first one that came in time, between two of these, and after
+ * How many early requests came in a row: before the first one in time, between each two of those, and after
  * the last one.
  */
 function runsOf(early: readonly boolean[]): number[] {
@@ -247,14 +247,14 @@ function runsOf(early: readonly boolean[]): number[] {
 }
 
 /**
- * True when the client repeats each poll as often, in about as many polls as usual. The first and the last
- * poll may be cut short.
+ * True if the client repeats each poll equally often, in about the usual number of polls. The first and last
+ * poll may be incomplete.
  */
 function isSteady(runs: readonly number[], usual: number): boolean {
   return runs.length >= usual / 2 && new Set(runs.slice(1, -1)).size === 1;
 }
 
-/** Says how often the client asked again before its time, and how long after the exception. */
+/** Says how many times the client repeated its request early, and how long after the exception. */
 function againText(exam: Exam, asked: readonly Exchange[]): string {
   const times = earlyIn(exam, asked).flatMap((isEarly, i) => {
     const [before, next] = asked.slice(i) as [Exchange, Exchange];

@@ -16,7 +16,7 @@ const BLAME = {
   what: 'a late reply',
   blame: 'mistakes a late reply for the next one, or gives up a request because of it',
 };
-/** Where its value was seen, or nothing tells the two replies apart. */
+/** The verdict if the observer showed the late value, or nothing distinguishes the two replies. */
 const TAKEN = { ...BLAME, blame: 'mistakes a late reply for the next one: dangerous' };
 
 export const lateReply: Check = {
@@ -31,7 +31,7 @@ export const lateReply: Check = {
   rule: 'Passes when the client keeps waiting for its own reply or is not off by one reply afterwards, in three trials that agree, or reconnects after a time-out; fails when it continues as if its request had been answered, or stops, or when the observer shows the late value; inconclusive when both look the same for this client.',
   source:
     'libmodbus issue 255, goburrow/modbus issue 64, tokio-modbus issue 324, NModbus issue 88, grid-x/modbus issue 26; Modbus Messaging on TCP/IP V1.0b, 4.4.1.3',
-  // Their runs show what it does after two requests without a reply.
+  // Those runs show how the client continues after two requests without a reply.
   after: ['retries'],
   async run(exam) {
     const missing = await learn(exam, [LOST]);
@@ -58,17 +58,14 @@ export const lateReply: Check = {
   },
 };
 
-/**
- * True when a reply to the target fits this request as well, and nothing in it says that it does not belong
- * to it.
- */
+/** True if a reply to the target also fits this request, and nothing in it shows that it belongs to another one. */
 function fits({ target, client: { line } }: Exam, exchange: Exchange): boolean {
   return line.framing !== 'socket' && isAlike(exchange, target);
 }
 
 /**
  * The contrast in which the next request gets the late reply and its own. No client can tell them apart, but
- * it must not stay behind.
+ * it must not remain one reply behind.
  */
 function behind(exam: Exam): Contrast {
   return {
@@ -79,7 +76,7 @@ function behind(exam: Exam): Contrast {
   };
 }
 
-/** Judges a client whose next request gets the late reply alone. */
+/** Judges a client whose next request gets only the late reply. */
 async function taken(exam: Exam): Promise<Judged> {
   const contrast: Contrast = {
     shown: [LOST, [{ stale: true }]],
@@ -103,7 +100,7 @@ async function taken(exam: Exam): Promise<Judged> {
   if (onLine.verdict === 'fail') {
     const { kind, text } = await seeing();
     if (kind !== 'kept') return kind === 'sent' ? { ...onLine, conclusion: TAKEN.blame } : onLine;
-    // The client has thrown the late reply away, and its request with it.
+    // The client discarded the late reply, and gave up its request too.
     const conclusion = 'gives up a request when a late reply comes';
     return { ...onLine, summary: `${onLine.summary}; ${text}`, conclusion };
   }

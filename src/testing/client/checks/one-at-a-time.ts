@@ -6,18 +6,16 @@ import { behaviourAfter } from '../trial/observation.js';
 import { decide, isBroken, learn, runChain } from '../trial/trial.js';
 import { sure, type Trial } from '../trial/verdict.js';
 
-/** How long replies are delayed, as a fraction of the time after which the client goes on without one. */
+/** How long to delay replies, as a fraction of the time after which the client continues without one. */
 const PART_OF_WAIT = 0.75;
 /**
- * How long replies are delayed when going on without one looks like the next poll, as a multiple of the time
+ * How long to delay replies if continuing without one looks like the next poll, as a multiple of the time
  * after which the next request usually comes.
  */
 const PART_OF_GAP = 1.5;
-/**
- * No client on a serial line gives up after less than this, in ms; the specification names a second and more.
- */
+/** No client on a serial line gives up sooner than this, in ms; the specification suggests a second or more. */
 const SHORTEST_TIMEOUT_MS = 100;
-/** No reply is delayed by more than this, in ms, or twice the time after which the next request is due. */
+/** Replies are delayed by at most this, in ms, or by twice the time after which the next request is due. */
 const LONG_ENOUGH_MS = 1_000;
 const ALIKE_MS = 25;
 const BLAME = 'sends a request while a reply is pending';
@@ -46,7 +44,8 @@ export const oneAtATime: Check = {
     const [usual, silent] = [behaviourAfter(exam, ['good']).frequent, missing.frequent];
     if (!usual || !silent) return sure('unclear', 'the request that usually follows a poll is not known');
     const [dueMs, waitMs] = [Math.max(...usual.times), Math.min(...silent.times)];
-    // A client that goes on without a reply as with one, or with its next poll, perhaps does not wait at all.
+    // A client that continues the same way with and without a reply, or with its next poll, may not wait at
+    // all.
     const isPoll = silent.poll === exam.target.key && Math.abs(silent.afterMs - exam.periodMs) < ALIKE_MS;
     const overlap = dueMs >= waitMs && Math.max(...silent.times) >= Math.min(...usual.times);
     const isNear = overlap || Math.abs(silent.afterMs - usual.afterMs) < ALIKE_MS;
@@ -85,7 +84,7 @@ export const oneAtATime: Check = {
   },
 };
 
-/** Pairs of requests, the second of which began before the reply to the first was over. */
+/** Pairs of requests where the second began before the reply to the first ended. */
 function overlapping(exchanges: readonly Exchange[]): (readonly [Exchange, Exchange])[] {
   return exchanges.slice(1).flatMap((next, i) => {
     const before = exchanges[i] as Exchange;

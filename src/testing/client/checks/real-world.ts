@@ -27,14 +27,14 @@ import type { ValueOracle } from '../trial/values.js';
 import { SEEN } from '../trial/values.js';
 import { type Bounds, DECIDES, type Judged, sure, type Trial, verdictOf } from '../trial/verdict.js';
 
-/** The group of these checks, and the beginning of their names. */
+/** The group of these checks, and the prefix of their names. */
 export const REAL_WORLD = 'real-world';
 
-/** How often a client meets a misbehaviour, unless it ends before. */
+/** The number of requests that must meet a misbehaviour, unless it ends earlier. */
 const ENOUGH = 4;
 /**
- * How long a misbehaviour is played, in ms and in poll periods: at least, and at most when the client does
- * not meet it.
+ * How long a misbehaviour is active, in ms and in poll periods: the minimum, and the maximum if the client
+ * does not meet it.
  */
 const SHORTEST_PLAY_MS = 2_000;
 const SHORTEST_PERIODS = 2;
@@ -51,7 +51,7 @@ misbehaviour does not fit the line, never affected the client, or led to replies
 
 let known: readonly Check[] | undefined;
 
-/** Makes a check for each entry of the catalogue. They are run only when they are named. */
+/** Makes a check for each catalogue entry. These run only when named. */
 export function realWorldChecks(): readonly Check[] {
   known ??= readCatalogue().map((entry) => ({
     id: `${REAL_WORLD}.${entry.id}`,
@@ -74,7 +74,7 @@ async function run(exam: Exam, entry: Misbehaviour): Promise<Judged> {
   if (why !== undefined) return sure('unclear', `does not fit: ${why}`);
   const trials: Trial[] = [];
   for (;;) {
-    // Each trial begins in another part of the client's round.
+    // Each trial begins at a different point of the client's polling cycle.
     if (trials.length > 0) await exam.watch(exam.random.next() * exam.periodMs);
     const trial = await play(exam, entry, player);
     trials.push(trial);
@@ -84,9 +84,7 @@ async function run(exam: Exam, entry: Misbehaviour): Promise<Judged> {
   }
 }
 
-/**
- * Says why this client can't meet a misbehaviour, as far as its polls show that; undefined when it may.
- */
+/** Explains why this client can't meet a misbehaviour, as far as its polls show; undefined if it may. */
 function whyNever(
   { log, client: { polls } }: Exam,
   entry: Misbehaviour,
@@ -107,11 +105,11 @@ function whyNever(
   return undefined;
 }
 
-/** Lets the devices misbehave once, and says what the client did. */
+/** Makes the devices misbehave once, and reports what the client did. */
 async function play(exam: Exam, entry: Misbehaviour, player: EntryPlayer): Promise<Trial> {
   const { clock, client, log, periodMs } = exam;
   const { values } = client;
-  // A stale reply carries the value that the register really had.
+  // A stale reply carries a value that the register really had.
   const isStale = player.rules.some(({ faults }) => faults.some(({ kind }) => kind === 'stale'));
   const mark = isStale ? undefined : await settle(exam);
   const isWatched = mark !== undefined;
@@ -134,7 +132,7 @@ async function play(exam: Exam, entry: Misbehaviour, player: EntryPlayer): Promi
   const { last } = log;
   const all = met(rules).filter(({ seq }) => seq <= last);
   await exam.until(() => all.every(({ reply }) => reply) || undefined, LATE_MS);
-  // Only the reply may have shown that a fault could not act.
+  // Sometimes only the reply shows that a fault could not act.
   const acted = all.filter((each) => isMet(each, { rules, entry, before }));
   for (const each of acted) each.rule ??= { name: entry.id, faults: [], isSpoiling: true };
   const isBack = await exam.recover();
@@ -158,21 +156,21 @@ async function play(exam: Exam, entry: Misbehaviour, player: EntryPlayer): Promi
 }
 
 interface EntryOutcome extends Played {
-  /** Sequence numbers of the last event before the entry was played, and of the last one while it was. */
+  /** Sequence numbers of the last event before the misbehaviour began, and of the last event during it. */
   readonly since: number;
   readonly last: number;
   readonly ms: number;
   readonly player: EntryPlayer;
   readonly isBack: boolean;
-  /** True when the observer shows the values of good replies, or was not asked. */
+  /** True if the observer shows the values of good replies, or was not used. */
   readonly follows: boolean;
   readonly isWatched: boolean;
-  /** The value that the observer showed and no good reply carried; undefined when there was none. */
+  /** A value that the observer showed but no good reply carried; undefined if there was none. */
   readonly wrong: string | undefined;
 }
 
 /**
- * Says what an outcome shows of the client.
+ * Judges the client by an outcome.
  * @param acted the requests that met the misbehaviour
  */
 async function trialOf(exam: Exam, acted: readonly Exchange[], outcome: EntryOutcome): Promise<Trial> {
@@ -219,7 +217,7 @@ function whyNotMet({ log }: Exam, asked: readonly Exchange[], { player, since, m
 
 /**
  * Gives all good replies the same value.
- * @returns the mark of that value; undefined when the observer does not show it
+ * @returns the mark of that value; undefined if the observer does not show it
  */
 export async function settle(exam: Exam): Promise<number | undefined> {
   const { values } = exam.client;
@@ -254,8 +252,8 @@ export function watchValues(
 }
 
 /**
- * Says why it is not known whether the client took what it got for a value; undefined when it is known that
- * it did not.
+ * Explains why it is unknown whether the client accepted a wrong reply as a value; undefined if it is certain
+ * that it did not.
  */
 async function openPoll(
   exam: Exam,
@@ -264,8 +262,8 @@ async function openPoll(
 ): Promise<string | undefined> {
   const { target } = exam;
   const isOfTarget = ({ poll }: Exchange) => poll === target.key;
-  // The observer shows the value of one poll. It shows a late reply to another one that looks alike and
-  // is taken for the reply to the target.
+  // The observer shows the value of one poll. It would also show a late reply to a similar poll that the
+  // client mistakes for the target's.
   const isForTarget = (each: Exchange) =>
     !isOfTarget(each) && isAlike(each, target) && each.next?.poll === target.key;
   if (acted.some((each) => isForeign(each, played)))
@@ -293,7 +291,7 @@ async function openPoll(
   return `${text}, so the line does not show whether it accepted them${isWatched ? '' : ', and there is no observer to show it'}`;
 }
 
-/** True when the client repeated the request, or came back over another connection. */
+/** True if the client repeated the request, or came back over another connection. */
 function isAskedAgain(exam: Exam, exchange: Exchange): boolean {
   const continuation = continuationOf(exchange);
   if (!continuation) return false;

@@ -8,63 +8,65 @@ import { type Behaviour, behaviourAfter } from '../trial/observation.js';
 import { recovers } from '../trial/trial.js';
 import { sure, type Trial, verdictOf } from '../trial/verdict.js';
 
-/** Requests without a reply, one after the other, and what they show. */
+/** Consecutive requests without a reply, and what they show. */
 interface SilentRun extends UnansweredRun {
-  /** How many requests one poll makes, with its retries; undefined when retries and polls look alike. */
+  /** The number of requests per poll, including retries; undefined if retries and polls look alike. */
   readonly tries: number | undefined;
   /**
-   * Why a retry, which came no sooner than the next poll, may be that poll: it came over another
-   * connection, or this client does not always ask in the same order.
+   * Why a retry that came no sooner than the next poll may be that poll: it came over another connection, or
+   * this client's order of polls varies.
    */
   readonly doubt: 'another connection' | 'like a poll' | undefined;
-  /**
-   * True when each request came over a connection of its own, no sooner than a poll, and so may have been one.
-   */
+  /** True if each request came over its own connection and no sooner than a poll, so that it may have been one. */
   readonly isEachAnew: boolean;
-  /** True when some of the requests may be polls that became due meanwhile. */
+  /** True if some of the requests may be polls that became due in the meantime. */
   readonly mayBePolls: boolean;
-  /** True when it continued before its time-out, or, if that is not known, when it does after a good reply. */
+  /**
+   * True if the client continued before its time-out; if the time-out is unknown, if it continued as early as
+   * after a good reply.
+   */
   readonly isTooSoon: boolean;
 }
 
-/** How many requests, with no other between them and no pause as between polls, are without end. */
+/** This many requests with no other request and no poll-length pause between them count as endless. */
 const WITHOUT_END = 16;
-/** The most requests for one poll of any client that does not ask without end. */
+/** The maximum number of requests per poll of any client that does not repeat endlessly. */
 const MOST_TRIES = 7;
-/** After this many requests that all look like polls over new connections, the next one would show no more. */
+/** After this many requests that all look like polls over new connections, another would show nothing more. */
 const ENOUGH_ANEW = 4;
 const LONGEST_MS = 300_000;
-/** Two times are the same when they differ by at most this fraction and this many ms. */
+/** Two times are equal if they differ by at most this fraction plus this many ms. */
 const SAME_PART = 0.002;
 const SAME_MS = 3;
-/** Two times are also the same when they differ by at most this many times the range of the usual times. */
+/** Two times are also equal if they differ by at most this many times the range of the usual times. */
 const SAME_SPANS = 2;
-/** How many intervals as between polls show that they are between polls. */
+/** This many poll-length intervals show that they are intervals between polls. */
 const FEWEST_LIKE_POLLS = 3;
-/** Pauses grow when each is at least this many times the one before. */
+/** Pauses count as growing if each is at least this many times as long as the previous one. */
 const GROWTH = 1.3;
 const NO_PAUSE_MS = 3;
-/** A poll comes no sooner than after this fraction of its period. */
+/** A poll comes no sooner than this fraction of its period. */
 const PART_OF_PERIOD = 0.75;
-/** How many trials one run counts as, unless it is doubtful. */
+/** The number of trials that one run counts as, unless it is doubtful. */
 const RUN = 2;
 
 /**
- * What is known of a client before its silent run. It is found out once, because that takes a look at all
+ * What is known about a client before its silent run. It is determined once, because it needs a pass over all
  * exchanges.
  */
 interface Habit {
   /** The time from a poll with a reply to the next request, in ms. */
   readonly usualMs: number | undefined;
   /**
-   * `always`: between two polls the client always asks all that it asks as often. `alone`: it asks nothing else as often, so
-   * only the time tells a retry from the next poll.
+   * `always`: between two requests of the poll, the client always sends every other poll that is at least as
+   * frequent. `alone`: no other poll is as frequent, so only the time distinguishes a retry from the next
+   * poll.
    */
   readonly order: 'always' | 'not always' | 'alone';
   readonly isSame: (one: number, other: number) => boolean;
 }
 
-/** Leaves one poll without replies until it is known how often the client repeats its request. */
+/** Suppresses the replies to one poll until it is known how many times the client repeats its request. */
 async function silentRun(exam: Exam): Promise<SilentRun> {
   const usual = behaviourAfter(exam, ['good']);
   const habit = {
@@ -85,10 +87,7 @@ async function silentRun(exam: Exam): Promise<SilentRun> {
   return runOf(exam, spoilt, habit);
 }
 
-/**
- * A poll that comes at least this many times as often as the target has to come between two requests of the
- * target.
- */
+/** A poll that is at least this many times as frequent as the target must come between two requests of the target. */
 const AS_OFTEN = 0.7;
 
 function orderOf({ log, target, client: { polls } }: Exam): Habit['order'] {
@@ -97,7 +96,7 @@ function orderOf({ log, target, client: { polls } }: Exam): Habit['order'] {
   const others = polls.filter(
     (each) => each.key !== target.key && isReading(each) && times(each.key) >= AS_OFTEN * times(target.key),
   );
-  // Its retries count among the newest requests, so only what came before tells whether it asks something else as often.
+  // Retries are among the newest requests, so only earlier ones show whether another poll is as frequent.
   const isOften = ({ key, asked }: Poll) =>
     key !== target.key && asked.length >= AS_OFTEN * target.asked.length;
   if (!polls.some((each) => isReading(each) && isOften(each))) return 'alone';
@@ -151,17 +150,17 @@ function runOf(exam: Exam, spoilt: readonly Exchange[], habit: Habit): SilentRun
   };
 }
 
-/** True where a client that gets no reply continues as if it had one: its own time-out is over later. */
+/** True if a client without a reply continues as if it had one: its own time-out would end later. */
 function comesTooSoon({ client: { facts, line } }: Exam, ms: number, { usualMs, isSame }: Habit): boolean {
   const { timeoutMs } = facts;
   if (timeoutMs) return ms < timeoutMs.value - timeoutMs.plusMinus - SAME_MS;
-  // A reply on TCP has its transaction identifier, so hardly any client takes an earlier one.
+  // A TCP reply has its transaction identifier, so hardly any client accepts an earlier reply.
   return line.framing !== 'socket' && usualMs !== undefined && isSame(ms, usualMs);
 }
 
 /**
- * The requests for one poll of a client that repeats its transaction identifier, and uses another one for the
- * next poll; undefined for other clients.
+ * The number of requests per poll of a client that repeats its transaction identifier in retries, and changes
+ * it for the next poll; undefined for other clients.
  */
 function triesByTransaction(
   { client: { line } }: Exam,
@@ -175,8 +174,8 @@ function triesByTransaction(
 }
 
 /**
- * The requests for one poll of a client that has no other poll. Its intervals come again and again: those
- * before the retries, and then the one until the next poll.
+ * The number of requests per poll of a client that has no other poll. Its intervals repeat in a pattern: the
+ * intervals before the retries, followed by the one until the next poll.
  */
 function triesIn(exam: Exam, intervals: readonly number[], habit: Habit): number | undefined {
   const { isSame } = habit;
@@ -193,8 +192,8 @@ function triesIn(exam: Exam, intervals: readonly number[], habit: Habit): number
 }
 
 /**
- * True when two places of a pattern never have the same interval. A pattern that is uneven by chance has no
- * such places.
+ * True if no two positions in a pattern have the same interval. A pattern that is uneven by chance has no
+ * such positions.
  */
 function isDistinct(intervals: readonly number[], size: number, isSame: Habit['isSame']): boolean {
   const places = Array.from({ length: size }, (_, place) => intervals.filter((_, i) => i % size === place));
@@ -203,7 +202,7 @@ function isDistinct(intervals: readonly number[], size: number, isSame: Habit['i
   );
 }
 
-/** True when equal intervals are those between polls without a reply, and none is one before a retry. */
+/** True if equal intervals are those between polls without a reply, and none of them precedes a retry. */
 function isOnlyPolls(
   { client: { facts } }: Exam,
   ms: number,
@@ -212,16 +211,16 @@ function isOnlyPolls(
 ): boolean {
   const { value: timeout = 0, plusMinus = 0 } = facts.timeoutMs ?? {};
   if (usualMs === undefined || Math.abs(ms - timeout) <= plusMinus + SAME_MS) return false;
-  // Without a time-out these may as well be retries that come as far apart as the polls of the client.
+  // Without a time-out, these may equally be retries spaced like the client's polls.
   if (isSame(ms, usualMs)) return timeout > 0 && count >= FEWEST_LIKE_POLLS;
-  // After any number of retries an interval of another length would have come by now.
+  // After any number of retries, an interval of a different length would have come by now.
   const isRested = Math.abs(ms - timeout - usualMs) <= plusMinus + SAME_MS;
   return timeout > 0 && isRested && count > MOST_TRIES;
 }
 
 /**
- * Makes a function that says whether two intervals of the client are the same, as far as the jitter of its
- * requests and of its polls shows.
+ * Makes a function that reports whether two intervals of the client are equal, given the jitter of its
+ * requests and polls.
  */
 function sameness({ target }: Exam, usual: Behaviour): (one: number, other: number) => boolean {
   const span = spanOf(expectedTimes(target.intervals));
@@ -274,8 +273,8 @@ function retriesTrial(exam: Exam, { asked, after, tries: count, doubt, isTooSoon
   const evidence = after ? [...asked, after] : asked;
   if (count === undefined) {
     const text = `sent the request ${timesText(asked.length)} in ${durationText(exam.clock.now() - (asked[0]?.at ?? 0))}`;
-    // The client may write what it has read, so without a reply it has nothing to write. A poll that it seldom
-    // asks may not be due.
+    // The client may write what it has read, so without a reply it has nothing to write. An infrequent poll
+    // may not be due.
     const { target } = exam;
     const isAlone = exam.client.polls.every(
       (each) => each.key === target.key || !isReading(each) || each.asked.length * 2 < target.asked.length,
@@ -323,8 +322,8 @@ const pauses: Check = {
     const times = `its requests arrived ${between.map(numberText).join(', ')} ms apart`;
     if (!timeoutMs)
       return sure('unclear', `${times}; the pauses are not known without the time-out`, evidence);
-    // A retry comes no sooner than the time-out after the request before, so the error of the time-out is in
-    // the pause.
+    // A retry comes no sooner than the time-out after the previous request, so the error of the time-out is
+    // in the pause.
     const pausesMs = between
       .map((ms) => Math.max(0, ms - timeoutMs.value))
       .map((ms) => (ms <= timeoutMs.plusMinus + NO_PAUSE_MS ? 0 : ms));

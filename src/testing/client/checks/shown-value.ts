@@ -10,18 +10,18 @@ import type { Check, Exam } from '../trial/exam.js';
 import type { LearntText } from '../trial/values.js';
 import { type Judged, sure } from '../trial/verdict.js';
 
-/** A value that the device has among those that are read: where it is, and how its words are meant. */
+/** A value of the device within the range that is read: its place, and how its words encode it. */
 interface Meant {
-  /** Its place, for people: `holding 30`. */
+  /** Its place in words: `holding 30`. */
   readonly text: string;
-  /** The index of its first word among those that are read. */
+  /** The index of its first word in the range that is read. */
   readonly first: number;
   readonly cells: number;
   readonly type: ValueType;
   readonly order: ValueOrder;
 }
 
-/** A way to read the words of a value otherwise than they are meant. */
+/** A wrong way to decode the words of a value. */
 interface Misreading {
   readonly says: string;
   readonly as: (meant: Meant) => Meant;
@@ -56,13 +56,13 @@ const MISREADINGS: readonly Misreading[] = [
   },
 ];
 
-/** A client may show a value in another unit: the powers of ten between the two. */
+/** The powers of ten between the value and the unit in which a client may show it. */
 const SCALES = [0, -1, 1, -2, 2, -3, 3].map((power) => 10 ** power);
-/** A client may round what it shows, to this fraction of it, or to this much. */
+/** A client may round the value that it shows: to this fraction of it, or to this absolute amount. */
 const ROUNDED = 1e-4;
 const ROUNDED_BY = 0.5001;
 
-/** The values of the device that lie whole in what the target reads. */
+/** The values of the device that the target reads completely. */
 function meantBy({ target, client }: Exam): Meant[] {
   const [range] = addressRanges(target.pdu);
   const table = functionOf(target.functionCode)?.table as TableName | undefined;
@@ -93,7 +93,7 @@ function sentValue({ words }: LearntText, { first, cells, type, order }: Meant):
   return valueOfWords(type, words, order, first, cells);
 }
 
-/** The polls of the target whose replies had the words of a text. */
+/** The polls of the target whose replies carried the words of a text. */
 function sent({ log, target }: Exam, text: LearntText | undefined): Exchange[] {
   const asked = text?.words.flatMap((each) => [each >> 8, each & 0xff]).join();
   return log
@@ -101,15 +101,15 @@ function sent({ log, target }: Exam, text: LearntText | undefined): Exchange[] {
     .filter(({ poll, reply }) => poll === target.key && reply && pduOf(reply)?.subarray(2).join() === asked);
 }
 
-/** A number with six digits at most: `3.9e-40`. */
+/** Formats a number with at most six digits: `3.9e-40`. */
 function shortText(value: Value): string {
   return String(Number(Number(value).toPrecision(6)));
 }
 
-/** The numbers in what an observer shows: `[1]: 230.1` has two. */
+/** The numbers in an observer's text: `[1]: 230.1` has two. */
 const NUMBER = /(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?/gi;
 
-/** What is shown, cut to its numbers: for each of their places one text of each reply. */
+/** Splits the observer's texts into numbers: for each position, one text per reply. */
 function numbersOf(learnt: readonly LearntText[]): readonly (readonly LearntText[])[] {
   const each = learnt.map(({ shown }) => shown.match(NUMBER) ?? []);
   return (each[0] ?? []).map((_, at) =>
@@ -117,7 +117,7 @@ function numbersOf(learnt: readonly LearntText[]): readonly (readonly LearntText
   );
 }
 
-/** True when every text is this value of its reply, in one unit. */
+/** True if every text is this value of its reply, always in the same unit. */
 function isShown(learnt: readonly LearntText[], meant: Meant): boolean {
   return SCALES.some((scale) =>
     learnt.every((each) => {
@@ -129,7 +129,7 @@ function isShown(learnt: readonly LearntText[], meant: Meant): boolean {
   );
 }
 
-/** The check that what the client shows is what was sent. */
+/** The check that the client shows the value that was sent. */
 export const shownValue: Check = {
   id: 'shown-value',
   group: 'watching',

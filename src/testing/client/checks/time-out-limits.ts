@@ -2,104 +2,94 @@ import type { Measured } from '../../report/report.js';
 import type { Frequent } from '../trial/observation.js';
 import type { Evidence } from '../trial/verdict.js';
 
-/** How a client goes on after a poll with a reply, and after one without. Times in ms. */
+/** How a client continues after a poll with a reply, and after one without. Times are in ms. */
 export interface Pace {
   readonly usual: Frequent;
   readonly silent: Frequent;
-  /**
-   * How long after a request without a reply the client closes its connection; undefined when it does not.
-   */
+  /** How long after a request without a reply the client closes its connection; undefined if it does not. */
   readonly closedAfterMs: number | undefined;
   readonly replyMs: number;
   /**
-   * Two times are the same when they differ by no more than this: by the rhythm of the client, and by what
-   * the machine adds.
+   * Two times are equal if they differ by no more than this. It includes the client's jitter and the delays
+   * of this machine.
    */
   readonly tolerance: number;
   /**
-   * The range of the times from a request without a reply to what comes next: how late requests are read and
-   * timers are.
+   * The range of the times from a request without a reply to the next event. It shows how late requests are
+   * read and timers fire.
    */
   readonly spread: number;
   readonly isSteady: boolean;
   readonly evidence: Evidence;
 }
 
-/** A reply that came late by a known time, and what the client did. */
+/** A reply delayed by a known time, and what the client did. */
 export interface Probe {
   /**
-   * `taken`: the client went on as after a reply. `given up`: it went on as after none. `unclear`: it would
-   * have done the same in both cases.
+   * `taken`: the client continued as it does after a reply. `given up`: as it does without one. `unclear`: it
+   * would have done the same in both cases.
    */
   readonly answer: 'taken' | 'given up' | 'unclear';
   /**
-   * The time from the request to the first byte of the reply, in ms; to what the client did, when that came
-   * before.
+   * The time from the request to the first byte of the reply, in ms; or to the client's next action, if that
+   * came first.
    */
   readonly lateMs: number;
   /**
-   * True when the next request came at no multiple of the poll period, so that the client keeps to no fixed
-   * grid.
+   * True if the next request did not come at a multiple of the poll period, so that the client follows no
+   * fixed grid.
    */
   readonly isOffGrid: boolean;
   readonly evidence: Evidence;
 }
 
-/** The promised precision of the time-out: this many ms, or this fraction of it, whichever is more. */
+/** The promised precision of the time-out: this many ms or this fraction of it, whichever is greater. */
 const PROMISED_MS = 3;
 const PROMISED_PART = 0.02;
-/** Times differ by at least this, in ms, besides what was measured. */
+/** The minimum uncertainty of a time, in ms, in addition to the measured one. */
 export const FINEST_MS = 0.5;
-/** Replies agree on a bound that come no further from it than this fraction of the promised precision. */
+/** Replies support a bound if they are no further from it than this fraction of the promised precision. */
 const NEAR = 0.3;
-/**
- * Where to try when the middle shows nothing: beside it, by these fractions of the distance between the
- * limits.
- */
+/** Offsets from the middle to try if the middle shows nothing, as fractions of the distance between the limits. */
 const ASIDE = [0, -0.25, 0.25, -0.4] as const;
-/** After this many replies on end that show nothing, nothing more is looked for there. */
+/** After this many consecutive replies that show nothing, the search there ends. */
 export const MOST_UNCLEAR = ASIDE.length;
-/**
- * How much further off a reply is tried again that showed nothing, as a fraction of the promised precision.
- */
+/** How much further off to retry a reply that showed nothing, as a fraction of the promised precision. */
 const FURTHER = 0.1;
 /**
- * The least error that is claimed, as a fraction of the promised precision: it is not known how late the
+ * The smallest error that is reported, as a fraction of the promised precision: it is unknown how late the
  * machine reads a request.
  */
 const LEAST_ERROR = 0.5;
 /**
- * How much later than known bytes may be, in units of the spread: on each of two ways by about as much as the
- * times of a client differ, and some more by chance.
+ * How much later bytes may arrive than measured, in multiples of the spread: in each direction about as much
+ * as the client's times vary, and somewhat more by chance.
  */
 export const LATE = 2.5;
-/** The fraction of the replies near the time-out that may contradict. */
+/** The fraction of replies near the time-out that may contradict it. */
 const AGAINST = 0.25;
-/** How many replies that were taken have to be followed by a request beside the grid. */
+/** How many accepted replies must be followed by a request off the grid. */
 const ENOUGH_OFF_GRID = 2;
 
 /**
- * How exactly a time-out has to be known, in ms.
+ * The promised precision of a time-out, in ms.
  * @param ms the time-out
  */
 export function promised(ms: number): number {
   return Math.max(PROMISED_MS, PROMISED_PART * ms);
 }
 
-/**
- * What late replies have shown of the time-out: between which delays it lies, with the fewest replies against
- * that.
- */
+/** The range in which late replies show the time-out to be, chosen so that the fewest replies contradict it. */
 export class Limits {
   readonly #pace: Pace;
   readonly #agreeing: number;
-  /** The late replies, sorted by their delays. */
+  /** The late replies, sorted by delay. */
   #probes: readonly Probe[] = [];
-  /** How many of the probes were late by less than the time-out. */
+  /** How many of the probes were delayed by less than the time-out. */
   #below = 0;
   #against = 0;
 
-  /** @param agreeing how many replies have to agree on a bound */
+  /** @param agreeing how many replies must support a bound */
   constructor(pace: Pace, agreeing: number) {
     this.#pace = pace;
     this.#agreeing = agreeing;
@@ -121,8 +111,8 @@ export class Limits {
   }
 
   /**
-   * The latest reply that was taken, in ms.
-   * @param agreeing how many replies were taken that came as late or later
+   * The longest delay of an accepted reply, in ms.
+   * @param agreeing how many replies with this delay or a longer one must have been accepted
    */
   low(agreeing = 1): number {
     const taken = this.#probes.slice(0, this.#below).filter(({ answer }) => answer === 'taken');
@@ -130,9 +120,9 @@ export class Limits {
   }
 
   /**
-   * The first reply that was not taken, in ms; without one, the time after which the client goes on without a
-   * reply, which was seen often enough.
-   * @param agreeing how many replies were not taken that came as soon or sooner
+   * The shortest delay of a reply that was not accepted, in ms; if there is none, the time after which the
+   * client continues without a reply, which has been seen often enough.
+   * @param agreeing how many replies with this delay or a shorter one must have been rejected
    */
   high(agreeing = 1): number {
     const missed = this.#probes.slice(this.#below).filter(({ answer }) => answer === 'given up');
@@ -140,9 +130,9 @@ export class Limits {
   }
 
   /**
-   * Next delay to try, in ms; undefined when no delay tells more.
+   * Next delay to try, in ms; undefined if no delay would show more.
    * @param aim target precision, as a fraction of the promised one
-   * @param unclear how many replies on end have shown nothing
+   * @param unclear how many consecutive replies have shown nothing
    */
   next(aim: number, unclear: number): number | undefined {
     const [low, high] = [this.low(), this.high()];
@@ -155,7 +145,7 @@ export class Limits {
     return this.high(this.#agreeing) - high > NEAR * promise ? high + further : undefined;
   }
 
-  /** True when a late reply was taken, and few enough of the replies near the time-out contradict. */
+  /** True if a late reply was accepted, and few enough of the replies near the time-out contradict it. */
   get isSure(): boolean {
     const [low, high] = [this.low(this.#agreeing), this.high(this.#agreeing)];
     const reach = 3 * promised(high);
@@ -174,9 +164,9 @@ export class Limits {
   }
 
   /**
-   * The time-out, from the limits and what the machine adds to them. A reply that was taken came later than
-   * we know, so only a late timer of the client can make the lower limit too high. A reply that was not taken
-   * may have been read, and have come, later than we know.
+   * The time-out, computed from the limits and the delays that the machine adds. An accepted reply arrived
+   * later than measured, so the lower limit can be too high only because of a late timer in the client. A
+   * rejected reply may have been read, and have arrived, later than measured.
    */
   get measured(): Measured {
     const { spread } = this.#pace;
@@ -186,7 +176,7 @@ export class Limits {
   }
 }
 
-/** When a client that gets no reply has given up at the latest, in ms. */
+/** The latest time at which a client without a reply has given up, in ms. */
 export function goneAfter({ closedAfterMs, silent }: Pace): number {
   return closedAfterMs ?? silent.afterMs;
 }

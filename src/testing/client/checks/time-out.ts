@@ -18,20 +18,17 @@ import {
   promised,
 } from './time-out-limits.js';
 
-/** How often the silence is tried, and how often at most when its times are not steady. */
+/** The number of silent trials, and the maximum if the client's times are not steady. */
 const SILENCES = 5;
 const MOST_SILENCES = 15;
-/**
- * Times are steady when they differ by at most this, in ms: by the spread of the machine, and by the jitter
- * of the client.
- */
+/** Times are steady if they differ by at most this, in ms: the machine's spread and the client's jitter. */
 const STEADY_MS = { spread: 0.5, jitter: 2 } as const;
-/** How long the silences may take before no other one is tried, in ms. */
+/** After this much time in silent trials, in ms, no further one begins. */
 const LONGEST_SILENCES_MS = 60_000;
 
 /**
- * Learns the pace of a client.
- * @returns the pace, or why it can't be learned, as a sentence
+ * Measures the pace of a client.
+ * @returns the pace, or why it can't be measured, as a sentence
  */
 async function paceOf(exam: Exam): Promise<Result<Pace>> {
   const began = exam.clock.now();
@@ -66,19 +63,20 @@ async function paceOf(exam: Exam): Promise<Result<Pace>> {
 }
 
 /**
- * How long after a reply a client asks at once, in ms besides t3.5: it does not rest, because it is behind
- * its rhythm.
+ * A client that sends its next request within t3.5 plus this many ms of a reply does not rest, because it is
+ * behind schedule.
  */
 const AT_ONCE_MS = 1;
 /** Beyond this many tolerances the behaviour counts as different. */
 const FAR = 4;
 
 /**
- * Lets a reply come late once, and finds out whether the client still took it.
- * @returns undefined when no reply could be made late
+ * Delays one reply, and finds out whether the client still accepted it.
+ * @returns undefined if no reply could be delayed
  */
 async function probe(exam: Exam, pace: Pace, wantedMs: number): Promise<Probe | undefined> {
-  // A client that goes on before can't know that a reply would have come, and none can put it out of step then.
+  // A client that continues before the reply can't know that it would have come, and a reply at that point
+  // can't confuse it.
   if (goneAfter(pace) + pace.tolerance < wantedMs) {
     const without = await runChain(exam, [LOST]);
     if (isBroken(without)) return undefined;
@@ -115,21 +113,21 @@ function answerOf(
   { poll, afterMs, lateMs }: { poll: string; afterMs: number; lateMs: number },
 ): Probe['answer'] {
   if (closedAfterMs !== undefined) return 'taken';
-  // A client that is behind its rhythm asks at once.
+  // A client that is behind schedule sends its next request at once.
   const isAtOnce = afterMs - lateMs <= line.t35 + AT_ONCE_MS + tolerance;
   if (usual.poll !== silent.poll) {
-    // One with a queue then asks what waits in it, sooner than it gives up.
+    // A client with a queue sends the next request in it at once, which is sooner than giving up.
     const isSooner = isAtOnce && afterMs < silent.afterMs - tolerance;
     if (poll === usual.poll || isSooner) return 'taken';
     return poll === silent.poll ? 'given up' : 'unclear';
   }
   if (poll !== usual.poll) return 'unclear';
   const fromSilent = Math.abs(afterMs - silent.afterMs);
-  // A client that rests after a reply asks later by as much as the reply was late.
+  // If a client rests after a reply, its next request is delayed by as much as the reply was.
   const isAsTaken = isAtOnce || Math.abs(afterMs - lateMs - usual.afterMs + replyMs) <= tolerance;
-  // A client that has given up keeps t3.5 after the reply as well, before it asks again.
+  // A client that has given up also waits t3.5 after the reply before it sends its next request.
   const isAsSilent = fromSilent <= tolerance || (isAtOnce && afterMs > silent.afterMs);
-  // One with a queue asks at once, but each of its timers may be late.
+  // A client with a queue continues at once, but each of its timers may be late.
   const isSoon = afterMs - lateMs <= line.t35 + AT_ONCE_MS + 2 * tolerance;
   if (isAsSilent) return isAsTaken || isSoon ? 'unclear' : 'given up';
   return isAsTaken || fromSilent > FAR * tolerance ? 'taken' : 'unclear';
@@ -137,40 +135,37 @@ function answerOf(
 
 /** Target precision, as a fraction of the promised one; tighter for jittery clients. */
 const AIM = { steady: 0.5, unsteady: 0.25 } as const;
-/** How many replies have to agree on a bound. */
+/** How many replies must support a bound. */
 const AGREEING = { steady: 3, unsteady: 6 } as const;
 const MOST_PROBES = 60;
 /**
- * How long to search for the time-out, in ms and in polls without a reply; the longer time counts. A client
- * whose times differ too much shows no more by being tried longer.
+ * How long to search for the time-out, in ms and in polls without a reply, whichever is longer. If a client's
+ * times vary too much, more trials show nothing more.
  */
 const LONGEST_SEARCH_MS = 90_000;
 const LONGEST_SEARCH_POLLS = 40;
-/**
- * A client that takes longer than this to go on without a reply, in ms, is tried as often as a steady one.
- */
+/** A client that takes longer than this to continue without a reply, in ms, gets as many trials as a steady one. */
 const SLOW_MS = 3_000;
-/**
- * Fractions of a poll period by which a delay is shortened, so that it ends between the moments of a grid.
- */
+/** Fractions of a poll period by which a delay is shortened so that it ends between the points of a grid. */
 const OFF_GRID = [0.37, 0.21];
 /** A client that waits longer than this for a reply keeps its user waiting. */
 const KEPT_WAITING_MS = 30_000;
 
 /**
- * Delays replies by more and by less, until the time-out is between two delays that are close to each other.
+ * Lengthens and shortens the delay of replies until the time-out lies between two delays that are close to
+ * each other.
  */
 async function searchTimeOut(exam: Exam, pace: Pace): Promise<Limits> {
   const { silent, usual, replyMs, isSteady, tolerance, spread } = pace;
   const gone = goneAfter(pace);
-  // When the times differ too much for the promised precision, a closer look is no use.
+  // If the times vary too much for the promised precision, a finer search is useless.
   const isHopeless = FINEST_MS + (LATE * spread) / 2 > promised(gone);
   const kind = isSteady || isHopeless || silent.afterMs > SLOW_MS ? 'steady' : 'unsteady';
   const limits = new Limits(pace, AGREEING[kind]);
   const longest = LONGEST_SEARCH_POLLS * (exam.periodMs + gone);
   const end = exam.clock.now() + Math.max(LONGEST_SEARCH_MS, longest);
-  // Most clients repeat the request, or send the next one, as soon as they give up. Others rest as long as after a
-  // reply.
+  // Most clients repeat the request or send the next one as soon as they give up. Others rest as long as they
+  // do after a reply.
   const guesses = [gone, silent.afterMs - usual.afterMs + replyMs].flatMap((guess) =>
     [0, 2 * tolerance].flatMap((more) => {
       const margin = AIM.steady * promised(guess) + more;
@@ -183,7 +178,7 @@ async function searchTimeOut(exam: Exam, pace: Pace): Promise<Limits> {
   for (let tries = 0; tries < MOST_PROBES && exam.clock.now() < end; tries++) {
     if (unclear === MOST_UNCLEAR) {
       if (aim === Number.POSITIVE_INFINITY) break;
-      // The limits come no closer, so what remains is to see whether they hold.
+      // The limits come no closer, so the remaining trials test whether they hold.
       [aim, unclear] = [Number.POSITIVE_INFINITY, 0];
     }
     const guess = guesses.shift();
@@ -203,8 +198,8 @@ async function searchTimeOut(exam: Exam, pace: Pace): Promise<Limits> {
 }
 
 /**
- * True for a client that waits for the next moment of a grid of its own after it gives up, and so does not
- * show when that was.
+ * True if the client, after giving up, waits for the next point of its own time grid, and so does not show
+ * when it gave up.
  */
 function isOnGrid({ periodMs }: Exam, { usual, silent, closedAfterMs, tolerance }: Pace): boolean {
   if (closedAfterMs !== undefined || usual.poll !== silent.poll) return false;
@@ -271,17 +266,18 @@ function whyNotBetter({ tolerance, spread }: Pace): string {
 }
 
 /**
- * How far before and after the time-out replies come, as a fraction of it, and what should become of them.
+ * How far before and after the time-out the test replies come, as a fraction of it, and the expected result
+ * of each.
  */
 const MARGIN = 0.1;
 const MARGINS = [
   [-1, 'taken'],
   [1, 'given up'],
 ] as const;
-/** A client that goes on sooner than this after a reply, in ms, may have taken it. */
+/** A client that continues sooner than this after a reply, in ms, may have accepted it. */
 const AFTER_REPLY_MS = 10;
 
-/** The least margin, in multiples of the error of the time-out. */
+/** The minimum margin, in multiples of the error of the time-out. */
 const ERRORS = 2;
 
 const timeOutMargins: Check = {

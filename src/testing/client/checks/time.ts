@@ -20,19 +20,22 @@ import { USUAL_RETRIES } from '../trial/values.js';
 import { sure } from '../trial/verdict.js';
 
 /**
- * How long the client may take after an outage: as long as the outage was, or this many ms, or this many of
- * its rounds, whichever is longest.
+ * How long the client may take after an outage: as long as the outage, this many ms, or this many of its
+ * polling cycles, whichever is longest.
  */
 const BACK_MS = 10_000;
 const BACK_ROUNDS = 2;
-/** A silence of another check is long enough, and not too long, up to this many times the outage. */
+/**
+ * A silence from another check can stand in for the outage if it lasted at least as long, and at most this
+ * many times as long.
+ */
 const MOST_LONGER = 2;
-/** The longest time to wait for the client after an outage, in ms, unless it may take longer. */
+/** The longest wait for the client after an outage, in ms, unless the client may take longer. */
 const LONGEST_BACK_MS = 120_000;
-/** How long a client waits for a reply, in ms, and how often it asks, when that is not known. */
+/** A client's time-out in ms, and its number of requests per poll, if they are unknown. */
 const USUAL_WAIT_MS = 1_000;
 
-/** How long a client takes for this many polls when none gets a reply, in ms. */
+/** How long a client takes for this many polls if none gets a reply, in ms. */
 function roundOf({ client: { facts } }: Exam, polls: number): number {
   const known = facts.neverGivesUp ? undefined : (facts.waitMs ?? facts.timeoutMs?.value);
   const wait = known ?? USUAL_WAIT_MS;
@@ -135,14 +138,14 @@ async function burstAfter(exam: Exam, first: Exchange): Promise<readonly Exchang
 }
 
 /**
- * How long the unit is dead: this many of its poll periods, or this many rounds with all retries, and at least
+ * How long the unit is dead: this many of its poll periods or this many cycles with all retries, and at least
  * this many ms.
  */
 const DEAD_PERIODS = 10;
 const DEAD_ROUNDS = 4;
 const SHORTEST_DEAD_MS = 5_000;
 const LONGEST_DEAD_MS = 180_000;
-/** How often each other poll has to come before the check is over early. */
+/** The check ends early once each other poll has come this many times. */
 const ENOUGH_ASKED = 2;
 
 const deadUnit: Check = {
@@ -158,8 +161,8 @@ const deadUnit: Check = {
   needs: ['time-out', 'retries'],
   lastsMs: SHORTEST_DEAD_MS,
   async run(exam) {
-    // Writes are left out: one may pass on what was read from the dead unit, and then there is nothing to
-    // write meanwhile.
+    // Writes are ignored: a write may pass on a value read from the dead unit, and without that value there
+    // is nothing to write.
     const others = exam.client.polls.filter((poll) => {
       const { unitId, periodMs, isAnswered } = poll;
       return unitId !== exam.target.unitId && periodMs !== undefined && isAnswered && isReading(poll);
@@ -209,13 +212,13 @@ function deadFor(exam: Exam, others: readonly Poll[]): number {
   return Math.min(LONGEST_DEAD_MS, Math.max(SHORTEST_DEAD_MS, DEAD_PERIODS * exam.periodMs, rounds));
 }
 
-/** How many times as long as usual the intervals are; undefined when the poll did not come twice. */
+/** The factor by which the intervals have grown; undefined if the poll did not come twice. */
 function slowdown({ periodMs = 0 }: Poll, meanwhile: Poll | undefined): number | undefined {
   if (!meanwhile || meanwhile.intervals.length === 0) return undefined;
   return median(meanwhile.intervals) / periodMs;
 }
 
-/** Pauses inside a frame, as multiples of t1.5 and t3.5. */
+/** Pauses within a frame, as multiples of t1.5 and t3.5. */
 const WITHIN_T15 = 0.8;
 const OVER_T35 = 2;
 const EITHER: ReactionMeaning = { usual: 'right', missing: 'right', again: 'right' };
@@ -256,9 +259,7 @@ const TRICKLES: readonly ContrastRow[] = [
   },
 ];
 
-/**
- * The long outage comes after the short one: a client that does not survive the short one needs no long one.
- */
+/** The long outage comes after the short one: a client that does not survive the short one needs no long one. */
 export const outages: readonly Check[] = [outage(5), outage(60, ['outage-5s'])];
 
 export const slowness: readonly Check[] = [deadUnit, ...TRICKLES.map((row) => contrastCheck('time', row))];

@@ -10,61 +10,61 @@ import { numberText } from '../heard/found.js';
 import type { Check, Exam } from '../trial/exam.js';
 import { type Bounds, type Judged, sure, type Trial, verdictOf } from '../trial/verdict.js';
 
-/** A check that only looks at what was heard: a row of a table. */
+/** A check that only watches the traffic: a row of a table. */
 interface WatchRow extends Omit<Check, 'group' | 'beside' | 'run'> {
-  /** True when enough was heard. Until then the check watches, for at most `longestMs`. */
+  /** True if there is enough traffic for a verdict. Until then the check watches, for at most `longestMs`. */
   readonly isEnough: (exam: Exam) => boolean;
   readonly longestMs: number;
   readonly judge: (exam: Exam) => Judged;
 }
 
 const LONGEST_MS = 30_000;
-/**
- * The longest watch for a rhythm, in ms: while other checks disturb the same poll, few of its intervals
- * count.
- */
+/** The longest watch for a rhythm, in ms: while other checks disturb the same poll, few of its intervals count. */
 const LONGEST_RHYTHM_MS = 120_000;
-/** How often to look, in ms. A look through all that was heard takes up to a millisecond. */
+/** Interval between looks at the traffic, in ms. A look at all of it takes up to a millisecond. */
 const LOOK_EVERY_MS = 250;
 const MOST_SHOWN = 4;
 const ENOUGH_POLLS = 8;
 
-/** How far an interval may differ from the median, as a fraction of it or in ms, whichever is more. */
+/** How far an interval may differ from the median, as a fraction of it or in ms, whichever is greater. */
 const UNEVEN = 0.25;
 const UNEVEN_MS = 25;
-/** Fewer intervals than these show no rhythm. */
+/** Minimum number of intervals for a rhythm. */
 const FEWEST_INTERVALS = 4;
-/** With fewer intervals than these, each may differ by less, in proportion: a few are even by chance, too. */
+/**
+ * With fewer intervals than this, the allowed deviation shrinks in proportion, because a few intervals may be
+ * regular by chance.
+ */
 const MANY_INTERVALS = 24;
 /**
- * `right`: the fraction of intervals that must be regular in a rhythm. `wrong`: the fraction of many intervals that
- * are off by `FAR_OFF` of the median and by `FAR_OFF_MS` where there is no rhythm.
+ * `right`: the fraction of intervals that must be regular in a rhythm. `wrong`: the fraction of intervals
+ * that must be off by more than both `FAR_OFF` of the median and `FAR_OFF_MS` for there to be no rhythm.
  */
 const RHYTHM: Bounds = { right: 0.9, wrong: 0.4, most: 0 };
 const FAR_OFF = 0.4;
 const FAR_OFF_MS = 100;
 
-/** A pause is surely too short below this fraction of t3.5, because it is measured from user space. */
+/** A pause is certainly too short below this fraction of t3.5, because it is measured from user space. */
 const SURELY_SHORT = 0.8;
 /**
- * How many pauses, and which fraction of all, have to be too short: a machine that stalls between a reply and
- * its time stamp makes one silence shorter.
+ * How many pauses, and what fraction of all, must be too short. If the machine stalls between a reply and its
+ * time stamp, one pause looks shorter than it was.
  */
 const FEWEST_SHORT = 3;
 const SHORT_PART = 0.25;
 /**
- * How much shorter the true silence may be than the shortest one measured, in multiples of the spread of the
+ * How much shorter the true pause may be than the shortest one measured, in multiples of the spread of the
  * shortest quarter.
  */
 const MARGIN = { few: 3, many: 1.5 };
 const MANY_PAUSES = 60;
 
-/** The specification gives devices 100 ms to 200 ms for a broadcast at 9600 baud. */
+/** The specification allows devices 100 ms to 200 ms to execute a broadcast at 9600 baud. */
 const TYPICAL_MS = 100;
-/** A shorter pause is too short for a broadcast: no device of usual speed has carried it out by then. */
+/** A shorter pause is too short for a broadcast: no typical device has executed it by then. */
 const TOO_SHORT_MS = 20;
 
-/** A connection is used again when it carries this many requests on average. */
+/** Connections count as reused if they carry this many requests on average. */
 const REUSED = 5;
 const ENOUGH_REQUESTS = 20;
 const FEWEST_REQUESTS = 6;
@@ -158,7 +158,7 @@ function watchCheck({ isEnough, longestMs, judge, ...described }: WatchRow): Che
   };
 }
 
-/** How many requests after a fault may be retries, or polls that make up for lost time. */
+/** How many requests after a fault may be retries, or polls that catch up. */
 const UNSETTLED = 2;
 
 /** The time from one request of a poll to the next, in ms. */
@@ -167,10 +167,7 @@ interface Interval {
   readonly shown: readonly [Exchange, Exchange];
 }
 
-/**
- * The times from one request of a poll to the next, when nothing was disturbed between them or shortly
- * before.
- */
+/** The times between consecutive requests of a poll, without those during or shortly after a disturbance. */
 function intervalsOf(exam: Exam, poll = exam.target.key) {
   const asked = exam.log.newest();
   const intervals: Interval[] = [];
@@ -208,10 +205,10 @@ function rhythm(exam: Exam): Judged {
   return { ...(first as Judged), summary: summary.join('; ') };
 }
 
-/** How long before and after an interval this machine has to be on time, in ms. */
+/** How long before and after an interval this machine must have been on time, in ms. */
 const ON_TIME_AROUND_MS = 1_000;
 
-/** By how much this machine was late around an interval, in ms. */
+/** How late this machine was around an interval, in ms. */
 function lateAround({ client: { lateness } }: Exam, { shown: [from, to] }: Interval): number {
   return lateness.between(from.at - ON_TIME_AROUND_MS, to.at + ON_TIME_AROUND_MS);
 }
@@ -232,7 +229,7 @@ function evenness(exam: Exam, text: string, intervals: readonly Interval[]): Jud
   const isFar = (ms: number) => Math.abs(ms - period) > Math.max(FAR_OFF * period, FAR_OFF_MS);
   const isUneven = (some: readonly Interval[]) =>
     some.length >= MANY_INTERVALS && some.filter(({ ms }) => isFar(ms)).length >= RHYTHM.wrong * some.length;
-  // What this machine may have done to an interval says nothing of the client.
+  // A deviation that this machine may have caused says nothing about the client.
   const late = intervals.map((each) => lateAround(exam, each));
   const mostLate = Math.max(...late);
   if (judged.verdict === 'fail' && isUneven(intervals.filter((_, i) => (late[i] ?? 0) <= UNEVEN_MS)))
@@ -250,7 +247,7 @@ const MISTAKES: ReadonlyMap<number | undefined, string> = new Map([
 
 function legality({ log }: Exam): Judged {
   const asked = log.after(0);
-  // The newest answer to each poll shows what its device has, unless we have spoilt it.
+  // The newest reply to each poll shows what its device has, unless we disturbed it.
   const answered = asked.filter(({ rule, reply }) => reply && !rule);
   const first = new Map([...asked, ...answered].map((each) => [each.poll, each]));
   const read = [...first.values()].map((exchange) => ({ exchange, why: mistakeIn(exchange) }));
@@ -274,10 +271,10 @@ function legality({ log }: Exam): Judged {
   return sure('right', `${count} legal`, [...first.values()].slice(0, MOST_SHOWN));
 }
 
-/** Says what is wrong with a request; undefined when nothing is. */
+/** Says what is wrong with a request; undefined if nothing is. */
 function mistakeIn({ pdu, request, reply }: Exchange): string | undefined {
   const decoded = decodeRequest(pdu);
-  // Another device of the bus may have functions of its own.
+  // Another device on the bus may have its own functions.
   if (!decoded.ok && (request.kind === 'request' || decoded.error !== ExceptionCode.illegalFunction)) {
     return MISTAKES.get(decoded.error);
   }
@@ -289,8 +286,8 @@ function mistakeIn({ pdu, request, reply }: Exchange): string | undefined {
 }
 
 /**
- * The silences before requests that came after a good reply: only then the client knows when the line fell
- * silent.
+ * The pauses between a good reply and the next request. Only after a good reply does the client know when the
+ * line fell silent.
  */
 function pausesIn({ log }: Exam) {
   const exchanges = log.newest();
@@ -314,7 +311,7 @@ function silences(exam: Exam): Judged {
     const blame = 'does not keep t3.5 before its requests';
     return sure('wrong', `${text}, and ${short} were shorter than 80 % of it`, evidence, blame);
   }
-  // Where the machine is busy, silences look longer than they are, and then the short ones differ, too.
+  // On a busy machine, pauses look longer than they are, and so the short ones vary too.
   const fourth = pauses[pauses.length >> 2]?.pause ?? 0;
   const margin = pauses.length < MANY_PAUSES ? MARGIN.few : MARGIN.many;
   if (shortest - margin * (fourth - shortest) >= t35) return sure('right', text, evidence);
@@ -345,7 +342,7 @@ function broadcasts(exam: Exam): Judged {
   return sure('unclear', `${text}, enough for fast devices only`, evidence);
 }
 
-/** True when a client connected anew after something that we had done: it has a reason. */
+/** True if the client reconnected because of something that we did. */
 function isProvoked({ before, request }: Exchange): boolean {
   return before !== undefined && before.request.clientId !== request.clientId && !wentWell(before);
 }

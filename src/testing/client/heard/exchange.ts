@@ -5,16 +5,16 @@ import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../../simulator/tr
 import { isRequest, pduOf } from '../../tested-line.js';
 import { median } from '../../times.js';
 
-/** A fault rule that the client test has put in force. */
+/** A fault rule put in force by the client test. */
 export interface OwnRule {
   readonly name: string;
-  /** What the rule does, as `do` of a fault rule. */
+  /** The faults of the rule, like `do` in a fault rule. */
   readonly faults: readonly object[];
-  /** False for a rule that gives replies another value and leaves them good replies. */
+  /** False for a rule that only changes the value in replies, which remain good. */
   readonly isSpoiling: boolean;
 }
 
-/** A request of the client, and its reply. Times are in ms of the clock of the client test. */
+/** A request of the client, and its reply. Times are in ms on the client test's clock. */
 export interface Exchange {
   readonly seq: number;
   /** When the last byte of the request was read. */
@@ -22,31 +22,28 @@ export interface Exchange {
   readonly request: FrameEvent;
   readonly pdu: Uint8Array;
   /**
-   * Identifies what was asked: unit, function and addresses. All repetitions have the same text; the values
-   * of a write do not matter.
+   * Identifies the poll: unit, function and addresses. All repetitions have the same text; the values in a
+   * write do not matter.
    */
   readonly poll: string;
-  /** What was sent as reply, or that nothing was; absent until that is decided. */
+  /** The reply, or the event that none was sent; absent until that is decided. */
   reply?: ReplyEvent | undefined;
-  /** The fault rule of the client test that spoilt the reply. */
+  /** The client test's fault rule that altered the reply. */
   rule?: OwnRule | undefined;
-  /**
-   * The requests before and after this one, over the same connection or over one that took the place of a
-   * closed one.
-   */
+  /** The requests before and after this one, over the same connection or over one that replaced a closed one. */
   before?: Exchange | undefined;
   next?: Exchange | undefined;
-  /** The polls of the client that sent it, as far as its connections are known to be of one client. */
+  /** The polls of the client that sent it, as far as its connections can be attributed to one client. */
   asks?: Set<string>;
-  /** When the connection ended, if no other request came over it. */
+  /** When the connection ended, if no further request came over it. */
   closedAt?: number;
-  /** True when the client was stuck, so that what it did next is not what it usually does. */
+  /** True if the client was stuck, so that its next action is not typical. */
   isStuck?: boolean;
-  /** The result of `wentWell`; absent until somebody has asked. */
+  /** The cached result of `wentWell`. */
   isGood?: boolean;
 }
 
-/** Makes an exchange of a request, without a reply; undefined for any other event. */
+/** Makes an exchange from a request, without a reply; undefined for any other event. */
 export function exchangeOf(event: TrafficEvent): Exchange | undefined {
   if (!isRequest(event)) return undefined;
   const pdu = event.framing.fields(event.bytes)?.pdu;
@@ -61,34 +58,32 @@ function pollOf(unitId: number, pdu: Uint8Array): string {
   return `${unitId}/${pdu[0]}/${rest}`;
 }
 
-/** When the first byte of the reply left; undefined when none did. */
+/** When the first byte of the reply left; undefined if none did. */
 export function repliedFrom({ reply }: Exchange): number | undefined {
   return reply?.report.steps.find(({ outcome }) => outcome === 'achieved')?.achievedAt;
 }
 
-/** When the last byte of the reply left; undefined when none did. */
+/** When the last byte of the reply left; undefined if none did. */
 export function repliedUntil({ reply }: Exchange): number | undefined {
   return reply?.report.steps.findLast(({ outcome }) => outcome === 'achieved')?.endedAt;
 }
 
 /**
- * How long after the end of a reply the next request began, in ms; undefined without a reply, and when the
- * client asked on before the reply left: then it did not answer that.
+ * How long after the end of a reply the next request began, in ms. Undefined without a reply, and if the
+ * client sent the next request before the reply left, so that it did not react to the reply.
  */
 export function askedAfterReply(exchange: Exchange, { request }: Exchange): number | undefined {
   const until = repliedUntil(exchange);
   return until === undefined || request.startedAt < until ? undefined : request.startedAt - until;
 }
 
-/** The longest pause that was really made between two pieces of the reply, in ms. */
+/** The longest actual pause between two pieces of the reply, in ms. */
 export function longestPauseIn(exchange: Exchange | undefined): number {
   const steps = exchange?.reply?.report.steps ?? [];
   return Math.max(0, ...steps.slice(1).map((step, i) => step.achievedAt - (steps[i]?.endedAt ?? 0)));
 }
 
-/**
- * True when the request was answered as the device answers, with no exception, and nothing spoilt the reply.
- */
+/** True if the device's own reply was sent unaltered, and is not an exception. */
 export function wentWell(exchange: Exchange): boolean {
   if (exchange.rule || !exchange.reply) return false;
   exchange.isGood ??= isGood(exchange.reply);
@@ -100,23 +95,20 @@ function isGood(reply: ReplyEvent): boolean {
   return code !== undefined && (code & EXCEPTION_FLAG) === 0;
 }
 
-/**
- * Says why the rule of the client test could not act on the reply; undefined when it could, or when nothing
- * is known.
- */
+/** Explains why the client test's rule could not act on the reply; undefined if it could, or if nothing is known. */
 export function whyNotActed({ rule, reply }: Exchange): string | undefined {
   const acted = reply?.acted.filter((each) => each.rule === rule?.name) ?? [];
   return acted.some(({ notAchieved }) => notAchieved === undefined) ? undefined : acted[0]?.notAchieved;
 }
 
-/** The transaction identifier of the request on TCP; 0 where the framing has none. */
+/** The transaction identifier of the request on TCP; 0 if the framing has none. */
 export function transactionOf({ request: { framing, bytes } }: Exchange): number {
   return framing.fields(bytes)?.transactionId ?? 0;
 }
 
-/** A request that the client sends again and again, as watching has shown it. Times in ms. */
+/** A request that the client sends repeatedly, as seen while watching. Times are in ms. */
 export interface Poll {
-  /** Identifies the poll, as `Exchange.poll` does. */
+  /** Identifies the poll, like `Exchange.poll`. */
   readonly key: string;
   readonly unitId: number;
   readonly functionCode: number;
@@ -124,15 +116,15 @@ export interface Poll {
   /** The poll in words: `unit 1 read holding registers 0–9`. */
   readonly text: string;
   readonly asked: readonly Exchange[];
-  /** The times between one request and the next. */
+  /** The times between consecutive requests. */
   readonly intervals: readonly number[];
-  /** The median of the intervals; undefined when it was sent once. */
+  /** The median of the intervals; undefined if it was sent only once. */
   readonly periodMs: number | undefined;
-  /** True when nearly every request was answered as it should be: one reply may come too late on a busy machine. */
+  /** True if nearly every request was answered properly: on a busy machine, a reply may come too late. */
   readonly isAnswered: boolean;
 }
 
-/** Groups exchanges by their polls, in the order of the first request. */
+/** Groups exchanges by poll, in the order of their first requests. */
 export function pollsIn(exchanges: readonly Exchange[]): Poll[] {
   const byKey = new Map<string, Exchange[]>();
   for (const exchange of exchanges) {
@@ -143,7 +135,7 @@ export function pollsIn(exchanges: readonly Exchange[]): Poll[] {
   return Array.from(byKey, ([key, asked]) => poll(key, asked));
 }
 
-/** The fraction of its requests that a poll needs answered. */
+/** The fraction of its requests that must be answered for a poll to count as answered. */
 const ANSWERED = 0.8;
 
 function poll(key: string, asked: readonly Exchange[]): Poll {
@@ -172,9 +164,7 @@ export function timesBetween(asked: readonly Exchange[]): number[] {
   return asked.slice(1).map(({ at }, i) => at - (asked[i] as Exchange).at);
 }
 
-/**
- * Functions 1 and 2 read bits, 3 and 4 read registers. Spoiling replies to them changes nothing in the plant.
- */
+/** Functions 1 and 2 read bits, 3 and 4 read registers. Altering replies to them changes nothing in the plant. */
 const LAST_BITS = 2;
 const LAST_READING = 4;
 
@@ -183,17 +173,17 @@ export function isReading({ functionCode }: Pick<Poll, 'functionCode'>): boolean
 }
 
 /**
- * True when a reply does not tell whether it belongs to the exchange or to the target: both read as much from
- * one unit.
+ * True if a reply does not show whether it belongs to the exchange or to the target: both read the same
+ * amount from the same unit.
  */
 export function isAlike({ request, pdu }: Exchange, target: Poll): boolean {
   if (request.unitId !== target.unitId || pdu[0] !== target.functionCode) return false;
   const [asked, other] = [addressRanges(target.pdu)[0], addressRanges(pdu)[0]];
-  // A reply to a reading function does not name the addresses that were read.
+  // A reply to a read function does not contain the addresses.
   return asked?.quantity === other?.quantity && (isReading(target) || asked?.address === other?.address);
 }
 
-/** How much a poll reads, and how many data bytes its reply has; undefined when it reads nothing. */
+/** How much a poll reads, and the number of data bytes in its reply; undefined if it reads nothing. */
 export function readingOf({ functionCode, pdu }: Pick<Poll, 'functionCode' | 'pdu'>) {
   const quantity = addressRanges(pdu)[0]?.quantity;
   if (functionCode > LAST_READING || quantity === undefined) return undefined;
@@ -202,9 +192,8 @@ export function readingOf({ functionCode, pdu }: Pick<Poll, 'functionCode' | 'pd
 }
 
 /**
- * Chooses the poll to disturb: one that is answered, the most frequent one, and a reading one if there is
- * any.
- * @param unitId only polls to this unit count; those to any unit when undefined
+ * Chooses the poll to disturb: the most frequent one that is answered, preferably one that reads.
+ * @param unitId only polls to this unit count; if undefined, polls to any unit
  */
 export function targetOf(polls: readonly Poll[], unitId: number | undefined): Poll | undefined {
   const fit = polls.filter(
@@ -215,7 +204,7 @@ export function targetOf(polls: readonly Poll[], unitId: number | undefined): Po
   return others.reduce((best, each) => (each.asked.length > (best?.asked.length ?? 0) ? each : best), first);
 }
 
-/** The conditions of a fault rule that acts on one poll alone. */
+/** The conditions of a fault rule that acts on only one poll. */
 export function conditionsOf({ unitId, functionCode, pdu }: Poll): object {
   const [range] = addressRanges(pdu);
   return {

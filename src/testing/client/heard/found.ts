@@ -3,7 +3,7 @@ import type { Measured, Measurements } from '../../report/report.js';
 import { timesText } from '../../report/words.js';
 import type { Exchange } from './exchange.js';
 
-/** A time in which nothing on the line was answered. */
+/** A period in which nothing on the line was answered. */
 export interface Silence {
   readonly at: number;
   readonly spoilt: readonly Exchange[];
@@ -12,30 +12,33 @@ export interface Silence {
   readonly last: number;
 }
 
-/** How a client repeats a request while it gets no reply to it. */
+/** How a client repeats an unanswered request. */
 export interface UnansweredRun {
   /** The requests without a reply, beginning with a poll. */
   readonly asked: readonly Exchange[];
-  /** The other request that came after them; undefined while only this one comes. */
+  /** The next other request; undefined if there was none. */
   readonly after: Exchange | undefined;
-  /** The times from each of these requests to the next one, in ms. */
+  /** The times between consecutive requests of these, in ms. */
   readonly intervals: readonly number[];
 }
 
 /** What the checks have found so far. Later checks use it, and reports show the measurements. */
 export interface ClientFacts extends Measurements {
-  /** The longest silence that the client sat through on its old connections. */
+  /** The longest silence during which the client kept its old connections. */
   readonly silence?: Silence;
-  /** A short silence, and the connection that the client opened meanwhile. */
+  /** A short silence, and the connection that the client opened during it. */
   readonly opened?: Silence & { readonly connection: TrafficEvent };
-  /** How long the client waits for a reply at most before it goes on, in ms; absent until that was tried. */
+  /**
+   * The longest time that the client waits for a reply before it continues, in ms; absent until it has been
+   * measured.
+   */
   readonly waitMs?: number;
   readonly run?: UnansweredRun;
-  /** True when some of the requests of `run` may be polls that became due, so that there are fewer retries. */
+  /** True if some of the requests in `run` may be polls that became due, so that there are fewer retries. */
   readonly mayBePolls?: boolean;
-  /** True when the client has waited on for a reply until it came, for longer than any other. */
+  /** True if the client waited for a delayed reply until it came, longer than any client with a time-out does. */
   readonly neverGivesUp?: boolean;
-  /** What its observer shows in place of a value when no reply comes. */
+  /** What the observer shows instead of a value when no reply comes. */
   readonly shownForNothing?: string;
   /** The value of an earlier reply that its observer still showed at the end of an outage of so many ms. */
   readonly keptInOutage?: { readonly text: string; readonly ms: number };
@@ -51,7 +54,7 @@ export function measurementsOf({ timeoutMs, retries, pausesMs, pollPeriodMs }: C
   };
 }
 
-/** Puts a measured time into words: `487 ± 3 ms`. */
+/** Formats a measured time: `487 ± 3 ms`. */
 export function measuredText({ value, plusMinus }: Measured): string {
   return `${numberText(value)} ± ${numberText(plusMinus)} ms`;
 }
@@ -68,7 +71,7 @@ export function parametersOf({ pollPeriodMs, timeoutMs, retries, pausesMs, mayBe
 }
 
 /**
- * Puts the measurements into words: `gives up after 487 ± 3 ms, retries 2 times, pauses 100, 200 ms`. Empty when
+ * Formats the measurements: `gives up after 487 ± 3 ms, retries 2 times, pauses 100, 200 ms`. Empty if
  * nothing was measured.
  */
 export function foundText({ timeoutMs, retries, pausesMs = [], mayBePolls }: ClientFacts): string {
@@ -86,13 +89,13 @@ function pausesText(pausesMs: readonly number[]): string {
   return `${pausesMs.map((ms) => Math.round(ms)).join(', ')} ms`;
 }
 
-/** Writes the shortest and the longest of some times: `4.6 to 9`, or one number when these look alike. */
+/** Formats the shortest and longest of some times: `4.6 to 9`, or one number if they look alike. */
 export function spanText(times: readonly number[]): string {
   const [low, high] = [Math.min(...times), Math.max(...times)].map(numberText);
   return low === high ? String(low) : `${low} to ${high}`;
 }
 
-/** Writes a time below 100 ms with one decimal, and a longer one without. */
+/** Formats a time below 100 ms with one decimal, and a longer one with none. */
 export function numberText(ms: number): string {
   return String(Number(ms.toFixed(ms < 100 ? 1 : 0)));
 }

@@ -2,39 +2,36 @@ import type { Clock } from '../../../modbus/transport/clock.js';
 import type { TrafficEvent } from '../../../simulator/traffic/event.js';
 import { type Exchange, exchangeOf, type OwnRule, wentWell } from './exchange.js';
 
-/**
- * How many items of each kind are kept, the newest ones: a client may flood the line for the whole
- * client test.
- */
+/** Maximum number of items of each kind; the newest are kept. A client may flood the line for the whole client test. */
 const MOST_KEPT = 20_000;
 const DROPPED_AT_ONCE = 5_000;
 const MOST_NEWEST = 2_000;
-/** How many polls of a client are known. */
+/** Maximum number of known polls per client. */
 const MOST_POLLS = 1_000;
 
-/** A client that opens a new connection for this fraction of its requests does so for each that finds no open one. */
+/** A client that opens a new connection for this fraction of its requests does so whenever it finds no open one. */
 const ANEW_EACH_TIME = 0.5;
 
-/** Everything that was heard of the client, in its order. */
+/** All traffic of the client, in order. */
 export class ExchangeLog {
   readonly #exchanges: Exchange[] = [];
   readonly #others: TrafficEvent[] = [];
   readonly #spoilt: Exchange[] = [];
-  /** Exchanges that may still get their replies. */
+  /** Exchanges that may still get replies. */
   readonly #open = new Map<number, Exchange>();
   readonly #latest = new Map<number, Exchange>();
   readonly #acted: () => OwnRule | undefined;
   readonly #listeners = new Set<(event: TrafficEvent) => void>();
   #last = 0;
-  /** How many requests came, and how many of them over a new connection although the reply before was good. */
+  /** The number of requests, and of those that came over a new connection although the previous reply was good. */
   readonly #counts = { all: 0, anew: 0 };
   readonly #left: Exchange[] = [];
-  /** Sequence number up to which the client polled as usual, apart from what the faults did. */
+  /** Sequence number up to which the client polled as usual, except for the effects of faults. */
   usualUntil = 0;
 
   /**
-   * @param acted called with each request; returns the rule of the client test that has acted since the
-   *   request before
+   * @param acted called with each request; returns the client test's rule that has acted since the previous
+   *   request
    */
   constructor(acted: () => OwnRule | undefined) {
     this.#acted = acted;
@@ -45,12 +42,12 @@ export class ExchangeLog {
     return this.#last;
   }
 
-  /** True for a client that opens a connection for each request, or nearly so. */
+  /** True for a client that opens a connection for nearly every request. */
   get isAnewEachTime(): boolean {
     return this.#counts.anew >= ANEW_EACH_TIME * this.#counts.all && this.#counts.anew > 1;
   }
 
-  /** How many connections the client has left open for another one, and not closed since. */
+  /** The number of connections that the client replaced by another one and has not closed since. */
   get leftOpen(): number {
     return this.#left.filter(
       ({ request }) => this.clientEvent(0, 'client gone', request.clientId) === undefined,
@@ -88,30 +85,30 @@ export class ExchangeLog {
     if (latest) latest.closedAt = event.at;
   }
 
-  /** The exchanges after this sequence number, the oldest first. */
+  /** The exchanges after this sequence number, oldest first. */
   after(seq: number): readonly Exchange[] {
     return behind(this.#exchanges, seq);
   }
 
-  /** The newest exchanges, the oldest of them first. They are enough to know the rhythm of any client. */
+  /** The newest exchanges, oldest first. They are enough to determine the rhythm of any client. */
   newest(): readonly Exchange[] {
     return this.#exchanges.slice(-MOST_NEWEST);
   }
 
-  /** The exchanges whose replies were spoilt, the oldest of them first. */
+  /** The exchanges whose replies were altered, oldest first. */
   get spoilt(): readonly Exchange[] {
     return this.#spoilt;
   }
 
   /**
-   * The events after this sequence number that are neither request nor reply: damage, clients that come and
-   * go, notices.
+   * The events after this sequence number that are neither request nor reply: damage, clients that connect
+   * and leave, notices.
    */
   othersAfter(seq: number): readonly TrafficEvent[] {
     return behind(this.#others, seq);
   }
 
-  /** The first event after this sequence number that tells of a client that came or went. */
+  /** The first event after this sequence number that reports a client connecting or leaving. */
   clientEvent(seq: number, kind: 'client' | 'client gone', clientId?: number): TrafficEvent | undefined {
     return this.othersAfter(seq).find(
       (event) => event.kind === kind && (clientId === undefined || event.clientId === clientId),
@@ -138,12 +135,13 @@ export class ExchangeLog {
   }
 
   /**
-   * The newest exchange over a connection that this request, the first one over its own, takes the place of: it has closed,
-   * or its reply was spoilt or lost and the client has left it open. Several clients may be on one line.
+   * The newest exchange over the connection that this request's connection replaces, if the request is the
+   * first one on it. The replaced connection was closed, or its reply was altered or lost and the client left
+   * it open. Several clients may be on one line.
    */
   #ended(exchange: Exchange): Exchange | undefined {
     const latest = [...this.#latest.values()];
-    // A client asks again what it has asked. What nobody has asked yet, any of them may ask.
+    // A client sends its own polls again. A poll that no client has sent yet could come from any of them.
     const those = latest.filter(({ asks }) => asks?.has(exchange.poll));
     const closed = (those.length > 0 ? those : latest).findLast(({ closedAt }) => closedAt !== undefined);
     if (closed) return closed;
@@ -153,7 +151,10 @@ export class ExchangeLog {
     return left;
   }
 
-  /** The last exchange over a connection that was taken as left open: what followed it was another client's. */
+  /**
+   * The last exchange over a connection that was wrongly taken as left open: the requests after it came from
+   * another client.
+   */
   #isBack(clientId: number): Exchange | undefined {
     const at = this.#left.findIndex(({ request }) => clientId > 0 && request.clientId === clientId);
     const [left] = at < 0 ? [] : this.#left.splice(at, 1);
@@ -174,10 +175,7 @@ export class ExchangeLog {
   }
 }
 
-/**
- * Unlinks an exchange that is no longer kept. Exchanges refer to each other, so it would stay in memory
- * otherwise.
- */
+/** Unlinks an exchange that is dropped. Exchanges refer to each other, so it would otherwise stay in memory. */
 function forget(exchange: Exchange): void {
   if (exchange.next) exchange.next.before = undefined;
   exchange.next = undefined;
@@ -186,16 +184,14 @@ function forget(exchange: Exchange): void {
 
 /**
  * Adds an item.
- * @returns the items that are no longer kept
+ * @returns the items that are dropped
  */
 function keep<Item>(items: Item[], item: Item): Item[] {
   items.push(item);
   return items.length > MOST_KEPT ? items.splice(0, DROPPED_AT_ONCE) : [];
 }
 
-/**
- * The items after this sequence number. They are mostly the newest few, so the search goes back from the end.
- */
+/** The items after this sequence number. Usually these are the last few, so the search runs backwards. */
 function behind<Item extends { readonly seq: number }>(items: readonly Item[], seq: number): Item[] {
   let first = items.length;
   while (first > 0 && (items[first - 1] as Item).seq > seq) first--;
@@ -210,7 +206,7 @@ interface Heard {
   onEvent(listener: () => void): () => void;
 }
 
-/** Waits for something to happen on the line. After `end` no wait resolves, so a caller needs no way out. */
+/** Waits for something to happen on the line. After `end` no wait resolves, so a caller needs no code for that case. */
 export class Waits {
   readonly #clock: Clock;
   readonly #heard: Heard;
@@ -222,16 +218,16 @@ export class Waits {
     this.#heard = heard;
   }
 
-  /** Ends all waits: none of them resolves any more. */
+  /** Ends all waits: none of them will resolve. */
   end(): void {
     this.#isOver = true;
     for (const stop of this.#stops) stop();
   }
 
   /**
-   * Waits until `find` returns something. `find` is called now and after each event of the line, when the
-   * line has planned its answer.
-   * @returns undefined when nothing was found within `limitMs`
+   * Waits until `find` returns something. `find` is called now and after each event of the line, once the
+   * line has planned its reply.
+   * @returns undefined if nothing was found within `limitMs`
    */
   until<Result>(find: () => Result | undefined, limitMs: number): Promise<Result | undefined> {
     return new Promise((resolve) => {

@@ -14,15 +14,15 @@ const PATIENCE_MS = 30_000;
 const SHORTEST_MS = 2_000;
 const POLLS = 8;
 /**
- * The time between two looks for the rhythm: this many ms, or this fraction of the time watched so far,
+ * The time between two looks at the rhythm: this many ms or this fraction of the time watched so far,
  * whichever is longer. A look at many requests takes the main thread a millisecond.
  */
 const LOOK_EVERY_MS = 100;
 const LOOK_AGAIN = 0.05;
-/** Fewer polls do not show the rhythm of the client. After `ENOUGH_MS` this many are enough. */
+/** Fewer polls do not show the client's rhythm. After `ENOUGH_MS` this many are enough. */
 const FEWEST_POLLS = 3;
 const ENOUGH_MS = 30_000;
-/** Watching takes at most this fraction of the limit. */
+/** Watching takes at most this fraction of the time limit. */
 const MOST_OF_LIMIT = 0.25;
 
 interface Watched {
@@ -30,14 +30,11 @@ interface Watched {
   readonly target: Poll;
 }
 
-/**
- * Polls have no rhythm when the range of their intervals is wider than this fraction of the median, and wider
- * than this many ms.
- */
+/** Polls have no rhythm if the range of their intervals exceeds both this fraction of the median and this many ms. */
 const UNEVEN = 0.5;
 const UNEVEN_MS = 100;
 
-/** Says that polls come in no rhythm, as a part of a sentence; undefined when they do. */
+/** Says that a poll has no rhythm, as part of a sentence; undefined if it has one. */
 export function unevenText({ text, intervals, periodMs = 0 }: Poll): string | undefined {
   const times = usualTimes(intervals);
   if (spanOf(times) <= Math.max(UNEVEN * periodMs, UNEVEN_MS)) return undefined;
@@ -47,8 +44,7 @@ export function unevenText({ text, intervals, periodMs = 0 }: Poll): string | un
 
 /**
  * Watches the client until its rhythm is known.
- * @returns the poll to disturb; or sentences on how the client has ended meanwhile, or why it can't be
- *   tested
+ * @returns the poll to disturb; or sentences on how the client exited, or why it can't be tested
  */
 export async function watchClient(
   client: WatchedClient,
@@ -64,7 +60,7 @@ export async function watchClient(
   return { target };
 }
 
-/** @returns what was seen, or why the client can't be tested, as a sentence that says what was waited for */
+/** @returns the client's polls, or why it can't be tested, as a sentence that says what was missing */
 async function rhythmOf(client: WatchedClient): Promise<Result<Watched>> {
   const { clock, log, line, order } = client;
   const { unitId, limitMs } = order;

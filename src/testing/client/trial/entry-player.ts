@@ -23,23 +23,20 @@ import {
 import type { Exam } from './exam.js';
 import type { OwnRules } from './rules.js';
 
-/**
- * How many bytes of a frame come before the unit identifier: on a socket the transaction, the protocol and
- * the length.
- */
+/** The number of bytes in a frame before the unit identifier: on a socket, transaction, protocol and length. */
 const BEFORE_UNIT = { socket: 6, rtu: 0, ascii: 0 };
 /** Functions whose replies repeat the request. */
 const ECHOED: readonly number[] = [FunctionCode.writeSingleCoil, FunctionCode.writeSingleRegister];
 
-/** An entry of the catalogue that is played. */
+/** A catalogue entry that is being played. */
 export interface Played {
   readonly entry: Misbehaviour;
   readonly rules: readonly OwnRule[];
-  /** What the client got from the device before, by poll: a PDU, or nothing. */
+  /** The device's earlier replies by poll: a PDU, or nothing. */
   readonly before: ReadonlyMap<string, Uint8Array | undefined>;
 }
 
-/** True when the misbehaviour changed the answer to this request. */
+/** True if the misbehaviour changed the reply to this request. */
 export function isMet(exchange: Exchange, played: Played): boolean {
   const { rule, reply, poll, request, at } = exchange;
   if (isDropped(exchange)) return false;
@@ -58,12 +55,12 @@ export function isMet(exchange: Exchange, played: Played): boolean {
   );
 }
 
-/** True when the reply was to come later, and the client asked on before. */
+/** True if the reply was delayed, and the client sent another request before it. */
 export function isDropped({ reply }: Exchange): boolean {
   return reply?.report.ended === 'superseded' && sentFrames(reply.plan, reply.report).length === 0;
 }
 
-/** True for manners that give clients the registers of other addresses or of another table. */
+/** True for manners that return registers of other addresses or of another table. */
 function hasOtherRegisters(
   { entry: { manners } }: Pick<Played, 'entry'>,
   { functionCode }: FrameEvent,
@@ -73,15 +70,15 @@ function hasOtherRegisters(
   return (manners?.addresses !== undefined && table !== undefined) || isShared === true;
 }
 
-/** True when the reply ended after the client had sent the next request. */
+/** True if the reply ended after the client had sent the next request. */
 export function isLate(exchange: Exchange): boolean {
   const next = exchange.next;
   return next !== undefined && (repliedUntil(exchange) ?? 0) > next.at;
 }
 
 /**
- * True when the reply had no value to be taken, or the true one: it is an exception, or equals what the
- * device sends from the unit identifier on.
+ * True if the reply had either no value to accept or the true one: it is an exception, or equals the device's
+ * own reply from the unit identifier on.
  */
 export function isTrue(exchange: Exchange, { before }: Played): boolean {
   const { reply, request, pdu: asked, poll, rule } = exchange;
@@ -102,7 +99,7 @@ function kindOf(pdu: Uint8Array | undefined): string {
   return code & EXCEPTION_FLAG ? `exception ${exception ?? 'without a code'}` : 'data';
 }
 
-/** Puts into words what the client got: `4 requests (3 without a reply, 1 with exception 6)`. */
+/** Describes the replies that the client got: `4 requests (3 without a reply, 1 with exception 6)`. */
 export function gotText(acted: readonly Exchange[]): string {
   const kinds = acted.map(({ reply }) => {
     const isSent = reply && sentFrames(reply.plan, reply.report).length > 0;
@@ -114,7 +111,7 @@ export function gotText(acted: readonly Exchange[]): string {
   return `${acted.length} ${acted.length === 1 ? 'request' : 'requests'} (${counts.join(', ')})`;
 }
 
-/** True when the frame is valid and its values are those of other registers. */
+/** True if the frame is valid and its values belong to other registers. */
 export function isForeign({ request, reply }: Exchange, played: Played): boolean {
   return hasOtherRegisters(played, request) && reply !== undefined && kindOf(pduOf(reply)) === 'data';
 }
@@ -125,21 +122,19 @@ export function latestReplies({ log }: Exam): Played['before'] {
   return new Map(undisturbed.map(({ poll, reply }) => [poll, reply && pduOf(reply)]));
 }
 
-/** How late after it was armed an entry may begin, in ms. */
+/** How long after it was armed an entry may begin, in ms. */
 const LATEST_MS = 60_000;
-/**
- * How many connections are closed. A device that minds how soon a client connects again has to be left twice.
- */
+/** How many connections are closed. A device that is sensitive to quick reconnection must be left twice. */
 const CLOSED = 2;
 
-/** Plays one entry of the catalogue on a line. */
+/** Plays one catalogue entry on a line. */
 export class EntryPlayer {
   readonly #entry: Misbehaviour;
   readonly #line: Line;
   readonly #unitId: number | undefined;
   readonly rules: readonly FaultRule[];
 
-  /** @param unitId the unit whose device misbehaves; all devices of the line when undefined */
+  /** @param unitId the unit whose device misbehaves; if undefined, all devices on the line */
   constructor(entry: Misbehaviour, line: Line, unitId: number | undefined) {
     this.#entry = entry;
     this.#line = line;
@@ -149,7 +144,7 @@ export class EntryPlayer {
     );
   }
 
-  /** Says why this line can't carry the entry, as a part of a sentence; undefined when it can. */
+  /** Explains why this line can't carry the entry, as part of a sentence; undefined if it can. */
   get whyNot(): string | undefined {
     const { bus } = this.#line;
     if (this.#entry.line !== undefined) {
@@ -168,13 +163,13 @@ export class EntryPlayer {
     return undefined;
   }
 
-  /** True when the entry is about connections, so that the client has to open new ones. */
+  /** True if the entry is about connections, so that the client must open new ones. */
   get needsConnections(): boolean {
     const isAboutThem = ({ when }: FaultRule) => when.connected !== undefined || when.nth !== undefined;
     return needConnections(this.#entry.manners ?? {}).length > 0 || this.rules.some(isAboutThem);
   }
 
-  /** The fault rules as a file writes them; one closes connections when new ones are needed. */
+  /** The fault rules in file form. One closes connections if new ones are needed. */
   get written(): readonly { readonly name?: unknown; readonly when: object; readonly do?: object }[] {
     const rules = this.#entry.faults.map((written) => ({ ...written, when: this.#when(written) }));
     if (!this.needsConnections) return rules;
@@ -182,11 +177,12 @@ export class EntryPlayer {
   }
 
   /**
-   * Lets the devices misbehave. When that needs new connections, two connections are closed.
+   * Makes the devices misbehave. If that needs new connections, two connections are closed.
    * @param about name of the check
-   * @param random gives the rules their seeds, whatever the entry says
-   * @returns the rules of the entry, and `end`, which takes everything back except manners that somebody else
-   *   has set meanwhile
+   * @param random seeds the rules, whatever the entry says
+   * @returns the rules of the entry, and `end`, which undoes everything except manners that someone else has
+   * set
+   *   in the meantime
    */
   begin(own: OwnRules, about: string, random: Random): { rules: readonly OwnRule[]; end: () => void } {
     const { faults, manners } = this.#entry;

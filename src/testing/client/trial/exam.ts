@@ -10,64 +10,64 @@ import type { Judged } from './verdict.js';
 
 type Group = 'watching' | 'time' | 'damaged' | 'exceptions' | 'connections' | 'real-world';
 
-/** What a check says about itself. */
+/** The texts that describe a check. */
 export interface CheckText extends Omit<CheckAbout, 'group' | 'rule'> {
   readonly id: string;
   readonly title: string;
 }
 
-/** Where a check can be run, and when its turn comes. */
+/** Where a check can run, and when its turn comes. */
 export interface CheckPlace {
-  /** The kinds of line that the check is for; any when absent. */
+  /** The transports that the check is for; absent: any. */
   readonly transports?: readonly ('serial' | 'tcp' | 'tls' | 'udp')[];
-  /** What the faults of the check need of the line; see `device/faults/kind.ts`. */
+  /** What the check's faults require of the line; see `device/faults/kind.ts`. */
   readonly abilities?: readonly Ability[];
-  /** Checks that have to run before this one, because it uses what they find. */
+  /** Checks that must run before this one, because it uses their findings. */
   readonly needs?: readonly string[];
-  /** Checks that come before this one where they run too: what they show spares this one some trials. */
+  /** Checks that come before this one if they run too: their findings save this one some trials. */
   readonly after?: readonly string[];
-  /** True for a check that is left out where there is no observer, unless it is the only one. */
+  /** True for a check that is left out if there is no observer, unless it is the only one. */
   readonly needsObserver?: boolean;
-  /** True for a check that comes before all others, because they take long where it fails. */
+  /** True for a check that comes before all others, because they take long if it fails. */
   readonly isFirst?: boolean;
-  /** How long the disturbance lasts, in ms; 0 when absent. Checks with the longest ones come last. */
+  /** Duration of the disturbance, in ms; absent: 0. Checks with the longest ones come last. */
   readonly lastsMs?: number;
 }
 
-/** One check of how a client behaves: a row of a table in `checks/`. */
+/** A check of the client's behaviour: a row of a table in `checks/`. */
 export interface Check extends CheckText, CheckPlace, CheckAbout {
   readonly group: Group;
-  /** What the client is shown, as a part of a sentence: `a reply with a wrong CRC`. */
+  /** What the client gets, as part of a sentence: `a reply with a wrong CRC`. */
   readonly what: string;
   /**
-   * `watches`: the check disturbs nobody, and runs beside all others. `one poll`: it disturbs nothing but
-   * its poll, and runs beside others of its kind. Absent: it runs alone.
+   * `watches`: the check disturbs nothing, and runs alongside all others. `one poll`: it disturbs only its
+   * poll, and runs alongside others of this kind. Absent: it runs alone.
    */
   readonly beside?: 'watches' | 'one poll';
   readonly run: (exam: Exam) => Promise<Judged>;
-  /** The verdict on what is known before the check is over. Absent when nothing is known before its end. */
+  /** The provisional verdict before the check ends; absent if nothing is known until then. */
   readonly soFar?: (exam: Exam) => Judged;
 }
 
-/** Faults that lose the reply on its way, although the device has executed the request. */
+/** Faults that lose the reply on the way, although the device executed the request. */
 export const LOST: readonly object[] = [{ truncate: 0 }];
 
-/** Faults that are in force for a while. */
+/** Faults that are in force for some time. */
 export interface Disturbance {
-  /** The faults, as `do` of a fault rule: `[{ crc: 'invert' }]`. */
+  /** The faults, like `do` in a fault rule: `[{ crc: 'invert' }]`. */
   readonly faults: readonly object[];
-  /** How many requests are spoilt at most; all of them when absent. */
+  /** Maximum number of requests affected; absent: all. */
   readonly count?: number;
   /**
-   * Which requests are spoilt: those of the disturbed poll (also when absent), of its unit, or all that
-   * the line answers.
+   * Which requests are affected: those of the disturbed poll (the default), of its unit, or all that the line
+   * answers.
    */
   readonly scope?: 'poll' | 'unit' | 'line';
-  /** True for what helps the client, so that it is not blamed on the check. */
+  /** True if it helps the client, so that the check is not blamed for it. */
   readonly isHelp?: boolean;
 }
 
-/** A disturbance while it goes on. */
+/** A disturbance that is in progress. */
 export interface Disturbed {
   readonly at: number;
   /** Everything with a higher sequence number came after the disturbance began. */
@@ -80,40 +80,34 @@ interface Own {
   /** Random numbers; the same seed gives the same numbers. */
   readonly random: Random;
   readonly target: Poll;
-  /** True when another check disturbs another poll at the same time. */
+  /** True if another check disturbs another poll at the same time. */
   readonly isBeside?: boolean;
 }
 
-/** How many polls as usual show that the client has recovered. */
+/** This many usual polls show that the client has recovered. */
 const POLLS_AS_USUAL = 2;
-/**
- * How long the client may take to recover, in ms unless somebody says otherwise, and in poll periods; the
- * longer time counts.
- */
+/** The default time for a client to recover, in ms and in poll periods, whichever is longer. */
 const RECOVERY_MS = 30_000;
 const RECOVERY_PERIODS = 20;
-/** It may take this many of its waits for a reply more. */
+/** A client also gets this many times its wait for a reply. */
 const RECOVERY_WAITS = 2;
 /**
- * How long to wait for the requests whose replies are suppressed: this many ms, and this many poll periods
- * more. It would take too long with a client whose poll period is longer than `SLOWEST_MS`. One
- * whose wait for a reply is longer makes every trial long.
+ * How long to wait for the requests whose replies are suppressed: this many ms plus this many poll periods.
+ * With a poll period longer than `SLOWEST_MS` it would take too long. A client with a longer wait for a reply
+ * makes every trial long.
  */
 const QUIET_MS = 30_000;
 const QUIET_PERIODS = 5;
 export const SLOWEST_MS = 10_000;
-/**
- * An interval is as usual up to this many times the longest one that was seen, or up to this many ms more.
- */
+/** An interval is usual up to this many times the longest one seen, or up to this many ms more. */
 const LONGER = 1.5;
 const LATER_MS = 50;
-/** A machine that is late by chance is in time at one of this many polls. */
+/** A machine that is late by chance is on time for at least one of this many polls. */
 const IN_TIME_POLLS = 10;
 
 /**
- * What a check works with. Its functions resolve when something has happened on the line. When the
- * client test is stopped meanwhile they never resolve, so a check needs no way out; the client test takes the
- * faults away.
+ * The tools of a check. Its functions resolve when something has happened on the line. If the client test is
+ * stopped, they never resolve, so a check needs no code for that case; the client test removes the faults.
  */
 export class Exam {
   readonly client: WatchedClient;
@@ -124,11 +118,11 @@ export class Exam {
   readonly isBeside: boolean;
   /** Everything with a higher sequence number came after the check began. */
   readonly since: number;
-  /** What a trial has shown against the client, for a check that does not come to its end. */
+  /** What a trial has shown against the client, in case the check does not finish. */
   suspicion: string | undefined;
   /**
-   * True when the client took longer between its polls than usual before the check, which this late machine may have
-   * caused: it may as well not have got over the check before.
+   * True if the client took longer than usual between polls before the check, while this machine was late:
+   * either may be the cause, or the client had not recovered from the previous check.
    */
   wasSlow = false;
   readonly #name: string;
@@ -136,10 +130,10 @@ export class Exam {
   #hasMisbehaved = false;
   /** The rules that this check has put in force. */
   readonly #put = new Set<OwnRule>();
-  /** Since when the client is disturbed; undefined while it is not. */
+  /** When the current disturbance began; undefined if there is none. */
   disturbedSince: number | undefined;
   #mark: OwnRule | undefined;
-  /** The values that good replies to the target have, and since which event; undefined when they are those of the device. */
+  /** The values in good replies to the target, and since which event; undefined if they are the device's own. */
   marked: { readonly words: readonly number[]; readonly since: number } | undefined;
   #undo = () => {};
 
@@ -160,17 +154,17 @@ export class Exam {
     return this.target.periodMs ?? 0;
   }
 
-  /** True when the client has met a fault of this check. */
+  /** True if the client has met a fault of this check. */
   get hasDisturbed(): boolean {
     return this.#hasMisbehaved || this.lastMet !== undefined;
   }
 
-  /** The last exchange that a fault of this check has spoilt. */
+  /** The last exchange altered by a fault of this check. */
   get lastMet(): Exchange | undefined {
     return this.log.spoilt.findLast(({ rule }) => rule !== undefined && this.#put.has(rule));
   }
 
-  /** Ends all waits of the check, and takes back what `change` has begun. */
+  /** Ends all waits of the check, and undoes what `change` began. */
   end(): void {
     this.#waits.end();
     this.#undo();
@@ -180,13 +174,13 @@ export class Exam {
     await this.until(() => undefined, ms);
   }
 
-  /** Waits as `Waits.until` does. */
+  /** Waits like `Waits.until`. */
   until<Result>(find: () => Result | undefined, limitMs: number): Promise<Result | undefined> {
     return this.#waits.until(find, limitMs);
   }
 
   /**
-   * Puts a fault rule in force, waits until something is found, and takes the rule away.
+   * Puts a fault rule in force, waits until something is found, and removes the rule.
    * @param find called as by `until`
    */
   async disturb<Result>(
@@ -223,7 +217,7 @@ export class Exam {
     return this.disturb({ faults: LOST }, find, limitMs);
   }
 
-  /** Gives good replies to the target these values from now on; those of the device when absent. */
+  /** Gives good replies to the target these values from now on; absent: the device's own. */
   mark(words?: readonly number[]): void {
     const { rules } = this.client;
     if (this.#mark) rules.remove(this.#mark);
@@ -233,8 +227,8 @@ export class Exam {
   }
 
   /**
-   * Closes the line with all its connections for some time, and opens it again. When that fails, the
-   * client test ends.
+   * Closes the line and all its connections for some time, and reopens it. If that fails, the client test
+   * ends.
    * @returns when the line was open again, in ms
    */
   async outage(ms: number): Promise<number> {
@@ -250,9 +244,10 @@ export class Exam {
   }
 
   /**
-   * Lets the devices of the line behave otherwise until something is found.
-   * @param begin changes the devices, and returns what takes that back; called at the end of the check at the
-   *   latest
+   * Changes the behaviour of the line's devices until something is found.
+   * @param begin changes the devices, and returns a function that undoes this; called at the end of the check
+   * at
+   *   the latest
    * @param find called as by `until`
    */
   async change(begin: () => () => void, find: () => true | undefined, limitMs: number): Promise<void> {
@@ -267,7 +262,7 @@ export class Exam {
 
   /**
    * Leaves some requests without a reply. A client that has kept bytes, or a whole reply, takes them for the
-   * answer to its next request and stays behind for ever, unless that request gets no reply of its own.
+   * reply to its next request and stays behind for ever, unless that request gets no reply of its own.
    */
   async suppressReplies(requests: number): Promise<void> {
     if (this.periodMs > SLOWEST_MS) return;
@@ -284,11 +279,11 @@ export class Exam {
   }
 
   /**
-   * Waits until the client polls as it did before anything was disturbed: the disturbed poll in its usual
-   * rhythm with good replies, and each of the other regular polls at least once.
-   * @param polls how many polls as usual are enough
+   * Waits until the client polls as it did before any disturbance: the disturbed poll in its usual rhythm
+   * with good replies, and each of the other regular polls at least once.
+   * @param polls how many usual polls are enough
    * @param withinMs how long the client may take, in ms, unless twenty poll periods are longer
-   * @returns false when the client takes longer
+   * @returns false if the client takes longer
    */
   async recover(polls = POLLS_AS_USUAL, withinMs = RECOVERY_MS): Promise<boolean> {
     const { client } = this;
@@ -305,7 +300,8 @@ export class Exam {
 
   /**
    * Waits for the next poll after one that came as usual.
-   * @returns false when it does not come in time, or comes because the client did not take the reply to that one
+   * @returns false if it does not come in time, or comes because the client did not accept the reply to that
+   * one
    */
   async comesAgain(): Promise<boolean> {
     const last = this.askedAfter(0).at(-1);
@@ -318,7 +314,7 @@ export class Exam {
     return true;
   }
 
-  /** Waits, for some polls, until two of them come as usual on a machine that is in time. */
+  /** Waits, for a limited number of polls, until two of them come as usual while the machine is on time. */
   async pollsInTime(): Promise<boolean> {
     const { client } = this;
     const asked = () => this.askedAfter(client.disturbedUntil).slice(-2);
@@ -335,13 +331,13 @@ export class Exam {
     return Math.max(longest * LONGER, longest + LATER_MS);
   }
 
-  /** The longest time between two polls as usual, in ms, on a machine that is as late as since then. */
+  /** The longest usual time between two polls, in ms, given how late the machine has been since then. */
   #longestAfter(at: number): number {
     return this.#longest + this.client.lateness.between(at);
   }
 
   /**
-   * True when the newest polls came as usual.
+   * True if the newest polls came as usual.
    * @param since only polls after this sequence number count
    */
   #pollsAsUsual(since: number, polls: number): boolean {
@@ -352,7 +348,7 @@ export class Exam {
     const times = [...asked.map(({ at }) => at), this.clock.now()];
     if (times.some((at, i) => i > 0 && at - (times[i - 1] as number) > most)) return false;
     const heard = new Set(this.log.after(since).map(({ poll }) => poll));
-    // A regular poll is asked at least half as often as the disturbed one.
+    // A regular poll is at least half as frequent as the disturbed one.
     const regular = this.client.polls.filter((each) => each.asked.length * 2 >= this.target.asked.length);
     return regular.every(({ key }) => heard.has(key));
   }

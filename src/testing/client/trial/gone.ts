@@ -8,7 +8,7 @@ import type { ExchangeLog } from '../heard/log.js';
 import { askedInVain } from './observation.js';
 import { type Judged, LAST_FRAMES, sure } from './verdict.js';
 
-/** The part of the `Exam` of a check that is needed here. */
+/** The part of a check's `Exam` that is needed here. */
 interface Asking {
   readonly clock: Clock;
   readonly periodMs: number;
@@ -31,42 +31,42 @@ interface Asking {
 }
 
 /**
- * A client asks a poll no more when it has not come for this long: this many ms, or this many poll periods or
- * waits for a reply, whichever is longest. Some clients try again after a minute.
+ * A poll counts as stopped if it has not come for this many ms, or this many poll periods or waits for a
+ * reply, whichever is longest. Some clients try again after a minute.
  */
 const GONE_MS = 75_000;
 const GONE_TIMES = 5;
-/** Other polls are asked no more when they have not come for this many ms, and this many of their periods. */
+/** Other polls count as stopped if they have not come for this many ms and this many of their periods. */
 const OVERDUE_MS = 10_000;
 const OVERDUE_PERIODS = 3;
-/** How long a client has to be silent, in ms, to fail a check that is ended from outside. */
+/** How long a client must be silent, in ms, to fail a check that is aborted. */
 const SILENT_MS = 30_000;
-/** How many polls a sentence names. */
+/** Maximum number of polls named in a sentence. */
 const MOST_NAMED = 2;
 
-/** What a client has stopped asking: everything, or one poll, while it asks others. */
+/** What a client has stopped sending: everything, or one poll while it sends others. */
 export interface StoppedPolls {
   readonly what: 'everything' | 'poll';
-  /** The same as a part of a sentence, with how long that is so. */
+  /** The same as part of a sentence, with its duration. */
   readonly text: string;
-  /** Says in short what is wrong, before `after exception 4`. */
+  /** A short description of the fault, before `after exception 4`. */
   readonly blame: string;
 }
 
-/** How long ago that was, in whole seconds, and never more than it was. */
+/** How long ago that was, in whole seconds, rounded down. */
 export function secondsSince({ clock }: Pick<Asking, 'clock'>, at: number): string {
   return `${Math.floor(Math.max(0, clock.now() - at) / 1000)} s`;
 }
 
-/** True when a poll should have come again by now, as often as it usually does. */
+/** True if a poll is overdue, given its usual period. */
 function isOver({ clock, client }: Asking, { key, asked, periodMs: late = 0 }: Poll): boolean {
   const { periodMs = late } = client.polls.find((each) => each.key === key) ?? {};
   return clock.now() - (asked.at(-1)?.at ?? 0) > Math.max(OVERDUE_MS, OVERDUE_PERIODS * periodMs);
 }
 
 /**
- * Says what the client asks no more since an exchange: everything, or the disturbed poll.
- * @param since the last exchange of that poll; absent for the last one that was heard
+ * Says what the client has stopped sending since an exchange: everything, or the disturbed poll.
+ * @param since the last exchange of that poll; absent: the newest one
  */
 export function stopped(exam: Asking, since: Exchange | undefined = exam.askedAfter(0).at(-1)): StoppedPolls {
   const { log, target } = exam;
@@ -84,7 +84,7 @@ export function stopped(exam: Asking, since: Exchange | undefined = exam.askedAf
   return { what: 'poll', text, blame: `no longer polls ${target.text}` };
 }
 
-/** Says that the client did not poll as before after what this check has done, and what it asked no more. */
+/** Says that the client did not poll as before after this check's disturbance, and what it stopped sending. */
 export function notAsBefore(exam: Asking): { readonly text: string; readonly blame: string } {
   const { lastMet, client } = exam;
   const asked = exam.askedAfter(lastMet?.seq ?? client.disturbedUntil);
@@ -97,19 +97,19 @@ export function notAsBefore(exam: Asking): { readonly text: string; readonly bla
   return { text: `polled ${exam.target.text}, but not as before`, blame: 'does not poll as before' };
 }
 
-/** How long a client that gets its reply at last may take to go on, in ms and in poll periods. */
+/** How long a client may take to continue once its reply comes, in ms and in poll periods. */
 const AT_LAST_MS = 5_000;
 const AT_LAST_PERIODS = 3;
 
-/** How long it takes to see that a client does not go on, in ms, when it is known to wait for a reply without end. */
+/** How long it takes to see that a client does not continue, in ms, if it is known to wait for a reply indefinitely. */
 export function soonMs({ periodMs }: Asking): number {
   return AT_LAST_MS + AT_LAST_PERIODS * periodMs;
 }
 
 /**
  * Sends the missing reply late, for a client that waits for it indefinitely. If that does not wake a client
- * that is known to wait so, its connection is closed.
- * @returns true when the client goes on
+ * that is known to wait this way, its connection is closed.
+ * @returns true if the client continues
  */
 export async function answeredAtLast(exam: Asking, of: Exchange): Promise<boolean> {
   const { log, client } = exam;
@@ -131,8 +131,8 @@ export async function answeredAtLast(exam: Asking, of: Exchange): Promise<boolea
 }
 
 /**
- * Waits for the client to ask the disturbed poll after a check.
- * @returns what it has stopped asking; undefined when it asks that poll
+ * Waits for the client to send the disturbed poll after a check.
+ * @returns what it has stopped sending; undefined if it sends that poll
  */
 export async function stoppedAfter(exam: Asking): Promise<StoppedPolls | undefined> {
   const { last } = exam.log;
@@ -147,19 +147,17 @@ export async function stoppedAfter(exam: Asking): Promise<StoppedPolls | undefin
   return stopped(exam, newest);
 }
 
-/** How long a client may ask nothing, in ms. @param leastMs at least that long */
+/** How long a client may send nothing, in ms. @param leastMs the minimum */
 function longestSilence({ periodMs, client: { facts } }: Asking, leastMs: number): number {
   return Math.max(leastMs, GONE_TIMES * Math.max(periodMs, facts.waitMs ?? 0));
 }
 
-/** How long the client has asked nothing, in ms. */
+/** How long the client has sent nothing, in ms. */
 function silenceOf({ clock, log }: Asking): number {
   return clock.now() - (log.newest().at(-1)?.at ?? clock.now());
 }
 
-/**
- * The verdict on a check that is ended from outside, from what is known by then; undefined when nothing is.
- */
+/** The verdict on an aborted check, from what is known so far; undefined if nothing is. */
 export function soFar<Of extends Asking>(
   check: { readonly what: string; readonly soFar?: (exam: Of) => Judged },
   exam: Of,

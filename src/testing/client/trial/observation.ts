@@ -2,7 +2,7 @@ import { expectedTimes, median, spanOf, type Times } from '../../times.js';
 import { type Exchange, type Poll, repliedFrom, transactionOf, wentWell } from '../heard/exchange.js';
 import type { ExchangeLog } from '../heard/log.js';
 
-/** How the reply to a request is treated: it comes as it should, or faults act on it. */
+/** How the reply to a request is treated: it is sent as it should be, or faults act on it. */
 export type Treatment = 'good' | readonly object[];
 
 export interface Heard {
@@ -10,18 +10,18 @@ export interface Heard {
   readonly target: Poll;
 }
 
-/** How a client went on after a request. */
+/** How a client continued after a request. */
 export interface Continuation {
   readonly of: Exchange;
   readonly next: Exchange;
   readonly afterMs: number;
-  /** True when the next request came over another connection. */
+  /** True if the next request came over another connection. */
   readonly isAnew: boolean;
-  /** How long after the request the client closed its connection; undefined when it did not. */
+  /** How long after the request the client closed its connection; undefined if it did not. */
   readonly closedAfterMs: number | undefined;
 }
 
-/** How the client went on after this request; undefined while nothing has come. */
+/** How the client continued after this request; undefined if nothing has come yet. */
 export function continuationOf(of: Exchange): Continuation | undefined {
   const next = of.next;
   if (!next) return undefined;
@@ -44,7 +44,7 @@ export interface Frequent {
   readonly expected: Times;
 }
 
-/** How a client goes on after certain treatments, from all that was heard. */
+/** How a client continues after certain treatments, from all traffic so far. */
 export class Behaviour {
   readonly samples: readonly Continuation[];
   readonly #times = new Map<string, Times>();
@@ -57,22 +57,22 @@ export class Behaviour {
     }
   }
 
-  /** When the client goes on like this; undefined when it never did. */
+  /** The times at which the client continues this way; undefined if it never did. */
   timesLike(continuation: Continuation): Times | undefined {
     return this.#times.get(orderOf(continuation));
   }
 
-  /** The longest time that the client takes to go on, in ms. */
+  /** The longest time that the client takes to continue, in ms. */
   get longest(): number {
     return Math.max(0, ...Array.from(this.#times.values(), ({ high }) => high));
   }
 
-  /** The shortest time that the client takes to go on, in ms; infinite without samples. */
+  /** The shortest time that the client takes to continue, in ms; infinite without samples. */
   get shortest(): number {
     return Math.min(Number.POSITIVE_INFINITY, ...Array.from(this.#times.values(), ({ low }) => low));
   }
 
-  /** When the client closes its connection after the request; undefined unless it does each time. */
+  /** When the client closes its connection after the request; undefined unless it does so every time. */
   get closing(): Times | undefined {
     const times = this.samples.flatMap(({ closedAfterMs }) => closedAfterMs ?? []);
     return times.length > 0 && times.length === this.samples.length ? expectedTimes(times) : undefined;
@@ -95,9 +95,9 @@ export class Behaviour {
 }
 
 /**
- * Finds how the client went on each time its requests were treated like this, beginning with a poll of the
- * target that came after a good reply.
- * @param polls what the requests must have been; anything when absent
+ * Finds how the client continued each time its requests were treated this way, beginning with a poll of the
+ * target after a good reply.
+ * @param polls what the requests must have been; absent: anything
  */
 export function behaviourAfter(
   { log, target }: Heard,
@@ -110,11 +110,11 @@ export function behaviourAfter(
   const samples = firsts.flatMap((first): Continuation[] => {
     if (!first) return [];
     const { before, request } = first;
-    // Some clients have a poll that the device refuses, and ask another after it.
+    // Some clients have a poll that the device rejects, and send another after it.
     if (first.poll !== target.key || !before || before.rule || repliedFrom(before) === undefined) return [];
     // A client that has just connected, perhaps after a time-out, may have polls to catch up with.
     if (before.request.clientId !== request.clientId && !log.isAnewEachTime) return [];
-    // What the client has done since may come from a fault that it has not got over.
+    // Later behaviour may result from a fault that the client has not recovered from.
     if (isUndisturbed && (first.seq > log.usualUntil || first.isStuck)) return [];
     const last = lastOf(first, treatments, polls);
     const continuation = last?.next && continuationOf(last);
@@ -123,18 +123,18 @@ export function behaviourAfter(
   return new Behaviour(samples);
 }
 
-/** A request that comes within this fraction of the poll period before or after it may be a poll. */
+/** A request that comes within this fraction of the poll period before or after the due time may be a poll. */
 const LIKE_A_POLL = 0.25;
-/** How many of the newest requests show whether the client still sends its other polls. */
+/** This many of the newest requests show whether the client still sends its other polls. */
 const FEW_REQUESTS = 10;
 
 /**
- * The requests that the client sent again although they were answered, as it never did before: it takes no reply. None
- * of a client with one poll, which always sends the same next.
+ * The requests that the client repeated although they were answered, which it never did before: it accepts no
+ * reply. Empty for a client with one poll, which always sends the same request next.
  */
 export function askedInVain(heard: Heard, asked: readonly Exchange[]): readonly Exchange[] {
   const { log, target } = heard;
-  // One that has dropped its other polls sends the same next, too, and in its rhythm.
+  // A client that has dropped its other polls also sends the same request next, and in its rhythm.
   if (
     log
       .newest()
@@ -184,42 +184,40 @@ function wasTreated(exchange: Exchange, treatment: Treatment): boolean {
 }
 
 /**
- * What a client did about a reply, compared with what it does after a good reply and without one. `usual`: it
- * continued as after a good reply. `missing`: it went on as it does only without a reply. `again`: it asked the
- * same request before its time. `unclear`: none of these, or the two behaviours look alike.
+ * What a client did about a reply, compared with its behaviour after a good reply and without one. `usual`:
+ * it continued as it does after a good reply. `missing`: it continued as it does only without a reply.
+ * `again`: it repeated the request early. `unclear`: none of these, or the two behaviours look alike.
  */
 export interface Reaction {
   readonly kind: 'usual' | 'missing' | 'again' | 'unclear';
   readonly text: string;
-  /** True when the client came back late, or with other transaction identifiers, as a program does that was restarted. */
+  /** True if the client came back late, or with other transaction identifiers, like a program that was restarted. */
   readonly wasAway?: boolean;
-  /** True when the two behaviours are too close to each other, so that no other trial would show more. */
+  /** True if the two behaviours are too similar, so that further trials would show nothing more. */
   readonly isAlike?: boolean;
 }
 
-/** What a client does after a good reply, and what it does without one. */
+/** A client's behaviour after a good reply, and without one. */
 export interface Compared {
   readonly usual: Behaviour;
   readonly missing: Behaviour;
-  /** How much later than usual the reply ended, in ms. A client that took it may go on later by as much. */
+  /** How much later than usual the reply ended, in ms. A client that accepted it may continue later by as much. */
   readonly laterMs: number;
-  /** The longest time that the client takes to go on without a reply, whatever came before, in ms. */
+  /** The longest time that the client takes to continue without a reply, whatever came before, in ms. */
   readonly waitMs: number;
-  /** By how much this machine was late meanwhile, in ms: times that differ by less do not differ. */
+  /** How late this machine was during the trial, in ms. Times that differ by less count as equal. */
   readonly lateMs: number;
 }
 
-/** Two behaviours differ by their times only when these are at least this far from each other, in ms. */
+/** Two behaviours differ in their times only if these are at least this far apart, in ms. */
 const LEAST_APART_MS = 25;
-/**
- * A client that goes on later than after this many times its wait for a reply, and this many ms, was away.
- */
+/** A client that continues after more than this many times its wait for a reply, plus this many ms, was away. */
 const AWAY = 1.5;
 const AWAY_MS = 250;
-/** A client that asks again comes sooner than after this fraction of the time until the next poll. */
+/** A repetition comes sooner than this fraction of the time until the next poll. */
 export const BEFORE_ITS_TIME = 0.75;
 
-/** Says why a reaction is unclear when the two behaviours look alike. */
+/** Explains why a reaction is unclear if the two behaviours look alike. */
 export const ALIKE = 'this client behaves the same with and without a reply, so the line does not show it';
 
 /** Decides what a client did about a reply. */
@@ -230,7 +228,7 @@ export function reactionTo(continuation: Continuation, compared: Compared): Reac
   const apart = Math.max(LEAST_APART_MS, spanOf(good), spanOf(lost), lateMs);
   const isInTime = good !== undefined && afterMs <= good.high + laterMs + apart;
   const longest = Math.max(waitMs, missing.longest);
-  // Where nothing is known of its wait for a reply, the client may as well have waited for one.
+  // If the client's wait for a reply is unknown, it may have been waiting for one.
   const late = isInTime || longest === 0 ? undefined : awayLongerThan(longest + lateMs, continuation);
   if (late) return late;
   if (isAnew && good === undefined) {
@@ -252,7 +250,10 @@ export function reactionTo(continuation: Continuation, compared: Compared): Reac
 
 const AS_USUAL: Reaction = { kind: 'usual', text: 'continued as after a good reply' };
 
-/** Says that a client went on with what it asks only without a reply, and whether in the time for that. */
+/**
+ * Describes a client that continued with a request that it sends only without a reply, and whether the time
+ * fits too.
+ */
 function asMissing({ of, next, afterMs }: Continuation, lost: Times, apart: number): Reaction {
   const what = next.poll === of.poll ? 'retried' : 'continued';
   const isSooner = afterMs < lost.low - apart;
@@ -276,7 +277,7 @@ function away(text: string): Reaction {
   return { kind: 'unclear', text, wasAway: true };
 }
 
-/** Decides by the times, when both behaviours go on with the same request. */
+/** Decides from the times if both behaviours continue with the same request. */
 function byTime(
   continuation: Continuation,
   { good, lost, laterMs, apart }: { good: Times; lost: Times; laterMs: number; apart: number },
@@ -285,7 +286,7 @@ function byTime(
   const isLater = lost.low > good.high;
   const between = isLater ? lost.low - good.high : good.low - lost.high;
   const gap = isLater ? between - laterMs : between;
-  // The spans only grow with more trials; a late machine and a reply that came late are of this trial alone.
+  // The spans only grow with more trials; a late machine and a late reply concern this trial alone.
   const isAlike = between < Math.max(LEAST_APART_MS, spanOf(good), spanOf(lost));
   if (gap < apart) return { ...unclear(ALIKE), isAlike };
   const third = gap / 3;
@@ -296,8 +297,8 @@ function byTime(
 }
 
 /**
- * Judges a client that came over another connection, as it does not after a good reply. Undefined when its
- * times say the rest.
+ * Judges a client that came back over another connection, which it does not do after a good reply. Undefined
+ * if its times decide.
  */
 function reconnection(
   continuation: Continuation,
@@ -323,10 +324,7 @@ function reconnection(
   return { kind: 'again', text: `closed its connection, and ${what} on another after ${ms}` };
 }
 
-/**
- * The reaction of a client that came back later than it takes to go on without a reply; undefined when it did
- * not.
- */
+/** The reaction of a client that came back later than it takes to continue without a reply; undefined if it did not. */
 export function awayLongerThan(waitMs: number, { afterMs }: Continuation): Reaction | undefined {
   return afterMs > AWAY * waitMs + AWAY_MS
     ? away(`came back only after ${Math.round(afterMs)} ms`)
@@ -334,8 +332,8 @@ export function awayLongerThan(waitMs: number, { afterMs }: Continuation): React
 }
 
 /**
- * The reaction of a client that came back over another connection, where its transaction identifiers did not
- * go on; undefined when it did not.
+ * The reaction of a client that came back over another connection on which its transaction identifiers did
+ * not continue; undefined if it did not.
  */
 export function startedAgain(continuation: Continuation, usual: Behaviour): Reaction | undefined {
   const { isAnew, afterMs } = continuation;
@@ -343,17 +341,15 @@ export function startedAgain(continuation: Continuation, usual: Behaviour): Reac
   return away(`came back on another connection after ${Math.round(afterMs)} ms${WITH_OTHERS}`);
 }
 
-/** A program that was started again, or one that counts its transactions from the beginning on each connection. */
+/** Either the program was restarted, or it counts transactions from the beginning on each connection. */
 const WITH_OTHERS = ', and its transaction identifiers started over';
 
-/** True when each transaction has the next identifier. */
+/** True if transaction identifiers increase by one each time. */
 function isCounting({ samples }: Behaviour): boolean {
   return samples.length > 0 && samples.every((each) => stepOf(each) === 1);
 }
 
-/**
- * How far transaction identifiers of one program go up: by one, or by a few when it has given up requests.
- */
+/** The largest step between transaction identifiers of one program: one, or a few if it gave up requests. */
 const FEW = 8;
 
 function stepOf({ of, next }: Continuation): number {

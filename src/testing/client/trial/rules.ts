@@ -2,26 +2,26 @@ import { type FaultRule, ruleSchema } from '../../../device/faults/rule.js';
 import type { FaultRules, RuleStatus } from '../../../device/faults/rules.js';
 import type { OwnRule } from '../heard/exchange.js';
 
-/** A fault rule as it is written. It gets a name of its own when it is put in force. */
+/** A fault rule in file form. It gets its own name when it is put in force. */
 interface RuleWanted {
   readonly when: object;
   readonly do?: object | readonly object[];
   readonly seed: number;
-  /** True unless the rule leaves replies good, as for `OwnRule`. */
+  /** False if the rule leaves replies good, as in `OwnRule`; default true. */
   readonly isSpoiling?: boolean;
 }
 
 interface Held extends OwnRule {
   /**
-   * The conditions of the rule in force. Switching a rule keeps this object; another rule of the same name
-   * has another one.
+   * The conditions of the rule in force. Disabling or enabling a rule keeps this object; another rule with
+   * the same name has a different one.
    */
   readonly when: FaultRule['when'];
-  /** How often the rule had acted when the last request came. */
+  /** How many times the rule had acted when the last request came. */
   hits: number;
 }
 
-/** The fault rules of one client test. Each is known by its conditions in force, never by its name alone. */
+/** The fault rules of one client test. Each is identified by its conditions in force, never by its name alone. */
 export class OwnRules {
   readonly #rules: FaultRules;
   readonly #held = new Set<Held>();
@@ -32,7 +32,7 @@ export class OwnRules {
   }
 
   /**
-   * Puts a rule in force under a name that nobody else has.
+   * Puts a rule in force under a unique name.
    * @param about name of the check, for readers of the list of rules
    */
   put(about: string, { isSpoiling = true, ...written }: RuleWanted): OwnRule {
@@ -58,7 +58,7 @@ export class OwnRules {
     for (const rule of this.#held) this.remove(rule);
   }
 
-  /** The spoiling rule that has acted since the last call. Call it with each request. */
+  /** The altering rule that has acted since the last call. Call it with each request. */
   acted(): OwnRule | undefined {
     let acted: OwnRule | undefined;
     for (const rule of this.#held) {
@@ -70,7 +70,7 @@ export class OwnRules {
     return acted;
   }
 
-  /** The status of a rule; undefined when the rule is gone, also when another one has its name by now. */
+  /** The status of a rule; undefined if the rule is gone, even if another one now has its name. */
   #statusOf({ name, when }: Held): RuleStatus | undefined {
     const status = this.#rules.get(name);
     return status?.rule.when === when ? status : undefined;

@@ -2,10 +2,7 @@ import { durationText } from '../../report/words.js';
 import type { Check, Exam } from './exam.js';
 import { type EndedCheck, LAST_FRAMES, sure } from './verdict.js';
 
-/**
- * How long to wait for a poll after which the connection is closed, in ms and in poll periods; the longer
- * time counts.
- */
+/** How long to wait for a poll after which the connection is closed, in ms and in poll periods, whichever is longer. */
 const HELP_MS = 10_000;
 const HELP_PERIODS = 5;
 
@@ -27,27 +24,27 @@ export async function runCheck(check: Check, exam: Exam): Promise<EndedCheck> {
 }
 
 /**
- * How many requests get no reply. A client that reads less than comes falls behind further with each reply,
- * so it may have kept many.
+ * How many requests get no reply. A client that reads more slowly than replies arrive falls further behind
+ * with each reply, so it may have kept many.
  */
 const MANY_REQUESTS = 100;
 
 /**
- * Waits until the observer shows the value of good replies, so that a fault can be blamed when it no longer
- * does. A client that an earlier fault has put out of step is given requests without a reply.
+ * Waits until the observer shows the value of good replies, so that a fault can be blamed if it stops doing
+ * so. If an earlier fault has put the client out of step, it gets requests without a reply.
  */
 async function seesGoodReplies(exam: Exam): Promise<void> {
   const { values } = exam.client;
   if (!values || (await values.ready(exam)) !== undefined) return;
   if (await values.follows(exam)) return;
   await exam.suppressReplies(MANY_REQUESTS);
-  // It may wait for the rest of a reply that never comes.
+  // It may be waiting for the rest of a reply that never comes.
   if (!(await values.follows(exam)) && (await helpedByNewConnection(exam))) await values.follows(exam);
 }
 
 /**
- * Waits until the client polls as usual. If it does not, helps it with a new connection, and then takes any
- * polls for usual ones.
+ * Waits until the client polls as usual. If it does not, helps it with a new connection, and then accepts any
+ * polls as usual.
  */
 async function pollsAsUsual(exam: Exam): Promise<boolean> {
   const { client } = exam;
@@ -80,7 +77,7 @@ function waited({ clock, log, since }: Exam): string {
 /**
  * Gives a client that does not poll as usual a new connection. A client that has lost its place in the stream
  * of replies never finds it again on the old one, and nothing more could be tested.
- * @returns whether the client polls as usual now; false at once where there are no connections
+ * @returns whether the client now polls as usual; false at once if there are no connections
  */
 export async function helpedByNewConnection(exam: Exam): Promise<boolean> {
   const { kind } = exam.client.line;
@@ -94,7 +91,7 @@ export async function helpedByNewConnection(exam: Exam): Promise<boolean> {
 }
 
 /**
- * Says how a client has ended: in a headline with its exit code and last line, and in a text with all that is
+ * Describes how a client exited: a headline with its exit code and last line, and a text with everything
  * known.
  * @param after what the client met last: `after exception 4`
  */
@@ -103,7 +100,7 @@ export function crashOf(how: string, after?: string): { readonly headline: strin
   const [exit = how] = /exit code \d+|ended by \w+|could not be started.*/.exec(how) ?? [];
   const verb = exit === 'exit code 0' ? 'ended' : 'crashed';
   const when = after === undefined ? '' : ` ${after}`;
-  // Node ends its traces with its version.
+  // Node prints its version at the end of a stack trace.
   const last = lines.slice(1).findLast((line) => line !== '' && !/^Node\.js v/.test(line));
   return {
     headline: `${verb}${when}: ${exit}${last === undefined ? '' : `, last line ${JSON.stringify(last)}`}`,

@@ -16,37 +16,35 @@ import {
 import type { ValueMeaning } from './values.js';
 import { type Bounds, DECIDES, DISTURBED, type Judged, sure, type Trial, verdictOf } from './verdict.js';
 
-/**
- * Requests that the client sent one after the other, each treated as wanted, and how it went on after them.
- */
+/** Consecutive requests of the client, each treated as intended, and how the client continued after them. */
 export interface Chain {
   readonly asked: readonly Exchange[];
   readonly continuation: Continuation;
 }
 
-/** Says why a chain did not come about. */
+/** Explains why a chain could not be completed. */
 export interface BrokenChain {
   /**
-   * `gone`: the client sent the poll no more. `stuck`: it did not poll as usual, so nothing was tried.
-   * `between`: a request over another connection met what was meant for the next one. `waits`: it waited for its
-   * reply until that came, and then went on.
+   * `gone`: the client stopped sending the poll. `stuck`: it did not poll as usual, so nothing was tried.
+   * `between`: a request over another connection got the treatment meant for the next one. `waits`: it waited
+   * until its reply came, and then continued.
    */
   readonly kind: 'gone' | 'stuck' | 'between' | 'waits' | 'other';
   readonly why: string;
   readonly asked: readonly Exchange[];
 }
 
-/** How long to wait for each request: this many ms, and this many poll periods and waits for a reply more. */
+/** How long to wait for each request: this many ms, plus this many poll periods and waits for a reply. */
 const NEXT_MS = 30_000;
 const NEXT_TIMES = 3;
-/** A machine that is late by this may be why a trial shows nothing, in ms. */
+/** If the machine is late by this, in ms, that may be why a trial shows nothing. */
 export const LATE_MS = 25;
-/** How long a client may wait for a reply while that is not known, in ms. */
+/** The assumed maximum wait for a reply until it is known, in ms. */
 const LONG_WAIT_MS = 15_000;
 
 /**
- * How long to wait for the next request of the client, in ms.
- * @param waitMs how long the client waits for a reply, where that is not known
+ * How long to wait for the client's next request, in ms.
+ * @param waitMs how long the client waits for a reply, if that is not known
  */
 export function patienceOf(exam: Exam, waitMs = 0): number {
   const { periodMs, client } = exam;
@@ -54,13 +52,12 @@ export function patienceOf(exam: Exam, waitMs = 0): number {
   return NEXT_MS + NEXT_TIMES * (periodMs + (client.facts.waitMs ?? waitMs));
 }
 
-/** How often a chain is tried that a request over another connection has broken. */
+/** How many times to retry a chain that a request over another connection has broken. */
 const MOST_BETWEEN = 8;
 
 /**
- * Treats requests that follow each other, beginning with a poll of the target while the client polls as
- * usual.
- * @param moreMs how long the treatments themselves may take, in ms
+ * Treats consecutive requests, beginning with a poll of the target while the client polls as usual.
+ * @param moreMs duration of the treatments themselves, in ms
  */
 export async function runChain(
   exam: Exam,
@@ -112,7 +109,7 @@ async function oneChain(
     asked.push(request);
   }
   const of = asked.at(-1) as Exchange;
-  // The reply must be over, too: only then it is known whether the fault could act.
+  // The reply must have ended too: only then is it known whether the fault could act.
   const isOver = () => (of.reply ? continuationOf(of) : undefined);
   const continuation = await exam.until(isOver, limit);
   const failed = asked.flatMap((each) => whyNotActed(each) ?? []);
@@ -125,36 +122,36 @@ export function isBroken<Whole extends object>(chain: Whole | BrokenChain): chai
 }
 
 /**
- * Two behaviours that a check distinguishes, by how requests that follow each other are treated. What the
- * client does after `shown` is compared with what it does when the last reply is truly missing, and when it
- * truly came.
+ * Two behaviours that a check distinguishes, given as treatments of consecutive requests. The client's
+ * behaviour after `shown` is compared with its behaviour when the last reply is really missing, and when it
+ * really came.
  */
 export interface Contrast {
   readonly shown: readonly Treatment[];
   readonly ifTaken: readonly Treatment[];
   readonly ifLeft: readonly Treatment[];
-  /** If the client goes on as usual after this, too, going on as usual shows nothing. */
+  /** If the client continues as usual after this too, continuing as usual shows nothing. */
   readonly alsoUsual?: readonly Treatment[];
-  /** Says why these requests show nothing, as a part of a sentence; undefined when they show something. */
+  /** Explains why these requests show nothing, as part of a sentence; undefined if they show something. */
   readonly isVoid?: (asked: readonly Exchange[]) => string | undefined;
 }
 
-/** The contrast between one spoilt reply, a good one, and none. */
+/** The contrast between one altered reply, a good one, and none. */
 export function spoilt(faults: readonly object[]): Contrast {
   return { shown: [faults], ifTaken: ['good'], ifLeft: [LOST] };
 }
 
-/** Faults that send a reply twice, one right behind the other. */
+/** Faults that send a reply twice, without a pause. */
 export function twice({ client: { line } }: Exam): readonly object[] {
   return [{ duplicate: { times: 1, gap: Math.max(SHORTEST_GAP_MS, 2 * line.t35) } }];
 }
 
 const SHORTEST_GAP_MS = 1;
 
-/** Says why a reply with pauses that RTU allows shows nothing, where they became longer than that. */
+/** Explains why a reply with pauses that RTU allows shows nothing if the pauses became longer. */
 export const TOO_LONG = 'this computer paused longer than t1.5, so the reply was not valid';
 
-/** Says why a reply that was to come twice shows nothing; undefined when it came twice. */
+/** Explains why a reply that should come twice shows nothing; undefined if it came twice. */
 export function whyNotTwice(exchange: Exchange | undefined): string | undefined {
   const ended = exchange?.reply?.report.ended;
   if (ended === 'complete') return undefined;
@@ -162,33 +159,31 @@ export function whyNotTwice(exchange: Exchange | undefined): string | undefined 
   return `the client ${did} before the reply could be sent twice`;
 }
 
-/** What each reaction to `shown` says of a client. */
+/** What each reaction to `shown` says about a client. */
 export type ReactionMeaning = Readonly<Record<'usual' | 'missing' | 'again', Trial['shows']>>;
 
-/** The meaning when a client has to take the reply. */
+/** The meaning for a reply that a client must accept. */
 export const TAKES_IT: ReactionMeaning = { usual: 'right', missing: 'wrong', again: 'wrong' };
 /**
- * The meaning when a client must not take the reply: one that goes on as if the last request had been
- * answered has taken another reply for it.
+ * The meaning for a reply that a client must not accept: if it continues as if the last request had been
+ * answered, it has taken another reply for it.
  */
 export const TAKES_NONE: ReactionMeaning = { missing: 'right', again: 'unclear', usual: 'wrong' };
 
 export interface Blame {
-  /** What the client was shown: `a reply with a wrong CRC`. */
+  /** What the client got: `a reply with a wrong CRC`. */
   readonly what: string;
   /** What is wrong with a client whose trials show `wrong`. */
   readonly blame: string;
 }
 
-/** How often to try what a client does after some treatments. */
+/** How many times to try each treatment whose effect must be learned. */
 const LEARNT = 3;
-/** How often to try what a client does without a reply, because that counts for all checks. */
+/** How many times to try a missing reply, because that counts for all checks. */
 const LEARNT_MISSING = 5;
 const MOST_FAILED = 2;
 
-/**
- * Learns what the client does after some treatments, and tries them when they were not heard often enough.
- */
+/** Learns what the client does after some treatments, trying them if the traffic does not contain enough examples. */
 export async function learn(
   exam: Exam,
   treatments: readonly Treatment[],
@@ -211,15 +206,15 @@ export async function learn(
   }
 }
 
-/** What a client does without a reply that waits for one without end. */
+/** The behaviour without a reply of a client that waits indefinitely. */
 const NEVER = new Behaviour([]);
 
-/** Shows the client something, and says what it did, or why that came to nothing. */
+/** Applies the treatment `shown`, and reports what the client did, or why this failed. */
 async function reactionIn(
   exam: Exam,
   contrast: Contrast,
 ): Promise<(Reaction & { asked: readonly Exchange[] }) | BrokenChain> {
-  // This is learned before the client is shown anything, because what it does afterwards may come from that.
+  // This must be learned first, because the client's later behaviour may be a consequence of the treatment.
   const missing = exam.client.facts.neverGivesUp ? NEVER : await learn(exam, [LOST]);
   if (isBroken(missing) && missing.kind !== 'waits') return missing;
   const chain = await runChain(exam, contrast.shown);
@@ -273,7 +268,7 @@ export async function lineTrial(
   }
   const { kind, text, wasAway = false, isAlike = false, asked: evidence } = seen;
   const shows = kind === 'unclear' ? kind : meaning[kind];
-  // A client that did anything else than going on as without a reply may have kept what was sent.
+  // Unless the client continued as it does without a reply, it may have kept the bytes.
   const { neverGivesUp, waitMs = 0 } = exam.client.facts;
   const isWhole = kind === 'usual' && meaning === TAKES_IT;
   const mayKeep = kind !== 'missing' && !isWhole && !neverGivesUp;
@@ -291,7 +286,7 @@ export async function lineTrial(
     text: `${text}${more}`,
     evidence,
     wasAway,
-    // A wait of that length can't be mistaken.
+    // A wait this long can't be mistaken for anything else.
     ...((isAlike || (kind === 'missing' && (neverGivesUp || waitMs > SLOWEST_MS + exam.periodMs))) && {
       weight: DECIDES,
     }),
@@ -314,7 +309,7 @@ const LAST: Bounds = { ...DISTURBED, most: 0 };
 /**
  * Makes trials until they decide, and then waits for the client to poll as before. A client that does not has
  * failed, whatever it did at first.
- * @param next makes one trial, given those that were made
+ * @param next makes one trial, given the earlier ones
  */
 export async function decide(
   exam: Exam,
@@ -329,14 +324,15 @@ export async function decide(
     if (trial.shows === 'wrong') exam.suspicion = trial.text;
     judged = verdictOf(trials, trial.isLast ? LAST : DISTURBED);
   }
-  // What was not disturbed is not to blame, nor what a client does that waits for each reply without end.
+  // Without a disturbance the check is not to blame; nor for a client that waits for each reply indefinitely.
   if (judged.verdict === 'fail' || !exam.hasDisturbed || exam.client.facts.neverGivesUp) return judged;
   return recovers(exam, judged, () => unrecovered(exam, what, trials));
 }
 
 /**
- * Waits for the client to poll as before after its last trial. Once it has polled as usual, the next check may begin.
- * @param otherwise the verdict on a client that does not
+ * Waits for the client to poll as before after its last trial. Once it has polled as usual, the next check
+ * may begin.
+ * @param otherwise the verdict if it does not
  */
 export async function recovers(exam: Exam, judged: Judged, otherwise: () => Judged): Promise<Judged> {
   const later = async () => {
@@ -375,12 +371,12 @@ export interface ContrastRow extends CheckText, CheckPlace, Blame {
   readonly rule: string;
   readonly meaning: ReactionMeaning;
   /**
-   * Chooses what this client is shown.
-   * @returns a contrast; a sentence when the client can't be shown it; or the verdict, when nothing need be
-   *   shown
+   * Chooses the contrast for this client.
+   * @returns a contrast; a sentence if it can't be applied to the client; or the verdict, if no trial is
+   * needed
    */
   readonly contrast: (exam: Exam) => Contrast | string | Judged | Promise<Contrast | Judged>;
-  /** What the values that an observer shows say of a client; absent when they say nothing. */
+  /** What the values shown by an observer say about a client; absent if they say nothing. */
   readonly values?: ValueMeaning;
 }
 
@@ -406,10 +402,7 @@ export function contrastCheck(group: Check['group'], row: ContrastRow): Check {
   };
 }
 
-/**
- * True when the next trial looks at values. Values and the line take turns, as long as the values can be
- * seen.
- */
+/** True if the next trial looks at values. Values and the line take turns as long as the values can be seen. */
 function isValuesTurn(trials: readonly Trial[]): boolean {
   const isUnseen = trials.some(({ isOfValues, shows }) => isOfValues && shows === 'unclear');
   return !isUnseen && trials.length % 2 === 0;

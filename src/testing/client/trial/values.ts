@@ -8,7 +8,7 @@ import { type Exchange, isReading, type Poll, readingOf, wentWell } from '../hea
 import type { Observer } from '../observer.js';
 import { DECIDES, type Trial } from './verdict.js';
 
-/** The part of the `Exam` of a check that is needed here. */
+/** The part of a check's `Exam` that is needed here. */
 interface Watching {
   readonly clock: Clock;
   readonly periodMs: number;
@@ -34,88 +34,82 @@ interface Watching {
 /** What an observer showed while the replies carried a known value. */
 export interface SeenByObserver {
   /**
-   * `kept`: the observer showed only the value from before, or none. `sent`: it showed the value of the
-   * replies. `other`: it showed a value that the replies did not carry.
+   * `kept`: the observer showed only the earlier value, or none. `sent`: it showed the value in the replies.
+   * `other`: it showed a value that the replies did not carry.
    */
   readonly kind: 'kept' | 'sent' | 'other';
   readonly text: string;
 }
 
 /**
- * What it says of a client that its observer has kept its value, shows that of the spoilt reply, or shows
- * another one.
+ * What it says about a client that its observer keeps its value, shows the value of the altered reply, or
+ * shows another one.
  */
 export type ValueMeaning = Readonly<Record<SeenByObserver['kind'], Trial['shows']>>;
 
-/**
- * A trial that spoils the replies to a poll for a while, and what it means when the client takes their
- * values.
- */
+/** A trial that alters the replies to a poll for some time, and what it means if the client accepts their values. */
 export interface ValueTrial {
-  /** The faults that spoil the replies, or a function that makes them for the mark that the replies carry. */
+  /** The faults that alter the replies, or a function that makes them for the mark in the replies. */
   readonly faults: readonly object[] | ((mark: object) => readonly object[]);
   readonly meaning: ValueMeaning;
   readonly what: string;
-  /** What is wrong with a client that takes the value, for the first page. */
+  /** What is wrong with a client that accepts the value, for the first page. */
   readonly blame: string;
-  /** True when any client would take the spoilt reply to this request, so that nothing is shown. */
+  /** True if any client would accept the altered reply to this request, so that it shows nothing. */
   readonly isVoid?: (spoilt: Exchange) => boolean;
 }
 
-/** What a trial of values has shown. */
+/** The result of a trial that looks at values. */
 type ValuesSeen = Trial & Partial<Pick<SeenByObserver, 'kind'>>;
 
-/** An observer that is watched while replies are spoilt. */
+/** An observer that is watched while replies are altered. */
 interface WatchedValues {
-  /** What the spoilt replies carry. */
+  /** The words in the altered replies. */
   readonly words: readonly number[];
-  /** How long to watch at most, in ms. */
+  /** Longest time to watch, in ms. */
   readonly limitMs: number;
-  /** What the observer has shown; undefined while that is not known. */
+  /** What the observer has shown; undefined if it is not yet known. */
   readonly seen: () => SeenByObserver | undefined;
-  /** Waits until the client has recovered. @returns what was shown meanwhile */
+  /** Waits until the client has recovered. @returns what the observer showed until then */
   readonly end: (spoilt: readonly Exchange[], wanted: ValueTrial) => Promise<ValuesSeen>;
 }
 
-/** A text that an observer showed, and the words of the reply that it stands for. */
+/** A text shown by an observer, and the words of the reply that it stands for. */
 export interface LearntText {
   readonly shown: string;
   readonly words: readonly number[];
 }
 
-/** How many different marks there are. */
+/** The number of different marks. */
 const MARKS = 4;
-/** How many bits are needed to count to `MARKS`. */
+/** The number of bits needed to count to `MARKS`. */
 const FEWEST_BITS = 3;
 /**
- * Steps between the marks, tried in this order: small ones may be lost where the client rounds. The last marks are not near
- * the true value, but a float32 of them in any word and byte order is a number that a display of a few decimals shows.
+ * Steps between the marks, tried in this order: small steps may be lost if the client rounds. The last marks are not close to
+ * the true value, but as a float32 in any word and byte order they are numbers that a display of a few decimals shows.
  */
 const STEPS = [1, 16, 256, 'any order'] as const;
-/** Each byte of the last marks is near this: as the first byte of a float32 it makes a number above 2. */
+/** The words of the last marks are close to this: as the first byte of a float32, each byte makes a number above 2. */
 const VISIBLE = 0x4340;
-/**
- * How long an observer may take to show what the client has read: this many ms, and this many poll periods
- * more.
- */
+/** How long an observer may take to show what the client has read: this many ms, plus this many poll periods. */
 const OBSERVER_PATIENCE_MS = 5_000;
 const PATIENCE_PERIODS = 3;
-/** How long to watch an observer whose delay is known: this many times the delay, and this many ms more. */
+/** How long to watch an observer whose delay is known: this many times the delay, plus this many ms. */
 const DELAYS = 2;
 const SHORTEST_MS = 500;
-/** How long to wait for a poll with a new value, in ms and in poll periods; the longer time counts. */
+/** How long to wait for a poll with a new value, in ms and in poll periods, whichever is longer. */
 const POLL_MS = 30_000;
 const POLL_PERIODS = 20;
-/** The time-out and the retries of a client for which these are not known yet. */
+/** The assumed time-out and number of retries until they are known. */
 const USUAL_TIMEOUT_MS = 1_000;
 export const USUAL_RETRIES = 2;
-/** How many trials on the line a value that was seen counts as. */
+/** The number of trials on the line that one seen value counts as. */
 export const SEEN = 2;
 
 /**
- * Knows which value the client has taken: replies carry values of our own (marks), and an observer shows what
- * was read. The texts that it shows for the marks are learned first, because the client may scale, round or
- * name what it reads.
+ * Determines which value the client has accepted: replies carry values of our own (marks), and an observer
+ * shows what was read. The texts that it shows for the marks are learned first, because the client may scale,
+ * round or name what it reads.
  */
 export class ValueOracle {
   readonly #observer: Observer;
@@ -126,7 +120,10 @@ export class ValueOracle {
   #isLearned = false;
   #isFollowing = true;
   #unusable: string | undefined;
-  /** What is shown when no reply comes, which is then no sign of a spoilt one; looked at when a strange value is shown first. */
+  /**
+   * What is shown when no reply comes; if so, it is no sign of an altered reply. It is determined when an
+   * unknown value first appears.
+   */
   #placeholder: Promise<string | undefined> | undefined;
 
   constructor(observer: Observer) {
@@ -135,7 +132,7 @@ export class ValueOracle {
 
   /**
    * Learns how the observer shows values, once.
-   * @returns why the observer can't be used, as a sentence; undefined when it can
+   * @returns why the observer can't be used, as a sentence; undefined if it can
    */
   async ready(exam: Watching): Promise<string | undefined> {
     if (!this.#isLearned) {
@@ -146,7 +143,7 @@ export class ValueOracle {
     return this.#unusable;
   }
 
-  /** What the observer shows for each reply with a mark; empty unless `ready` has found that it can be used. */
+  /** What the observer shows for each reply with a mark; empty until `ready` has found it usable. */
   get learnt(): readonly LearntText[] {
     return this.#texts.map((shown, i) => ({ shown, words: this.#marks[i] ?? [] }));
   }
@@ -157,12 +154,12 @@ export class ValueOracle {
     return now?.ok && this.#texts.includes(now.text) ? now.text : undefined;
   }
 
-  /** True when `ready` has found that the observer can be used. */
+  /** True if `ready` has found that the observer can be used. */
   get isUsable(): boolean {
     return this.#isLearned && this.#unusable === undefined;
   }
 
-  /** Three marks that differ. The first one is the last one of the call before. */
+  /** Three different marks. The first one is the last one of the previous call. */
   threeMarks(): readonly [number, number, number] {
     const first = this.#next;
     this.#next = (first + 2) % MARKS;
@@ -171,7 +168,7 @@ export class ValueOracle {
 
   /**
    * Gives good replies a mark.
-   * @returns false when the observer does not show it
+   * @returns false if the observer does not show it
    */
   async settles(exam: Watching, mark: number): Promise<boolean> {
     const wanted = this.#texts[mark];
@@ -180,32 +177,30 @@ export class ValueOracle {
   }
 
   /**
-   * Gives good replies another value than they had last: an observer that stands still does not show it. They keep it.
-   * @returns whether the observer shows it, as `isFollowing` says from then on
+   * Gives good replies a value different from the last one, which an observer that hangs does not show. They
+   * keep this value.
+   * @returns whether the observer shows it; `isFollowing` reports the same from then on
    */
   async follows(exam: Watching): Promise<boolean> {
     this.#next = (this.#next + 1) % MARKS;
     const now = await this.#observer.read();
-    // One that hangs may show any of the marks for ever.
+    // An observer that hangs may show any of the marks for ever.
     if (now.ok && now.text === this.#texts[this.#next]) this.#next = (this.#next + 1) % MARKS;
     this.#isFollowing = await this.settles(exam, this.#next);
     return this.#isFollowing;
   }
 
-  /**
-   * True when the observer followed good replies the last time that it was looked at. Otherwise no fault can
-   * be blamed.
-   */
+  /** True if the observer followed good replies the last time it was read. If it did not, no fault can be blamed. */
   get isFollowing(): boolean {
     return this.#isFollowing;
   }
 
-  /** How long the observer needs to show what was read, in ms, with a margin. */
+  /** How long the observer needs to show a value, in ms, with a margin. */
   get patienceMs(): number {
     return SHORTEST_MS + DELAYS * (this.#delayMs + this.#observer.paceMs);
   }
 
-  /** Watches the observer until it shows something else than before, for at most `limitMs`. */
+  /** Watches the observer until its text changes, for at most `limitMs`. */
   async watch(
     exam: Watching,
     marks: { readonly before: number; readonly sent: number },
@@ -220,9 +215,9 @@ export class ValueOracle {
   }
 
   /**
-   * Makes one trial that looks at the values. All replies to the poll are spoilt for a while, and carry a
-   * value of their own: an observer that is slow to follow would miss a single one.
-   * @returns `kind`: what the observer showed; undefined when that is not known, and the trial is unclear
+   * Makes one trial that looks at values. All replies to the poll are altered for some time, and carry a
+   * value of their own: a slow observer would miss a single one.
+   * @returns `kind`: what the observer showed; undefined if it is unknown and the trial is unclear
    */
   async trial(exam: Watching, wanted: ValueTrial): Promise<ValuesSeen> {
     const begun = await this.begin(exam);
@@ -234,8 +229,8 @@ export class ValueOracle {
   }
 
   /**
-   * Begins to watch for the value that replies have from now on.
-   * @returns why that shows nothing, as a trial
+   * Starts watching for the value that replies carry from now on.
+   * @returns if that would show nothing, the reason as a trial
    */
   async begin(exam: Watching): Promise<WatchedValues | Trial> {
     const unusable = await this.ready(exam);
@@ -250,7 +245,7 @@ export class ValueOracle {
     exam.mark(words);
     const { facts } = exam.client;
     const wait = facts.waitMs ?? facts.timeoutMs?.value ?? USUAL_TIMEOUT_MS;
-    // The limit has time for one poll with all its retries.
+    // The limit allows one poll with all its retries.
     const limitMs = this.patienceMs + exam.periodMs + (1 + (facts.retries ?? USUAL_RETRIES)) * wait;
     let seen: SeenByObserver | undefined;
     void this.watch(exam, { before, sent }, limitMs).then((result) => {
@@ -261,7 +256,7 @@ export class ValueOracle {
     return { words, limitMs, seen: () => seen, end };
   }
 
-  /** Says what an observer has shown, and whether it shows good values again. */
+  /** Reports what an observer has shown, and whether it shows good values again. */
   async #shown(
     exam: Watching,
     {
@@ -307,7 +302,10 @@ export class ValueOracle {
     };
   }
 
-  /** What the observer shows in place of a value when no reply comes; undefined when it keeps the last one or shows none. */
+  /**
+   * What the observer shows instead of a value when no reply comes; undefined if it keeps the last one or
+   * shows none.
+   */
   #whenNoneComes(exam: Watching): Promise<string | undefined> {
     this.#placeholder ??= this.begin(exam).then(async (begun) => {
       if ('shows' in begun) return undefined;
@@ -337,9 +335,9 @@ export class ValueOracle {
     return `the observer does not follow the values of the replies (${this.#observer.name} ${shows})`;
   }
 
-  /** What the observer shows for each mark; undefined when it does not show a new text for each. */
+  /** What the observer shows for each mark; undefined if it does not show a new text for each. */
   async #textsFor(exam: Watching, marks: readonly (readonly number[])[]): Promise<string[] | undefined> {
-    // When the last mark has been sent for a while, the observer no longer shows earlier replies.
+    // Once the last mark has been sent for some time, the observer no longer shows earlier replies.
     const last = marks.at(-1) ?? [];
     if (!(await this.#polledWith(exam, last))) return undefined;
     await exam.until(() => undefined, OBSERVER_PATIENCE_MS);
@@ -356,7 +354,7 @@ export class ValueOracle {
 
   /**
    * Gives the replies a value.
-   * @returns false when the client does not read it
+   * @returns false if the client does not read it
    */
   async #polledWith(exam: Watching, words: readonly number[]): Promise<boolean> {
     if (exam.marked?.words !== words) exam.mark(words);
@@ -366,7 +364,7 @@ export class ValueOracle {
     return (await exam.until(polled, limit)) === true;
   }
 
-  /** Gives the replies a value and waits until the observer has shown the same accepted text twice. */
+  /** Gives the replies a value, and waits until the observer has shown the same accepted text twice. */
   async #follow(
     exam: Watching,
     words: readonly number[],
@@ -386,9 +384,9 @@ export class ValueOracle {
   }
 
   /**
-   * Reads the observer again and again.
+   * Reads the observer repeatedly.
    * @param find gets the text that the observer shows, or undefined
-   * @returns what `find` has found
+   * @returns the result of `find`
    */
   async #read(
     exam: Watching,
@@ -405,10 +403,7 @@ export class ValueOracle {
     return undefined;
   }
 
-  /**
-   * True for a text that is a value. Where the client shows numbers, `null`, `bad` and the like say that it
-   * has none.
-   */
+  /** True if a text is a value. If the client shows numbers, `null`, `bad` and the like mean that it has none. */
   #isValue(text: string | undefined): text is string {
     return text !== undefined && (isNumber(text) || !this.#texts.every(isNumber));
   }
@@ -422,9 +417,7 @@ function isNumber(text: string): boolean {
   return text !== '' && Number.isFinite(Number(text));
 }
 
-/**
- * True when a fault of the client test could not act on its reply, which then carried the mark as a good one.
- */
+/** True if a fault of the client test could not act on the reply, which therefore carried the mark like a good one. */
 function isUnspoilt({ reply }: Exchange): boolean {
   return reply?.acted.some(({ notAchieved }) => notAchieved !== undefined) === true;
 }
@@ -438,9 +431,9 @@ function textOf(seen: SeenByObserver | undefined): SeenByObserver {
 }
 
 /**
- * Makes marks for the replies to a poll: values that differ from each other and from the true one, and
- * are near it, because a client may refuse what is out of range. Every word is changed, so that values of
- * each type and order change.
+ * Makes marks for the replies to a poll: values that differ from each other and from the true one but are
+ * close to it, because a client may reject values out of range. Every word is changed, so that values of each
+ * type and order change.
  * @returns the words of each mark, for the fault `values`
  */
 function marksFor(poll: Poll, step: (typeof STEPS)[number]): Result<readonly number[][]> {

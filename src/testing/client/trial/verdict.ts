@@ -7,27 +7,25 @@ interface AskedPoll {
   readonly reply?: ReplyEvent | undefined;
 }
 
-/** The exchanges and events that show why a verdict is what it is. */
+/** The exchanges and events that explain a verdict. */
 export type Evidence = readonly (AskedPoll | TrafficEvent)[];
 
-/** How many exchanges show what a client did instead of polling. */
+/** The number of exchanges that show what a client did instead of polling. */
 export const LAST_FRAMES = 4;
 
-/** One disturbance of one poll, or one thing that was watched, and what it showed. */
+/** One disturbance of one poll, or one observation, and what it showed. */
 export interface Trial {
   /** `unclear`: the trial showed neither of the two behaviours that the check distinguishes. */
   readonly shows: 'right' | 'wrong' | 'unclear';
   readonly text: string;
   readonly evidence: Evidence;
-  /** How many trials this one counts as; one when absent. */
+  /** The number of trials that this one counts as; absent: one. */
   readonly weight?: number;
-  /**
-   * True when the trial has seen which value the client took, which says more than what it did on the line.
-   */
+  /** True if the trial saw which value the client accepted, which says more than its behaviour on the line. */
   readonly isOfValues?: boolean;
-  /** True when the client was away for a time, as a program is that was restarted. Its check never passes. */
+  /** True if the client was away for some time, like a program that was restarted. If so, its check never passes. */
   readonly wasAway?: boolean;
-  /** True when no more trials can be made. */
+  /** True if no more trials can be made. */
   readonly isLast?: boolean;
   /** What is wrong with the client, for the first page. */
   readonly conclusion?: string;
@@ -40,52 +38,53 @@ export interface Judged {
   readonly summary: string;
   readonly evidence: Evidence;
   readonly conclusion?: string;
-  /** What a trial has shown of a client that was away, as a part of a sentence. */
+  /** What a trial has shown about a client that was away, as part of a sentence. */
   readonly away?: string;
-  /** Absent when it is known that the client has recovered. */
+  /** Absent if the client is known to have recovered. */
   readonly afterwards?: Afterwards;
 }
 
-/** A client that has polled once as usual after its last trial: the next check may begin while its next poll is waited for. */
+/**
+ * A client that has polled once as usual after its last trial: the next check may begin during the wait for
+ * its next poll.
+ */
 interface Afterwards {
-  /** True when that poll comes in time, whatever becomes of its reply. */
+  /** True if that poll comes in time, whatever becomes of its reply. */
   readonly isInTime: () => Promise<boolean>;
-  /** The verdict on a client whose poll did not: whether it polls as usual later. */
+  /** The verdict if that poll does not come in time: it depends on whether the client polls as usual later. */
   readonly later: () => Promise<Judged>;
 }
 
-/** What became of a check, even of one that was not run. */
+/** The result of a check, even of one that was not run. */
 export interface EndedCheck extends Partial<Omit<Judged, 'verdict' | 'summary'>> {
   readonly verdict: Verdict;
   readonly summary: string;
 }
 
-/** The bounds within which trials decide. */
+/** The limits for a decision by trials. */
 export interface Bounds {
-  /** The fraction of the trials that show one or the other which has to be right, or wrong. */
+  /** Of the trials that show `right` or `wrong`, the fraction that must be right to pass, or wrong to fail. */
   readonly right: number;
   readonly wrong: number;
   readonly most: number;
 }
 
-/** The bounds for disturbances: a client is disturbed nine times at most, and four of five trials agree. */
+/** The bounds for disturbances: at most nine trials, and four of five agree. */
 export const DISTURBED: Bounds = { right: 0.8, wrong: 0.8, most: 9 };
 
-/**
- * How many trials decide. A trial that can't be made again, because the client is gone, counts as this many.
- */
+/** How many trials decide. A trial that can't be repeated, because the client is gone, counts as this many. */
 export const DECIDES = 3;
 
 /**
- * The verdict on a client, from everything that was tried. It passes or fails when trials agree that count as
- * three or more. It is inconclusive when trials that count as three show nothing and no other shows anything,
- * or when the most that are made do not agree.
- * @returns undefined when another trial is needed
+ * The verdict on a client from all its trials. It passes or fails if agreeing trials have a total weight of
+ * three or more. It is inconclusive if trials with a total weight of three show nothing and no other trial
+ * shows anything, or if the maximum number of trials do not agree.
+ * @returns undefined if another trial is needed
  */
 export function verdictOf(all: readonly Trial[], bounds: Bounds = DISTURBED): Judged | undefined {
   const isTaken = all.some(({ isOfValues, shows }) => isOfValues && shows === 'wrong');
-  // Trials on the line that speak for the client do not count then: it may ask again and take the value all
-  // the same.
+  // In that case, trials on the line in the client's favour do not count: it may repeat the request and
+  // accept the value all the same.
   const trials = isTaken ? all.filter(({ isOfValues, shows }) => isOfValues || shows !== 'right') : all;
   const weigh = (shows: Trial['shows']) =>
     trials.reduce((sum, each) => sum + (each.shows === shows ? (each.weight ?? 1) : 0), 0);
@@ -98,7 +97,7 @@ export function verdictOf(all: readonly Trial[], bounds: Bounds = DISTURBED): Ju
 }
 
 /**
- * The verdict on what can be seen once, and is sure then.
+ * The verdict on something that is certain once it has been seen.
  * @param conclusion as in `Trial`
  */
 export function sure(
@@ -112,8 +111,8 @@ export function sure(
 }
 
 /**
- * Sums up trials in a verdict.
- * @param shows which trials decide it; undefined when they do not agree
+ * Combines trials into a verdict.
+ * @param shows which trials decide it; undefined if they do not agree
  */
 function judged(
   verdict: Judged['verdict'],
@@ -134,10 +133,10 @@ function judged(
   };
 }
 
-/** A number, or what an observer showed, which is quoted as it was. */
+/** A number, or an observer's text, which is in quotes and left unchanged. */
 const NUMBER = /"[^"]*"|\d+(?:\.\d+)?/g;
 
-/** Makes one text of texts that differ in their numbers only: `asked again after 9 to 13 ms`. */
+/** Merges texts that differ only in their numbers: `asked again after 9 to 13 ms`. */
 function spannedText(texts: readonly string[]): string {
   const numbers = texts.map((text) => (text.match(NUMBER) ?? []).map(Number));
   let place = 0;
@@ -150,7 +149,7 @@ function spannedText(texts: readonly string[]): string {
   });
 }
 
-/** How many different things that the client did stand in a summary. */
+/** Maximum number of different client actions in a summary. */
 const MOST_KINDS = 3;
 
 function summaryOf(deciding: readonly Trial[], { agreeing, trials }: Judged['confidence']): string {

@@ -24,15 +24,15 @@ import { hiddenWrite, readsAfter, writePdu, writeRegister } from './written.js';
 
 const ADDRESS = `${SERIAL}, 2.4.2`;
 
-/** A silence that ends every frame, in ms: adapters hold bytes back for up to 20 ms. */
+/** A silence that ends every frame, in ms: adapters delay bytes by up to 20 ms. */
 const CLEAR_MS = 60;
-/** Units to try, when one is looked for that nobody has. */
+/** The number of units to try in the search for one that no device has. */
 const UNITS_TRIED = 3;
 
-/** A silence after which every server begins a new frame, whatever was before, in ms. */
+/** A silence after which every server begins a new frame, whatever came before, in ms. */
 const clear = (bench: Bench) => Math.max(CLEAR_MS, 5 * bench.asker.t35);
 
-/** Sends what must not be answered. Where the server does, that is judged by `blame`. */
+/** Sends something that must not be answered. If the server answers it, `blame` judges that. */
 export async function unanswered(
   bench: Bench,
   pieces: readonly RawPiece[],
@@ -49,7 +49,7 @@ export async function unanswered(
     : blame({ code: 'not-ignored', answer: didOf(answer), bytes }, exchange);
 }
 
-/** Sends something, then a good read, which has to be answered. */
+/** Sends something, followed by a good read, which must be answered. */
 export async function stillAnswers(
   bench: Bench,
   before: readonly RawPiece[],
@@ -64,7 +64,7 @@ export async function stillAnswers(
   return unlessLossy(bench, lost, exchange);
 }
 
-/** A unit that nobody has; undefined when all that were tried are answered. */
+/** Finds a unit that no device has; undefined if all that were tried are answered. */
 async function absentUnit(
   bench: Bench,
 ): Promise<{ readonly unit?: number; readonly answered: readonly Exchange[]; readonly silent?: Exchange }> {
@@ -100,7 +100,7 @@ async function otherUnitAnswers(bench: Bench): Promise<Judged> {
   const next = await bench.askGood();
   if (!isDecisive(next) && bench.facts.losses === undefined)
     return violates({ code: 'deaf-after-other-unit', unit }, exchange, next);
-  // A server may compare some bits of the unit alone.
+  // A server may compare only some bits of the unit.
   for (const alike of Array.from({ length: 8 }, (_, bit) => bench.asker.unitId ^ (0x80 >> bit))) {
     if (alike <= 0 || alike > HIGHEST_UNIT) continue;
     const other = await bench.asker.once(bench.goodRead, { unitId: alike, timeout: bench.asker.silence });
@@ -114,7 +114,7 @@ async function otherUnitAnswers(bench: Bench): Promise<Judged> {
   return conforms({ code: 'other-unit-ignored', unit }, exchange);
 }
 
-/** True when a value that is written to the own unit is read of the other one; undefined without a range. */
+/** True if a value written to the tested unit is read from the other one; undefined without a scratch range. */
 async function isSameServer(bench: Bench, unitId: number): Promise<boolean | undefined> {
   if (!bench.order.scratch.holding) return undefined;
   const address = await bench.scratch.register();
@@ -124,7 +124,7 @@ async function isSameServer(bench: Bench, unitId: number): Promise<boolean | und
   return valuesIn(await bench.ask(readPdu(3, address, 1), { unitId }))[0] === value;
 }
 
-/** Runs with a unit that nobody has. */
+/** Makes a check run with a unit that no device has. */
 const beside =
   (run: (bench: Bench, unit: number) => Promise<Judged>) =>
   async (bench: Bench): Promise<Judged> => {
@@ -132,11 +132,11 @@ const beside =
     return unit === undefined ? inconclusive({ code: 'no-free-unit' }) : run(bench, unit);
   };
 
-/** The pauses after the exchange of another unit to try, in ms. */
+/** The pauses to try after an exchange with another unit, in ms. */
 const PAUSES = [20, 50, 100, 250, 500];
 const SOON_MS = 6;
 
-/** Plays request and reply of another unit, and asks soon after. */
+/** Plays a request and reply of another unit, and sends a request shortly after. */
 async function neighbourAnswers(bench: Bench, unit: number): Promise<Judged> {
   const { t35 } = bench.asker;
   const exchangeOfOthers: RawPiece[] = [
@@ -156,10 +156,10 @@ async function neighbourAnswers(bench: Bench, unit: number): Promise<Judged> {
 
 /** The characters of software flow control: XON and XOFF. */
 const FLOW = [0x11, 0x13];
-/** How many values are asked for at most, to find reads with and without these bytes. */
+/** Maximum number of values read, to find reads with and without these bytes. */
 const MOST_ASKED = 20;
 
-/** Reads of as many values as are there, whose frames have one of the bytes, and others that have none. */
+/** Reads different quantities, so that some frames contain one of the bytes and others contain neither. */
 async function flowControl(bench: Bench): Promise<Judged> {
   const { facts } = bench;
   const { code, address } = bench.good;
@@ -168,7 +168,7 @@ async function flowControl(bench: Bench): Promise<Judged> {
   for (let many = 1; many <= MOST_ASKED; many++) {
     const pdu = readPdu(code, address, many);
     const isSuspect = bench.frameOf(pdu).some((byte) => FLOW.includes(byte));
-    // Of those that have none, a few show that the block is there.
+    // A few frames without these bytes are enough to show that the block exists.
     if (!isSuspect && (many < MOST_ASKED - 3 || answered.length > 3)) continue;
     const exchange = await bench.ask(pdu);
     if (exchange.answer.kind === 'data') answered.push(many);
@@ -196,7 +196,10 @@ async function flowControl(bench: Bench): Promise<Judged> {
   );
 }
 
-/** Another byte for the code of a function that writes: noise of 300 bytes has a whole frame in it now and then. */
+/**
+ * Replaces the code of a function that writes with another byte: 300 bytes of noise sometimes contain a whole
+ * frame.
+ */
 const harmless = (byte: number) => ([5, 6, 15, 16, 21, 22, 23].includes(byte) ? byte | 0x80 : byte);
 
 async function noise(bench: Bench): Promise<Judged> {
@@ -222,7 +225,7 @@ async function noiseJoined(bench: Bench): Promise<Judged> {
   return unlessLossy(bench, { code: 'lost-after-disturbed', answer: didOf(second.answer) }, first, second);
 }
 
-/** A good read, cut after four bytes, with a pause in it. */
+/** A good read, split after four bytes by a pause. */
 function cut(bench: Bench, waitMs: number): RawPiece[] {
   const frame = bench.frameOf();
   return [{ bytes: frame.subarray(0, 4) }, { bytes: frame.subarray(4), waitMs }];
@@ -245,17 +248,17 @@ async function shortPauseInside(bench: Bench): Promise<Judged> {
   return fact({ code: 'short-pause', isAnswered: isDecisive(exchange) }, exchange);
 }
 
-/** A function that nobody has. */
+/** A function that no server has. */
 const UNKNOWN = Uint8Array.of(0x63, 0, 0, 0, 1);
 
-/** Spoils one byte of a frame, counted from its end. */
+/** Corrupts one byte of a frame, counted from its end. */
 function spoilt(frame: Uint8Array, fromEnd: number): Uint8Array {
   const at = frame.length - fromEnd;
   frame[at] = (frame[at] ?? 0) ^ 0x5a;
   return frame;
 }
 
-/** Each byte of the CRC, and one that it covers: a server may compare one byte of two. */
+/** Corrupts each byte of the CRC, and one that it covers: a server may compare only one of the two CRC bytes. */
 async function wrongCrc(bench: Bench): Promise<Judged> {
   let judged: Judged = conforms({ code: 'no-reply' });
   for (const fromEnd of [1, 2, 4]) {
@@ -264,12 +267,12 @@ async function wrongCrc(bench: Bench): Promise<Judged> {
     if (judged.verdict !== 'conforms') return judged;
   }
   if (bench.facts.isMuteToUnknown) return judged;
-  // A server may refuse what it does not have before it looks at the CRC.
+  // A server may refuse a function that it lacks before it checks the CRC.
   const bytes = spoilt(bench.frameOf(UNKNOWN), 1);
   return unanswered(bench, [{ bytes }], bench.asker.unitId, UNKNOWN);
 }
 
-/** A write with a wrong CRC: a server may look at the CRC of reads alone. */
+/** Sends a write with a wrong CRC: a server may check the CRC of reads only. */
 function wrongCrcOfWrite(bench: Bench): Promise<Judged> {
   return hiddenWrite(bench, 0x2bad, async (write) => {
     const bytes = spoilt(bench.frameOf(write), 1);
@@ -300,7 +303,7 @@ async function frameInFrame(bench: Bench, unit: number): Promise<Judged> {
 async function broadcastRefused(bench: Bench): Promise<Judged> {
   const pdus: Uint8Array[] = [Uint8Array.of(0x63, 0, 0, 0, 1)];
   if (bench.order.scratch.coils) {
-    // A server may take the value for a 1.
+    // A server may interpret the value as a 1.
     const coil = await bench.scratch.coil();
     await bench.scratch.keepOfOthers('coils', coil);
     pdus.push(readPdu(5, coil, 0x1234));

@@ -4,7 +4,7 @@ import { conforms, inconclusive, type Judged, notRun, type ServerCheck, violates
 import type { Exchange } from '../exchange.js';
 import { replyTimes } from '../reply-times.js';
 
-/** Judges functions, as far as the other checks have asked them. */
+/** Judges functions, as far as the other checks have tried them. */
 async function functions(bench: Bench, claimed: readonly number[]): Promise<Judged> {
   const { there, missing, silent } = bench.facts.functions;
   for (const code of READ_CODES) if (claimed.includes(code)) await bench.table(code);
@@ -19,7 +19,7 @@ async function functions(bench: Bench, claimed: readonly number[]): Promise<Judg
     : conforms({ code: 'functions-there', functions: claimed });
 }
 
-/** The exchanges with an exception code that the specification has. */
+/** The exchanges with an exception code from the specification. */
 export function exceptionsIn(log: readonly Exchange[]): Map<number, Exchange> {
   return new Map(
     log.flatMap((exchange) =>
@@ -38,7 +38,7 @@ function exceptions(bench: Bench, claimed: readonly number[]): Judged {
   return violates({ code: 'exceptions-not-claimed', exceptions: codes }, ...others.map(([, shown]) => shown));
 }
 
-/** Reads as many registers as claimed, or bits, as are claimed. */
+/** Reads as many registers or bits as are claimed. */
 async function quantity(bench: Bench, claimed: number, codes: readonly ReadCode[]): Promise<Judged> {
   const { most } = bench.facts;
   const found = codes.flatMap((code) => most[code] ?? []);

@@ -18,24 +18,24 @@ import { readPdu, type ScratchTable } from '../requests.js';
 import { READ_BACK_MS } from '../scratch.js';
 import { besideOf, writeRegister } from './written.js';
 
-/* What a write has done that a server has confirmed: the values are read, and those beside them. */
+/* Verifies a write that a server has confirmed: reads back the values and their neighbours. */
 
-/** How many cells are looked at on each side of those that are written: a byte of coils has eight. */
+/** How many cells are checked on each side of the written ones: a byte of coils has eight. */
 const BESIDE = { holding: 2, coils: 8 } as const;
-/** The most cells of one read. */
+/** Maximum number of cells per read. */
 const MOST = { holding: 125, coils: 2000 } as const;
 
-/** A write of cells that follow each other. */
+/** A write of consecutive cells. */
 export interface CellWrite {
   readonly table: ScratchTable;
   readonly first: number;
   readonly many: number;
-  /** The values to write, by those that are there. */
+  /** The values to write, derived from the present ones. */
   readonly values: (before: readonly number[], isNarrow: boolean) => readonly number[];
   readonly pdu: (values: readonly number[]) => Uint8Array;
-  /** What the register has to have before, where not every value shows a mistake. */
+  /** What the register must contain before the write, if not every value would show a mistake. */
   readonly prime?: number;
-  /** How many bytes of the request its reply repeats; 0 if it has something else. */
+  /** How many bytes of the request the reply repeats; 0 if it has other content. */
   readonly echo: number;
 }
 
@@ -45,7 +45,7 @@ interface Cells {
   readonly values: readonly number[];
 }
 
-/** Judges a reply that has to repeat the beginning of its request. */
+/** Judges a reply that must repeat the beginning of its request. */
 function echoOf(exchange: Exchange, length: number): Judged {
   const { answer, pdu = new Uint8Array() } = exchange;
   const code = pdu[0] ?? 0;
@@ -61,9 +61,9 @@ function echoOf(exchange: Exchange, length: number): Judged {
 }
 
 /**
- * Writes, and reads what is there then, until it is as it should be or to the end of the time in which others
- * show a new value. What is not as it should be is tried again with reads that are sure: some servers give
- * other values now and then, or in blocks.
+ * Writes, and reads back until the values are right, or for as long as other servers take to show a new
+ * value. If something is wrong, tries again with confirmed reads: some servers sometimes return other values,
+ * or return them in blocks.
  */
 export async function confirmed(bench: Bench, write: CellWrite): Promise<Judged> {
   let quick = await tried(bench, write, false);
@@ -83,16 +83,20 @@ export async function confirmed(bench: Bench, write: CellWrite): Promise<Judged>
   return sure.grade === 'dangerous' ? { ...sure, isFinal: true, seen: { times: 2, of: 2 } } : sure;
 }
 
-/** How often cells beside a write are read while nothing is written, how far apart in ms, and how often a write is tried for that. */
+/**
+ * How many times cells next to a write are read while nothing is written, at what interval in ms, and how
+ * many times a write is repeated for that.
+ */
 const STILL_READS = 12;
 const STILL_MS = 150;
 const STILL_TRIES = 3;
-/** What counts or measures goes on by no more than this between two reads. */
+/** A counter or measurement changes by at most this between two reads. */
 const STEP = 16;
 
 /**
- * True when a cell beside a write changes without one: it was still by chance while the range was watched. A register that has
- * gone on by a small step, and has neither a value of the write nor 0, counts or measures.
+ * True if a cell next to a write changes on its own: it was constant by chance while the range was watched. A
+ * register that has changed by a small step, and whose new value is neither 0 nor a written one, counts or
+ * measures.
  */
 async function isAlive(bench: Bench, { table, first, many }: CellWrite, said: Found): Promise<boolean> {
   if (said.code !== 'neighbour-written') return false;
@@ -112,10 +116,10 @@ async function isAlive(bench: Bench, { table, first, many }: CellWrite, said: Fo
   return scratch.isMoving(table, said.beside);
 }
 
-/** True when a write was refused with exception 03: the value may be one that the register does not take. */
+/** True if a write was refused with exception 03: the register may not accept the value. */
 const isOfValue = ({ said }: Judged) => said.code === 'scratch-refuses' && said.exception === 3;
 
-/** Gives a cell beside those that were written its value back. False for one outside of the range. */
+/** Restores a cell next to the written ones. False for a cell outside the range. */
 async function restored(bench: Bench, table: ScratchTable, at: number, value: number): Promise<boolean> {
   if (!bench.scratch.changed(table, at, value)) return false;
   if (table === 'coils') await bench.ask(readPdu(5, at, value ? 0xff00 : 0));
@@ -142,7 +146,7 @@ async function tried(bench: Bench, write: CellWrite, isSure: boolean): Promise<J
     await bench.asker.wait(ms - (READ_BACK_MS[i - 1] ?? 0));
     const last = now;
     now = await bench.cells(table, before.from, wanted.length, isSure);
-    // Nobody has written between two reads. One that is not sure may just have been odd.
+    // Nothing was written between the two reads. An unconfirmed read may just have been odd.
     if (isSure)
       now?.forEach((value, at) => {
         if (last && last[at] !== value) bench.scratch.moves(table, before.from + at);
@@ -156,7 +160,7 @@ async function tried(bench: Bench, write: CellWrite, isSure: boolean): Promise<J
   return dangerous(found, exchange, bench.log.at(-1) as Exchange);
 }
 
-/** Reads the cells of a write and those beside them, as many of these as there are. */
+/** Reads the cells of a write and as many neighbours as exist. */
 async function around(
   bench: Bench,
   { table, first, many }: CellWrite,
@@ -185,7 +189,7 @@ interface Difference {
   readonly now: readonly number[];
 }
 
-/** What is there that should not be, or is not there; undefined where all is as it should be. */
+/** The difference between the expected and the actual cells; undefined if there is none. */
 function differenceOf(
   { scratch, log }: Bench,
   { table, first, many }: CellWrite,
@@ -216,7 +220,7 @@ function differenceOf(
   return how === 'nothing' ? { code: 'never-stored', ...facts } : { code: 'stored-otherwise', ...facts, how };
 }
 
-/** How values differ from those that were written. */
+/** How values differ from the written ones. */
 function howOf(
   wrote: readonly number[],
   reads: readonly number[],
@@ -235,7 +239,7 @@ function howOf(
   return 'otherwise';
 }
 
-/** Writes at the first, the last, a middle and an odd address of the range, each once. */
+/** Writes at the first, the last, a middle and an odd address of the range, once each. */
 export async function atEachPlace(
   bench: Bench,
   table: ScratchTable,
@@ -253,7 +257,7 @@ export async function atEachPlace(
   return judgements.find(({ verdict }) => verdict !== 'conforms') ?? (judgements[0] as Judged);
 }
 
-/** Values from the whole range, all different from each other and from those that are there. */
+/** Values from the whole range, all different from each other and from the present ones. */
 export function otherWords(turn: number): CellWrite['values'] {
   return (before, isNarrow) =>
     before.map((was, i) => {
@@ -263,9 +267,9 @@ export function otherWords(turn: number): CellWrite['values'] {
     });
 }
 
-/** Values of both signs, with both bytes, and the ends of the range. */
+/** Values with both signs, with both bytes in use, and from the ends of the range. */
 const WORDS = [0xa5c3, 0x2711, 0xfffe, 0x7fff, 0x8000, 0x00ff, 0xe3a1, 0x0102] as const;
 
-/** Each coil the other way round, the last as it was: a pattern that is no other one reversed. */
+/** Inverts each coil except the last: a pattern that is not the reverse of another one. */
 export const otherBits = (before: readonly number[]): readonly number[] =>
   before.map((was, i) => (i % 5 === 3 ? was : 1 - was));

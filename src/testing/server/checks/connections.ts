@@ -41,14 +41,17 @@ async function split(bench: Bench): Promise<Judged> {
   return unlessLossy(bench, { code: 'pieces-lost', pieces, answer: didOf(first.answer) }, ...lost);
 }
 
-/** How many of the first identifiers from `first` on stand in the bytes, each before a protocol 0. */
+/**
+ * How many consecutive identifiers, beginning with `first`, appear in the bytes, each before a protocol
+ * identifier 0.
+ */
 function transactionsIn(heard: Uint8Array, first: number, many: number): number {
   const bytes = Buffer.from(heard.buffer, heard.byteOffset, heard.length);
   const isThere = (id: number) => bytes.indexOf(Uint8Array.of(id >> 8, id & 0xff, 0, 0)) >= 0;
   return Array.from({ length: many }, (_, i) => first + i).filter(isThere).length;
 }
 
-/** How many whole frames of replies to the good read came, whatever their identifiers are. */
+/** Number of whole reply frames to the good read, whatever their identifiers. */
 function framesIn({ goodRead }: Bench, heard: Uint8Array): number {
   let frames = 0;
   for (let at = 0; heard.length - at > 8; at += 6 + wordAt(heard, at + 4)) {
@@ -94,7 +97,7 @@ async function together(bench: Bench, many: number, inOne: boolean): Promise<Jud
 
 const MOST_CONNECTIONS = 6;
 
-/** Opens connection after connection, and asks on all of them. */
+/** Opens one connection after another, and sends requests on all of them. */
 async function connections(bench: Bench): Promise<Judged> {
   const { asker, facts } = bench;
   await asker.disconnect();
@@ -121,7 +124,7 @@ async function connections(bench: Bench): Promise<Judged> {
         return violates({ code: 'accepted-not-answered', connection: i + 1 }, exchange);
       }
     }
-    // Where each reply ends its connection, those that were served have shown what there is.
+    // If each reply ends its connection, all that can be shown is that each was served.
     let alive = asker.isOnePerConnection ? opened.length : 0;
     if (!asker.isOnePerConnection)
       for (const connection of opened) if ((await ask(connection)).answer.kind === 'data') alive++;
@@ -137,13 +140,13 @@ async function connections(bench: Bench): Promise<Judged> {
   }
 }
 
-/** How often it is connected anew: servers have places for 4, 8, 16 or 32 connections. */
+/** Number of reconnections: servers have room for 4, 8, 16 or 32 connections. */
 const RECONNECTS = 40;
 const RECONNECT_PAUSES = [1200, 2500, 6000];
-/** So many connections in a row that are not served are enough. */
+/** This many consecutive connections that are not served are enough. */
 const LOST_IN_A_ROW = 3;
 
-/** Closes, connects and reads again and again without a pause; after a failure looks for the pause that cures. */
+/** Closes, connects and reads repeatedly without a pause. After a failure, searches for a pause that helps. */
 async function reconnects(bench: Bench): Promise<Judged> {
   const { asker, facts } = bench;
   const lost: Exchange[] = [];
@@ -181,12 +184,12 @@ async function reconnects(bench: Bench): Promise<Judged> {
   return counted(violates, { code: 'lost-after-reconnect', answer: didOf(answer) }, lost, times);
 }
 
-/** How many reads show whether a connection lasts. */
+/** This many reads show whether a connection lasts. */
 const LASTING_READS = 256;
-/** A connection that was idle for this long, in ms, is closed for that. */
+/** If a connection was idle for this long, in ms, that is the reason for closing it. */
 const IDLE_MS = 900;
 
-/** What a server does with a connection after an exception, and after many requests. */
+/** Checks whether a server keeps the connection after an exception, and after many requests. */
 async function keepsConnection(bench: Bench): Promise<Judged> {
   const { asker, log } = bench;
   if (asker.isOnePerConnection)
@@ -204,7 +207,7 @@ async function keepsConnection(bench: Bench): Promise<Judged> {
     const isMute = !exchange.isFirst && exchange.answer.kind === 'silent' && isAnsweredNext(log, i);
     const end = isClosed ? 'closed' : isMute ? 'silent' : undefined;
     const isSame = !exchange.isFirst || isClosed;
-    // What is busy may be silent the next time.
+    // A busy server may be silent the next time.
     if (isTransient(before.answer)) continue;
     if (before.answer.kind === 'exception' && isSame) afterException.push({ exchange, end });
     else if (isClosed) ends.push({ exchange, requests: exchange.closedAfter ?? 0 });
@@ -235,7 +238,7 @@ async function keepsConnection(bench: Bench): Promise<Judged> {
     : fact({ code: 'closes-now-and-then', times: ends.length }, ...those.slice(0, 2));
 }
 
-/** True when a request that got no answer gets one when it is sent again. */
+/** True if an unanswered request is answered when it is repeated. */
 function isAnsweredNext(log: readonly Exchange[], i: number): boolean {
   const [exchange, next] = [log[i], log[i + 1]];
   if (!exchange?.pdu || !next?.pdu || !next.isFirst || !isDecisive(next)) return false;
@@ -280,12 +283,15 @@ async function halfFrameAndGone(bench: Bench): Promise<Judged> {
   return judged.verdict === 'conforms' ? leftReply(bench, judged) : judged;
 }
 
-/** How often a reply is left behind, and how often it has to come to somebody else. */
+/** How many times a client leaves before its reply, and how many times the reply must reach another client. */
 const LEFT = 3;
 const FIRST_LEFT = 0x0a01;
 const OWN = 0x0b0b;
 
-/** Leaves before the reply has come, and asks something else on a new connection: that has to get its own reply alone. */
+/**
+ * Closes the connection before the reply has come, and sends a different request on a new one, which must get
+ * only its own reply.
+ */
 async function leftReply(bench: Bench, judged: Judged): Promise<Judged> {
   const { asker } = bench;
   const wrong: Exchange[] = [];
@@ -293,7 +299,7 @@ async function leftReply(bench: Bench, judged: Judged): Promise<Judged> {
     const bytes = bench.frameOf(undefined, undefined, FIRST_LEFT + i);
     await asker.send([{ bytes }], { timeout: 1, keepsOpen: true });
     await asker.disconnect();
-    // In pieces of its own, so that what belongs to another client is judged here alone.
+    // Sent as raw pieces, so that a reply meant for another client is judged only here.
     const own = [{ bytes: bench.frameOf(undefined, undefined, OWN) }];
     const next = await bench.askGood({ transactionId: OWN, pieces: own });
     const heard = concatBytes(...next.unsolicited.map(({ bytes }) => bytes), heardIn(next));
@@ -302,7 +308,7 @@ async function leftReply(bench: Bench, judged: Judged): Promise<Judged> {
   return wrong.length < 2 ? judged : counted(dangerous, { code: 'reply-of-other-client' }, wrong, LEFT);
 }
 
-/** How often a connection is reset: some servers have so many places, and free none. */
+/** Number of connections to reset: some servers have this many slots, and free none of them. */
 const RESETS = 16;
 
 async function reset(bench: Bench): Promise<Judged> {

@@ -8,14 +8,14 @@ import { TOLD_MS } from '../survey.js';
 import { Tally } from '../tally.js';
 import { timeText } from '../words.js';
 
-/** The last tenth of the times may be this many times the first one, and this many ms longer. */
+/** The times in the last tenth may be this many times those in the first, plus this many ms. */
 const DRIFT = 2;
 const DRIFT_MS = 20;
 
-/** Into how many parts of equal length the time is cut: the last one is compared with the first. */
+/** Number of equal parts of the run; the last is compared with the first. */
 const PARTS = 10;
 
-/** What is left of millions of reads: counts, and the first that were lost. */
+/** A summary of millions of reads: counts, and the first reads that were lost. */
 class Reads {
   readonly times = new Tally();
   readonly parts = Array.from({ length: PARTS }, () => new Tally());
@@ -24,7 +24,7 @@ class Reads {
   count = 0;
   lost = 0;
 
-  /** @param share which part of the time is over, from 0 to 1 */
+  /** @param share fraction of the time that has passed, from 0 to 1 */
   add(exchange: Exchange, share: number): void {
     this.count++;
     const { ms, answer } = exchange;
@@ -40,10 +40,10 @@ class Reads {
 }
 
 const MOST_SHOWN = 3;
-/** How many lost reads are listed one by one. */
+/** Maximum number of lost reads that are listed individually. */
 const MOST_TOLD = 1000;
 
-/** Reads for a while at the usual pace: all have to be answered, and the times stay as they are. */
+/** Reads for some time at the usual pace: all reads must be answered, and the times must not grow. */
 async function soak(bench: Bench): Promise<Judged> {
   const { asker, order } = bench;
   const { clock } = asker;

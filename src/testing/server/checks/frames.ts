@@ -18,19 +18,19 @@ import type { Found } from '../found.js';
 import { readPdu, writtenBy } from '../requests.js';
 import { wrongShape } from '../shape.js';
 
-/** Oddities that other checks than `frames` judge. */
+/** Oddities judged by checks other than `frames`. */
 const ELSEWHERE: readonly Oddity[] = ['transaction', 'earlier-transaction'];
-/** Bytes behind a reply are stray bytes on a network, where the frame says how long it is. */
+/** Bytes after a reply are stray bytes on a network, where the frame states its length. */
 const STRAY: readonly Oddity[] = ['bytes-after', 'frame-behind'];
-/** Oddities by which a client takes a wrong value, or the value of another question. */
+/** Oddities that make a client accept a wrong value, or the value for another request. */
 const DANGEROUS: readonly Oddity[] = ['fewer-values', 'more-values', 'frame-before'];
 const rankOf = (oddity: Oddity) => (DANGEROUS.includes(oddity) ? 0 : 1);
 export const FEWEST = 2;
 
-/** How often a read whose reply was odd once is asked again. */
+/** How many times a read is repeated if its reply was odd once. */
 const AGAIN = 3;
 
-/** Judges the frames of all exchanges. A read whose reply was odd once is asked again. */
+/** Judges the frames of all exchanges. A read whose reply was odd once is repeated. */
 async function frames(bench: Bench): Promise<Judged> {
   const { judged, single } = framesSoFar(bench);
   const { pdu, isPlain } = single ?? {};
@@ -40,7 +40,7 @@ async function frames(bench: Bench): Promise<Judged> {
 }
 
 function framesSoFar(bench: Bench): { readonly judged: Judged; readonly single?: Exchange | undefined } {
-  // What comes after a request to another unit is from somebody else, and reported as stray bytes.
+  // A reply to a request to another unit comes from another device, and is reported as stray bytes.
   const asked = bench.log.filter(
     ({ isPlain, chunks, unitId }) => isPlain && chunks.length > 0 && unitId === bench.asker.unitId,
   );
@@ -69,7 +69,7 @@ function framesSoFar(bench: Bench): { readonly judged: Judged; readonly single?:
     : { judged: conforms({ code: 'well-formed', of }) };
 }
 
-/** How often replies were odd in one way, and to which functions, each with what the reply lacks or has too much. */
+/** How many replies were odd in one way, and to which functions, with the missing or surplus part of each. */
 function oddFacts(oddity: Oddity, those: readonly Exchange[]): OddFacts {
   const fields = new Map<number, string>();
   for (const { answer } of those) {
@@ -80,10 +80,10 @@ function oddFacts(oddity: Oddity, those: readonly Exchange[]): OddFacts {
   return { times: those.length, ...(replies.length > 0 && { replies }) };
 }
 
-/** The check whose request has another one in it: what comes behind the reply answers that. */
+/** The check whose request contains another one: bytes after its reply answer the second. */
 const ASKS_TWICE = 'mbap-length-is-the-frame';
 
-/** Judges what came unsolicited between and behind the replies of all exchanges. */
+/** Judges unsolicited bytes between and after the replies of all exchanges. */
 function strayBytes(bench: Bench): Judged {
   const { requests: of, isSerial } = bench.asker;
   const behind =
@@ -109,7 +109,7 @@ function strayBytes(bench: Bench): Judged {
     : inconclusive({ code: 'stray-once' }, ...all, ...late.slice(0, 2));
 }
 
-/** True when what came unsolicited are frames of somebody, and no single bytes. */
+/** True if the unsolicited bytes are frames of another device rather than single bytes. */
 function areFrames({ asker: { framing } }: Bench, those: readonly Exchange[]): boolean {
   return those.every(
     ({ unsolicited }) =>
@@ -125,13 +125,13 @@ function unsolicitedText({ unsolicited }: Exchange): string {
     .join(' ');
 }
 
-/** Judges the transaction identifiers of all exchanges; each exchange had another one. */
+/** Judges the transaction identifiers of all exchanges, each of which had a different one. */
 async function mbapEcho(bench: Bench): Promise<Judged> {
   const isWrong = ({ oddities }: Exchange) => oddities.includes('transaction');
-  // What was seen once is asked again.
+  // If something was seen once, send further requests.
   for (const transactionId of [0, 1, 0xff, 0x1234, 0xffff])
     if (isWrong(await bench.askGood({ transactionId }))) await bench.askGood({ transactionId });
-  // A refusal may silence a server, and most have been refused something before.
+  // A refusal may silence a server, and in most tests an earlier request has been refused.
   if (!bench.log.some(({ answer }) => answer.kind === 'exception'))
     await bench.asker.once(readPdu(bench.good.code, 0xffff, 2), { transactionId: 0xabcd });
   const isEarlier = ({ oddities }: Exchange) => oddities.includes('earlier-transaction');
@@ -148,11 +148,11 @@ async function mbapEcho(bench: Bench): Promise<Judged> {
     : counted(isBehind ? dangerous : violates, found, wrong, of);
 }
 
-/** Says how identifiers of replies differ from those of their requests, where all do so in one way. */
+/** Describes how reply identifiers differ from those of the requests, if all differ in the same way. */
 function otherTransactions(wrong: readonly Exchange[], log: readonly Exchange[]): Found {
   const askedIn = ({ sent }: Exchange) => wordAt(concatBytes(...sent.map(({ bytes }) => bytes)), 0);
   const ids = wrong.map((exchange): [number, number] => [wordAt(heardIn(exchange), 0), askedIn(exchange)]);
-  // Of one identifier again and again, nothing says what becomes of others.
+  // If all requests had the same identifier, the replies to others are unknown.
   if (new Set(ids.map(([, asked]) => asked)).size === 1) return { code: 'transactions-other' };
   const firsts = wrong.map((exchange) =>
     log.slice(0, log.indexOf(exchange)).findLast(({ isFirst }) => isFirst),

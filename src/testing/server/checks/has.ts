@@ -25,7 +25,7 @@ import type { Found } from '../found.js';
 import { didOf, hasOtherQuantity } from '../reading.js';
 import { readPdu, valuesOf } from '../requests.js';
 
-/** Finds the beginning of the table of a function, or says why there is none. */
+/** Finds the start of a function's table, or says why there is none. */
 export async function startOr(bench: Bench, code: ReadCode): Promise<number | Judged> {
   const address = await tableOr(bench, code);
   return typeof address === 'number' ? ((await bench.start(code)) as number) : address;
@@ -38,13 +38,13 @@ async function tableOr(bench: Bench, code: ReadCode): Promise<number | Judged> {
   const { answer } = address;
   if (isAbsent(address)) return absent(address);
   if (answer.kind === 'exception') return inconclusive({ code: 'no-address-found', function: code }, address);
-  // A server that does not answer unknown addresses may have the function, and other addresses.
+  // A server that does not answer unknown addresses may have the function, with other addresses.
   if (answer.kind === 'silent' && (await refusesAddresses(bench)))
     return notAnswered(address, bench.asker.isSerial);
   return inconclusive({ code: 'function-unclear', function: code, answer: didOf(answer) }, address);
 }
 
-/** True when the server answers, with whatever, a read of addresses that it does not have. */
+/** True if the server answers a read of addresses that it lacks in any way. */
 async function refusesAddresses(bench: Bench): Promise<boolean> {
   const { code } = bench.good;
   const asked = bench.log.filter(({ pdu, isPlain }) => isPlain && pdu?.[0] === code && pdu[1] === 0xff);
@@ -52,7 +52,7 @@ async function refusesAddresses(bench: Bench): Promise<boolean> {
   return last.answer.kind === 'exception' || last.answer.kind === 'data';
 }
 
-/** Reads as many as the specification allows; where that is refused, finds the most by halving. */
+/** Reads as many as the specification allows. If that is refused, finds the maximum by bisection. */
 async function most(bench: Bench, code: ReadCode, limit: number): Promise<Judged> {
   const address = await startOr(bench, code);
   if (typeof address !== 'number') return address;
@@ -79,11 +79,11 @@ async function most(bench: Bench, code: ReadCode, limit: number): Promise<Judged
       refusal = exchange;
     }
   }
-  // Two reads further on tell the end of the map from the most of one read.
+  // Two more reads distinguish the end of the map from the maximum per read.
   const last = address + low - 1;
   const beyond = await bench.ask(readPdu(code, last + 1, 1));
   const isBeyond = beyond.answer.kind === 'data';
-  // A block of the answered size, one further on, is refused for where it ends, and not for its size.
+  // A block of an answered size at the next address is refused because of its end, not its size.
   const next = isBeyond && low > 1 ? await read(low, address + 1) : beyond;
   const isMapEnd = next.answer.kind !== 'data';
   if (isMapEnd) {
@@ -99,7 +99,7 @@ async function most(bench: Bench, code: ReadCode, limit: number): Promise<Judged
   const claimed = bench.order.claims?.[what];
   if (claimed !== undefined && low >= claimed)
     return unsupported({ code: 'few-as-claimed', most: low, what, claimed }, refusal, whole);
-  // One cause, one finding: the limit of functions 1 and 3 is judged with these.
+  // One cause, one finding: the limit is already judged with functions 1 and 3.
   if (code === 2 || code === 4) {
     const other = (code - 1) as ReadCode;
     if (bench.facts.most[other] === undefined) await most(bench, other, limit);
@@ -118,10 +118,10 @@ async function mapEnd(bench: Bench): Promise<Judged> {
   const address = await tableOr(bench, code);
   if (typeof address !== 'number') return address;
   const hasOne = async (at: number) => hasValues(await bench.ask(readPdu(code, at, 1)));
-  // An exception now and then is not the end of the map.
+  // An occasional exception is not the end of the map.
   const isThere = async (at: number) => (await hasOne(at)) || hasOne(at);
   let [there, not] = [address, 0x10000];
-  // Steps grow until an address is refused; then the end is between the last two.
+  // Steps grow until an address is refused; the end is between the last two.
   for (let step = 1; there + step < 0x10000; step *= 2) {
     if (!(await isThere(there + step))) {
       not = there + step;
@@ -152,7 +152,7 @@ async function mapEnd(bench: Bench): Promise<Judged> {
   });
 }
 
-/** Reads 1, 3 and 9 bits: the byte count fits, and bits that were not asked for are 0. */
+/** Reads 1, 3 and 9 bits: the byte count must be right, and the unused bits 0. */
 async function padding(bench: Bench, code: 1 | 2): Promise<Judged> {
   const address = await tableOr(bench, code);
   if (typeof address !== 'number') return address;
@@ -177,12 +177,12 @@ async function padding(bench: Bench, code: 1 | 2): Promise<Judged> {
 }
 
 /**
- * Blocks have the values that are read alone, in every table: small ones from an even and from an odd address, and the
- * largest. A server may treat even addresses, pairs, or small blocks, alone.
+ * Compares blocks with individual reads, in every table: small blocks from an even and an odd address, and
+ * the largest block. A server may treat even addresses, pairs, or small blocks specially.
  */
 async function blockAgrees(bench: Bench): Promise<Judged> {
   const judgements: Judged[] = [];
-  // Of a slow server, one table of registers and one of bits: reads of one kind are mostly one routine.
+  // For a slow server, one table of registers and one of bits: reads of one kind usually share a routine.
   const codes = bench.asker.waits.isSlow ? [...new Set([bench.good.code, 1 as const])] : READ_CODES;
   for (const code of codes) {
     if (typeof (await bench.table(code)) !== 'number') continue;
@@ -195,7 +195,7 @@ async function blockAgrees(bench: Bench): Promise<Judged> {
     : conforms({ code: 'block-same', blocks: judgements.length });
 }
 
-/** How many values of a block are compared. */
+/** The number of values compared per block. */
 const COMPARED = 4;
 
 async function tableAgrees(bench: Bench, code: ReadCode, start: number): Promise<Judged[]> {
@@ -218,8 +218,8 @@ async function tableAgrees(bench: Bench, code: ReadCode, start: number): Promise
 }
 
 /**
- * Compares the last values of a block with those that are read alone.
- * @returns undefined where the block is refused, or where no two of the bits differ
+ * Compares the last values of a block with individual reads.
+ * @returns undefined if the block is refused, or if all the bits are equal
  */
 async function blockIs(
   bench: Bench,
@@ -254,7 +254,7 @@ async function blockIs(
     const isShown = code > 2 || new Set(before).size > 1;
     return isShown ? conforms({ code: 'block-same', blocks: 1 }, exchange) : undefined;
   }
-  // Asked again between two reads of each value: only quiet ones can differ.
+  // The block is read again between two reads of each value: only constant values can show a difference.
   const again = await alone();
   exchange = await block();
   const after = await alone();
@@ -331,7 +331,7 @@ export const HAS = checksOf({ group: 'has' }, [
 
 /** The marker at the start of the models. */
 const MARKER = [0x5375, 0x6e53];
-/** The common model has 66 registers, or 65 without its last one, which is a pad. */
+/** The common model has 66 registers, or 65 without the last one, which is a pad. */
 const SHORT_COMMON = 65;
 const MOST_MODELS = 100;
 
@@ -350,7 +350,7 @@ async function follow(bench: Bench, first: number): Promise<Judged> {
   for (let at = first; models.length < MOST_MODELS; ) {
     const [id, length] = (await bench.words(3, at, 2)) ?? [];
     if (id === undefined || length === undefined) {
-      // The end has a length of 0; some servers end with FFFF alone.
+      // The end marker has length 0; some servers end with FFFF only.
       const [alone] = (await bench.words(3, at, 1)) ?? [];
       return alone === SUNSPEC_END[0]
         ? blame({ code: 'sunspec-end', address: at })
@@ -376,8 +376,8 @@ async function follow(bench: Bench, first: number): Promise<Judged> {
 }
 
 /**
- * The right length of a model that has another one, if there is one; undefined when nothing is wrong, as with
- * models of vendors and with groups that may repeat.
+ * The correct length of a model with a wrong one, if there is only one; undefined if nothing is wrong, as for
+ * vendor models and groups that may repeat.
  */
 function wrongLength(id: number, length: number): { readonly right?: number } | undefined {
   const model = findSunspecModel(id);

@@ -29,7 +29,7 @@ const identify = (access: number, object: number) => Uint8Array.of(0x2b, MEI, ac
 /** The conformity levels of device identification (6.21). */
 const LEVELS = [1, 2, 3, 0x81, 0x82, 0x83];
 
-/** Longest list of objects: one request may begin with each of 256. */
+/** Maximum number of requests for a list of objects: each of 256 objects may begin one. */
 const MOST_PARTS = 256;
 
 /** Reads the objects of a level until no more follow. */
@@ -97,7 +97,7 @@ async function extended(bench: Bench): Promise<Judged> {
 
 const individually = (bench: Bench) => ((bench.facts.identificationLevel ?? 0x80) & 0x80) !== 0;
 
-/** Checks of function 43 are about servers that have it, whichever of them runs first, or alone. */
+/** Makes a check of function 43 apply only to servers that have it, whichever check runs first, or alone. */
 const with43 =
   (run: (bench: Bench) => Promise<Judged>) =>
   async (bench: Bench): Promise<Judged> => {
@@ -120,10 +120,10 @@ async function restart(bench: Bench): Promise<Judged> {
   return violates({ code: 'no-restart', answer: didOf(answer) }, exchange);
 }
 
-/** Returns the data that it was sent (6.8.1): the sub-function that a server with function 8 has first. */
+/** Sub-function 0, which returns the data sent to it (6.8.1): a server with function 8 has at least this one. */
 const LOOPBACK = [8, 0, 0, 0xa5, 0x37] as const;
 
-/** An unknown sub-function is refused with the code of an unknown function, so function 8 has to be there. */
+/** An unknown sub-function is refused with the code of an unknown function, so the server must have function 8. */
 async function unknownSubFunction(bench: Bench): Promise<Judged> {
   if (!bench.isFunctionKnown(8)) bench.noteFunction(8, await bench.ask(Uint8Array.from(LOOPBACK)));
   if (bench.facts.functions.missing.has(8)) return unsupported({ code: 'function-absent', function: 8 });
@@ -134,10 +134,10 @@ async function unknownSubFunction(bench: Bench): Promise<Judged> {
   });
 }
 
-/** What a function may be answered with: the replies that are right, and how others are wrong. */
+/** The replies allowed for a function: a description of correct ones, and what is wrong with others. */
 type ReplyShape = readonly [right: string, judge: (pdu: Uint8Array) => Found | undefined];
 
-/** A function that a server may have: judged by the shape of its reply. */
+/** A check of an optional function: judges the form of its reply. */
 function shape(
   id: string,
   pdu: readonly number[],
@@ -177,7 +177,7 @@ function shape(
   };
 }
 
-/** Reads the counters 8/12 and 8/13, sends a bad frame and an illegal request, and reads them again. */
+/** Reads counters 8/12 and 8/13, sends a bad frame and an illegal request, and reads them again. */
 async function counters(bench: Bench): Promise<Judged> {
   const counter = async (sub: number) => {
     const { answer } = await bench.ask(Uint8Array.of(8, 0, sub, 0, 0));
@@ -196,17 +196,17 @@ async function counters(bench: Bench): Promise<Judged> {
   return violates({ code: 'miscounted', errors, exceptions }, ...bench.log.slice(-6));
 }
 
-/** How long the count of events is left alone, in ms. */
+/** How long the event count is left idle, in ms. */
 const COUNTED_MS = 1000;
 
-/** Neither an exception nor function 11 itself is an event that function 11 counts (6.9). */
+/** Function 11 counts neither exceptions nor its own requests as events (6.9). */
 async function events(bench: Bench): Promise<Judged | undefined> {
   const count = async (pauseMs?: number) => {
     const { answer } = await bench.ask(Uint8Array.of(11), pauseMs === undefined ? {} : { pauseMs });
     return answer.kind === 'data' && answer.pdu.length === 5 ? wordAt(answer.pdu, 3) : undefined;
   };
   const [first, second] = [await count(), await count()];
-  // Requests of others count, too: then the count grows while it is left alone.
+  // Requests of other masters count too: if so, the count also grows while it is left idle.
   const later = await count(COUNTED_MS);
   if (first === undefined || second === undefined || later === undefined) return undefined;
   if (((later - second) & 0xffff) !== ((second - first) & 0xffff)) return undefined;
@@ -331,7 +331,7 @@ const EVENTS_SHAPE: ReplyShape = [
       : { code: 'status-wrong' },
 ];
 const counting = (right: string): ReplyShape => [right, byteCount];
-/** The most values of a FIFO queue (6.18). */
+/** Maximum number of values in a FIFO queue (6.18). */
 const MOST_IN_QUEUE = 31;
 const QUEUE_SHAPE: ReplyShape = [
   'a queue, or exception 02 or 03',

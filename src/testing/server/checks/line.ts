@@ -20,12 +20,13 @@ import { stillAnswers, unanswered } from './bus.js';
 
 const LISTEN_MS = 10_000;
 
-/** How many bytes that belong to no frame are skipped at most. */
+/** Maximum number of bytes skipped that belong to no frame. */
 const MOST_SKIPPED = 32;
 
 /**
- * The units that requests of another master ask. Among replies and other bytes only those requests count that
- * can be no reply: a reply to function 5 or 6 repeats its request, and one of three bytes is as long.
+ * The units to which another master sends requests. Among replies and other bytes, only requests that can't
+ * be replies count: a reply to function 5 or 6 repeats its request, and a reply with three data bytes is just
+ * as long.
  */
 function unitsAskedByOthers({ unsolicited }: Exchange): readonly number[] {
   const bytes = concatBytes(...unsolicited.map((chunk) => chunk.bytes));
@@ -49,7 +50,7 @@ function unitsAskedByOthers({ unsolicited }: Exchange): readonly number[] {
   return found.flatMap(({ unit, isSure }) => (isAlone || isSure ? unit : []));
 }
 
-/** Listens for a while, and looks at all that came unsolicited until then. */
+/** Listens for some time, and judges all unsolicited bytes up to then. */
 async function otherMaster(bench: Bench): Promise<Judged> {
   await bench.asker.wait(LISTEN_MS);
   await bench.askGood();
@@ -63,7 +64,7 @@ async function otherMaster(bench: Bench): Promise<Judged> {
     : conforms({ code: 'no-other-master', listenedMs: LISTEN_MS, of: bench.asker.requests });
 }
 
-/** Asks with other settings of the port, and gives it its own ones back. */
+/** Sends requests with other port settings, and restores the port's own. */
 async function withSettings(
   bench: Bench,
   changes: Partial<Extract<ClientTarget, { readonly kind: 'serial' }>>,
@@ -79,7 +80,7 @@ async function withSettings(
   }
 }
 
-/** Runs where bytes have a speed and a parity: not on a pseudo-terminal. */
+/** Makes a check run only if bytes have a speed and a parity: not on a pseudo-terminal. */
 const onWires =
   (run: (bench: Bench, target: Extract<ClientTarget, { readonly kind: 'serial' }>) => Promise<Judged>) =>
   async (bench: Bench): Promise<Judged> => {
@@ -101,7 +102,7 @@ const wrongParity = onWires(async (bench, { parity }) => {
     : conforms({ code: 'wrong-parity-ignored', parity: OTHER_PARITY[parity] }, exchange);
 });
 
-/** The error of a speed that a receiver has to bear. */
+/** The speed error that a receiver must tolerate. */
 const SPEED_ERROR = 0.02;
 
 const otherSpeed = onWires(async (bench, { baudRate }) => {

@@ -21,12 +21,12 @@ import { bytesOf, readPdu, readWrite, write15, write16 } from '../requests.js';
 import { READ_BACK_MS } from '../scratch.js';
 import { coilIs, readsAfter, sureWord, writeOther, writeRegister } from './written.js';
 
-/** What a register has before a malformed write. */
+/** The content of a register before a malformed write. */
 const PRIMED = 0x1155;
 
 /**
- * Sends a malformed write, which has to be refused and must not be executed. The buffer of the server is
- * filled before with values that would be noticed.
+ * Sends a malformed write, which must be refused and not executed. Before it, the server's buffer is filled
+ * with values that would be noticed.
  */
 async function malformed(
   bench: Bench,
@@ -39,18 +39,19 @@ async function malformed(
   if (primed.answer.kind !== 'data')
     return inconclusive({ code: 'scratch-not-written', answer: didOf(primed.answer) }, primed);
   const isMoving = bench.scratch.isMoving('holding', address);
-  // Some servers show a value that was written a second later.
+  // Some servers show a written value only a second later.
   if (!isMoving && (await readsAfter(bench, address, prime)) === undefined)
     return inconclusive({ code: 'scratch-not-written', answer: didOf(primed.answer) }, primed);
   const read = async () => (isMoving ? (await bench.words(3, address, 1))?.[0] : sureWord(bench, address));
   const was = isMoving ? await read() : prime;
   const exchange = await bench.ask(pdu, { tries: 1 });
   const [soon] = (await bench.words(3, address, 1)) ?? [];
-  // Some servers show an old value for a while after anything like a write.
+  // Some servers show an old value for some time after anything like a write.
   if (soon !== was && !isMoving) await bench.asker.wait(READ_BACK_MS.at(-1) ?? 0);
   const now = soon === was ? was : await read();
   const isChanged = was !== undefined && now !== undefined && was !== now;
-  // What moves by itself has another value anyway: then only the bytes that were sent show that it was written.
+  // A register that changes on its own has a different value anyway, so only the bytes that were sent show
+  // that it was written.
   if (isChanged && !isMoving && !isOf(pdu, now) && (await isReset(bench, address, prime)))
     return inconclusive({ code: 'scratch-resets' }, exchange);
   if (isChanged && (!isMoving || isOf(pdu, now)))
@@ -58,7 +59,10 @@ async function malformed(
   return judgeRefusal(exchange, { right: [3], ...refusal });
 }
 
-/** True when a value that was written is gone on the next connection, whatever is sent between: nothing has executed it. */
+/**
+ * True if a written value is gone on the next connection, whatever is sent in between: the malformed write
+ * did not cause it.
+ */
 async function isReset(bench: Bench, address: number, prime: number): Promise<boolean> {
   await writeRegister(bench, address, prime);
   await readsAfter(bench, address, prime);
@@ -66,13 +70,13 @@ async function isReset(bench: Bench, address: number, prime: number): Promise<bo
   return (await sureWord(bench, address)) !== prime;
 }
 
-/** True when a value has the bytes with which a malformed write ends. */
+/** True if a value consists of the last bytes of a malformed write. */
 function isOf(pdu: Uint8Array, value: number): boolean {
   const byte = pdu.at(-1);
   return value >> 8 === byte && (value & 0xff) === byte;
 }
 
-/** @param many how many registers a server may write that looks at the byte count alone */
+/** @param many how many registers a server may write if it considers only the byte count */
 const onRegister =
   (pdus: (address: number) => readonly (readonly number[])[], many = 1) =>
   async (bench: Bench): Promise<Judged> => {
@@ -87,7 +91,7 @@ const onRegister =
 
 const BEHIND = 0x0c0c;
 
-/** Without its data, and the read behind it on the same connection: a server may take that for the data. */
+/** Sends a write without its data, followed by a read on the same connection, which a server may take for the data. */
 async function dataMissing(bench: Bench): Promise<Judged> {
   const pdu = (address: number) => [16, ...bytesOf(address), 0, 1, 2, 0x77];
   const judged = await onRegister((address) => [pdu(address)])(bench);
@@ -96,7 +100,7 @@ async function dataMissing(bench: Bench): Promise<Judged> {
   const address = await bench.scratch.register();
   const first = await asker.once(Uint8Array.from(pdu(address)), { keepsOpen: true });
   if (first.answer.kind !== 'silent') return judged;
-  // In pieces of its own, so that what comes is judged here alone.
+  // Sent as raw pieces, so that the reply is judged only here.
   const pieces = [{ bytes: bench.frameOf(undefined, undefined, BEHIND) }];
   const next = await bench.askGood({ transactionId: BEHIND, pieces, keepsOpen: true });
   await asker.disconnect();
@@ -114,7 +118,7 @@ async function fc16TooMany(bench: Bench): Promise<Judged> {
   return judgeRefusal(exchange, { right: [3], silence: 'conforms' });
 }
 
-/** Checks of function 23 are about servers that have it. */
+/** Makes a check of function 23 apply only to servers that have it. */
 const with23 =
   (run: (bench: Bench) => Promise<Judged>) =>
   async (bench: Bench): Promise<Judged> => {
@@ -133,7 +137,7 @@ async function fc23AllOrNothing(bench: Bench): Promise<Judged> {
   });
 }
 
-/** Writes the last register together with the one behind it, which is not there; both are in the range. */
+/** Writes the last register together with the next address, which does not exist; both are in the range. */
 async function atTheEnd(bench: Bench): Promise<Judged> {
   const { last } = bench.order.scratch.holding ?? { last: 0 };
   const isThere = async (address: number) => hasValues(await bench.ask(readPdu(3, address, 1)));
@@ -149,19 +153,20 @@ async function atTheEnd(bench: Bench): Promise<Judged> {
   const [before = 0] = (await bench.words(3, end, 1)) ?? [];
   const exchange = await bench.ask(write16(end, [before ^ 0x5555, 0x5555]), { tries: 1 });
   const [after = before] = (await bench.words(3, end, 1)) ?? [];
-  // A register may take writes and refuse reads; a server that refuses the write has not written what it does not have.
+  // A register may accept writes and refuse reads. If the server refuses the write, it has not written an
+  // address that it lacks.
   if (exchange.answer.kind !== 'exception') bench.scratch.lose('holding', beyond);
   if (after !== before) return dangerous({ code: 'written-by-half', register: end, beyond }, exchange);
   return judgeRefusal(exchange, { right: [2], open: { 3: 'refused-otherwise' } });
 }
 
-/** Switches a coil by the function that the server has. */
+/** Sets a coil with a function that the server has. */
 async function setCoil(bench: Bench, coil: number, to: 0 | 1): Promise<Exchange> {
   const done = await bench.ask(write15(coil, [to]));
   return done.answer.kind === 'exception' ? bench.ask(readPdu(5, coil, to * 0xff00)) : done;
 }
 
-/** @param many how many coils a server may write that looks at the byte count alone */
+/** @param many how many coils a server may write if it considers only the byte count */
 async function coilMalformed(
   bench: Bench,
   pdus: (coil: number) => readonly (readonly number[])[],

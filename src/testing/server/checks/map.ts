@@ -17,10 +17,10 @@ import { didOf } from '../reading.js';
 import { type AddressSpan, readPdu, valuesOf } from '../requests.js';
 import { writePdu } from './written.js';
 
-/** The most values, and the most parts of values, that are asked for. */
+/** Maximum number of values, and of parts of values, that are read. */
 const MOST_VALUES = 500;
 const MOST_PARTS = 8;
-/** The widest hole between two values that is read over. */
+/** The widest hole between two values that is included in a read. */
 const WIDEST_HOLE = 20;
 
 function valueText({ code, address, name }: MappedValue): string {
@@ -30,7 +30,7 @@ function valueText({ code, address, name }: MappedValue): string {
 
 const valuesIn = (bench: Bench): readonly MappedValue[] => bench.order.map?.values ?? [];
 
-/** Bits that follow each other are read together, values of registers one by one. */
+/** Consecutive bits are read together, values in registers one by one. */
 function reads(values: readonly MappedValue[]): MappedValue[] {
   const found: MappedValue[] = [];
   for (const value of values) {
@@ -43,7 +43,7 @@ function reads(values: readonly MappedValue[]): MappedValue[] {
   return found;
 }
 
-/** True when as much came as a value needs. */
+/** True if the reply has as many cells as the value needs. */
 function isWhole({ answer }: Exchange, { code, cells }: MappedValue): boolean {
   if (answer.kind !== 'data') return false;
   return code <= 2
@@ -64,7 +64,7 @@ async function allThere(bench: Bench): Promise<Judged> {
     );
     const first = await bench.ask(pdu);
     if (isWhole(first, value)) continue;
-    // Once may be an accident.
+    // A single failure may be an accident.
     const second = await bench.ask(pdu);
     if (isWhole(second, value)) continue;
     missing.push(value);
@@ -120,7 +120,7 @@ async function halves(bench: Bench): Promise<Judged> {
   return conforms({ code: 'parts', answered, refused: refusals }, ...shown.slice(0, 2));
 }
 
-/** Reads over holes of the map: blocks between two values, with addresses inside that are refused alone. */
+/** Reads across holes in the map: blocks between two values that include addresses which are refused individually. */
 async function holes(bench: Bench): Promise<Judged> {
   if (bench.order.map?.hasHoles) return unsupported({ code: 'holes-said' });
   const values = valuesIn(bench);
@@ -134,7 +134,7 @@ async function holes(bench: Bench): Promise<Judged> {
     const quantity = next.address + next.cells - value.address;
     if (quantity > MAX_REGISTERS_READ || tried++ >= MOST_PARTS) continue;
     const hole = await bench.ask(readPdu(value.code, end, 1));
-    // A map may leave out what the server has.
+    // A map may omit registers that the server has.
     if (hole.answer.kind !== 'exception' || hole.answer.code !== 2) continue;
     const block = await bench.ask(readPdu(value.code, value.address, quantity));
     if (block.answer.kind === 'data')
@@ -147,7 +147,7 @@ async function holes(bench: Bench): Promise<Judged> {
 
 const isIn = ({ address }: MappedValue, { first, last }: AddressSpan) => address >= first && address <= last;
 
-/** Writes the values that registers have to those that the map calls read-only. */
+/** Writes the present values to registers that are read-only according to the map. */
 async function readOnly(bench: Bench): Promise<Judged> {
   const span = bench.order.scratch.holding as AddressSpan;
   const fixed = valuesIn(bench).filter(
@@ -171,7 +171,10 @@ async function readOnly(bench: Bench): Promise<Judged> {
     : inconclusive({ code: 'no-refused-write' });
 }
 
-/** Writes values beyond the limits of the map, which must be refused. Those that are taken are put back. */
+/**
+ * Writes values outside the limits in the map, which must be refused. If one is accepted, the old value is
+ * restored.
+ */
 async function limits(bench: Bench): Promise<Judged> {
   const span = bench.order.scratch.holding as AddressSpan;
   const limited = valuesIn(bench).filter(

@@ -7,7 +7,7 @@ import { type Exchange, isDecisive } from '../exchange.js';
 import { didOf } from '../reading.js';
 import { hiddenWrite } from './written.js';
 
-/** Reads on the same or a new connection; that has to be answered unless replies get lost by chance. */
+/** Reads on the same or a new connection. The read must be answered, unless replies get lost by chance. */
 export async function served(
   bench: Bench,
   after: BeforeConnection,
@@ -70,9 +70,9 @@ function lengthIsTheFrame(bench: Bench): Promise<Judged> {
   });
 }
 
-/** Asks another unit identifier: open for a gateway, a fact for others. */
+/** Sends a request to another unit identifier: inconclusive for a gateway, a fact for others. */
 async function unit(bench: Bench, unitId: number): Promise<Judged> {
-  // Silence decides nothing, so the question is asked once.
+  // Silence decides nothing, so the request is sent once.
   const exchange = await bench.ask(bench.goodRead, { unitId, tries: 1 });
   const { answer, oddities } = exchange;
   if (answer.kind === 'exception' && [10, 11].includes(answer.code))

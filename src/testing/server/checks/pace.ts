@@ -16,22 +16,22 @@ import { hasOtherQuantity, tallyOf } from '../reading.js';
 import { readPdu } from '../requests.js';
 import { CONNECT_PAUSE_MS } from './there.js';
 
-/** How many reads show whether a server keeps up, and how many more decide one loss. */
+/** How many reads show whether a server keeps up, and how many more decide after one loss. */
 const READS = 20;
 const MORE_READS = 50;
-/** The pauses to try in ms, the shortest first. */
+/** The pauses to try in ms, shortest first. */
 const PAUSES = [20, 50, 100, 250, 500, 1000, 1500];
 const LONGEST_PAUSE_MS = 1500;
-/** How many losses by chance a row of answered reads must rule out before a pause counts as long enough. */
+/** A pause counts as long enough after enough answered reads in a row to rule out this many random losses. */
 const SURE = 5;
 const FEWEST_TRIES = 6;
-/** How often each question is asked where replies get lost by chance. */
+/** Maximum number of times to send each request if replies get lost by chance. */
 const MOST_TRIES = 5;
 
-/** Asks the `i`-th read after a pause in ms. */
+/** Sends the `i`-th read after a pause in ms. */
 type TimedRead = (i: number, pauseMs: number) => Promise<Exchange>;
 
-/** Reads as fast as the specification allows, one register and two in turns. */
+/** Reads as fast as the specification allows, alternately one register and two. */
 async function backToBack(bench: Bench): Promise<Judged> {
   const { code, address } = bench.good;
   const hasTwo = (await bench.ask(readPdu(code, address, 2))).answer.kind === 'data';
@@ -81,7 +81,7 @@ async function backToBack(bench: Bench): Promise<Judged> {
     : counted(violates, { code: 'reads-lost', answers, longestPauseMs: LONGEST_PAUSE_MS }, lost, of);
 }
 
-/** True when all that is lost is lost to a connection that was closed after one reply. */
+/** True if every loss is due to a connection that was closed after one reply. */
 function isClosedEachTime(reads: readonly Exchange[]): boolean {
   const lost = reads.flatMap((each, i) => (isDecisive(each) ? [] : [{ each, before: reads[i - 1] }]));
   const isClosed = ({ each, before }: (typeof lost)[number]) =>
@@ -89,19 +89,19 @@ function isClosedEachTime(reads: readonly Exchange[]): boolean {
   return lost.length > 1 && lost.every(isClosed);
 }
 
-/** True when a reply answers the request before. */
+/** True if a reply answers the previous request. */
 function isBehind(exchange: Exchange): boolean {
   return hasOtherQuantity(exchange) || exchange.oddities.includes('earlier-transaction');
 }
 
-/** With one and two registers in turns, all reads are wrong if a server is behind, and half if it is odd. */
+/** With one and two registers alternately, all reads are wrong if a server is behind, and half if it is odd. */
 const BEHIND = 0.7;
 
-/** @returns the shortest pause with which as many reads in a row are answered as `tries` says */
+/** @returns the shortest pause with which `tries` reads in a row are answered */
 async function pauseThatCures(bench: Bench, ask: TimedRead, tries: number): Promise<number | undefined> {
   for (const pauseMs of PAUSES) {
     let answered = 0;
-    // After a lost request the silence was long, so the first of each row does not count.
+    // The silence after a lost request was long, so the first read in each row does not count.
     await ask(0, Math.max(pauseMs, bench.order.pauseMs));
     while (answered < tries && isDecisive(await ask(answered, pauseMs))) answered++;
     if (answered === tries) return pauseMs;
@@ -118,7 +118,7 @@ async function connectPause(bench: Bench): Promise<Judged> {
     const lost = firsts.filter((each) => !isDecisive(each));
     const usual = bench.log.filter((each) => !each.isFirst && each.isExpected && !isDecisive(each));
     if (lost.length === 0 || usual.length > 0) return conforms({ code: 'first-answered' });
-    // The first request of each connection got lost, and others did not.
+    // The first request on each connection got lost, and others did not.
     const [again, later] = [await freshRead(bench, 0), await freshRead(bench, CONNECT_PAUSE_MS)];
     if (isDecisive(again)) return conforms({ code: 'first-answered' });
     if (!isDecisive(later)) return inconclusive({ code: 'first-lost' }, again, later);
@@ -139,7 +139,7 @@ async function freshRead(bench: Bench, pauseMs: number): Promise<Exchange> {
   return bench.askGood();
 }
 
-/** A server that sleeps is woken by this many requests at most. */
+/** Maximum number of requests that it takes to wake a sleeping server. */
 const MOST_LOST = 10;
 
 async function idle(bench: Bench): Promise<Judged> {

@@ -23,7 +23,7 @@ import { startOr } from './has.js';
 /** Addresses that hardly any server has. */
 const UNLIKELY = [0xffff, 0xfffe, 0xff00, 0xeeee, 0x7fff, 50_000, 20_000];
 
-/** An address of the good table that is not there; undefined where all are. */
+/** Finds an address in the good table that does not exist; undefined if all do. */
 async function absentAddress(
   bench: Bench,
   code = bench.good.code,
@@ -35,12 +35,12 @@ async function absentAddress(
   return undefined;
 }
 
-/** In each table that is read: of a slow server, in the one that answers. */
+/** Tries each readable table; for a slow server, only the one that answers. */
 async function addressUnknown(bench: Bench): Promise<Judged> {
   const good = bench.good.code;
   const first = await refusesAbsent(bench, good);
   if (!first) return unsupported({ code: 'all-addresses-exist' });
-  // What the refusal has silenced would be asked for all tables in vain.
+  // If the refusal has silenced the server, the other tables can't be tried.
   if (first.verdict !== 'conforms' || bench.asker.waits.isSlow || !(await bench.isAlive())) return first;
   for (const code of READ_CODES.filter((each) => each !== good)) {
     const judged =
@@ -58,15 +58,21 @@ async function refusesAbsent(bench: Bench, code: ReadCode): Promise<Judged | und
   return { ...judged, at: code === bench.good.code ? { address } : { address, function: code } };
 }
 
-/** How many registers are compared, and how many of these have to differ, with those of the same low byte. */
+/**
+ * How many registers to compare with others whose addresses have the same low byte, and how many of them must
+ * differ.
+ */
 const COMPARED = 8;
 const DIFFERENT = 3;
-/** What is changed in the address. Blocks of channels may repeat at the first ones; no map repeats at the others. */
+/**
+ * The offsets between the compared addresses. Blocks of channels may repeat at the first ones; no map repeats
+ * at the others.
+ */
 const ALIKE = [0x100, 0x200, 0x400, 0x3700, 0xa500, 0xfe00];
 
 /**
- * Registers whose addresses have the same low byte, and nothing between them: where all of these have the values of the first, the server looks
- * at eight bits of an address.
+ * Compares registers whose addresses have the same low byte, with undefined addresses in between. If they all
+ * equal the first, the server uses only eight bits of an address.
  */
 async function cutAddress(bench: Bench): Promise<Judged | undefined> {
   const { code, address } = bench.good;
@@ -76,7 +82,7 @@ async function cutAddress(bench: Bench): Promise<Judged | undefined> {
   if (!values || new Set(values).size < DIFFERENT) return undefined;
   const addresses = ALIKE.map((each) => address ^ each);
   for (const at of addresses) if ((await from(at))?.join() !== values.join()) return undefined;
-  // A map that has all addresses up to these may repeat itself.
+  // A map that has all addresses in between may simply repeat.
   const between = Array.from({ length: 8 }, (_, i) => address + 0x100 - 0x10 * (i + 1));
   for (const at of between) {
     const { answer } = await bench.ask(readPdu(code, at, 1));
@@ -86,12 +92,12 @@ async function cutAddress(bench: Bench): Promise<Judged | undefined> {
   return undefined;
 }
 
-/** The figures of the functions that read: each looks at the quantity before the address. */
+/** The specification's figures for the read functions: each checks the quantity before the address. */
 const FIGURES = { 1: 11, 2: 12, 3: 13, 4: 14 } as const;
 
 /**
- * Asks a wrong quantity at an address that is not there. Its code tells the order only where the server
- * refuses the same quantity at a good address with another code than the address.
+ * Requests a wrong quantity at an address that does not exist. The exception code shows the order only if the
+ * server refuses the same quantity at a good address with a different code.
  */
 async function orderOfChecks(bench: Bench): Promise<Judged> {
   const absent = await absentAddress(bench);
@@ -128,7 +134,7 @@ async function orderOfChecks(bench: Bench): Promise<Judged> {
 const MAY_BE_ADDRESS =
   'Exception 02 is inconclusive: the map may end earlier, and some servers check the address first, as in figure 9 for all functions.';
 
-/** A read of a quantity that the specification does not have. */
+/** Reads a quantity that the specification does not allow. */
 function quantity(
   code: ReadCode,
   many: number,
@@ -179,7 +185,7 @@ async function tooShort(bench: Bench): Promise<Judged> {
   const { code, address } = bench.good;
   const results: Judged[] = [];
   for (const pdu of [Uint8Array.of(code), Uint8Array.of(code, address >> 8)]) {
-    // The buffer still holds the request before, whose bytes would make this one whole.
+    // The buffer still contains the previous request, whose bytes would complete this one.
     await bench.ask(readPdu(code, address, 2));
     results.push(await refused(bench, pdu, { right: [3], open: { 2: 'refused-as-other-address' } }));
     if (results.at(-1)?.verdict === 'violates') break;

@@ -19,12 +19,12 @@ import { differing } from '../scratch.js';
 
 const REPEATED_READS = 20;
 const MORE_READS = 60;
-/** The quantities of a block to try, the largest first. */
+/** The block sizes to try, largest first. */
 const BLOCKS = [20, 12, 8, 4];
-/** Reads that differ from the usual ones are isolated if so many are usual. */
+/** If this fraction of reads agree, those that differ are isolated. */
 const USUAL_SHARE = 0.75;
 
-/** Reads the same registers again and again: nobody writes them, so values that don't live stay the same. */
+/** Reads the same registers repeatedly: nothing writes to them, so values that are not live must not change. */
 async function repeats(bench: Bench, many: number, quantity: number): Promise<Judged> {
   const times = bench.asker.waits.reads(many);
   const { code, address } = bench.good;
@@ -42,7 +42,7 @@ async function repeats(bench: Bench, many: number, quantity: number): Promise<Ju
   };
   const lostOf = () => reads.filter((each) => !isDecisive(each) || each.answer.kind === 'exception');
   await read(times);
-  // One that is lost or differs decides nothing; as many again may.
+  // A single loss or difference decides nothing, so as many reads are made again.
   const texts = reads.filter(({ answer }) => answer.kind === 'data').map(textOf);
   if (lostOf().length === 1 || differing(texts) === 1) await read(times);
   const answered = reads.filter(({ answer }) => answer.kind === 'data');
@@ -55,7 +55,7 @@ async function repeats(bench: Bench, many: number, quantity: number): Promise<Ju
       lost,
       reads.length,
     );
-  // A reply with another number of values is judged with the frames.
+  // A reply with a different number of values is judged by the checks of frames.
   const whole = answered.filter(({ oddities }) => oddities.length === 0 || isAlways(oddities, answered));
   return judgeValues(whole, quantity, lost, reads.length);
 }
@@ -93,7 +93,7 @@ function judgeValues(
     : inconclusive({ code: 'registers-alive' }, ...others.slice(0, 2));
 }
 
-/** Reads the largest block from the good address on again and again, of both tables of registers. */
+/** Reads the largest block from the good address on repeatedly, in both register tables. */
 async function repeatBlock(bench: Bench): Promise<Judged> {
   const judgements: Judged[] = [];
   for (const code of [3, 4] as const) {

@@ -8,11 +8,11 @@ import { FEWEST } from './frames.js';
 
 const EARLY_TOLERANCE_MS = 0.3;
 
-/** A reply within t3.5 of the request: the end of the request can't have been seen. */
+/** Finds replies within t3.5 of the request: the server can't have detected the end of the request. */
 function replySilence(bench: Bench): Judged {
   const { t35: t35Ms } = bench.asker;
   const replies = bench.log.filter(({ ms, isPlain }) => ms !== undefined && isPlain);
-  // Counted from before the write, so that our own lateness can only make a reply look later.
+  // Measured from before the write, so that our own lateness can only make a reply look later.
   const early = replies.filter((each) => timeFromEnd(each) < t35Ms - EARLY_TOLERANCE_MS);
   const soonestMs = Math.min(...replies.map(timeFromEnd));
   return early.length >= FEWEST
@@ -25,12 +25,12 @@ function timeFromEnd({ ms, sentAt, chunks }: Exchange): number {
 }
 
 const LONG_REPLIES = 8;
-/** What an adapter with a latency timer of 1 ms may add to a gap, in ms. */
+/** How much an adapter with a latency timer of 1 ms may add to a gap, in ms. */
 const ADAPTER_MS = 2.5;
-/** A gap this much shorter than the longest that an adapter makes may be one of an adapter, in ms. */
+/** A gap within this many ms of the longest adapter gap may also come from an adapter. */
 const UNSURE_MS = 3;
 
-/** Reads long blocks, and looks for gaps that no adapter makes. */
+/** Reads long blocks, and looks for gaps that no adapter causes. */
 async function gaps(bench: Bench): Promise<Judged> {
   const { target, connection } = bench.asker;
   if (target.kind !== 'serial') return notRun({ code: 'serial-only' });
@@ -47,7 +47,7 @@ async function gaps(bench: Bench): Promise<Judged> {
   const t15Ms = t15(target.baudRate);
   const gapOf = (exchange: Exchange) => longestGap(exchange, character, connection.times.character);
   const isWide = (exchange: Exchange) => gapOf(exchange).ms > t15Ms + ADAPTER_MS;
-  // Between a reply and a frame of somebody else there is no gap of the server.
+  // A gap between a reply and another device's frame is not the server's.
   const replies = bench.log.filter(
     ({ ms, chunks, oddities }) =>
       ms !== undefined &&
@@ -59,15 +59,15 @@ async function gaps(bench: Bench): Promise<Judged> {
   if (wide.length < FEWEST) return conforms({ code: 'no-gap', t15Ms, registers });
   const ms = Math.max(0, ...replies.map((each) => gapOf(each).ms));
   const found = { code: 'gap-in-reply', ms, t15Ms } as const;
-  // An adapter and a busy machine make gaps anywhere; a server that makes one after the same byte of each
-  // reply does it itself.
+  // An adapter or a busy machine causes gaps anywhere; if the gap is after the same byte of each reply, the
+  // server causes it.
   const isAlways = long.every(isWide) && new Set(long.map((each) => gapOf(each).after)).size === 1;
   return isAlways || ms > connection.times.gap - UNSURE_MS
     ? counted(violates, found, wide, replies.length)
     : { ...inconclusive(found, ...wide.slice(0, 3)), but: { code: 'adapter-in-the-way' } };
 }
 
-/** The largest gap within a reply in ms, less the time of the characters, and how many bytes precede it. */
+/** The longest gap within a reply in ms, without the time of the characters, and the number of bytes before it. */
 function longestGap(
   { chunks }: Exchange,
   character: number,

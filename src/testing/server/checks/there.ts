@@ -4,8 +4,8 @@ import { type Exchange, hasValues, isDecisive } from '../exchange.js';
 import { readPdu } from '../requests.js';
 
 /**
- * Looks for a read that is answered. Where the first request of a connection gets lost, the next connection
- * waits before it asks; that pause is kept from then on.
+ * Looks for a read that is answered. If the first request on a connection gets lost, the next connection
+ * pauses before its first request, and so do all later ones.
  */
 async function answers(bench: Bench): Promise<Judged> {
   const { asker } = bench;
@@ -28,7 +28,7 @@ async function answers(bench: Bench): Promise<Judged> {
       if (answer.kind !== 'exception') silences++;
       if (answer.kind !== 'exception' || answer.code === 1) break;
     }
-    // Two tables without an answer: before the others are tried, the connection gets its time.
+    // After two tables without an answer, try a pause after connecting before the other tables.
     if (silences === 2 && refused === undefined && !asker.isSerial && asker.connectPauseMs === 0) {
       asker.connectPauseMs = CONNECT_PAUSE_MS;
       const exchange = await firstReply(bench, readPdu(3, bench.candidates(3)[0] ?? 0, 1));
@@ -56,7 +56,7 @@ async function answers(bench: Bench): Promise<Judged> {
   );
 }
 
-/** Looks for two registers that are answered where none is alone: a server may have values of 32 bits and nothing else. */
+/** Looks for two registers that are answered if no single one is: a server may have only 32-bit values. */
 async function pairOf(bench: Bench): Promise<Judged | undefined> {
   for (const code of [3, 4] as const)
     for (const address of bench.candidates(code)) {
@@ -68,13 +68,16 @@ async function pairOf(bench: Bench): Promise<Judged | undefined> {
   return undefined;
 }
 
-/** Asks while nobody knows how long the server takes: once with a long wait, and again, as the first may get lost. */
+/**
+ * Sends a request while the server's reply time is unknown: once with a long time-out, and again, because the
+ * first request may get lost.
+ */
 async function firstReply(bench: Bench, pdu: Uint8Array): Promise<Exchange> {
   const first = await bench.asker.once(pdu, { timeout: bench.asker.waits.first });
   return isDecisive(first) ? first : bench.asker.once(pdu);
 }
 
-/** Some servers want this pause after a connection is opened, in ms (Huawei: 1 to 2 s). */
+/** Some servers need this pause after a connection is opened, in ms (Huawei: 1 to 2 s). */
 export const CONNECT_PAUSE_MS = 1500;
 
 export const THERE = checksOf({ group: 'there' }, [

@@ -28,13 +28,13 @@ import {
 import { atEachPlace, type CellWrite, confirmed, otherBits, otherWords } from './confirmed.js';
 import { besideOf, readsAfter, sureWord, writeOther, writeRegister } from './written.js';
 
-/** How many registers, and coils, a check writes at each place, if the range has as many. */
+/** How many registers or coils a check writes at each place, if the range is large enough. */
 const REGISTERS = 4;
 const COILS = 11;
-/** The most coils at once: among the bytes of very many stands a whole frame of another write now and then. */
+/** Maximum number of coils at once: a long run of bytes sometimes contains a whole frame of another write. */
 const MOST_COILS = 128;
 
-/** Writes by function 6: a value of both signs at each place. */
+/** Writes a value of each sign at each place with function 6. */
 function fc06(bench: Bench): Promise<Judged> {
   return atEachPlace(bench, 'holding', 1, (first, turn) => ({
     ...{ table: 'holding', first, many: 1, values: otherWords(turn), echo: 5 },
@@ -42,7 +42,10 @@ function fc06(bench: Bench): Promise<Judged> {
   }));
 }
 
-/** One register and several in turns: most clients write one value, of 16 or 32 bits. Then the whole range at once. */
+/**
+ * Writes one register and several alternately, because most clients write one value of 16 or 32 bits. Then
+ * writes the whole range at once.
+ */
 async function fc16(bench: Bench): Promise<Judged> {
   const judged = await atEachPlace(bench, 'holding', REGISTERS, (first, turn, size) => ({
     ...{ table: 'holding', first, many: turn === 1 ? 1 : size, values: otherWords(turn), echo: 5 },
@@ -52,8 +55,8 @@ async function fc16(bench: Bench): Promise<Judged> {
 }
 
 /**
- * Writes all cells of the range at once, as many as a request has, where the small writes were as they should be: a server
- * may have a buffer for fewer. One that refuses so many has not confirmed them.
+ * If the small writes were right, writes all cells in the range at once, up to the maximum of a request: a
+ * server's buffer may be smaller. If the server refuses this many, it has not confirmed them.
  */
 async function orWhole(
   bench: Bench,
@@ -73,7 +76,7 @@ async function orWhole(
   return whole.verdict === 'violates' && whole.grade === 'dangerous' ? whole : judged;
 }
 
-/** Fills a block of the largest size with values that are all different. */
+/** Fills a block of the maximum size with values that are all different. */
 async function fc16Most(bench: Bench): Promise<Judged> {
   const first = await bench.scratch.register(MAX_REGISTERS_WRITTEN);
   if ((await bench.words(3, first, MAX_REGISTERS_WRITTEN))?.length !== MAX_REGISTERS_WRITTEN)
@@ -120,12 +123,12 @@ async function readBack(bench: Bench): Promise<Judged> {
 }
 
 const AND = 0xfff2;
-/** What is masked: with bits of both kinds in both parts of the AND mask. */
+/** The value to mask: it has ones and zeros in both parts of the AND mask. */
 const MASKED = 0x5a35;
 
 /**
- * Masks the registers at all places (6.16). The OR mask has all bits that the register has not, so that each wrong way to put
- * the three together shows.
+ * Masks the registers at all places (6.16). The OR mask has all bits that are 0 in the register, so that any
+ * wrong combination of the three shows.
  */
 function mask(bench: Bench): Promise<Judged> {
   let or = 0;
@@ -139,7 +142,7 @@ function mask(bench: Bench): Promise<Judged> {
   }));
 }
 
-/** Function 23 writes registers and reads the same ones: it writes first (6.17). */
+/** Writes and reads the same registers with function 23, which writes first (6.17). */
 async function fc23(bench: Bench): Promise<Judged> {
   let old: readonly number[] = [];
   let wanted: readonly number[] = [];
@@ -159,14 +162,14 @@ async function fc23(bench: Bench): Promise<Judged> {
   const read = valuesIn(exchange);
   if (read.join() === wanted.join()) return conforms({ code: 'writes-before-it-reads' }, exchange);
   if (read.join() !== old.join()) return violates({ code: 'reads-something-else', value: read }, exchange);
-  // Where any write is seen later only, the order of these two is not seen.
+  // If writes generally take effect later, the order of the two can't be seen.
   const late = await readBack(bench);
   return late.said.code === 'read-at-once'
     ? violates({ code: 'reads-before-it-writes' }, exchange)
     : inconclusive({ code: 'stored-late-always' }, exchange);
 }
 
-/** Function 23 reads one address and writes another: the one that it reads has to stay as it is. */
+/** Reads one address and writes another with function 23: the one that is read must not change. */
 async function readsElsewhere(bench: Bench): Promise<Judged | undefined> {
   const { first, last } = bench.order.scratch.holding ?? { first: 0, last: 0 };
   if (last === first) return undefined;
@@ -178,10 +181,10 @@ async function readsElsewhere(bench: Bench): Promise<Judged | undefined> {
 }
 
 const TEAR_READS = 200;
-/** A value of 32 bits, and another, of which each half shows to which it belongs. */
+/** Two 32-bit values. Each half shows which one it belongs to. */
 const HALVES: readonly number[] = [0x1111, 0x2222];
 
-/** Writes a value of 32 bits on one connection while it is read on another. */
+/** Writes a 32-bit value on one connection while it is read on another. */
 async function tearing(bench: Bench): Promise<Judged> {
   const { asker, facts } = bench;
   if (asker.isOnePerConnection) return inconclusive({ code: 'closes-each' });
@@ -231,7 +234,7 @@ async function tablesSeparate(bench: Bench): Promise<Judged> {
   return fact({ code: after?.[0] === value ? 'one-table' : 'two-tables' });
 }
 
-/** Switches a coil at each place the other way round, and the first one back, so that both values are written. */
+/** Toggles a coil at each place, and the first one back, so that both values are written. */
 async function fc05(bench: Bench): Promise<Judged> {
   const writeAt = (first: number): CellWrite => ({
     ...{ table: 'coils', first, many: 1, values: ([was = 0]) => [1 - was], echo: 5 },
@@ -242,7 +245,7 @@ async function fc05(bench: Bench): Promise<Judged> {
   return first === undefined ? judged : confirmed(bench, writeAt(first));
 }
 
-/** One coil among those of its byte, and several, in turns. */
+/** Writes one coil within its byte, and several, alternately. */
 async function fc15(bench: Bench): Promise<Judged> {
   const judged = await atEachPlace(bench, 'coils', COILS, (first, turn, size) => ({
     ...{ table: 'coils', first, many: turn % 2 === 0 ? 1 : size, values: otherBits, echo: 5 },

@@ -4,18 +4,18 @@ import type { Exchange } from '../exchange.js';
 import { readPdu, write16 } from '../requests.js';
 import { READ_BACK_MS } from '../scratch.js';
 
-/* What checks share that write. */
+/* Shared parts of the checks that write. */
 
 const MOST_READS = 4;
 
-/** A request that writes registers, by the function that the server has. */
+/** A request that writes registers, with a function that the server has. */
 export function writePdu(bench: Bench, address: number, words: readonly number[]): Uint8Array {
   const [value = 0] = words;
   const isSingle = words.length === 1 && !bench.facts.functions.missing.has(6);
   return isSingle ? readPdu(6, address, value) : write16(address, words);
 }
 
-/** Writes a register by the function that the server has. */
+/** Writes a register with a function that the server has. */
 export async function writeRegister(bench: Bench, address: number, value: number): Promise<Exchange> {
   if (!bench.facts.functions.missing.has(6)) {
     const single = await bench.ask(readPdu(6, address, value));
@@ -27,10 +27,13 @@ export async function writeRegister(bench: Bench, address: number, value: number
   return multiple;
 }
 
-/** A value beside another one, which a register with limits takes, too. */
+/** A value next to another one, which a register with limits also accepts. */
 export const besideOf = (value: number) => value ^ 1;
 
-/** Writes a value, or the one beside the present one where the register has limits and refuses it with exception 03. */
+/**
+ * Writes a value; if the register has limits and refuses it with exception 03, writes a value next to the
+ * present one.
+ */
 export async function writeOther(
   bench: Bench,
   address: number,
@@ -44,9 +47,8 @@ export async function writeOther(
 }
 
 /**
- * Reads a register that was written until it has the value.
- * @returns when it had, in ms after the write, and 0 if no other value was read before; undefined when it has another
- * value to the end
+ * Reads a register after a write until it has the value.
+ * @returns when it did, in ms after the write; 0 if no other value was read first; undefined if it never did
  */
 export async function readsAfter(bench: Bench, address: number, value: number): Promise<number | undefined> {
   let waited = 0;
@@ -61,7 +63,7 @@ export async function readsAfter(bench: Bench, address: number, value: number): 
   return undefined;
 }
 
-/** The word of a register, read until two reads agree, because a read now and then may be odd; undefined if none do. */
+/** The word in a register, read until two reads agree, because an occasional read may be odd; undefined if none do. */
 export async function sureWord(bench: Bench, address: number): Promise<number | undefined> {
   let last: number | undefined;
   for (let i = 0; i < MOST_READS; i++) {
@@ -72,18 +74,18 @@ export async function sureWord(bench: Bench, address: number): Promise<number | 
   return undefined;
 }
 
-/** The value of a coil, read with its neighbours: a read of one coil alone may be odd. */
+/** The value of a coil, read with its neighbours: a read of a single coil may be odd. */
 export async function coilIs(bench: Bench, coil: number): Promise<boolean | undefined> {
   return ((await bench.bits(1, coil, 8)) ?? (await bench.bits(1, coil, 1)))?.[0];
 }
 
-/** Judges what was sent with a write in it. @param isExecuted whether the register has the value */
+/** Judges bytes that contain a write. @param isExecuted whether the register has the value */
 type JudgeHidden = (isExecuted: boolean) => Judged;
 
 /**
- * Sends writes of the scratch register that must not be executed, because of where they stand: by function 6 and by 16, as
- * far as the server has them.
- * @param mask the bits in which the value differs from the one that the register has
+ * Sends writes to the scratch register that must not be executed because of the bytes around them: with
+ * functions 6 and 16, if the server has them.
+ * @param mask the bits in which the value differs from the register's
  */
 export async function hiddenWrite(
   bench: Bench,

@@ -8,7 +8,7 @@ import {
   togetherText,
 } from './phrases.js';
 
-/** What conforms, each a sentence without its full stop. */
+/** The texts for results that conform, each a sentence without its full stop. */
 export const CONFORMING = {
   exception: 'exception {exception:hex}',
   answered: 'the server {answer:did}',

@@ -1,7 +1,10 @@
 import type { Grade } from '../check.js';
 import type { Code } from '../found.js';
 
-/** What a violation does to clients, how bad that is, and what mends it, where the code says it and not the check. */
+/**
+ * The effect of a violation on clients, its grade, and the remedy, if the code rather than the check
+ * determines them.
+ */
 interface Effect {
   readonly grade?: Grade;
   readonly matters: string;
@@ -24,7 +27,7 @@ const FAILED_WRITE: Effect = {
   mend: 'Copy the first bytes of the request into the reply.',
 };
 
-/** By what was seen: the same check may see data, another exception, silence, or the end of a connection. */
+/** The effects by code: the same check may see data, another exception, silence, or a closed connection. */
 export const EFFECTS: { readonly [code in Code]?: Effect } = {
   'wrong-exception': {
     grade: 'seldom',

@@ -9,7 +9,7 @@ const often = (did: DidOften) =>
 const functionsText = (codes: readonly number[]) =>
   `${codes.length === 1 ? 'function' : 'functions'} ${listText(codes.map(String))} ${codes.length === 1 ? 'is' : 'are'}`;
 
-/** The kinds of facts, and how each is written. Times are in ms. */
+/** The kinds of facts, and how each is formatted. Times are in ms. */
 const KINDS = {
   n: String as (fact: number) => string,
   s: (fact: string) => fact,
@@ -31,14 +31,14 @@ const KINDS = {
   requests: (fact: number) => `${fact} ${fact === 1 ? 'request' : 'requests'}`,
   registers: (fact: number) => `${fact} ${fact === 1 ? 'register' : 'registers'}`,
   how: (fact: How) => HOWS[fact],
-  /** `the first values of `, if a map is too large to be read whole. */
+  /** `the first values of `, if a map is too large to be read completely. */
   cut: (fact: boolean) => (fact ? 'the first values of ' : ''),
 } as const;
 
 type Kind = keyof typeof KINDS;
 type Fact<K> = K extends Kind ? Parameters<(typeof KINDS)[K]>[0] : never;
 
-/** The facts that a text has a place for: `{times:n} of {of:n}`; `{mei?:n}` may be absent. */
+/** The facts for which a text has placeholders: `{times:n} of {of:n}`; `{mei?:n}` may be absent. */
 export type FactsIn<Text extends string> = Text extends `${string}{${infer Name}:${infer K}}${infer Rest}`
   ? (Name extends `${infer Key}?`
       ? { readonly [each in Key]?: Fact<K> }
@@ -49,7 +49,7 @@ export type FactsIn<Text extends string> = Text extends `${string}{${infer Name}
 const PART = /\[([^\]]*)\]/g;
 const PLACE = /\{(\w+)\??:(\w+)\}/g;
 
-/** Puts facts into a text. A part in brackets is left out if one of its facts is absent. */
+/** Fills facts into a text. A part in brackets is left out if one of its facts is absent. */
 export function worded(text: string, facts: Readonly<Record<string, unknown>>): string {
   const isKnown = (part: string) =>
     [...part.matchAll(PLACE)].every(([, name = '']) => facts[name] !== undefined);
@@ -58,7 +58,7 @@ export function worded(text: string, facts: Readonly<Record<string, unknown>>): 
     .replace(PLACE, (_, name: string, kind: Kind) => (KINDS[kind] as (fact: unknown) => string)(facts[name]));
 }
 
-/** A text with the names of its facts in their places: `{times} of {of}`. */
+/** A text with the names of its facts as placeholders: `{times} of {of}`. */
 export function outline(text: string): string {
   return text.replace(PLACE, (_, name: string) => `{${name}}`).replace(PART, (_, part: string) => part);
 }

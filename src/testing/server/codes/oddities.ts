@@ -1,7 +1,7 @@
 import { listText } from '../../../common/words.js';
 
 /**
- * What is wrong with the bytes around a reply, or in its header, found in any exchange: as a title of a
+ * What can be wrong with the bytes around a reply, or in its header, in any exchange: as the title of a
  * finding, and as a sentence about one reply.
  */
 export const ODDITIES = {
@@ -51,16 +51,16 @@ export const ODDITIES = {
 
 export type Oddity = keyof typeof ODDITIES;
 
-/** How often replies were odd in one way; for a wrong length, the functions and the fields where it shows. */
+/** How many replies were odd in one way; for a wrong length, also the functions and fields where it shows. */
 export interface OddFacts {
   readonly times: number;
   readonly replies?: readonly { readonly function: number; readonly field: string }[];
 }
 
-/** What is odd about one reply, as a part of a sentence. */
+/** What is odd about one reply, as part of a sentence. */
 export const oddityText = (oddity: Oddity): string => ODDITIES[oddity][1];
 
-/** What the replies to one function lack, or have too much. */
+/** What is missing or surplus in the replies to one function. */
 const SHAPES: { readonly [code in Oddity]?: (field: string) => string } = {
   'reply-cut': (field) => `ends before its ${field}`,
   'reply-long': (field) => `has bytes after its ${field}`,
@@ -69,7 +69,7 @@ const SHAPES: { readonly [code in Oddity]?: (field: string) => string } = {
 const functionsText = (codes: readonly number[]) =>
   `${codes.length === 1 ? 'function' : 'functions'} ${listText(codes.map(String))}`;
 
-/** What is odd about replies, as a part of a sentence: `the reply to function 6 ends before its register value`. */
+/** What is odd about replies, as part of a sentence: `the reply to function 6 ends before its register value`. */
 export function oddFactsText(oddity: Oddity, { replies = [] }: OddFacts): string {
   const shape = SHAPES[oddity];
   if (!shape || replies.length === 0) return oddityText(oddity);

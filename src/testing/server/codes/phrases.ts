@@ -1,9 +1,9 @@
 import type { Did } from '../reading.js';
 import { answerText, timeText } from '../words.js';
 
-/* Facts with phrases that several codes share. */
+/* Facts whose phrases several codes share. */
 
-/** What had been sent before a read. */
+/** What was sent before a read. */
 const BEFORE_READ = {
   'half-frame': 'half a frame',
   'others-exchange': 'an exchange with another unit',
@@ -13,7 +13,7 @@ const BEFORE_READ = {
 
 export interface BeforeRead {
   readonly after: keyof typeof BEFORE_READ;
-  /** How many bytes of noise. */
+  /** The number of noise bytes. */
   readonly bytes?: number;
 }
 
@@ -38,7 +38,7 @@ export type BeforeConnection = keyof typeof BEFORE_CONNECTION;
 
 export const connectionBeforeText = (after: BeforeConnection): string => BEFORE_CONNECTION[after];
 
-/** The reads of a soak, and their times by powers of two: the longest in ms, and how many. */
+/** The reads in a soak, and their times by powers of two: the upper bound in ms, and the count. */
 export interface Soaked {
   readonly answered: number;
   readonly of: number;
@@ -59,7 +59,7 @@ export interface Stopped {
   readonly isBack: boolean;
 }
 
-/** How a server stopped, as a part of a sentence after "the server". @param check what it stopped after */
+/** How a server stopped, as part of a sentence after "the server". @param check what it stopped after */
 export function stoppedText({ only, silentMs, isBack }: Stopped, check = 'it'): string {
   const what =
     only === undefined ? 'stopped answering' : `only ${answerText({ kind: 'exception', exception: only })}`;
@@ -69,7 +69,7 @@ export function stoppedText({ only, silentMs, isBack }: Stopped, check = 'it'): 
   return `${what} after ${check}, ${fate}`;
 }
 
-/** Requests that came together. */
+/** Requests that arrive together. */
 interface Together {
   readonly answered: number;
   readonly of: number;
@@ -82,7 +82,7 @@ export function togetherText({ answered, of, isOneSegment }: Together): string {
   return `${answered} of ${of} requests ${togetherHow(isOneSegment)} are answered`;
 }
 
-/** Replies that came to requests which came together, with the transaction identifiers of other ones. */
+/** Describes replies to requests that arrived together, with each other's transaction identifiers. */
 export function mixedText({
   answered,
   of,
@@ -93,7 +93,7 @@ export function mixedText({
   return `${replies} replies came to ${of} requests ${togetherHow(isOneSegment)}, and ${which} with its transaction identifier`;
 }
 
-/** How values that are read differ from those that were written. */
+/** How values read back differ from the written ones. */
 export const HOWS = {
   nothing: '',
   otherwise: '',

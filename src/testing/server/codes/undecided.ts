@@ -1,13 +1,13 @@
 import { type ConnectionsFound, connectionsText } from '../words.js';
 import { type Soaked, soakText } from './phrases.js';
 
-/** What to look at when nothing answers, the likeliest first. */
+/** What to check if nothing answers, most likely first. */
 const SERIAL_HINT =
   'check that A and B are not swapped, then the unit identifier, parity and speed (--find tries them), the power and the terminating resistor';
 const TCP_HINT =
   'check the unit identifier (1, 255 or 0), the port, and that no other client holds the only connection';
 
-/** Values that are not read, and so are not written. */
+/** Values that can't be read, and so are not written. */
 interface NotRead {
   readonly unit?: number;
   readonly table: string;
@@ -15,7 +15,7 @@ interface NotRead {
   readonly last: number;
 }
 
-/** What is not decided, not there or not run, each a sentence without its full stop. */
+/** The texts for results that are inconclusive, unsupported or not run, each a sentence without its full stop. */
 export const UNDECIDED = {
   // Not run
   stopped: 'the server test was stopped',
@@ -45,7 +45,7 @@ export const UNDECIDED = {
   'adapter-in-the-way': 'the adapter may be the cause: set its latency timer to 1 ms',
   'not-seen': 'not observed',
 
-  // The answer of another one, or of none
+  // Answers from another device, or none
   unreachable: '{reason:s}',
   'no-answer': ({ isSerial, isGarbled }: { readonly isSerial: boolean; readonly isGarbled: boolean }) =>
     `${isGarbled ? 'the only bytes received are not a reply' : 'nothing answers'}; ${isSerial ? SERIAL_HINT : TCP_HINT}`,
@@ -88,7 +88,7 @@ export const UNDECIDED = {
   'registers-not-read': '{quantity:n} registers from {address:n}: the server {answer:did}',
   'no-block': 'no block of four registers was found; name some with --scratch or --map',
 
-  // What it has, and its map
+  // Features and map
   'all-addresses-exist': 'every address exists',
   'bits-not-read': '1, 3 and 9 bits could not be read',
   'bits-all-zero': 'unused bits are 0, but so are the adjacent coils; set one of them to decide',

@@ -15,7 +15,7 @@ import {
   togetherText,
 } from './phrases.js';
 
-/** Replies that are odd in one way, and how often they are in others. */
+/** Replies that are odd in one way, and how often they are odd in other ways. */
 interface Odd extends OddFacts {
   readonly of: number;
   readonly also?: readonly (OddFacts & { readonly code: Oddity })[];
@@ -37,7 +37,10 @@ const ODD = Object.fromEntries(
 
 const OTHER_TRANSACTION = 'the transaction identifier of replies does not match the request';
 
-/** What violates a clause, and what a data sheet has: a title that says what was seen, and a sentence behind it. */
+/**
+ * The texts for violations of a clause, and for facts in the data sheet: a title that says what was seen,
+ * followed by a sentence.
+ */
 export const VIOLATED = {
   ...ODD,
 
@@ -69,7 +72,7 @@ export const VIOLATED = {
     'Checks the address first: exception {exception:hex}: the server checks the address first, as in figure 9 for all functions; figure {figure:n} checks the quantity first',
   'other-answer': 'Answers in a different way: the server {answer:did}',
 
-  // What it has
+  // Features
   'few-in-one-read':
     'Reads fewer at once than the specification allows: at most {most:n} {what:s} in one read, although the specification allows {limit:n}; beyond that, the server {answer:did}',
   'few-as-others':
@@ -99,7 +102,7 @@ export const VIOLATED = {
   'sunspec-endless':
     'Never ends its chain of SunSpec models: the chain does not end within {models:n} models',
 
-  // Its map
+  // Map
   'values-missing':
     'Lacks values of its map: {missing:n} of {of:n} reads of {isCut:cut}the map are not answered in full: {values:texts}; for the first, the server {answer:did}',
   'part-not-refused':

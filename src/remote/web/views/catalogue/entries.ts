@@ -28,7 +28,8 @@ export function whoPlays(
   { lines, rules }: MayPlay,
 ): readonly string[] {
   const devices = lines.flatMap((line) => Object.entries(line.manners));
-  // If an entry has several rules, their names end with their own names. A device name may contain dots.
+  // If an entry has several rules, the name of each one ends with its name in the entry. A device name may
+  // contain dots.
   const ends = faults.length > 1 ? faults.map(({ name }) => `.${name}`) : [];
   const end = (rule: string) => ends.find((each) => rule.endsWith(each))?.length ?? 0;
   return [

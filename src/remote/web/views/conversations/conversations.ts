@@ -189,7 +189,6 @@ function TalkRow({ of, nowUs }: TalkRowProps) {
   </details>`;
 }
 
-/** Formats how long ago something was. */
 function agoText(us: number, nowUs: number): string {
   return `${lengthOf(Math.max(0, nowUs - us))} ago`;
 }

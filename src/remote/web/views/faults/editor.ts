@@ -108,7 +108,10 @@ async function ruleToEdit(name: string | null): Promise<object | undefined> {
   return answer.ok ? written(answer.value) : { name };
 }
 
-/** The request of an event: the event itself, or the request that it answers. A sentence if there is none. */
+/**
+ * Returns the request of an event: the event itself, or the request that it answers. Returns a sentence if
+ * there is none.
+ */
 async function requestOf(seq: string): Promise<Event | string> {
   const answer = await ask<{ events: readonly Event[] }>('GET', `/traffic?${oneEvent(seq)}`);
   if (!answer.ok) return answer.problem.detail;

@@ -143,7 +143,7 @@ function noteWrite(device: string, registers: readonly RegisterView[]): void {
   }
 }
 
-/** The first value that another client has written since this page did; undefined if there is none. */
+/** The first value that another client has written since this page wrote it; undefined if there is none. */
 async function overwritten({ device, table, address, count }: Done): Promise<RegisterView | undefined> {
   const answer = await valuesIn(device, table, address, address + count - 1);
   return answer.ok
@@ -182,7 +182,7 @@ export function select(address: number, isRange = false): void {
   }, SETTLED_MS);
 }
 
-/** Selects the register in the page's address, or the first one, when the user opens it. */
+/** Selects the register in the page's address, or the first one, when the user opens that address. */
 export function selectFromAddress(): void {
   const { view, parts, query } = route.peek();
   // The page is drawn after its address changes, and a key may have selected another register in between.

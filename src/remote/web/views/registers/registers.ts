@@ -150,7 +150,7 @@ function Machine({ name }: { readonly name: string }) {
   <//></div>`;
 }
 
-/** How far back the traffic is searched, in µs. */
+/** How often the traffic is searched, in µs. */
 const EVERY_US = 3e6;
 /** Maximum number of problems searched, newest first. */
 const MOST_EVENTS = '500';

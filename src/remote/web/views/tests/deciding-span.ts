@@ -1,6 +1,6 @@
 import type { Piece } from '../../../../common/timeline/pieces.js';
 
-/** Pauses that separate frames in the initial view: longer than this, and longer than this many times the frames. */
+/** A pause separates spans if it is longer than this, and longer than this many times the frames. */
 const LONG_PAUSE_US = 20_000;
 const LONG_PAUSE_SHARE = 3;
 

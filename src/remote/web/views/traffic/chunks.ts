@@ -96,7 +96,7 @@ export class Chunks {
 
   /**
    * @param after sequence number after which the rows start
-   * @param isJoined see there
+   * @param isJoined see the property
    * @param earlier rows from earlier runs of the simulator, see `rowsBefore`
    */
   constructor(after: number, isJoined = false, earlier: readonly Row[] = []) {
@@ -215,7 +215,7 @@ export class Chunks {
     chunk.until = Math.max(chunk.until, row.seq);
   }
 
-  /** Adds a row to the visible ones. @returns how many more there are */
+  /** Adds a row to the visible ones. @returns the increase in their number */
   #show(shown: Row[], row: Row): number {
     const request = this.isJoined && isEvent(row) ? row.request : undefined;
     const at =

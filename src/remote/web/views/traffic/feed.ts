@@ -11,8 +11,8 @@ interface FeedPage {
 }
 
 /**
- * A page may be behind by this many events. Beyond that it skips to the newest events, because no one reads
- * that many.
+ * A page may be at most this many events behind. Beyond that it skips to the newest events, because no one
+ * reads that many.
  */
 const MOST_BEHIND = 10_000;
 /** Number of newest events that are read after a skip. */

@@ -83,7 +83,7 @@ export function numberOf({ seq, earlier }: Event): number {
 
 /**
  * The colour of a row. `out`: sent as the device gave it. `spoilt`: a fault rule acted. `missing`: not
- * answered, although no rule caused that.
+ * answered, and no rule caused that.
  */
 export function toneOf(
   row: Row,

@@ -362,7 +362,7 @@ export function TrafficView() {
   // Before the paint: the table and the strip share one frame.
   useLayoutEffect(() => model.setSource(stripSource(feed.rows, line, wire)), [feed, version, line, wire]);
   const isEmpty = useComputed(() => feed.isEmpty.value).value;
-  // A row for both opens both frames.
+  // A row for a request and its reply opens both frames.
   const request = isJoined ? feed.rows.find(selected.value?.request ?? 0) : undefined;
   const togglePause = () => (feed.isPaused.peek() ? feed.resume() : feed.pause());
 
